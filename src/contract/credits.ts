@@ -1,0 +1,33 @@
+import type { TopicSlug } from './topics.ts';
+
+/** The three kinds of call. */
+export type CallKind = 'single' | 'standard' | 'enterprise';
+
+/** Credits per successful call (contract, Limits). */
+export const CREDITS: Readonly<Record<CallKind, number>> = { single: 1, standard: 15, enterprise: 35 };
+
+/** One HTTP request that can be bought: a single topic, or one of the two bundles. */
+export type Call =
+  | { readonly kind: 'single'; readonly topic: TopicSlug }
+  | { readonly kind: 'standard' }
+  | { readonly kind: 'enterprise' };
+
+/** The scope that a key must carry for a call: the topic's slug, or `bundle` (contract, Authentication 3). */
+export function scopeOf(call: Call): Scope {
+  return call.kind === 'single' ? call.topic : 'bundle';
+}
+
+export type Scope = 'bundle' | TopicSlug;
+
+/** Path and query of a call, below the base address. Coordinates go as decimals without an exponent. */
+export function pathOf(call: Call, lat: number, lng: number): string {
+  const path = call.kind === 'single' ? `/v1/${call.topic}/risk` : `/v1/bundle/${call.kind}`;
+  return `${path}?lat=${decimal(lat)}&lng=${decimal(lng)}`;
+}
+
+function decimal(degrees: number): string {
+  return degrees
+    .toFixed(7)
+    .replace(/\.?0+$/, '')
+    .replace(/^-0$/, '0');
+}

@@ -1,0 +1,27 @@
+/** What the provider sells (contract, Limits). Credits a month, credits a minute, dollars per credit of overage. */
+export interface Subscription {
+  readonly name: SubscriptionName;
+  readonly creditsPerMonth: number;
+  readonly creditsPerMinute: number;
+  /** US dollars per credit beyond the allowance; `null` where the contract shows none. */
+  readonly overageRate: number | null;
+}
+
+export type SubscriptionName = 'starter' | 'professional' | 'enterprise';
+
+export const SUBSCRIPTIONS = {
+  starter: { name: 'starter', creditsPerMonth: 10_000, creditsPerMinute: 300, overageRate: 0.04 },
+  professional: { name: 'professional', creditsPerMonth: 100_000, creditsPerMinute: 1_200, overageRate: 0.03 },
+} as const satisfies Record<string, Subscription>;
+
+/** The enterprise subscription: its figures are agreed with the provider. */
+export function customSubscription(
+  creditsPerMonth: number,
+  creditsPerMinute: number,
+  overageRate: number | null = null,
+): Subscription {
+  return { name: 'enterprise', creditsPerMonth, creditsPerMinute, overageRate };
+}
+
+/** The length of the rate limit's minute. */
+export const RATE_WINDOW_MS = 60_000;

@@ -1,0 +1,122 @@
+/** The service's 37 topics, in the contract's order, and what follows from each: the only place where they are listed. */
+
+export type Category = 'natural' | 'proximity' | 'measurement';
+
+/** What `details` holds: nothing; one array of records; an object; wildfire's three arrays; a GeoJSON FeatureCollection. */
+export type DetailsKind = 'none' | 'array' | 'object' | 'wildfire' | 'features';
+
+/** How often the provider refreshes a topic. `unstated`: the contract names no cadence. */
+export type Cadence = 'daily' | 'near-real-time' | 'rolling' | 'release' | 'static' | 'unstated';
+
+export interface Topic {
+  readonly slug: TopicSlug;
+  readonly title: string;
+  readonly category: Category;
+  readonly details: DetailsKind;
+  readonly cadence: Cadence;
+  /** Columns that count the records of `details`, by their whole name; the other columns follow from the category. */
+  readonly countColumns: readonly string[];
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Default time for which an answer is fresh, in seconds; `null` is for ever. The contract's cadences, where it names
+ * one; a month for what it leaves unstated, as for the agencies' rolling lists. */
+export const TIME_TO_LIVE: Readonly<Record<Cadence, number | null>> = {
+  daily: DAY,
+  'near-real-time': HOUR,
+  rolling: 30 * DAY,
+  release: 365 * DAY,
+  static: null,
+  unstated: 30 * DAY,
+};
+
+type Row = readonly [slug: string, title: string, details: DetailsKind, cadence: Cadence, ...countColumns: string[]];
+
+const NATURAL = [
+  ['avalanche', 'Avalanche', 'none', 'release'],
+  ['coastalFlood', 'Coastal Flood', 'none', 'release'],
+  ['coldWave', 'Cold Wave', 'none', 'release'],
+  ['drought', 'Drought', 'none', 'release'],
+  ['earthquake', 'Earthquake', 'object', 'release', 'earthquake_records'],
+  ['hail', 'Hail', 'array', 'release', 'hail_reports'],
+  ['heatWave', 'Heat Wave', 'none', 'release'],
+  ['hurricane', 'Hurricane', 'array', 'release', 'hurricane_tracks'],
+  ['iceStorm', 'Ice Storm', 'none', 'release'],
+  ['landslide', 'Landslide', 'none', 'release'],
+  ['lightning', 'Lightning', 'none', 'release'],
+  ['riverineFlood', 'Riverine Flood', 'none', 'release'],
+  ['strongWind', 'Strong Wind', 'none', 'release'],
+  ['tornado', 'Tornado', 'array', 'release', 'tornado_reports'],
+  ['tsunami', 'Tsunami', 'none', 'release'],
+  ['volcano', 'Volcanic Activity', 'none', 'release'],
+  ['wildfire', 'Wildfire', 'wildfire', 'release', 'wildfire_current', 'wildfire_historical', 'wildfire_perimeters'],
+  ['winterWeather', 'Winter Weather', 'none', 'release'],
+] as const satisfies readonly Row[];
+
+const PROXIMITY = [
+  ['brownfield', 'Brownfields', 'features', 'rolling'],
+  ['superfund', 'Superfund Sites', 'features', 'rolling'],
+  ['toxicReleaseInventory', 'Toxic Release Inventory', 'features', 'rolling'],
+  ['solidWasteLandfill', 'Landfills', 'features', 'unstated'],
+  ['ustFacility', 'UST Facilities', 'features', 'unstated'],
+  ['ustRelease', 'UST Releases', 'features', 'unstated'],
+  ['oilGasWell', 'Oil, Gas & Fracking Wells', 'features', 'unstated'],
+  ['naturalGasPipeline', 'Natural Gas Pipelines', 'features', 'unstated'],
+  ['powerPlant', 'Power Plants', 'features', 'unstated'],
+  ['nuclearReactors', 'Nuclear Reactors', 'features', 'static'],
+  ['highVoltageLine', 'High Voltage Lines', 'features', 'unstated'],
+  ['cellTower', 'Registered Cell Towers', 'features', 'unstated'],
+  ['alternativeFuels', 'EV Charging Stations', 'features', 'daily'],
+  ['park', 'Parks', 'features', 'unstated'],
+] as const satisfies readonly Row[];
+
+const MEASUREMENTS = [
+  ['airQuality', 'Air Quality', 'none', 'unstated'],
+  ['ozone', 'Ozone', 'none', 'near-real-time'],
+  ['pm25', 'PM2.5', 'none', 'near-real-time'],
+  ['pm10', 'PM10', 'none', 'near-real-time'],
+  ['radon', 'Radon', 'none', 'unstated'],
+] as const satisfies readonly Row[];
+
+export type NaturalSlug = (typeof NATURAL)[number][0];
+export type ProximitySlug = (typeof PROXIMITY)[number][0];
+export type MeasurementSlug = (typeof MEASUREMENTS)[number][0];
+export type TopicSlug = NaturalSlug | ProximitySlug | MeasurementSlug;
+
+function topics(category: Category, rows: readonly Row[]): Topic[] {
+  return rows.map(([slug, title, details, cadence, ...countColumns]) => ({
+    slug: slug as TopicSlug,
+    title,
+    category,
+    details,
+    cadence,
+    countColumns,
+  }));
+}
+
+/** All topics in contract order: the order of columns, of lists, of everything. */
+export const TOPICS: readonly Topic[] = [
+  ...topics('natural', NATURAL),
+  ...topics('proximity', PROXIMITY),
+  ...topics('measurement', MEASUREMENTS),
+];
+
+export const TOPIC_SLUGS: readonly TopicSlug[] = TOPICS.map((topic) => topic.slug);
+
+export const NATURAL_SLUGS: readonly NaturalSlug[] = NATURAL.map(([slug]) => slug);
+export const PROXIMITY_SLUGS: readonly ProximitySlug[] = PROXIMITY.map(([slug]) => slug);
+export const MEASUREMENT_SLUGS: readonly MeasurementSlug[] = MEASUREMENTS.map(([slug]) => slug);
+
+const BY_SLUG = new Map<string, Topic>(TOPICS.map((topic) => [topic.slug, topic]));
+
+export function isTopicSlug(text: string): text is TopicSlug {
+  return BY_SLUG.has(text);
+}
+
+/** The topic of a slug that is known to be one. */
+export function topicOf(slug: TopicSlug): Topic {
+  return BY_SLUG.get(slug)!;
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { type Category, type DetailsKind, TOPICS, type TopicSlug } from './topics.ts';
+
+/** NRI risk categories: `rating` is exactly one of these (contract, Natural topics). */
+export const RATINGS = [
+  'Very Low',
+  'Relatively Low',
+  'Relatively Moderate',
+  'Relatively High',
+  'Very High',
+  'No Rating',
+  'Insufficient Data',
+  'Not Applicable',
+] as const;
+export type Rating = (typeof RATINGS)[number];
+
+/** Always this unit, with the micro sign U+00B5 and not the Greek mu U+03BC. */
+export const CONCENTRATION_UNIT = '\u00b5g/m\u00b3';
+
+/** The contract promises numbers and shows no range; the index itself has none where a hazard does not apply, so null
+ * is accepted and kept apart from 0. */
+const finiteOrNull = z.number().nullable();
+
+export const naturalValue = z.looseObject({
+  title: z.string(),
+  rating: z.enum(RATINGS),
+  score: finiteOrNull,
+  frequency: finiteOrNull,
+});
+
+export const proximityValue = z.int().nonnegative();
+
+/** The eleven fields of `airQuality`, in the contract's order; the first two stand outside `additionalInfo`. */
+export const AIR_QUALITY_DAYS = [
+  'daysWithAqi',
+  'goodDays',
+  'moderateDays',
+  'unhealthyForSensitiveGroupsDays',
+  'unhealthyDays',
+  'veryUnhealthyDays',
+  'hazardousDays',
+  'maxAqi',
+  'medianAqi',
+] as const;
+
+export const airQualityValue = z.looseObject({
+  metric: z.string(),
+  progressValue: finiteOrNull,
+  additionalInfo: z.looseObject(
+    Object.fromEntries(AIR_QUALITY_DAYS.map((name) => [name, finiteOrNull])) as Record<
+      (typeof AIR_QUALITY_DAYS)[number],
+      typeof finiteOrNull
+    >,
+  ),
+});
+
+export const pollutantValue = z.looseObject({
+  measurement: z.looseObject({ value: finiteOrNull, unit: z.literal(CONCENTRATION_UNIT) }),
+  rating: z.string(),
+  timestamp: z.iso.datetime({ offset: true }),
+});
+
+export const radonValue = z.looseObject({
+  title: z.string(),
+  value: z.string(),
+  caption: z.string(),
+  description: z.string(),
+});
+
+export type NaturalValue = z.infer<typeof naturalValue>;
+export type AirQualityValue = z.infer<typeof airQualityValue>;
+export type PollutantValue = z.infer<typeof pollutantValue>;
+export type RadonValue = z.infer<typeof radonValue>;
+
+/** A GeoJSON FeatureCollection; of its features only the geometry is read, so nothing more is asked of them: checking
+ * every member of a 6 MB bundle would cost more than parsing it. */
+export const featureCollection = z.looseObject({
+  type: z.literal('FeatureCollection'),
+  features: z.array(z.unknown()),
+});
+export type FeatureCollection = z.infer<typeof featureCollection>;
+
+/** Records are opaque (their fields: "not shown"); null stands for none. */
+const DETAILS: Readonly<Record<DetailsKind, z.ZodType>> = {
+  none: z.unknown(),
+  array: z.array(z.unknown()).nullish(),
+  object: z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]).nullish(),
+  wildfire: z
+    .looseObject({
+      current: z.array(z.unknown()).nullish(),
+      historical: z.array(z.unknown()).nullish(),
+      perimeters: z.array(z.unknown()).nullish(),
+    })
+    .nullish(),
+  features: featureCollection.nullish(),
+};
+
+const MEASUREMENT_VALUES: Readonly<Partial<Record<TopicSlug, z.ZodType>>> = {
+  airQuality: airQualityValue,
+  ozone: pollutantValue,
+  pm25: pollutantValue,
+  pm10: pollutantValue,
+  radon: radonValue,
+};
+
+const CATEGORY_VALUES: Readonly<Record<Category, z.ZodType | null>> = {
+  natural: naturalValue,
+  proximity: proximityValue,
+  measurement: null,
+};
+
+/** What a topic promises: the schema of `{value, details}` of a result that carries no `error`. */
+export const RESULT_SCHEMAS: ReadonlyMap<TopicSlug, z.ZodType<TopicResult>> = new Map(
+  TOPICS.map((topic) => [
+    topic.slug,
+    z.looseObject({
+      value: CATEGORY_VALUES[topic.category] ?? MEASUREMENT_VALUES[topic.slug]!,
+      details: DETAILS[topic.details],
+    }) as unknown as z.ZodType<TopicResult>,
+  ]),
+);
+
+/** A topic's result as it travels: `value` by category, `details` by topic. */
+export interface TopicResult {
+  value: NaturalValue | number | AirQualityValue | PollutantValue | RadonValue;
+  details?: unknown;
+}

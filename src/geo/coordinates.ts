@@ -1,0 +1,33 @@
+/** A place on earth, WGS84 decimal degrees. */
+export interface Location {
+  readonly lat: number;
+  readonly lng: number;
+}
+
+/** A location rounded to `precision` decimals: the unit that is looked up, cached and paid for. Held in units of 1e-7
+ * degrees, whole numbers that fit in 32 bits each (180e7 < 2^31), so that equal cells are equal to the bit. */
+export interface Cell {
+  readonly lat7: number;
+  readonly lng7: number;
+}
+
+export const UNITS_PER_DEGREE = 1e7;
+
+/** Most decimals that a cell can have; the seventh is about a centimetre. */
+export const MAX_PRECISION = 7;
+
+/** Rounds a location to its cell. `precision` is 0 to 7 decimals (4 is about 11 m). -0 never comes out. */
+export function cellOf(location: Location, precision: number): Cell {
+  return { lat7: roundTo(location.lat, precision), lng7: roundTo(location.lng, precision) };
+}
+
+/** The location that a call for this cell asks about. */
+export function locationOf(cell: Cell): Location {
+  return { lat: cell.lat7 / UNITS_PER_DEGREE, lng: cell.lng7 / UNITS_PER_DEGREE };
+}
+
+function roundTo(degrees: number, precision: number): number {
+  // Rounding the scaled value once more keeps 34.00005 * 1e4 = 340000.49999999994 from being cut below its half.
+  const scaled = Math.round(Number((degrees * 10 ** precision).toPrecision(15)));
+  return scaled * 10 ** (MAX_PRECISION - precision) + 0;
+}

@@ -1,0 +1,50 @@
+import type { Field } from '../contract/answer.ts';
+
+/** One record of the input, as far as a run needs it. */
+export interface Row {
+  /** 1 for the first record after the header. */
+  readonly number: number;
+  /** The line of the file on which the record begins, 1 for the first line (formats without lines: the row number). */
+  readonly line: number;
+  /** The text of the columns that were asked for, in that order; '' for an empty, null or missing field. */
+  readonly fields: readonly string[];
+  /** Why the record could not be read; it is kept all the same, with status `invalid`. */
+  readonly problem?: string;
+}
+
+/** A column that Perilbook adds. `count` is a whole number; `time` is ISO 8601 UTC text in text formats. */
+export interface AddedColumn {
+  readonly name: string;
+  readonly type: 'text' | 'number' | 'count' | 'time';
+}
+
+/** An input file that was opened and looked at: its format and columns are known, its rows are not yet read. */
+export interface Book {
+  readonly format: string;
+  /** The names of the columns in file order, decoded, spaces around them removed. */
+  readonly columns: readonly string[];
+  /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. */
+  read(columns: readonly number[]): AsyncIterable<readonly Row[]>;
+  /** Streams the file once more and writes it with the added columns behind the original ones. */
+  write(request: WriteRequest): Promise<WriteResult>;
+}
+
+export interface WriteRequest {
+  /** A path, or `-` for standard output. A path is written through a temporary file beside it and renamed at the end:
+   * an old output stays whole until then. */
+  readonly output: string;
+  /** The columns that `fill` needs of each row. */
+  readonly columns: readonly number[];
+  /** The original columns from this index on were written by Perilbook earlier and are left out; null keeps all. */
+  readonly dropFrom: number | null;
+  readonly added: readonly AddedColumn[];
+  /** The fields to append to each row of a batch, in the order of `added`. Rows with the same answer may share one array
+   * (by identity): a writer may keep what it made of it. */
+  readonly fill: (rows: readonly Row[]) => Promise<readonly (readonly Field[])[]>;
+  readonly signal?: AbortSignal;
+}
+
+export interface WriteResult {
+  readonly rows: number;
+  readonly bytes: number;
+}
