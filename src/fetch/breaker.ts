@@ -1,0 +1,84 @@
+import type { Call } from '../contract/credits.ts';
+import type { TopicSlug } from '../contract/topics.ts';
+import type { Verdict } from './verdict.ts';
+
+/** What a run knows about the service's health. Plain data; `observe` makes the next one. */
+export interface Breaker {
+  /** Calls that failed in a row, over all calls, since the last that was answered. */
+  readonly failures: number;
+  /** Calls that were rejected as long as not one was ever answered. */
+  readonly rejections: number;
+  readonly everAnswered: boolean;
+  /** Singles in a row, by topic, that found the topic unavailable. */
+  readonly unavailable: ReadonlyMap<TopicSlug, number>;
+}
+
+export const HEALTHY: Breaker = { failures: 0, rejections: 0, everAnswered: false, unavailable: new Map() };
+
+/** Eight calls in a row, each given up after its own retries, are no blip. */
+export const DOWN_AFTER = 8;
+/** A topic that was unavailable five times in a row costs more in time than it will bring. */
+export const TOPIC_DOWN_AFTER = 5;
+/** Places are checked before they are asked about: if the first 25 are all rejected, the address is wrong, not the places. */
+export const ALL_REJECTED_AFTER = 25;
+
+/** Takes in the last verdict of a call: once per call, when its retries are over, not once per attempt (a service that
+ * restarts cuts all the calls in flight in one instant). */
+export function observe(breaker: Breaker, call: Call, verdict: Verdict): Breaker {
+  return {
+    ...breaker,
+    ...overall(breaker, verdict),
+    unavailable: call.kind === 'single' ? topicsAfter(breaker.unavailable, call.topic, verdict) : breaker.unavailable,
+  };
+}
+
+/** The run should pause: the service is down. */
+export function isDown(breaker: Breaker, after = DOWN_AFTER): boolean {
+  return breaker.failures >= after;
+}
+
+/** This topic should not be asked for as a single again in this run. */
+export function isTopicDown(breaker: Breaker, topic: TopicSlug, after = TOPIC_DOWN_AFTER): boolean {
+  return (breaker.unavailable.get(topic) ?? 0) >= after;
+}
+
+/** Nothing was ever answered and everything was rejected: the address, not the places, is at fault. */
+export function isAllRejected(breaker: Breaker, after = ALL_REJECTED_AFTER): boolean {
+  return !breaker.everAnswered && breaker.rejections >= after;
+}
+
+function overall(breaker: Breaker, verdict: Verdict): Partial<Breaker> {
+  switch (verdict.kind) {
+    case 'answered':
+      return { failures: 0, rejections: 0, everAnswered: true };
+    case 'upstream':
+      return { failures: breaker.failures + 1 };
+    case 'transport':
+      // What the user interrupted says nothing about the service.
+      return verdict.code === 'ABORTED' || verdict.code === 'CLOSED' ? {} : { failures: breaker.failures + 1 };
+    case 'rejected':
+      return { failures: 0, rejections: breaker.everAnswered ? 0 : breaker.rejections + 1 };
+    case 'malformed':
+      // Paid for and of no use: as good a reason to stop as no answer.
+      return { failures: breaker.failures + 1 };
+    default:
+      // It lives and says what it wants: slower, another key, another period.
+      return { failures: 0 };
+  }
+}
+
+function topicsAfter(
+  unavailable: ReadonlyMap<TopicSlug, number>,
+  topic: TopicSlug,
+  verdict: Verdict,
+): ReadonlyMap<TopicSlug, number> {
+  const missing =
+    verdict.kind === 'upstream' ||
+    verdict.kind === 'malformed' ||
+    (verdict.kind === 'answered' && verdict.results.get(topic)?.ok === false);
+  if (!missing && verdict.kind !== 'answered') return unavailable;
+  const next = new Map(unavailable);
+  if (missing) next.set(topic, (unavailable.get(topic) ?? 0) + 1);
+  else next.delete(topic);
+  return next;
+}

@@ -1,0 +1,136 @@
+import { Pool } from 'undici';
+import { type Clock, systemClock } from '../clock.ts';
+import { type Call, pathOf } from '../contract/credits.ts';
+import { HEADERS } from '../contract/headers.ts';
+import { PerilbookError } from '../errors.ts';
+import type { Location } from '../geo/coordinates.ts';
+import type { Exchange } from './exchange.ts';
+import { Receiver } from './receiver.ts';
+
+/** An enterprise bundle is 5 to 7 MB (contract); several times that is still an answer, more is not. */
+export const MAX_BODY_BYTES = 32 * 1024 * 1024;
+
+/** Milliseconds. `headers` and `body` bound a silence; `total` bounds the whole request, so that an answer that comes a
+ * byte a second ends too. 7 MB within the total asks for 0.4 Mbit/s. */
+export interface Timeouts {
+  readonly connect: number;
+  readonly headers: number;
+  readonly body: number;
+  readonly total: number;
+}
+
+export const TIMEOUTS: Timeouts = { connect: 10_000, headers: 60_000, body: 30_000, total: 150_000 };
+
+export interface ClientOptions {
+  /** The service's address; may have a path, which comes before `/v1`. */
+  readonly baseUrl: string;
+  /** Most connections, and so most requests at once. */
+  readonly sockets: number;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly maxBodyBytes?: number;
+  readonly userAgent: string;
+  readonly clock?: Clock;
+}
+
+export interface SendRequest {
+  readonly call: Call;
+  readonly location: Location;
+  readonly key: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Client {
+  /** Sends one request, once; never rejects for what the network or the service does. */
+  send(request: SendRequest): Promise<Exchange>;
+  /** Waits for the requests in flight, then closes every connection. */
+  close(): Promise<void>;
+}
+
+/** Opens the client of one service. It never follows a redirect: the key would travel to an address nobody chose. */
+export function createClient(options: ClientOptions): Client {
+  const base = parseBaseUrl(options.baseUrl);
+  const timeouts = { ...TIMEOUTS, ...options.timeouts };
+  const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
+  const clock = options.clock ?? systemClock;
+  const inFlight = new Set<Promise<Exchange>>();
+  const pool = new Pool(base.origin, {
+    connections: options.sockets,
+    pipelining: 1,
+    // One request a connection: over HTTP/2 a single broken connection would put many paid answers in doubt at once.
+    allowH2: false,
+    connect: { timeout: timeouts.connect },
+    headersTimeout: timeouts.headers,
+    bodyTimeout: timeouts.body,
+  });
+
+  async function exchange({ call, location, key, signal }: SendRequest): Promise<Exchange> {
+    const deadline = new AbortController();
+    const startedAt = clock.now();
+    const { promise, resolve } = Promise.withResolvers<Exchange>();
+    const receiver = new Receiver({ maxBodyBytes, key, elapsed: () => clock.now() - startedAt, settle: resolve });
+    const abort = () => receiver.stop('ABORTED', 'The request was interrupted');
+    if (signal?.aborted) abort();
+    else {
+      signal?.addEventListener('abort', abort, { once: true });
+      void clock.sleep(timeouts.total, deadline.signal).then(() => {
+        if (!deadline.signal.aborted) {
+          receiver.stop('TOTAL_TIMEOUT', `The answer was not complete after ${timeouts.total} ms`);
+        }
+      });
+      const headers = {
+        [HEADERS.key]: key,
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'user-agent': options.userAgent,
+      };
+      const path = base.prefix + pathOf(call, location.lat, location.lng);
+      pool.dispatch({ method: 'GET', path, headers }, receiver);
+    }
+    try {
+      return await promise;
+    } finally {
+      deadline.abort();
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  return {
+    async send(request) {
+      requireSendable(request.key);
+      const sent = exchange(request);
+      inFlight.add(sent);
+      try {
+        return await sent;
+      } finally {
+        inFlight.delete(sent);
+      }
+    },
+    async close() {
+      await Promise.allSettled(inFlight);
+      await pool.destroy();
+    },
+  };
+}
+
+function parseBaseUrl(text: string): { origin: string; prefix: string } {
+  const hint = 'Give the address as in https://api.example.com or https://example.com/hazards.';
+  // The text is not repeated: people paste addresses with a key or a password inside.
+  if (!URL.canParse(text)) throw new PerilbookError('USAGE', "The service's address is not a URL", hint);
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new PerilbookError('USAGE', "The service's address must begin with https:// or http://", hint);
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new PerilbookError('USAGE', "The service's address must have no user, password, query or fragment", hint);
+  }
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
+}
+
+function requireSendable(key: string): void {
+  if (/^[\x21-\x7e]+$/.test(key)) return;
+  throw new PerilbookError(
+    'KEY_REFUSED',
+    'The key is empty or has characters that no key can have (a space, a line break, a quote from a word processor)',
+    'Copy the key again, without anything before or after it.',
+  );
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import type { Call } from '../contract/credits.ts';
+import { location as echoedLocation, meta as metaSchema, topicEntry } from '../contract/envelopes.ts';
+import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
+import { RESULT_SCHEMAS, type TopicResult } from '../contract/values.ts';
+import type { Location } from '../geo/coordinates.ts';
+import { distanceMeters } from '../geo/distance.ts';
+import { field, MAX_MESSAGE, requestIdOf } from './error-body.ts';
+import { cleanText } from './redact.ts';
+
+/** An answer for a place farther away than this is an answer about another place. */
+export const ELSEWHERE_M = 1_000;
+
+/** Most unknown slugs that are named; the rest would only fill a log. */
+const MAX_UNKNOWN_TOPICS = 20;
+
+/** What one topic of an answer holds. */
+export type TopicReading =
+  | { readonly ok: true; readonly result: TopicResult }
+  | { readonly ok: false; readonly reason: 'unavailable' | 'malformed'; readonly message: string };
+
+/** What the answer says of itself; read even when the answer is of no use, for it may have been paid. */
+export interface Stated {
+  readonly creditCost: unknown;
+  readonly requestId: string | null;
+  /** When the service answered, milliseconds since the epoch; `null` where it gave no valid time. */
+  readonly timestamp: number | null;
+  /** How `meta` departs from the contract. No reason to throw a paid answer away, but worth a note. */
+  readonly metaNote: string | null;
+}
+
+export type MalformedReason = 'not-json' | 'shape' | 'wrong-topic' | 'elsewhere';
+
+/** A body of status 200, read. */
+export type Reading =
+  | (Stated & {
+      readonly ok: true;
+      readonly results: ReadonlyMap<TopicSlug, TopicReading>;
+      readonly unknownTopics: readonly string[];
+    })
+  | (Stated & { readonly ok: false; readonly reason: MalformedReason; readonly message: string });
+
+const NOTHING_STATED: Stated = { creditCost: undefined, requestId: null, timestamp: null, metaNote: null };
+
+const singleData = z.looseObject({ topic: z.string(), location: echoedLocation, result: z.unknown() });
+
+/** Entries are checked one by one later: one bad entry must not spoil a bundle that is paid in full. */
+const bundleData = z.looseObject({ location: echoedLocation, topics: z.record(z.string(), z.unknown()) });
+
+/** Reads the body of a 200: pure, and needs nothing but its arguments, so that it can run in a worker. */
+export function readEnvelope(call: Call, location: Location, body: Buffer): Reading {
+  let envelope: unknown;
+  try {
+    envelope = JSON.parse(body.toString().replace(/^\ufeff/, ''));
+  } catch {
+    return { ...NOTHING_STATED, ok: false, reason: 'not-json', message: `The answer is not JSON${looks(body)}` };
+  }
+  const stated = readMeta(field(envelope, 'meta'));
+  const data = (call.kind === 'single' ? singleData : bundleData).safeParse(field(envelope, 'data'));
+  if (!data.success) {
+    return { ...stated, ok: false, reason: 'shape', message: `The answer's data is malformed: ${issues(data.error)}` };
+  }
+  const meters = distanceMeters(location, data.data.location);
+  if (!isOnEarth(data.data.location) || meters > ELSEWHERE_M) {
+    const message = `The answer is for another place (${Math.round(meters / 1_000)} km away)`;
+    return { ...stated, ok: false, reason: 'elsewhere', message };
+  }
+  return call.kind === 'single'
+    ? readSingle(call.topic, data.data as z.infer<typeof singleData>, stated)
+    : readBundle((data.data as z.infer<typeof bundleData>).topics, stated);
+}
+
+function readSingle(topic: TopicSlug, data: z.infer<typeof singleData>, stated: Stated): Reading {
+  if (data.topic !== topic) {
+    const message = `The answer is for another topic (${cleanText(data.topic, 60)} instead of ${topic})`;
+    return { ...stated, ok: false, reason: 'wrong-topic', message };
+  }
+  const reading = readTopic(topic, data.result);
+  if (!reading.ok && reading.reason === 'malformed') {
+    return { ...stated, ok: false, reason: 'shape', message: reading.message };
+  }
+  return { ...stated, ok: true, results: new Map([[topic, reading]]), unknownTopics: [] };
+}
+
+function readBundle(topics: Record<string, unknown>, stated: Stated): Reading {
+  const results = new Map<TopicSlug, TopicReading>();
+  const unknownTopics: string[] = [];
+  for (const [slug, entry] of Object.entries(topics)) {
+    if (isTopicSlug(slug)) results.set(slug, readTopic(slug, entry));
+    else if (unknownTopics.length < MAX_UNKNOWN_TOPICS) unknownTopics.push(cleanText(slug, 60));
+  }
+  if (results.size === 0) {
+    return { ...stated, ok: false, reason: 'shape', message: 'The bundle holds no topic that is known' };
+  }
+  return { ...stated, ok: true, results, unknownTopics };
+}
+
+function readTopic(topic: TopicSlug, entry: unknown): TopicReading {
+  // `error: null` is how some services write "no error"; anything else there means that the value must not be read.
+  const error = field(entry, 'error') ?? undefined;
+  if (error !== undefined) {
+    const said = topicEntry.shape.error.safeParse(error);
+    const message = cleanText(said.success && said.data ? said.data : 'failed', MAX_MESSAGE);
+    return { ok: false, reason: 'unavailable', message: `${topic}: ${message}` };
+  }
+  const result = RESULT_SCHEMAS.get(topic)!.safeParse(entry);
+  if (result.success) return { ok: true, result: result.data };
+  return { ok: false, reason: 'malformed', message: `${topic} is malformed: ${issues(result.error)}` };
+}
+
+function readMeta(meta: unknown): Stated {
+  const timestamp = metaSchema.shape.timestamp.safeParse(field(meta, 'timestamp'));
+  const whole = metaSchema.safeParse(meta);
+  return {
+    creditCost: field(meta, 'credit_cost'),
+    requestId: requestIdOf(meta),
+    timestamp: timestamp.success ? Date.parse(timestamp.data) : null,
+    metaNote: whole.success ? null : `meta is malformed: ${issues(whole.error)}`,
+  };
+}
+
+/** Zod's messages name what was expected and never repeat the value, so nothing foreign enters the text but keys. */
+function issues(error: z.ZodError): string {
+  const [first] = error.issues;
+  if (first === undefined) return 'unknown reason';
+  const where = first.path.map(String).join('.');
+  return cleanText(where === '' ? first.message : `${where}: ${first.message}`, MAX_MESSAGE);
+}
+
+function isOnEarth({ lat, lng }: Location): boolean {
+  return Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
+}
+
+function looks(body: Buffer): string {
+  if (body.length === 0) return ' (it is empty)';
+  return body[0] === 0x3c ? ' (it looks like HTML: a proxy or a login page?)' : '';
+}

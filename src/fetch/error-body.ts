@@ -1,0 +1,76 @@
+import { cleanText } from './redact.ts';
+
+/** Longest message of the service that is shown to a user. */
+export const MAX_MESSAGE = 200;
+const MAX_CODE = 60;
+const MAX_REQUEST_ID = 100;
+
+/** What an error body says; `null` where it says nothing. */
+export interface ErrorBody {
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly requestId: string | null;
+  /** `credit_cost` as stated; the contract promises 0 here. */
+  readonly creditCost: unknown;
+}
+
+/** Reads an error body of any shape: the contract shows none, so the places that services use are tried in turn. */
+export function readErrorBody(body: Buffer): ErrorBody {
+  const text = body.toString();
+  const json = parse(text);
+  if (json === undefined) return { code: null, message: plainMessage(text), requestId: null, creditCost: undefined };
+  const error = field(json, 'error');
+  const errors = field(json, 'errors');
+  const first = Array.isArray(errors) ? (errors[0] as unknown) : undefined;
+  const meta = field(json, 'meta');
+  return {
+    code: firstText([field(json, 'code'), field(error, 'code'), error, field(first, 'code'), first], MAX_CODE),
+    message: firstText(
+      [
+        field(error, 'message'),
+        field(json, 'message'),
+        field(first, 'message'),
+        field(json, 'detail'),
+        error,
+        first,
+        json,
+      ],
+      MAX_MESSAGE,
+    ),
+    requestId: requestIdOf(meta) ?? requestIdOf(json),
+    creditCost: field(meta, 'credit_cost'),
+  };
+}
+
+/** The request's identifier, from an envelope's `meta`. */
+export function requestIdOf(meta: unknown): string | null {
+  return firstText([field(meta, 'request_id')], MAX_REQUEST_ID);
+}
+
+/** A member of what may or may not be an object; only its own, never one of its prototype. */
+export function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}
+
+/** A page meant for a browser says nothing to a user of the command line. */
+function plainMessage(text: string): string | null {
+  return text.includes('<') ? null : cleanText(text, MAX_MESSAGE) || null;
+}
+
+function firstText(places: readonly unknown[], most: number): string | null {
+  for (const place of places) {
+    const text = typeof place === 'string' ? cleanText(place, most) : '';
+    if (text !== '') return text;
+  }
+  return null;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

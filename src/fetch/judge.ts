@@ -1,0 +1,115 @@
+import { type Call, CREDITS } from '../contract/credits.ts';
+import { HEADERS } from '../contract/headers.ts';
+import type { Location } from '../geo/coordinates.ts';
+import { readEnvelope } from './envelope.ts';
+import { readErrorBody } from './error-body.ts';
+import type { Exchange, Failure, Received } from './exchange.ts';
+import { count, type Rate, readRate } from './rate-headers.ts';
+import { cleanText } from './redact.ts';
+import type { Refused, Transport, Verdict } from './verdict.ts';
+
+const NO_RATE: Rate = { limit: null, remaining: null, resetMs: null, retryAfterMs: null };
+const QUOTA_CODE = 'QUOTA_EXCEEDED';
+const MAX_ADDRESS = 100;
+
+/** Says what an exchange means and what it cost. `location` is what was asked; `now` is when the answer came. */
+export function judge(exchange: Exchange, call: Call, location: Location, now: number): Verdict {
+  if (exchange.kind === 'failure') return judgeFailure(exchange);
+  if (exchange.status === 200) return judgeAnswer(exchange, call, location, now);
+  return judgeStatus(exchange, now);
+}
+
+function judgeFailure({ reached, code, message }: Failure): Transport {
+  const charged = reached === 'never' ? 0 : 'unknown';
+  return { kind: 'transport', charged, code, message, discrepancy: null, requestId: null, rate: NO_RATE };
+}
+
+function judgeAnswer({ headers, body }: Received, call: Call, location: Location, now: number): Verdict {
+  const reading = readEnvelope(call, location, body);
+  const cost = costOf(headers[HEADERS.creditCost], reading.creditCost, CREDITS[call.kind]);
+  const judged = {
+    discrepancy: [cost.note, reading.metaNote].filter((note) => note !== null).join('; ') || null,
+    requestId: reading.requestId,
+    rate: readRate(headers, now),
+  };
+  if (!reading.ok) {
+    const { reason, message } = reading;
+    return { kind: 'malformed', charged: cost.stated ?? 'unknown', reason, message, ...judged };
+  }
+  const { results, unknownTopics, timestamp } = reading;
+  const charged = cost.stated ?? CREDITS[call.kind];
+  return { kind: 'answered', charged, message: 'Answered', results, unknownTopics, timestamp, ...judged };
+}
+
+/** The larger statement wins: counting too little would spend credits that were not planned. */
+function costOf(
+  header: string | undefined,
+  meta: unknown,
+  price: number,
+): { stated: number | null; note: string | null } {
+  const inMeta = typeof meta === 'number' && Number.isSafeInteger(meta) && meta >= 0 ? meta : null;
+  const inHeader = count(header);
+  if (inHeader === null && inMeta === null) return { stated: null, note: 'the service did not state the cost' };
+  const stated = Math.max(inHeader ?? 0, inMeta ?? 0);
+  const agree = (inHeader ?? price) === price && (inMeta ?? price) === price;
+  const parts = [inHeader === null ? null : `${inHeader} in the header`, inMeta === null ? null : `${inMeta} in meta`];
+  const said = parts.filter((part) => part !== null).join(' and ');
+  return { stated, note: agree ? null : `the service states a cost of ${said}; the contract's price is ${price}` };
+}
+
+function judgeStatus({ status, headers, body }: Received, now: number): Verdict {
+  const error = readErrorBody(body);
+  const said = error.message === null ? '' : `: ${error.message}`;
+  const statedCost = Math.max(count(headers[HEADERS.creditCost]) ?? 0, Number(error.creditCost) || 0);
+  const judged = {
+    charged: 0 as const,
+    discrepancy: statedCost > 0 ? `the service states a cost of ${statedCost} for a failure (${status})` : null,
+    requestId: error.requestId,
+    rate: readRate(headers, now),
+  };
+  const refused = (kind: Refused['kind'], message: string): Refused => ({ kind, status, message, ...judged });
+  if (status < 300) {
+    const message = `The service answered with status ${status} instead of 200`;
+    const charged = count(headers[HEADERS.creditCost]) ?? 'unknown';
+    return { ...judged, kind: 'malformed', charged, reason: 'shape', message };
+  }
+  if (status < 400) return refused('redirected', redirectMessage(status, headers.location));
+  if (status >= 500) return refused('upstream', `The service failed (${status})${said}`);
+  switch (status) {
+    case 401:
+      return refused('unauthenticated', `The service refused the key (401)${said}`);
+    case 403:
+      return refused('forbidden', `The key lacks the scope for this call (403)${said}`);
+    case 408:
+      return {
+        ...judged,
+        kind: 'transport',
+        code: 'REQUEST_TIMEOUT',
+        message: `The request came too slowly (408)${said}`,
+      };
+    case 429:
+      return isQuota(error.code, body)
+        ? refused('quota', `The quota of this period is used up (429)${said}`)
+        : refused('rate', `The service asks to slow down (429)${said}`);
+    default:
+      return {
+        ...judged,
+        kind: 'rejected',
+        status,
+        code: error.code,
+        message: `The service rejected the request (${status})${said}`,
+      };
+  }
+}
+
+function isQuota(code: string | null, body: Buffer): boolean {
+  return code?.toUpperCase() === QUOTA_CODE || body.toString().toUpperCase().includes(QUOTA_CODE);
+}
+
+function redirectMessage(status: number, target: string | undefined): string {
+  const start = `The service's address answers with a redirect (${status})`;
+  if (target === undefined) return `${start}; check the address in the job file`;
+  // Only the origin and the path: a query may hold anything.
+  const [address = ''] = target.split(/[?#]/);
+  return `${start} to ${cleanText(address, MAX_ADDRESS)}; it was not followed: put the right address into the job file`;
+}

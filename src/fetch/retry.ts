@@ -1,0 +1,118 @@
+import { SHORTEST_RETRY_AFTER_MS } from './rate-headers.ts';
+import type { Answered, Refused, Transport, Verdict } from './verdict.ts';
+
+/** How often and how long a call is tried again. */
+export interface RetryPolicy {
+  /** Most attempts in all, the first one included. */
+  readonly attempts: number;
+  /** Most attempts that may have been charged. */
+  readonly attemptsInDoubt: number;
+  /** No further attempt after a 5xx once so many have failed. */
+  readonly attemptsUpstream: number;
+  readonly backoffBaseMs: number;
+  readonly backoffMostMs: number;
+  /** Longest wait that is worth keeping a run alive for; beyond it the run pauses and can be resumed. */
+  readonly longestWaitMs: number;
+  /** Most waiting, in all, that one call does for the rate. */
+  readonly rateWaitMostMs: number;
+}
+
+/** Four attempts over some seconds outlive a restart of the service; an outage is for the breaker. Each attempt in doubt
+ * may cost the price again, so there is only one more. Ten minutes: beyond, a user would rather have the terminal back. */
+export const RETRY_POLICY: RetryPolicy = {
+  attempts: 4,
+  attemptsInDoubt: 2,
+  attemptsUpstream: 4,
+  backoffBaseMs: 1_000,
+  backoffMostMs: 20_000,
+  longestWaitMs: 10 * 60_000,
+  rateWaitMostMs: 10 * 60_000,
+};
+
+/** For the single call about a topic that a bundle reported as unavailable: its source is known to be in trouble, so a
+ * failure there is no news. */
+export const SECOND_LOOK_POLICY: RetryPolicy = { ...RETRY_POLICY, attemptsUpstream: 1 };
+
+/** What was tried for one call so far. The caller keeps it and hands it back. */
+export interface Tried {
+  /** Attempts that failed; being asked to slow down is not a failure. */
+  readonly failures: number;
+  /** Of these, the ones that may have been charged. */
+  readonly inDoubt: number;
+  /** Times that the service asked to slow down. */
+  readonly slowedDown: number;
+  /** Milliseconds waited for the rate. */
+  readonly rateWaitMs: number;
+}
+
+export const NOTHING_TRIED: Tried = { failures: 0, inDoubt: 0, slowedDown: 0, rateWaitMs: 0 };
+
+/** `retry`: send the same call after `afterMs`, and decide next time from `tried`. `rate` says that nobody else should
+ * start before then either. `pause`: stop the run, it can be resumed after `afterMs`. */
+export type Decision =
+  | { readonly next: 'give-up' }
+  | { readonly next: 'retry'; readonly afterMs: number; readonly rate: boolean; readonly tried: Tried }
+  | { readonly next: 'pause'; readonly afterMs: number; readonly why: 'rate' | 'upstream' };
+
+export interface RetryQuestion {
+  readonly verdict: Exclude<Verdict, Answered>;
+  readonly tried: Tried;
+  readonly policy: RetryPolicy;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+/** Rates are limited by the minute: without any word of the service, a wait beyond this brings nothing. */
+const RATE_BACKOFF_MOST_MS = 60_000;
+
+/** Decides what follows a call that was not answered. Only what is known to pass is tried again. */
+export function decide({ verdict, tried, policy, random }: RetryQuestion): Decision {
+  switch (verdict.kind) {
+    case 'rate':
+      return afterRate(verdict, tried, policy, random);
+    case 'upstream':
+      return afterUpstream(verdict, tried, policy, random);
+    case 'transport':
+      return afterTransport(verdict, tried, policy, random);
+    default:
+      // malformed: probably paid, and asking again would be paid again. The rest is final, or the caller's to solve.
+      return { next: 'give-up' };
+  }
+}
+
+function afterRate({ rate }: Refused, tried: Tried, policy: RetryPolicy, random: () => number): Decision {
+  // No jitter where the service named the time: it knows when, and the throttle spreads the calls.
+  const named = rate.retryAfterMs ?? rate.resetMs;
+  const waitMs = named || fullJitter(tried.slowedDown + 1, policy.backoffBaseMs, RATE_BACKOFF_MOST_MS, random);
+  const afterMs = Math.max(SHORTEST_RETRY_AFTER_MS, waitMs);
+  const rateWaitMs = tried.rateWaitMs + afterMs;
+  if (afterMs > policy.longestWaitMs || rateWaitMs > policy.rateWaitMostMs)
+    return { next: 'pause', afterMs, why: 'rate' };
+  return { next: 'retry', afterMs, rate: true, tried: { ...tried, slowedDown: tried.slowedDown + 1, rateWaitMs } };
+}
+
+function afterUpstream({ rate }: Refused, tried: Tried, policy: RetryPolicy, random: () => number): Decision {
+  const failed = { ...tried, failures: tried.failures + 1 };
+  const asked = rate.retryAfterMs ?? 0;
+  if (asked > policy.longestWaitMs) return { next: 'pause', afterMs: asked, why: 'upstream' };
+  if (failed.failures >= Math.min(policy.attempts, policy.attemptsUpstream)) return { next: 'give-up' };
+  return { next: 'retry', afterMs: Math.max(asked, backoff(failed, policy, random)), rate: false, tried: failed };
+}
+
+function afterTransport(verdict: Transport, tried: Tried, policy: RetryPolicy, random: () => number): Decision {
+  // An interrupted call is the user's will; a body that is too large or not HTTP will be so again.
+  if (['ABORTED', 'CLOSED', 'BODY_TOO_LARGE', 'NOT_HTTP'].includes(verdict.code)) return { next: 'give-up' };
+  const doubt = verdict.charged === 'unknown' ? 1 : 0;
+  const failed = { ...tried, failures: tried.failures + 1, inDoubt: tried.inDoubt + doubt };
+  if (failed.failures >= policy.attempts || failed.inDoubt >= policy.attemptsInDoubt) return { next: 'give-up' };
+  return { next: 'retry', afterMs: backoff(failed, policy, random), rate: false, tried: failed };
+}
+
+function backoff({ failures }: Tried, policy: RetryPolicy, random: () => number): number {
+  return fullJitter(failures, policy.backoffBaseMs, policy.backoffMostMs, random);
+}
+
+/** Anywhere between nothing and the doubled bound: calls that failed together do not come back together. */
+function fullJitter(nth: number, baseMs: number, mostMs: number, random: () => number): number {
+  return Math.round(random() * Math.min(mostMs, baseMs * 2 ** (nth - 1)));
+}

@@ -1,0 +1,60 @@
+import type { TopicSlug } from '../contract/topics.ts';
+import type { MalformedReason, TopicReading } from './envelope.ts';
+import type { FailureCode } from './exchange.ts';
+import type { Rate } from './rate-headers.ts';
+
+/** What every verdict tells. */
+export interface Judged {
+  /** Credits that this exchange cost; `unknown` when only the provider's bill can tell. */
+  readonly charged: number | 'unknown';
+  /** Where what the service states about the cost or itself departs from the contract. */
+  readonly discrepancy: string | null;
+  /** One line for the user. */
+  readonly message: string;
+  readonly requestId: string | null;
+  readonly rate: Rate;
+}
+
+/** The call was answered; each topic may still have failed on its own. */
+export interface Answered extends Judged {
+  readonly kind: 'answered';
+  readonly charged: number;
+  /** When the service answered, milliseconds since the epoch; `null` where it gave no valid time. */
+  readonly timestamp: number | null;
+  readonly results: ReadonlyMap<TopicSlug, TopicReading>;
+  /** Slugs in the bundle that the contract does not name. */
+  readonly unknownTopics: readonly string[];
+}
+
+/** Status 2xx, probably paid, and of no use. */
+export interface Malformed extends Judged {
+  readonly kind: 'malformed';
+  readonly reason: MalformedReason;
+}
+
+/** The service refuses this place or these parameters: that cell's own, final, free. */
+export interface Rejected extends Judged {
+  readonly kind: 'rejected';
+  readonly charged: 0;
+  readonly status: number;
+  /** The service's own code; `null` makes it likely that it was not the service that answered. */
+  readonly code: string | null;
+}
+
+/** `unauthenticated`: the key is refused. `forbidden`: it lacks the scope. `rate`: too fast. `quota`: nothing is left
+ * until the anniversary. `upstream`: the service failed. `redirected`: the address in the job is wrong. */
+export interface Refused extends Judged {
+  readonly kind: 'unauthenticated' | 'forbidden' | 'rate' | 'quota' | 'upstream' | 'redirected';
+  readonly charged: 0;
+  readonly status: number;
+}
+
+/** No answer arrived. */
+export interface Transport extends Judged {
+  readonly kind: 'transport';
+  readonly charged: 0 | 'unknown';
+  readonly code: FailureCode | 'REQUEST_TIMEOUT';
+}
+
+/** What one exchange means, and what it cost. */
+export type Verdict = Answered | Malformed | Rejected | Refused | Transport;

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Call } from '../../src/contract/credits.ts';
+import type { TopicSlug } from '../../src/contract/topics.ts';
+import { type Breaker, HEALTHY, isAllRejected, isDown, isTopicDown, observe } from '../../src/fetch/breaker.ts';
+import type { Exchange } from '../../src/fetch/exchange.ts';
+import { judge } from '../../src/fetch/judge.ts';
+import { envelopeOf, NOW, PLACE, received, STANDARD } from './answers.ts';
+
+const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });
+const lost: Exchange = { kind: 'failure', reached: 'maybe', code: 'BROKEN', message: 'm', elapsedMs: 1 };
+const after = (breaker: Breaker, call: Call, exchange: Exchange) =>
+  observe(breaker, call, judge(exchange, call, PLACE, NOW));
+const answered = (breaker: Breaker, call: Call) => after(breaker, call, received(200, envelopeOf(call)));
+const times = (breaker: Breaker, n: number, step: (breaker: Breaker) => Breaker) => {
+  let now = breaker;
+  for (let nth = 0; nth < n; nth++) now = step(now);
+  return now;
+};
+
+test('eight failures in a row are an outage, whatever their kind', () => {
+  for (const exchange of [lost, received(502, ''), received(200, '<html>')]) {
+    const seven = times(HEALTHY, 7, (breaker) => after(breaker, STANDARD, exchange));
+    assert.equal(isDown(seven), false);
+    assert.equal(isDown(after(seven, STANDARD, exchange)), true);
+    assert.equal(isDown(seven, 7), true);
+  }
+});
+
+test('one answer in between, and it is none', () => {
+  const seven = times(HEALTHY, 7, (breaker) => after(breaker, STANDARD, lost));
+  const more = times(answered(seven, STANDARD), 7, (breaker) => after(breaker, STANDARD, lost));
+  assert.equal(isDown(more), false);
+});
+
+test('a service that refuses is not down', () => {
+  for (const status of [401, 403, 422, 429]) {
+    const breaker = times(HEALTHY, 20, (now) => after(now, STANDARD, received(status, '')));
+    assert.equal(isDown(breaker), false, String(status));
+  }
+});
+
+test('what the user interrupted says nothing', () => {
+  const breaker = times(HEALTHY, 20, (now) => after(now, STANDARD, { ...lost, code: 'ABORTED' }));
+  assert.equal(isDown(breaker), false);
+});
+
+test('a topic that fails while others succeed is left alone after five times; the service is not down', () => {
+  let breaker = HEALTHY;
+  for (let nth = 1; nth <= 5; nth++) {
+    assert.equal(isTopicDown(breaker, 'wildfire'), false);
+    breaker = after(breaker, single('wildfire'), received(502, ''));
+    breaker = answered(breaker, single('hail'));
+  }
+  assert.equal(isTopicDown(breaker, 'wildfire'), true);
+  assert.equal(isTopicDown(breaker, 'hail'), false);
+  assert.equal(isDown(breaker), false);
+});
+
+test('a topic that is unavailable in a 200 counts too; one that answers counts no more', () => {
+  const gone = {
+    ...envelopeOf(single('hail')),
+    data: { topic: 'hail', location: PLACE, result: { error: 'unavailable' } },
+  };
+  const four = times(HEALTHY, 4, (breaker) => after(breaker, single('hail'), received(200, gone)));
+  assert.equal(isTopicDown(after(four, single('hail'), received(200, gone)), 'hail'), true);
+  const again = after(answered(four, single('hail')), single('hail'), received(200, gone));
+  assert.equal(isTopicDown(again, 'hail'), false);
+});
+
+test('a lost connection is not the topic’s fault, nor its healing', () => {
+  const four = times(HEALTHY, 4, (breaker) => after(breaker, single('hail'), received(502, '')));
+  const lostOnce = after(four, single('hail'), lost);
+  assert.equal(lostOnce.unavailable.get('hail'), 4);
+});
+
+test('when the first 25 are all rejected, the address is wrong', () => {
+  const many = times(HEALTHY, 25, (breaker) => after(breaker, STANDARD, received(404, '<html>')));
+  assert.equal(isAllRejected(many), true);
+  const oneAnswer = times(answered(HEALTHY, STANDARD), 99, (breaker) => after(breaker, STANDARD, received(422, '')));
+  assert.equal(isAllRejected(oneAnswer), false);
+});
+
+test('observing changes nothing that was there', () => {
+  const before = structuredClone(HEALTHY);
+  after(HEALTHY, single('hail'), received(502, ''));
+  assert.deepEqual(HEALTHY, before);
+});

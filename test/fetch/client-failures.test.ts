@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Client } from '../../src/fetch/client.ts';
+import type { Failure } from '../../src/fetch/exchange.ts';
+import { envelopeOf, PLACE, WILDFIRE } from './answers.ts';
+import { clientOf, serveHttp, serveRaw, serveSockets } from './servers.ts';
+
+const ask = { call: WILDFIRE, location: PLACE, key: 'key-7f3a9c' };
+const BODY = JSON.stringify(envelopeOf(WILDFIRE));
+
+async function failureOf(client: Client, signal?: AbortSignal): Promise<Failure> {
+  const exchange = await client.send(signal ? { ...ask, signal } : ask);
+  assert.ok(exchange.kind === 'failure', `expected a failure, got ${JSON.stringify(exchange)}`);
+  assert.doesNotMatch(exchange.message, /key-7f3a9c/);
+  return exchange;
+}
+
+async function outcome(client: Client, signal?: AbortSignal): Promise<string> {
+  const { reached, code } = await failureOf(client, signal);
+  return `${reached} ${code}`;
+}
+
+test('refused: never reached', async (t) => {
+  assert.equal(await outcome(clientOf(t, 'http://127.0.0.1:1')), 'never CONNECT');
+});
+
+test('no such host: never reached', async (t) => {
+  assert.equal(await outcome(clientOf(t, 'http://no-such-host.invalid')), 'never CONNECT');
+});
+
+test('no TLS on the other side: never reached', async (t) => {
+  const url = await serveSockets(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  assert.equal(await outcome(clientOf(t, url.replace('http:', 'https:'))), 'never CONNECT');
+});
+
+test('a TLS handshake that never ends: never reached', async (t) => {
+  const url = await serveSockets(t, () => {});
+  const client = clientOf(t, url.replace('http:', 'https:'), { timeouts: { connect: 300 } });
+  assert.equal(await outcome(client), 'never CONNECT_TIMEOUT');
+});
+
+test('reset before a byte of the answer: maybe', async (t) => {
+  const url = await serveRaw(t, (socket) => socket.resetAndDestroy());
+  assert.equal(await outcome(clientOf(t, url)), 'maybe BROKEN');
+});
+
+test('closed before a byte of the answer: maybe, and sent only once', async (t) => {
+  let requests = 0;
+  const url = await serveRaw(t, (socket) => {
+    requests++;
+    socket.end();
+  });
+  assert.equal(await outcome(clientOf(t, url)), 'maybe BROKEN');
+  assert.equal(requests, 1);
+});
+
+test('a kept connection that the service ends during the second request: maybe, and sent only once', async (t) => {
+  let requests = 0;
+  const url = await serveRaw(t, (socket) => {
+    requests++;
+    if (requests === 1) socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`);
+    else socket.destroy();
+  });
+  const client = clientOf(t, url, { sockets: 1 });
+  assert.equal((await client.send(ask)).kind, 'response');
+  assert.equal(await outcome(client), 'maybe BROKEN');
+  assert.equal(requests, 2);
+});
+
+for (const [when, head] of [
+  ['within the head', 'HTTP/1.1 200 OK\r\nX-Credit-'],
+  ['after the head', `HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n`],
+  ['within the body', `HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY.slice(0, 40)}`],
+  ['within a chunk', `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\n${BODY.slice(0, 40)}`],
+  ['before the last chunk', `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\n${BODY.slice(0, 4)}\r\n`],
+] as const) {
+  test(`closed ${when}: maybe`, async (t) => {
+    const url = await serveRaw(t, (socket) => socket.end(head));
+    assert.match(await outcome(clientOf(t, url)), /^maybe (BROKEN|NOT_HTTP)$/);
+  });
+  test(`reset ${when}: maybe`, async (t) => {
+    const url = await serveRaw(t, (socket) => socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), 20)));
+    assert.equal(await outcome(clientOf(t, url)), 'maybe BROKEN');
+  });
+}
+
+test('reset after the whole body: answered', async (t) => {
+  const head = `HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
+  const url = await serveRaw(t, (socket) => socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), 20)));
+  const exchange = await clientOf(t, url).send(ask);
+  assert.ok(exchange.kind === 'response');
+  assert.equal(exchange.body.toString(), BODY);
+});
+
+test('more body than declared: what was declared, and the next request is not confused', async (t) => {
+  const url = await serveRaw(t, (socket) => {
+    socket.write(
+      `HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}`,
+    );
+  });
+  const client = clientOf(t, url, { sockets: 1 });
+  for (const _ of [1, 2]) {
+    const exchange = await client.send(ask);
+    assert.ok(exchange.kind === 'failure' || exchange.body.toString() === BODY);
+  }
+});
+
+test('not HTTP: maybe', async (t) => {
+  const url = await serveRaw(t, (socket) => socket.end('220 mail.example.com ESMTP\r\n'));
+  assert.equal(await outcome(clientOf(t, url)), 'maybe NOT_HTTP');
+});
+
+test('headers without end: maybe, and not kept', async (t) => {
+  const url = await serveRaw(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    const pour = () => {
+      while (!socket.destroyed && socket.write(`x-a: ${'y'.repeat(1_000)}\r\n`));
+    };
+    socket.on('drain', pour);
+    pour();
+  });
+  assert.equal(await outcome(clientOf(t, url)), 'maybe NOT_HTTP');
+});
+
+test('2 GB declared: ended at the head', async (t) => {
+  let written = 0;
+  const url = await serveHttp(t, (_request, response) => {
+    response.writeHead(200, { 'content-length': 2 ** 31 });
+    const pour = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536))) written += 65_536;
+    };
+    response.on('drain', pour);
+    pour();
+  });
+  const failure = await failureOf(clientOf(t, url));
+  assert.deepEqual([failure.reached, failure.code], ['maybe', 'BODY_TOO_LARGE']);
+  assert.ok(written < 32 * 1024 * 1024, `${written} bytes left the server`);
+});
+
+test('a body that grows past the limit without a word: ended there', async (t) => {
+  const url = await serveHttp(t, (_request, response) => {
+    response.writeHead(200);
+    const pour = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+    };
+    response.on('drain', pour);
+    pour();
+  });
+  assert.equal(await outcome(clientOf(t, url, { maxBodyBytes: 1_000_000 })), 'maybe BODY_TOO_LARGE');
+});
+
+test('a body exactly at the limit is received', async (t) => {
+  const url = await serveHttp(t, (_request, response) => response.end(BODY));
+  const client = clientOf(t, url, { maxBodyBytes: Buffer.byteLength(BODY) });
+  assert.equal((await client.send(ask)).kind, 'response');
+  assert.equal(await outcome(clientOf(t, url, { maxBodyBytes: Buffer.byteLength(BODY) - 1 })), 'maybe BODY_TOO_LARGE');
+});
+
+test('no answer in time: maybe', async (t) => {
+  const url = await serveRaw(t, () => {});
+  assert.equal(await outcome(clientOf(t, url)), 'maybe HEADERS_TIMEOUT');
+});
+
+test('silence in the body: maybe', async (t) => {
+  const url = await serveRaw(t, (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'));
+  assert.equal(await outcome(clientOf(t, url)), 'maybe BODY_TIMEOUT');
+});
+
+test('a byte at a time: ended by the total', async (t) => {
+  const url = await serveRaw(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
+    const drip = setInterval(() => socket.write(' '), 20);
+    socket.on('close', () => clearInterval(drip));
+  });
+  const client = clientOf(t, url, { timeouts: { total: 600 } });
+  const failure = await failureOf(client);
+  assert.deepEqual([failure.reached, failure.code], ['maybe', 'TOTAL_TIMEOUT']);
+  assert.ok(failure.elapsedMs >= 590 && failure.elapsedMs < 1_500, `${failure.elapsedMs} ms`);
+});
+
+test('a status has been heard although its body is broken, silent or dripping', async (t) => {
+  const endings: ((socket: import('node:net').Socket) => void)[] = [
+    (socket) => socket.resetAndDestroy(),
+    (socket) => socket.destroy(),
+    () => {},
+    (socket) => {
+      const drip = setInterval(() => socket.write('x'), 20);
+      socket.on('close', () => clearInterval(drip));
+    },
+  ];
+  for (const end of endings) {
+    const url = await serveRaw(t, (socket) =>
+      socket.write('HTTP/1.1 401 No\r\ncontent-length: 1000\r\n\r\n{"error"', () => setTimeout(() => end(socket), 20)),
+    );
+    const exchange = await clientOf(t, url, { timeouts: { total: 700 } }).send(ask);
+    assert.ok(exchange.kind === 'response');
+    assert.equal(exchange.status, 401);
+    assert.match(exchange.body.toString(), /^\{"error"/);
+  }
+});
+
+test('interrupted beforehand: never sent', async (t) => {
+  let requests = 0;
+  const url = await serveRaw(t, () => requests++);
+  assert.equal(await outcome(clientOf(t, url), AbortSignal.abort()), 'never ABORTED');
+  assert.equal(requests, 0);
+});
+
+test('interrupted while connecting: never sent, not even later', async (t) => {
+  let bytes = 0;
+  const url = await serveSockets(t, (socket) => socket.on('data', (chunk) => (bytes += chunk.length)));
+  const abort = new AbortController();
+  const client = clientOf(t, url);
+  const ended = outcome(client, abort.signal);
+  abort.abort();
+  assert.equal(await ended, 'never ABORTED');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(bytes, 0);
+});
+
+test('interrupted while waiting for the answer: maybe', async (t) => {
+  const abort = new AbortController();
+  const url = await serveRaw(t, () => abort.abort());
+  assert.equal(await outcome(clientOf(t, url), abort.signal), 'maybe ABORTED');
+});
+
+test('a connection lives on after a failure of another', async (t) => {
+  let requests = 0;
+  const url = await serveRaw(t, (socket) => {
+    if (++requests % 2 === 1) socket.resetAndDestroy();
+    else socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`);
+  });
+  const client = clientOf(t, url, { sockets: 1 });
+  const kinds = [];
+  for (let nth = 0; nth < 4; nth++) kinds.push((await client.send(ask)).kind);
+  assert.deepEqual(kinds, ['failure', 'response', 'failure', 'response']);
+});

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createClient } from '../../src/fetch/client.ts';
+import { judge } from '../../src/fetch/judge.ts';
+import { MAX_ERROR_BODY_BYTES } from '../../src/fetch/receiver.ts';
+import { ENTERPRISE, envelopeOf, NOW, PLACE, WILDFIRE } from './answers.ts';
+import { clientOf, serveHttp } from './servers.ts';
+
+const KEY = 'key-7f3a9c';
+const ask = { call: WILDFIRE, location: PLACE, key: KEY };
+
+test('sends one GET below the base address, with the key in its header only', async (t) => {
+  const seen: { method?: string | undefined; url?: string | undefined; headers?: object }[] = [];
+  const url = await serveHttp(t, (request, response) => {
+    seen.push({ method: request.method, url: request.url, headers: request.headers });
+    response.setHeader('X-Credit-Cost', '1').end(JSON.stringify(envelopeOf(WILDFIRE)));
+  });
+  const exchange = await clientOf(t, `${url}/hazards/`).send(ask);
+  assert.ok(exchange.kind === 'response');
+  assert.equal(exchange.status, 200);
+  assert.equal(exchange.headers['x-credit-cost'], '1');
+  assert.ok(exchange.elapsedMs >= 0);
+  assert.equal(judge(exchange, WILDFIRE, PLACE, NOW).kind, 'answered');
+  assert.equal(seen.length, 1);
+  const [{ method, url: path, headers } = {}] = seen;
+  assert.equal(method, 'GET');
+  assert.equal(path, '/hazards/v1/wildfire/risk?lat=34.0522&lng=-118.2437');
+  assert.deepEqual(
+    { ...headers, host: '', connection: '' },
+    {
+      host: '',
+      connection: '',
+      'x-api-key': KEY,
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'perilbook-test',
+    },
+  );
+});
+
+test('receives a bundle of 6 MB', async (t) => {
+  const envelope = envelopeOf(ENTERPRISE) as { data: { topics: Record<string, { details: unknown }> } };
+  const feature = {
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [1, 2] },
+    properties: { name: 'x'.repeat(200) },
+  };
+  envelope.data.topics.park!.details = {
+    type: 'FeatureCollection',
+    features: Array.from({ length: 21_000 }, () => feature),
+  };
+  const text = JSON.stringify(envelope);
+  assert.ok(text.length > 6e6);
+  const url = await serveHttp(t, (_request, response) => response.end(text));
+  const exchange = await clientOf(t, url).send({ ...ask, call: ENTERPRISE });
+  assert.ok(exchange.kind === 'response');
+  assert.equal(exchange.body.length, Buffer.byteLength(text));
+  const verdict = judge(exchange, ENTERPRISE, PLACE, NOW);
+  assert.ok(verdict.kind === 'answered');
+  assert.equal(verdict.results.size, 37);
+});
+
+for (const status of [301, 302, 307, 308]) {
+  test(`does not follow a ${status}, so the key goes nowhere else`, async (t) => {
+    let elsewhere = 0;
+    const other = await serveHttp(t, (_request, response) => {
+      elsewhere++;
+      response.end('{}');
+    });
+    const url = await serveHttp(t, (_request, response) => {
+      response.writeHead(status, { location: `${other}/v1?secret=${KEY}` }).end();
+    });
+    const exchange = await clientOf(t, url).send(ask);
+    assert.ok(exchange.kind === 'response');
+    assert.equal(exchange.status, status);
+    const verdict = judge(exchange, WILDFIRE, PLACE, NOW);
+    assert.equal(verdict.kind, 'redirected');
+    assert.match(verdict.message, new RegExp(other));
+    assert.doesNotMatch(verdict.message, /secret/);
+    assert.equal(elsewhere, 0);
+  });
+}
+
+test('a service that repeats the key does not get it into a message', async (t) => {
+  const url = await serveHttp(t, (_request, response) => {
+    response
+      .writeHead(401, { 'x-echo': KEY })
+      .end(JSON.stringify({ error: { code: KEY, message: `No such key: ${KEY}!` } }));
+  });
+  const exchange = await clientOf(t, url).send(ask);
+  const verdict = judge(exchange, WILDFIRE, PLACE, NOW);
+  assert.equal(verdict.message, 'The service refused the key (401): No such key: [key]!');
+  assert.ok(exchange.kind === 'response');
+  assert.ok(!exchange.body.includes(KEY));
+  assert.equal(exchange.headers['x-echo'], '[key]');
+});
+
+test('keeps at most 64 KiB of an error body, even of one without end', async (t) => {
+  const url = await serveHttp(t, (_request, response) => {
+    response.writeHead(502);
+    const pour = () => {
+      while (!response.destroyed && response.write('x'.repeat(10_000)));
+    };
+    response.on('drain', pour);
+    pour();
+  });
+  const exchange = await clientOf(t, url).send(ask);
+  assert.ok(exchange.kind === 'response');
+  assert.equal(exchange.status, 502);
+  assert.equal(exchange.body.length, MAX_ERROR_BODY_BYTES);
+});
+
+test('never opens more connections than it may', async (t) => {
+  let open = 0;
+  let most = 0;
+  const url = await serveHttp(t, (_request, response) => {
+    most = Math.max(most, ++open);
+    setTimeout(() => {
+      open--;
+      response.end(JSON.stringify(envelopeOf(WILDFIRE)));
+    }, 20);
+  });
+  const client = clientOf(t, url, { sockets: 3 });
+  const exchanges = await Promise.all(Array.from({ length: 12 }, () => client.send(ask)));
+  assert.ok(exchanges.every(({ kind }) => kind === 'response'));
+  assert.equal(most, 3);
+});
+
+test('close waits for what is in flight, and nothing is sent afterwards', async (t) => {
+  const url = await serveHttp(t, (_request, response) => {
+    setTimeout(() => response.end(JSON.stringify(envelopeOf(WILDFIRE))), 50);
+  });
+  const client = clientOf(t, url);
+  const sent = client.send(ask);
+  await client.close();
+  assert.equal((await sent).kind, 'response');
+  const late = await client.send(ask);
+  assert.ok(late.kind === 'failure');
+  assert.deepEqual([late.reached, late.code], ['never', 'CLOSED']);
+});
+
+test('refuses a key that cannot travel in a header, without repeating it', async (t) => {
+  const client = clientOf(t, 'http://127.0.0.1:9');
+  for (const key of ['', 'abc def', 'abc\r\nX-Evil: 1', '“abc”']) {
+    await assert.rejects(client.send({ ...ask, key }), (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'KEY_REFUSED');
+      assert.ok(key === '' || !JSON.stringify([error.message, error]).includes('abc'));
+      return true;
+    });
+  }
+});
+
+test('refuses an address that is no service address, without repeating it', () => {
+  for (const baseUrl of [
+    '',
+    'example.com',
+    'ftp://example.com',
+    'https://me:secret@example.com',
+    'https://example.com/?key=secret',
+  ]) {
+    assert.throws(
+      () => createClient({ baseUrl, sockets: 1, userAgent: 'x' }),
+      (error: Error & { code?: string }) => {
+        assert.equal(error.code, 'USAGE');
+        assert.doesNotMatch(error.message, /secret/);
+        return true;
+      },
+    );
+  }
+});

@@ -1,0 +1,74 @@
+import type { Clock } from '../../src/clock.ts';
+
+interface Sleeper {
+  readonly at: number;
+  readonly wake: () => void;
+}
+
+/** A clock that stands still until it is moved. */
+export class MovedClock implements Clock {
+  #now = 1_000_000;
+  #sleepers: Sleeper[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  get sleeping(): number {
+    return this.#sleepers.length;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const sleeper = { at: this.#now + ms, wake: resolve };
+      const leave = () => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+        resolve();
+      };
+      if (signal?.aborted) return resolve();
+      this.#sleepers.push(sleeper);
+      signal?.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  /** Moves the clock and wakes who is due, then lets the work that follows from it happen. */
+  async move(ms: number): Promise<void> {
+    this.#now += ms;
+    const due = this.#sleepers.filter(({ at }) => at <= this.#now);
+    this.#sleepers = this.#sleepers.filter(({ at }) => at > this.#now);
+    for (const { wake } of due) wake();
+    await settled();
+  }
+}
+
+/** A clock that runs `factor` times as fast. */
+export function fastClock(factor: number): Clock & { readonly alive: () => number } {
+  const timers = new Set<NodeJS.Timeout>();
+  return {
+    now: () => performance.now() * factor,
+    alive: () => timers.size,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve();
+        const timer = setTimeout(done, ms / factor);
+        timers.add(timer);
+        signal?.addEventListener('abort', done, { once: true });
+        function done() {
+          clearTimeout(timer);
+          timers.delete(timer);
+          signal?.removeEventListener('abort', done);
+          resolve();
+        }
+      }),
+  };
+}
+
+/** Waits until it is so; fails by the test's own next assertion when it never is. */
+export async function until(condition: () => boolean): Promise<void> {
+  for (let nth = 0; nth < 500 && !condition(); nth++) await new Promise((resolve) => setTimeout(resolve, 4));
+}
+
+/** Lets Bottleneck's own timers (a few ticks a job) run. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 25));
+}

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Call } from '../../src/contract/credits.ts';
+import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import { readEnvelope } from '../../src/fetch/envelope.ts';
+import { ENTERPRISE, envelopeOf, PLACE, REQUEST_ID, resultOf, STANDARD, WILDFIRE } from './answers.ts';
+
+const read = (call: Call, body: unknown, place = PLACE) =>
+  readEnvelope(call, place, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+
+type Bundle = { data: { location: unknown; topics: Record<string, unknown> }; meta: unknown };
+const bundle = (call = ENTERPRISE) => envelopeOf(call) as Bundle;
+
+function readWith(topic: string, entry: unknown) {
+  const envelope = bundle();
+  Object.defineProperty(envelope.data.topics, topic, { value: entry, enumerable: true, configurable: true });
+  const reading = read(ENTERPRISE, envelope);
+  assert.ok(reading.ok);
+  return reading;
+}
+
+for (const topic of TOPIC_SLUGS) {
+  test(`reads a single ${topic}`, () => {
+    const reading = read({ kind: 'single', topic }, envelopeOf({ kind: 'single', topic }));
+    assert.ok(reading.ok);
+    assert.deepEqual([...reading.results], [[topic, { ok: true, result: resultOf(topic) }]]);
+    assert.equal(reading.requestId, REQUEST_ID);
+    assert.equal(reading.timestamp, Date.UTC(2026, 0, 15, 12));
+    assert.equal(reading.metaNote, null);
+  });
+}
+
+test('reads both bundles whole', () => {
+  for (const [call, size] of [
+    [STANDARD, 18],
+    [ENTERPRISE, 37],
+  ] as const) {
+    const reading = read(call, envelopeOf(call));
+    assert.ok(reading.ok);
+    assert.equal(reading.results.size, size);
+    assert.ok([...reading.results.values()].every(({ ok }) => ok));
+    assert.deepEqual(reading.unknownTopics, []);
+  }
+});
+
+test('a bundle without avalanche is a bundle', () => {
+  const envelope = bundle(STANDARD);
+  delete envelope.data.topics.avalanche;
+  const reading = read(STANDARD, envelope);
+  assert.ok(reading.ok);
+  assert.equal(reading.results.size, 17);
+  assert.ok(!reading.results.has('avalanche'));
+});
+
+for (const error of ['unavailable', '', 'boom', 7, true, { code: 'unavailable' }, []]) {
+  test(`a value beside error ${JSON.stringify(error)} is never read`, () => {
+    for (const value of [resultOf('hail').value, undefined, 'anything']) {
+      const reading = readWith('hail', { value, details: null, error }).results.get('hail');
+      assert.ok(reading?.ok === false);
+      assert.equal(reading.reason, 'unavailable');
+    }
+  });
+}
+
+test('an error that is null is no error, and the value must be whole', () => {
+  assert.equal(readWith('hail', { ...resultOf('hail'), error: null }).results.get('hail')?.ok, true);
+  assert.equal(readWith('hail', { error: null }).results.get('hail')?.ok, false);
+});
+
+for (const [topic, entry] of [
+  ['hail', null],
+  ['hail', 7],
+  ['hail', []],
+  ['hail', { value: 3 }],
+  ['hail', { value: { title: 'Hail', rating: 'very low', score: 1, frequency: 1 } }],
+  ['hail', { value: { title: 'Hail', rating: 'Very Low', score: '1', frequency: 1 } }],
+  ['hail', { ...resultOf('hail'), details: {} }],
+  ['park', { value: -1, details: null }],
+  ['park', { value: 1.5, details: null }],
+  ['park', { value: '3', details: null }],
+  ['park', { value: 3, details: [] }],
+  ['ozone', { value: { measurement: { value: 1, unit: 'ppm' }, rating: 'Good', timestamp: '2026-01-15T11:00:00Z' } }],
+  ['airQuality', { value: { metric: 'Good', progressValue: 1 } }],
+  ['radon', { value: { title: 'Zone' } }],
+] as const) {
+  test(`a malformed ${topic} spoils itself only: ${JSON.stringify(entry)}`, () => {
+    const { results } = readWith(topic, entry);
+    const reading = results.get(topic);
+    assert.ok(reading?.ok === false);
+    assert.equal(reading.reason, 'malformed');
+    assert.match(reading.message, new RegExp(`^${topic} is malformed: `));
+    assert.equal([...results.values()].filter(({ ok }) => ok).length, 36);
+  });
+}
+
+test('a number beyond all numbers is no score', () => {
+  const text = JSON.stringify(bundle()).replace('"score":12.5', '"score":1e999');
+  const reading = read(ENTERPRISE, text);
+  assert.ok(reading.ok);
+  assert.equal(reading.results.get('avalanche')?.ok, false);
+});
+
+test('unknown topics are left out and named, cleaned and not without end', () => {
+  const envelope = bundle();
+  envelope.data.topics['sharks\u001b[31m'] = resultOf('hail');
+  for (let nth = 0; nth < 100; nth++) envelope.data.topics[`new${nth}`] = 1;
+  const text = JSON.stringify(envelope).replace('"topics":{', '"topics":{"__proto__":{"value":1},"constructor":1,');
+  const reading = read(ENTERPRISE, text);
+  assert.ok(reading.ok);
+  assert.equal(reading.results.size, 37);
+  assert.equal(reading.unknownTopics.length, 20);
+  assert.ok(reading.unknownTopics.includes('sharks [31m'));
+});
+
+test('a bundle with no topic that is known is malformed', () => {
+  for (const topics of [{}, { sharks: 1 }]) {
+    const reading = read(ENTERPRISE, { ...bundle(), data: { location: PLACE, topics } });
+    assert.ok(!reading.ok && reading.reason === 'shape');
+  }
+});
+
+for (const body of [
+  '',
+  ' ',
+  'null',
+  '7',
+  '"x"',
+  '[]',
+  '{}',
+  '{"data":{}}',
+  '{"data":null,"meta":null}',
+  '<html></html>',
+  '{"data":',
+  '\u0000',
+  '\ud800',
+]) {
+  test(`${JSON.stringify(body)} is malformed`, () => {
+    for (const call of [WILDFIRE, STANDARD, ENTERPRISE]) {
+      const reading = read(call, body);
+      assert.ok(!reading.ok);
+      assert.ok(reading.message.length > 0 && reading.message.length <= 250);
+    }
+  });
+}
+
+test('HTML is called HTML', () => {
+  const reading = read(WILDFIRE, '<!doctype html><h1>Sign in</h1>');
+  assert.ok(!reading.ok && reading.reason === 'not-json');
+  assert.match(reading.message, /HTML/);
+});
+
+test('a bundle in place of a single, and the other way round, is malformed', () => {
+  assert.equal(read(WILDFIRE, envelopeOf(STANDARD)).ok, false);
+  assert.equal(read(STANDARD, envelopeOf(WILDFIRE)).ok, false);
+});
+
+test('another topic than was asked is malformed', () => {
+  const reading = read(WILDFIRE, envelopeOf({ kind: 'single', topic: 'hail' }));
+  assert.ok(!reading.ok && reading.reason === 'wrong-topic');
+  assert.match(reading.message, /hail instead of wildfire/);
+});
+
+test('a place farther than a kilometre is another place', () => {
+  const kilometre = 1 / 111.195;
+  for (const [lat, ok] of [
+    [PLACE.lat, true],
+    [PLACE.lat + 0.99 * kilometre, true],
+    [PLACE.lat + 1.01 * kilometre, false],
+    [-PLACE.lat, false],
+    [1e308, false],
+    [91, false],
+  ] as const) {
+    const reading = read(WILDFIRE, envelopeOf(WILDFIRE, { lat, lng: PLACE.lng }));
+    assert.equal(reading.ok, ok, String(lat));
+    if (!reading.ok) assert.equal(reading.reason, 'elsewhere');
+  }
+  const swapped = read(WILDFIRE, envelopeOf(WILDFIRE, { lat: PLACE.lng, lng: PLACE.lat }));
+  assert.ok(!swapped.ok && swapped.reason === 'elsewhere');
+});
+
+test('the date line does not make a place another one', () => {
+  assert.ok(read(WILDFIRE, envelopeOf(WILDFIRE, { lat: 52, lng: -180 }), { lat: 52, lng: 180 }).ok);
+});
+
+test('a paid answer is not thrown away for its meta, but noted', () => {
+  const { data } = envelopeOf(WILDFIRE);
+  for (const meta of [undefined, null, {}, 'x', { request_id: 'abc', timestamp: 'yesterday', credit_cost: '1' }]) {
+    const reading = read(WILDFIRE, { data, meta });
+    assert.ok(reading.ok);
+    assert.equal(reading.timestamp, null);
+    assert.match(reading.metaNote ?? '', /^meta is malformed: /);
+  }
+});
+
+test('a byte order mark is no fault', () => {
+  assert.ok(read(WILDFIRE, `\ufeff${JSON.stringify(envelopeOf(WILDFIRE))}`).ok);
+});
+
+test('a malformed single is malformed, one with an error is unavailable', () => {
+  const envelope = (result: unknown) => ({
+    ...envelopeOf(WILDFIRE),
+    data: { topic: 'wildfire', location: PLACE, result },
+  });
+  const bad = read(WILDFIRE, envelope({ value: 1 }));
+  assert.ok(!bad.ok && bad.reason === 'shape');
+  const gone = read(WILDFIRE, envelope({ error: 'unavailable' }));
+  assert.ok(gone.ok);
+  const reading = gone.results.get('wildfire');
+  assert.ok(reading?.ok === false && reading.reason === 'unavailable');
+});
+
+test('no JSON whatever makes the reader throw', () => {
+  const topic = fc.constantFrom<TopicSlug>(...TOPIC_SLUGS);
+  fc.assert(
+    fc.property(fc.jsonValue(), topic, (value, slug) => {
+      for (const body of [
+        value,
+        { data: value },
+        { data: { location: PLACE, topics: value } },
+        { data: { location: PLACE, topics: { [slug]: value } } },
+      ]) {
+        read(ENTERPRISE, body as unknown);
+      }
+      read({ kind: 'single', topic: slug }, { data: { location: PLACE, topic: slug, result: value } });
+    }),
+  );
+});

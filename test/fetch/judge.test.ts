@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Exchange } from '../../src/fetch/exchange.ts';
+import { judge as judgeAt } from '../../src/fetch/judge.ts';
+import { ENTERPRISE, envelopeOf, NOW, PLACE, REQUEST_ID, received, STANDARD, WILDFIRE } from './answers.ts';
+
+const judge = (exchange: Exchange, call = ENTERPRISE) => judgeAt(exchange, call, PLACE, NOW);
+const withCost = (cost: unknown) => {
+  const envelope = envelopeOf(ENTERPRISE);
+  return { ...envelope, meta: { ...envelope.meta, credit_cost: cost } };
+};
+
+for (const [header, meta, charged, discrepancy] of [
+  ['35', 35, 35, null],
+  [undefined, 35, 35, null],
+  ['35', undefined, 35, /meta is malformed/],
+  [undefined, undefined, 35, /did not state the cost/],
+  ['x', -1, 35, /did not state the cost/],
+  ['3.5', 1.5, 35, /did not state the cost/],
+  ['35', 36, 36, /35 in the header and 36 in meta; the contract's price is 35/],
+  ['70', 35, 70, /70 in the header and 35 in meta/],
+  ['0', 0, 0, /0 in the header and 0 in meta/],
+  [undefined, 1, 1, /a cost of 1 in meta/],
+  ['35', '35', 35, /meta is malformed/],
+] as const) {
+  test(`an answer that costs ${header} in the header and ${JSON.stringify(meta)} in meta is charged ${charged}`, () => {
+    const verdict = judge(received(200, withCost(meta), header === undefined ? {} : { 'x-credit-cost': header }));
+    assert.equal(verdict.kind, 'answered');
+    assert.equal(verdict.charged, charged);
+    if (discrepancy === null) assert.equal(verdict.discrepancy, null);
+    else assert.match(verdict.discrepancy ?? '', discrepancy);
+  });
+}
+
+test("without a statement the contract's price counts", () => {
+  for (const [call, price] of [
+    [WILDFIRE, 1],
+    [STANDARD, 15],
+    [ENTERPRISE, 35],
+  ] as const) {
+    assert.equal(judge(received(200, { data: envelopeOf(call).data }), call).charged, price);
+  }
+});
+
+for (const [name, body, headers, charged] of [
+  ['HTML', '<html>', {}, 'unknown'],
+  ['HTML with the header', '<html>', { 'x-credit-cost': '35' }, 35],
+  ['cut JSON', '{"data"', {}, 'unknown'],
+  ['no data', { meta: { credit_cost: 35 } }, {}, 35],
+  ['no data, free', { meta: { credit_cost: 0 } }, { 'x-credit-cost': '0' }, 0],
+  ['another place', envelopeOf(ENTERPRISE, { lat: 40, lng: -75 }), {}, 35],
+] as const) {
+  test(`a malformed 200 (${name}) is charged ${charged}`, () => {
+    const verdict = judge(received(200, body, headers));
+    assert.equal(verdict.kind, 'malformed');
+    assert.equal(verdict.charged, charged);
+  });
+}
+
+test('another status of success is malformed, and nobody knows its cost', () => {
+  for (const status of [201, 202, 204, 206]) {
+    const verdict = judge(received(status, envelopeOf(ENTERPRISE)));
+    assert.deepEqual([verdict.kind, verdict.charged], ['malformed', 'unknown']);
+  }
+});
+
+for (const [status, kind] of [
+  [300, 'redirected'],
+  [301, 'redirected'],
+  [304, 'redirected'],
+  [308, 'redirected'],
+  [400, 'rejected'],
+  [401, 'unauthenticated'],
+  [402, 'rejected'],
+  [403, 'forbidden'],
+  [404, 'rejected'],
+  [408, 'transport'],
+  [410, 'rejected'],
+  [422, 'rejected'],
+  [429, 'rate'],
+  [451, 'rejected'],
+  [500, 'upstream'],
+  [502, 'upstream'],
+  [503, 'upstream'],
+  [504, 'upstream'],
+  [599, 'upstream'],
+] as const) {
+  test(`status ${status} is ${kind}, and free`, () => {
+    const ours = { error: { code: 'SOME_CODE', message: 'Why.' }, meta: { request_id: REQUEST_ID, credit_cost: 0 } };
+    for (const body of [ours, '', '<html>', 'null', '[]', '{"error":null}']) {
+      const verdict = judge(received(status, body));
+      assert.equal(verdict.kind, kind);
+      assert.equal(verdict.charged, 0);
+      assert.equal(verdict.discrepancy, null);
+      assert.match(verdict.message, new RegExp(String(status)));
+      if (body === ours) {
+        assert.equal(verdict.requestId, REQUEST_ID);
+        if (kind !== 'redirected') assert.match(verdict.message, /Why\.$/);
+        if (verdict.kind === 'rejected') assert.equal(verdict.code, 'SOME_CODE');
+      }
+    }
+  });
+}
+
+for (const body of [
+  { code: 'QUOTA_EXCEEDED' },
+  { error: { code: 'QUOTA_EXCEEDED', message: 'm' } },
+  { error: 'QUOTA_EXCEEDED' },
+  { errors: [{ code: 'QUOTA_EXCEEDED' }] },
+  { errors: ['QUOTA_EXCEEDED'] },
+  { detail: { type: 'urn:QUOTA_EXCEEDED' } },
+  { message: 'quota_exceeded: come back later' },
+  'QUOTA_EXCEEDED',
+  '<p>QUOTA_EXCEEDED</p>',
+  '{"code":"QUOTA\\u005fEXCEEDED"}',
+]) {
+  test(`a 429 is about the quota: ${JSON.stringify(body)}`, () => {
+    const verdict = judge(received(429, body));
+    assert.deepEqual([verdict.kind, verdict.charged], ['quota', 0]);
+  });
+}
+
+test('any other 429 is about the rate, with what the headers say', () => {
+  for (const body of [{ error: { code: 'RATE_LIMITED', message: 'Your quota is fine.' } }, '', { error: 'quota' }]) {
+    const verdict = judge(
+      received(429, body, { 'retry-after': '7', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '30' }),
+    );
+    assert.equal(verdict.kind, 'rate');
+    assert.deepEqual(verdict.rate, { limit: null, remaining: 0, resetMs: 30_000, retryAfterMs: 7_000 });
+  }
+});
+
+test('a failure that states a cost stays free, but it is noted', () => {
+  for (const exchange of [received(502, '', { 'x-credit-cost': '35' }), received(502, { meta: { credit_cost: 35 } })]) {
+    const verdict = judge(exchange);
+    assert.equal(verdict.charged, 0);
+    assert.match(verdict.discrepancy ?? '', /states a cost of 35 for a failure \(502\)/);
+  }
+});
+
+test("the service's message is made fit to be shown", () => {
+  const message = `a\u001b[2Jb\r\nc\u202e${'\u{1f525}'.repeat(500)}`;
+  const verdict = judge(received(422, { error: { message } }));
+  const shown = verdict.message.replace('The service rejected the request (422): ', '');
+  assert.equal([...shown].length, 200);
+  assert.ok(shown.startsWith('a [2Jb c \u{1f525}'));
+  assert.ok(shown.isWellFormed());
+});
+
+test('a page for a browser is not shown', () => {
+  assert.equal(judge(received(502, '<html><body>Bad gateway</body></html>')).message, 'The service failed (502)');
+  assert.equal(judge(received(503, 'Down for maintenance')).message, 'The service failed (503): Down for maintenance');
+});
+
+test('a failure is charged only if it may have reached the service', () => {
+  const failure = { kind: 'failure', code: 'BROKEN', message: 'm', elapsedMs: 1 } as const;
+  assert.equal(judge({ ...failure, reached: 'never' }).charged, 0);
+  assert.equal(judge({ ...failure, reached: 'maybe' }).charged, 'unknown');
+});
+
+test('no status and no body whatever makes the judge throw', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 200, max: 999 }),
+      fc.oneof(fc.string(), fc.json()),
+      fc.string(),
+      (status, body, header) => {
+        const verdict = judge(
+          received(status, body, { 'x-credit-cost': header, 'retry-after': header, location: header }),
+        );
+        assert.ok(verdict.charged === 'unknown' || (Number.isSafeInteger(verdict.charged) && verdict.charged >= 0));
+        assert.ok([...verdict.message].length <= 320);
+        assert.doesNotMatch(verdict.message, /\p{Cc}/u);
+      },
+    ),
+  );
+});

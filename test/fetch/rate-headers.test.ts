@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { count, readRate, resetMs, retryAfterMs } from '../../src/fetch/rate-headers.ts';
+import { NOW } from './answers.ts';
+
+const whole = (min: number, max: number) => fc.integer({ min, max });
+const after = (text: string) => retryAfterMs(text, NOW);
+const httpDate = (ms: number) => new Date(ms).toUTCString();
+
+test('the reset is epoch milliseconds above 1e12', () => {
+  fc.assert(fc.property(whole(1e12 + 1, 4e12), (at) => resetMs(String(at), NOW) === Math.max(0, at - NOW)));
+});
+
+test('the reset is epoch seconds above 1e9', () => {
+  fc.assert(fc.property(whole(1e9 + 1, 2 ** 32), (at) => resetMs(String(at), NOW) === Math.max(0, at * 1_000 - NOW)));
+});
+
+test('the reset is seconds up to 60, and milliseconds between', () => {
+  fc.assert(fc.property(whole(0, 60), (seconds) => resetMs(String(seconds), NOW) === seconds * 1_000));
+  fc.assert(fc.property(whole(61, 1e9), (ms) => resetMs(String(ms), NOW) === ms));
+});
+
+test('a number is a number only when nothing else is there', () => {
+  fc.assert(fc.property(fc.nat(), (n) => count(` ${n} `) === n));
+  for (const text of ['', ' ', '-1', '1.5', '1e3', '0x10', 'NaN', 'Infinity', '12 34', '300, 300', '9'.repeat(30)]) {
+    assert.equal(count(text), null, text);
+    assert.equal(resetMs(text, NOW), null, text);
+  }
+  assert.equal(count(undefined), null);
+});
+
+test('Retry-After in seconds, at least one', () => {
+  fc.assert(fc.property(whole(1, 1e9), (seconds) => after(String(seconds)) === seconds * 1_000));
+  assert.equal(after('0'), 1_000);
+  assert.equal(after('0.2'), 1_000);
+  assert.equal(after('1.5'), 1_500);
+});
+
+test('Retry-After as a date, at least a second from now', () => {
+  fc.assert(
+    fc.property(whole(-1e6, 1e9), (seconds) => {
+      assert.equal(after(httpDate(NOW + seconds * 1_000)), Math.max(1_000, seconds * 1_000));
+    }),
+  );
+});
+
+test('a year ahead is told as it is: the decision is not made here', () => {
+  assert.equal(after(String(365 * 86_400)), 365 * 86_400_000);
+});
+
+test('what is neither seconds nor a possible date is nothing', () => {
+  for (const text of [
+    '',
+    'soon',
+    '-5',
+    '7 January',
+    'Sat, 31 Feb 2026 10:00:00 GMT',
+    'Mon, 15 Jan 2026 12:00:00 GMT',
+    '2026-01-15',
+    '1e9',
+    '9'.repeat(400),
+  ]) {
+    assert.equal(after(text), null, text);
+  }
+});
+
+test('no text whatever makes the readers throw or give a number that is not finite and non-negative', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[-+0-9.e ]{0,30}$/)), (text) => {
+      const rate = readRate(
+        {
+          'x-ratelimit-limit': text,
+          'x-ratelimit-remaining': text,
+          'x-ratelimit-reset': text,
+          'retry-after': text,
+          date: text,
+        },
+        NOW,
+      );
+      for (const value of Object.values(rate)) assert.ok(value === null || (Number.isFinite(value) && value >= 0));
+    }),
+  );
+});
+
+test('times of day are taken against the clock of the service, where it tells it', () => {
+  const skewed = NOW + 3_600_000;
+  const headers = {
+    date: httpDate(skewed),
+    'retry-after': httpDate(skewed + 9_000),
+    'x-ratelimit-reset': String(skewed + 5_000),
+  };
+  assert.deepEqual(readRate(headers, NOW), { limit: null, remaining: null, resetMs: 5_000, retryAfterMs: 9_000 });
+});
+
+test("the contract's sample", () => {
+  const headers = { 'x-ratelimit-limit': '300', 'x-ratelimit-remaining': '285', 'x-ratelimit-reset': '42' };
+  assert.deepEqual(readRate(headers, NOW), { limit: 300, remaining: 285, resetMs: 42_000, retryAfterMs: null });
+});

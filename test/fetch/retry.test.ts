@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Rate } from '../../src/fetch/rate-headers.ts';
+import {
+  type Decision,
+  decide,
+  NOTHING_TRIED,
+  RETRY_POLICY,
+  SECOND_LOOK_POLICY,
+  type Tried,
+} from '../../src/fetch/retry.ts';
+import type { Answered, Refused, Transport, Verdict } from '../../src/fetch/verdict.ts';
+
+type Unanswered = Exclude<Verdict, Answered>;
+
+const NO_RATE: Rate = { limit: null, remaining: null, resetMs: null, retryAfterMs: null };
+const common = { discrepancy: null, message: 'm', requestId: null, rate: NO_RATE };
+const refused = (kind: Refused['kind'], rate: Partial<Rate> = {}): Refused => ({
+  ...common,
+  kind,
+  charged: 0,
+  status: 0,
+  rate: { ...NO_RATE, ...rate },
+});
+const transport = (charged: 0 | 'unknown', code: Transport['code'] = 'BROKEN'): Transport => ({
+  ...common,
+  kind: 'transport',
+  charged,
+  code,
+});
+
+const ask = (verdict: Unanswered, tried: Tried = NOTHING_TRIED, random = 0.5, policy = RETRY_POLICY): Decision =>
+  decide({ verdict, tried, policy, random: () => random });
+
+/** Retries the same verdict until something else comes of it. */
+function exhaust(verdict: Unanswered, random = 0.5, policy = RETRY_POLICY) {
+  const waits: number[] = [];
+  let tried = NOTHING_TRIED;
+  for (;;) {
+    const decision = ask(verdict, tried, random, policy);
+    if (decision.next !== 'retry') return { waits, end: decision };
+    waits.push(decision.afterMs);
+    tried = decision.tried;
+    assert.ok(waits.length < 10_000, 'retries for ever');
+  }
+}
+
+test('a 5xx and a failure that was surely free: four attempts, each wait up to twice the one before', () => {
+  for (const verdict of [refused('upstream'), transport(0, 'CONNECT')]) {
+    assert.deepEqual(exhaust(verdict, 0.9999), { waits: [1_000, 2_000, 4_000], end: { next: 'give-up' } });
+    assert.deepEqual(exhaust(verdict, 0).waits, [0, 0, 0]);
+  }
+});
+
+test('a failure that may have been charged: one more attempt only', () => {
+  assert.deepEqual(exhaust(transport('unknown'), 0.5).waits, [500]);
+});
+
+test('doubts are counted across failures of other kinds', () => {
+  const first = ask(transport('unknown'));
+  assert.ok(first.next === 'retry');
+  const second = ask(refused('upstream'), first.tried);
+  assert.ok(second.next === 'retry');
+  assert.equal(ask(transport('unknown'), second.tried).next, 'give-up');
+  assert.equal(ask(transport(0), second.tried).next, 'retry');
+});
+
+test('what was interrupted, or will be the same again, is not tried again', () => {
+  for (const code of ['ABORTED', 'CLOSED', 'BODY_TOO_LARGE', 'NOT_HTTP'] as const) {
+    assert.deepEqual(ask(transport('unknown', code)), { next: 'give-up' });
+  }
+});
+
+test('what is final, paid or the caller’s to solve is not tried again', () => {
+  const malformed: Unanswered = { ...common, kind: 'malformed', charged: 'unknown', reason: 'not-json' };
+  const rejected: Unanswered = { ...common, kind: 'rejected', charged: 0, status: 422, code: null };
+  const kinds = ['unauthenticated', 'forbidden', 'quota', 'redirected'] as const;
+  const unheardOf = { ...common, kind: 'unheard-of' } as unknown as Unanswered;
+  for (const verdict of [malformed, rejected, unheardOf, ...kinds.map((kind) => refused(kind))]) {
+    assert.deepEqual(ask(verdict), { next: 'give-up' });
+  }
+});
+
+test('Retry-After is obeyed to the millisecond, whatever the dice say', () => {
+  for (const random of [0, 0.5, 0.99]) {
+    const decision = ask(refused('rate', { retryAfterMs: 17_000, resetMs: 3_000 }), NOTHING_TRIED, random);
+    assert.ok(decision.next === 'retry');
+    assert.equal(decision.afterMs, 17_000);
+    assert.equal(decision.rate, true);
+  }
+});
+
+test('without Retry-After the reset is obeyed, but never at once', () => {
+  for (const [resetMs, expected] of [
+    [3_000, 3_000],
+    [5, 1_000],
+  ] as const) {
+    const decision = ask(refused('rate', { resetMs }));
+    assert.ok(decision.next === 'retry');
+    assert.equal(decision.afterMs, expected);
+  }
+});
+
+test('without any time: longer and longer, at least a second, at most a minute, in the end a pause', () => {
+  const { waits, end } = exhaust(refused('rate'), 0.9999);
+  assert.deepEqual(waits.slice(0, 8), [1_000, 2_000, 4_000, 7_999, 15_998, 31_997, 59_994, 59_994]);
+  assert.equal(end.next, 'pause');
+  assert.ok(exhaust(refused('rate'), 0).waits.every((ms) => ms === 1_000));
+});
+
+test('being slowed down is no failed attempt', () => {
+  const { waits, end } = exhaust(refused('rate', { retryAfterMs: 1_000 }));
+  assert.equal(waits.length, 600);
+  assert.deepEqual(end, { next: 'pause', afterMs: 1_000, why: 'rate' });
+  const once = ask(refused('rate', { retryAfterMs: 1_000 }));
+  assert.ok(once.next === 'retry');
+  assert.equal(once.tried.failures, 0);
+});
+
+test('asked to wait a year, the run pauses and says for how long', () => {
+  const year = 365 * 86_400_000;
+  assert.deepEqual(ask(refused('rate', { retryAfterMs: year })), { next: 'pause', afterMs: year, why: 'rate' });
+  assert.deepEqual(ask(refused('upstream', { retryAfterMs: year })), { next: 'pause', afterMs: year, why: 'upstream' });
+});
+
+test('a 503 that names a time gets at least that', () => {
+  const decision = ask(refused('upstream', { retryAfterMs: 30_000 }));
+  assert.ok(decision.next === 'retry');
+  assert.equal(decision.afterMs, 30_000);
+});
+
+test('the second look at an unavailable topic is one attempt, but a lost connection is not held against it', () => {
+  assert.deepEqual(exhaust(refused('upstream'), 0.5, SECOND_LOOK_POLICY).waits, []);
+  assert.equal(exhaust(transport(0), 0.5, SECOND_LOOK_POLICY).waits.length, 3);
+});
+
+test('whatever comes in whatever order, a call ends: few attempts, bounded waiting', () => {
+  const verdict = fc.oneof(
+    fc
+      .record({ retryAfterMs: fc.option(fc.nat(700_000)), resetMs: fc.option(fc.nat(700_000)) })
+      .map((rate) => refused('rate', rate)),
+    fc.option(fc.nat(700_000)).map((retryAfterMs) => refused('upstream', { retryAfterMs })),
+    fc.constantFrom(transport(0), transport('unknown')),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(verdict, { maxLength: 40 }),
+      fc.double({ min: 0, max: 0.999, noNaN: true }),
+      (verdicts, random) => {
+        let tried = NOTHING_TRIED;
+        let failures = 0;
+        let inDoubt = 0;
+        for (const one of verdicts) {
+          if (one.kind !== 'rate') failures++;
+          if (one.charged === 'unknown') inDoubt++;
+          const decision = ask(one, tried, random);
+          if (decision.next !== 'retry') return;
+          tried = decision.tried;
+          assert.ok(decision.afterMs >= 0 && decision.afterMs <= RETRY_POLICY.longestWaitMs);
+          assert.ok(tried.rateWaitMs <= RETRY_POLICY.rateWaitMostMs);
+          assert.ok(failures < 4 && inDoubt < 2);
+        }
+      },
+    ),
+  );
+});

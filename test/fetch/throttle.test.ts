@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Permit } from '../../src/fetch/throttle.ts';
+import { settled, until } from './clocks.ts';
+import { HOLD_MS, heldJob, setUp } from './throttles.ts';
+
+test('a value and an error of the job come back as they are', async () => {
+  const { throttle } = setUp();
+  assert.equal(await throttle.schedule(1, async ({ credits }) => credits + 1), 2);
+  await assert.rejects(
+    throttle.schedule(1, () => Promise.reject(new RangeError('mine'))),
+    RangeError,
+  );
+  await assert.rejects(
+    throttle.schedule(1, () => {
+      throw new RangeError('mine');
+    }),
+    RangeError,
+  );
+  assert.equal(throttle.inFlight, 0);
+  await throttle.close();
+});
+
+test('what is spent comes back a minute and the margin after it landed, not before', async () => {
+  const { clock, throttle, started, spend } = setUp();
+  const spent = spend(15, 21);
+  await until(() => started.length === 20 && throttle.inFlight === 0);
+  await settled();
+  await until(() => started.length === 20);
+  assert.equal(started.length, 20);
+  assert.equal(throttle.available, 0);
+  await clock.move(HOLD_MS - 1);
+  await until(() => started.length === 20);
+  assert.equal(started.length, 20);
+  await clock.move(1);
+  await until(() => started.length === 21);
+  assert.equal(started.length, 21);
+  assert.equal(throttle.available, 285);
+  await Promise.all(spent);
+  await throttle.close();
+});
+
+test('the minute begins when the call has landed', async () => {
+  const { clock, throttle, started, spend } = setUp();
+  const slow = heldJob();
+  const first = throttle.schedule(300, slow.job);
+  const second = spend(1);
+  await settled();
+  await until(() => throttle.inFlight === 1);
+  assert.equal(throttle.inFlight, 1);
+  await clock.move(100_000);
+  assert.equal(started.length, 0);
+  slow.land();
+  await first;
+  await clock.move(HOLD_MS - 1);
+  assert.equal(started.length, 0);
+  await clock.move(1);
+  await until(() => started.length === 1);
+  assert.equal(started.length, 1);
+  await Promise.all(second);
+  await throttle.close();
+});
+
+test('a refund comes back at once, once, and never more than was taken', async () => {
+  const { throttle, started, spend } = setUp();
+  let late: Permit | undefined;
+  await throttle.schedule(300, async (permit) => {
+    permit.refund();
+    permit.refund();
+    assert.equal(throttle.available, 300);
+    late = permit;
+  });
+  late?.refund();
+  assert.equal(throttle.available, 300);
+  await Promise.all(spend(300));
+  await until(() => started.length === 1);
+  assert.equal(started.length, 1);
+  await throttle.close();
+});
+
+test('a part can be refunded', async () => {
+  const { clock, throttle } = setUp();
+  await throttle.schedule(20, async ({ refund }) => {
+    refund(5);
+    refund(-3);
+    refund(2);
+  });
+  assert.equal(throttle.available, 287);
+  await clock.move(HOLD_MS);
+  assert.equal(throttle.available, 300);
+  await throttle.close();
+});
+
+test('a call that fails holds its credits too: it may have been charged', async () => {
+  const { throttle } = setUp();
+  await assert.rejects(throttle.schedule(35, () => Promise.reject(new Error('reset'))));
+  assert.equal(throttle.available, 265);
+  await throttle.close();
+});
+
+test('a call that can never start is refused at once, and blocks nobody', async () => {
+  const { throttle, started, spend } = setUp({ creditsPerMinute: 30 });
+  await assert.rejects(
+    throttle.schedule(35, async () => 1),
+    { name: 'PerilbookError', code: 'USAGE' },
+  );
+  await Promise.all(spend(15, 2));
+  await until(() => started.length === 2);
+  assert.equal(started.length, 2);
+  await throttle.close();
+});
+
+test('weights do not count as sockets, and sockets are bounded', async () => {
+  const { throttle } = setUp({ sockets: 2 });
+  const jobs = [heldJob(), heldJob(), heldJob()];
+  const all = jobs.map(({ job }) => throttle.schedule(35, job));
+  await settled();
+  await until(() => throttle.inFlight === 2);
+  assert.equal(throttle.inFlight, 2);
+  jobs[0]?.land();
+  await settled();
+  await until(() => throttle.inFlight === 2);
+  assert.equal(throttle.inFlight, 2);
+  for (const { land } of jobs) land();
+  await Promise.all(all);
+  assert.equal(throttle.inFlight, 0);
+  await throttle.close();
+});
+
+test('the service’s count is trusted downwards, until its reset', async () => {
+  const { clock, throttle, started, spend } = setUp();
+  throttle.correct(10, 30_000);
+  assert.equal(throttle.available, 10);
+  throttle.correct(10, 30_000);
+  assert.equal(throttle.available, 10);
+  const spent = spend(15);
+  await clock.move(29_999);
+  assert.equal(started.length, 0);
+  await clock.move(1);
+  await until(() => started.length === 1);
+  assert.equal(started.length, 1);
+  assert.equal(throttle.available, 285);
+  await Promise.all(spent);
+  await throttle.close();
+});
+
+test('the service’s count is not trusted upwards', async () => {
+  const { throttle, spend } = setUp();
+  await Promise.all(spend(100));
+  throttle.correct(300, 60_000);
+  throttle.correct(1e9, null);
+  assert.equal(throttle.available, 200);
+  await throttle.close();
+});
+
+test('a correction without a reset, or with an absurd one, lasts a minute', async () => {
+  for (const resetMs of [null, 1e12]) {
+    const { clock, throttle } = setUp();
+    throttle.correct(-5, resetMs);
+    assert.equal(throttle.available, 0);
+    await clock.move(HOLD_MS);
+    assert.equal(throttle.available, 300);
+    await throttle.close();
+  }
+});

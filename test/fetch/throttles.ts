@@ -1,0 +1,31 @@
+import { createThrottle, type Permit, type ThrottleOptions } from '../../src/fetch/throttle.ts';
+import { MovedClock } from './clocks.ts';
+
+/** How long spent credits stay away. */
+export const HOLD_MS = 60_250;
+
+/** A throttle of 300 credits a minute with a clock that is moved by hand. */
+export function setUp(options: Partial<ThrottleOptions> = {}) {
+  const clock = new MovedClock();
+  const throttle = createThrottle({ creditsPerMinute: 300, sockets: 8, clock, ...options });
+  const started: number[] = [];
+  /** Schedules calls that land at once; `started` fills with the times at which they began. */
+  const spend = (credits: number, times = 1) =>
+    Array.from({ length: times }, () =>
+      throttle.schedule(credits, async () => {
+        started.push(clock.now());
+      }),
+    );
+  return { clock, throttle, started, spend };
+}
+
+/** A job that begins and lands when told. */
+export function heldJob() {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let permit: Permit | undefined;
+  const job = async (given: Permit) => {
+    permit = given;
+    await promise;
+  };
+  return { job, land: resolve, fail: reject, permit: () => permit };
+}
