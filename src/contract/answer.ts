@@ -10,3 +10,20 @@ export interface Answer {
   readonly asOf: number;
   readonly fields: readonly Field[];
 }
+
+/** Why a topic at a cell has no answer, as far as trying showed; never kept as an answer, and tried again by a later run
+ * (`rejected` excepted: the service refused this place). */
+export interface Failure {
+  readonly reason: 'unavailable' | 'failed' | 'rejected';
+  /** One line for `hazard_note`. */
+  readonly note: string;
+  readonly at: number;
+}
+
+/** All that is known of a cell: at most one answer and one failure a topic. */
+export interface CellRecord {
+  readonly answers: ReadonlyMap<TopicSlug, Answer>;
+  readonly failures: ReadonlyMap<TopicSlug, Failure>;
+}
+
+export const EMPTY_RECORD: CellRecord = { answers: new Map(), failures: new Map() };

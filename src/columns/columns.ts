@@ -1,0 +1,110 @@
+import type { Field } from '../contract/answer.ts';
+import { type Topic, type TopicSlug, topicOf } from '../contract/topics.ts';
+import {
+  AIR_QUALITY_DAYS,
+  type AirQualityValue,
+  type FeatureCollection,
+  type NaturalValue,
+  type PollutantValue,
+  type RadonValue,
+  type TopicResult,
+} from '../contract/values.ts';
+import type { Location } from '../geo/coordinates.ts';
+import { nearestMeters } from '../geo/nearest.ts';
+import type { AddedColumn } from '../rows/port.ts';
+import { countRecords } from './records.ts';
+
+/** A column of a topic: its name and type, and how its field is read from the topic's result. The one table that gives
+ * both the header and the values. */
+export interface TopicColumn extends AddedColumn {
+  read(result: TopicResult, location: Location): Field;
+}
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The name of a topic's columns up to their last part: `coastalFlood` is `coastal_flood`. */
+export function columnStem(slug: TopicSlug): string {
+  return snake(slug);
+}
+
+function column<Value>(
+  name: string,
+  type: AddedColumn['type'],
+  read: (value: Value, details: unknown, location: Location) => Field,
+): TopicColumn {
+  return { name, type, read: (result, location) => read(result.value as Value, result.details, location) };
+}
+
+function naturalColumns(topic: Topic): TopicColumn[] {
+  const stem = columnStem(topic.slug);
+  return [
+    column<NaturalValue>(`${stem}_rating`, 'text', (value) => value.rating),
+    column<NaturalValue>(`${stem}_score`, 'number', (value) => value.score),
+    column<NaturalValue>(`${stem}_frequency`, 'number', (value) => value.frequency),
+    ...topic.countColumns.map((name) => {
+      const member = topic.details === 'wildfire' ? name.slice(stem.length + 1) : null;
+      return column(name, 'count', (_, details) => countRecords(details, member));
+    }),
+  ];
+}
+
+function proximityColumns(topic: Topic): TopicColumn[] {
+  const stem = columnStem(topic.slug);
+  return [
+    column<number>(`${stem}_count`, 'count', (value) => value),
+    column<number>(`${stem}_nearest_m`, 'count', (_, details, location) => {
+      const features = (details as FeatureCollection | null | undefined)?.features;
+      const meters = features ? nearestMeters(location, features) : null;
+      // Whole metres: a cell is 11 m wide, so decimals would claim what is not known.
+      return meters === null ? null : Math.round(meters);
+    }),
+  ];
+}
+
+function pollutantColumns(topic: Topic): TopicColumn[] {
+  const stem = columnStem(topic.slug);
+  return [
+    column<PollutantValue>(`${stem}_value`, 'number', (value) => value.measurement.value),
+    column<PollutantValue>(`${stem}_unit`, 'text', (value) => value.measurement.unit),
+    column<PollutantValue>(`${stem}_rating`, 'text', (value) => value.rating),
+    column<PollutantValue>(`${stem}_measured_at`, 'time', (value) => value.timestamp),
+  ];
+}
+
+const MEASUREMENT_COLUMNS: Readonly<Partial<Record<TopicSlug, readonly TopicColumn[]>>> = {
+  airQuality: [
+    column<AirQualityValue>('air_quality_metric', 'text', (value) => value.metric),
+    column<AirQualityValue>('air_quality_progress_value', 'number', (value) => value.progressValue),
+    ...AIR_QUALITY_DAYS.map((name) =>
+      column<AirQualityValue>(`air_quality_${snake(name)}`, 'number', (value) => value.additionalInfo[name]),
+    ),
+  ],
+  radon: [
+    column<RadonValue>('radon_zone', 'text', (value) => value.value),
+    column<RadonValue>('radon_title', 'text', (value) => value.title),
+    column<RadonValue>('radon_caption', 'text', (value) => value.caption),
+  ],
+};
+
+const COLUMNS = new Map<TopicSlug, readonly TopicColumn[]>();
+
+/** The columns of a topic, in order. */
+export function columnsOf(slug: TopicSlug): readonly TopicColumn[] {
+  let columns = COLUMNS.get(slug);
+  if (!columns) {
+    const topic = topicOf(slug);
+    columns =
+      topic.category === 'natural'
+        ? naturalColumns(topic)
+        : topic.category === 'proximity'
+          ? proximityColumns(topic)
+          : (MEASUREMENT_COLUMNS[slug] ?? pollutantColumns(topic));
+    COLUMNS.set(slug, columns);
+  }
+  return columns;
+}
+
+/** The fields of an answer: what a result says, flat, in the order of the topic's columns. `location` is the cell's. */
+export function flatten(slug: TopicSlug, result: TopicResult, location: Location): Field[] {
+  return columnsOf(slug).map((column) => column.read(result, location));
+}

@@ -1,0 +1,67 @@
+import type { CellRecord, Field } from '../contract/answer.ts';
+import { TOPICS, type TopicSlug } from '../contract/topics.ts';
+import type { AddedColumn } from '../rows/port.ts';
+import { columnsOf } from './columns.ts';
+import type { CellStatus } from './status.ts';
+
+/** The columns that come before the topics' own, on every row. */
+export const LEADING_COLUMNS: readonly AddedColumn[] = [
+  { name: 'hazard_status', type: 'text' },
+  { name: 'hazard_note', type: 'text' },
+  { name: 'hazard_as_of', type: 'time' },
+];
+
+/** Said in `hazard_note` on every row whose answers are sample data, so that a file that travels is not taken for real. */
+export const SAMPLE_NOTE = 'sample data';
+
+/** The columns that are added for some topics, in order. */
+export function addedColumns(topics: readonly TopicSlug[], prefix = ''): AddedColumn[] {
+  return [...LEADING_COLUMNS, ...topics.flatMap((topic) => columnsOf(topic))].map(({ name, type }) => ({
+    name: prefix + name,
+    type,
+  }));
+}
+
+/** Every name that Perilbook can have written: by these an earlier output is known for one. */
+export function knownColumnNames(prefix = ''): ReadonlySet<string> {
+  return new Set(
+    addedColumns(
+      TOPICS.map((topic) => topic.slug),
+      prefix,
+    ).map((column) => column.name),
+  );
+}
+
+/** The fields of a row whose location was looked up, in the order of `addedColumns`. */
+export function enrichedFields(
+  record: CellRecord,
+  topics: readonly TopicSlug[],
+  { status, note }: CellStatus,
+  sample: boolean,
+): Field[] {
+  let oldest = Number.POSITIVE_INFINITY;
+  const fields: Field[] = [];
+  for (const topic of topics) {
+    const answer = record.answers.get(topic);
+    const width = columnsOf(topic).length;
+    if (answer && answer.fields.length === width) {
+      fields.push(...answer.fields);
+      oldest = Math.min(oldest, answer.asOf);
+    } else {
+      for (let i = 0; i < width; i++) fields.push(null);
+    }
+  }
+  const asOf = Number.isFinite(oldest) ? new Date(oldest).toISOString() : null;
+  return [status, noteOf(note, sample), asOf, ...fields];
+}
+
+/** The fields of a row that was not looked up: its status, the reason, and nothing else. */
+export function bareFields(topics: readonly TopicSlug[], { status, note }: CellStatus, sample: boolean): Field[] {
+  const width = topics.reduce((sum, topic) => sum + columnsOf(topic).length, 0);
+  return [status, noteOf(note, sample), null, ...new Array<null>(width).fill(null)];
+}
+
+function noteOf(note: string, sample: boolean): string | null {
+  const parts = sample ? [SAMPLE_NOTE, note] : [note];
+  return parts.filter((part) => part !== '').join('; ') || null;
+}

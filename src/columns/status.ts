@@ -1,0 +1,57 @@
+import type { CellRecord } from '../contract/answer.ts';
+import type { TopicSlug } from '../contract/topics.ts';
+
+/** What a row's `hazard_status` says, the most complete first (DESIGN, Columns). */
+export const ROW_STATUSES = ['ok', 'partial', 'deferred', 'failed', 'rejected', 'outside_us', 'invalid'] as const;
+export type RowStatus = (typeof ROW_STATUSES)[number];
+
+export interface CellStatus {
+  readonly status: RowStatus;
+  readonly note: string;
+}
+
+/**
+ * The status of a cell, from what the store knows of it.
+ *
+ * - `rejected`: the service refused this place.
+ * - `deferred`: some topic was neither answered nor tried in this run: it is still to be bought, whatever else failed.
+ * - `partial`: everything was tried, some topic has no answer. `failed`: none has.
+ *
+ * A failure counts only if it happened in this run (`triedSince`): a later run tries again, so until then the topic is
+ * deferred, not failed. `freshSince` gives the oldest time at which an answer to a topic still counts; an older answer
+ * is written, and the row says that it is stale.
+ */
+export function cellStatus(
+  record: CellRecord,
+  topics: readonly TopicSlug[],
+  freshSince: (topic: TopicSlug) => number,
+  triedSince: number,
+): CellStatus {
+  const missing: TopicSlug[] = [];
+  const stale: TopicSlug[] = [];
+  const failed = new Map<string, TopicSlug[]>();
+  let answered = 0;
+  for (const topic of topics) {
+    const answer = record.answers.get(topic);
+    const failure = record.failures.get(topic);
+    if (answer && answer.asOf >= freshSince(topic)) {
+      answered++;
+    } else if (failure?.reason === 'rejected') {
+      return { status: 'rejected', note: failure.note };
+    } else if (failure && failure.at >= triedSince) {
+      if (answer) answered++;
+      failed.set(failure.note, [...(failed.get(failure.note) ?? []), topic]);
+    } else if (answer) {
+      stale.push(topic);
+    } else {
+      missing.push(topic);
+    }
+  }
+  const notes = [...failed].map(([note, slugs]) => `${note}: ${slugs.join(' ')}`);
+  if (stale.length > 0) notes.push(`stale, not bought again yet: ${stale.join(' ')}`);
+  if (missing.length > 0)
+    notes.push(missing.length === topics.length ? 'not bought yet' : `not bought yet: ${missing.join(' ')}`);
+  if (missing.length + stale.length > 0) return { status: 'deferred', note: notes.join('; ') };
+  if (failed.size === 0) return { status: 'ok', note: '' };
+  return { status: answered > 0 ? 'partial' : 'failed', note: notes.join('; ') };
+}

@@ -1,0 +1,27 @@
+/** From one billing anniversary to the next: `start` is inside, `end` is not. Milliseconds since the epoch. */
+export interface BillingPeriod {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The billing period that holds `now`. The allowance resets on the day of the month of sign-up, not on the 1st
+ * (contract, Quota state); in a month that is too short for the 29th to 31st, on its last day (DESIGN). Days are UTC
+ * and begin at 00:00.
+ *
+ * @param anniversaryDay day of the month of sign-up, 1 to 31
+ * @param now milliseconds since the epoch
+ */
+export function billingPeriod(anniversaryDay: number, now: number): BillingPeriod {
+  const date = new Date(now);
+  const thisMonth = anniversaryIn(anniversaryDay, date.getUTCFullYear(), date.getUTCMonth());
+  return now >= thisMonth
+    ? { start: thisMonth, end: anniversaryIn(anniversaryDay, date.getUTCFullYear(), date.getUTCMonth() + 1) }
+    : { start: anniversaryIn(anniversaryDay, date.getUTCFullYear(), date.getUTCMonth() - 1), end: thisMonth };
+}
+
+/** The anniversary in a month; `month` may run over the year's ends (-1 is last December). */
+function anniversaryIn(day: number, year: number, month: number): number {
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  return Date.UTC(year, month, Math.min(day, lastDay));
+}

@@ -1,0 +1,20 @@
+import { TOPIC_SLUGS, type TopicSlug } from './topics.ts';
+
+/**
+ * A set of topics as one number: bit i stands for the i-th topic of the contract. 37 bits fit a double exactly (2^53),
+ * so a million cells hold their missing topics in one Float64Array; the 32-bit operators must not be used on it.
+ */
+export type TopicSet = number;
+
+const INDEX = new Map(TOPIC_SLUGS.map((slug, index) => [slug, index]));
+
+export function topicSet(slugs: Iterable<TopicSlug>): TopicSet {
+  let set = 0;
+  for (const slug of new Set(slugs)) set += 2 ** INDEX.get(slug)!;
+  return set;
+}
+
+/** The topics of a set, in contract order. */
+export function topicsIn(set: TopicSet): TopicSlug[] {
+  return TOPIC_SLUGS.filter((_, index) => Math.floor(set / 2 ** index) % 2 === 1);
+}

@@ -1,0 +1,85 @@
+import type { Location } from './coordinates.ts';
+
+/** Why the two texts of a row are not a location that can be asked about. Stable codes. */
+export type LocationFinding =
+  | 'empty'
+  | 'not_a_number'
+  | 'degrees_minutes_seconds'
+  | 'decimal_comma'
+  | 'degree_symbol'
+  | 'out_of_range'
+  | 'null_island'
+  | 'swapped'
+  | 'sign_lost'
+  | 'outside_us';
+
+export type ParsedLocation =
+  | { readonly ok: true; readonly location: Location }
+  | { readonly ok: false; readonly finding: LocationFinding; readonly note: string };
+
+/** The fixed sentence of each finding, as it stands in `hazard_note`. */
+export const LOCATION_NOTES: Readonly<Record<LocationFinding, string>> = {
+  empty: 'Latitude or longitude is empty.',
+  not_a_number: 'Latitude or longitude is not a number.',
+  degrees_minutes_seconds: 'Latitude or longitude is in degrees, minutes and seconds: decimal degrees are needed.',
+  decimal_comma: 'Latitude or longitude has a decimal comma: a decimal point is needed.',
+  degree_symbol: 'Latitude or longitude has a degree sign or a compass letter: a plain signed number is needed.',
+  out_of_range: 'Latitude is beyond 90 or longitude beyond 180 degrees.',
+  null_island: 'Latitude and longitude are both 0, which stands for a missing place.',
+  swapped: 'Latitude and longitude seem exchanged: the other way round the place is in the US.',
+  sign_lost: 'The sign of the longitude seems lost: with the other sign the place is in the US.',
+  outside_us: 'The place is outside the US.',
+};
+
+/** The `hazard_status` that a finding leads to: a real place elsewhere is not an error of the row. */
+export function statusOfFinding(finding: LocationFinding): 'invalid' | 'outside_us' {
+  return finding === 'outside_us' ? 'outside_us' : 'invalid';
+}
+
+/** An exponent is accepted ("3.405e1" is what some tools write); hex, digit groups, NaN and Infinity are not. */
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const DECIMAL_COMMA = /^[+-]?\d{1,3},\d+$/;
+/** Any sign that is not ASCII may be the degree sign of a file whose encoding was lost (U+FFFD, masculine ordinal). */
+const DEGREE_SIGN = '(?:°|º|˚|\\ufffd|deg\\.?)';
+const DECORATED = new RegExp(`^[NSEW]?\\s*[+-]?[\\d.]+\\s*${DEGREE_SIGN}?\\s*[NSEW]?$`, 'i');
+const SEXAGESIMAL = new RegExp(
+  `^[NSEW]?\\s*[+-]?\\d{1,3}\\s*(?:${DEGREE_SIGN}|[d:\\s-])\\s*\\d{1,2}(?:\\.\\d+)?\\s*(?:['’′m:\\s-]\\s*(?:\\d{1,2}(?:\\.\\d+)?\\s*(?:["”″s]|'')?)?)?\\s*[NSEW]?$`,
+  'i',
+);
+
+/** Reads the two texts of a row and checks them before a credit is spent. Nothing is ever corrected: a place that was
+ * guessed would be bought and reported as if it were the row's own. */
+export function parseLocation(latText: string, lngText: string, isUs: (location: Location) => boolean): ParsedLocation {
+  const lat = readNumber(latText.trim());
+  if (typeof lat === 'string') return found(lat);
+  const lng = readNumber(lngText.trim());
+  if (typeof lng === 'string') return found(lng);
+  return checkPlace({ lat, lng }, isUs);
+}
+
+function checkPlace(location: Location, isUs: (location: Location) => boolean): ParsedLocation {
+  const { lat, lng } = location;
+  if (lat === 0 && lng === 0) return found('null_island');
+  const inRange = isOnEarth(location);
+  if (inRange && isUs(location)) return { ok: true, location };
+  const exchanged = { lat: lng, lng: lat };
+  if (isOnEarth(exchanged) && isUs(exchanged)) return found('swapped');
+  if (!inRange) return found('out_of_range');
+  return found(isUs({ lat, lng: -lng }) ? 'sign_lost' : 'outside_us');
+}
+
+function readNumber(text: string): number | LocationFinding {
+  if (NUMBER.test(text)) return Number(text);
+  if (text === '') return 'empty';
+  if (DECIMAL_COMMA.test(text)) return 'decimal_comma';
+  if (DECORATED.test(text) && /\d/.test(text) && !/\..*\./.test(text)) return 'degree_symbol';
+  return SEXAGESIMAL.test(text) ? 'degrees_minutes_seconds' : 'not_a_number';
+}
+
+function isOnEarth({ lat, lng }: Location): boolean {
+  return Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
+}
+
+function found(finding: LocationFinding): ParsedLocation {
+  return { ok: false, finding, note: LOCATION_NOTES[finding] };
+}

@@ -1,0 +1,73 @@
+import { type Call, type CallKind, CREDITS } from '../contract/credits.ts';
+import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
+
+/** What decides the price of a cell apart from the topics that it lacks. */
+export interface Market {
+  /** The slugs that each bundle is known, or must be assumed, to return. */
+  readonly standard: ReadonlySet<TopicSlug>;
+  readonly enterprise: ReadonlySet<TopicSlug>;
+  /** Which endpoints the keys may call. */
+  readonly bundles: boolean;
+  readonly singles: (topic: TopicSlug) => boolean;
+  /** `credits`: the fewest credits, then the fewest calls; `calls`: the other way round. */
+  readonly optimize: 'credits' | 'calls';
+}
+
+/** The calls that one cell needs. */
+export interface Purchase {
+  /** The bundle first: what it brings beyond its promise may spare singles. */
+  readonly calls: readonly Call[];
+  readonly credits: number;
+  /** Topics that no endpoint within the keys' scopes returns. */
+  readonly unobtainable: readonly TopicSlug[];
+}
+
+/** What the standard bundle is taken to return before it was seen: the contract names 17 slugs, without avalanche, and
+ * speaks of 17 and of 18. The dearer reading is priced; what turns out not to be needed is not spent. */
+export const ASSUMED_STANDARD: ReadonlySet<TopicSlug> = new Set(NATURAL_SLUGS.filter((slug) => slug !== 'avalanche'));
+export const ASSUMED_ENTERPRISE: ReadonlySet<TopicSlug> = new Set(TOPIC_SLUGS);
+
+const BUNDLE_CHOICES: readonly (readonly Exclude<CallKind, 'single'>[])[] = [
+  [],
+  ['standard'],
+  ['enterprise'],
+  ['standard', 'enterprise'],
+];
+
+/**
+ * The cheapest set of calls that answers the `missing` topics of one cell.
+ *
+ * There are four choices of bundles; for each the singles are forced (whatever the bundles do not return), so trying the
+ * four is exact: no other set of calls can be better. A choice that answers more topics always beats one that answers
+ * fewer; then comes `optimize`. Both bundles together win only where one returns what the other lacks.
+ */
+export function cheapestCalls(missing: readonly TopicSlug[], market: Market): Purchase {
+  let best: Purchase | null = null;
+  for (const bundles of BUNDLE_CHOICES) {
+    if (bundles.length > 0 && !market.bundles) continue;
+    const left = missing.filter((topic) => !bundles.some((kind) => market[kind].has(topic)));
+    const singles = left.filter((topic) => market.singles(topic));
+    const candidate: Purchase = {
+      calls: [...bundles.map((kind): Call => ({ kind })), ...singles.map((topic): Call => ({ kind: 'single', topic }))],
+      credits: bundles.reduce((sum, kind) => sum + CREDITS[kind], singles.length * CREDITS.single),
+      unobtainable: left.filter((topic) => !market.singles(topic)),
+    };
+    if (best === null || isBetter(candidate, best, market.optimize)) best = candidate;
+  }
+  return best!;
+}
+
+function isBetter(a: Purchase, b: Purchase, optimize: Market['optimize']): boolean {
+  if (a.unobtainable.length !== b.unobtainable.length) return a.unobtainable.length < b.unobtainable.length;
+  const byCredits = a.credits - b.credits;
+  const byCalls = a.calls.length - b.calls.length;
+  const [first, second] = optimize === 'credits' ? [byCredits, byCalls] : [byCalls, byCredits];
+  return first < 0 || (first === 0 && second < 0);
+}
+
+/** How many topics of a purchase come in bundles: each may be reported unavailable and asked for once more as a single,
+ * so this is the most that such retries can add in credits. */
+export function mostRetries(missing: readonly TopicSlug[], purchase: Purchase, market: Market): number {
+  const bundled = purchase.calls.flatMap((call) => (call.kind === 'single' ? [] : [market[call.kind]]));
+  return missing.filter((topic) => market.singles(topic) && bundled.some((slugs) => slugs.has(topic))).length;
+}

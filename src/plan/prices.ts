@@ -1,0 +1,64 @@
+import { type CallKind, CREDITS } from '../contract/credits.ts';
+import { type TopicSet, topicsIn } from '../contract/topic-set.ts';
+import type { TopicSlug } from '../contract/topics.ts';
+import { cheapestCalls, type Market, mostRetries, type Purchase } from './cheapest-calls.ts';
+
+/** How many cells lack which topics: all that a price depends on. */
+export type Lacking = ReadonlyMap<TopicSet, number>;
+
+/** What a way to buy comes to. */
+export interface Price {
+  readonly calls: Readonly<Record<CallKind, number>>;
+  readonly credits: number;
+  /** Credits that asking once more for topics reported unavailable may add, at the very most. */
+  readonly retryCredits: number;
+  /** Topics that no key may buy, with the number of cells that lack them. */
+  readonly unobtainable: ReadonlyMap<TopicSlug, number>;
+}
+
+/** Prices for each set of missing topics the cheapest calls, times the cells that lack it. */
+export function priceCheapest(lacking: Lacking, market: Market): Price {
+  const calls = { single: 0, standard: 0, enterprise: 0 };
+  const unobtainable = new Map<TopicSlug, number>();
+  let credits = 0;
+  let retryCredits = 0;
+  for (const [set, cells] of lacking) {
+    const missing = topicsIn(set);
+    const purchase = cheapestCalls(missing, market);
+    for (const call of purchase.calls) calls[call.kind] += cells;
+    credits += purchase.credits * cells;
+    retryCredits += mostRetries(missing, purchase, market) * cells;
+    for (const topic of purchase.unobtainable) unobtainable.set(topic, (unobtainable.get(topic) ?? 0) + cells);
+  }
+  return { calls, credits, retryCredits, unobtainable };
+}
+
+/** Prices one bundle for every cell that lacks anything, whatever it lacks: the simple way, to compare with. */
+export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking): Price {
+  const cells = [...lacking].reduce((sum, [set, count]) => sum + (set === 0 ? 0 : count), 0);
+  return {
+    calls: { single: 0, standard: 0, enterprise: 0, [kind]: cells },
+    credits: cells * CREDITS[kind],
+    retryCredits: 0,
+    unobtainable: new Map(),
+  };
+}
+
+/** Remembers purchases by their set of missing topics: a book has millions of cells and a handful of such sets. */
+export function purchaseBySet(market: () => Market): (missing: TopicSet) => Purchase {
+  let pricedFor: Market | null = null;
+  const known = new Map<TopicSet, Purchase>();
+  return (missing) => {
+    const now = market();
+    if (now !== pricedFor) {
+      known.clear();
+      pricedFor = now;
+    }
+    let purchase = known.get(missing);
+    if (!purchase) {
+      purchase = cheapestCalls(topicsIn(missing), now);
+      known.set(missing, purchase);
+    }
+    return purchase;
+  };
+}

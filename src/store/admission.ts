@@ -1,0 +1,56 @@
+import type { Claim, Spending } from './port.ts';
+
+/** A little longer than the minute itself, for clocks that tick apart; below the throttle's own margin, so that a single
+ * process is paced by its throttle and not by refused claims. */
+export const MINUTE_MARGIN_MS = 100;
+
+/** What the ledger says at the moment of a claim. */
+export interface Standing {
+  readonly period: Spending & { readonly exhaustedAt: number | null };
+  readonly run: Spending;
+  /** Credits of calls in flight, whose minute has not begun to end. */
+  readonly inFlight: number;
+  /** Calls that settled within the last minute, oldest first. */
+  readonly recent: readonly { readonly credits: number; readonly settledAt: number }[];
+}
+
+export interface Limits {
+  readonly periodLimit: number;
+  readonly creditsPerMinute: number;
+  readonly budget: number;
+  readonly windowMs: number;
+}
+
+/**
+ * Whether `credits` more may be spent now: null when they may, else why not.
+ *
+ * A call takes part in the minute from its claim until a minute after it settled: the service charges somewhere between
+ * the two, so no 60 s at the service can hold more than the limit. Credits whose charge is unknown count as spent.
+ */
+export function refusal(
+  standing: Standing,
+  limits: Limits,
+  credits: number,
+  now: number,
+): Exclude<Claim, { outcome: 'granted' }> | null {
+  if (total(standing.run) + credits > limits.budget) return { outcome: 'budget' };
+  if (standing.period.exhaustedAt !== null || total(standing.period) + credits > limits.periodLimit) {
+    return { outcome: 'quota' };
+  }
+  const window = limits.windowMs + MINUTE_MARGIN_MS;
+  let inWindow = standing.recent.reduce((sum, call) => sum + call.credits, standing.inFlight);
+  for (const call of standing.recent) {
+    if (inWindow + credits <= limits.creditsPerMinute) return null;
+    const ms = call.settledAt + window - now;
+    inWindow -= call.credits;
+    if (inWindow + credits <= limits.creditsPerMinute) return { outcome: 'wait', ms: Math.max(1, ms) };
+  }
+  // What is in the way is in flight; it settles in its own time.
+  return inWindow + credits <= limits.creditsPerMinute ? null : { outcome: 'wait', ms: IN_FLIGHT_WAIT_MS };
+}
+
+const IN_FLIGHT_WAIT_MS = 250;
+
+export function total({ charged, unknown, open }: Spending): number {
+  return charged + unknown + open;
+}

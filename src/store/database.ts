@@ -1,0 +1,67 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { PerilbookError } from '../errors.ts';
+
+const MIGRATIONS = new URL('./migrations/', import.meta.url);
+
+/** How long a process waits for another's transaction. Transactions last milliseconds; half a minute means trouble. */
+const BUSY_TIMEOUT_MS = 30_000;
+
+/**
+ * Opens (and makes, and brings up to date) the SQLite file of the store.
+ *
+ * WAL lets several processes read while one writes. `synchronous=FULL`, because a charge that was written before its
+ * call left must survive a power cut; in WAL mode the default, NORMAL, may lose the last transactions.
+ *
+ * @throws STORE_TOO_NEW for a file of a later version, STORE_UNUSABLE for one that cannot be opened or is no store
+ */
+export function openDatabase(file: string): Database.Database {
+  let database: Database.Database | undefined;
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = FULL');
+    database.pragma('foreign_keys = ON');
+    migrate(database, file);
+    return database;
+  } catch (error) {
+    database?.close();
+    if (error instanceof PerilbookError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new PerilbookError(
+      'STORE_UNUSABLE',
+      `The store ${file} cannot be ${existsSync(file) ? 'used' : 'made'}: ${reason}`,
+      'Check the disk and the permissions, or name another file with --store.',
+      { file },
+      error,
+    );
+  }
+}
+
+function migrate(database: Database.Database, file: string): void {
+  const steps = readdirSync(MIGRATIONS)
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
+  const version = () => database.pragma('user_version', { simple: true }) as number;
+  if (version() > steps.length) {
+    throw new PerilbookError(
+      'STORE_TOO_NEW',
+      `The store ${file} was written by a later Perilbook (version ${version()}, this one knows ${steps.length})`,
+      'Update Perilbook, or name another file with --store.',
+      { file },
+    );
+  }
+  if (version() === steps.length) return;
+  // The version is read again inside: two processes may have found the file new at the same time.
+  database
+    .transaction(() => {
+      for (const [index, name] of steps.entries()) {
+        if (index < version()) continue;
+        database.exec(readFileSync(new URL(name, MIGRATIONS), 'utf8'));
+        database.pragma(`user_version = ${index + 1}`);
+      }
+    })
+    .immediate();
+}

@@ -1,0 +1,205 @@
+import type Database from 'better-sqlite3';
+import type { Clock } from '../clock.ts';
+import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
+import type { Cell } from '../geo/coordinates.ts';
+import { MINUTE_MARGIN_MS, refusal, type Standing } from './admission.ts';
+import type { cellStatements } from './answers.ts';
+import type { Charge, Claim, PeriodSpending, Proposal, Settlement, Spending, Terms } from './port.ts';
+
+/** Who holds claims: one process. `isAlive` tells of the owner of another claim whether it may still be at work. */
+export interface Owner {
+  readonly name: string;
+  isAlive(owner: string): boolean;
+}
+
+interface OpenCall {
+  readonly id: number;
+  readonly owner: string;
+  readonly lease_until: number;
+}
+
+interface LedgerCall {
+  readonly run: number;
+  readonly source: number;
+  readonly account: string;
+  readonly period_start: number;
+  readonly kind: 'single' | 'standard' | 'enterprise';
+  readonly key: string;
+  readonly lat7: number;
+  readonly lng7: number;
+  readonly charge: Charge;
+  readonly credits: number;
+}
+
+const NOTHING_SPENT: Spending = { charged: 0, unknown: 0, open: 0 };
+
+/** The sums' column that a charge belongs to; `free` belongs to none. */
+const SUM_OF: Readonly<Record<Charge, 'open' | 'charged' | 'unknown' | null>> = {
+  sent: 'open',
+  charged: 'charged',
+  unknown: 'unknown',
+  free: null,
+};
+
+/** The ledger's rules. All functions run inside the caller's `BEGIN IMMEDIATE` transaction. */
+export function ledgerStatements(
+  database: Database.Database,
+  cells: ReturnType<typeof cellStatements>,
+  clock: Clock,
+  owner: Owner,
+) {
+  const openCallsAt = database.prepare<[number, number, number], OpenCall>(
+    "SELECT id, owner, lease_until FROM calls WHERE source = ? AND lat7 = ? AND lng7 = ? AND charge = 'sent'",
+  );
+  const allOpen = database.prepare<[], OpenCall>("SELECT id, owner, lease_until FROM calls WHERE charge = 'sent'");
+  const openCredits = database
+    .prepare<[string], number>('SELECT coalesce(sum(open), 0) FROM periods WHERE account = ? AND open > 0')
+    .pluck();
+  const recent = database.prepare<[string, number], { credits: number; settledAt: number }>(
+    'SELECT credits, settled_at AS settledAt FROM calls WHERE account = ? AND settled_at > ? AND credits > 0 ORDER BY settled_at',
+  );
+  const periodOf = database.prepare<[string, number], PeriodSpending>(
+    'SELECT charged, unknown, open, exhausted_at AS exhaustedAt FROM periods WHERE account = ? AND period_start = ?',
+  );
+  const runOf = database.prepare<[number], Spending>('SELECT charged, unknown, open FROM runs WHERE id = ?');
+  const insertCall = database.prepare(
+    `INSERT INTO calls (run, source, account, period_start, key, kind, topic, lat7, lng7, price, charge, credits, owner, claimed_at, lease_until)
+     VALUES (@run, @source, @account, @period, @key, @kind, @topic, @lat7, @lng7, @price, 'sent', @price, @owner, @now, @lease)`,
+  );
+  const callOf = database.prepare<[number], LedgerCall>(
+    'SELECT run, source, account, period_start, kind, key, lat7, lng7, charge, credits FROM calls WHERE id = ?',
+  );
+  const settleCall = database.prepare(
+    `UPDATE calls SET charge = @charge, credits = @credits, period_start = @period, settled_at = @now,
+       outcome = @outcome, request_id = @requestId WHERE id = @call`,
+  );
+  const ensurePeriod = database.prepare('INSERT OR IGNORE INTO periods (account, period_start) VALUES (?, ?)');
+  const addToPeriod = forEachSum((sum) =>
+    database.prepare(`UPDATE periods SET ${sum} = ${sum} + ? WHERE account = ? AND period_start = ?`),
+  );
+  const addToRun = forEachSum((sum) => database.prepare(`UPDATE runs SET ${sum} = ${sum} + ? WHERE id = ?`));
+  const exhaust = database.prepare('UPDATE periods SET exhausted_at = ? WHERE account = ? AND period_start = ?');
+  const rememberBundle = database.prepare(
+    'INSERT INTO bundles (source, kind, topics, seen_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET topics = excluded.topics, seen_at = excluded.seen_at',
+  );
+  const rememberRefusal = database.prepare(
+    'INSERT INTO refused_scopes (source, key, scope, refused_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET refused_at = excluded.refused_at',
+  );
+
+  function add(account: string, period: number, run: number, charge: Charge, credits: number): void {
+    const sum = SUM_OF[charge];
+    if (sum === null || credits === 0) return;
+    ensurePeriod.run(account, period);
+    addToPeriod[sum].run(credits, account, period);
+    addToRun[sum].run(credits, run);
+  }
+
+  /** Moves a call from one charge to another, in the ledger and in the sums. */
+  function move(
+    call: number,
+    to: { charge: Charge; credits: number; period: number; outcome: string; requestId?: string | undefined },
+  ): LedgerCall | null {
+    const before = callOf.get(call);
+    if (!before) return null;
+    add(before.account, before.period_start, before.run, before.charge, -before.credits);
+    add(before.account, to.period, before.run, to.charge, to.credits);
+    settleCall.run({
+      call,
+      charge: to.charge,
+      credits: to.credits,
+      period: to.period,
+      now: clock.now(),
+      outcome: to.outcome,
+      requestId: to.requestId ?? null,
+    });
+    return before;
+  }
+
+  /** A claim whose owner died was perhaps sent and perhaps charged: nobody can say, and the ledger says that. */
+  function giveUpIfDead(open: OpenCall): boolean {
+    if (open.lease_until > clock.now() && (open.owner === owner.name || owner.isAlive(open.owner))) return false;
+    const before = callOf.get(open.id)!;
+    move(open.id, {
+      charge: 'unknown',
+      credits: before.credits,
+      period: before.period_start,
+      outcome: 'process ended',
+    });
+    return true;
+  }
+
+  function claimedElsewhere(source: number, { lat7, lng7 }: Cell): boolean {
+    const open = openCallsAt
+      .all(source, lat7, lng7)
+      .filter((call) => call.owner !== owner.name || call.lease_until <= clock.now());
+    return open.filter((call) => !giveUpIfDead(call)).length > 0;
+  }
+
+  function standing(terms: Terms): Standing {
+    return {
+      period: periodOf.get(terms.account, terms.period.start) ?? { ...NOTHING_SPENT, exhaustedAt: null },
+      run: runOf.get(terms.run)!,
+      inFlight: openCredits.get(terms.account)!,
+      recent: recent.all(terms.account, clock.now() - RATE_WINDOW_MS - MINUTE_MARGIN_MS),
+    };
+  }
+
+  function claim(terms: Terms, proposal: Proposal): Claim {
+    const { cell, call, credits, wanted } = proposal;
+    const known = cells.read(terms.source, cell);
+    if (known && wanted.some(({ topic, freshSince }) => (known.answers.get(topic)?.asOf ?? -1) >= freshSince)) {
+      return { outcome: 'answered' };
+    }
+    if (claimedElsewhere(terms.source, cell)) return { outcome: 'claimed' };
+    const limits = { ...terms, windowMs: RATE_WINDOW_MS };
+    const refused = refusal(standing(terms), limits, credits, clock.now());
+    if (refused) return refused;
+    const { lastInsertRowid } = insertCall.run({
+      run: terms.run,
+      source: terms.source,
+      account: terms.account,
+      period: terms.period.start,
+      key: proposal.key,
+      kind: call.kind,
+      topic: call.kind === 'single' ? call.topic : null,
+      lat7: cell.lat7,
+      lng7: cell.lng7,
+      price: credits,
+      owner: owner.name,
+      now: clock.now(),
+      lease: clock.now() + terms.leaseMs,
+    });
+    add(terms.account, terms.period.start, terms.run, 'sent', credits);
+    return { outcome: 'granted', call: Number(lastInsertRowid) };
+  }
+
+  function settle(settlement: Settlement): void {
+    const before = move(settlement.call, {
+      charge: settlement.charge,
+      credits: settlement.credits,
+      period: settlement.period.start,
+      outcome: settlement.outcome,
+      requestId: settlement.requestId,
+    });
+    if (!before) return;
+    cells.merge(before.source, before, settlement.answers, settlement.failures);
+    const { contents, refused } = settlement;
+    if (contents) rememberBundle.run(before.source, contents.kind, JSON.stringify(contents.topics), clock.now());
+    if (refused) rememberRefusal.run(before.source, before.key, refused, clock.now());
+    if (settlement.exhausted) {
+      ensurePeriod.run(before.account, settlement.period.start);
+      exhaust.run(clock.now(), before.account, settlement.period.start);
+    }
+  }
+
+  /** Settles what dead processes left open; returns how many calls that were. */
+  function giveUpDead(): number {
+    return allOpen.all().filter((call) => giveUpIfDead(call)).length;
+  }
+
+  return { claim, settle, giveUpDead, periodOf, runOf };
+}
+
+function forEachSum<T>(make: (sum: 'open' | 'charged' | 'unknown') => T): Record<'open' | 'charged' | 'unknown', T> {
+  return { open: make('open'), charged: make('charged'), unknown: make('unknown') };
+}

@@ -1,0 +1,169 @@
+import type { Answer, CellRecord, Failure } from '../contract/answer.ts';
+import type { BillingPeriod } from '../contract/billing-period.ts';
+import type { Call, CallKind, Scope } from '../contract/credits.ts';
+import type { TopicSlug } from '../contract/topics.ts';
+import type { Cell } from '../geo/coordinates.ts';
+
+/*
+ * Words of this room:
+ * - source: whose answers these are, the service's address and data set; answers of two sources never mix
+ * - account: whose credits are spent; one quota and one minute limit each. Several keys may belong to one
+ * - intent: a ledger row written before its call is sent; it holds the cell (a claim) until it is settled
+ * - settlement: what came of the call: charged, free, or unknown, with the answers it brought
+ * Everything is asked in batches and awaited, so that a store on another machine can stand behind the same port.
+ */
+
+/** What a settled call did to the account. `sent` has no outcome yet; `unknown` was sent and nobody can say whether it
+ * was charged, so it counts as spent wherever a limit is at stake. */
+export type Charge = 'sent' | 'charged' | 'free' | 'unknown';
+
+/** The limits under which a batch of calls may be claimed. */
+export interface Terms {
+  readonly run: number;
+  readonly source: number;
+  readonly account: string;
+  readonly period: BillingPeriod;
+  /** Most credits that may be spent in the period: allowance less reserve and what was spent elsewhere, plus overage. */
+  readonly periodLimit: number;
+  readonly creditsPerMinute: number;
+  /** Most credits that this run may spend. */
+  readonly budget: number;
+  /** How long a claim holds if its owner is not heard of again, in milliseconds: above any call's own deadline. */
+  readonly leaseMs: number;
+}
+
+/** A call that a run wants to make now. */
+export interface Proposal {
+  readonly cell: Cell;
+  readonly call: Call;
+  readonly credits: number;
+  /** Fingerprint of the API key that will be used, never the key. */
+  readonly key: string;
+  /** The topics that the call is bought for, each with the oldest time at which an answer would still do. */
+  readonly wanted: readonly { readonly topic: TopicSlug; readonly freshSince: number }[];
+}
+
+/**
+ * - `granted`: the intent is durable; the call may be sent.
+ * - `answered`: since it was planned, some wanted topic was answered by another run: plan the cell again.
+ * - `claimed`: another run is buying at this cell: come back later.
+ * - `wait`: the minute is full; try again in `ms`.
+ * - `quota`, `budget`: the period's or the run's credits do not reach.
+ */
+export type Claim =
+  | { readonly outcome: 'granted'; readonly call: number }
+  | { readonly outcome: 'answered' }
+  | { readonly outcome: 'claimed' }
+  | { readonly outcome: 'wait'; readonly ms: number }
+  | { readonly outcome: 'quota' }
+  | { readonly outcome: 'budget' };
+
+export interface Settlement {
+  /** The number that the claim granted. */
+  readonly call: number;
+  readonly charge: Exclude<Charge, 'sent'>;
+  /** Credits charged (or, unknown, that may have been); 0 when free. */
+  readonly credits: number;
+  /** The period in which the call ended: a call claimed before the anniversary may be charged after it. */
+  readonly period: BillingPeriod;
+  /** What happened, in a word or a line: `200`, `502 upstream failure`, `reset`. */
+  readonly outcome: string;
+  readonly requestId?: string;
+  readonly answers: readonly Answer[];
+  readonly failures: readonly (Failure & { readonly topic: TopicSlug })[];
+  /** The slugs that a bundle was seen to return, errors included. */
+  readonly contents?: { readonly kind: Exclude<CallKind, 'single'>; readonly topics: readonly TopicSlug[] };
+  /** The service said that the period's quota is used up. */
+  readonly exhausted?: boolean;
+  /** The key was refused this scope. */
+  readonly refused?: Scope;
+}
+
+/** Credits of an account in one period, or of a run. `open` belongs to calls in flight. */
+export interface Spending {
+  readonly charged: number;
+  readonly unknown: number;
+  readonly open: number;
+}
+
+export interface PeriodSpending extends Spending {
+  /** When the service last said that the quota is used up, or null. */
+  readonly exhaustedAt: number | null;
+}
+
+export type RunState = 'running' | 'complete' | 'incomplete' | 'paused' | 'stopped' | 'interrupted';
+
+/** A run as `status` shows it. */
+export interface RunRecord extends Spending {
+  readonly run: number;
+  readonly job: string;
+  readonly input: string;
+  readonly output: string;
+  readonly account: string;
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+  readonly state: RunState;
+  readonly plannedCredits: number;
+  readonly budget: number;
+  readonly resumeAfter: number | null;
+  /** What the run told at its end, as it stands in `--json`. */
+  readonly summary: unknown;
+}
+
+export interface NewRun {
+  readonly job: string;
+  readonly input: string;
+  readonly output: string;
+  readonly account: string;
+  readonly plannedCredits: number;
+  readonly budget: number;
+}
+
+export interface RunEnd {
+  readonly state: Exclude<RunState, 'running'>;
+  readonly resumeAfter: number | null;
+  readonly summary: unknown;
+}
+
+/** What the standard and the enterprise bundle were last seen to return; null when never seen. */
+export interface BundleContents {
+  readonly standard: readonly TopicSlug[] | null;
+  readonly enterprise: readonly TopicSlug[] | null;
+}
+
+export interface StoreStats {
+  readonly sources: readonly {
+    readonly source: string;
+    readonly cells: number;
+    readonly answers: number;
+    readonly oldest: number | null;
+  }[];
+  readonly calls: Readonly<Record<Charge, number>>;
+  readonly credits: Spending;
+  readonly bytes: number;
+}
+
+/** The one door to what is kept between runs. */
+export interface Store {
+  /** The number of a source, made on first sight. */
+  source(name: string): Promise<number>;
+  /** What is known of each cell, in the order asked; null for a cell never heard of. */
+  read(source: number, cells: readonly Cell[]): Promise<readonly (CellRecord | null)[]>;
+  /** Decides on each proposal in order, in one transaction: what is granted is in the ledger when this resolves. */
+  claim(terms: Terms, proposals: readonly Proposal[]): Promise<readonly Claim[]>;
+  /** Writes outcomes and answers in one transaction: both are durable when this resolves. */
+  settle(settlements: readonly Settlement[]): Promise<void>;
+  bundleContents(source: number): Promise<BundleContents>;
+  refusedScopes(source: number, key: string): Promise<ReadonlySet<Scope>>;
+  spending(account: string, period: BillingPeriod): Promise<PeriodSpending>;
+  startRun(run: NewRun): Promise<number>;
+  finishRun(run: number, end: RunEnd): Promise<void>;
+  runs(filter?: { readonly job?: string }): Promise<readonly RunRecord[]>;
+  runSpending(run: number): Promise<Spending>;
+  stats(): Promise<StoreStats>;
+  /** Forgets answers said before `before`; returns how many. The ledger is never pruned. */
+  prune(before: number): Promise<number>;
+  /** Streams every cell of every source. */
+  cells(): AsyncIterable<{ readonly source: string; readonly cell: Cell; readonly record: CellRecord }>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,35 @@
+import type Database from 'better-sqlite3';
+import type { Clock } from '../clock.ts';
+import type { NewRun, RunEnd, RunRecord } from './port.ts';
+
+type RunRow = Omit<RunRecord, 'summary'> & { readonly summary: string | null };
+
+const LATEST = 200;
+
+/** The list of runs. `start` and `finish` run inside the caller's transaction. */
+export function runStatements(database: Database.Database, clock: Clock, owner: string) {
+  const insert = database.prepare(
+    `INSERT INTO runs (job, input, output, account, owner, started_at, state, planned_credits, budget)
+     VALUES (@job, @input, @output, @account, @owner, @now, 'running', @plannedCredits, @budget)`,
+  );
+  const end = database.prepare(
+    'UPDATE runs SET state = @state, finished_at = @now, resume_after = @resumeAfter, summary = @summary WHERE id = @run',
+  );
+  const list = database.prepare<{ job: string | null }, RunRow>(
+    `SELECT id AS run, job, input, output, account, started_at AS startedAt, finished_at AS finishedAt, state,
+       planned_credits AS plannedCredits, budget, charged, unknown, open, resume_after AS resumeAfter, summary
+     FROM runs WHERE @job IS NULL OR job = @job ORDER BY id DESC LIMIT ${LATEST}`,
+  );
+
+  return {
+    start: (run: NewRun): number => Number(insert.run({ ...run, owner, now: clock.now() }).lastInsertRowid),
+    finish: (run: number, { state, resumeAfter, summary }: RunEnd): void => {
+      end.run({ run, state, resumeAfter, now: clock.now(), summary: JSON.stringify(summary) });
+    },
+    /** The latest runs, newest first. */
+    list: ({ job }: { readonly job?: string }): RunRecord[] =>
+      list
+        .all({ job: job ?? null })
+        .map((row) => ({ ...row, summary: row.summary === null ? null : JSON.parse(row.summary) })),
+  };
+}

@@ -1,0 +1,141 @@
+import { statSync } from 'node:fs';
+import type { Clock } from '../clock.ts';
+import type { Scope } from '../contract/credits.ts';
+import type { TopicSlug } from '../contract/topics.ts';
+import { cellStatements, unpack } from './answers.ts';
+import { openDatabase } from './database.ts';
+import { ledgerStatements, type Owner } from './ledger.ts';
+import type { Charge, PeriodSpending, Store } from './port.ts';
+import { runStatements } from './runs.ts';
+
+/** How long a refused scope is believed. Keys are given new scopes now and then, and asking again is free (403). */
+const REFUSAL_HOLDS_MS = 24 * 60 * 60_000;
+
+const CELLS_PER_PAGE = 1_000;
+
+/**
+ * The store on one machine: a SQLite file that several processes may have open at the same time. On opening, calls of
+ * processes that have died are settled as `unknown`.
+ *
+ * @throws STORE_TOO_NEW, STORE_UNUSABLE
+ */
+export function openSqliteStore(file: string, clock: Clock, owner: Owner): Store {
+  const database = openDatabase(file);
+  const cells = cellStatements(database);
+  const ledger = ledgerStatements(database, cells, clock, owner);
+  const runs = runStatements(database, clock, owner.name);
+
+  const ensureSource = database.prepare('INSERT OR IGNORE INTO sources (name) VALUES (?)');
+  const sourceNumber = database.prepare<[string], number>('SELECT id FROM sources WHERE name = ?').pluck();
+  const bundles = database.prepare<[number], { kind: 'standard' | 'enterprise'; topics: string }>(
+    'SELECT kind, topics FROM bundles WHERE source = ?',
+  );
+  const refusals = database
+    .prepare<[number, string, number], Scope>(
+      'SELECT scope FROM refused_scopes WHERE source = ? AND key = ? AND refused_at > ?',
+    )
+    .pluck();
+  const page = database.prepare<
+    [number],
+    { id: number; source: string; lat7: number; lng7: number; answers: string; failures: string | null }
+  >(
+    `SELECT cells.id, sources.name AS source, lat7, lng7, answers, failures
+     FROM cells JOIN sources ON sources.id = cells.source WHERE cells.id > ? ORDER BY cells.id LIMIT ${CELLS_PER_PAGE}`,
+  );
+  const bySource = database.prepare<[], { source: string; cells: number; answers: number; oldest: number | null }>(
+    `SELECT sources.name AS source, count(DISTINCT cells.id) AS cells, count(answer.key) AS answers,
+       min(answer.value ->> 0) AS oldest
+     FROM sources JOIN cells ON cells.source = sources.id LEFT JOIN json_each(cells.answers) AS answer
+     GROUP BY sources.id ORDER BY sources.name`,
+  );
+  const byCharge = database.prepare<[], { charge: Charge; calls: number; credits: number }>(
+    'SELECT charge, count(*) AS calls, sum(credits) AS credits FROM calls GROUP BY charge',
+  );
+  const setAnswers = database.prepare('UPDATE cells SET answers = ? WHERE id = ?');
+
+  const immediately = <T>(work: () => T): T => database.transaction(work).immediate();
+  immediately(() => ledger.giveUpDead());
+
+  return {
+    async source(name) {
+      return immediately(() => {
+        ensureSource.run(name);
+        return sourceNumber.get(name)!;
+      });
+    },
+    async read(source, wanted) {
+      return database.transaction(() => wanted.map((cell) => cells.read(source, cell)))();
+    },
+    async claim(terms, proposals) {
+      return immediately(() => proposals.map((proposal) => ledger.claim(terms, proposal)));
+    },
+    async settle(settlements) {
+      immediately(() => {
+        for (const settlement of settlements) ledger.settle(settlement);
+      });
+    },
+    async bundleContents(source) {
+      const seen = new Map(bundles.all(source).map(({ kind, topics }) => [kind, JSON.parse(topics) as TopicSlug[]]));
+      return { standard: seen.get('standard') ?? null, enterprise: seen.get('enterprise') ?? null };
+    },
+    async refusedScopes(source, key) {
+      return new Set(refusals.all(source, key, clock.now() - REFUSAL_HOLDS_MS));
+    },
+    async spending(account, period): Promise<PeriodSpending> {
+      return ledger.periodOf.get(account, period.start) ?? { charged: 0, unknown: 0, open: 0, exhaustedAt: null };
+    },
+    async startRun(run) {
+      return immediately(() => runs.start(run));
+    },
+    async finishRun(run, end) {
+      immediately(() => runs.finish(run, end));
+    },
+    async runs(filter = {}) {
+      return runs.list(filter);
+    },
+    async runSpending(run) {
+      return ledger.runOf.get(run)!;
+    },
+    async stats() {
+      const charges = new Map(byCharge.all().map((row) => [row.charge, row]));
+      const calls = (charge: Charge) => charges.get(charge)?.calls ?? 0;
+      const credits = (charge: Charge) => charges.get(charge)?.credits ?? 0;
+      return {
+        sources: bySource.all(),
+        calls: { sent: calls('sent'), charged: calls('charged'), free: calls('free'), unknown: calls('unknown') },
+        credits: { charged: credits('charged'), unknown: credits('unknown'), open: credits('sent') },
+        bytes: statSync(file).size,
+      };
+    },
+    async prune(before) {
+      let forgotten = 0;
+      for (let last = 0; ; ) {
+        const next = immediately(() => {
+          const rows = page.all(last);
+          for (const { id, answers } of rows) {
+            const all = Object.entries(JSON.parse(answers) as Record<string, [number, unknown]>);
+            const kept = all.filter(([, [asOf]]) => asOf >= before);
+            forgotten += all.length - kept.length;
+            if (kept.length < all.length) setAnswers.run(JSON.stringify(Object.fromEntries(kept)), id);
+          }
+          return rows.at(-1)?.id;
+        });
+        if (next === undefined) return forgotten;
+        last = next;
+      }
+    },
+    async *cells() {
+      for (let last = 0; ; ) {
+        const rows = page.all(last);
+        if (rows.length === 0) return;
+        last = rows.at(-1)!.id;
+        for (const { source, lat7, lng7, answers, failures } of rows) {
+          yield { source, cell: { lat7, lng7 }, record: unpack(answers, failures) };
+        }
+      }
+    },
+    async close() {
+      database.close();
+    },
+  };
+}

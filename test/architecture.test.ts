@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { test } from 'node:test';
+
+const SRC = join(import.meta.dirname, '../src');
+
+/** The house, from the top floor down (README, How it is built). A room may import from floors below its own. */
+const FLOORS = [
+  ['main.ts'],
+  ['cli'],
+  ['job', 'service', 'report'],
+  ['rows', 'plan', 'fetch', 'store', 'columns'],
+  ['contract', 'geo'],
+  ['errors.ts', 'clock.ts', 'nearest-name.ts'],
+];
+
+/** Rooms that alone may import a library. */
+const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
+  yargs: ['cli'],
+  undici: ['fetch'],
+  bottleneck: ['fetch'],
+  'better-sqlite3': ['store', 'service'],
+  'csv-parse': ['rows', 'service'],
+  'csv-stringify': ['rows', 'service'],
+  fastify: ['service'],
+  yaml: ['job'],
+};
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+  readonly typeOnly: boolean;
+}
+
+const roomOf = (file: string): string => file.split('/')[0]!;
+const floorOf = (room: string): number => FLOORS.findIndex((rooms) => rooms.includes(room));
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(SRC, file), 'utf8');
+  const statements = text.matchAll(/^\s*(?:import|export)\s+(type\s+)?([^;'"]*?)from\s+'([^']+)'/gm);
+  const dynamic = text.matchAll(/import\('([^']+)'\)/g);
+  return [
+    ...[...statements].map(([, type, names, target]) => ({
+      file,
+      target: target!,
+      typeOnly: type !== undefined || /^\{(\s*type\s+[^,]+,?)+\s*\}\s*$/.test(names!.trim()),
+    })),
+    ...[...dynamic].map(([, target]) => ({ file, target: target!, typeOnly: false })),
+  ];
+}
+
+const imports = files.flatMap(importsOf);
+const inside = imports
+  .filter(({ target }) => target.startsWith('.'))
+  .map((found) => ({ ...found, target: relative(SRC, join(SRC, dirname(found.file), found.target)) }))
+  .filter(({ target }) => !target.startsWith('..'));
+
+test('every file lies in a room of the house', () => {
+  assert.deepEqual(
+    files.filter((file) => floorOf(roomOf(file)) < 0),
+    [],
+  );
+  assert.ok(files.length > 50 && inside.length > 100, 'the test reads the real house');
+});
+
+test('arrows point down only; rooms of one floor do not import one another, types of a port excepted', () => {
+  const wrong = inside.filter(({ file, target, typeOnly }) => {
+    const [from, to] = [roomOf(file), roomOf(target)];
+    if (from === to || floorOf(from) < floorOf(to)) return false;
+    return !(floorOf(from) === floorOf(to) && typeOnly && /\/port\.ts$/.test(target));
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('the service and the client meet only in the contract', () => {
+  const wrong = inside.filter(
+    ({ file, target }) => roomOf(file) === 'service' && /^(fetch|job|store|plan)\//.test(target),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('libraries stay behind their walls', () => {
+  const wrong = imports.filter(({ file, target }) => {
+    const name = Object.keys(LIBRARY_WALLS).find((library) => target === library || target.startsWith(`${library}/`));
+    return name !== undefined && !LIBRARY_WALLS[name]!.includes(roomOf(file));
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('only main touches the process, and nothing but it and the cli prints', () => {
+  const wrong = files
+    .filter((file) => file !== 'main.ts')
+    .filter((file) =>
+      /\bprocess\.(argv|env|exit|exitCode|on|cwd|std(in|out|err))\b|\bconsole\./.test(withoutComments(file)),
+    );
+  assert.deepEqual(wrong, []);
+});
+
+test('no grab-bag files, no barrels', () => {
+  const wrong = files.filter((file) => /(^|\/)(utils?|helpers?|common|misc|index)(\.ts|\/)/.test(file));
+  assert.deepEqual(wrong, []);
+});
+
+test('no import cycles', () => {
+  const edges = new Map<string, string[]>();
+  for (const { file, target, typeOnly } of inside) {
+    if (!typeOnly) edges.set(file, [...(edges.get(file) ?? []), target]);
+  }
+  const state = new Map<string, 'open' | 'done'>();
+  const cycles: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (state.get(file) === 'done') return;
+    if (state.get(file) === 'open') {
+      cycles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
+      return;
+    }
+    state.set(file, 'open');
+    for (const next of edges.get(file) ?? []) visit(next, [...path, file]);
+    state.set(file, 'done');
+  };
+  for (const file of files) visit(file, []);
+  assert.deepEqual(cycles, []);
+});
+
+function withoutComments(file: string): string {
+  return readFileSync(join(SRC, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { billingPeriod } from '../../src/contract/billing-period.ts';
+import { pathOf } from '../../src/contract/credits.ts';
+import { topicSet, topicsIn } from '../../src/contract/topic-set.ts';
+import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS } from '../../src/contract/topics.ts';
+import { CONCENTRATION_UNIT, RESULT_SCHEMAS } from '../../src/contract/values.ts';
+
+test('37 topics: 18 natural, 14 proximity, 5 measurements', () => {
+  const count = (category: string) => TOPICS.filter((topic) => topic.category === category).length;
+  assert.deepEqual([TOPICS.length, count('natural'), count('proximity'), count('measurement')], [37, 18, 14, 5]);
+  assert.equal(new Set(TOPIC_SLUGS).size, 37);
+});
+
+test('time to live follows the cadence', () => {
+  const days = (slug: string) => {
+    const seconds = TIME_TO_LIVE[TOPICS.find((topic) => topic.slug === slug)!.cadence];
+    return seconds === null ? null : seconds / 86_400;
+  };
+  assert.deepEqual(
+    ['alternativeFuels', 'ozone', 'pm25', 'pm10', 'superfund', 'wildfire', 'nuclearReactors'].map(days),
+    [1, 1 / 24, 1 / 24, 1 / 24, 30, 365, null],
+  );
+});
+
+test('the unit has the micro sign', () => {
+  assert.deepEqual(
+    [...CONCENTRATION_UNIT].map((letter) => letter.codePointAt(0)),
+    [0xb5, 0x67, 0x2f, 0x6d, 0xb3],
+  );
+});
+
+test('a natural value is strict in its rating and tells null from 0', () => {
+  const schema = RESULT_SCHEMAS.get('drought')!;
+  const value = { title: 'Drought', rating: 'Not Applicable', score: null, frequency: null };
+  assert.ok(schema.safeParse({ value, details: null }).success);
+  assert.ok(!schema.safeParse({ value: { ...value, rating: 'High' }, details: null }).success);
+  assert.ok(!schema.safeParse({ value: { ...value, score: undefined }, details: null }).success);
+  assert.ok(!RESULT_SCHEMAS.get('park')!.safeParse({ value: -1 }).success);
+});
+
+test('a topic set is one number and gives its topics back in contract order', () => {
+  fc.assert(
+    fc.property(fc.shuffledSubarray([...TOPIC_SLUGS]), (slugs) => {
+      assert.deepEqual(
+        topicsIn(topicSet(slugs)),
+        TOPIC_SLUGS.filter((slug) => slugs.includes(slug)),
+      );
+    }),
+  );
+});
+
+test('coordinates in a path are plain decimals', () => {
+  assert.equal(pathOf({ kind: 'single', topic: 'park' }, 34.05, -118), '/v1/park/risk?lat=34.05&lng=-118');
+  assert.equal(pathOf({ kind: 'standard' }, 0.0000001, -0), '/v1/bundle/standard?lat=0.0000001&lng=0');
+  assert.equal(pathOf({ kind: 'enterprise' }, 100, 40.7128), '/v1/bundle/enterprise?lat=100&lng=40.7128');
+});
+
+test('a billing period holds its moment and agrees with a day-by-day clock', () => {
+  const day = 86_400_000;
+  const isAnniversary = (anniversaryDay: number, ms: number): boolean => {
+    const date = new Date(ms);
+    const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+    return date.getUTCDate() === Math.min(anniversaryDay, last);
+  };
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 31 }),
+      fc.integer({ min: Date.UTC(2023, 0, 1), max: Date.UTC(2033, 0, 1) }),
+      (anniversaryDay, now) => {
+        const today = Math.floor(now / day) * day;
+        let start = today;
+        while (!isAnniversary(anniversaryDay, start)) start -= day;
+        let end = today + day;
+        while (!isAnniversary(anniversaryDay, end)) end += day;
+        assert.deepEqual(billingPeriod(anniversaryDay, now), { start, end });
+      },
+    ),
+  );
+});

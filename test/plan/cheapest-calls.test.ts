@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Call, CREDITS } from '../../src/contract/credits.ts';
+import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import {
+  ASSUMED_ENTERPRISE,
+  ASSUMED_STANDARD,
+  cheapestCalls,
+  type Market,
+  mostRetries,
+} from '../../src/plan/cheapest-calls.ts';
+
+const open: Market = {
+  standard: ASSUMED_STANDARD,
+  enterprise: ASSUMED_ENTERPRISE,
+  bundles: true,
+  singles: () => true,
+  optimize: 'credits',
+};
+const withAvalanche: Market = { ...open, standard: new Set(NATURAL_SLUGS) };
+
+function price(missing: readonly TopicSlug[], market: Market): [credits: number, calls: number] {
+  const { credits, calls } = cheapestCalls(missing, market);
+  return [credits, calls.length];
+}
+
+test('all 37 topics: 35 in one call, or 34 in 20 once the standard bundle is known to return avalanche', () => {
+  assert.deepEqual(price(TOPIC_SLUGS, open), [35, 1]);
+  assert.deepEqual(price(TOPIC_SLUGS, withAvalanche), [34, 20]);
+  assert.deepEqual(price(TOPIC_SLUGS, { ...withAvalanche, optimize: 'calls' }), [35, 1]);
+});
+
+test('15 natural topics without avalanche: one standard bundle, as cheap as singles and fewer calls', () => {
+  const fifteen = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche').slice(0, 15);
+  assert.deepEqual(cheapestCalls(fifteen, open).calls, [{ kind: 'standard' }]);
+  assert.deepEqual(price(fifteen.slice(0, 14), open), [14, 14]);
+});
+
+test('18 natural and 3 proximity topics: 18 credits in 4 calls, 19 in 5 while avalanche is not known to come', () => {
+  const topics = [...NATURAL_SLUGS, ...PROXIMITY_SLUGS.slice(0, 3)];
+  assert.deepEqual(price(topics, withAvalanche), [18, 4]);
+  assert.deepEqual(price(topics, open), [19, 5]);
+});
+
+test('nothing missing costs nothing', () => {
+  assert.deepEqual(cheapestCalls([], open), { calls: [], credits: 0, unobtainable: [] });
+});
+
+test('without the bundle scope all are singles; without singles all come in bundles; without both nothing can be had', () => {
+  assert.deepEqual(price(NATURAL_SLUGS, { ...open, bundles: false }), [18, 18]);
+  const noSingles = { ...open, singles: () => false };
+  assert.deepEqual(cheapestCalls(['wildfire'], noSingles).calls, [{ kind: 'standard' }]);
+  assert.deepEqual(cheapestCalls(['wildfire', 'avalanche'], noSingles).calls, [{ kind: 'enterprise' }]);
+  assert.deepEqual(cheapestCalls(['wildfire'], { ...noSingles, bundles: false }).unobtainable, ['wildfire']);
+});
+
+test('retries are at most the topics that come in bundles', () => {
+  const topics: TopicSlug[] = [...NATURAL_SLUGS];
+  assert.equal(mostRetries(topics, cheapestCalls(topics, open), open), 17);
+  assert.equal(mostRetries(['wildfire'], cheapestCalls(['wildfire'], open), open), 0);
+});
+
+// The proof: no set of calls out of all subsets of all calls is better. Few topics keep the subsets countable.
+const FEW = ['avalanche', 'wildfire', 'hail', 'park', 'ozone', 'cellTower'] as const satisfies readonly TopicSlug[];
+const someOf = fc.subarray([...FEW]);
+const anyMarket: fc.Arbitrary<Market> = fc.record({
+  standard: someOf.map((slugs) => new Set<TopicSlug>(slugs)),
+  enterprise: someOf.map((slugs) => new Set<TopicSlug>(slugs)),
+  bundles: fc.boolean(),
+  singles: someOf.map((slugs) => (topic: TopicSlug) => (slugs as TopicSlug[]).includes(topic)),
+  optimize: fc.constantFrom('credits', 'calls'),
+});
+
+test('no subset of calls beats the chosen one (brute force)', () => {
+  const all: Call[] = [
+    { kind: 'standard' },
+    { kind: 'enterprise' },
+    ...FEW.map((topic): Call => ({ kind: 'single', topic })),
+  ];
+  fc.assert(
+    fc.property(someOf, anyMarket, (missing, market) => {
+      const chosen = cheapestCalls(missing, market);
+      const rank = (credits: number, calls: number, lost: number) =>
+        market.optimize === 'credits' ? [lost, credits, calls] : [lost, calls, credits];
+      let best: number[] | null = null;
+      for (let subset = 0; subset < 2 ** all.length; subset++) {
+        const calls = all.filter((_, index) => Math.floor(subset / 2 ** index) % 2 === 1);
+        const allowed = calls.every((call) => (call.kind === 'single' ? market.singles(call.topic) : market.bundles));
+        if (!allowed) continue;
+        const brings = (topic: TopicSlug) =>
+          calls.some((call) => (call.kind === 'single' ? call.topic === topic : market[call.kind].has(topic)));
+        const credits = calls.reduce((sum, call) => sum + CREDITS[call.kind], 0);
+        const found = rank(credits, calls.length, missing.filter((topic) => !brings(topic)).length);
+        if (best === null || compare(found, best) < 0) best = found;
+      }
+      assert.deepEqual(rank(chosen.credits, chosen.calls.length, chosen.unobtainable.length), best);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  const index = a.findIndex((value, i) => value !== b[i]);
+  return index < 0 ? 0 : a[index]! - b[index]!;
+}

@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { billingPeriod } from '../../src/contract/billing-period.ts';
+import { CREDITS } from '../../src/contract/credits.ts';
+import type { Cell } from '../../src/geo/coordinates.ts';
+import type { Proposal, Settlement, Store, Terms } from '../../src/store/port.ts';
+import { MovedClock } from '../moved-clock.ts';
+
+/** How a test opens the store under test: several times at once, as several processes would. */
+export interface Opener {
+  open(clock: MovedClock, owner: { name: string; isAlive: (owner: string) => boolean }): Store;
+}
+
+const START = '2026-03-10T12:00:00Z';
+const LA: Cell = { lat7: 340_522_000, lng7: -1_182_437_000 };
+const NY: Cell = { lat7: 407_128_000, lng7: -740_060_000 };
+
+/** What every store must do, whichever database stands behind it. */
+export function testStore(kind: string, openerOf: (t: TestContext) => Opener): void {
+  const it = (name: string, body: (world: World) => Promise<void>) =>
+    test(`${kind}: ${name}`, async (t) => {
+      const world = await makeWorld(openerOf(t));
+      try {
+        await body(world);
+      } finally {
+        for (const store of world.opened) await store.close();
+      }
+    });
+
+  it('a claim is in the ledger before its call is sent, and the answers after it', async ({
+    store,
+    terms,
+    source,
+    propose,
+    clock,
+  }) => {
+    const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
+    assert.equal(claim!.outcome, 'granted');
+    assert.deepEqual(await spent(store, clock), { charged: 0, unknown: 0, open: 1, exhaustedAt: null });
+    await store.settle([charged(claim!, clock, 1)]);
+    assert.deepEqual(await spent(store, clock), { charged: 1, unknown: 0, open: 0, exhaustedAt: null });
+    const [record, none] = await store.read(source, [LA, NY]);
+    assert.deepEqual(record!.answers.get('wildfire'), {
+      topic: 'wildfire',
+      asOf: clock.now(),
+      fields: ['Very Low', 0, null],
+    });
+    assert.equal(none, null);
+  });
+
+  it('a second run on the same cell waits, then finds it answered', async ({
+    store,
+    another,
+    terms,
+    propose,
+    clock,
+  }) => {
+    const other = another('b');
+    const [first] = await store.claim(await terms(), [propose(LA, 'single')]);
+    const [second] = await other.claim(await terms(other), [propose(LA, 'single')]);
+    assert.equal(second!.outcome, 'claimed');
+    await store.settle([charged(first!, clock, 1)]);
+    const [third] = await other.claim(await terms(other), [propose(LA, 'single')]);
+    assert.equal(third!.outcome, 'answered');
+  });
+
+  it('the claim of a process that died becomes unknown, counts as spent, and frees the cell', async (world) => {
+    const { store, another, terms, propose, clock } = world;
+    await store.claim(await terms(), [propose(LA, 'standard')]);
+    world.alive.delete('a');
+    const other = another('b');
+    assert.deepEqual(await spent(other, clock), { charged: 0, unknown: 15, open: 0, exhaustedAt: null });
+    const [claim] = await other.claim(await terms(other), [propose(LA, 'standard')]);
+    assert.equal(claim!.outcome, 'granted');
+  });
+
+  it('a claim of an owner that is not heard of ends with its lease', async ({
+    store,
+    another,
+    terms,
+    propose,
+    clock,
+  }) => {
+    await store.claim(await terms(), [propose(LA, 'single')]);
+    const other = another('b');
+    assert.equal((await other.claim(await terms(other), [propose(LA, 'single')]))[0]!.outcome, 'claimed');
+    clock.move(5 * 60_000 + 1);
+    assert.equal((await other.claim(await terms(other), [propose(LA, 'single')]))[0]!.outcome, 'granted');
+  });
+
+  it('an outcome that comes after the lease ended still corrects the ledger', async ({
+    store,
+    another,
+    terms,
+    propose,
+    clock,
+  }) => {
+    const [late] = await store.claim(await terms(), [propose(LA, 'single')]);
+    clock.move(5 * 60_000 + 1);
+    const other = another('b');
+    assert.equal((await spent(other, clock)).unknown, 1);
+    await store.settle([charged(late!, clock, 1)]);
+    assert.deepEqual(await spent(other, clock), { charged: 1, unknown: 0, open: 0, exhaustedAt: null });
+  });
+
+  it('the budget of a run is never crossed, claims of one batch included', async ({ store, terms, propose }) => {
+    const outcomes = await store.claim(await terms(store, { budget: 20 }), [
+      propose(LA, 'standard'),
+      propose(NY, 'standard'),
+    ]);
+    assert.deepEqual(
+      outcomes.map(({ outcome }) => outcome),
+      ['granted', 'budget'],
+    );
+  });
+
+  it('the quota of the period holds over runs and processes, and comes back at the anniversary', async (world) => {
+    const { store, another, terms, propose, clock } = world;
+    const other = another('b');
+    const limit = { periodLimit: 20 };
+    const [first] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
+    assert.equal((await other.claim(await terms(other, limit), [propose(NY, 'standard')]))[0]!.outcome, 'quota');
+    await store.settle([charged(first!, clock, 15)]);
+    assert.equal((await other.claim(await terms(other, limit), [propose(NY, 'standard')]))[0]!.outcome, 'quota');
+    clock.moveTo('2026-04-05T00:00:00Z');
+    assert.equal((await other.claim(await terms(other, limit), [propose(NY, 'standard')]))[0]!.outcome, 'granted');
+  });
+
+  it('a call that ends after the anniversary belongs to the new period', async ({ store, terms, propose, clock }) => {
+    clock.moveTo('2026-04-04T23:59:59Z');
+    const [claim] = await store.claim(await terms(), [propose(LA, 'standard')]);
+    const before = billingPeriod(5, clock.now());
+    clock.moveTo('2026-04-05T00:00:01Z');
+    await store.settle([charged(claim!, clock, 15)]);
+    assert.deepEqual(await store.spending('account', before), { charged: 0, unknown: 0, open: 0, exhaustedAt: null });
+    assert.equal((await spent(store, clock)).charged, 15);
+  });
+
+  it('the service saying that the quota is used up is believed until the anniversary', async ({
+    store,
+    terms,
+    propose,
+    clock,
+  }) => {
+    const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
+    await store.settle([{ ...charged(claim!, clock, 0), charge: 'free', answers: [], exhausted: true }]);
+    assert.equal((await store.claim(await terms(), [propose(NY, 'single')]))[0]!.outcome, 'quota');
+    clock.moveTo('2026-04-05T00:00:00Z');
+    assert.equal((await store.claim(await terms(), [propose(NY, 'single')]))[0]!.outcome, 'granted');
+  });
+
+  it('no 60 s window holds more than the minute limit: a call counts from its claim to a minute after its end', async (world) => {
+    const { store, terms, propose, clock } = world;
+    const limit = { creditsPerMinute: 20 };
+    const [first] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
+    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'wait');
+    clock.move(10_000);
+    await store.settle([charged(first!, clock, 15)]);
+    clock.move(59_000);
+    const [wait] = await store.claim(await terms(store, limit), [propose(NY, 'standard')]);
+    assert.ok(wait?.outcome === 'wait' && wait.ms >= 1_000 && wait.ms < 1_500, JSON.stringify(wait));
+    clock.move(wait?.outcome === 'wait' ? wait.ms : 0);
+    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'granted');
+  });
+
+  it('a free call gives its credits back at once', async ({ store, terms, propose, clock }) => {
+    const limit = { creditsPerMinute: 15, budget: 15 };
+    const [first] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
+    await store.settle([{ ...charged(first!, clock, 0), charge: 'free', answers: [] }]);
+    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'granted');
+  });
+
+  it('a newer answer replaces an older one and ends a failure; a failure leaves answers be', async (world) => {
+    const { store, terms, propose, source, clock } = world;
+    const settle = async (settlement: Partial<Settlement>) => {
+      const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
+      await store.settle([{ ...charged(claim!, clock, 1), ...settlement }]);
+    };
+    const failure = {
+      topic: 'wildfire',
+      reason: 'unavailable',
+      note: 'unavailable at the service',
+      at: clock.now(),
+    } as const;
+    await settle({ answers: [], failures: [failure] });
+    assert.equal((await store.read(source, [LA]))[0]!.failures.get('wildfire')!.reason, 'unavailable');
+    await settle({});
+    const [answered] = await store.read(source, [LA]);
+    assert.equal(answered!.failures.size, 0);
+    clock.move(400 * 86_400_000);
+    await settle({ answers: [], failures: [{ ...failure, at: clock.now() }] });
+    const [both] = await store.read(source, [LA]);
+    assert.ok(both!.answers.has('wildfire') && both!.failures.has('wildfire'));
+  });
+
+  it('what bundles return and which scopes a key lacks is remembered, the latter for a day', async (world) => {
+    const { store, terms, propose, source, clock } = world;
+    const [claim] = await store.claim(await terms(), [propose(LA, 'standard')]);
+    await store.settle([
+      {
+        ...charged(claim!, clock, 15),
+        contents: { kind: 'standard', topics: ['hail', 'wildfire'] },
+        refused: 'bundle',
+      },
+    ]);
+    assert.deepEqual(await store.bundleContents(source), { standard: ['hail', 'wildfire'], enterprise: null });
+    assert.deepEqual([...(await store.refusedScopes(source, 'key'))], ['bundle']);
+    clock.move(86_400_001);
+    assert.equal((await store.refusedScopes(source, 'key')).size, 0);
+  });
+
+  it('answers of two sources never mix', async ({ store, terms, propose, clock }) => {
+    const elsewhere = await store.source('elsewhere');
+    const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
+    await store.settle([charged(claim!, clock, 1)]);
+    assert.deepEqual(await store.read(elsewhere, [LA]), [null]);
+  });
+
+  it('runs are listed with what they spent, the newest first', async ({ store, terms, propose, clock }) => {
+    const now = await terms();
+    const [claim] = await store.claim(now, [propose(LA, 'single')]);
+    await store.settle([{ ...charged(claim!, clock, 1), charge: 'unknown', answers: [] }]);
+    await store.finishRun(now.run, { state: 'paused', resumeAfter: 7, summary: { rows: 1 } });
+    const [latest] = await store.runs({ job: 'job' });
+    assert.deepEqual(
+      [latest!.run, latest!.state, latest!.charged, latest!.unknown, latest!.resumeAfter, latest!.summary],
+      [now.run, 'paused', 0, 1, 7, { rows: 1 }],
+    );
+    assert.deepEqual(await store.runs({ job: 'another' }), []);
+  });
+
+  it('prune forgets old answers and keeps the ledger', async ({ store, terms, propose, source, clock }) => {
+    const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
+    await store.settle([charged(claim!, clock, 1)]);
+    assert.equal(await store.prune(clock.now()), 0);
+    assert.equal(await store.prune(clock.now() + 1), 1);
+    assert.equal((await store.read(source, [LA]))[0]!.answers.size, 0);
+    const { calls, credits } = await store.stats();
+    assert.deepEqual([calls.charged, credits.charged], [1, 1]);
+  });
+}
+
+interface World {
+  readonly store: Store;
+  readonly opened: Store[];
+  readonly source: number;
+  readonly clock: MovedClock;
+  readonly alive: Set<string>;
+  another(owner: string): Store;
+  terms(store?: Store, limits?: Partial<Terms>): Promise<Terms>;
+  propose(cell: Cell, kind: 'single' | 'standard'): Proposal;
+}
+
+async function makeWorld(opener: Opener): Promise<World> {
+  const clock = new MovedClock(START);
+  const alive = new Set(['a', 'b']);
+  const opened: Store[] = [];
+  const another = (name: string) => {
+    const store = opener.open(clock, { name, isAlive: (owner) => alive.has(owner) });
+    opened.push(store);
+    return store;
+  };
+  const store = another('a');
+  const source = await store.source('somewhere');
+  const runs = new Map<Store, number>();
+  return {
+    store,
+    opened,
+    source,
+    clock,
+    alive,
+    another,
+    async terms(of = store, limits = {}) {
+      const run =
+        runs.get(of) ??
+        (await of.startRun({
+          job: 'job',
+          input: 'in',
+          output: 'out',
+          account: 'account',
+          plannedCredits: 1,
+          budget: 1_000,
+        }));
+      runs.set(of, run);
+      const period = billingPeriod(5, clock.now());
+      return {
+        run,
+        source,
+        account: 'account',
+        period,
+        periodLimit: 10_000,
+        creditsPerMinute: 300,
+        budget: 1_000,
+        leaseMs: 300_000,
+        ...limits,
+      };
+    },
+    propose: (cell, kind) => ({
+      cell,
+      call: kind === 'single' ? { kind, topic: 'wildfire' } : { kind },
+      credits: CREDITS[kind],
+      key: 'key',
+      wanted: [{ topic: 'wildfire', freshSince: clock.now() - 365 * 86_400_000 }],
+    }),
+  };
+}
+
+const spent = (store: Store, clock: MovedClock) => store.spending('account', billingPeriod(5, clock.now()));
+
+function charged(claim: { outcome: string; call?: number }, clock: MovedClock, credits: number): Settlement {
+  assert.equal(claim.outcome, 'granted');
+  return {
+    call: claim.call!,
+    charge: 'charged',
+    credits,
+    period: billingPeriod(5, clock.now()),
+    outcome: 'answered',
+    answers: [{ topic: 'wildfire', asOf: clock.now(), fields: ['Very Low', 0, null] }],
+    failures: [],
+  };
+}
