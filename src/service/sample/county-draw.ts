@@ -1,0 +1,42 @@
+import type { NaturalSlug } from '../../contract/topics.ts';
+import { exposureOf } from './hazards.ts';
+import { type County, type Land, placeIn } from './land.ts';
+import { type Place, round } from './places.ts';
+import type { Random } from './random.ts';
+
+/** Draws places the more often, the more exposed to the hazard and the larger their county is: so that the records of a
+ * feed lie where the ratings say. `sharpness` above 1 empties the little exposed counties. */
+export function exposedPlaces(
+  topic: NaturalSlug,
+  land: Land,
+  sharpness: number,
+  accept: (county: County) => boolean = () => true,
+): (random: Random) => Place {
+  const counties: County[] = [];
+  const ends: number[] = [];
+  let sum = 0;
+  for (const county of land.counties) {
+    const exposure = accept(county) ? (exposureOf(topic, county) ?? 0) : 0;
+    if (exposure === 0) continue;
+    const [south, west, north, east] = county.parts[0].box;
+    // Boxes of Alaska would else take all that is drawn.
+    sum += exposure ** sharpness * Math.min(4, (north - south) * (east - west));
+    counties.push(county);
+    ends.push(sum);
+  }
+  return (random) => {
+    const county = counties[firstAbove(ends, random() * sum)]!;
+    const { lat, lng } = placeIn(county, random);
+    return { lat: round(lat, 4), lng: round(lng, 4), county };
+  };
+}
+
+function firstAbove(ends: readonly number[], value: number): number {
+  let [low, high] = [0, ends.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ends[middle]! > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,44 @@
+import type { Location } from '../../geo/coordinates.ts';
+import type { County, Land } from './land.ts';
+import type { Random } from './random.ts';
+
+const KM_PER_DEGREE = 111.2;
+
+/** A place on land, with its county. */
+export interface Place extends Location {
+  readonly county: County;
+}
+
+/** Draws until a place lies on land, with five decimals (a metre); null after some tries, as at the end of a pier. */
+export function landPlace(land: Land, draw: () => Location, tries = 25): Place | null {
+  for (let attempt = 0; attempt < tries; attempt += 1) {
+    const { lat, lng } = draw();
+    const location = { lat: round(lat, 5), lng: round(lng, 5) };
+    const county = land.countyAt(location);
+    if (county) return { ...location, county };
+  }
+  return null;
+}
+
+/** The location some kilometres away from another, in a direction in radians (0 is north). */
+export function awayFrom(from: Location, kilometres: number, direction: number): Location {
+  const lat = from.lat + (kilometres * Math.cos(direction)) / KM_PER_DEGREE;
+  const lng = from.lng + (kilometres * Math.sin(direction)) / (KM_PER_DEGREE * Math.cos((from.lat * Math.PI) / 180));
+  return { lat, lng };
+}
+
+/** Any direction, in radians. */
+export function anyDirection(random: Random): number {
+  return 2 * Math.PI * random();
+}
+
+/** A location as GeoJSON has it, with five decimals. */
+export function positionOf({ lat, lng }: Location): [lng: number, lat: number] {
+  return [round(lng, 5), round(lat, 5)];
+}
+
+/** Rounds to so many decimals. */
+export function round(value: number, decimals: number): number {
+  const scale = 10 ** decimals;
+  return Math.round(value * scale) / scale + 0;
+}
