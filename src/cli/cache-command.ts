@@ -1,0 +1,74 @@
+import { PerilbookError } from '../errors.ts';
+import { locationOf } from '../geo/coordinates.ts';
+import { durationMs } from '../job/duration.ts';
+import { isoTime } from '../job/summary.ts';
+import { openSqliteStore } from '../store/sqlite-store.ts';
+import { EXIT } from './exit-codes.ts';
+import { anyJobOf } from './job-options.ts';
+import type { Flags } from './program.ts';
+import { byteSize, counted, dateTime, grouped, listed } from './words.ts';
+import { say, sayJson, type World } from './world.ts';
+
+/** `perilbook cache stats | prune | export`. */
+export async function cacheCommand(world: World, flags: Flags): Promise<number> {
+  const job = anyJobOf(world, undefined, flags);
+  const store = openSqliteStore(job.store, world.clock, world.owner);
+  try {
+    switch (flags.action) {
+      case 'stats': {
+        const stats = await store.stats();
+        if (flags.json) {
+          sayJson(world, {
+            ...stats,
+            sources: stats.sources.map((source) => ({ ...source, oldest: isoTime(source.oldest) })),
+          });
+          return EXIT.complete;
+        }
+        const { calls, credits } = stats;
+        const lines = [
+          job.store,
+          ...listed([
+            ['size', byteSize(stats.bytes)],
+            ...stats.sources.map(({ source, cells, answers, oldest }): [string, string] => [
+              source,
+              `${counted(cells, 'cell')}, ${counted(answers, 'answer')}${oldest === null ? '' : `, the oldest of ${dateTime(oldest)}`}`,
+            ]),
+            [
+              'calls',
+              `${grouped(calls.charged)} charged, ${grouped(calls.free)} free, ${grouped(calls.unknown)} unknown, ${grouped(calls.sent)} in flight`,
+            ],
+            ['credits', `${grouped(credits.charged)} charged, ${grouped(credits.unknown)} unknown`],
+          ]),
+        ];
+        world.stdout.write(`${lines.join('\n')}\n`);
+        return EXIT.complete;
+      }
+      case 'prune': {
+        const age = flags['older-than'] as string | undefined;
+        const ms = age === undefined ? null : durationMs(age);
+        if (ms === null) {
+          throw new PerilbookError(
+            'USAGE',
+            'prune needs --older-than with a time',
+            'For example: perilbook cache prune --older-than 400d',
+          );
+        }
+        const forgotten = await store.prune(world.clock.now() - ms);
+        if (flags.json) sayJson(world, { forgotten });
+        else say(world, `Forgot ${counted(forgotten, 'answer')} older than ${age}. The ledger is kept whole.`);
+        return EXIT.complete;
+      }
+      default: {
+        for await (const { source, cell, record } of store.cells()) {
+          for (const { topic, asOf, fields } of record.answers.values()) {
+            const line = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf), fields });
+            if (!world.stdout.write(`${line}\n`)) await new Promise((resolve) => world.stdout.once('drain', resolve));
+          }
+        }
+        return EXIT.complete;
+      }
+    }
+  } finally {
+    await store.close();
+  }
+}

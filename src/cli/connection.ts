@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import { billingPeriod } from '../contract/billing-period.ts';
+import { TOPIC_SLUGS } from '../contract/topics.ts';
+import { PerilbookError } from '../errors.ts';
+import { fingerprintOf, readKeys } from '../job/keyring.ts';
+import type { Connection } from '../job/run.ts';
+import type { Job } from '../job/settings.ts';
+import { changeAccount, createAccount, listAccounts } from '../service/accounts.ts';
+import { openServiceDatabase, type ServiceDatabase } from '../service/database.ts';
+import { createKey, revokeKey } from '../service/keys.ts';
+import { buildSampleDatabase, refreshSampleReadings } from '../service/sample/build-sample-database.ts';
+import { SAMPLE_VINTAGE } from '../service/sample/deliveries.ts';
+import { startService } from '../service/start-service.ts';
+import { say, type World } from './world.ts';
+
+/**
+ * What is known of a job's service without asking it: enough for a plan, which must not need a key or start anything.
+ * A key that is not there yet is taken for one that may buy everything.
+ */
+export function unopenedConnection(world: World, job: Job): Connection {
+  const anyKey = { secret: '', fingerprint: '', scopes: null };
+  if (job.service.kind === 'embedded') {
+    return { baseUrl: '', source: EMBEDDED_SOURCE, sample: true, keys: [anyKey] };
+  }
+  const { baseUrl, keys } = job.service;
+  try {
+    return { baseUrl, source: baseUrl, sample: false, keys: readKeys(keys, world.env) };
+  } catch (error) {
+    if (!(error instanceof PerilbookError && error.code === 'KEY_MISSING')) throw error;
+    say(world, `${error.message}; the plan assumes one that may buy everything.`);
+    return { baseUrl, source: baseUrl, sample: false, keys: [anyKey] };
+  }
+}
+
+const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
+
+export interface OpenConnection {
+  readonly connection: Connection;
+  close(): Promise<void>;
+}
+
+/** Where the embedded service keeps its data and its accounts: beside the store, so that both are forgotten together. */
+export function embeddedDatabaseFile(job: Job): string {
+  return join(dirname(job.store), 'sample-service.db');
+}
+
+/**
+ * Opens the way to a job's service. `embedded` starts our own on loopback, with sample data, an account as the job
+ * describes it, and a key that lives as long as the run.
+ */
+export async function connect(world: World, job: Job): Promise<OpenConnection> {
+  if (job.service.kind === 'remote') {
+    const { baseUrl, keys } = job.service;
+    const connection = { baseUrl, source: baseUrl, sample: false, keys: readKeys(keys, world.env) };
+    return { connection, close: async () => {} };
+  }
+  const file = embeddedDatabaseFile(job);
+  if (!existsSync(file)) {
+    say(world, 'Making the sample data of the embedded service (once, some seconds) …');
+    buildSampleDatabase(file, world.clock, String(Math.trunc(world.random() * 1e15)));
+  }
+  const database = openServiceDatabase(file);
+  refreshSampleReadings(database, world.clock);
+  const account = embeddedAccount(database, job, world.clock);
+  const key = createKey(database, account, ['bundle', ...TOPIC_SLUGS], world.clock);
+  const service = await startService({ database, clock: world.clock, port: 0 });
+  return {
+    connection: {
+      baseUrl: service.url,
+      source: EMBEDDED_SOURCE,
+      sample: true,
+      keys: [{ secret: key.key, fingerprint: fingerprintOf(key.key), scopes: null }],
+    },
+    async close() {
+      await service.close();
+      revokeKey(database, key.id, world.clock);
+      database.close();
+    },
+  };
+}
+
+/** One account for each anniversary day that jobs name; its subscription follows the job. */
+function embeddedAccount(database: ServiceDatabase, job: Job, clock: Clock): string {
+  const name = `embedded, resets on day ${job.anniversaryDay}`;
+  if (listAccounts(database).some((account) => account.name === name)) {
+    changeAccount(database, name, { subscription: job.subscription });
+  } else {
+    // January has all 31 days, so that a sign-up on the 31st stays one.
+    const signedUpAt = billingPeriod(job.anniversaryDay, Date.UTC(2024, 0, 31)).start;
+    createAccount(database, { name, subscription: job.subscription, signedUpAt }, clock);
+  }
+  return name;
+}

@@ -1,0 +1,59 @@
+import { type ErrorCode, PerilbookError } from '../errors.ts';
+import type { RunEnded } from '../job/run.ts';
+
+/** What the process ends with (DESIGN, The command line). */
+export const EXIT = {
+  complete: 0,
+  bug: 1,
+  usage: 2,
+  someFailed: 3,
+  paused: 4,
+  keyRefused: 5,
+  serviceDown: 6,
+  interrupted: 130,
+} as const;
+
+/** In words, for help and README. */
+export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
+  [EXIT.complete, 'complete'],
+  [EXIT.bug, 'a bug of ours'],
+  [EXIT.usage, 'usage, job file or input'],
+  [EXIT.someFailed, 'complete, but some rows failed'],
+  [EXIT.paused, 'paused for quota or budget, resumable'],
+  [EXIT.keyRefused, 'key refused'],
+  [EXIT.serviceDown, 'service down, resumable'],
+  [EXIT.interrupted, 'interrupted, resumable'],
+];
+
+const OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
+  BUG: EXIT.bug,
+  QUOTA_EXCEEDED: EXIT.paused,
+  BUDGET_REACHED: EXIT.paused,
+  KEY_MISSING: EXIT.keyRefused,
+  KEY_REFUSED: EXIT.keyRefused,
+  SCOPE_MISSING: EXIT.keyRefused,
+  SERVICE_DOWN: EXIT.serviceDown,
+  INTERRUPTED: EXIT.interrupted,
+};
+
+export function exitCodeOfError(error: unknown): number {
+  return error instanceof PerilbookError ? (OF_CODE[error.code] ?? EXIT.usage) : EXIT.bug;
+}
+
+export function exitCodeOfRun({ state, stop }: RunEnded): number {
+  switch (stop?.reason) {
+    case undefined:
+      return state === 'complete' ? EXIT.complete : EXIT.someFailed;
+    case 'quota':
+    case 'budget':
+      return EXIT.paused;
+    case 'interrupted':
+      return EXIT.interrupted;
+    case 'keys':
+      return EXIT.keyRefused;
+    case 'misdirected':
+      return EXIT.usage;
+    case 'service_down':
+      return EXIT.serviceDown;
+  }
+}

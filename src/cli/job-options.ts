@@ -1,0 +1,200 @@
+import type { Options } from 'yargs';
+import { PerilbookError } from '../errors.ts';
+import { deepestIssue, type JobFile, jobFileSchema, readJobFile } from '../job/job-file.ts';
+import { type Job, makeJob, mergeJobFiles, relativeToFile } from '../job/settings.ts';
+import { dataFolder, type World } from './world.ts';
+
+/** A setting that can be given as a flag or in the environment, and where it stands in the job file. */
+interface JobOption {
+  readonly flag: string;
+  readonly alias?: string;
+  readonly env?: string;
+  readonly type: 'string' | 'number';
+  readonly describe: string;
+  /** Puts the value into the shape of the job file. */
+  readonly place: (value: string | number) => JobFile;
+}
+
+const list = (value: string | number): string[] =>
+  String(value)
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
+
+/** No option has a default here: a default of the command line would overrule the job file. */
+export const JOB_OPTIONS: readonly JobOption[] = [
+  {
+    flag: 'output',
+    alias: 'o',
+    type: 'string',
+    describe: 'file to write; - for stdout',
+    place: (v) => ({ output: String(v) }),
+  },
+  {
+    flag: 'topics',
+    alias: 't',
+    type: 'string',
+    describe: 'slugs and groups (all, natural, proximity, measurement), with commas between',
+    place: (v) => ({ topics: list(v) }),
+  },
+  { flag: 'name', type: 'string', describe: 'name of the job in status', place: (v) => ({ name: String(v) }) },
+  {
+    flag: 'lat',
+    type: 'string',
+    describe: 'column that holds the latitude',
+    place: (v) => ({ location: { lat: String(v) } }),
+  },
+  {
+    flag: 'lng',
+    type: 'string',
+    describe: 'column that holds the longitude',
+    place: (v) => ({ location: { lng: String(v) } }),
+  },
+  {
+    flag: 'precision',
+    type: 'number',
+    describe: 'decimals of a cell (4 is about 11 m)',
+    place: (v) => ({ precision: Number(v) }),
+  },
+  {
+    flag: 'prefix',
+    type: 'string',
+    describe: 'put before the names of the new columns',
+    place: (v) => ({ prefix: String(v) }),
+  },
+  {
+    flag: 'delimiter',
+    type: 'string',
+    describe: 'of the input, where it is not found by itself',
+    place: (v) => ({ delimiter: String(v) }),
+  },
+  {
+    flag: 'base-url',
+    env: 'PERILBOOK_BASE_URL',
+    type: 'string',
+    describe: 'address of the service (without: the embedded one, with sample data)',
+    place: (v) => ({ service: { base_url: String(v) } }),
+  },
+  {
+    flag: 'api-key-file',
+    type: 'string',
+    describe: 'file that holds the API key',
+    place: (v) => ({ service: { base_url: '', api_keys: [{ file: String(v) }] } }),
+  },
+  {
+    flag: 'account',
+    type: 'string',
+    describe: 'whose quota is spent, where one service has several',
+    place: (v) => ({ account: String(v) }),
+  },
+  {
+    flag: 'subscription',
+    type: 'string',
+    describe: 'starter or professional; others in the job file',
+    place: (v) => ({ subscription: String(v) as 'starter' }),
+  },
+  {
+    flag: 'anniversary-day',
+    type: 'number',
+    describe: 'day of the month on which the quota resets',
+    place: (v) => ({ anniversary_day: Number(v) }),
+  },
+  {
+    flag: 'budget',
+    alias: 'b',
+    env: 'PERILBOOK_BUDGET',
+    type: 'number',
+    describe: 'most credits that this run may spend',
+    place: (v) => ({ budget: Number(v) }),
+  },
+  {
+    flag: 'reserve',
+    type: 'number',
+    describe: 'credits of the period that are not touched',
+    place: (v) => ({ reserve: Number(v) }),
+  },
+  {
+    flag: 'optimize',
+    type: 'string',
+    describe: 'credits or calls',
+    place: (v) => ({ optimize: String(v) as 'credits' }),
+  },
+  {
+    flag: 'time-to-live',
+    type: 'string',
+    describe: 'how long answers are fresh, e.g. wildfire=30d,radon=never',
+    place: (v) => ({ time_to_live: Object.fromEntries(list(v).map((part) => part.split('=', 2) as [string, string])) }),
+  },
+  {
+    flag: 'store',
+    env: 'PERILBOOK_STORE',
+    type: 'string',
+    describe: 'file that keeps answers, ledger and runs',
+    place: (v) => ({ store: String(v) }),
+  },
+  { flag: 'sockets', type: 'number', describe: 'most calls at once', place: (v) => ({ sockets: Number(v) }) },
+];
+
+/** The same options as yargs wants them. */
+export function yargsJobOptions(): Record<string, Options> {
+  return Object.fromEntries(
+    JOB_OPTIONS.map(({ flag, alias, type, describe }) => [
+      flag,
+      { type, describe, requiresArg: true, group: 'Job:', ...(alias ? { alias } : {}) },
+    ]),
+  );
+}
+
+/**
+ * The job that the words of a command line mean: flags over environment over job file over defaults.
+ * @throws USAGE, JOB_FILE
+ */
+export function jobOf(world: World, target: string | undefined, flags: Readonly<Record<string, unknown>>): Job {
+  const isJobFile = target !== undefined && /\.ya?ml$/i.test(target);
+  const fromFlags = gather(
+    (option) => flags[option.flag] as string | number | undefined,
+    (option) => `--${option.flag}`,
+  );
+  const fromEnv = gather(
+    (option) => (option.env ? world.env[option.env] || undefined : undefined),
+    (option) => option.env!,
+  );
+  const fromFile = isJobFile
+    ? relativeToFile(readJobFile(target), target)
+    : target === undefined
+      ? {}
+      : { input: target };
+  return makeJob([fromFlags, fromEnv, fromFile], {
+    dataFolder: dataFolder(world),
+    workingFolder: world.workingFolder,
+  });
+}
+
+/** A job for commands that only need its store and account: no input need be named. */
+export function anyJobOf(world: World, target: string | undefined, flags: Readonly<Record<string, unknown>>): Job {
+  return jobOf(world, target ?? '-', flags);
+}
+
+/** Checks each value on its own, so that a message can name the flag that it came from. */
+function gather(
+  read: (option: JobOption) => string | number | undefined,
+  nameOf: (option: JobOption) => string,
+): JobFile {
+  let job: JobFile = {};
+  for (const option of JOB_OPTIONS) {
+    const value = read(option);
+    if (value === undefined) continue;
+    const part = option.place(option.type === 'number' ? Number(value) : value);
+    const isWhole = typeof part.service !== 'object' || part.service.base_url !== '';
+    const checked = jobFileSchema.safeParse(part);
+    if (isWhole && !checked.success) {
+      throw new PerilbookError(
+        'USAGE',
+        `${nameOf(option)} ${value}: ${deepestIssue(checked.error.issues[0]!).message}`,
+        'perilbook run --help lists the options.',
+      );
+    }
+    job = mergeJobFiles(job, part);
+  }
+  return job;
+}

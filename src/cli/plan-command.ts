@@ -1,0 +1,23 @@
+import { prepare } from '../job/run.ts';
+import { openSqliteStore } from '../store/sqlite-store.ts';
+import { unopenedConnection } from './connection.ts';
+import { effectsOf } from './effects.ts';
+import { EXIT } from './exit-codes.ts';
+import { jobOf } from './job-options.ts';
+import { planWords } from './plan-words.ts';
+import type { Flags } from './program.ts';
+import { sayJson, type World } from './world.ts';
+
+/** `perilbook plan`: scans, prices, spends nothing. The plan is the data asked for, so it goes to stdout. */
+export async function planCommand(world: World, flags: Flags): Promise<number> {
+  const job = jobOf(world, flags.job as string | undefined, flags);
+  const store = openSqliteStore(job.store, world.clock, world.owner);
+  try {
+    const prepared = await prepare(job, unopenedConnection(world, job), store, effectsOf(world));
+    if (flags.json) sayJson(world, prepared.summary);
+    else world.stdout.write(`${planWords(prepared).join('\n')}\n`);
+    return EXIT.complete;
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,165 @@
+import yargs, { type Argv } from 'yargs';
+import { PerilbookError } from '../errors.ts';
+import { nearestName } from '../nearest-name.ts';
+import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
+import { yargsJobOptions } from './job-options.ts';
+import { say, type World } from './world.ts';
+
+export type Flags = Readonly<Record<string, unknown>>;
+
+/** A command of one file: what yargs must know, and what it does; resolves to the exit code. */
+export interface Command {
+  readonly command: string;
+  readonly describe: string;
+  readonly builder?: (yargs: Argv) => Argv;
+  readonly run: (world: World, flags: Flags) => Promise<number>;
+}
+
+const json = { json: { type: 'boolean', describe: 'print one JSON value on stdout' } } as const;
+
+/** The commands' files are loaded when they are called for: `topics` need not wait for the web framework. */
+const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<Command['run']> })[] = [
+  {
+    command: 'plan [job]',
+    describe: 'price it; spends nothing',
+    builder: (y) => y.options({ ...yargsJobOptions(), ...json }),
+    load: async () => (await import('./plan-command.ts')).planCommand,
+  },
+  {
+    command: 'run [job]',
+    describe: 'buy what is missing, write the output; run again to resume',
+    builder: (y) =>
+      y.options({
+        ...yargsJobOptions(),
+        ...json,
+        yes: { alias: 'y', type: 'boolean', describe: 'spend what the plan says without asking' },
+        quiet: { alias: 'q', type: 'boolean', describe: 'say only what went wrong' },
+      }),
+    load: async () => (await import('./run-command.ts')).runCommand,
+  },
+  {
+    command: 'status [job]',
+    describe: 'runs, what is left, when to resume',
+    builder: (y) => y.options({ ...yargsJobOptions(), ...json }),
+    load: async () => (await import('./status-command.ts')).statusCommand,
+  },
+  {
+    command: 'quota [job]',
+    describe: 'this period: allowance, spent, reserved, left, resets on',
+    builder: (y) => y.options({ ...yargsJobOptions(), ...json }),
+    load: async () => (await import('./quota-command.ts')).quotaCommand,
+  },
+  {
+    command: 'topics',
+    describe: 'the 37, their columns, cost, cadence',
+    builder: (y) => y.options(json),
+    load: async () => (await import('./topics-command.ts')).topicsCommand,
+  },
+  {
+    command: 'cache <action>',
+    describe: 'stats | prune | export: what the store keeps',
+    builder: (y) =>
+      y.positional('action', { choices: ['stats', 'prune', 'export'] as const }).options({
+        store: { type: 'string', describe: 'file that keeps answers, ledger and runs', requiresArg: true },
+        'older-than': {
+          type: 'string',
+          describe: 'prune: forget answers older than this, e.g. 365d',
+          requiresArg: true,
+        },
+        ...json,
+      }),
+    load: async () => (await import('./cache-command.ts')).cacheCommand,
+  },
+  {
+    command: 'service <action> [what]',
+    describe: 'start | load sample | data | account create | key create, list, rotate, revoke',
+    builder: (y) =>
+      y
+        .positional('action', { choices: ['start', 'load', 'data', 'account', 'key'] as const })
+        .positional('what', { type: 'string' })
+        .options({
+          db: { type: 'string', describe: "the service's database file", requiresArg: true },
+          port: { type: 'number', describe: 'port to listen on (8737)', requiresArg: true },
+          account: { type: 'string', describe: 'account of a key', requiresArg: true },
+          scopes: {
+            type: 'string',
+            describe: 'bundle and topics, with commas between; all for every scope',
+            requiresArg: true,
+          },
+          subscription: { type: 'string', describe: 'starter or professional', requiresArg: true },
+          'credits-per-month': { type: 'number', describe: 'of a custom subscription', requiresArg: true },
+          'credits-per-minute': { type: 'number', describe: 'of a custom subscription', requiresArg: true },
+          'signed-up': { type: 'string', describe: 'day of sign-up, e.g. 2026-01-31', requiresArg: true },
+          overages: { type: 'boolean', describe: 'go on beyond the quota, billed per credit' },
+          key: { type: 'number', describe: 'number of a key, from key list', requiresArg: true },
+          grace: { type: 'number', describe: 'rotate: seconds for which the old key still works', requiresArg: true },
+          'expires-in': { type: 'string', describe: 'life of a new key, e.g. 90d', requiresArg: true },
+          ...json,
+        }),
+    load: async () => (await import('./service-command.ts')).serviceCommand,
+  },
+];
+
+/** Runs one command line; resolves to the exit code, never rejects. */
+export async function program(world: World, version: string): Promise<number> {
+  let exitCode: number = EXIT.complete;
+  const names = COMMANDS.map(({ command }) => command.split(' ')[0]!);
+  const parser = yargs([...world.args])
+    .scriptName('perilbook')
+    .usage(
+      '$0 COMMAND\n\nEnriches a book of US locations with hazard columns, at the lowest price, never paying twice.',
+    )
+    .example('$0 plan portfolio.csv --topics natural', 'what it would cost')
+    .example('$0 run portfolio.csv -o out.csv --topics wildfire,riverineFlood', 'buy and write')
+    .example('$0 run jobs/nightly.yaml', 'a job file; run it again to resume')
+    .parserConfiguration({ 'boolean-negation': false, 'camel-case-expansion': false })
+    .strict()
+    .help()
+    .alias('h', 'help')
+    .version(version)
+    .wrap(Math.min(100, world.stderr.columns ?? 100))
+    .epilogue(`Exit codes: ${EXIT_MEANINGS.map(([code, meaning]) => `${code} ${meaning}`).join(' · ')}`)
+    .exitProcess(false)
+    .demandCommand(1, 'Name a command.')
+    .fail((message, error) => {
+      throw error ?? usageError(message, names);
+    });
+  for (const { command, describe, builder, load } of COMMANDS) {
+    parser.command(
+      command,
+      describe,
+      (y: Argv) => builder?.(y) ?? y,
+      async (flags) => {
+        const run = await load();
+        exitCode = await run(world, flags);
+      },
+    );
+  }
+  try {
+    await parser.parseAsync();
+    return exitCode;
+  } catch (error) {
+    sayError(world, error);
+    return exitCodeOfError(error);
+  }
+}
+
+function usageError(message: string, names: readonly string[]): PerilbookError {
+  const unknown = /^Unknown (?:command|argument)s?: ([^,]+)/.exec(message)?.[1];
+  const near = unknown === undefined ? null : nearestName(unknown, names);
+  return new PerilbookError(
+    'USAGE',
+    message + (near ? `; did you mean ${near}?` : ''),
+    'perilbook --help shows the commands, perilbook COMMAND --help its options.',
+  );
+}
+
+/** An error as the user sees it: what happened, then what to do. The stack only for bugs of ours. */
+export function sayError(world: World, error: unknown): void {
+  if (error instanceof PerilbookError) {
+    say(world, `perilbook: ${error.message}\n  ${error.hint} [${error.code}]`);
+  } else {
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    say(world, `perilbook: this is a bug of ours. Please report it with the lines below. [BUG]\n${stack}`);
+  }
+}

@@ -1,0 +1,77 @@
+import { createInterface } from 'node:readline/promises';
+import { PerilbookError } from '../errors.ts';
+import { newProgress, type Prepared, prepare, run } from '../job/run.ts';
+import { openSqliteStore } from '../store/sqlite-store.ts';
+import { connect } from './connection.ts';
+import { effectsOf } from './effects.ts';
+import { exitCodeOfRun } from './exit-codes.ts';
+import { jobOf } from './job-options.ts';
+import { planWords } from './plan-words.ts';
+import type { Flags } from './program.ts';
+import { showProgress } from './progress-lines.ts';
+import { runWords } from './run-words.ts';
+import { counted } from './words.ts';
+import { say, sayJson, type World } from './world.ts';
+
+/** `perilbook run`: scan, plan, approve, fetch, write. */
+export async function runCommand(world: World, flags: Flags): Promise<number> {
+  const talk = flags.quiet ? () => {} : (lines: readonly string[]) => say(world, lines.join('\n'));
+  const job = jobOf(world, flags.job as string | undefined, flags);
+  if (flags.json && job.output === '-') {
+    throw new PerilbookError(
+      'USAGE',
+      '--json and -o - both want stdout',
+      'Write the output to a file, or leave out --json.',
+    );
+  }
+  talk([`perilbook: reading ${job.input === '-' ? 'stdin' : job.input}`]);
+  const store = openSqliteStore(job.store, world.clock, world.owner);
+  try {
+    const { connection, close } = await connect(world, job);
+    try {
+      const effects = effectsOf(world);
+      const prepared = await prepare(job, connection, store, effects);
+      talk([...planWords(prepared), '']);
+      await approve(world, flags, prepared);
+      const progress = newProgress();
+      const hide = flags.quiet ? () => {} : showProgress(world, progress);
+      const ended = await run(prepared, store, effects, progress, world.interrupt).finally(hide);
+      if (flags.json) sayJson(world, ended.summary);
+      talk(runWords(ended, againWords(world)));
+      return exitCodeOfRun(ended);
+    } finally {
+      await close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** Spending asks on a terminal; elsewhere it needs --yes or a budget, given by whoever pays. */
+async function approve(world: World, flags: Flags, { job, summary }: Prepared): Promise<void> {
+  if (summary.credits === 0 || flags.yes || job.budget !== null) return;
+  if (!world.stdin.isTTY || !world.stderr.isTTY || job.input === '-') {
+    throw new PerilbookError(
+      'NEEDS_APPROVAL',
+      `This run would spend ${counted(summary.credits, 'credit')}, and nobody approved it`,
+      `Say --yes, or --budget ${summary.credits}, or put budget: into the job file.`,
+    );
+  }
+  const question = createInterface({ input: world.stdin, output: world.stderr });
+  try {
+    const answer = await question.question(`Spend ${counted(summary.credits, 'credit')}? [y/N] `, {
+      signal: world.interrupt,
+    });
+    if (/^y(es)?$/i.test(answer.trim())) return;
+  } catch (error) {
+    if (!world.interrupt.aborted) throw error;
+  } finally {
+    question.close();
+  }
+  throw new PerilbookError('INTERRUPTED', 'Nothing was spent', 'Run again when you want to.');
+}
+
+/** The command that goes on where this one stopped. */
+function againWords(world: World): string {
+  return ['perilbook', ...world.args.map((arg) => (/[^\w./:=,@+-]/.test(arg) ? `'${arg}'` : arg))].join(' ');
+}

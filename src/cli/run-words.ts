@@ -1,0 +1,53 @@
+import { ROW_STATUSES } from '../columns/status.ts';
+import type { RunEnded } from '../job/run.ts';
+import { counted, dateTime, grouped, listed } from './words.ts';
+
+/** How a run ended, in words; what to do next comes last. */
+export function runWords({ summary, stop }: RunEnded, again: string): string[] {
+  const { status, saved } = summary;
+  const counts = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
+  const pairs: (readonly [string, string])[] = [
+    [
+      'wrote',
+      `${summary.output === '-' ? 'stdout' : summary.output}: ${counted(summary.rows, 'row')} (${counts.join(', ')})`,
+    ],
+    ['planned', counted(summary.credits, 'credit')],
+    ['spent', counted(summary.credits_spent, 'credit')],
+  ];
+  if (summary.credits_unknown > 0) {
+    pairs.push([
+      'unknown',
+      `${counted(summary.credits_unknown, 'credit')} of calls without an answer: charged or not, only the provider knows`,
+    ]);
+  }
+  pairs.push([
+    'saved',
+    `${grouped(saved.by_cells)} by rows that share a cell, ${grouped(saved.by_cache)} by the store`,
+  ]);
+  const lines = listed(pairs, '');
+  if (summary.sample_data) lines.push('Sample data: not for decisions.');
+  return [...lines, ...nextStep(stop, summary.status, again)];
+}
+
+function nextStep(stop: RunEnded['stop'], status: RunEnded['summary']['status'], again: string): string[] {
+  switch (stop?.reason) {
+    case undefined: {
+      const failed = status.partial + status.failed + status.deferred;
+      return failed === 0 ? [] : [`${counted(failed, 'row')} not complete. To try them again: ${again}`];
+    }
+    case 'quota':
+      return [`${stop.message} The rest is deferred. To go on after ${dateTime(stop.resumeAfter!)}: ${again}`];
+    case 'budget':
+      return [`${stop.message} The rest is deferred. To go on with another budget: ${again}`];
+    case 'service_down':
+      return [
+        `${stop.message} To go on${stop.resumeAfter === null ? ' later' : ` after ${dateTime(stop.resumeAfter)}`}: ${again}`,
+      ];
+    case 'interrupted':
+      return [`Interrupted. What was bought is kept. To go on: ${again}`];
+    case 'keys':
+      return [`${stop.message} Check the keys of the job, then: ${again}`];
+    case 'misdirected':
+      return [`${stop.message} Check base_url, then: ${again}`];
+  }
+}

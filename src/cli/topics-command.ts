@@ -1,0 +1,43 @@
+import { columnsOf } from '../columns/columns.ts';
+import { CREDITS } from '../contract/credits.ts';
+import { TIME_TO_LIVE, TOPICS } from '../contract/topics.ts';
+import { EXIT } from './exit-codes.ts';
+import type { Flags } from './program.ts';
+import { table } from './words.ts';
+import { sayJson, type World } from './world.ts';
+
+const DAY_S = 86_400;
+
+/** `perilbook topics`: the 37, what they cost alone, how long an answer is fresh, their columns. */
+export async function topicsCommand(world: World, flags: Flags): Promise<number> {
+  const topics = TOPICS.map(({ slug, title, category, cadence }) => ({
+    slug,
+    title,
+    category,
+    credits: CREDITS.single,
+    cadence,
+    fresh_seconds: TIME_TO_LIVE[cadence],
+    columns: columnsOf(slug).map(({ name }) => name),
+  }));
+  if (flags.json) {
+    sayJson(world, topics);
+    return EXIT.complete;
+  }
+  const rows = topics.map(({ slug, title, category, cadence, fresh_seconds, columns }) => [
+    slug,
+    title,
+    category,
+    cadence,
+    freshWords(fresh_seconds),
+    columns.join(' '),
+  ]);
+  const lines = table(['slug', 'title', 'category', 'cadence', 'fresh for', 'columns'], rows, '');
+  const price = `Each alone: ${CREDITS.single} credit. Standard bundle (natural): ${CREDITS.standard}. Enterprise bundle (all): ${CREDITS.enterprise}.`;
+  world.stdout.write(`${lines.join('\n')}\n\n${price}\n`);
+  return EXIT.complete;
+}
+
+function freshWords(seconds: number | null): string {
+  if (seconds === null) return 'ever';
+  return seconds < DAY_S ? `${seconds / 3600} h` : `${seconds / DAY_S} d`;
+}

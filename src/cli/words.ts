@@ -1,0 +1,54 @@
+/** Numbers and times as people read them; `--json` never goes through here. */
+
+const GROUPED = new Intl.NumberFormat('en-US');
+
+/** 12,345 */
+export function grouped(value: number): string {
+  return GROUPED.format(value);
+}
+
+/** `1 credit`, `2 credits`; `many` where an s does not do. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${grouped(value)} ${value === 1 ? one : many}`;
+}
+
+/** 2026-12-01 14:05 UTC */
+export function dateTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** `under a minute`, `12 minutes`, `3 h 20 min`, `2 days 4 h`. */
+export function timeSpan(minutes: number): string {
+  if (minutes < 1) return 'under a minute';
+  if (minutes < 90) return counted(Math.round(minutes), 'minute');
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${Math.round(minutes % 60)} min`;
+  return `${Math.floor(hours / 24)} days ${hours % 24} h`;
+}
+
+/** 12.3 MB */
+export function byteSize(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** power;
+  return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
+}
+
+/** Lines up pairs of words: the first in a column as wide as the widest. */
+export function listed(pairs: readonly (readonly [name: string, value: string])[], indent = '  '): string[] {
+  const width = Math.max(...pairs.map(([name]) => name.length));
+  return pairs.map(([name, value]) => `${indent}${name.padEnd(width)}  ${value}`);
+}
+
+/** A table with its numbers to the right. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[], indent = '  '): string[] {
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
+  const isNumber = head.map((_, column) => rows.every((row) => /^[-+$]?[\d,.]*%?$/.test(row[column]!)));
+  const line = (cells: readonly string[]) =>
+    indent +
+    cells
+      .map((cell, column) => (isNumber[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
+      .join('  ')
+      .trimEnd();
+  return [line(head), ...rows.map(line)];
+}

@@ -1,0 +1,35 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Clock } from '../clock.ts';
+import type { Owner } from '../store/ledger.ts';
+
+/** The process as the commands see it; only main.ts touches the real one. */
+export interface World {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly workingFolder: string;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Aborts on the first Ctrl-C or SIGTERM. */
+  readonly interrupt: AbortSignal;
+  readonly owner: Owner;
+}
+
+/** Words go to stderr; stdout is for data. */
+export function say(world: World, text: string): void {
+  world.stderr.write(`${text}\n`);
+}
+
+/** One JSON value on stdout. */
+export function sayJson(world: World, value: unknown): void {
+  world.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** The folder in which Perilbook keeps its data (XDG Base Directory Specification). */
+export function dataFolder(world: World): string {
+  const base = world.env.XDG_DATA_HOME || `${world.env.HOME ?? world.workingFolder}/.local/share`;
+  return `${base}/perilbook`;
+}

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { LineCounter, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { TOPIC_SLUGS } from '../contract/topics.ts';
+import { hasSystemCode, PerilbookError } from '../errors.ts';
+import { MAX_PRECISION } from '../geo/coordinates.ts';
+import { nearestName } from '../nearest-name.ts';
+import { durationMs } from './duration.ts';
+
+/** Sets of topics that have a name of their own, beside the slugs. */
+export const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
+
+const TOPIC_NAMES: readonly string[] = [...TOPIC_GROUPS, ...TOPIC_SLUGS];
+
+const topicName = z.string().check((context) => {
+  if (TOPIC_NAMES.includes(context.value)) return;
+  const near = nearestName(context.value, TOPIC_NAMES);
+  context.issues.push({
+    code: 'custom',
+    input: context.value,
+    message: `there is no topic ${JSON.stringify(context.value)}${near ? `; did you mean ${near}?` : ''} (perilbook topics lists all)`,
+  });
+});
+
+const scopeName = z.union([z.literal('bundle'), topicName]);
+
+/** Where a key is found. Never the key itself: job files are kept in source control. */
+const apiKey = z
+  .strictObject({
+    env: z.string().min(1).optional(),
+    file: z.string().min(1).optional(),
+    scopes: z.array(scopeName).optional(),
+  })
+  .refine(({ env, file }) => (env === undefined) !== (file === undefined), {
+    error:
+      'name the environment variable (env) or the file (file) that holds the key; the key itself does not belong in a job file',
+  });
+
+const duration = z
+  .string()
+  .refine((text) => text === 'never' || durationMs(text) !== null, {
+    error: 'a time such as 90s, 30m, 12h or 30d, or never',
+  });
+
+const credits = z.int().nonnegative();
+
+/** Everything that a job file can say. All is optional here: what is missing comes from flags, the environment, or the
+ * defaults, which are applied last (settings.ts). */
+export const jobFileSchema = z.strictObject({
+  name: z.string().min(1).optional(),
+  input: z.string().min(1).optional(),
+  output: z.string().min(1).optional(),
+  topics: z.union([topicName, z.array(topicName).min(1)]).optional(),
+  location: z.strictObject({ lat: z.string().min(1).optional(), lng: z.string().min(1).optional() }).optional(),
+  precision: z.int().min(0).max(MAX_PRECISION).optional(),
+  prefix: z.string().optional(),
+  delimiter: z.string().length(1).optional(),
+  service: z
+    .union([
+      z.literal('embedded'),
+      z.strictObject({
+        base_url: z.url({ protocol: /^https?$/, error: 'an address that begins with https:// or http://' }),
+        api_keys: z.array(apiKey).min(1).optional(),
+      }),
+    ])
+    .optional(),
+  account: z.string().min(1).optional(),
+  subscription: z
+    .union([
+      z.enum(['starter', 'professional']),
+      z.strictObject({
+        credits_per_month: credits,
+        credits_per_minute: z.int().positive(),
+        overage_rate: z.number().nonnegative().optional(),
+      }),
+    ])
+    .optional(),
+  anniversary_day: z.int().min(1).max(31).optional(),
+  budget: credits.optional(),
+  reserve: credits.optional(),
+  optimize: z.enum(['credits', 'calls']).optional(),
+  time_to_live: z.record(z.string(), duration).optional(),
+  store: z.string().min(1).optional(),
+  sockets: z.int().min(1).max(64).optional(),
+});
+
+export type JobFile = z.infer<typeof jobFileSchema>;
+
+/** Reads a job file. @throws JOB_FILE with the line and column of what is wrong */
+export function readJobFile(file: string): JobFile {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new PerilbookError(
+      'JOB_FILE',
+      hasSystemCode(error, 'ENOENT')
+        ? `There is no job file ${file}`
+        : `The job file ${file} cannot be read: ${String(error)}`,
+      'Check the path; jobs/ holds examples.',
+      { file },
+      error,
+    );
+  }
+  return parseJobFile(text, file);
+}
+
+/** The content of a job file, checked. `file` is for messages. @throws JOB_FILE */
+export function parseJobFile(text: string, file: string): JobFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const at = (offset: number, message: string): PerilbookError => {
+    const { line, col } = lines.linePos(offset);
+    const shown = text.split(/\r?\n/)[line - 1]?.trim() ?? '';
+    return new PerilbookError(
+      'JOB_FILE',
+      `${file}:${line}:${col}: ${message}${shown === '' ? '' : `\n    ${shown}`}`,
+      'Correct that line of the job file.',
+      { file, line, column: String(col) },
+    );
+  };
+  const broken = document.errors[0];
+  if (broken) throw at(broken.pos[0], broken.message);
+  const checked = jobFileSchema.safeParse(document.toJS() ?? {});
+  if (checked.success) return checked.data;
+  const { path, message } = deepestIssue(checked.error.issues[0]!);
+  throw at(offsetOf(document, path), `${path.length > 0 ? `${path.join('.')}: ` : ''}${message}`);
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** Of a union only the branch that got farthest says something useful. */
+export function deepestIssue(issue: z.core.$ZodIssue): Issue {
+  if (issue.code === 'unrecognized_keys') {
+    const known = Object.keys(jobFileSchema.shape);
+    const near = nearestName(issue.keys[0]!, known);
+    const message = `unknown setting ${JSON.stringify(issue.keys[0])}${near ? `; did you mean ${near}?` : ''}`;
+    return { path: [...issue.path, issue.keys[0]!], message };
+  }
+  if (issue.code !== 'invalid_union') return issue;
+  const branches = issue.errors.map((issues) => deepestIssue(issues[0]!));
+  const deepest = branches.sort((a, b) => b.path.length - a.path.length)[0];
+  if (!deepest) return issue;
+  const message =
+    deepest.path.length > 0 ? deepest.message : [...new Set(branches.map((branch) => branch.message))].join('; or ');
+  return { path: [...issue.path, ...deepest.path], message };
+}
+
+function offsetOf(document: ReturnType<typeof parseDocument>, path: readonly PropertyKey[]): number {
+  for (let length = path.length; length > 0; length--) {
+    const node = document.getIn(path.slice(0, length), true) as { range?: [number, number, number] | null } | undefined;
+    if (node?.range) return node.range[0];
+  }
+  return 0;
+}

@@ -1,0 +1,200 @@
+import type { Clock } from '../clock.ts';
+import { PerilbookError } from '../errors.ts';
+import { createClient } from '../fetch/client.ts';
+import { createThrottle } from '../fetch/throttle.ts';
+import type { Market } from '../plan/cheapest-calls.ts';
+import { openBook, type Streams } from '../rows/open-book.ts';
+import type { RunState, Store } from '../store/port.ts';
+import { Buying, type Progress, type Stop } from './buying.ts';
+import { type Freshness, freshnessOf } from './freshness.ts';
+import { type Key, Keyring } from './keyring.ts';
+import { marketOf } from './market.ts';
+import { makePlan, type Plan } from './planning.ts';
+import { purchase } from './purchase.ts';
+import { scan } from './scan.ts';
+import type { Job } from './settings.ts';
+import { type PlanSummary, planSummary, type RunSummary, runSummary } from './summary.ts';
+import { writeBook } from './writing.ts';
+
+/** The service that a run asks: where it is, what opens it, whose answers it gives. */
+export interface Connection {
+  readonly baseUrl: string;
+  /** Names the service and its data set in the store: answers of two sources never mix. */
+  readonly source: string;
+  /** The answers are sample data. */
+  readonly sample: boolean;
+  readonly keys: readonly Key[];
+}
+
+/** What a run uses of the world outside. */
+export interface Effects {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly streams: Streams;
+  /** Told of what the user should know at once. */
+  readonly notice: (message: string) => void;
+}
+
+/** A book that was scanned and priced, ready to run. */
+export interface Prepared {
+  readonly job: Job;
+  readonly connection: Connection;
+  readonly plan: Plan;
+  readonly summary: PlanSummary;
+  readonly market: Market;
+  readonly source: number;
+  readonly keyring: Keyring;
+  readonly freshness: Freshness;
+  readonly book: Awaited<ReturnType<typeof openBook>>;
+}
+
+export interface RunEnded {
+  readonly summary: RunSummary;
+  readonly state: Exclude<RunState, 'running'>;
+  readonly stop: Stop | null;
+}
+
+/** Scans and prices a job; spends nothing. @throws INPUT_*, SCOPE_MISSING, STORE_* */
+export async function prepare(job: Job, connection: Connection, store: Store, effects: Effects): Promise<Prepared> {
+  const book = await openBook(job.input, job.delimiter === null ? {} : { delimiter: job.delimiter }, effects.streams);
+  const scanned = await scan(book, job);
+  const source = await store.source(connection.source);
+  const keyring = await Keyring.open(connection.keys, store, source);
+  const market = marketOf(job, await store.bundleContents(source), keyring);
+  const freshness = freshnessOf(job, effects.clock.now());
+  const plan = await makePlan(job, scanned, store, source, market, freshness);
+  const summary = planSummary(plan, job, market, connection.sample);
+  return { job, connection, plan, summary, market, source, keyring, freshness, book };
+}
+
+export function newProgress(): Progress {
+  return {
+    cells: 0,
+    cellsDone: 0,
+    creditsPlanned: 0,
+    creditsSpent: 0,
+    creditsUnknown: 0,
+    calls: 0,
+    callsInFlight: 0,
+    retries: 0,
+    failures: 0,
+    slowedDown: 0,
+  };
+}
+
+/**
+ * Buys what the plan says, as far as budget and quota reach, and writes the output: complete in rows whatever happened.
+ * An interrupt stops new calls, lets those in flight land, and still writes.
+ */
+export async function run(
+  prepared: Prepared,
+  store: Store,
+  effects: Effects,
+  progress: Progress,
+  interrupt: AbortSignal,
+): Promise<RunEnded> {
+  const { job, plan, summary, freshness, source, connection } = prepared;
+  refuseUnobtainable(prepared);
+  const number = await store.startRun({
+    job: job.name,
+    input: job.input,
+    output: job.output,
+    account: job.account,
+    plannedCredits: plan.price.credits,
+    budget: plan.limit,
+  });
+  try {
+    const stop = await buy(prepared, store, effects, progress, interrupt, number);
+    const written = await writeBook(prepared.book, job, plan.scan.layout, store, source, connection.sample, freshness);
+    const spent = await store.runSpending(number);
+    const ended = runSummary(summary, number, spent, written.status, job.output, stop);
+    const state = stateOf(stop, ended);
+    await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: ended });
+    return { summary: ended, state, stop };
+  } catch (error) {
+    await store.finishRun(number, { state: 'stopped', resumeAfter: null, summary: null });
+    throw error;
+  }
+}
+
+async function buy(
+  prepared: Prepared,
+  store: Store,
+  effects: Effects,
+  progress: Progress,
+  interrupt: AbortSignal,
+  number: number,
+): Promise<Stop | null> {
+  const { job, plan, connection, source, keyring, freshness } = prepared;
+  const order = cellsToBuy(plan);
+  progress.cells = order.length;
+  progress.creditsPlanned = plan.price.credits;
+  if (order.length === 0) return null;
+  const { clock, random, notice } = effects;
+  const client = createClient({ baseUrl: connection.baseUrl, sockets: job.sockets, userAgent: 'perilbook', clock });
+  const throttle = createThrottle({ creditsPerMinute: job.subscription.creditsPerMinute, sockets: job.sockets, clock });
+  const contents = await store.bundleContents(source);
+  const buying = new Buying(
+    {
+      job,
+      store,
+      client,
+      throttle,
+      keyring,
+      clock,
+      random,
+      run: number,
+      source,
+      freshness,
+      budget: plan.limit,
+      contents,
+      progress,
+      notice: once(notice),
+    },
+    interrupt,
+  );
+  try {
+    await purchase(buying, plan.scan.cells, plan.missing, order);
+  } finally {
+    await throttle.close();
+    await client.close();
+  }
+  return buying.stopped ?? buying.shortage();
+}
+
+/** Topics that no key may buy are an error before anything is spent, not holes found afterwards. */
+function refuseUnobtainable({ plan }: Prepared): void {
+  const topics = [...plan.price.unobtainable.keys()];
+  if (topics.length === 0) return;
+  throw new PerilbookError(
+    'SCOPE_MISSING',
+    `No key may buy ${topics.join(', ')}`,
+    'Ask the provider for these scopes, add a key that has them, or leave these topics out (--topics).',
+  );
+}
+
+/** Cells that lack something, in the order of the file. */
+function cellsToBuy(plan: Plan): Uint32Array {
+  const order = new Uint32Array(plan.scan.cells.size - plan.cellsCached);
+  let next = 0;
+  for (let number = 0; number < plan.missing.length; number++) {
+    if (plan.missing[number]! > 0) order[next++] = number;
+  }
+  return order;
+}
+
+function stateOf(stop: Stop | null, { status }: RunSummary): RunEnded['state'] {
+  if (stop === null) return status.partial + status.failed + status.deferred > 0 ? 'incomplete' : 'complete';
+  if (stop.reason === 'interrupted') return 'interrupted';
+  return stop.reason === 'keys' || stop.reason === 'misdirected' ? 'stopped' : 'paused';
+}
+
+/** The same news from a hundred calls is told once. */
+function once(notice: (message: string) => void): (message: string) => void {
+  const told = new Set<string>();
+  return (message) => {
+    if (told.has(message)) return;
+    told.add(message);
+    notice(message);
+  };
+}

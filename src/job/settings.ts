@@ -1,0 +1,209 @@
+import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../contract/subscriptions.ts';
+import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type Topic, type TopicSlug } from '../contract/topics.ts';
+import { PerilbookError } from '../errors.ts';
+import { nearestName } from '../nearest-name.ts';
+import { durationMs } from './duration.ts';
+import type { JobFile } from './job-file.ts';
+
+/** A key's whereabouts, and the scopes that the user says it has (null: not said, found out by trying). */
+export interface KeySource {
+  readonly env?: string;
+  readonly file?: string;
+  readonly scopes: readonly string[] | null;
+}
+
+export type ServiceSettings =
+  | { readonly kind: 'embedded' }
+  | { readonly kind: 'remote'; readonly baseUrl: string; readonly keys: readonly KeySource[] };
+
+/** A job with nothing left open. */
+export interface Job {
+  readonly name: string;
+  readonly input: string;
+  readonly output: string;
+  /** In contract order. */
+  readonly topics: readonly TopicSlug[];
+  readonly location: { readonly lat?: string; readonly lng?: string };
+  readonly precision: number;
+  readonly prefix: string;
+  readonly delimiter: string | null;
+  readonly service: ServiceSettings;
+  readonly account: string;
+  readonly subscription: Subscription;
+  readonly anniversaryDay: number;
+  /** Most credits that the run may spend; null: what the plan says, once approved. */
+  readonly budget: number | null;
+  readonly reserve: number;
+  readonly optimize: 'credits' | 'calls';
+  /** How long an answer is fresh, in milliseconds; null for ever. */
+  readonly timeToLive: (topic: TopicSlug) => number | null;
+  readonly store: string;
+  readonly sockets: number;
+}
+
+/** What the defaults need to know of the outside. */
+export interface Surroundings {
+  /** The folder in which Perilbook keeps its data (`$XDG_DATA_HOME/perilbook`). */
+  readonly dataFolder: string;
+  readonly workingFolder: string;
+}
+
+/** The default address of the environment's key, so that a first try needs no job file. */
+export const DEFAULT_KEY_VARIABLE = 'PERILBOOK_API_KEY';
+
+export const DEFAULTS = {
+  topics: 'natural',
+  precision: 4,
+  prefix: '',
+  subscription: 'starter',
+  anniversary_day: 1,
+  reserve: 0,
+  optimize: 'credits',
+  sockets: 8,
+} as const satisfies JobFile;
+
+/**
+ * Makes a job out of what was said, the strongest first (flags, environment, job file); defaults fill what nobody said.
+ * Paths of a job file are relative to it, all others to the working folder.
+ *
+ * @throws JOB_FILE, USAGE when something that has no default is missing
+ */
+export function makeJob(said: readonly JobFile[], surroundings: Surroundings): Job {
+  const merged = [DEFAULTS as JobFile, ...[...said].reverse()].reduce(mergeJobFiles);
+  const settings = merged as JobFile & { [K in keyof typeof DEFAULTS]-?: NonNullable<JobFile[K]> };
+  if (settings.input === undefined) {
+    throw new PerilbookError(
+      'USAGE',
+      'No input file is named',
+      'Name a job file or a CSV file: perilbook run portfolio.csv, or `input:` in the job file.',
+    );
+  }
+  const input = settings.input === '-' ? '-' : resolve(surroundings.workingFolder, settings.input);
+  const service = serviceOf(settings.service);
+  return {
+    name: settings.name ?? (input === '-' ? 'stdin' : basename(input, extname(input))),
+    input,
+    output: outputOf(settings.output, input, surroundings.workingFolder),
+    topics: topicsOf(settings.topics),
+    location: definedOnly(settings.location ?? {}),
+    precision: settings.precision,
+    prefix: settings.prefix,
+    delimiter: settings.delimiter ?? null,
+    service,
+    account: settings.account ?? (service.kind === 'embedded' ? 'embedded' : new URL(service.baseUrl).host),
+    subscription: subscriptionOf(settings.subscription),
+    anniversaryDay: settings.anniversary_day,
+    budget: settings.budget ?? null,
+    reserve: settings.reserve,
+    optimize: settings.optimize,
+    timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
+    store: resolve(surroundings.workingFolder, settings.store ?? join(surroundings.dataFolder, 'store.db')),
+    sockets: settings.sockets,
+  };
+}
+
+/** Lays what was said more strongly over the rest; `location` and `service` may be said in parts. */
+export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
+  const merged: JobFile = { ...weak, ...definedOnly(strong) };
+  if (weak.location && strong.location) merged.location = { ...weak.location, ...strong.location };
+  if (typeof weak.service === 'object' && typeof strong.service === 'object') {
+    const base_url = strong.service.base_url || weak.service.base_url;
+    merged.service = { ...weak.service, ...strong.service, base_url };
+  }
+  return merged;
+}
+
+/** Resolves the paths of a job file against its folder, so that it works from anywhere. */
+export function relativeToFile(job: JobFile, file: string): JobFile {
+  const folder = dirname(file);
+  const place = (path: string | undefined) =>
+    path === undefined || path === '-' || isAbsolute(path) ? path : join(folder, path);
+  const keysPlaced =
+    job.service === undefined || job.service === 'embedded'
+      ? job.service
+      : {
+          ...job.service,
+          api_keys: job.service.api_keys?.map((key) => definedOnly({ ...key, file: place(key.file) })),
+        };
+  return definedOnly({
+    ...job,
+    input: place(job.input),
+    output: place(job.output),
+    store: place(job.store),
+    service: keysPlaced,
+  }) as JobFile;
+}
+
+/** The slugs of names and groups, in contract order, each once. */
+export function topicsOf(names: string | readonly string[]): TopicSlug[] {
+  const chosen = new Set(typeof names === 'string' ? [names] : names);
+  const isChosen = ({ slug, category }: Topic) => chosen.has('all') || chosen.has(category) || chosen.has(slug);
+  return TOPICS.filter(isChosen).map(({ slug }) => slug);
+}
+
+function outputOf(output: string | undefined, input: string, folder: string): string {
+  if (output === '-') return '-';
+  if (output !== undefined) return resolve(folder, output);
+  if (input === '-') return '-';
+  const extension = extname(input);
+  return join(dirname(input), `${basename(input, extension)}.hazards${extension}`);
+}
+
+function serviceOf(service: JobFile['service']): ServiceSettings {
+  if (service === undefined || service === 'embedded') return { kind: 'embedded' };
+  if (service.base_url === '') {
+    throw new PerilbookError(
+      'USAGE',
+      'A key is named, but not the service that it opens',
+      'Name the service too: --base-url, or `service: {base_url: …}` in the job file.',
+    );
+  }
+  const keys = service.api_keys ?? [{ env: DEFAULT_KEY_VARIABLE }];
+  return {
+    kind: 'remote',
+    baseUrl: service.base_url.replace(/\/+$/, ''),
+    keys: keys.map(({ env, file, scopes }) => ({
+      ...definedOnly({ env, file }),
+      scopes: scopes ? scopesOf(scopes) : null,
+    })),
+  };
+}
+
+/** A key's scopes may be written with the names of groups. */
+function scopesOf(names: readonly string[]): string[] {
+  return [...(names.includes('bundle') ? ['bundle'] : []), ...topicsOf(names)];
+}
+
+function subscriptionOf(subscription: NonNullable<JobFile['subscription']>): Subscription {
+  if (typeof subscription === 'string') return SUBSCRIPTIONS[subscription];
+  const { credits_per_month, credits_per_minute, overage_rate } = subscription;
+  return customSubscription(credits_per_month, credits_per_minute, overage_rate ?? null);
+}
+
+function timeToLiveOf(overrides: Readonly<Record<string, string>>): Job['timeToLive'] {
+  const times = new Map<TopicSlug, number | null>();
+  for (const { slug, cadence } of TOPICS) {
+    const seconds = TIME_TO_LIVE[cadence];
+    times.set(slug, seconds === null ? null : seconds * 1_000);
+  }
+  // Groups first, so that a topic's own line wins wherever it stands.
+  const names = Object.keys(overrides).sort((a, b) => topicsOf(b).length - topicsOf(a).length);
+  for (const name of names) {
+    const slugs = topicsOf(name);
+    if (slugs.length === 0) {
+      const near = nearestName(name, TOPIC_SLUGS);
+      throw new PerilbookError(
+        'JOB_FILE',
+        `time_to_live: there is no topic ${JSON.stringify(name)}${near ? `; did you mean ${near}?` : ''}`,
+        'perilbook topics lists all topics.',
+      );
+    }
+    for (const slug of slugs) times.set(slug, durationMs(overrides[name]!));
+  }
+  return (topic) => times.get(topic) ?? null;
+}
+
+function definedOnly<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env node
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+
+// Before anything else is loaded: better-sqlite3 crashes the process on older versions instead of saying so.
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write(
+    `perilbook: Node.js ${process.versions.node} is too old, 24 is needed [NODE_TOO_OLD]\n` +
+      '  Install Node 24, or run it from a checkout by npm: npm ci && npm start uses the Node that comes with it.\n',
+  );
+  process.exit(2);
+}
+
+const { systemClock } = await import('./clock.ts');
+const { program } = await import('./cli/program.ts');
+const { default: manifest } = await import('../package.json', { with: { type: 'json' } });
+
+const interruption = new AbortController();
+function interrupt(): void {
+  if (interruption.signal.aborted) process.exit(130);
+  process.stderr.write(
+    '\nperilbook: stopping: calls in flight land, then the output is written. Again to leave at once.\n',
+  );
+  interruption.abort();
+}
+process.on('SIGINT', interrupt);
+process.on('SIGTERM', interrupt);
+
+/** Claims name their process, so that those of a killed one can be told from those of one at work. */
+const owner = `${hostname()}/${process.pid}/${randomUUID()}`;
+
+process.exitCode = await program(
+  {
+    args: process.argv.slice(2),
+    env: process.env,
+    workingFolder: process.cwd(),
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    clock: systemClock,
+    random: Math.random,
+    interrupt: interruption.signal,
+    owner: { name: owner, isAlive },
+  },
+  manifest.version,
+);
+
+function isAlive(other: string): boolean {
+  const [host, pid] = other.split('/');
+  if (host !== hostname()) return true;
+  try {
+    return process.kill(Number(pid), 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
