@@ -1,0 +1,48 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import type { Field } from '../../src/contract/answer.ts';
+import { openBook } from '../../src/rows/open-book.ts';
+import type { AddedColumn, Book, Row, WriteRequest } from '../../src/rows/port.ts';
+
+/** A folder for the files of one test file, removed at its end. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-rows-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export const ADDED: readonly AddedColumn[] = [
+  { name: 'hazard_status', type: 'text' },
+  { name: 'hazard_note', type: 'text' },
+  { name: 'hail_score', type: 'number' },
+];
+
+/** A fill that gives every row the same fields. */
+export function fillWith(fields: readonly Field[]): WriteRequest['fill'] {
+  return async (rows) => rows.map(() => fields);
+}
+
+/** A fill that says of each row what problem it has. */
+export const fillProblems: WriteRequest['fill'] = async (rows) =>
+  rows.map((row) => (row.problem === undefined ? ['ok', null, 1.5] : ['invalid', row.problem, null]));
+
+export async function allRows(book: Book, columns: readonly number[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const batch of book.read(columns)) rows.push(...batch);
+  return rows;
+}
+
+/** Writes `content` to a file, opens it, writes it out with added fields, and gives the bytes of the output as latin1. */
+export async function enrich(
+  folder: string,
+  content: Buffer | string,
+  request: Partial<WriteRequest> = {},
+): Promise<string> {
+  const [input, output] = [join(folder, 'in.csv'), join(folder, 'out.csv')];
+  writeFileSync(input, content);
+  const book = await openBook(input);
+  await book.write({ output, columns: [0, 1], dropFrom: null, added: ADDED, fill: fillProblems, ...request });
+  return readFileSync(output, 'latin1');
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { stringify } from 'csv-stringify/sync';
+import fc from 'fast-check';
+import { openBook } from '../../src/rows/open-book.ts';
+import { ADDED, allRows, enrich, fillProblems, fillWith, temporaryFolder } from './book-fixture.ts';
+
+const folder = temporaryFolder();
+
+const NAMES = ADDED.map((column) => column.name).join();
+
+test('golden files come out to the byte', async (t) => {
+  const golden = join(import.meta.dirname, 'golden');
+  for (const name of readdirSync(golden)) {
+    await t.test(name, async () => {
+      const input = readFileSync(join(golden, name, 'in.csv'));
+      const dropFrom = name.startsWith('refresh') ? 3 : null;
+      assert.equal(await enrich(folder, input, { dropFrom }), readFileSync(join(golden, name, 'out.csv'), 'latin1'));
+    });
+  }
+});
+
+const cell = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 8 }), fc.stringMatching(/^[a",;\r\n ]{0,8}$/));
+const shape = fc.record({
+  rows: fc
+    .integer({ min: 2, max: 5 })
+    .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 8 })),
+  delimiter: fc.constantFrom(',', ';', '\t', '|'),
+  end: fc.constantFrom('\n', '\r\n', '\r'),
+  bom: fc.boolean(),
+  finalEnd: fc.boolean(),
+  quoted: fc.boolean(),
+});
+
+test('taking the added fields away gives back the file to the byte', async () => {
+  await fc.assert(
+    fc.asyncProperty(shape, async ({ rows, delimiter, end, bom, finalEnd, quoted }) => {
+      const records = rows.map((row) =>
+        stringify([row], { delimiter, quoted, record_delimiter: '\n', eof: false, quoted_match: /[\r\n]/ }),
+      );
+      // A first name that no sniffing can take for another format, and no record without a byte.
+      const header = ['a0', ...rows[0]!.slice(1).map((_, i) => `a${i + 1}`)].join(delimiter);
+      const all = [header, ...records];
+      const mark = bom ? '\ufeff' : '';
+      const source = mark + all.join(end) + (finalEnd ? end : '');
+      const suffix = `${delimiter}ok${delimiter}"µ""${delimiter} "${delimiter}-0.25`;
+      const expected = `${mark}${header}${delimiter}${NAMES.replaceAll(',', delimiter)}${end}${records.map((r) => r + suffix).join(end)}${finalEnd ? end : ''}`;
+      const output = await enrich(folder, source, { fill: fillWith(['ok', `µ"${delimiter} `, -0.25]) });
+      assert.equal(Buffer.from(output, 'latin1').toString(), expected);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('any text keeps all its bytes, and each record gets its fields once', async () => {
+  const soup = fc.stringMatching(/^[ab",\r\n ]{0,60}$/);
+  await fc.assert(
+    fc.asyncProperty(soup, async (text) => {
+      const source = `lat,lng,c\n${text}`;
+      const output = await enrich(folder, source, { fill: fillWith(['#', null, 1]) });
+      const rows = await allRows(await openBook(join(folder, 'in.csv')), [0]);
+      assert.equal(output.split('#').length - 1, rows.length);
+      // Padding adds commas only; without any comma what is left must be the text, its order kept.
+      const bare = output.replace(`,${NAMES}`, '').replaceAll(',#,,1', '');
+      assert.equal(bare.replaceAll(',', ''), source.replaceAll(',', ''));
+      assert.ok(bare.length >= source.length);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('writing an output again with the old fields dropped gives the same output', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.stringMatching(/^[ab",\n ]{0,40}$/), async (text) => {
+      const first = await enrich(folder, `lat,lng,c\n${text}`, { fill: fillWith(['ok', 'x', 1]) });
+      const second = await enrich(folder, Buffer.from(first, 'latin1'), {
+        fill: fillWith(['ok', 'x', 1]),
+        dropFrom: 3,
+      });
+      // A quote that is never closed may pair with nothing before, and with nothing after either.
+      assert.equal(second, first);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('rows say their number, their line and what is wrong with them', async () => {
+  const file = join(folder, 'lines.csv');
+  writeFileSync(file, '\nlat,lng,c,\n1,2,"x\r\ny",\n\n3,4,z\n5\n6,7,8,9,10\n"11","1""2"\n');
+  const book = await openBook(file);
+  assert.deepEqual(book.columns, ['lat', 'lng', 'c', '']);
+  assert.deepEqual(await allRows(book, [1, 0]), [
+    { number: 1, line: 3, fields: ['2', '1'] },
+    { number: 2, line: 6, fields: ['4', '3'] },
+    { number: 3, line: 7, fields: ['', '5'], problem: 'The row has 1 field where the header has 4.' },
+    { number: 4, line: 8, fields: ['7', '6'], problem: 'The row has 5 fields where the header has 4.' },
+    { number: 5, line: 9, fields: ['1"2', '11'] },
+  ]);
+});
+
+test('records that are longer than the window are read whole', async () => {
+  const file = join(folder, 'long.csv');
+  const shapes = ['x'.repeat(700_000), `"${'POLYGON,\n'.repeat(400_000)}"`, 'y'.repeat(2_000_000)];
+  writeFileSync(file, `lat,lng,shape\n${shapes.map((s, i) => `${i},2,${s}`).join('\n')}\n`);
+  const book = await openBook(file);
+  const rows = await allRows(book, [0, 2]);
+  assert.deepEqual(
+    rows.map((row) => row.fields[1]?.length),
+    [700_000, 3_600_000, 2_000_000],
+  );
+  assert.deepEqual(
+    rows.map((row) => row.line),
+    [2, 3, 400_004],
+  );
+  const output = join(folder, 'long-out.csv');
+  await book.write({ output, columns: [0], dropFrom: null, added: ADDED, fill: fillProblems });
+  assert.equal(
+    readFileSync(output, 'latin1').replaceAll(',ok,,1.5', '').replace(`,${NAMES}`, ''),
+    readFileSync(file, 'latin1'),
+  );
+});
+
+test('line ends and quotes that fall on the edge of the window change nothing', async () => {
+  const file = join(folder, 'edge.csv');
+  for (let shift = 0; shift < 12; shift++) {
+    const first = `${'a'.repeat(512 * 1024 - 20 + shift)},1\r\n`;
+    writeFileSync(file, `lat,lng\r\n${first}"b""c","2"\r\n3,4\r\n`);
+    const rows = await allRows(await openBook(file), [0, 1]);
+    assert.deepEqual(
+      rows.slice(1).map((row) => [...row.fields, row.line]),
+      [
+        ['b"c', '2', 3],
+        ['3', '4', 4],
+      ],
+    );
+  }
+});
+
+test('text in windows-1252 is read, and added text is written in it', async () => {
+  const output = await enrich(folder, Buffer.from('name,lat,lng\r\nCaf\xe9 \x80,1,2\r\n', 'latin1'), {
+    columns: [0],
+    fill: async (rows) => rows.map((row) => [row.fields[0]!, 'µg/m³ ≥', null]),
+  });
+  assert.equal(output, `name,lat,lng,${NAMES}\r\nCaf\xe9 \x80,1,2,Caf\xe9 \x80,\xb5g/m\xb3 ?,\r\n`);
+});
+
+test('one field that is not UTF-8 far behind a UTF-8 head is still read', async () => {
+  const file = join(folder, 'late.csv');
+  writeFileSync(
+    file,
+    Buffer.concat([Buffer.from(`n,lat\n${'é,1\n'.repeat(300_000)}`), Buffer.from('caf\xe9,1\n', 'latin1')]),
+  );
+  const rows = await allRows(await openBook(file), [0]);
+  assert.deepEqual([rows[0]?.fields, rows.at(-1)?.fields], [['é'], ['café']]);
+});

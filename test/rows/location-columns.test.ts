@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findLocationColumns } from '../../src/rows/location-columns.ts';
+import { findPerilbookColumns } from '../../src/rows/perilbook-columns.ts';
+
+const CERTAIN: readonly (readonly [names: string, lat: number, lng: number])[] = [
+  ['LocNumber,Latitude,Longitude', 1, 2],
+  ['RECORD ID,LONGITUDE ,LATITUDE', 2, 1],
+  ['lat,lng', 0, 1],
+  ['LON,LAT', 1, 0],
+  ['a,Lat,Long', 1, 2],
+  ['point_latitude,point_longitude', 0, 1],
+  ['point.lat,point.lon', 0, 1],
+  ['id,LATITUDE83,LONGITUDE83', 1, 2],
+  ['INTPTLAT,INTPTLON', 0, 1],
+  ['INTPTLAT,INTPTLONG', 0, 1],
+  ['11. ZIP,12. LATITUDE,13. LONGITUDE', 1, 2],
+  ['LAT_DMS,LON_DMS,latdec,londec', 2, 3],
+  ['primary_latitude_decimal_val,primary_longitude_decimal_val', 0, 1],
+  ['Latitude (WGS84),Longitude (deg)', 0, 1],
+  ['X,Y,OBJECTID,Latitude,Longitude', 3, 4],
+  ['lat,lng,start_lat,start_lng', 0, 1],
+  ['Property Lat,plate,Property Lng', 0, 2],
+];
+
+for (const [names, lat, lng] of CERTAIN) {
+  test(`found without doubt in ${names}`, () => {
+    assert.deepEqual(findLocationColumns(names.split(',')), { lat, lng, note: null });
+  });
+}
+
+test('where there is a choice the note says which was taken', () => {
+  const pairs = findLocationColumns(['slat', 'slon', 'elat', 'elon']);
+  assert.deepEqual([pairs.lat, pairs.lng], [0, 1]);
+  assert.match(pairs.note ?? '', /"slat" \(column 1\) and "slon" \(column 2\) were taken, not "elat"/);
+  const twice = findLocationColumns(['Latitude', 'Longitude', 'Latitude', 'Longitude']);
+  assert.deepEqual([twice.lat, twice.lng], [0, 1]);
+  assert.match(twice.note ?? '', /not "Latitude" \(column 3\) and "Longitude" \(column 4\)/);
+  const map = findLocationColumns(['X', 'Y', 'name']);
+  assert.deepEqual([map.lat, map.lng], [1, 0]);
+  assert.match(map.note ?? '', /"Y" \(column 2\) and "X" \(column 1\) were taken/);
+});
+
+test('named columns are taken, exactly first, then whatever the case', () => {
+  const names = ['LAT', 'lat', 'Nord', 'Ost', 'lng'];
+  assert.deepEqual(findLocationColumns(names, { lat: 'Nord', lng: 'Ost' }), { lat: 2, lng: 3, note: null });
+  assert.equal(findLocationColumns(names, { lat: 'lat', lng: ' OST ' }).lat, 1);
+  assert.equal(findLocationColumns(names, { lat: 'Nord' }).lng, 4);
+  assert.deepEqual(findLocationColumns(['slat', 'slon', 'elat', 'elon'], { lat: 'elat' }), {
+    lat: 2,
+    lng: 3,
+    note: null,
+  });
+});
+
+test('what is not there is named, with what was probably meant', () => {
+  const names = ['id', 'Latitude', 'Longitude'];
+  const refused = (message: RegExp) => ({ code: 'INPUT_COLUMNS', message });
+  assert.throws(
+    () => findLocationColumns(names, { lat: 'Lattitude' }),
+    refused(/no latitude column "Lattitude"; did you mean "Latitude"\?/),
+  );
+  assert.throws(() => findLocationColumns(names, { lat: 'id', lng: 'id' }), refused(/both column "id"/));
+  assert.throws(
+    () => findLocationColumns(['a', 'lat']),
+    refused(/No latitude and longitude column was found\. The columns are: a, lat$/),
+  );
+  assert.throws(() => findLocationColumns(['latency', 'longest']), refused(/No latitude and longitude/));
+  assert.throws(() => findLocationColumns(['', 'b']), refused(/\(no name\), b$/));
+  assert.throws(() => findLocationColumns(Array.from({ length: 50 }, (_, i) => `c${i}`)), refused(/c39, and 10 more$/));
+});
+
+test('a file without a header is told so', () => {
+  const storm = ['619', '2005', '1', '7', '2005-01-07', '17:17:00', '3', 'MS'];
+  assert.throws(() => findLocationColumns(storm), { code: 'INPUT_COLUMNS', hint: /looks like data/ });
+});
+
+test('the columns of an earlier run are found, and only when nothing of the user follows', () => {
+  const known = new Set(['hazard_status', 'hazard_note', 'hail_score']);
+  const cases: readonly (readonly [names: string, from: number | null])[] = [
+    ['lat,lng', null],
+    ['lat,lng,hazard_status', 2],
+    ['lat,lng,hazard_status,hazard_note,hail_score', 2],
+    ['lat,lng,hazard_status,mine', null],
+    ['lat,lng,hazard_status,mine,hazard_status,hail_score', 4],
+    ['lat,lng,hail_score', null],
+    ['lat,hail_score,hazard_status', 2],
+    ['', null],
+  ];
+  for (const [names, from] of cases) assert.equal(findPerilbookColumns(names.split(','), known), from, names);
+  assert.equal(
+    findPerilbookColumns(['lat', 'p_hazard_status', 'p_hail_score'], new Set(['p_hazard_status', 'p_hail_score'])),
+    1,
+  );
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { test } from 'node:test';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { type OpenOptions, openBook } from '../../src/rows/open-book.ts';
+import { ADDED, allRows, fillProblems, temporaryFolder } from './book-fixture.ts';
+
+const folder = temporaryFolder();
+
+async function bookOf(content: Buffer | string, options: OpenOptions = {}) {
+  const file = join(folder, 'in.csv');
+  writeFileSync(file, content);
+  return await openBook(file, options);
+}
+
+async function assertRefused(content: Buffer | string, message: RegExp): Promise<void> {
+  await assert.rejects(bookOf(content), (error: { code?: string; message?: string; hint?: string }) => {
+    assert.equal(error.code, 'INPUT_UNREADABLE');
+    assert.match(error.message ?? '', message);
+    assert.match(error.hint ?? '', /\w.*[.:]/);
+    return true;
+  });
+}
+
+const REFUSED: readonly (readonly [content: Buffer | string, message: RegExp])[] = [
+  ['', /is empty$/],
+  ['\ufeff\n\r\n', /has no header line$/],
+  ['x'.repeat(2 * 1024 * 1024), /no line end in its first mebibyte$/],
+  [gzipSync('lat,lng\n'), /is compressed with gzip/],
+  [zstdCompressSync('lat,lng\n'), /is compressed with zstd/],
+  [Buffer.from('PAR1\x15\x04\x15', 'latin1'), /is a Parquet file/],
+  ['PK\x03\x04\x14\0\x06\0\x08\0[Content_Types].xml', /is an Excel workbook/],
+  ['PK\x03\x04\x14\0\0\0in.csv', /is a zip archive/],
+  [Buffer.from('\xff\xfel\0a\0t\0', 'latin1'), /is text in UTF-16/],
+  [Buffer.from([0xd0, 0xcf, 0x11, 0xe0]), /is an old Excel workbook/],
+  ['SQLite format 3\0', /is an SQLite database/],
+  ['  <!DOCTYPE html><html>', /is a web page/],
+  ['{"type": "FeatureCollection"}', /is JSON/],
+  ['[{"lat": 1}]', /is JSON/],
+  [Buffer.from([1, 2, 3, 0, 5, 6]), /is binary data/],
+];
+
+for (const [content, message] of REFUSED) test(`refused: ${message.source}`, () => assertRefused(content, message));
+
+test('names that look like the start of another format are still names', async () => {
+  assert.deepEqual((await bookOf('PAR1,PAR2\n1,2\n')).columns, ['PAR1', 'PAR2']);
+  assert.deepEqual((await bookOf('BZh,lat\n1,2\n')).columns, ['BZh', 'lat']);
+});
+
+test('a missing file, a directory and a missing stream are refused', async () => {
+  await assert.rejects(openBook(join(folder, 'none.csv')), { code: 'INPUT_UNREADABLE', message: /does not exist/ });
+  mkdirSync(join(folder, 'sub'));
+  await assert.rejects(openBook(join(folder, 'sub')), { code: 'INPUT_UNREADABLE', message: /is a directory/ });
+  await assert.rejects(openBook('-'), { code: 'USAGE' });
+});
+
+test('the delimiter is found in the first records', async () => {
+  const cases: readonly (readonly [content: string, columns: readonly string[]])[] = [
+    ['lat;lng;a, b, c\n34,05;-118,25;x\n', ['lat', 'lng', 'a, b, c']],
+    ['lat\tlng\tnote\n1\t2\ta,b,c,d\n', ['lat', 'lng', 'note']],
+    ['lat|lng\n1|2\n', ['lat', 'lng']],
+    ['"a;b;c;d",lat,lng\n"x;y",1,2\n', ['a;b;c;d', 'lat', 'lng']],
+    ['sep=|\nlat|lng\n1|2\n', ['lat', 'lng']],
+    ['only\n1\n', ['only']],
+    ['lat,lng', ['lat', 'lng']],
+    [' lat , "lng" \r\n', ['lat', '"lng"']],
+  ];
+  for (const [content, columns] of cases) assert.deepEqual((await bookOf(content)).columns, columns);
+});
+
+test('a delimiter and an encoding that are given are taken', async () => {
+  assert.deepEqual((await bookOf('a~b,c\n', { delimiter: '~' })).columns, ['a', 'b,c']);
+  assert.deepEqual((await bookOf('é,b\n', { encoding: 'windows-1252' })).columns, ['Ã©', 'b']);
+  for (const delimiter of ['', ',,', '"', '\n', 'é', '.', '1', 'e'])
+    await assert.rejects(bookOf('a,b\n', { delimiter }), { code: 'USAGE' });
+});
+
+test('a file that changed between two passes is refused', async () => {
+  const book = await bookOf('lat,lng\n1,2\n');
+  appendFileSync(join(folder, 'in.csv'), '3,4\n');
+  await assert.rejects(allRows(book, [0]), { code: 'INPUT_UNREADABLE', message: /has changed/ });
+  const output = join(folder, 'changed-out.csv');
+  const write = book.write({ output, columns: [0], dropFrom: null, added: ADDED, fill: fillProblems });
+  await assert.rejects(write, { code: 'INPUT_UNREADABLE', message: /has changed/ });
+  rmSync(join(folder, 'in.csv'));
+  await assert.rejects(allRows(book, [0]), { code: 'INPUT_UNREADABLE', message: /has changed/ });
+});
+
+test('a file that changes during a pass is refused', async () => {
+  const book = await bookOf(`lat,lng\n${'1,2\n'.repeat(10_000)}`);
+  const reading = async () => {
+    for await (const _ of book.read([0])) appendFileSync(join(folder, 'in.csv'), '3,4\n');
+  };
+  await assert.rejects(reading, { code: 'INPUT_UNREADABLE', message: /has changed/ });
+});
+
+test('standard input and output stand for a dash, and the input can be read twice', async () => {
+  const stdout = new PassThrough();
+  const book = await openBook(
+    '-',
+    {},
+    { stdin: Readable.from([Buffer.from('lat,l'), Buffer.from('ng\n1,2\n')]), stdout },
+  );
+  assert.deepEqual(
+    (await allRows(book, [1])).map((row) => row.fields),
+    [['2']],
+  );
+  const result = await book.write({ output: '-', columns: [0], dropFrom: null, added: ADDED, fill: fillProblems });
+  stdout.end();
+  const text = Buffer.concat(await stdout.toArray()).toString();
+  assert.equal(text, 'lat,lng,hazard_status,hazard_note,hail_score\n1,2,ok,,1.5\n');
+  assert.deepEqual(result, { rows: 1, bytes: text.length });
+});
+
+test('a named pipe is read like a file', {
+  skip: process.platform === 'win32' && 'Windows has no such pipes',
+}, async () => {
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const [book] = await Promise.all([
+    openBook(pipe),
+    import('node:fs/promises').then((fs) => fs.writeFile(pipe, 'lat,lng\n1,2\n')),
+  ]);
+  for (let pass = 0; pass < 2; pass++) assert.deepEqual((await allRows(book, [0]))[0]?.fields, ['1']);
+});
+
+test('leaving a read early closes the file, and it can be read again', async () => {
+  const book = await bookOf(`lat,lng\n${'1,2\n'.repeat(20_000)}`);
+  for await (const batch of book.read([0])) {
+    assert.ok(batch.length >= 1000 && batch.length <= 4096);
+    break;
+  }
+  assert.equal((await allRows(book, [0])).length, 20_000);
+});

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { beforeEach, test } from 'node:test';
+import { openBook } from '../../src/rows/open-book.ts';
+import { checkOutput } from '../../src/rows/output-file.ts';
+import type { WriteRequest } from '../../src/rows/port.ts';
+import { ADDED, fillProblems, temporaryFolder } from './book-fixture.ts';
+
+const root = temporaryFolder();
+const EXPECTED = 'lat,lng,hazard_status,hazard_note,hail_score\n1,2,ok,,1.5\n';
+let folder = '';
+let input = '';
+let output = '';
+let count = 0;
+
+beforeEach(() => {
+  folder = join(root, String(count++));
+  mkdirSync(folder);
+  [input, output] = [join(folder, 'in.csv'), join(folder, 'out.csv')];
+  writeFileSync(input, 'lat,lng\n1,2\n');
+});
+
+async function write(request: Partial<WriteRequest> = {}) {
+  const book = await openBook(input);
+  return await book.write({ output, columns: [0, 1], dropFrom: null, added: ADDED, fill: fillProblems, ...request });
+}
+
+test('the output replaces an old one and keeps its permissions', async () => {
+  writeFileSync(output, 'old');
+  chmodSync(output, 0o640);
+  const result = await write();
+  assert.equal(readFileSync(output, 'utf8'), EXPECTED);
+  assert.deepEqual(result, { rows: 1, bytes: EXPECTED.length });
+  assert.equal(statSync(output).mode & 0o777, 0o640);
+  assert.deepEqual(readdirSync(folder).sort(), ['in.csv', 'out.csv']);
+});
+
+test('the old output is whole until the end, and the new one grows in a file beside it', async () => {
+  writeFileSync(output, 'old');
+  await write({
+    fill: async (rows) => {
+      assert.equal(readFileSync(output, 'utf8'), 'old');
+      assert.ok(readdirSync(folder).some((name) => /^\.out\.csv\.[0-9a-f]+\.tmp$/.test(name)));
+      return fillProblems(rows);
+    },
+  });
+  assert.equal(readFileSync(output, 'utf8'), EXPECTED);
+});
+
+test('a failure and an abort leave the old output and nothing else', async () => {
+  writeFileSync(output, 'old');
+  const failures: readonly Partial<WriteRequest>[] = [
+    { fill: async () => Promise.reject(new Error('fill failed')) },
+    { fill: async () => [] },
+    { fill: async (rows) => rows.map(() => ['too few']) },
+    { signal: AbortSignal.abort(new Error('stopped')) },
+  ];
+  for (const failure of failures) await assert.rejects(write(failure));
+  const stop = new AbortController();
+  const stopped = write({
+    signal: stop.signal,
+    fill: async (rows) => {
+      stop.abort(new Error('stopped'));
+      return fillProblems(rows);
+    },
+  });
+  await assert.rejects(stopped, /stopped/);
+  assert.equal(readFileSync(output, 'utf8'), 'old');
+  assert.deepEqual(readdirSync(folder).sort(), ['in.csv', 'out.csv']);
+});
+
+test('an output that is the input is refused, by whatever name', async () => {
+  symlinkSync('in.csv', join(folder, 'link.csv'));
+  linkSync(input, join(folder, 'hard.csv'));
+  for (const name of ['in.csv', 'link.csv', 'hard.csv', '../in.csv'.replace('..', '.')]) {
+    const refused = { code: 'OUTPUT_UNWRITABLE', message: /is the input itself/, hint: /Choose another/ };
+    await assert.rejects(write({ output: join(folder, name) }), refused);
+    await assert.rejects(checkOutput(join(folder, name), input), refused);
+  }
+  assert.equal(readFileSync(input, 'utf8'), 'lat,lng\n1,2\n');
+});
+
+test('an output that cannot be written is refused before any row is read', async () => {
+  const cases: readonly (readonly [output: string, message: RegExp])[] = [
+    [folder, /is a directory/],
+    [join(folder, 'none', 'out.csv'), /folder that does not exist/],
+    [join(input, 'out.csv'), /folder that does not exist/],
+  ];
+  for (const [path, message] of cases) {
+    const fill = async () => assert.fail('no row may be read');
+    await assert.rejects(write({ output: path, fill }), { code: 'OUTPUT_UNWRITABLE', message });
+    await assert.rejects(checkOutput(path, input), { code: 'OUTPUT_UNWRITABLE', message });
+  }
+});
+
+test('a check leaves nothing behind', async () => {
+  await checkOutput(output, input);
+  await checkOutput('-', input);
+  await checkOutput(output, '-');
+  assert.deepEqual(readdirSync(folder), ['in.csv']);
+});
+
+test('a link stays a link and what it points to is replaced, even when that is missing', async () => {
+  mkdirSync(join(folder, 'place'));
+  symlinkSync(join('place', 'real.csv'), output);
+  for (let i = 0; i < 2; i++) {
+    await write();
+    assert.ok(lstatSync(output).isSymbolicLink());
+    assert.equal(readFileSync(join(folder, 'place', 'real.csv'), 'utf8'), EXPECTED);
+  }
+  assert.deepEqual(readdirSync(join(folder, 'place')), ['real.csv']);
+});
+
+test('a device takes the bytes and stays', { skip: process.platform === 'win32' && 'no /dev/null' }, async () => {
+  assert.deepEqual(await write({ output: '/dev/null' }), { rows: 1, bytes: EXPECTED.length });
+  assert.ok(statSync('/dev/null').isCharacterDevice());
+});
+
+test('a slow reader of standard output is waited for, and one that leaves is named', async () => {
+  writeFileSync(input, `lat,lng\n${'1,2\n'.repeat(300_000)}`);
+  let waiting = 0;
+  let most = 0;
+  let taken = 0;
+  const slow = new Writable({
+    write(chunk, _encoding, done) {
+      most = Math.max(most, ++waiting);
+      taken += chunk.length;
+      setTimeout(() => {
+        waiting--;
+        done();
+      }, 2);
+    },
+  });
+  const book = await openBook(input, {}, { stdin: process.stdin, stdout: slow });
+  const request = { output: '-', columns: [0], dropFrom: null, added: ADDED, fill: fillProblems };
+  const { bytes } = await book.write(request);
+  assert.equal(taken, bytes);
+  assert.equal(most, 1);
+  const gone = new Writable({
+    write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
+  });
+  const other = await openBook(input, {}, { stdin: process.stdin, stdout: gone });
+  await assert.rejects(other.write(request), { code: 'OUTPUT_UNWRITABLE', message: /closed by its reader/ });
+});
+
+test('an abort is heard while the reader of standard output stands still', async () => {
+  const stuck = new Writable({ write: () => {} });
+  const stop = new AbortController();
+  const book = await openBook(input, {}, { stdin: process.stdin, stdout: stuck });
+  setTimeout(() => stop.abort(new Error('stopped')), 20);
+  const write = book.write({
+    output: '-',
+    columns: [0],
+    dropFrom: null,
+    added: ADDED,
+    fill: fillProblems,
+    signal: stop.signal,
+  });
+  await assert.rejects(write, /stopped/);
+});
