@@ -6,6 +6,10 @@ import type { Verdict } from './verdict.ts';
 export interface Breaker {
   /** Calls that failed in a row, over all calls, since the last that was answered. */
   readonly failures: number;
+  /** Whether these failures speak of the service as a whole; a 5xx on one topic's single speaks of that topic. */
+  readonly everywhere: boolean;
+  /** The topics whose singles are among them. */
+  readonly failingTopics: ReadonlySet<TopicSlug>;
   /** Calls that were rejected as long as not one was ever answered. */
   readonly rejections: number;
   readonly everAnswered: boolean;
@@ -13,7 +17,14 @@ export interface Breaker {
   readonly unavailable: ReadonlyMap<TopicSlug, number>;
 }
 
-export const HEALTHY: Breaker = { failures: 0, rejections: 0, everAnswered: false, unavailable: new Map() };
+export const HEALTHY: Breaker = {
+  failures: 0,
+  everywhere: false,
+  failingTopics: new Set(),
+  rejections: 0,
+  everAnswered: false,
+  unavailable: new Map(),
+};
 
 /** Eight calls in a row, each given up after its own retries, are no blip. */
 export const DOWN_AFTER = 8;
@@ -27,14 +38,22 @@ export const ALL_REJECTED_AFTER = 25;
 export function observe(breaker: Breaker, call: Call, verdict: Verdict): Breaker {
   return {
     ...breaker,
-    ...overall(breaker, verdict),
+    ...overall(breaker, call, verdict),
     unavailable: call.kind === 'single' ? topicsAfter(breaker.unavailable, call.topic, verdict) : breaker.unavailable,
   };
 }
 
-/** The run should pause: the service is down. */
+/** Takes in what came of asking once more for a topic that a bundle reported unavailable: a failure there is no news of
+ * the service. */
+export function observeSecondLook(breaker: Breaker, call: Call, verdict: Verdict): Breaker {
+  const next = observe(breaker, call, verdict);
+  return verdict.kind === 'upstream' ? { ...breaker, unavailable: next.unavailable } : next;
+}
+
+/** The run should pause: the service is down. One topic that fails again and again is not enough: calls in lockstep ask
+ * for the same topic many times in a row. */
 export function isDown(breaker: Breaker, after = DOWN_AFTER): boolean {
-  return breaker.failures >= after;
+  return breaker.failures >= after && (breaker.everywhere || breaker.failingTopics.size > 1);
 }
 
 /** This topic should not be asked for as a single again in this run. */
@@ -47,23 +66,28 @@ export function isAllRejected(breaker: Breaker, after = ALL_REJECTED_AFTER): boo
   return !breaker.everAnswered && breaker.rejections >= after;
 }
 
-function overall(breaker: Breaker, verdict: Verdict): Partial<Breaker> {
+const NO_FAILURES = { failures: 0, everywhere: false, failingTopics: new Set<TopicSlug>() };
+
+function overall(breaker: Breaker, call: Call, verdict: Verdict): Partial<Breaker> {
+  const failedEverywhere = { failures: breaker.failures + 1, everywhere: true };
   switch (verdict.kind) {
     case 'answered':
-      return { failures: 0, rejections: 0, everAnswered: true };
+      return { ...NO_FAILURES, rejections: 0, everAnswered: true };
     case 'upstream':
-      return { failures: breaker.failures + 1 };
+      return call.kind === 'single'
+        ? { failures: breaker.failures + 1, failingTopics: new Set([...breaker.failingTopics, call.topic]) }
+        : failedEverywhere;
     case 'transport':
       // What the user interrupted says nothing about the service.
-      return verdict.code === 'ABORTED' || verdict.code === 'CLOSED' ? {} : { failures: breaker.failures + 1 };
+      return verdict.code === 'ABORTED' || verdict.code === 'CLOSED' ? {} : failedEverywhere;
     case 'rejected':
-      return { failures: 0, rejections: breaker.everAnswered ? 0 : breaker.rejections + 1 };
+      return { ...NO_FAILURES, rejections: breaker.everAnswered ? 0 : breaker.rejections + 1 };
     case 'malformed':
       // Paid for and of no use: as good a reason to stop as no answer.
-      return { failures: breaker.failures + 1 };
+      return failedEverywhere;
     default:
       // It lives and says what it wants: slower, another key, another period.
-      return { failures: 0 };
+      return NO_FAILURES;
   }
 }
 

@@ -3,10 +3,17 @@ import type { Answer, Failure } from '../contract/answer.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { type Call, CREDITS, scopeOf } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import { isAllRejected, isDown, isTopicDown, observe } from '../fetch/breaker.ts';
+import { isAllRejected, isDown, isTopicDown, observe, observeSecondLook } from '../fetch/breaker.ts';
 import type { TopicReading } from '../fetch/envelope.ts';
 import { judge } from '../fetch/judge.ts';
-import { type Decision, decide, NOTHING_TRIED, type RetryPolicy, type Tried } from '../fetch/retry.ts';
+import {
+  type Decision,
+  decide,
+  NOTHING_TRIED,
+  type RetryPolicy,
+  SECOND_LOOK_POLICY,
+  type Tried,
+} from '../fetch/retry.ts';
 import type { Permit } from '../fetch/throttle.ts';
 import type { Answered, Verdict } from '../fetch/verdict.ts';
 import { type Cell, locationOf } from '../geo/coordinates.ts';
@@ -30,25 +37,20 @@ type Attempt = CallEnd | { readonly end: 'retry'; readonly decision: Extract<Dec
 /** A clock of the service's that is farther off than this is not believed. */
 const CLOCKS_AGREE_MS = 5 * 60_000;
 
-/** Makes one call at one cell, with its retries: claim, send, judge, settle. Every attempt is its own ledger row. */
-export async function buyCall(
-  buying: Buying,
-  cell: Cell,
-  call: Call,
-  wanted: Proposal['wanted'],
-  policy: RetryPolicy,
-): Promise<CallEnd> {
+/** Makes one call at one cell, with its retries: claim, send, judge, settle. Every attempt is its own ledger row; what
+ * they may have cost is added to `spending`. */
+export async function buyCall(buying: Buying, request: Request, spending: { credits: number }): Promise<CallEnd> {
   const { keyring, throttle, clock, progress } = buying.parts;
   let tried = NOTHING_TRIED;
   for (;;) {
-    const key = keyring.keyFor(scopeOf(call));
+    const key = keyring.keyFor(scopeOf(request.call));
     if (key === null) return { end: 'changed' };
-    const order = { cell, call, wanted, key, policy, tried };
+    const order = { ...request, key, tried };
     let attempt: Attempt;
     try {
       attempt = await throttle.schedule(
-        CREDITS[call.kind],
-        (permit) => attemptCall(buying, order, permit),
+        CREDITS[request.call.kind],
+        (permit) => attemptCall(buying, order, permit, spending),
         buying.signal,
       );
     } catch (error) {
@@ -67,16 +69,25 @@ export async function buyCall(
   }
 }
 
-interface Order {
+/** A call to make at a cell, the topics that it is made for, and how often it may be tried. */
+export interface Request {
   readonly cell: Cell;
   readonly call: Call;
   readonly wanted: Proposal['wanted'];
-  readonly key: Key;
   readonly policy: RetryPolicy;
+}
+
+interface Order extends Request {
+  readonly key: Key;
   readonly tried: Tried;
 }
 
-async function attemptCall(buying: Buying, order: Order, permit: Permit): Promise<Attempt> {
+async function attemptCall(
+  buying: Buying,
+  order: Order,
+  permit: Permit,
+  spending: { credits: number },
+): Promise<Attempt> {
   const { client, clock, progress, random } = buying.parts;
   const claimed = await claimCall(buying, order);
   if (typeof claimed !== 'number') {
@@ -96,6 +107,7 @@ async function attemptCall(buying: Buying, order: Order, permit: Permit): Promis
   progress.calls++;
   if (settlement.charge === 'unknown') progress.creditsUnknown += settlement.credits;
   else progress.creditsSpent += settlement.credits;
+  spending.credits += settlement.credits;
   permit.refund(Math.max(0, permit.credits - settlement.credits));
   if (verdict.rate.remaining !== null) buying.parts.throttle.correct(verdict.rate.remaining, verdict.rate.resetMs);
   if (verdict.discrepancy !== null) buying.parts.notice(verdict.discrepancy);
@@ -200,9 +212,10 @@ function failuresOf(
   }
 }
 
-function afterCall(buying: Buying, { call, key }: Order, verdict: Verdict, decision: Decision | null): CallEnd {
+function afterCall(buying: Buying, { call, key, policy }: Order, verdict: Verdict, decision: Decision | null): CallEnd {
   const { job, keyring, progress, clock } = buying.parts;
-  buying.breaker = observe(buying.breaker, call, verdict);
+  const takeIn = policy === SECOND_LOOK_POLICY ? observeSecondLook : observe;
+  buying.breaker = takeIn(buying.breaker, call, verdict);
   const scope = scopeOf(call);
   if (decision?.next === 'pause') {
     const message = `The service asks to wait ${Math.ceil(decision.afterMs / 60_000)} minutes (${verdict.message}).`;

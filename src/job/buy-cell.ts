@@ -17,7 +17,22 @@ export type CellEnd = 'done' | 'claimed' | 'short' | 'stopped';
  *
  * A topic that a bundle reports as unavailable is asked for once more, as a single; never by another bundle.
  */
-export async function buyCell(buying: Buying, cell: Cell, lacking: readonly TopicSlug[]): Promise<CellEnd> {
+export async function buyCell(
+  buying: Buying,
+  cell: Cell,
+  lacking: readonly TopicSlug[],
+): Promise<{ end: CellEnd; spent: number }> {
+  const spending = { credits: 0 };
+  const end = await buyCalls(buying, cell, lacking, spending);
+  return { end, spent: spending.credits };
+}
+
+async function buyCalls(
+  buying: Buying,
+  cell: Cell,
+  lacking: readonly TopicSlug[],
+  spending: { credits: number },
+): Promise<CellEnd> {
   const { freshness, store, source } = buying.parts;
   let missing = [...lacking];
   const secondLook = new Set<TopicSlug>();
@@ -29,7 +44,8 @@ export async function buyCell(buying: Buying, cell: Cell, lacking: readonly Topi
     if (!buying.canAfford(CREDITS[call.kind])) return 'short';
     const wanted = topics.map((topic) => ({ topic, freshSince: freshness.freshSince(topic) }));
     const isSecondLook = call.kind === 'single' && secondLook.has(call.topic);
-    const result = await buyCall(buying, cell, call, wanted, isSecondLook ? SECOND_LOOK_POLICY : RETRY_POLICY);
+    const policy = isSecondLook ? SECOND_LOOK_POLICY : RETRY_POLICY;
+    const result = await buyCall(buying, { cell, call, wanted, policy }, spending);
     switch (result.end) {
       case 'answered':
         for (const [topic, reading] of result.results) {

@@ -113,6 +113,11 @@ export class Buying {
     if (this.#affordable < 1) this.stop(this.shortage()!);
   }
 
+  /** A cell was not begun for want of credits. */
+  passOver(why: 'quota' | 'budget'): void {
+    this.#short ??= why;
+  }
+
   canAfford(credits: number): boolean {
     return credits <= this.#affordable;
   }

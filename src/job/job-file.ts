@@ -36,11 +36,9 @@ const apiKey = z
       'name the environment variable (env) or the file (file) that holds the key; the key itself does not belong in a job file',
   });
 
-const duration = z
-  .string()
-  .refine((text) => text === 'never' || durationMs(text) !== null, {
-    error: 'a time such as 90s, 30m, 12h or 30d, or never',
-  });
+const duration = z.string().refine((text) => text === 'never' || durationMs(text) !== null, {
+  error: 'a time such as 90s, 30m, 12h or 30d, or never',
+});
 
 const credits = z.int().nonnegative();
 

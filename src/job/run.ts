@@ -4,6 +4,7 @@ import { createClient } from '../fetch/client.ts';
 import { createThrottle } from '../fetch/throttle.ts';
 import type { Market } from '../plan/cheapest-calls.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
+import { checkOutput } from '../rows/output-file.ts';
 import type { RunState, Store } from '../store/port.ts';
 import { Buying, type Progress, type Stop } from './buying.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
@@ -95,6 +96,7 @@ export async function run(
 ): Promise<RunEnded> {
   const { job, plan, summary, freshness, source, connection } = prepared;
   refuseUnobtainable(prepared);
+  await checkOutput(job.output, job.input);
   const number = await store.startRun({
     job: job.name,
     input: job.input,
@@ -154,7 +156,8 @@ async function buy(
     interrupt,
   );
   try {
-    await purchase(buying, plan.scan.cells, plan.missing, order);
+    const spendable = { budget: plan.limit, quota: plan.account.available };
+    await purchase(buying, plan.scan.cells, plan.missing, order, spendable);
   } finally {
     await throttle.close();
     await client.close();

@@ -1,0 +1,147 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { TestContext } from 'node:test';
+import type { Subscription } from '../../src/contract/subscriptions.ts';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import type { Progress } from '../../src/job/buying.ts';
+import type { JobFile } from '../../src/job/job-file.ts';
+import { fingerprintOf, type Key } from '../../src/job/keyring.ts';
+import { type Connection, newProgress, prepare, type RunEnded, run } from '../../src/job/run.ts';
+import { type Job, makeJob } from '../../src/job/settings.ts';
+import { createAccount } from '../../src/service/accounts.ts';
+import { deliver } from '../../src/service/deliver.ts';
+import { createKey } from '../../src/service/keys.ts';
+import type { ServiceOptions } from '../../src/service/start-service.ts';
+import { usage } from '../../src/service/usage.ts';
+import type { Store } from '../../src/store/port.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { FastClock } from '../fast-clock.ts';
+import { deliveries, openDatabase, releaseLater, start } from '../service/small-world.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+/** The service knows two counties of Nebraska and four tracts in one of them; see small-world.ts. */
+export interface Desk {
+  readonly folder: string;
+  readonly clock: FastClock;
+  readonly store: Store;
+  readonly url: string;
+  /** A key of the service's account with these scopes (all when none are named). */
+  key(...scopes: string[]): Key & { readonly id: number };
+  /** Writes `input.csv` with a location a line; returns its text. */
+  book(locations: readonly (readonly [lat: number | string, lng: number | string])[]): string;
+  job(settings?: JobFile): Job;
+  run(settings?: JobFile, options?: RunOptions): Promise<RunEnded>;
+  plan(
+    settings?: JobFile,
+    keys?: readonly Key[],
+  ): Promise<RunEnded['summary'] | Awaited<ReturnType<typeof prepare>>['summary']>;
+  output(): string;
+  /** Credits that the service has charged in all. */
+  charged(): number;
+  /** Credits that the ledger calls charged, and unknown. */
+  ledger(): Promise<{ charged: number; unknown: number; open: number }>;
+  readonly notices: string[];
+}
+
+export interface RunOptions {
+  readonly keys?: readonly Key[];
+  readonly interrupt?: AbortSignal;
+  readonly baseUrl?: string;
+  readonly progress?: Progress;
+}
+
+export interface DeskOptions {
+  readonly subscription?: Subscription;
+  readonly service?: Partial<ServiceOptions>;
+  readonly start?: string;
+  readonly factor?: number;
+}
+
+/** A service with its own database, a store, a clock that all share, and a way to run jobs between them. */
+export async function openDesk(t: TestContext, options: DeskOptions = {}): Promise<Desk> {
+  const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
+  const subscription = options.subscription ?? customSubscription(100_000, 100_000);
+  const clock = new FastClock(options.start ?? '2026-03-15T12:00:00Z', options.factor ?? 200);
+  const database = openDatabase(t, join(folder, 'service.db'));
+  for (const delivery of deliveries()) deliver(database, delivery, clock);
+  const account = createAccount(database, { name: 'desk', subscription, signedUpAt: Date.UTC(2025, 0, 31) }, clock);
+  const service = await start(t, { database, clock, ...options.service });
+  const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'test', isAlive: () => true });
+  releaseLater(t, () => store.close());
+  const notices: string[] = [];
+  const key = (...scopes: string[]) => {
+    const made = createKey(database, account.name, scopes.length > 0 ? scopes : ['bundle', ...TOPIC_SLUGS], clock);
+    return { id: made.id, secret: made.key, fingerprint: fingerprintOf(made.key), scopes: null };
+  };
+  const fullKey = key();
+  const effects = {
+    clock,
+    random: Math.random,
+    streams: { stdin: new PassThrough(), stdout: new PassThrough() },
+    notice: (message: string) => notices.push(message),
+  };
+  const connectionOf = ({ keys = [fullKey], baseUrl = service.url }: RunOptions): Connection => ({
+    baseUrl,
+    source: 'desk',
+    sample: false,
+    keys,
+  });
+  const job = (settings: JobFile = {}) =>
+    makeJob(
+      [
+        settings,
+        {
+          input: 'input.csv',
+          output: 'output.csv',
+          anniversary_day: 31,
+          subscription: {
+            credits_per_month: subscription.creditsPerMonth,
+            credits_per_minute: subscription.creditsPerMinute,
+          },
+        },
+      ],
+      { dataFolder: folder, workingFolder: folder },
+    );
+  return {
+    folder,
+    clock,
+    store,
+    url: service.url,
+    key,
+    notices,
+    job,
+    book(locations) {
+      const text = `id,lat,lng\n${locations.map(([lat, lng], index) => `${index + 1},${lat},${lng}\n`).join('')}`;
+      writeFileSync(join(folder, 'input.csv'), text);
+      return text;
+    },
+    async run(settings, runOptions = {}) {
+      const prepared = await prepare(job(settings), connectionOf(runOptions), store, effects);
+      const interrupt = runOptions.interrupt ?? new AbortController().signal;
+      return run(prepared, store, effects, runOptions.progress ?? newProgress(), interrupt);
+    },
+    async plan(settings, keys) {
+      return (await prepare(job(settings), connectionOf(keys ? { keys } : {}), store, effects)).summary;
+    },
+    output: () => readFileSync(join(folder, 'output.csv'), 'utf8'),
+    charged: () => usage(database, 'desk', clock.now()).totalCredits,
+    ledger: async () => (await store.stats()).credits,
+  };
+}
+
+/** `count` places of which no two share a cell, all in the areas of the small world. */
+export function places(count: number): [number, number][] {
+  return Array.from({ length: count }, (_, index) => [
+    40.05 + 0.001 * (index % 400),
+    -99.95 + 0.001 * Math.floor(index / 400),
+  ]);
+}
+
+/** The values of one column of a CSV text without quotes. */
+export function column(text: string, name: string): string[] {
+  const [head, ...rows] = text.trimEnd().split('\n');
+  const index = head!.split(',').indexOf(name);
+  return rows.map((row) => row.split(',')[index]!);
+}
