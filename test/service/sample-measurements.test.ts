@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { distanceMeters } from '../../src/geo/distance.ts';
-import type { Delivery } from '../../src/service/records.ts';
+import type { Delivery } from '../../src/service/data/records.ts';
 import { sampleDeliveries } from '../../src/service/sample/deliveries.ts';
 import { readLand } from '../../src/service/sample/land.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NATURAL_SLUGS, type NaturalSlug } from '../../src/contract/topics.ts';
 import { RATINGS, type Rating } from '../../src/contract/values.ts';
-import type { NaturalRatingRecord } from '../../src/service/records.ts';
+import type { NaturalRatingRecord } from '../../src/service/data/records.ts';
 import { sampleDeliveries } from '../../src/service/sample/deliveries.ts';
 import { RATING_BANDS, ratingOf } from '../../src/service/sample/ratings.ts';
 

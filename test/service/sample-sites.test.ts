@@ -4,7 +4,7 @@ import type { Geometry, Position } from 'geojson';
 import { PROXIMITY_SLUGS } from '../../src/contract/topics.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
-import type { SiteRecord } from '../../src/service/records.ts';
+import type { SiteRecord } from '../../src/service/data/records.ts';
 import { CITIES, DENSE_CENTRES } from '../../src/service/sample/cities.ts';
 import { sampleDeliveries } from '../../src/service/sample/deliveries.ts';
 

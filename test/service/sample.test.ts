@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { PROXIMITY_SLUGS } from '../../src/contract/topics.ts';
-import type { DatasetName, Delivery } from '../../src/service/records.ts';
+import type { DatasetName, Delivery } from '../../src/service/data/records.ts';
 import { sampleDeliveries } from '../../src/service/sample/deliveries.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12, 30);

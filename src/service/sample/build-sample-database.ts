@@ -2,9 +2,9 @@ import { linkSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { hasSystemCode } from '../../errors.ts';
-import { openServiceDatabase, type ServiceDatabase } from '../database.ts';
-import { deliver } from '../deliver.ts';
-import { describeData } from '../describe-data.ts';
+import { openServiceDatabase, type ServiceDatabase } from '../data/database.ts';
+import { deliver } from '../data/deliver.ts';
+import { describeData } from '../data/describe-data.ts';
 import { sampleDeliveries } from './deliveries.ts';
 
 /** Everyone who says "sample data" means the same data. */

@@ -1,5 +1,13 @@
 import { PROXIMITY_SLUGS, type ProximitySlug } from '../../contract/topics.ts';
-import type { AreaRecord, DatasetInfo, DatasetName, Delivery, FeedRecord, RecordFeed, SiteRecord } from '../records.ts';
+import type {
+  AreaRecord,
+  DatasetInfo,
+  DatasetName,
+  Delivery,
+  FeedRecord,
+  RecordFeed,
+  SiteRecord,
+} from '../data/records.ts';
 import { wildfires } from './fires.ts';
 import { type County, type Land, readLand } from './land.ts';
 import { airQualityYears, monitorReadings, radonZones } from './measurements.ts';

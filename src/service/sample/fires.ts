@@ -1,4 +1,4 @@
-import type { FeedRecord, RecordFeed } from '../records.ts';
+import type { FeedRecord, RecordFeed } from '../data/records.ts';
 import { exposedPlaces } from './county-draw.ts';
 import type { County, Land } from './land.ts';
 import type { Place } from './places.ts';

@@ -1,6 +1,6 @@
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
-import type { AirQualityRecord, RadonRecord, ReadingRecord } from '../records.ts';
+import type { AirQualityRecord, RadonRecord, ReadingRecord } from '../data/records.ts';
 import { CITIES } from './cities.ts';
 import type { County, Land } from './land.ts';
 import { kilometresTo } from './landmarks.ts';

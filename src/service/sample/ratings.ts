@@ -1,7 +1,7 @@
 import { NATURAL_SLUGS, type NaturalSlug } from '../../contract/topics.ts';
 import type { Rating } from '../../contract/values.ts';
 import { distanceMeters } from '../../geo/distance.ts';
-import type { NaturalRatingRecord } from '../records.ts';
+import type { NaturalRatingRecord } from '../data/records.ts';
 import { CITIES } from './cities.ts';
 import { exposureOf } from './hazards.ts';
 import type { County } from './land.ts';

@@ -1,4 +1,4 @@
-import type { FeedRecord } from '../records.ts';
+import type { FeedRecord } from '../data/records.ts';
 import { exposedPlaces } from './county-draw.ts';
 import type { Land } from './land.ts';
 import { awayFrom, positionOf, round } from './places.ts';

@@ -1,0 +1,163 @@
+import { billingPeriod } from '../../contract/billing-period.ts';
+import { type Call, CREDITS } from '../../contract/credits.ts';
+import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
+import type { ServiceDatabase } from '../data/database.ts';
+import type { Account } from './accounts.ts';
+import type { Caller } from './authenticate.ts';
+
+/** How the credits of a minute are counted: of the last 60 s at every instant, or of the clock's minute. */
+export type RateWindow = 'sliding' | 'fixed';
+
+/** Why a call may not be charged now. */
+export type Refusal =
+  | { readonly failure: 'QUOTA_EXCEEDED' }
+  | {
+      readonly failure: 'RATE_LIMITED';
+      /** Whole seconds until the call would fit, rounded up. */
+      readonly retryAfter: number;
+    };
+
+/** A charge that was made, and how the minute stands after it. */
+export interface Charge {
+  readonly id: number;
+  readonly credits: number;
+  /** Credits a minute. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** Whole seconds, rounded up, until the whole limit is there again. */
+  readonly resetSeconds: number;
+}
+
+export interface Charges {
+  /** Whether a call would be refused now; writes nothing. */
+  check(account: Account, call: Call, now: number): Refusal | null;
+  /** Checks and charges in one transaction. The charge is pending until it is settled. */
+  charge(caller: Caller, call: Call, requestId: string, now: number): Charge | Refusal;
+}
+
+/** What an account has used, as far as it limits the next call. */
+interface Standing {
+  readonly periodStart: number;
+  readonly periodCredits: number;
+  /** Charges after this instant count in the minute. */
+  readonly cut: number;
+  readonly minuteCredits: number;
+}
+
+/**
+ * Prepares charging for one instance of the service. All instances on a database, and restarts, share the charges, so
+ * quota and minute hold across them.
+ *
+ * @param instance the number under which charges are pending
+ */
+export function createCharges(database: ServiceDatabase, instance: number, rateWindow: RateWindow): Charges {
+  const creditsOfPeriod = database
+    .prepare<[number, number], number>('SELECT credits FROM periods WHERE account = ? AND period_start = ?')
+    .pluck();
+  const minuteOf = database.prepare<[number], { readonly minute_from: number; readonly minute_credits: number }>(
+    'SELECT minute_from, minute_credits FROM minutes WHERE account = ?',
+  );
+  const creditsBetween = database
+    .prepare<[number, number, number], number>(
+      'SELECT ifnull(sum(credits), 0) FROM charges WHERE account = ? AND charged_at > ? AND charged_at <= ?',
+    )
+    .pluck();
+  const chargesAfter = database.prepare<[number, number], { readonly charged_at: number; readonly credits: number }>(
+    'SELECT charged_at, credits FROM charges WHERE account = ? AND charged_at > ? ORDER BY charged_at',
+  );
+  const insert = database.prepare(
+    `INSERT INTO charges (account, key, kind, topic, credits, charged_at, period_start, request_id, pending_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const setMinute = database.prepare('INSERT OR REPLACE INTO minutes VALUES (?, ?, ?)');
+  const addToPeriod = database.prepare(
+    `INSERT INTO periods VALUES (@account, @start, @credits, @kind = 'single', @kind = 'standard', @kind = 'enterprise')
+     ON CONFLICT DO UPDATE SET credits = credits + excluded.credits, single = single + excluded.single,
+       standard = standard + excluded.standard, enterprise = enterprise + excluded.enterprise`,
+  );
+
+  function standingOf(account: Account, now: number): Standing {
+    const { start } = billingPeriod(new Date(account.signedUpAt).getUTCDate(), now);
+    const cut = rateWindow === 'sliding' ? now - RATE_WINDOW_MS : windowStart(now) - 1;
+    return {
+      periodStart: start,
+      periodCredits: creditsOfPeriod.get(account.id, start) ?? 0,
+      cut,
+      minuteCredits: minuteCredits(account, cut),
+    };
+  }
+
+  /** The running sum, less what has left the minute since: each charge is added once and subtracted once. */
+  function minuteCredits(account: Account, cut: number): number {
+    const minute = minuteOf.get(account.id);
+    if (minute === undefined) return 0;
+    // The clock was set back: what had left the minute is in it again, so it is summed anew.
+    if (cut < minute.minute_from) return creditsBetween.get(account.id, cut, Number.MAX_SAFE_INTEGER)!;
+    return minute.minute_credits - creditsBetween.get(account.id, minute.minute_from, cut)!;
+  }
+
+  function refusalOf(account: Account, credits: number, standing: Standing, now: number): Refusal | null {
+    const { creditsPerMonth, creditsPerMinute } = account.subscription;
+    if (!account.overages && standing.periodCredits + credits > creditsPerMonth) return { failure: 'QUOTA_EXCEEDED' };
+    const over = standing.minuteCredits + credits - creditsPerMinute;
+    return over > 0 ? { failure: 'RATE_LIMITED', retryAfter: secondsUntilFreed(account, over, standing, now) } : null;
+  }
+
+  function secondsUntilFreed(account: Account, needed: number, { cut }: Standing, now: number): number {
+    if (rateWindow === 'fixed') return wholeSeconds(windowStart(now) + RATE_WINDOW_MS - now);
+    let freed = 0;
+    for (const { charged_at, credits } of chargesAfter.iterate(account.id, cut)) {
+      freed += credits;
+      if (freed >= needed) return wholeSeconds(charged_at + RATE_WINDOW_MS - now);
+    }
+    // The call costs more than the limit: it never fits, and the whole minute is as good an answer as any.
+    return wholeSeconds(RATE_WINDOW_MS);
+  }
+
+  const charge = database.transaction(
+    (caller: Caller, call: Call, requestId: string, now: number): Charge | Refusal => {
+      const { account, key } = caller;
+      const credits = CREDITS[call.kind];
+      const standing = standingOf(account, now);
+      const refusal = refusalOf(account, credits, standing, now);
+      if (refusal !== null) return refusal;
+      const minute = standing.minuteCredits + credits;
+      const topic = call.kind === 'single' ? call.topic : null;
+      const { lastInsertRowid } = insert.run(
+        account.id,
+        key,
+        call.kind,
+        topic,
+        credits,
+        now,
+        standing.periodStart,
+        requestId,
+        instance,
+      );
+      setMinute.run(account.id, standing.cut, minute);
+      addToPeriod.run({ account: account.id, start: standing.periodStart, credits, kind: call.kind });
+      return {
+        id: Number(lastInsertRowid),
+        credits,
+        limit: account.subscription.creditsPerMinute,
+        remaining: account.subscription.creditsPerMinute - minute,
+        // Of a sliding minute, the charge just made is the last to leave it.
+        resetSeconds: wholeSeconds(rateWindow === 'sliding' ? RATE_WINDOW_MS : windowStart(now) + RATE_WINDOW_MS - now),
+      };
+    },
+  );
+
+  return {
+    check: (account, call, now) => refusalOf(account, CREDITS[call.kind], standingOf(account, now), now),
+    charge: (caller, call, requestId, now) => charge.immediate(caller, call, requestId, now),
+  };
+}
+
+/** The start of the clock's minute that holds `now`. */
+function windowStart(now: number): number {
+  return Math.floor(now / RATE_WINDOW_MS) * RATE_WINDOW_MS;
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.ceil(ms / 1_000);
+}

@@ -1,0 +1,208 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import type { Scope } from '../../contract/credits.ts';
+import { isTopicSlug } from '../../contract/topics.ts';
+import { PerilbookError } from '../../errors.ts';
+import type { ServiceDatabase } from '../data/database.ts';
+import { findAccount } from './accounts.ts';
+
+/** `rotating`: it has a successor and works until the grace ends. `retired`: that grace has ended. */
+export type KeyState = 'active' | 'rotating' | 'retired' | 'revoked' | 'expired';
+
+/** What is known of a key: all but the key. Times are milliseconds since the epoch. */
+export interface KeyInfo {
+  readonly id: number;
+  readonly account: string;
+  readonly scopes: readonly Scope[];
+  readonly state: KeyState;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  /** When the grace after its rotation ends. */
+  readonly retiresAt: number | null;
+  readonly revokedAt: number | null;
+  readonly replacedBy: number | null;
+}
+
+/** A key that was just made. `key` is shown this once: only its hash is kept. */
+export interface NewKey {
+  readonly id: number;
+  readonly key: string;
+}
+
+/** Gives `size` unguessable bytes. */
+export type RandomBytes = (size: number) => Buffer;
+
+const PREFIX = 'pb_';
+const SECRET_BYTES = 32;
+const KEY_SHAPE = /^pb_[A-Za-z0-9_-]{43}$/;
+
+/** The SHA-256 under which a key is kept, or null for a text that cannot be a key. 256 random bits need no slow hash:
+ * there is nothing to guess. */
+export function hashOfKey(key: string): Buffer | null {
+  return KEY_SHAPE.test(key) ? hash('sha256', key, 'buffer') : null;
+}
+
+/**
+ * Makes a key for an account.
+ *
+ * @param scopes `bundle` and topic slugs, at least one
+ * @param options.expiresAt when it stops working, in milliseconds since the epoch; default never
+ * @throws PerilbookError SERVICE_ACCOUNT when there is no such account, a scope is unknown, or the expiry is past
+ */
+export function createKey(
+  database: ServiceDatabase,
+  account: string,
+  scopes: readonly string[],
+  clock: Clock,
+  options: { readonly expiresAt?: number; readonly random?: RandomBytes } = {},
+): NewKey {
+  const now = clock.now();
+  const { id } = findAccount(database, account);
+  const checked = checkedScopes(scopes);
+  const expiresAt = options.expiresAt ?? null;
+  if (expiresAt !== null && !(expiresAt > now)) {
+    throw new PerilbookError(
+      'SERVICE_ACCOUNT',
+      'Cannot make a key that has already expired',
+      'Give a time to come, or none.',
+    );
+  }
+  return insertKey(database, { account: id, scopes: checked.join(','), expiresAt }, now, options.random);
+}
+
+/**
+ * Rotates a key: makes its successor with the same scopes, and lets the old one work for the grace. A grace of 0 is for a
+ * key that was lost: it stops at once. The successor of a key that expires lives as long as that was made to live.
+ *
+ * @param graceSeconds 0 or more; the old key works until exactly then
+ * @throws PerilbookError SERVICE_ACCOUNT when there is no such key, it no longer works, or it has a successor already
+ */
+export function rotateKey(
+  database: ServiceDatabase,
+  keyId: number,
+  graceSeconds: number,
+  clock: Clock,
+  random: RandomBytes = randomBytes,
+): NewKey {
+  if (!(Number.isFinite(graceSeconds) && graceSeconds >= 0)) {
+    throw new PerilbookError(
+      'SERVICE_ACCOUNT',
+      `Cannot rotate key ${keyId} with a grace of ${graceSeconds} seconds`,
+      'Give a number of seconds, 0 or more.',
+    );
+  }
+  return database
+    .transaction(() => {
+      const now = clock.now();
+      const old = rowOf(database, keyId);
+      const state = stateOf(old, now);
+      if (state !== 'active') {
+        throw new PerilbookError(
+          'SERVICE_ACCOUNT',
+          `Cannot rotate key ${keyId}: it is ${state}`,
+          state === 'rotating' ? `Rotate its successor, key ${old.replaced_by}.` : 'Make a new key.',
+        );
+      }
+      const expiresAt = old.expires_at === null ? null : now + (old.expires_at - old.created_at);
+      const successor = insertKey(database, { account: old.account, scopes: old.scopes, expiresAt }, now, random);
+      database
+        .prepare('UPDATE keys SET retires_at = ?, replaced_by = ? WHERE id = ?')
+        .run(now + Math.round(graceSeconds * 1_000), successor.id, keyId);
+      return successor;
+    })
+    .immediate();
+}
+
+/**
+ * Revokes a key: it stops working at once, also when it is in the grace of a rotation. Revoking it again changes nothing.
+ *
+ * @throws PerilbookError SERVICE_ACCOUNT when there is no such key
+ */
+export function revokeKey(database: ServiceDatabase, keyId: number, clock: Clock): void {
+  rowOf(database, keyId);
+  database.prepare('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL').run(clock.now(), keyId);
+}
+
+/**
+ * Sets when a key expires, in milliseconds since the epoch; null is never.
+ *
+ * @throws PerilbookError SERVICE_ACCOUNT when there is no such key
+ */
+export function expireKey(database: ServiceDatabase, keyId: number, expiresAt: number | null): void {
+  rowOf(database, keyId);
+  database.prepare('UPDATE keys SET expires_at = ? WHERE id = ?').run(expiresAt, keyId);
+}
+
+/** The keys of an account, or of all, in the order in which they were made. */
+export function listKeys(database: ServiceDatabase, clock: Clock, account?: string): KeyInfo[] {
+  const now = clock.now();
+  return database
+    .prepare<[], KeyRow & { readonly name: string }>(
+      'SELECT keys.*, accounts.name FROM keys JOIN accounts ON accounts.id = keys.account ORDER BY keys.id',
+    )
+    .all()
+    .filter(({ name }) => account === undefined || name === account)
+    .map((row) => ({
+      id: row.id,
+      account: row.name,
+      scopes: row.scopes.split(',') as Scope[],
+      state: stateOf(row, now),
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      retiresAt: row.retires_at,
+      revokedAt: row.revoked_at,
+      replacedBy: row.replaced_by,
+    }));
+}
+
+/** The times that end a key's life, as its row holds them. */
+export interface KeyTimes {
+  readonly expires_at: number | null;
+  readonly retires_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+interface KeyRow extends KeyTimes {
+  readonly id: number;
+  readonly account: number;
+  readonly scopes: string;
+  readonly created_at: number;
+  readonly replaced_by: number | null;
+}
+
+/** The state of a key at a time; `active` and `rotating` keys work. */
+export function stateOf(row: KeyTimes, now: number): KeyState {
+  if (row.revoked_at !== null) return 'revoked';
+  if (row.retires_at !== null && now >= row.retires_at) return 'retired';
+  if (row.expires_at !== null && now >= row.expires_at) return 'expired';
+  return row.retires_at === null ? 'active' : 'rotating';
+}
+
+function rowOf(database: ServiceDatabase, keyId: number): KeyRow {
+  const row = database.prepare<[number], KeyRow>('SELECT * FROM keys WHERE id = ?').get(keyId);
+  if (row !== undefined) return row;
+  throw new PerilbookError('SERVICE_ACCOUNT', `Cannot find key ${keyId}`, 'Look at the list of keys.');
+}
+
+function checkedScopes(scopes: readonly string[]): string[] {
+  const unknown = scopes.filter((scope) => scope !== 'bundle' && !isTopicSlug(scope));
+  if (scopes.length > 0 && unknown.length === 0) return [...new Set(scopes)];
+  throw new PerilbookError(
+    'SERVICE_ACCOUNT',
+    scopes.length === 0 ? 'Cannot make a key without scopes' : `Cannot make a key with scope "${unknown[0]}"`,
+    'Give `bundle`, topic slugs, or both.',
+  );
+}
+
+function insertKey(
+  database: ServiceDatabase,
+  key: { readonly account: number; readonly scopes: string; readonly expiresAt: number | null },
+  now: number,
+  random: RandomBytes = randomBytes,
+): NewKey {
+  const text = PREFIX + random(SECRET_BYTES).toString('base64url');
+  const { lastInsertRowid } = database
+    .prepare('INSERT INTO keys (account, hash, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?)')
+    .run(key.account, hashOfKey(text), key.scopes, now, key.expiresAt);
+  return { id: Number(lastInsertRowid), key: text };
+}

@@ -1,0 +1,48 @@
+import type { Location } from '../../geo/coordinates.ts';
+import { distanceMeters } from '../../geo/distance.ts';
+
+/** A box on the map in degrees, both ends inside. */
+export interface Box {
+  readonly minLng: number;
+  readonly maxLng: number;
+  readonly minLat: number;
+  readonly maxLat: number;
+}
+
+/** A little under the length of a degree of latitude on the sphere of geo/distance.ts (111 195.08 m), so that a box never
+ * cuts off what lies just within the radius. */
+const METERS_PER_DEGREE = 111_190;
+
+/**
+ * The boxes that hold every point within `meters` of a location: one, or two where the 180th meridian cuts it.
+ *
+ * @param meters the radius; up to some hundred kilometres is meant
+ */
+export function boxesAround({ lat, lng }: Location, meters: number): Box[] {
+  const dLat = meters / METERS_PER_DEGREE;
+  const minLat = Math.max(-90, lat - dLat);
+  const maxLat = Math.min(90, lat + dLat);
+  const narrowest = Math.cos((Math.max(Math.abs(minLat), Math.abs(maxLat)) * Math.PI) / 180);
+  const dLng = dLat / Math.max(narrowest, 1e-9);
+  if (dLng >= 180) return [{ minLng: -180, maxLng: 180, minLat, maxLat }];
+  const minLng = lng - dLng;
+  const maxLng = lng + dLng;
+  if (minLng < -180)
+    return [
+      { minLng: -180, maxLng, minLat, maxLat },
+      { minLng: minLng + 360, maxLng: 180, minLat, maxLat },
+    ];
+  if (maxLng > 180)
+    return [
+      { minLng, maxLng: 180, minLat, maxLat },
+      { minLng: -180, maxLng: maxLng - 360, minLat, maxLat },
+    ];
+  return [{ minLng, maxLng, minLat, maxLat }];
+}
+
+/** True when the whole box lies within `meters` of the location: its farthest point is always a corner. */
+export function boxWithin(location: Location, box: Box, meters: number): boolean {
+  return [box.minLat, box.maxLat].every((lat) =>
+    [box.minLng, box.maxLng].every((lng) => distanceMeters(location, { lat, lng }) <= meters),
+  );
+}

@@ -1,0 +1,45 @@
+import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import type { ServiceDatabase } from './database.ts';
+import type { DatasetInfo, DatasetName } from './records.ts';
+import { needsOf } from './topic-needs.ts';
+
+/** A data set that is loaded. */
+export interface LoadedDataset extends DatasetInfo {
+  readonly rows: number;
+  /** Milliseconds since the epoch. */
+  readonly loadedAt: number;
+}
+
+/** What the service can answer from. */
+export interface DataDescription {
+  readonly datasets: readonly LoadedDataset[];
+  /** The topics that can be answered, in contract order. */
+  readonly topics: readonly TopicSlug[];
+  /** The others, each with the data sets that it waits for. */
+  readonly unavailable: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
+  /** True when any data set is sample data: answers must not be taken for real. */
+  readonly sample: boolean;
+}
+
+interface Row {
+  readonly name: DatasetName;
+  readonly source: string;
+  readonly vintage: string;
+  readonly licence: string;
+  readonly sample: 0 | 1;
+  readonly rows: number;
+  readonly loaded_at: number;
+}
+
+/** Lists the loaded data sets, by name, and what follows from them. */
+export function describeData(database: ServiceDatabase): DataDescription {
+  const rows = database.prepare<[], Row>('SELECT * FROM datasets ORDER BY name').all();
+  const loaded = new Set(rows.map(({ name }) => name));
+  const needs = TOPIC_SLUGS.map((topic) => ({ topic, missing: needsOf(topic).filter((name) => !loaded.has(name)) }));
+  return {
+    datasets: rows.map(({ sample, loaded_at, ...row }) => ({ ...row, sample: sample === 1, loadedAt: loaded_at })),
+    topics: needs.filter(({ missing }) => missing.length === 0).map(({ topic }) => topic),
+    unavailable: needs.filter(({ missing }) => missing.length > 0),
+    sample: rows.some(({ sample }) => sample === 1),
+  };
+}

@@ -1,0 +1,143 @@
+import type { Clock } from '../../clock.ts';
+import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
+import { isTopicSlug, NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import type { Location } from '../../geo/coordinates.ts';
+import { type Caller, createAuthentication } from '../accounts/authenticate.ts';
+import { type Charge, type Charges, createCharges, type RateWindow, type Refusal } from '../accounts/charges.ts';
+import type { Settlements } from '../accounts/settlements.ts';
+import { type Area, createAreaFinder } from '../data/area-finder.ts';
+import type { ServiceDatabase } from '../data/database.ts';
+import { type Radii, radiiWith } from '../topics/search-radii.ts';
+import { type Answers, createTopicAnswers, type Failures } from '../topics/topic-answers.ts';
+import { locationOfQuery } from './query-location.ts';
+import { type Failure, metaOf, successText } from './replies.ts';
+
+/** What a service may do otherwise than by default. */
+export interface AnswerOptions {
+  /** How the minute is counted. Default: sliding. */
+  readonly rateWindow?: RateWindow;
+  readonly failures?: Failures;
+  /** The slugs of the standard bundle, as the contract leaves them open. Default: all 18 natural topics. */
+  readonly standardTopics?: readonly TopicSlug[];
+  /** Search radii in metres that differ from the default. */
+  readonly radii?: Partial<Radii>;
+}
+
+/** A request, as far as it matters for its answer. */
+export interface AskedCall {
+  readonly key: string | undefined;
+  /** Which call the path names; a topic that the service does not have is given as text. */
+  readonly asked: Call | { readonly kind: 'single'; readonly topic: string };
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly requestId: string;
+}
+
+/** A body that is paid for, and the charge that is pending until it has been handed over. */
+export interface PaidAnswer {
+  readonly body: string;
+  readonly charge: Charge;
+}
+
+/**
+ * Makes the function that answers a call and charges it. The order of the questions decides which failure is told: who
+ * asks, what, may they, where, is it covered, does the quota and the minute allow it, is there an answer. The charge comes
+ * last, when nothing but the network can fail.
+ */
+export function createCallAnswers(
+  database: ServiceDatabase,
+  clock: Clock,
+  settlements: Settlements,
+  instance: number,
+  options: AnswerOptions,
+): (asked: AskedCall) => PaidAnswer | Failure {
+  const authenticate = createAuthentication(database);
+  const areaAt = createAreaFinder(database);
+  const hasAreas = database.prepare<[], number>("SELECT 1 FROM datasets WHERE name = 'areas'").pluck();
+  const answer = createTopicAnswers(database, radiiWith(options.radii ?? {}), options.failures);
+  const charges: Charges = createCharges(database, instance, options.rateWindow ?? 'sliding');
+  const bundles = { standard: options.standardTopics ?? NATURAL_SLUGS, enterprise: TOPIC_SLUGS };
+
+  function placeOf(query: AskedCall['query']): { location: Location; area: Area } | Failure {
+    const parameters = locationOfQuery(query);
+    if ('problem' in parameters) return { failure: 'INVALID_PARAMETER', message: parameters.problem };
+    // Without areas nobody can tell what lies in the US.
+    if (hasAreas.get() === undefined) return UPSTREAM_UNAVAILABLE;
+    const area = areaAt(parameters.location);
+    return area === null ? OUTSIDE_COVERAGE : { location: parameters.location, area };
+  }
+
+  /** All that is read for a call, in one transaction: a data set that is replaced meanwhile is seen whole, as it was or
+   * as it is; and to open a transaction for each statement would take longer than the statements. */
+  const read = database.transaction(({ key, asked, query }: AskedCall, now: number): ReadAnswer | Refusal | Failure => {
+    const caller = authenticate(key, now);
+    if (caller === null) return UNAUTHENTICATED;
+    if (!isKnown(asked)) return { failure: 'UNKNOWN_TOPIC', message: `There is no topic "${asked.topic}"` };
+    const scope = scopeOf(asked);
+    if (!caller.may(scope)) return { failure: 'SCOPE_REQUIRED', message: `The key lacks the scope "${scope}"` };
+    const place = placeOf(query);
+    if ('failure' in place) return place;
+    const refusal = charges.check(caller.account, asked, now);
+    if (refusal !== null) return refusal;
+    const topics = asked.kind === 'single' ? [asked.topic] : bundles[asked.kind];
+    const answers = answer(topics, place.location, place.area);
+    // A bundle is charged in full with some topics failed; with none answered it is no answer.
+    if ([...answers.values()].every((result) => result === null)) return UPSTREAM_UNAVAILABLE;
+    return { caller, call: asked, location: place.location, answers };
+  });
+
+  return (asked) => {
+    const now = clock.now();
+    let answered = read(asked, now);
+    // What a crashed instance left pending must not stand in the way of a call.
+    if (isRefusal(answered) && settlements.releaseGone(instance)) answered = read(asked, now);
+    if (isRefusal(answered)) return failureOf(answered);
+    if ('failure' in answered) return answered;
+    const { caller, call, location, answers } = answered;
+    const body = successText(call, location, answers, metaOf(asked.requestId, now, CREDITS[call.kind]));
+    const charge = charges.charge(caller, call, asked.requestId, now);
+    return 'failure' in charge ? failureOf(charge) : { body, charge };
+  };
+}
+
+/** An answer that was read and is not charged yet. */
+interface ReadAnswer {
+  readonly caller: Caller;
+  readonly call: Call;
+  readonly location: Location;
+  readonly answers: Answers;
+}
+
+const UNAUTHENTICATED: Failure = {
+  failure: 'UNAUTHENTICATED',
+  message: 'The X-API-Key header must carry a key that is valid',
+};
+const OUTSIDE_COVERAGE: Failure = {
+  failure: 'OUTSIDE_COVERAGE',
+  message: 'The location lies outside the US',
+};
+const UPSTREAM_UNAVAILABLE: Failure = {
+  failure: 'UPSTREAM_UNAVAILABLE',
+  message: 'The data behind this answer is not available now',
+};
+
+function isKnown(asked: AskedCall['asked']): asked is Call {
+  return asked.kind !== 'single' || isTopicSlug(asked.topic);
+}
+
+function isRefusal(answered: ReadAnswer | Refusal | Failure): answered is Refusal {
+  return 'failure' in answered && !('message' in answered);
+}
+
+function failureOf(refusal: Refusal): Failure {
+  if (refusal.failure === 'QUOTA_EXCEEDED') {
+    return {
+      failure: 'QUOTA_EXCEEDED',
+      message: 'The credits of this billing period do not reach, and overages are off',
+    };
+  }
+  return {
+    failure: 'RATE_LIMITED',
+    message: 'The credits of this minute do not reach',
+    retryAfter: refusal.retryAfter,
+  };
+}

@@ -1,0 +1,82 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Settlements } from '../accounts/settlements.ts';
+
+/** Watches the responses whose charges are pending, and settles each by how its response ended. */
+export interface Handover {
+  /** To be called before the response is sent; `socket` is the request's. */
+  watch(response: ServerResponse, socket: Socket, charge: number): void;
+  /** Settles what has ended, and takes back what has not. */
+  close(): void;
+}
+
+/** How long to wait with charges that could not be settled, because another process holds the database. */
+const RETRY_MS = 500;
+
+/**
+ * Makes the watch over responses. Those that end in one turn of the event loop are settled in one transaction at the end
+ * of that turn: a batch that waits longer would lose, if the process dies, charges whose answers have arrived.
+ */
+export function createHandover(settlements: Settlements, onError: (error: unknown) => void): Handover {
+  const open = new Set<number>();
+  // By socket, because a response that is queued behind another on its connection hears nothing of the connection's end.
+  const openOn = new WeakMap<Socket, Set<number>>();
+  let delivered: number[] = [];
+  let undelivered: number[] = [];
+  let scheduled = false;
+
+  function settleEnded(): void {
+    if (delivered.length + undelivered.length === 0) return;
+    settlements.settle(delivered, undelivered);
+    delivered = [];
+    undelivered = [];
+  }
+
+  function trySettling(): void {
+    scheduled = false;
+    try {
+      settleEnded();
+    } catch (error) {
+      onError(error);
+      scheduled = true;
+      setTimeout(trySettling, RETRY_MS).unref();
+    }
+  }
+
+  function end(charge: number, whole: boolean): void {
+    if (!open.delete(charge)) return;
+    (whole ? delivered : undelivered).push(charge);
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(trySettling);
+  }
+
+  function chargesOn(socket: Socket): Set<number> {
+    const known = openOn.get(socket);
+    if (known !== undefined) return known;
+    const charges = new Set<number>();
+    openOn.set(socket, charges);
+    socket.once('close', () => {
+      for (const charge of charges) end(charge, false);
+    });
+    return charges;
+  }
+
+  return {
+    watch(response, socket, charge) {
+      const charges = chargesOn(socket);
+      open.add(charge);
+      charges.add(charge);
+      response.prependOnceListener('finish', () => {
+        charges.delete(charge);
+        // A socket that is destroyed fails the writes that wait on it, and Node reports some of those as finished.
+        end(charge, !socket.destroyed && !socket.errored);
+      });
+    },
+    close() {
+      undelivered.push(...open);
+      open.clear();
+      settleEnded();
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * Makes `closeIdleConnections` of a server close idle connections only. Node's own takes a connection for idle as soon as
+ * its response has been ended, although megabytes of it may still wait to be sent; and `close` calls it first thing, so
+ * that bodies in flight would be cut. To be called before the server listens.
+ */
+export function spareBusyConnections(server: Server): void {
+  const responsesOn = new Map<Socket, number>();
+  server.on('connection', (socket: Socket) => {
+    responsesOn.set(socket, 0);
+    socket.once('close', () => responsesOn.delete(socket));
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const add = (change: 1 | -1) => {
+      const before = responsesOn.get(socket);
+      if (before !== undefined) responsesOn.set(socket, before + change);
+    };
+    add(1);
+    response.once('finish', () => add(-1));
+  });
+  server.closeIdleConnections = () => {
+    for (const [socket, responses] of responsesOn) if (responses === 0) socket.destroy();
+  };
+}

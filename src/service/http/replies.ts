@@ -1,0 +1,71 @@
+import type { FastifyReply } from 'fastify';
+import type { Call } from '../../contract/credits.ts';
+import type { ErrorEnvelope, Meta } from '../../contract/envelopes.ts';
+import { SERVICE_FAILURES, type ServiceFailure, UNAVAILABLE } from '../../contract/failures.ts';
+import { HEADERS } from '../../contract/headers.ts';
+import type { Location } from '../../geo/coordinates.ts';
+import type { Charge } from '../accounts/charges.ts';
+import type { ResultText } from '../topics/result-text.ts';
+import type { Answers } from '../topics/topic-answers.ts';
+
+/** What went wrong with a request, before it is a response. */
+export interface Failure {
+  readonly failure: ServiceFailure;
+  readonly message: string;
+  /** Seconds after which the same request may succeed. */
+  readonly retryAfter?: number;
+  /** The status where the web server's own differs from the failure's, such as 431. */
+  readonly status?: number;
+}
+
+/** The `meta` of a response; `request_id` is its UUID. */
+export function metaOf(requestId: string, now: number, credits: number): Meta {
+  return { request_id: requestId, timestamp: new Date(now).toISOString(), credit_cost: credits };
+}
+
+/** The body of an error, the only shape in which one leaves the service. */
+export function failureEnvelope({ failure, message }: Failure, requestId: string, now: number): ErrorEnvelope {
+  return { error: { code: failure, message }, meta: { ...metaOf(requestId, now, 0), credit_cost: 0 } };
+}
+
+/** Sends an error. */
+export function sendFailure(reply: FastifyReply, failure: Failure, requestId: string, now: number): FastifyReply {
+  if (failure.retryAfter !== undefined) reply.header(HEADERS.retryAfter, failure.retryAfter);
+  if (failure.failure === 'UNAUTHENTICATED') reply.header('www-authenticate', 'ApiKey realm="perilbook"');
+  return reply
+    .code(failure.status ?? SERVICE_FAILURES[failure.failure])
+    .header('cache-control', 'no-store')
+    .send(failureEnvelope(failure, requestId, now));
+}
+
+/** The headers of every success (contract, Endpoints). */
+export function successHeaders(charge: Charge): Record<string, string> {
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    [HEADERS.creditCost]: String(charge.credits),
+    [HEADERS.rateLimit]: String(charge.limit),
+    [HEADERS.rateRemaining]: String(charge.remaining),
+    [HEADERS.rateReset]: String(charge.resetSeconds),
+  };
+}
+
+/** The body of a success: the single-topic envelope, or the bundle's with `error` in place of what is unavailable. */
+export function successText(call: Call, location: Location, answers: Answers, meta: Meta): string {
+  const place = JSON.stringify({ lat: location.lat, lng: location.lng });
+  const data =
+    call.kind === 'single'
+      ? `{"topic":"${call.topic}","location":${place},"result":${resultText(answers.get(call.topic)!)}}`
+      : `{"location":${place},"topics":{${entriesText(answers)}}}`;
+  return `{"data":${data},"meta":${JSON.stringify(meta)}}`;
+}
+
+function entriesText(answers: Answers): string {
+  return [...answers]
+    .map(([topic, result]) => `"${topic}":${result === null ? `{"error":"${UNAVAILABLE}"}` : resultText(result)}`)
+    .join(',');
+}
+
+function resultText({ value, details }: ResultText): string {
+  return `{"value":${value},"details":${details}}`;
+}

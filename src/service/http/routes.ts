@@ -1,0 +1,49 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
+import { HEADERS } from '../../contract/headers.ts';
+import type { ServiceDatabase } from '../data/database.ts';
+import { describeData } from '../data/describe-data.ts';
+import type { AskedCall, PaidAnswer } from './answer-call.ts';
+import type { Handover } from './handover.ts';
+import { openApiDocument } from './openapi.ts';
+import { type Failure, sendFailure, successHeaders } from './replies.ts';
+
+/** Adds the contract's three endpoints, and two that need no key: `/healthz` and `/openapi.json`. */
+export function addRoutes(
+  app: FastifyInstance,
+  database: ServiceDatabase,
+  clock: Clock,
+  answerCall: (asked: AskedCall) => PaidAnswer | Failure,
+  handover: Handover,
+): void {
+  function answer(request: FastifyRequest, reply: FastifyReply, asked: AskedCall['asked']): FastifyReply {
+    const { socket } = request.raw;
+    // Who has left is not charged, and the end of the connection would not be heard any more.
+    if (socket.destroyed) return reply.hijack();
+    const key = request.headers[HEADERS.key];
+    const answered = answerCall({
+      key: typeof key === 'string' ? key : undefined,
+      asked,
+      query: request.query as Record<string, unknown>,
+      requestId: request.id,
+    });
+    if ('failure' in answered) return sendFailure(reply, answered, request.id, clock.now());
+    handover.watch(reply.raw, socket, answered.charge.id);
+    return reply.headers(successHeaders(answered.charge)).send(answered.body);
+  }
+
+  app.get('/v1/bundle/standard', (request, reply) => answer(request, reply, { kind: 'standard' }));
+  app.get('/v1/bundle/enterprise', (request, reply) => answer(request, reply, { kind: 'enterprise' }));
+  app.get<{ Params: { topic: string } }>('/v1/:topic/risk', (request, reply) =>
+    answer(request, reply, { kind: 'single', topic: request.params.topic }),
+  );
+  app.get('/healthz', (_, reply) => {
+    const { topics, sample } = describeData(database);
+    return reply.send({ status: 'ok', topics: topics.length, sample });
+  });
+  let document: unknown;
+  app.get('/openapi.json', (_, reply) => {
+    document ??= openApiDocument();
+    return reply.send(document);
+  });
+}

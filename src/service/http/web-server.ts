@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import type { Clock } from '../../clock.ts';
+import { refuseBrokenRequest } from './broken-requests.ts';
+import { spareBusyConnections } from './idle-connections.ts';
+import { type Failure, sendFailure } from './replies.ts';
+
+/** A request is one line and a few headers; a client that takes longer than this to send them is not one of ours. */
+const RECEIVE_TIMEOUT_MS = 10_000;
+/** A connection on which nothing moves: a reader of a 6 MB bundle has stalled. */
+const IDLE_TIMEOUT_MS = 120_000;
+/** Above the minute for which a client may pause for its rate limit, so that it finds its connection open. */
+const KEEP_ALIVE_MS = 75_000;
+const MAX_HEADER_BYTES = 16_384;
+
+/**
+ * The web server without routes: its limits, and the one door by which every error leaves.
+ *
+ * @param onError told of what is answered with a 5xx
+ */
+export function createWebServer(clock: Clock, onError: (error: unknown) => void): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    // HEAD would be answered, and charged, as GET.
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    connectionTimeout: IDLE_TIMEOUT_MS,
+    requestTimeout: RECEIVE_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: RECEIVE_TIMEOUT_MS },
+    // A slug that is too long is an unknown topic like any other.
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
+    bodyLimit: 1_024,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, clock),
+    frameworkErrors: (error, request, reply) => {
+      sendFailure(reply as FastifyReply, failureOfError(error), request.id, clock.now());
+    },
+  });
+  spareBusyConnections(app.server);
+  app.setNotFoundHandler((request, reply) =>
+    sendFailure(reply, { failure: 'UNKNOWN_TOPIC', message: 'There is nothing at this path' }, request.id, clock.now()),
+  );
+  app.setErrorHandler((error, request, reply) => {
+    const failure = failureOfError(error);
+    if (failure.failure !== 'INVALID_PARAMETER') onError(error);
+    return sendFailure(reply, failure, request.id, clock.now());
+  });
+  return app;
+}
+
+function failureOfError(error: unknown): Failure {
+  const { statusCode: status, code } = error as { statusCode?: unknown; code?: unknown };
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return { failure: 'INVALID_PARAMETER', message: 'The request cannot be read', status };
+  }
+  // Another process is writing, a load perhaps: it passes.
+  if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) {
+    return { failure: 'UPSTREAM_UNAVAILABLE', message: 'The service is busy' };
+  }
+  return { failure: 'INTERNAL', message: 'The service failed' };
+}
+
+/** Stops listening, lets requests in flight end, and after `ms` milliseconds cuts those that have not. */
+export async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
+  const bound = setTimeout(() => app.server.closeAllConnections(), ms);
+  // A connection that was busy when closing began goes idle later, and would be kept alive.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(bound);
+    clearInterval(sweep);
+  }
+}

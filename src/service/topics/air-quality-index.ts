@@ -1,0 +1,48 @@
+/** The six categories of the US air quality index, and the index value that each reaches (40 CFR 58 App. G). */
+const CATEGORIES = [
+  [50, 'Good'],
+  [100, 'Moderate'],
+  [150, 'Unhealthy for Sensitive Groups'],
+  [200, 'Unhealthy'],
+  [300, 'Very Unhealthy'],
+  [Number.POSITIVE_INFINITY, 'Hazardous'],
+] as const;
+
+export type AqiCategory = (typeof CATEGORIES)[number][1];
+
+/** The category of an index value, 0 upwards. */
+export function categoryOfAqi(aqi: number): AqiCategory {
+  return CATEGORIES.find(([highest]) => Math.round(aqi) <= highest)![1];
+}
+
+/** µg/m³ of one ppm of ozone at 25 °C and 1 atm: 48.00 g/mol over 24.45 l/mol. */
+const OZONE_UG_PER_PPM = (48 / 24.45) * 1_000;
+
+interface Breakpoints {
+  /** The highest concentration of each category but the last. */
+  readonly highest: readonly number[];
+  /** Decimals to which the agency cuts a concentration before it looks it up. */
+  readonly decimals: number;
+  readonly ugPerUnit: number;
+}
+
+/**
+ * EPA, Technical Assistance Document for the Reporting of Daily Air Quality (May 2024), table 6: PM2.5 and PM10 over
+ * 24 hours in µg/m³, ozone over 8 hours in ppm. The 8-hour scale of ozone ends at 0.200 ppm; above it the 1-hour scale
+ * counts, on which 0.404 ends `Very Unhealthy`.
+ */
+const BREAKPOINTS: Readonly<Record<'ozone' | 'pm25' | 'pm10', Breakpoints>> = {
+  pm25: { highest: [9, 35.4, 55.4, 125.4, 225.4], decimals: 1, ugPerUnit: 1 },
+  pm10: { highest: [54, 154, 254, 354, 424], decimals: 0, ugPerUnit: 1 },
+  ozone: { highest: [0.054, 0.07, 0.085, 0.105, 0.404], decimals: 3, ugPerUnit: OZONE_UG_PER_PPM },
+};
+
+/** The category of a pollutant's concentration in µg/m³. A momentary value is read on the scale of the daily mean. */
+export function categoryOfConcentration(pollutant: 'ozone' | 'pm25' | 'pm10', concentration: number): AqiCategory {
+  const { highest, decimals, ugPerUnit } = BREAKPOINTS[pollutant];
+  const scale = 10 ** decimals;
+  // 12 digits first: 35.4 * 10 must not be cut to 353.
+  const cut = Math.trunc(Number(((concentration / ugPerUnit) * scale).toPrecision(12))) / scale;
+  const index = highest.findIndex((limit) => cut <= limit);
+  return CATEGORIES[index === -1 ? CATEGORIES.length - 1 : index]![1];
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { changeAccount, createAccount } from '../../src/service/accounts/accounts.ts';
+import { createKey } from '../../src/service/accounts/keys.ts';
+import { usage } from '../../src/service/accounts/usage.ts';
+import { openDatabase, pathTo, request, StillClock, setUp, start, subscriptionOf } from './small-world.ts';
+
+const PLENTY = 1_000_000;
+
+function tally(statuses: readonly number[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+test('200 calls at once at the last credits: exactly those that fit are answered', async (t) => {
+  const { single, get, database, clock } = await setUp(t, { subscription: subscriptionOf(100, PLENTY) });
+  const replies = await Promise.all(
+    Array.from({ length: 200 }, (_, index) => (index % 20 === 0 ? get(pathTo('/v1/bundle/standard')) : single())),
+  );
+  const spent = replies.reduce((sum, { status, headers }) => {
+    return sum + (status === 200 ? Number(headers.get('x-credit-cost')) : 0);
+  }, 0);
+  assert.equal(spent, 100);
+  assert.ok(replies.every(({ status, body }) => status === 200 || body.error.code === 'QUOTA_EXCEEDED'));
+  const used = usage(database, 'tester', clock.now());
+  assert.equal(used.creditsCharged, 100);
+  assert.equal(used.calls.single + 15 * used.calls.standard, 100);
+});
+
+test('two services on one file, each with its own handle, share quota and minute', async (t) => {
+  const { service, key, file, clock } = await setUp(t, { subscription: subscriptionOf(100, PLENTY) });
+  const other = await start(t, { database: openDatabase(t, file), clock });
+  const replies = await Promise.all(
+    Array.from({ length: 200 }, (_, index) =>
+      request((index % 2 ? service : other).url + pathTo('/v1/drought/risk'), key),
+    ),
+  );
+  assert.deepEqual(tally(replies.map(({ status }) => status)), { 200: 100, 429: 100 });
+});
+
+test('what was charged is there after a restart', async (t) => {
+  const { single, service, key, file, clock, database } = await setUp(t, { subscription: subscriptionOf(10, 5) });
+  for (let i = 0; i < 5; i++) assert.equal((await single()).status, 200);
+  await service.close();
+  database.close();
+  const again = openDatabase(t, file);
+  const { url } = await start(t, { database: again, clock });
+  const limited = await request(url + pathTo('/v1/drought/risk'), key);
+  assert.equal(limited.body.error.code, 'RATE_LIMITED');
+  clock.at += 60_000;
+  for (let i = 0; i < 5; i++) assert.equal((await request(url + pathTo('/v1/drought/risk'), key)).status, 200);
+  clock.at += 60_000;
+  assert.equal((await request(url + pathTo('/v1/drought/risk'), key)).body.error.code, 'QUOTA_EXCEEDED');
+  assert.equal(usage(again, 'tester', clock.now()).creditsCharged, 10);
+});
+
+test('the allowance comes back on the anniversary at 00:00 UTC, of the 31st on the last day of a shorter month', async (t) => {
+  const clock = new StillClock(Date.UTC(2026, 0, 31, 12));
+  const { single, database } = await setUp(t, {
+    clock,
+    signedUpAt: Date.UTC(2025, 11, 31, 18),
+    subscription: subscriptionOf(1, PLENTY),
+  });
+  const statuses: number[] = [];
+  for (const at of [
+    Date.UTC(2026, 0, 31, 12),
+    Date.UTC(2026, 1, 27, 23, 59, 59, 999),
+    Date.UTC(2026, 1, 28),
+    Date.UTC(2026, 2, 30, 23, 59, 59, 999),
+    Date.UTC(2026, 2, 31),
+    Date.UTC(2026, 3, 30),
+  ]) {
+    clock.at = at;
+    statuses.push((await single()).status);
+  }
+  assert.deepEqual(statuses, [200, 429, 200, 429, 200, 200]);
+  const used = usage(database, 'tester', Date.UTC(2026, 1, 28));
+  assert.equal(used.periodStart, Date.UTC(2026, 1, 28));
+  assert.equal(used.periodEnd, Date.UTC(2026, 2, 31));
+  assert.equal(used.creditsCharged, 1);
+  assert.equal(used.totalCredits, 4);
+});
+
+test('with overages on, calls go on succeeding and what is beyond the allowance is counted', async (t) => {
+  const { single, get, database, clock } = await setUp(t, {
+    overages: true,
+    subscription: subscriptionOf(20, PLENTY),
+  });
+  assert.equal((await get(pathTo('/v1/bundle/standard'))).status, 200);
+  assert.equal((await get(pathTo('/v1/bundle/enterprise'))).status, 200);
+  assert.equal((await single()).status, 200);
+  const used = usage(database, 'tester', clock.now());
+  assert.equal(used.creditsCharged, 51);
+  assert.equal(used.overageCredits, 31);
+  assert.deepEqual(used.calls, { single: 1, standard: 1, enterprise: 1 });
+});
+
+test('an upgrade lifts a quota that is used up, at once', async (t) => {
+  const { single, database } = await setUp(t, { subscription: subscriptionOf(1, PLENTY) });
+  assert.equal((await single()).status, 200);
+  assert.equal((await single()).status, 429);
+  changeAccount(database, 'tester', { subscription: subscriptionOf(2, PLENTY) });
+  assert.equal((await single()).status, 200);
+  changeAccount(database, 'tester', { overages: true });
+  assert.equal((await single()).status, 200);
+});
+
+test('a sliding minute: no 60 seconds hold more than the limit, and Retry-After is when the call fits', async (t) => {
+  const { single, get, clock } = await setUp(t, { subscription: subscriptionOf(PLENTY, 20) });
+  assert.equal((await get(pathTo('/v1/bundle/standard'))).status, 200);
+  clock.at += 10_500;
+  for (let i = 0; i < 5; i++) assert.equal((await single()).status, 200);
+  const refused = await single();
+  assert.equal(refused.body.error.code, 'RATE_LIMITED');
+  // The bundle leaves the minute 49.5 s from now.
+  assert.equal(refused.headers.get('retry-after'), '50');
+  assert.equal((await get(pathTo('/v1/bundle/standard'))).headers.get('retry-after'), '50');
+  clock.at += 49_499;
+  assert.equal((await single()).status, 429);
+  clock.at += 1;
+  const answered = await single();
+  assert.equal(answered.status, 200);
+  assert.equal(answered.headers.get('x-ratelimit-remaining'), '14');
+  assert.equal(answered.headers.get('x-ratelimit-reset'), '60');
+  const never = await get(pathTo('/v1/bundle/enterprise'));
+  assert.equal(never.headers.get('retry-after'), '60');
+});
+
+test('a fixed minute begins with the minute of the clock', async (t) => {
+  const { single, clock } = await setUp(t, {
+    subscription: subscriptionOf(PLENTY, 3),
+    service: { rateWindow: 'fixed' },
+  });
+  clock.at += 50_000;
+  for (const left of ['2', '1', '0']) {
+    const { headers } = await single();
+    assert.equal(headers.get('x-ratelimit-remaining'), left);
+    // 50.25 s into the minute: 9.75 s are left.
+    assert.equal(headers.get('x-ratelimit-reset'), '10');
+  }
+  const refused = await single();
+  assert.equal(refused.body.error.code, 'RATE_LIMITED');
+  assert.equal(refused.headers.get('retry-after'), '10');
+  clock.at = Math.ceil(clock.at / 60_000) * 60_000 - 1;
+  assert.equal((await single()).status, 429);
+  clock.at += 1;
+  const { headers } = await single();
+  assert.equal(headers.get('x-ratelimit-remaining'), '2');
+  assert.equal(headers.get('x-ratelimit-reset'), '60');
+});
+
+test('the running sum of the minute is that of the charges, whatever the clock does', async (t) => {
+  const { single, get, clock, database } = await setUp(t, { subscription: subscriptionOf(PLENTY, 60) });
+  // Forward by fits and starts, and once back by half a minute.
+  for (const step of [0, 700, 20_000, 39_000, 500, -30_000, 100, 29_000, 61_000, 5, 59_990, 12, 400_000, 1]) {
+    clock.at += step;
+    const { status, headers } = step % 1_000 === 0 ? await get(pathTo('/v1/bundle/standard')) : await single();
+    const counted = database
+      .prepare<[number], number>('SELECT ifnull(sum(credits), 0) FROM charges WHERE charged_at > ?')
+      .pluck()
+      .get(clock.at - 60_000)!;
+    if (status === 200) assert.equal(Number(headers.get('x-ratelimit-remaining')), 60 - counted);
+    else assert.ok(counted + 1 > 60 - 15);
+  }
+});
+
+test('accounts do not share anything', async (t) => {
+  const { single, database, clock, get } = await setUp(t, { subscription: subscriptionOf(1, 1) });
+  createAccount(database, { name: 'other', subscription: subscriptionOf(1, 1) }, clock);
+  const { key } = createKey(database, 'other', ['drought'], clock);
+  assert.equal((await single()).status, 200);
+  assert.equal((await get(pathTo('/v1/drought/risk'), key)).status, 200);
+  assert.equal((await single()).status, 429);
+  assert.equal((await get(pathTo('/v1/drought/risk'), key)).status, 429);
+});

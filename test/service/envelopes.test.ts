@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { bundleEnvelope, singleEnvelope } from '../../src/contract/envelopes.ts';
+import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS } from '../../src/contract/topics.ts';
+import { RESULT_SCHEMAS } from '../../src/contract/values.ts';
+import { HERE, NEXT_DOOR, NOON, pathTo, setUp } from './small-world.ts';
+
+test('every topic answers with the envelope and the value of its category, for one credit', async (t) => {
+  const { get } = await setUp(t);
+  for (const { slug, title, category } of TOPICS) {
+    const { status, headers, body } = await get(pathTo(`/v1/${slug}/risk`));
+    assert.equal(status, 200, slug);
+    assert.match(headers.get('content-type')!, /^application\/json/);
+    singleEnvelope.parse(body);
+    RESULT_SCHEMAS.get(slug)!.parse(body.data.result);
+    assert.deepEqual(Object.keys(body), ['data', 'meta']);
+    assert.equal(body.data.topic, slug);
+    assert.deepEqual(body.data.location, HERE);
+    assert.equal(body.meta.credit_cost, 1);
+    assert.equal(body.meta.timestamp, new Date(NOON).toISOString());
+    const { value, details } = body.data.result;
+    if (category === 'natural') {
+      assert.deepEqual(value, { title, rating: 'Relatively High', score: 81.5, frequency: 0.25 });
+    }
+    if (category === 'proximity') {
+      assert.equal(value, 2);
+      assert.equal(details.features.length, 2);
+      assert.equal(details.features[0].properties.name, 'A "quoted" name, µ');
+    }
+    if (category === 'measurement') assert.equal(details, null);
+  }
+});
+
+test('details follow the topic: null, an array, an object with features, the three arrays of wildfire', async (t) => {
+  const { get } = await setUp(t);
+  const details = async (topic: string) => (await get(pathTo(`/v1/${topic}/risk`))).body.data.result.details;
+  const plain = NATURAL_SLUGS.filter(
+    (slug) => !['earthquake', 'hail', 'hurricane', 'tornado', 'wildfire'].includes(slug),
+  );
+  assert.equal(plain.length, 13);
+  for (const topic of plain) assert.equal(await details(topic), null);
+  for (const topic of ['hail', 'hurricane', 'tornado']) {
+    const records = await details(topic);
+    assert.equal(records.length, 2);
+    assert.equal(records[0].type, 'Feature');
+  }
+  const earthquakes = await details('earthquake');
+  assert.equal(earthquakes.type, 'FeatureCollection');
+  assert.equal(earthquakes.features.length, 2);
+  const fires = await details('wildfire');
+  assert.deepEqual(Object.keys(fires), ['current', 'historical', 'perimeters']);
+  assert.equal(fires.perimeters.length, 2);
+});
+
+test('where there is nothing near, counts are 0, arrays are empty and wildfire is an empty object', async (t) => {
+  const { get } = await setUp(t);
+  const { body } = await get(pathTo('/v1/bundle/enterprise', NEXT_DOOR));
+  assert.deepEqual(body.data.topics.brownfield, { value: 0, details: { type: 'FeatureCollection', features: [] } });
+  assert.deepEqual(body.data.topics.hail.details, []);
+  assert.deepEqual(body.data.topics.wildfire.details, {});
+  assert.deepEqual(body.data.topics.wildfire.value, {
+    title: 'Wildfire',
+    rating: 'Not Applicable',
+    score: null,
+    frequency: null,
+  });
+});
+
+test('measurements say what they are', async (t) => {
+  const { get } = await setUp(t);
+  const { airQuality, pm25, ozone, radon } = (await get(pathTo('/v1/bundle/enterprise'))).body.data.topics;
+  assert.equal(airQuality.value.metric, 'Good');
+  assert.equal(airQuality.value.progressValue, 8.4);
+  assert.equal(airQuality.value.additionalInfo.medianAqi, 42);
+  assert.deepEqual(pm25.value, {
+    measurement: { value: 12.5, unit: '\u00b5g/m\u00b3' },
+    rating: 'Moderate',
+    timestamp: '2026-03-15T11:00:00.250Z',
+  });
+  assert.equal(ozone.value.rating, 'Good');
+  assert.equal(radon.value.value, 'Zone 2');
+});
+
+test('the bundles return their topics in contract order for 15 and 35 credits', async (t) => {
+  const { get } = await setUp(t);
+  for (const [kind, slugs, cost] of [
+    ['standard', NATURAL_SLUGS, 15],
+    ['enterprise', TOPIC_SLUGS, 35],
+  ] as const) {
+    const { status, headers, body } = await get(pathTo(`/v1/bundle/${kind}`));
+    assert.equal(status, 200);
+    bundleEnvelope.parse(body);
+    assert.deepEqual(Object.keys(body.data.topics), slugs);
+    for (const slug of slugs) RESULT_SCHEMAS.get(slug)!.parse(body.data.topics[slug]);
+    assert.deepEqual(body.data.location, HERE);
+    assert.equal(body.meta.credit_cost, cost);
+    assert.equal(headers.get('x-credit-cost'), String(cost));
+  }
+});
+
+test('the headers of a success tell the cost and how the minute stands', async (t) => {
+  const { get, clock } = await setUp(t);
+  const first = await get(pathTo('/v1/bundle/standard'));
+  assert.equal(first.headers.get('x-ratelimit-limit'), '1200');
+  assert.equal(first.headers.get('x-ratelimit-remaining'), '1185');
+  assert.equal(first.headers.get('x-ratelimit-reset'), '60');
+  clock.at += 20_000;
+  const second = await get(pathTo('/v1/radon/risk'));
+  assert.equal(second.headers.get('x-credit-cost'), '1');
+  assert.equal(second.headers.get('x-ratelimit-remaining'), '1184');
+  assert.notEqual(first.body.meta.request_id, second.body.meta.request_id);
+});
+
+test('the slugs of the standard bundle can be chosen', async (t) => {
+  const seventeen = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
+  const { get } = await setUp(t, { service: { standardTopics: seventeen } });
+  const { body } = await get(pathTo('/v1/bundle/standard'));
+  assert.deepEqual(Object.keys(body.data.topics), seventeen);
+});
+
+test('a coordinate is echoed as the number it is, and -0 as 0', async (t) => {
+  const { get } = await setUp(t);
+  const { body } = await get('/v1/drought/risk?lat=40.2500&lng=-099.75');
+  assert.deepEqual(body.data.location, HERE);
+  const refused = await get('/v1/drought/risk?lat=-0&lng=-0.0');
+  assert.equal(refused.status, 422);
+});

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import test from 'node:test';
+import { errorEnvelope } from '../../src/contract/envelopes.ts';
+import { createKey } from '../../src/service/accounts/keys.ts';
+import { usage } from '../../src/service/accounts/usage.ts';
+import { AT_SEA, deliveries, HERE, NOON, pathTo, type Reply, request, setUp, subscriptionOf } from './small-world.ts';
+
+function assertFailure(reply: Reply, status: number, code: string): void {
+  assert.equal(reply.status, status, JSON.stringify(reply.body));
+  errorEnvelope.parse(reply.body);
+  assert.equal(reply.body.error.code, code);
+  assert.equal(reply.body.meta.credit_cost, 0);
+  assert.equal(reply.body.meta.timestamp, new Date(NOON).toISOString());
+  assert.equal(reply.headers.get('x-credit-cost'), null);
+}
+
+test('every failure has its status, its code and the one shape, and costs nothing', async (t) => {
+  const { get, database, clock } = await setUp(t);
+  const narrow = createKey(database, 'tester', ['wildfire'], clock).key;
+  const wildfire = pathTo('/v1/wildfire/risk');
+  assertFailure(await get(wildfire, null), 401, 'UNAUTHENTICATED');
+  assertFailure(await get(wildfire, 'pb_short'), 401, 'UNAUTHENTICATED');
+  assertFailure(await get(wildfire, `pb_${'A'.repeat(43)}`), 401, 'UNAUTHENTICATED');
+  assertFailure(await get(pathTo('/v1/flood/risk')), 404, 'UNKNOWN_TOPIC');
+  assertFailure(await get(pathTo('/v1/bundle/risk')), 404, 'UNKNOWN_TOPIC');
+  assertFailure(await get(pathTo('/v1/constructor/risk')), 404, 'UNKNOWN_TOPIC');
+  assertFailure(await get(pathTo('/v1/bundle/gold')), 404, 'UNKNOWN_TOPIC');
+  assertFailure(await get('/'), 404, 'UNKNOWN_TOPIC');
+  assertFailure(await get(pathTo('/v2/wildfire/risk')), 404, 'UNKNOWN_TOPIC');
+  assertFailure(await get(pathTo('/v1/brownfield/risk'), narrow), 403, 'SCOPE_REQUIRED');
+  assertFailure(await get(pathTo('/v1/bundle/standard'), narrow), 403, 'SCOPE_REQUIRED');
+  assertFailure(await get(pathTo('/v1/wildfire/risk', AT_SEA)), 422, 'OUTSIDE_COVERAGE');
+  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 0);
+});
+
+test('the order of the questions decides which failure is told', async (t) => {
+  const { get, database, clock, single } = await setUp(t, { subscription: subscriptionOf(2, 1) });
+  const narrow = createKey(database, 'tester', ['wildfire'], clock).key;
+  assertFailure(await get('/v1/flood/risk', null), 401, 'UNAUTHENTICATED');
+  assertFailure(await get('/v1/flood/risk', narrow), 404, 'UNKNOWN_TOPIC');
+  assertFailure(await get('/v1/brownfield/risk', narrow), 403, 'SCOPE_REQUIRED');
+  assert.equal((await single()).status, 200);
+  assertFailure(await get('/v1/drought/risk?lat=91&lng=0'), 400, 'INVALID_PARAMETER');
+  assertFailure(await get(pathTo('/v1/drought/risk', AT_SEA)), 422, 'OUTSIDE_COVERAGE');
+  assertFailure(await single(), 429, 'RATE_LIMITED');
+  // 15 credits fit neither the period nor the minute: the period is told.
+  assertFailure(await get(pathTo('/v1/bundle/standard')), 429, 'QUOTA_EXCEEDED');
+});
+
+test('lat and lng are plain decimal numbers in range, each exactly once', async (t) => {
+  const { get, service, key } = await setUp(t);
+  for (const query of [
+    '',
+    '?lat=40.25',
+    '?lng=-99.75',
+    '?lat=40.25&lat=40.25&lng=-99.75',
+    '?lat=40.25&lng=-99.75&lng=-99.75',
+    '?lat=&lng=-99.75',
+    '?lat=4e1&lng=-99.75',
+    '?lat=0x28&lng=-99.75',
+    '?lat=%2B40.25&lng=-99.75',
+    '?lat=+40.25&lng=-99.75',
+    '?lat=40,25&lng=-99.75',
+    '?lat=40.&lng=-99.75',
+    '?lat=.5&lng=-99.75',
+    '?lat=NaN&lng=-99.75',
+    '?lat=Infinity&lng=-99.75',
+    '?lat=90.0001&lng=-99.75',
+    '?lat=40.25&lng=-180.0001',
+    '?lat=40.25%00&lng=-99.75',
+    '?lat[]=40.25&lng=-99.75',
+    '?LAT=40.25&lng=-99.75',
+  ]) {
+    const reply = await get(`/v1/drought/risk${query}`);
+    assertFailure(reply, 400, 'INVALID_PARAMETER');
+    assert.match(reply.body.error.message, /"(lat|lng)"/);
+  }
+  const more = await request(`${service.url}${pathTo('/v1/drought/risk')}&units=metric`, key);
+  assert.equal(more.status, 200);
+  assert.deepEqual(more.body.data.location, HERE);
+});
+
+test('other methods and broken requests leave by the same door, and HEAD is not charged', async (t) => {
+  const { service, key, database, clock } = await setUp(t);
+  const url = service.url + pathTo('/v1/drought/risk');
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+    assertFailure(await request(url, key, { method }), 404, 'UNKNOWN_TOPIC');
+  }
+  assert.equal((await fetch(url, { method: 'HEAD', headers: { 'x-api-key': key } })).status, 404);
+  assertFailure(await request(`${service.url}/v1/%E0%A4%A/risk`, key), 400, 'INVALID_PARAMETER');
+  assertFailure(await request(`${service.url}/v1/${'x'.repeat(200)}/risk`, key), 404, 'UNKNOWN_TOPIC');
+  const raw = await sendRaw(service.port, 'GET / HTTP/9\r\n\r\n');
+  assert.match(raw, /^HTTP\/1\.1 400 /);
+  errorEnvelope.parse(JSON.parse(raw.slice(raw.indexOf('\r\n\r\n'))));
+  const large = await sendRaw(service.port, `GET /?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  assert.match(large, /^HTTP\/1\.1 431 /);
+  errorEnvelope.parse(JSON.parse(large.slice(large.indexOf('\r\n\r\n'))));
+  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 0);
+});
+
+test('two keys in one request are no key', async (t) => {
+  const { service, key } = await setUp(t);
+  const status = await new Promise((resolve, reject) => {
+    httpRequest(service.url + pathTo('/v1/drought/risk'), { headers: { 'x-api-key': [key, key] } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+  assert.equal(status, 401);
+});
+
+test('a single topic that fails is a 502 and free; a bundle with one that fails is charged in full', async (t) => {
+  const { get, database, clock } = await setUp(t, {
+    service: { failures: (topic, { lat }) => topic === 'hail' && lat === HERE.lat },
+  });
+  assertFailure(await get(pathTo('/v1/hail/risk')), 502, 'UPSTREAM_UNAVAILABLE');
+  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 0);
+  const { status, headers, body } = await get(pathTo('/v1/bundle/enterprise'));
+  assert.equal(status, 200);
+  assert.deepEqual(body.data.topics.hail, { error: 'unavailable' });
+  assert.equal(Object.keys(body.data.topics).length, 37);
+  assert.equal(headers.get('x-credit-cost'), '35');
+  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 35);
+});
+
+test('a topic whose data is not loaded is unavailable, and so is an area without a row', async (t) => {
+  const { get, database, clock } = await setUp(t, {
+    deliveries: deliveries().filter(({ info }) => !['radon', 'records:wildfire.current'].includes(info.name)),
+  });
+  assertFailure(await get(pathTo('/v1/radon/risk')), 502, 'UPSTREAM_UNAVAILABLE');
+  assertFailure(await get(pathTo('/v1/wildfire/risk')), 502, 'UPSTREAM_UNAVAILABLE');
+  // A tract that has no rating, in a county that has none.
+  const unrated = await get(pathTo('/v1/bundle/enterprise', { lat: 40.75, lng: -99.25 }));
+  assert.deepEqual(unrated.body.data.topics.drought, { error: 'unavailable' });
+  assert.equal(unrated.body.data.topics.park.value, 0);
+  assert.equal(unrated.body.meta.credit_cost, 35);
+  // Nothing of the standard bundle is there: that is no answer.
+  assertFailure(await get(pathTo('/v1/bundle/standard', { lat: 40.75, lng: -99.25 })), 502, 'UPSTREAM_UNAVAILABLE');
+  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 35);
+});
+
+test('without areas nobody can tell what lies in the US', async (t) => {
+  const { get } = await setUp(t, { deliveries: [] });
+  assertFailure(await get(pathTo('/v1/park/risk')), 502, 'UPSTREAM_UNAVAILABLE');
+});
+
+test('health needs no key and says whether the data is a sample', async (t) => {
+  const { get } = await setUp(t);
+  const { status, body } = await get('/healthz', null);
+  assert.equal(status, 200);
+  assert.deepEqual(body, { status: 'ok', topics: 37, sample: true });
+});
+
+function sendRaw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+  });
+}

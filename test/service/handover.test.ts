@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { usage } from '../../src/service/accounts/usage.ts';
+import {
+  deliveries,
+  HERE,
+  info,
+  openDatabase,
+  pathTo,
+  point,
+  releaseLater,
+  request,
+  type SetupOptions,
+  setUp,
+  start,
+  subscriptionOf,
+} from './small-world.ts';
+
+/** All data, and so many towers around HERE that a body of 24 MB does not fit the buffers of a connection. */
+const LARGE: SetupOptions = {
+  subscription: subscriptionOf(1_000_000, 1_000_000),
+  deliveries: [
+    ...deliveries(),
+    {
+      kind: 'sites',
+      topic: 'cellTower',
+      info: info('sites:cellTower'),
+      records: Array.from({ length: 300 }, (_, index) =>
+        point(HERE.lng + index * 1e-5, HERE.lat, { note: 'x'.repeat(80_000) }),
+      ),
+    },
+  ],
+};
+const TOWERS = pathTo('/v1/cellTower/risk');
+
+/** A connection that has sent a request and read the head of its response, and no more. */
+async function halfRead(t: TestContext, port: number, key: string, path: string): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  releaseLater(t, () => socket.destroy());
+  socket.on('error', () => {});
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`);
+  const [chunk] = (await once(socket, 'data')) as [Buffer];
+  socket.pause();
+  assert.match(chunk.toString('latin1'), /^HTTP\/1\.1 200 /);
+  return socket;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const end = Date.now() + 5_000;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error('It did not come about within 5 s');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+test('a client that leaves in the middle of the body is not charged', async (t) => {
+  const { service, key, database, clock } = await setUp(t, LARGE);
+  const credits = () => usage(database, 'tester', clock.now()).creditsCharged;
+  for (const leave of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.resetAndDestroy()]) {
+    const socket = await halfRead(t, service.port, key, TOWERS);
+    assert.equal(credits(), 1);
+    leave(socket);
+    await until(() => credits() === 0);
+  }
+  assert.equal(database.prepare('SELECT count(*) FROM charges').pluck().get(), 0);
+  const whole = await request(service.url + TOWERS, key);
+  assert.equal(whole.body.data.result.value, 300);
+  assert.equal(whole.headers.get('x-ratelimit-remaining'), '999999');
+  await until(() => pending(database) === 0);
+  assert.equal(credits(), 1);
+});
+
+test('a charge that cannot be made final, because another process writes, is made final later', async (t) => {
+  const errors: unknown[] = [];
+  const { service, key, database, file } = await setUp(t, {
+    ...LARGE,
+    service: { busyTimeout: 10, onError: (error) => errors.push(error) },
+  });
+  const socket = await halfRead(t, service.port, key, TOWERS);
+  const other = openDatabase(t, file);
+  other.exec('BEGIN IMMEDIATE');
+  socket.resume();
+  await until(() => errors.length > 0);
+  assert.equal(pending(database), 1);
+  other.exec('ROLLBACK');
+  await until(() => pending(database) === 0);
+  assert.equal(database.prepare('SELECT count(*) FROM charges').pluck().get(), 1);
+});
+
+test('requests that are sent one after the other without waiting are each charged once', async (t) => {
+  const { service, key, database, clock } = await setUp(t);
+  const socket = connect(service.port, '127.0.0.1');
+  releaseLater(t, () => socket.destroy());
+  const head = `GET ${pathTo('/v1/drought/risk')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
+  socket.write(head.repeat(20));
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  await until(() => text.split('HTTP/1.1 200 ').length === 21 && pending(database) === 0);
+  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 20);
+});
+
+test('requests behind one whose client leaves are not charged either', async (t) => {
+  const { service, key, database, clock } = await setUp(t, LARGE);
+  const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
+  const socket = await halfRead(t, service.port, key, TOWERS);
+  socket.write(head(pathTo('/v1/drought/risk')).repeat(3));
+  await until(() => usage(database, 'tester', clock.now()).creditsCharged === 4);
+  socket.destroy();
+  await until(() => usage(database, 'tester', clock.now()).creditsCharged === 0);
+});
+
+test('closing lets a body in flight arrive whole, and then charges it', async (t) => {
+  const { service, key, database, clock, file } = await setUp(t, LARGE);
+  const response = await fetch(service.url + TOWERS, { headers: { 'x-api-key': key } });
+  const closed = service.close();
+  const body = (await response.json()) as { data: { result: { value: number } } };
+  assert.equal(body.data.result.value, 300);
+  await closed;
+  await assert.rejects(fetch(service.url));
+  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 1);
+  assert.equal(pending(database), 0);
+  assert.deepEqual(lockFiles(file), []);
+});
+
+test('closing cuts a reader that does not read, after its bound, and does not charge it', async (t) => {
+  const { service, key, database, clock } = await setUp(t, { ...LARGE, service: { closeTimeout: 100 } });
+  await halfRead(t, service.port, key, TOWERS);
+  const before = Date.now();
+  await service.close();
+  assert.ok(Date.now() - before < 5_000);
+  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 0);
+});
+
+test('what a killed service had not handed over is not charged, and what it had is', async (t) => {
+  const { service, key, database, clock, file } = await setUp(t, LARGE);
+  await service.close();
+  const { child, port } = await forkService(t, file);
+  for (let i = 0; i < 3; i++) {
+    assert.equal((await request(`http://127.0.0.1:${port}${pathTo('/v1/drought/risk')}`, key)).status, 200);
+  }
+  await until(() => pending(database) === 0);
+  await halfRead(t, port, key, TOWERS);
+  // While it lives, what it is handing over counts.
+  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 4);
+  const another = await start(t, { database, clock });
+  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 4);
+  assert.equal(lockFiles(file).length, 2);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 3);
+  await another.close();
+  await start(t, { database, clock });
+  assert.equal(lockFiles(file).length, 1);
+});
+
+test('what a killed service left pending does not stand in the way of the last credits', async (t) => {
+  const { service, key, database, clock, file } = await setUp(t, { ...LARGE, subscription: subscriptionOf(2, 100) });
+  const { child, port } = await forkService(t, file);
+  await halfRead(t, port, key, TOWERS);
+  const single = () => request(service.url + pathTo('/v1/drought/risk'), key);
+  assert.equal((await single()).status, 200);
+  assert.equal((await single()).status, 429);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  assert.equal((await single()).status, 200);
+  assert.equal((await single()).status, 429);
+  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 2);
+});
+
+function pending(database: ReturnType<typeof openDatabase>): number {
+  return database.prepare<[], number>('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck().get()!;
+}
+
+function lockFiles(file: string): string[] {
+  return readdirSync(dirname(file)).filter((name) => name.includes('-instance-'));
+}
+
+/** A service in a process of its own, on the same file and the same still time. */
+async function forkService(t: TestContext, file: string): Promise<{ child: ChildProcess; port: number }> {
+  const child = fork(new URL('./forked-service.ts', import.meta.url), [file], { execPath: process.execPath });
+  releaseLater(t, () => child.kill('SIGKILL'));
+  const [port] = (await once(child, 'message')) as [number];
+  return { child, port };
+}

@@ -1,0 +1,249 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Geometry, Polygon } from 'geojson';
+import type { Clock } from '../../src/clock.ts';
+import { SUBSCRIPTIONS, type Subscription } from '../../src/contract/subscriptions.ts';
+import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { createAccount } from '../../src/service/accounts/accounts.ts';
+import { createKey } from '../../src/service/accounts/keys.ts';
+import { openServiceDatabase, type ServiceDatabase } from '../../src/service/data/database.ts';
+import { deliver } from '../../src/service/data/deliver.ts';
+import type {
+  AreaRecord,
+  DatasetInfo,
+  DatasetName,
+  Delivery,
+  FeedRecord,
+  NaturalRatingRecord,
+  RecordFeed,
+} from '../../src/service/data/records.ts';
+import { type RunningService, type ServiceOptions, startService } from '../../src/service/http/start-service.ts';
+
+/** 2026-03-15, 12:00:00.250 UTC: in the middle of a month, a quarter of a second past a full minute. */
+export const NOON = Date.UTC(2026, 2, 15, 12, 0, 0, 250);
+
+/** A clock that stands still until it is set. */
+export class StillClock implements Clock {
+  at: number;
+
+  constructor(at: number = NOON) {
+    this.at = at;
+  }
+
+  now(): number {
+    return this.at;
+  }
+
+  sleep(): Promise<void> {
+    throw new Error('Nothing in the service sleeps');
+  }
+}
+
+/** In the tract 31001000100 of the county 31001. */
+export const HERE = { lat: 40.25, lng: -99.75 };
+/** In the county 31003, which has no tracts. */
+export const NEXT_DOOR = { lat: 40.5, lng: -98.5 };
+/** In the Pacific. */
+export const AT_SEA = { lat: 30, lng: -140 };
+
+/** A square of `size` degrees whose south-west corner is given. */
+export function square(lng: number, lat: number, size: number): Polygon {
+  return {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [lng, lat],
+        [lng + size, lat],
+        [lng + size, lat + size],
+        [lng, lat + size],
+        [lng, lat],
+      ],
+    ],
+  };
+}
+
+export function info(name: DatasetName, sample = false): DatasetInfo {
+  return { name, source: 'https://example.org/data', vintage: '2026', licence: '', sample };
+}
+
+export const AREAS: readonly AreaRecord[] = [
+  area('31001', -100, 40, 1),
+  area('31001000100', -100, 40, 0.5),
+  area('31001000200', -99.5, 40, 0.5),
+  area('31001000300', -100, 40.5, 0.5),
+  area('31001000400', -99.5, 40.5, 0.5),
+  area('31003', -99, 40, 1),
+];
+
+function area(geoid: string, lng: number, lat: number, size: number): AreaRecord {
+  const level = geoid.length === 11 ? 'tract' : 'county';
+  return { geoid, level, name: `Area ${geoid}`, state: 'NE', geometry: square(lng, lat, size) };
+}
+
+export const RATINGS: readonly NaturalRatingRecord[] = NATURAL_SLUGS.flatMap((topic) => [
+  { geoid: '31001000100', topic, rating: 'Relatively High', score: 81.5, frequency: 0.25 },
+  { geoid: '31003', topic, rating: 'Not Applicable', score: null, frequency: null },
+]);
+
+export function feature(geometry: Geometry, properties: Record<string, unknown> = {}): FeedRecord {
+  return { geometry, properties };
+}
+
+export function point(lng: number, lat: number, properties: Record<string, unknown> = {}): FeedRecord {
+  return feature({ type: 'Point', coordinates: [lng, lat] }, properties);
+}
+
+export const FEED_NAMES: readonly RecordFeed[] = [
+  'earthquake',
+  'hail',
+  'hurricane',
+  'tornado',
+  'wildfire.current',
+  'wildfire.historical',
+  'wildfire.perimeters',
+];
+
+/** Everything, small: two features of each layer near HERE and one far from it. */
+export function deliveries(): Delivery[] {
+  const near = [point(-99.751, 40.251, { name: 'A "quoted" name, µ' }), point(-99.752, 40.252, { name: 'second' })];
+  const records = [...near, point(-80, 30)];
+  const days = {
+    daysWithAqi: 365,
+    goodDays: 300,
+    moderateDays: 60,
+    unhealthyForSensitiveGroupsDays: 4,
+    unhealthyDays: 1,
+    veryUnhealthyDays: 0,
+    hazardousDays: 0,
+    maxAqi: 160,
+    medianAqi: 42,
+  };
+  const counties = ['31001', '31003'];
+  return [
+    { kind: 'areas', info: info('areas'), records: AREAS },
+    { kind: 'nri', info: info('nri'), records: RATINGS },
+    ...PROXIMITY_SLUGS.map((topic): Delivery => ({ kind: 'sites', topic, info: info(`sites:${topic}`), records })),
+    ...FEED_NAMES.map((feed): Delivery => ({ kind: 'records', feed, info: info(`records:${feed}`), records })),
+    {
+      kind: 'airQuality',
+      info: info('airQuality'),
+      records: counties.map((countyGeoid) => ({ countyGeoid, year: 2025, ...days })),
+    },
+    { kind: 'radon', info: info('radon'), records: counties.map((countyGeoid) => ({ countyGeoid, zone: 2 as const })) },
+    {
+      kind: 'readings',
+      info: info('readings', true),
+      records: (['ozone', 'pm25', 'pm10'] as const).map((pollutant) => ({
+        pollutant,
+        monitor: `monitor of ${pollutant}`,
+        lat: 40.3,
+        lng: -99.7,
+        concentration: 12.5,
+        measuredAt: NOON - 3_600_000,
+      })),
+    },
+  ];
+}
+
+const RELEASES = new WeakMap<TestContext, (() => unknown)[]>();
+
+/** Releases what a test took when it ends, the last taken first: `t.after` goes the other way round. */
+export function releaseLater(t: TestContext, release: () => unknown): void {
+  const known = RELEASES.get(t);
+  if (known !== undefined) {
+    known.push(release);
+    return;
+  }
+  const releases = [release];
+  RELEASES.set(t, releases);
+  t.after(async () => {
+    for (const next of releases.reverse()) await next();
+  });
+}
+
+/** The path of a database file in a directory that is removed when the test ends. */
+export function databaseFile(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'perilbook-service-'));
+  releaseLater(t, () => rmSync(directory, { recursive: true, force: true }));
+  return join(directory, 'service.db');
+}
+
+export function openDatabase(t: TestContext, file: string = databaseFile(t)): ServiceDatabase {
+  const database = openServiceDatabase(file);
+  releaseLater(t, () => database.close());
+  return database;
+}
+
+export interface Setup {
+  readonly file: string;
+  readonly clock: StillClock;
+  readonly database: ServiceDatabase;
+  /** A key of the account `tester` with all scopes. */
+  readonly key: string;
+  readonly keyId: number;
+  readonly service: RunningService;
+  /** One request with the key, or with another or none. */
+  get(path: string, key?: string | null): Promise<Reply>;
+  /** One natural topic at HERE: a credit. */
+  single(): Promise<Reply>;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into freely
+  readonly body: any;
+}
+
+export interface SetupOptions {
+  readonly subscription?: Subscription;
+  readonly overages?: boolean;
+  readonly signedUpAt?: number;
+  readonly clock?: StillClock;
+  readonly deliveries?: readonly Delivery[];
+  readonly service?: Partial<ServiceOptions>;
+}
+
+/** A service with all data and one account, on a file of its own. */
+export async function setUp(t: TestContext, options: SetupOptions = {}): Promise<Setup> {
+  const clock = options.clock ?? new StillClock();
+  const file = databaseFile(t);
+  const database = openDatabase(t, file);
+  for (const delivery of options.deliveries ?? deliveries()) deliver(database, delivery, clock);
+  const { subscription = SUBSCRIPTIONS.professional, overages = false, signedUpAt } = options;
+  createAccount(
+    database,
+    { name: 'tester', subscription, overages, ...(signedUpAt === undefined ? {} : { signedUpAt }) },
+    clock,
+  );
+  const { id, key } = createKey(database, 'tester', ['bundle', ...TOPIC_SLUGS], clock);
+  const service = await start(t, { database, clock, ...options.service });
+  const get: Setup['get'] = (path, other = key) => request(service.url + path, other);
+  return { file, clock, database, key, keyId: id, service, get, single: () => get(pathTo('/v1/drought/risk')) };
+}
+
+export async function start(
+  t: TestContext,
+  options: Partial<ServiceOptions> & { database: ServiceDatabase; clock: Clock },
+): Promise<RunningService> {
+  const service = await startService({ port: 0, ...options });
+  releaseLater(t, () => service.close());
+  return service;
+}
+
+export function pathTo(path: string, { lat, lng } = HERE): string {
+  return `${path}?lat=${lat}&lng=${lng}`;
+}
+
+export async function request(url: string, key: string | null, init: RequestInit = {}): Promise<Reply> {
+  const response = await fetch(url, { ...init, headers: { ...(key === null ? {} : { 'x-api-key': key }) } });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+}
+
+/** A subscription with figures of its own. */
+export function subscriptionOf(creditsPerMonth: number, creditsPerMinute: number): Subscription {
+  return { name: 'enterprise', creditsPerMonth, creditsPerMinute, overageRate: null };
+}
