@@ -7,12 +7,12 @@ import { PerilbookError } from '../errors.ts';
 import { fingerprintOf, readKeys } from '../job/keyring.ts';
 import type { Connection } from '../job/run.ts';
 import type { Job } from '../job/settings.ts';
-import { changeAccount, createAccount, listAccounts } from '../service/accounts.ts';
-import { openServiceDatabase, type ServiceDatabase } from '../service/database.ts';
-import { createKey, revokeKey } from '../service/keys.ts';
+import { changeAccount, createAccount, listAccounts } from '../service/accounts/accounts.ts';
+import { createKey, revokeKey } from '../service/accounts/keys.ts';
+import { openServiceDatabase, type ServiceDatabase } from '../service/data/database.ts';
+import { startService } from '../service/http/start-service.ts';
 import { buildSampleDatabase, refreshSampleReadings } from '../service/sample/build-sample-database.ts';
 import { SAMPLE_VINTAGE } from '../service/sample/deliveries.ts';
-import { startService } from '../service/start-service.ts';
 import { say, type World } from './world.ts';
 
 /**

@@ -92,6 +92,7 @@ function accountWords({ job, plan, summary }: Prepared): (readonly [string, stri
 /** The one line that says what will happen. */
 function verdict({ plan, summary }: Prepared): string {
   const { credits, credits_available, credits_limit } = summary;
+  if (summary.cells === 0) return 'No row can be looked up: 0 credits.';
   if (credits === 0) return 'Everything is in the store: 0 credits.';
   if (credits > credits_limit && credits_limit <= credits_available) {
     return `${counted(credits, 'credit')} needed, the budget allows ${grouped(credits_limit)}: the rest stays deferred.`;

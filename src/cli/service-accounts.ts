@@ -1,0 +1,137 @@
+import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../contract/subscriptions.ts';
+import { TOPIC_SLUGS } from '../contract/topics.ts';
+import { PerilbookError } from '../errors.ts';
+import { durationMs } from '../job/duration.ts';
+import { isoTime } from '../job/summary.ts';
+import { createAccount, listAccounts } from '../service/accounts/accounts.ts';
+import { createKey, listKeys, type NewKey, revokeKey, rotateKey } from '../service/accounts/keys.ts';
+import type { ServiceDatabase } from '../service/data/database.ts';
+import { EXIT } from './exit-codes.ts';
+import type { Flags } from './program.ts';
+import { counted, table } from './words.ts';
+import { say, sayJson, type World } from './world.ts';
+
+/** `perilbook service account create --account NAME …`, and `account list`. */
+export function accountAction(world: World, database: ServiceDatabase, flags: Flags): number {
+  if (flags.what === 'create') {
+    const signedUp = flags['signed-up'] as string | undefined;
+    const signedUpAt = signedUp === undefined ? undefined : Date.parse(signedUp);
+    if (Number.isNaN(signedUpAt)) {
+      throw new PerilbookError('USAGE', `--signed-up ${signedUp} is no day`, 'Write it like 2026-01-31.');
+    }
+    const account = createAccount(
+      database,
+      {
+        name: needed(flags, 'account'),
+        subscription: subscriptionOf(flags),
+        overages: flags.overages === true,
+        ...(signedUpAt === undefined ? {} : { signedUpAt }),
+      },
+      world.clock,
+    );
+    say(world, `Made the account ${account.name} (${account.subscription.name}).`);
+    return EXIT.complete;
+  }
+  if (flags.what !== 'list') throw unknownAction('account', flags.what, 'create, list');
+  const accounts = listAccounts(database);
+  if (flags.json) sayJson(world, accounts);
+  else {
+    const rows = accounts.map(({ name, subscription, overages }) => [
+      name,
+      subscription.name,
+      String(subscription.creditsPerMonth),
+      String(subscription.creditsPerMinute),
+      overages ? 'on' : 'off',
+    ]);
+    world.stdout.write(
+      `${table(['account', 'subscription', 'a month', 'a minute', 'overages'], rows, '').join('\n')}\n`,
+    );
+  }
+  return EXIT.complete;
+}
+
+/** `perilbook service key create | list | rotate | revoke`. A new key goes to stdout, once. */
+export function keyAction(world: World, database: ServiceDatabase, flags: Flags): number {
+  switch (flags.what) {
+    case 'create': {
+      const life = flags['expires-in'] as string | undefined;
+      const ms = life === undefined ? undefined : durationMs(life);
+      if (ms === null) throw new PerilbookError('USAGE', `--expires-in ${life} is no time`, 'Write it like 90d.');
+      const options = ms === undefined ? {} : { expiresAt: world.clock.now() + ms };
+      showOnce(world, createKey(database, needed(flags, 'account'), scopesOf(flags), world.clock, options));
+      return EXIT.complete;
+    }
+    case 'rotate': {
+      const grace = (flags.grace as number | undefined) ?? 0;
+      showOnce(world, rotateKey(database, keyNumber(flags), grace, world.clock));
+      say(world, `The old key works for ${counted(grace, 'more second')}.`);
+      return EXIT.complete;
+    }
+    case 'revoke':
+      revokeKey(database, keyNumber(flags), world.clock);
+      say(world, 'Revoked: the next request with it is refused.');
+      return EXIT.complete;
+    case 'list': {
+      const keys = listKeys(database, world.clock, flags.account as string | undefined);
+      if (flags.json) sayJson(world, keys);
+      else {
+        const rows = keys.map(({ id, account, state, scopes, expiresAt }) => [
+          String(id),
+          account,
+          state,
+          isoTime(expiresAt) ?? '',
+          scopes.length > 4 ? `${scopes.slice(0, 3).join(' ')} and ${scopes.length - 3} more` : scopes.join(' '),
+        ]);
+        world.stdout.write(`${table(['key', 'account', 'state', 'expires', 'scopes'], rows, '').join('\n')}\n`);
+      }
+      return EXIT.complete;
+    }
+    default:
+      throw unknownAction('key', flags.what, 'create, list, rotate, revoke');
+  }
+}
+
+function showOnce(world: World, { id, key }: NewKey): void {
+  say(world, `Key ${id}. It is shown this once; only its hash is kept.`);
+  world.stdout.write(`${key}\n`);
+}
+
+function scopesOf(flags: Flags): string[] {
+  const names = needed(flags, 'scopes')
+    .split(',')
+    .map((name) => name.trim());
+  return names.includes('all') ? ['bundle', ...TOPIC_SLUGS] : names;
+}
+
+function subscriptionOf(flags: Flags): Subscription {
+  const name = (flags.subscription as string | undefined) ?? 'starter';
+  const month = flags['credits-per-month'] as number | undefined;
+  const minute = flags['credits-per-minute'] as number | undefined;
+  if (month !== undefined && minute !== undefined) return customSubscription(month, minute);
+  if (name === 'starter' || name === 'professional') return SUBSCRIPTIONS[name];
+  throw new PerilbookError(
+    'USAGE',
+    `There is no subscription ${name}`,
+    'starter, professional, or your own figures with --credits-per-month and --credits-per-minute.',
+  );
+}
+
+function keyNumber(flags: Flags): number {
+  const number = flags.key as number | undefined;
+  if (number !== undefined) return number;
+  throw new PerilbookError('USAGE', 'Which key?', 'Say --key with its number; perilbook service key list shows them.');
+}
+
+function needed(flags: Flags, name: string): string {
+  const value = flags[name];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new PerilbookError('USAGE', `--${name} is missing`, 'perilbook service --help shows the options.');
+}
+
+function unknownAction(what: string, action: unknown, known: string): PerilbookError {
+  return new PerilbookError(
+    'USAGE',
+    `There is no ${what} action ${JSON.stringify(action ?? '')}`,
+    `Say one of: ${known}.`,
+  );
+}
