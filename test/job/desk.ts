@@ -57,13 +57,17 @@ export interface DeskOptions {
   readonly service?: Partial<ServiceOptions>;
   readonly start?: string;
   readonly factor?: number;
+  /** A clock that other processes share; instead of `start` and `factor`. */
+  readonly clock?: { readonly start: number; readonly factor: number; readonly origin: number };
 }
 
 /** A service with its own database, a store, a clock that all share, and a way to run jobs between them. */
 export async function openDesk(t: TestContext, options: DeskOptions = {}): Promise<Desk> {
   const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
   const subscription = options.subscription ?? customSubscription(100_000, 100_000);
-  const clock = new FastClock(options.start ?? '2026-03-15T12:00:00Z', options.factor ?? 200);
+  const clock = options.clock
+    ? new FastClock(options.clock.start, options.clock.factor, options.clock.origin)
+    : new FastClock(options.start ?? '2026-03-15T12:00:00Z', options.factor ?? 200);
   const database = openDatabase(t, join(folder, 'service.db'));
   for (const delivery of deliveries()) deliver(database, delivery, clock);
   const account = createAccount(database, { name: 'desk', subscription, signedUpAt: Date.UTC(2025, 0, 31) }, clock);

@@ -1,0 +1,58 @@
+/** One process of several that share a store and a key: runs the job that its arguments describe, prints its summary. */
+import { PassThrough } from 'node:stream';
+import { fingerprintOf } from '../../src/job/keyring.ts';
+import { newProgress, prepare, run } from '../../src/job/run.ts';
+import { makeJob } from '../../src/job/settings.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { FastClock } from '../fast-clock.ts';
+
+export interface ChildTask {
+  readonly folder: string;
+  readonly baseUrl: string;
+  readonly secret: string;
+  readonly input: string;
+  readonly output: string;
+  readonly topics: string[];
+  readonly creditsPerMonth: number;
+  readonly creditsPerMinute: number;
+  readonly clock: { readonly start: number; readonly factor: number; readonly origin: number };
+}
+
+if (process.argv[2] !== undefined) {
+  const task = JSON.parse(process.argv[2]) as ChildTask;
+  const clock = new FastClock(task.clock.start, task.clock.factor, task.clock.origin);
+  const owner = `test/${process.pid}/${task.output}`;
+  const isAlive = (other: string): boolean => {
+    try {
+      return process.kill(Number(other.split('/')[1]), 0);
+    } catch {
+      return false;
+    }
+  };
+  const store = openSqliteStore(`${task.folder}/store.db`, clock, { name: owner, isAlive });
+  const job = makeJob(
+    [
+      {
+        input: task.input,
+        output: task.output,
+        topics: task.topics,
+        anniversary_day: 31,
+        subscription: { credits_per_month: task.creditsPerMonth, credits_per_minute: task.creditsPerMinute },
+      },
+    ],
+    { dataFolder: task.folder, workingFolder: task.folder },
+  );
+  const effects = {
+    clock,
+    random: Math.random,
+    streams: { stdin: new PassThrough(), stdout: new PassThrough() },
+    notice: () => {},
+  };
+  const key = { secret: task.secret, fingerprint: fingerprintOf(task.secret), scopes: null };
+  const connection = { baseUrl: task.baseUrl, source: 'desk', sample: false, keys: [key] };
+  const prepared = await prepare(job, connection, store, effects);
+  const progress = newProgress();
+  const { summary, state } = await run(prepared, store, effects, progress, new AbortController().signal);
+  await store.close();
+  process.stdout.write(JSON.stringify({ state, slowedDown: progress.slowedDown, calls: progress.calls, summary }));
+}
