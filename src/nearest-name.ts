@@ -1,19 +1,22 @@
 /**
- * The name out of `known` that a misspelt one was probably meant to be, or null when none is near: at most a third of
- * its letters differ, letter case left aside.
+ * The names out of `known` that a misspelt one may have meant, the nearest first, at most three: in each, at most a third
+ * of the letters differ, letter case and spaces around it left aside, and hardly more than in the nearest.
  */
+export function nearestNames(misspelt: string, known: readonly string[]): string[] {
+  const wanted = misspelt.trim().toLowerCase();
+  const most = Math.max(1, Math.floor(wanted.length / 3));
+  return [...new Set(known)]
+    .map((name) => ({ name, distance: editDistance(wanted, name.trim().toLowerCase()) }))
+    .filter(({ name, distance }) => name !== '' && distance <= most)
+    .sort((a, b) => a.distance - b.distance)
+    .filter(({ distance }, _, [nearest]) => distance <= nearest!.distance + 1)
+    .slice(0, 3)
+    .map(({ name }) => name);
+}
+
+/** The nearest of them, or null when none is near. */
 export function nearestName(misspelt: string, known: readonly string[]): string | null {
-  const wanted = misspelt.toLowerCase();
-  let best: string | null = null;
-  let least = Math.max(1, Math.floor(wanted.length / 3)) + 1;
-  for (const name of known) {
-    const distance = editDistance(wanted, name.toLowerCase());
-    if (distance < least) {
-      best = name;
-      least = distance;
-    }
-  }
-  return best;
+  return nearestNames(misspelt, known)[0] ?? null;
 }
 
 /** Letters to insert, delete, replace, or exchange with their neighbour (optimal string alignment). */

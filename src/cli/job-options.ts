@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Options } from 'yargs';
 import { PerilbookError } from '../errors.ts';
 import { deepestIssue, type JobFile, jobFileSchema, readJobFile } from '../job/job-file.ts';
@@ -149,7 +150,9 @@ export function yargsJobOptions(): Record<string, Options> {
  * The job that the words of a command line mean: flags over environment over job file over defaults.
  * @throws USAGE, JOB_FILE
  */
-export function jobOf(world: World, target: string | undefined, flags: Readonly<Record<string, unknown>>): Job {
+export function jobOf(world: World, said: string | undefined, flags: Readonly<Record<string, unknown>>): Job {
+  // yargs takes a lone - in a place of its own for an option without a name, and hands on an empty text.
+  const target = said === '' && world.args.includes('-') ? '-' : said;
   const isJobFile = target !== undefined && /\.ya?ml$/i.test(target);
   const fromFlags = gather(
     (option) => flags[option.flag] as string | number | undefined,
@@ -160,7 +163,7 @@ export function jobOf(world: World, target: string | undefined, flags: Readonly<
     (option) => option.env!,
   );
   const fromFile = isJobFile
-    ? relativeToFile(readJobFile(target), target)
+    ? relativeToFile(readJobFile(resolve(world.workingFolder, target), target), target)
     : target === undefined
       ? {}
       : { input: target };

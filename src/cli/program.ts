@@ -2,7 +2,7 @@ import yargs, { type Argv } from 'yargs';
 import { PerilbookError } from '../errors.ts';
 import { nearestName } from '../nearest-name.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
-import { yargsJobOptions } from './job-options.ts';
+import { JOB_OPTIONS, yargsJobOptions } from './job-options.ts';
 import { say, type World } from './world.ts';
 
 export type Flags = Readonly<Record<string, unknown>>;
@@ -15,6 +15,8 @@ export interface Command {
   readonly run: (world: World, flags: Flags) => Promise<number>;
 }
 
+const jobPosition = { type: 'string', describe: 'a job file (.yaml), or an input file; - for stdin' } as const;
+
 const json = { json: { type: 'boolean', describe: 'print one JSON value on stdout' } } as const;
 
 /** The commands' files are loaded when they are called for: `topics` need not wait for the web framework. */
@@ -22,14 +24,14 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
   {
     command: 'plan [job]',
     describe: 'price it; spends nothing',
-    builder: (y) => y.options({ ...yargsJobOptions(), ...json }),
+    builder: (y) => y.positional('job', jobPosition).options({ ...yargsJobOptions(), ...json }),
     load: async () => (await import('./plan-command.ts')).planCommand,
   },
   {
     command: 'run [job]',
     describe: 'buy what is missing, write the output; run again to resume',
     builder: (y) =>
-      y.options({
+      y.positional('job', jobPosition).options({
         ...yargsJobOptions(),
         ...json,
         yes: { alias: 'y', type: 'boolean', describe: 'spend what the plan says without asking' },
@@ -40,13 +42,13 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
   {
     command: 'status [job]',
     describe: 'runs, what is left, when to resume',
-    builder: (y) => y.options({ ...yargsJobOptions(), ...json }),
+    builder: (y) => y.positional('job', jobPosition).options({ ...yargsJobOptions(), ...json }),
     load: async () => (await import('./status-command.ts')).statusCommand,
   },
   {
     command: 'quota [job]',
     describe: 'this period: allowance, spent, reserved, left, resets on',
-    builder: (y) => y.options({ ...yargsJobOptions(), ...json }),
+    builder: (y) => y.positional('job', jobPosition).options({ ...yargsJobOptions(), ...json }),
     load: async () => (await import('./quota-command.ts')).quotaCommand,
   },
   {
@@ -122,7 +124,7 @@ export async function program(world: World, version: string): Promise<number> {
     .exitProcess(false)
     .demandCommand(1, 'Name a command.')
     .fail((message, error) => {
-      throw error ?? usageError(message, names);
+      throw error ?? usageError(message, names, world.args);
     });
   for (const { command, describe, builder, load } of COMMANDS) {
     parser.command(
@@ -144,12 +146,14 @@ export async function program(world: World, version: string): Promise<number> {
   }
 }
 
-function usageError(message: string, names: readonly string[]): PerilbookError {
+function usageError(message: string, commands: readonly string[], args: readonly string[]): PerilbookError {
   const unknown = /^Unknown (?:command|argument)s?: ([^,]+)/.exec(message)?.[1];
-  const near = unknown === undefined ? null : nearestName(unknown, names);
+  const isOption = args.some((arg) => arg.replace(/=.*/, '') === `--${unknown}`);
+  const flags = JOB_OPTIONS.map(({ flag }) => flag);
+  const near = unknown === undefined ? null : nearestName(unknown, isOption ? flags : commands);
   return new PerilbookError(
     'USAGE',
-    message + (near ? `; did you mean ${near}?` : ''),
+    message + (near === null ? '' : `; did you mean ${isOption ? '--' : ''}${near}?`),
     'perilbook --help shows the commands, perilbook COMMAND --help its options.',
   );
 }

@@ -84,11 +84,11 @@ export const jobFileSchema = z.strictObject({
 
 export type JobFile = z.infer<typeof jobFileSchema>;
 
-/** Reads a job file. @throws JOB_FILE with the line and column of what is wrong */
-export function readJobFile(file: string): JobFile {
+/** Reads the job file at `path`; `file` is what the user calls it. @throws JOB_FILE with the line and column of what is wrong */
+export function readJobFile(path: string, file: string): JobFile {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readFileSync(path, 'utf8');
   } catch (error) {
     throw new PerilbookError(
       'JOB_FILE',

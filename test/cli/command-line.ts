@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { program } from '../../src/cli/program.ts';
+import type { World } from '../../src/cli/world.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { buildSampleDatabase } from '../../src/service/sample/build-sample-database.ts';
+
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export const ROOT = join(import.meta.dirname, '../..');
+
+export interface WorldOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly folder?: string;
+  readonly clock?: Clock;
+  readonly stdin?: string;
+  readonly interrupt?: AbortSignal;
+}
+
+/** Runs a command line as the bin would, in this process: only main.ts is left out. */
+export async function perilbook(args: readonly string[], options: WorldOptions = {}): Promise<Ended> {
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  const stdin = new PassThrough();
+  stdin.end(options.stdin ?? '');
+  const collect = (into: Buffer[]) => new PassThrough().on('data', (chunk: Buffer) => into.push(chunk));
+  const world: World = {
+    args,
+    env: options.env ?? {},
+    workingFolder: options.folder ?? ROOT,
+    stdin,
+    stdout: collect(out),
+    stderr: collect(err),
+    clock: options.clock ?? systemClock,
+    random: Math.random,
+    interrupt: options.interrupt ?? new AbortController().signal,
+    owner: { name: `test/${process.pid}`, isAlive: () => true },
+  };
+  const code = await program(world, '0.0.0');
+  return { code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() };
+}
+
+/** Puts the embedded service's database beside a store, so that no test makes the sample data anew. */
+export function provideSampleData(store: string): void {
+  const made = join(tmpdir(), `perilbook-sample-${fingerprintOfSource()}.db`);
+  if (!existsSync(made)) buildSampleDatabase(made, systemClock, String(process.pid));
+  mkdirSync(dirname(store), { recursive: true });
+  copyFileSync(made, join(dirname(store), 'sample-service.db'));
+}
+
+function fingerprintOfSource(): string {
+  const folder = join(ROOT, 'src/service');
+  const hash = createHash('sha256');
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (/\.(ts|sql)$/.test(file)) hash.update(file).update(readFileSync(join(folder, file)));
+  }
+  return hash.digest('hex').slice(0, 16);
+}

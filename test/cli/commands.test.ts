@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook, provideSampleData } from './command-line.ts';
+
+const BOOK = 'id,lat,lng\n1,34.0522,-118.2437\n2,34.05221,-118.24371\n';
+
+test('plan prices a bare CSV and spends nothing: no service is started, no store row is written', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'book.csv'), BOOK);
+  const words = ['plan', 'book.csv', '--topics', 'wildfire,park', '--store', 'store.db'];
+  const { code, stdout } = await perilbook([...words, '--json'], { folder });
+  assert.equal(code, 0);
+  const plan = JSON.parse(stdout);
+  assert.deepEqual(
+    [plan.rows, plan.located, plan.cells, plan.cells_cached, plan.credits, plan.calls, plan.fits],
+    [2, 2, 1, 0, 2, { single: 2, standard: 0, enterprise: 0 }, true],
+  );
+  assert.deepEqual(Object.keys(plan.tiers), ['standard', 'enterprise', 'cheapest']);
+  assert.match((await perilbook(words, { folder })).stdout, /2 credits: fits\.\n$/);
+});
+
+test('off a terminal, spending needs --yes or a budget', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'book.csv'), BOOK);
+  provideSampleData(join(folder, 'store.db'));
+  const words = ['run', 'book.csv', '-t', 'wildfire', '--store', 'store.db', '-o', 'out.csv'];
+  const refused = await perilbook(words, { folder });
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /would spend 1 credit, and nobody approved it\n {2}Say --yes, or --budget 1/);
+  assert.equal((await perilbook([...words, '--yes'], { folder })).code, 0);
+  assert.equal((await perilbook(words, { folder })).code, 0, 'nothing is left to spend, so nothing is asked');
+});
+
+test('data goes to stdout only for -o -, words to stderr', async (t) => {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
+  const { code, stdout, stderr } = await perilbook(['run', '-', '-t', 'wildfire', '--store', 'store.db', '-b', '5'], {
+    folder,
+    stdin: BOOK,
+  });
+  assert.equal(code, 0, stderr);
+  assert.ok(stdout.startsWith('id,lat,lng,hazard_status,') && stdout.includes('\n1,34.0522,-118.2437,ok,'));
+  assert.match(stderr, /wrote +stdout: 2 rows \(2 ok\)/);
+});
+
+test('an output can be enriched again: its columns are refreshed, not doubled', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'book.csv'), BOOK);
+  provideSampleData(join(folder, 'store.db'));
+  const run = (from: string, to: string) =>
+    perilbook(['run', from, '-t', 'wildfire', '--store', 'store.db', '-b', '5', '-o', to], { folder });
+  await run('book.csv', 'once.csv');
+  assert.equal((await run('once.csv', 'twice.csv')).code, 0);
+  assert.equal(readFileSync(join(folder, 'twice.csv'), 'utf8'), readFileSync(join(folder, 'once.csv'), 'utf8'));
+});
+
+const mistakes: readonly [name: string, args: string[], code: number, says: RegExp][] = [
+  ['a misspelt command', ['rnu', 'book.csv'], 2, /did you mean run\?/],
+  ['a misspelt option', ['run', 'book.csv', '--topic', 'x'], 2, /Unknown argument: topic; did you mean --topics\?/],
+  ['a misspelt topic', ['plan', 'book.csv', '-t', 'wildfir'], 2, /no topic "wildfir"; did you mean wildfire\?/],
+  ['no input', ['plan'], 2, /No input file is named/],
+  ['a missing input', ['plan', 'nothing.csv'], 2, /nothing\.csv/],
+  ['a missing job file', ['plan', 'nothing.yaml'], 2, /There is no job file nothing\.yaml/],
+  [
+    'a setting that does not exist',
+    ['plan', 'wrong.yaml'],
+    2,
+    /wrong\.yaml:2:\d+: .*unknown setting "topcis"; did you mean topics\?/,
+  ],
+  ['a key in the job file', ['plan', 'key.yaml'], 2, /does not belong in a job file|unknown setting "key"/],
+  [
+    'a key that is nowhere',
+    ['run', 'book.csv', '--base-url', 'http://127.0.0.1:9', '--yes'],
+    5,
+    /PERILBOOK_API_KEY holds no API key/,
+  ],
+  ['a column that is taken', ['plan', 'taken.csv', '-t', 'wildfire'], 2, /already has a column wildfire_rating/],
+];
+
+for (const [name, args, code, says] of mistakes) {
+  test(`${name}: exit code ${code}, and what to do`, async (t) => {
+    const folder = temporaryFolder(t);
+    writeFileSync(join(folder, 'book.csv'), BOOK);
+    writeFileSync(join(folder, 'taken.csv'), BOOK.replace('id', 'wildfire_rating'));
+    writeFileSync(join(folder, 'wrong.yaml'), 'input: book.csv\ntopcis: all\n');
+    writeFileSync(
+      join(folder, 'key.yaml'),
+      'input: book.csv\nservice: {base_url: "https://h.example", api_keys: [{key: secret}]}\n',
+    );
+    const store = args[0] === 'rnu' || args.includes('--topic') ? [] : ['--store', 'store.db'];
+    const ended = await perilbook([...args, ...store], { folder });
+    assert.equal(ended.code, code, ended.stderr);
+    assert.match(ended.stderr, says);
+    assert.doesNotMatch(ended.stderr, /bug of ours/);
+  });
+}
+
+test('topics lists 37; cache stats and prune work', async (t) => {
+  const folder = temporaryFolder(t);
+  const topics = await perilbook(['topics', '--json']);
+  assert.equal(JSON.parse(topics.stdout).length, 37);
+  writeFileSync(join(folder, 'book.csv'), BOOK);
+  provideSampleData(join(folder, 'store.db'));
+  await perilbook(['run', 'book.csv', '-t', 'wildfire', '--store', 'store.db', '-b', '5'], { folder });
+  const stats = await perilbook(['cache', 'stats', '--json', '--store', 'store.db'], { folder });
+  assert.deepEqual(JSON.parse(stats.stdout).credits, { charged: 1, unknown: 0, open: 0 });
+  const exported = await perilbook(['cache', 'export', '--store', 'store.db'], { folder });
+  assert.equal(JSON.parse(exported.stdout).topic, 'wildfire');
+  assert.equal((await perilbook(['cache', 'prune', '--store', 'store.db'], { folder })).code, 2);
+  const pruned = await perilbook(['cache', 'prune', '--older-than', '1d', '--json', '--store', 'store.db'], { folder });
+  assert.deepEqual(JSON.parse(pruned.stdout), { forgotten: 0 });
+});
