@@ -46,6 +46,7 @@ export function exitCodeOfRun({ state, stop }: RunEnded): number {
       return state === 'complete' ? EXIT.complete : EXIT.someFailed;
     case 'quota':
     case 'budget':
+    case 'time':
       return EXIT.paused;
     case 'interrupted':
       return EXIT.interrupted;

@@ -109,10 +109,52 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     place: (v) => ({ budget: Number(v) }),
   },
   {
+    flag: 'tiers',
+    type: 'string',
+    describe: 'topic sets from richest to leanest, e.g. "all; natural; wildfire,hail"',
+    place: (v) => ({ tiers: String(v).split(';').map(list) }),
+  },
+  {
+    flag: 'order-by',
+    type: 'string',
+    describe: 'what to buy first: file, tiv, or a column (its largest first)',
+    place: (v) => ({ order_by: v === 'file' || v === 'tiv' ? v : { column: String(v) } }),
+  },
+  {
+    flag: 'counts',
+    type: 'string',
+    describe: 'no: without the columns that count records of details',
+    place: (v) => ({ counts: v !== 'no' && v !== 'false' }),
+  },
+  {
+    flag: 'max-minutes',
+    type: 'number',
+    describe: 'stop buying after so many minutes, resumable',
+    place: (v) => ({ max_minutes: Number(v) }),
+  },
+  {
+    flag: 'on-quota',
+    type: 'string',
+    describe: 'stop, or wait for the anniversary',
+    place: (v) => ({ on_quota: String(v) as 'stop' }),
+  },
+  {
+    flag: 'overage-ceiling',
+    type: 'number',
+    describe: 'dollars of overage that may be billed in a period',
+    place: (v) => ({ overages: { ceiling: Number(v) } }),
+  },
+  {
     flag: 'reserve',
     type: 'number',
     describe: 'credits of the period that are not touched',
     place: (v) => ({ reserve: Number(v) }),
+  },
+  {
+    flag: 'spent-elsewhere',
+    type: 'number',
+    describe: 'credits of each period that other programs spend',
+    place: (v) => ({ spent_elsewhere: Number(v) }),
   },
   {
     flag: 'optimize',

@@ -1,5 +1,7 @@
+import type { Ways } from '../job/planning.ts';
 import type { Prepared } from '../job/run.ts';
-import { counted, dateTime, grouped, listed, table, timeSpan } from './words.ts';
+import type { Forecast } from '../plan/forecast.ts';
+import { byteSize, counted, dateTime, grouped, listed, percent, sharePhrase, table, timeSpan } from './words.ts';
 
 /** The plan in words; the line that matters most comes last. */
 export function planWords(prepared: Prepared): string[] {
@@ -18,7 +20,7 @@ export function planWords(prepared: Prepared): string[] {
   }
   lines.push('', `${counted(job.topics.length, 'topic')}: ${topicWords(job.topics)}`);
   lines.push(...listed(cellWords(prepared)));
-  lines.push('', ...waysToBuy(prepared));
+  lines.push('', ...waysToBuy(prepared), ...shareWords(prepared));
   for (const note of summary.scopes) lines.push(note);
   lines.push('', ...listed(accountWords(prepared)));
   lines.push('', verdict(prepared));
@@ -51,19 +53,54 @@ function cellWords({ job, summary }: Prepared): (readonly [string, string])[] {
   return words;
 }
 
-function waysToBuy({ summary }: Prepared): string[] {
-  const { tiers, calls } = summary;
-  const rows = [
-    ['cheapest calls', grouped(tiers.cheapest.credits), grouped(tiers.cheapest.calls)],
-    ['standard bundles only', grouped(tiers.standard.credits), grouped(tiers.standard.calls)],
-    ['enterprise bundles only', grouped(tiers.enterprise.credits), grouped(tiers.enterprise.calls)],
-  ];
+const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
+  ['cheapest', 'fewest credits'],
+  ['fewest_calls', 'fewest calls'],
+  ['standard', 'a standard bundle each'],
+  ['enterprise', 'an enterprise bundle each'],
+];
+
+function waysToBuy({ job, plan, summary }: Prepared): string[] {
+  const dollars = job.overageCredits > 0;
+  const head = ['way to buy', 'credits', ...(dollars ? ['overage'] : []), 'calls', 'download', 'time', 'done'];
+  const rows = WAY_NAMES.map(([way, name]) => {
+    const { price, calls, bytes, forecast, overageDollars } = plan.ways[way];
+    return [
+      name,
+      grouped(price.credits),
+      ...(dollars ? [`$${overageDollars.toFixed(2)}`] : []),
+      grouped(calls),
+      byteSize(bytes),
+      timeSpan(forecast.minutes),
+      doneWords(forecast),
+    ];
+  });
+  const { calls } = summary;
   const parts = [
     calls.single > 0 ? counted(calls.single, 'single') : '',
     calls.standard > 0 ? `${grouped(calls.standard)} standard` : '',
     calls.enterprise > 0 ? `${grouped(calls.enterprise)} enterprise` : '',
   ].filter(Boolean);
-  return [...table(['way to buy', 'credits', 'calls'], rows), `Planned: ${parts.join(' + ') || 'no calls'}.`];
+  return [...table(head, rows), `Planned: ${parts.join(' + ') || 'no calls'}.`];
+}
+
+function doneWords({ fits, periods, finishBy }: Forecast): string {
+  if (fits) return 'fits';
+  return finishBy === null ? 'never' : `${counted(periods!, 'period')}, ${dateTime(finishBy).slice(0, 10)}`;
+}
+
+/** What the credits at hand buy, where that is not simply everything. */
+function shareWords({ job, summary }: Prepared): string[] {
+  if (job.tiers.length === 1 && summary.fits) return [];
+  const rows = [...summary.shares]
+    .reverse()
+    .map(({ tier, cells, share_of_cells, share_of_value }) => [
+      tier,
+      grouped(cells),
+      percent(share_of_cells),
+      share_of_value === null ? '' : percent(share_of_value),
+    ]);
+  return ['', ...table(['after this run', 'cells', 'of cells', 'of value'], rows)];
 }
 
 function accountWords({ job, plan, summary }: Prepared): (readonly [string, string])[] {
@@ -75,6 +112,14 @@ function accountWords({ job, plan, summary }: Prepared): (readonly [string, stri
     ],
   ];
   if (job.reserve > 0) words.push(['reserve', `${counted(job.reserve, 'credit')} not touched`]);
+  if (job.overageCredits > 0) {
+    const rate = job.subscription.overageRate ?? 0;
+    words.push([
+      'overage',
+      `at most ${counted(job.overageCredits, 'credit')} a period, $${(job.overageCredits * rate).toFixed(2)}`,
+    ]);
+  }
+  if (job.maxMinutes !== null) words.push(['window', `${job.maxMinutes} minutes`]);
   if (job.budget !== null) words.push(['budget', counted(job.budget, 'credit')]);
   if (summary.credits_retries_at_most > 0) {
     words.push([
@@ -90,14 +135,19 @@ function accountWords({ job, plan, summary }: Prepared): (readonly [string, stri
 }
 
 /** The one line that says what will happen. */
-function verdict({ plan, summary }: Prepared): string {
+function verdict({ job, plan, summary }: Prepared): string {
   const { credits, credits_available, credits_limit } = summary;
+  const { finishBy } = plan.ways.planned.forecast;
   if (summary.cells === 0) return 'No row can be looked up: 0 credits.';
   if (credits === 0) return 'Everything is in the store: 0 credits.';
+  const share = sharePhrase(summary.shares.at(-1)!);
   if (credits > credits_limit && credits_limit <= credits_available) {
-    return `${counted(credits, 'credit')} needed, the budget allows ${grouped(credits_limit)}: the rest stays deferred.`;
+    return `${counted(credits, 'credit')} needed, the budget allows ${grouped(credits_limit)}: ${share} complete, the rest deferred.`;
   }
-  if (summary.fits) return `${counted(credits, 'credit')}: fits.`;
-  if (plan.forecast.finishBy === null) return `${counted(credits, 'credit')} needed, and the quota never reaches.`;
-  return `${counted(credits, 'credit')} needed, ${grouped(credits_available)} left: takes ${counted(summary.periods ?? 0, 'billing period')}, done by ${dateTime(plan.forecast.finishBy)}.`;
+  const dollars = summary.overage_dollars > 0 ? `, $${summary.overage_dollars.toFixed(2)} of it as overage` : '';
+  if (summary.fits) return `${counted(credits, 'credit')}${dollars}: fits.`;
+  const needed = `${counted(credits, 'credit')} needed, ${grouped(credits_available)} left${dollars}: ${share} now`;
+  if (finishBy === null) return `${needed}; the quota never reaches for all.`;
+  const who = job.onQuota === 'wait' ? 'this run waits and is done' : 'all is done';
+  return `${needed}, ${who} in ${counted(summary.periods ?? 0, 'billing period')}, by ${dateTime(finishBy)}.`;
 }

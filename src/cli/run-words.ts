@@ -1,6 +1,6 @@
 import { ROW_STATUSES } from '../columns/status.ts';
 import type { RunEnded } from '../job/run.ts';
-import { counted, dateTime, grouped, listed } from './words.ts';
+import { counted, dateTime, grouped, listed, percent } from './words.ts';
 
 /** How a run ended, in words; what to do next comes last. */
 export function runWords({ summary, stop }: RunEnded, again: string): string[] {
@@ -24,9 +24,14 @@ export function runWords({ summary, stop }: RunEnded, again: string): string[] {
     'saved',
     `${grouped(saved.by_cells)} by rows that share a cell, ${grouped(saved.by_cache)} by the store`,
   ]);
+  if (summary.complete.rows < 1 && stop !== null) pairs.push(['complete', completeWords(summary.complete)]);
   const lines = listed(pairs, '');
   if (summary.sample_data) lines.push('Sample data: not for decisions.');
   return [...lines, ...nextStep(stop, summary.status, again)];
+}
+
+function completeWords({ rows, value }: RunEnded['summary']['complete']): string {
+  return `${percent(rows)} of locations${value === null ? '' : `, ${percent(value)} of value`}`;
 }
 
 function nextStep(stop: RunEnded['stop'], status: RunEnded['summary']['status'], again: string): string[] {
@@ -39,6 +44,8 @@ function nextStep(stop: RunEnded['stop'], status: RunEnded['summary']['status'],
       return [`${stop.message} The rest is deferred. To go on after ${dateTime(stop.resumeAfter!)}: ${again}`];
     case 'budget':
       return [`${stop.message} The rest is deferred. To go on with another budget: ${again}`];
+    case 'time':
+      return [`${stop.message} The rest is deferred. To go on: ${again}`];
     case 'service_down':
       return [
         `${stop.message} To go on${stop.resumeAfter === null ? ' later' : ` after ${dateTime(stop.resumeAfter)}`}: ${again}`,

@@ -43,7 +43,7 @@ export function listed(pairs: readonly (readonly [name: string, value: string])[
 /** A table with its numbers to the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], indent = '  '): string[] {
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
-  const isNumber = head.map((_, column) => rows.every((row) => /^[-+$]?[\d,.]*%?$/.test(row[column]!)));
+  const isNumber = head.map((_, column) => rows.every((row) => /^[-+$<]?[\d,.]* ?%?$/.test(row[column]!)));
   const line = (cells: readonly string[]) =>
     indent +
     cells
@@ -51,4 +51,20 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
       .join('  ')
       .trimEnd();
   return [line(head), ...rows.map(line)];
+}
+
+/** 38 %, and 99.9 % for what is not quite all. */
+export function percent(share: number): string {
+  const rounded = Math.round(share * 100);
+  if (rounded === 100 && share < 1) return `${Math.floor(share * 1000) / 10} %`;
+  return `${rounded === 0 && share > 0 ? '<1' : rounded} %`;
+}
+
+/** 38 % of the cells, 91 % of the value */
+export function sharePhrase(share: {
+  readonly share_of_cells: number;
+  readonly share_of_value: number | null;
+}): string {
+  const cells = `${percent(share.share_of_cells)} of the cells`;
+  return share.share_of_value === null ? cells : `${cells}, ${percent(share.share_of_value)} of the value`;
 }

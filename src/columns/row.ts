@@ -1,5 +1,5 @@
 import type { CellRecord, Field } from '../contract/answer.ts';
-import { TOPICS, type TopicSlug } from '../contract/topics.ts';
+import { TOPICS, type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { AddedColumn } from '../rows/port.ts';
 import { columnsOf } from './columns.ts';
 import type { CellStatus } from './status.ts';
@@ -14,12 +14,19 @@ export const LEADING_COLUMNS: readonly AddedColumn[] = [
 /** Said in `hazard_note` on every row whose answers are sample data, so that a file that travels is not taken for real. */
 export const SAMPLE_NOTE = 'sample data';
 
-/** The columns that are added for some topics, in order. */
-export function addedColumns(topics: readonly TopicSlug[], prefix = ''): AddedColumn[] {
-  return [...LEADING_COLUMNS, ...topics.flatMap((topic) => columnsOf(topic))].map(({ name, type }) => ({
+/** The columns that are added for some topics, in order; without `counts` those that count records of `details` are
+ * left out. */
+export function addedColumns(topics: readonly TopicSlug[], prefix = '', counts = true): AddedColumn[] {
+  return [...LEADING_COLUMNS, ...topics.flatMap((topic) => wantedColumns(topic, counts))].map(({ name, type }) => ({
     name: prefix + name,
     type,
   }));
+}
+
+/** A natural topic's rating, score and frequency come first; what counts records of its details stands behind them. */
+function wantedColumns(slug: TopicSlug, counts: boolean): readonly AddedColumn[] {
+  const columns = columnsOf(slug);
+  return counts ? columns : columns.slice(0, columns.length - topicOf(slug).countColumns.length);
 }
 
 /** Every name that Perilbook can have written: by these an earlier output is known for one. */
@@ -38,14 +45,15 @@ export function enrichedFields(
   topics: readonly TopicSlug[],
   { status, note }: CellStatus,
   sample: boolean,
+  counts = true,
 ): Field[] {
   let oldest = Number.POSITIVE_INFINITY;
   const fields: Field[] = [];
   for (const topic of topics) {
     const answer = record.answers.get(topic);
-    const width = columnsOf(topic).length;
-    if (answer && answer.fields.length === width) {
-      fields.push(...answer.fields);
+    const width = wantedColumns(topic, counts).length;
+    if (answer && answer.fields.length >= width) {
+      for (let i = 0; i < width; i++) fields.push(answer.fields[i]!);
       oldest = Math.min(oldest, answer.asOf);
     } else {
       for (let i = 0; i < width; i++) fields.push(null);
@@ -56,8 +64,13 @@ export function enrichedFields(
 }
 
 /** The fields of a row that was not looked up: its status, the reason, and nothing else. */
-export function bareFields(topics: readonly TopicSlug[], { status, note }: CellStatus, sample: boolean): Field[] {
-  const width = topics.reduce((sum, topic) => sum + columnsOf(topic).length, 0);
+export function bareFields(
+  topics: readonly TopicSlug[],
+  { status, note }: CellStatus,
+  sample: boolean,
+  counts = true,
+): Field[] {
+  const width = topics.reduce((sum, topic) => sum + wantedColumns(topic, counts).length, 0);
   return [status, noteOf(note, sample), null, ...new Array<null>(width).fill(null)];
 }
 

@@ -18,3 +18,12 @@ export function topicSet(slugs: Iterable<TopicSlug>): TopicSet {
 export function topicsIn(set: TopicSet): TopicSlug[] {
   return TOPIC_SLUGS.filter((_, index) => Math.floor(set / 2 ** index) % 2 === 1);
 }
+
+const HALF = 2 ** 24;
+
+/** The topics that both sets hold. */
+export function inBoth(a: TopicSet, b: TopicSet): TopicSet {
+  const low = (a % HALF) & (b % HALF);
+  const high = Math.floor(a / HALF) & Math.floor(b / HALF);
+  return high * HALF + low;
+}

@@ -10,10 +10,11 @@ import { inBatches } from './batcher.ts';
 import type { Freshness } from './freshness.ts';
 import type { Keyring } from './keyring.ts';
 import { marketOf } from './market.ts';
+import { periodLimit } from './planning.ts';
 import type { Job } from './settings.ts';
 
 /** Why a run stopped buying before everything was bought. */
-export type StopReason = 'quota' | 'budget' | 'interrupted' | 'service_down' | 'keys' | 'misdirected';
+export type StopReason = 'quota' | 'budget' | 'time' | 'interrupted' | 'service_down' | 'keys' | 'misdirected';
 
 export interface Stop {
   readonly reason: StopReason;
@@ -113,20 +114,19 @@ export class Buying {
     if (this.#affordable < 1) this.stop(this.shortage()!);
   }
 
-  /** A cell was not begun for want of credits. */
-  passOver(why: 'quota' | 'budget'): void {
-    this.#short ??= why;
-  }
-
   canAfford(credits: number): boolean {
     return credits <= this.#affordable;
   }
 
-  /** What money kept from being bought, or null. */
+  /** What money kept from being bought so far, or null. */
   shortage(): Stop | null {
-    if (this.#short === null) return null;
+    return this.#short === null ? null : this.shortOf(this.#short);
+  }
+
+  /** The words for running out of the one or the other. */
+  shortOf(why: 'quota' | 'budget'): Stop {
     const { job, budget, clock } = this.parts;
-    if (this.#short === 'budget') {
+    if (why === 'budget') {
       return { reason: 'budget', message: `The budget of ${budget} credits is reached.`, resumeAfter: null };
     }
     const resumeAfter = billingPeriod(job.anniversaryDay, clock.now()).end;
@@ -153,7 +153,7 @@ export class Buying {
       source,
       account: job.account,
       period: billingPeriod(job.anniversaryDay, clock.now()),
-      periodLimit: job.subscription.creditsPerMonth - job.reserve,
+      periodLimit: periodLimit(job),
       creditsPerMinute: job.subscription.creditsPerMinute,
       budget,
       leaseMs: LEASE_MS,

@@ -6,13 +6,14 @@ const FIRST_CAPACITY = 1024;
 const MOST_FULL = 2 / 3;
 
 /**
- * The distinct cells of a book, numbered in the order of first sight. Open addressing over typed arrays: 24 bytes a cell
+ * The distinct cells of a book, numbered in the order of first sight. Open addressing over typed arrays: 32 bytes a cell
  * or less, where a Map of strings takes some 150.
  */
 export class CellTable {
   #lat7 = new Int32Array(FIRST_CAPACITY);
   #lng7 = new Int32Array(FIRST_CAPACITY);
   #rows = new Uint32Array(FIRST_CAPACITY);
+  #values = new Float64Array(FIRST_CAPACITY);
   /** Number of the cell in each slot plus one; 0 is empty. */
   #slots = new Uint32Array(2 * FIRST_CAPACITY);
   #size = 0;
@@ -21,8 +22,8 @@ export class CellTable {
     return this.#size;
   }
 
-  /** Counts a row at a cell; returns the cell's number. */
-  add(cell: Cell): number {
+  /** Counts a row of some value at a cell; returns the cell's number. */
+  add(cell: Cell, value = 0): number {
     let slot = this.#find(cell.lat7, cell.lng7);
     let number = this.#slots[slot]! - 1;
     if (number < 0) {
@@ -37,6 +38,7 @@ export class CellTable {
       this.#slots[slot] = number + 1;
     }
     this.#rows[number]!++;
+    this.#values[number]! += value;
     return number;
   }
 
@@ -49,6 +51,11 @@ export class CellTable {
     const cells: Cell[] = [];
     for (let number = from; number < Math.min(to, this.#size); number++) cells.push(this.cell(number));
     return cells;
+  }
+
+  /** The sum of the values of the rows in a cell. */
+  value(number: number): number {
+    return this.#values[number]!;
   }
 
   /** How many rows lie in a cell. */
@@ -74,13 +81,14 @@ export class CellTable {
   }
 
   #growColumns(): void {
-    const grown = <A extends Int32Array | Uint32Array>(old: A, next: A): A => {
+    const grown = <A extends Int32Array | Uint32Array | Float64Array>(old: A, next: A): A => {
       next.set(old);
       return next;
     };
     this.#lat7 = grown(this.#lat7, new Int32Array(this.#size * 2));
     this.#lng7 = grown(this.#lng7, new Int32Array(this.#size * 2));
     this.#rows = grown(this.#rows, new Uint32Array(this.#size * 2));
+    this.#values = grown(this.#values, new Float64Array(this.#size * 2));
   }
 }
 

@@ -75,7 +75,22 @@ export const jobFileSchema = z.strictObject({
     .optional(),
   anniversary_day: z.int().min(1).max(31).optional(),
   budget: credits.optional(),
+  tiers: z
+    .array(z.union([topicName, z.array(topicName).min(1)]))
+    .min(1)
+    .optional(),
+  order_by: z
+    .union([
+      z.enum(['file', 'tiv']),
+      z.strictObject({ column: z.string().min(1), direction: z.enum(['asc', 'desc']).optional() }),
+    ])
+    .optional(),
+  counts: z.boolean().optional(),
+  max_minutes: z.number().positive().optional(),
+  on_quota: z.enum(['stop', 'wait']).optional(),
+  overages: z.strictObject({ ceiling: z.number().nonnegative() }).optional(),
   reserve: credits.optional(),
+  spent_elsewhere: credits.optional(),
   optimize: z.enum(['credits', 'calls']).optional(),
   time_to_live: z.record(z.string(), duration).optional(),
   store: z.string().min(1).optional(),

@@ -1,39 +1,61 @@
 import { billingPeriod } from '../contract/billing-period.ts';
-import type { TopicSet } from '../contract/topic-set.ts';
+import { inBoth, type TopicSet, topicSet } from '../contract/topic-set.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../contract/topics.ts';
+import { type Allocation, allocate } from '../plan/allocation.ts';
 import type { Market } from '../plan/cheapest-calls.ts';
-import { type Forecast, forecast } from '../plan/forecast.ts';
-import { type Price, priceBundle, priceCheapest } from '../plan/prices.ts';
+import { type Price, priceBundle, priceCheapest, purchaseBySet } from '../plan/prices.ts';
+import { type Way, weigh } from '../plan/ways.ts';
+import { elsewhere, periodLeft } from '../store/admission.ts';
 import type { PeriodSpending, Store } from '../store/port.ts';
+import type { CellTable } from './cell-table.ts';
 import type { Freshness } from './freshness.ts';
 import { missingSet } from './freshness.ts';
 import type { Scan } from './scan.ts';
-import type { Job } from './settings.ts';
+import type { Job, Tier } from './settings.ts';
 
 const CELLS_PER_READ = 2_000;
 
 /** The priced list of calls that a run would make, and what it may spend. */
 export interface Plan {
   readonly scan: Scan;
-  /** The topics that each cell lacks, by the cell's number; 0 for none. */
+  /** The topics of the richest tier that each cell lacks, by the cell's number; 0 for none. */
   readonly missing: Float64Array;
-  readonly lacking: ReadonlyMap<TopicSet, number>;
   readonly cellsCached: number;
+  /** The cells' numbers in the order in which money is spent on them; those that lack nothing are left out. */
+  readonly order: Uint32Array;
+  /** What all cells in the richest tier cost, bought as the job says. */
   readonly price: Price;
-  readonly tiers: { readonly standard: Price; readonly enterprise: Price; readonly cheapest: Price };
+  readonly ways: Ways;
+  /** What the credits at hand buy. */
+  readonly shares: readonly TierShare[];
   readonly account: AccountState;
   /** Most credits that the run may spend: the budget, else the plan with the retries that it states. */
   readonly limit: number;
-  /** What the run can spend of the limit within this period. */
-  readonly spendable: number;
-  readonly forecast: Forecast;
   readonly scopeNotes: readonly string[];
+}
+
+/** Every way to buy, side by side: as the job says, with the fewest credits, with the fewest calls, and by bundles alone. */
+export interface Ways {
+  readonly planned: Way;
+  readonly cheapest: Way;
+  readonly fewest_calls: Way;
+  readonly standard: Way;
+  readonly enterprise: Way;
+}
+
+/** How many cells, and how much of the value, have or will have a tier when this run is done. */
+export interface TierShare {
+  readonly tier: Tier;
+  readonly cells: number;
+  readonly value: number;
 }
 
 /** The account at a moment, by the ledger's arithmetic. */
 export interface AccountState {
   readonly period: { readonly start: number; readonly end: number };
   readonly spending: PeriodSpending;
+  /** Credits that count as spent by other programs: what the job expects of them, or what was seen. */
+  readonly elsewhere: number;
   /** Credits left for this job: allowance less reserve less spent; 0 once the service said that the quota is used up. */
   readonly available: number;
 }
@@ -41,9 +63,13 @@ export interface AccountState {
 export async function accountState(job: Job, store: Store, now: number): Promise<AccountState> {
   const period = billingPeriod(job.anniversaryDay, now);
   const spending = await store.spending(job.account, period);
-  const spent = spending.charged + spending.unknown + spending.open;
-  const left = job.subscription.creditsPerMonth - job.reserve - spent;
-  return { period, spending, available: spending.exhaustedAt === null ? Math.max(0, left) : 0 };
+  const left = periodLeft(spending, { periodLimit: periodLimit(job), spentElsewhere: job.spentElsewhere });
+  return {
+    period,
+    spending,
+    elsewhere: elsewhere(spending, job.spentElsewhere),
+    available: spending.exhaustedAt === null ? Math.max(0, left) : 0,
+  };
 }
 
 /** Prices what the store lacks. Reads the store, spends nothing. */
@@ -56,35 +82,81 @@ export async function makePlan(
   freshness: Freshness,
 ): Promise<Plan> {
   const { missing, lacking } = await findMissing(job, scan, store, source, freshness);
-  const price = priceCheapest(lacking, market);
   const account = await accountState(job, store, freshness.startedAt);
+  const price = priceCheapest(lacking, market);
   const limit = job.budget ?? price.credits + price.retryCredits;
+  const order = spendingOrder(job, scan, missing);
+  const { tiers } = allocateTiers(job, scan.cells, order, missing, market, Math.min(limit, account.available));
+  const terms = {
+    available: account.available,
+    perPeriod: periodLimit(job),
+    creditsPerMinute: job.subscription.creditsPerMinute,
+    anniversaryDay: job.anniversaryDay,
+    withinAllowance: Math.max(0, account.available - job.overageCredits),
+    overageRate: job.overageCredits > 0 ? job.subscription.overageRate : null,
+  };
+  const weighed = (one: Price) => weigh(one, terms, freshness.startedAt);
   return {
     scan,
     missing,
-    lacking,
     cellsCached: lacking.get(0) ?? 0,
+    order,
     price,
-    tiers: {
-      standard: priceBundle('standard', lacking),
-      enterprise: priceBundle('enterprise', lacking),
-      cheapest: price,
+    ways: {
+      planned: weighed(price),
+      cheapest: weighed(priceCheapest(lacking, { ...market, optimize: 'credits' })),
+      fewest_calls: weighed(priceCheapest(lacking, { ...market, optimize: 'calls' })),
+      standard: weighed(priceBundle('standard', lacking)),
+      enterprise: weighed(priceBundle('enterprise', lacking)),
     },
+    shares: sharesOf(job, scan, missing, tiers),
     account,
     limit,
-    spendable: Math.min(limit, account.available),
-    forecast: forecast(
-      price.credits,
-      {
-        available: account.available,
-        perPeriod: job.subscription.creditsPerMonth - job.reserve,
-        creditsPerMinute: job.subscription.creditsPerMinute,
-        anniversaryDay: job.anniversaryDay,
-      },
-      freshness.startedAt,
-    ),
     scopeNotes: scopeNotes(job, market, price),
   };
+}
+
+/** Most credits of a period that this job may use up: the allowance and what overage it allows, less the reserve. */
+export function periodLimit(job: Job): number {
+  return Math.max(0, job.subscription.creditsPerMonth + job.overageCredits - job.reserve);
+}
+
+/** Which tier each cell gets for the credits at hand. */
+export function allocateTiers(
+  job: Job,
+  cells: CellTable,
+  order: Uint32Array,
+  missing: Float64Array,
+  market: Market,
+  available: number,
+): Allocation {
+  const masks = job.tiers.map((tier) => topicSet(tier.topics));
+  const priceOf = purchaseBySet(() => market);
+  const price = (cell: number, tier: number) => priceOf(inBoth(missing[cell]!, masks[tier - 1]!)).credits;
+  return allocate(order, cells.size, masks.length, price, available);
+}
+
+/** Cells that lack something: the most valuable first, or as the file has them. */
+function spendingOrder(job: Job, { cells }: Scan, missing: Float64Array): Uint32Array {
+  const order = Uint32Array.from(missing.keys()).filter((cell) => missing[cell]! > 0);
+  if (job.orderBy.kind === 'file') return order;
+  const sign = job.orderBy.kind === 'column' && job.orderBy.direction === 'asc' ? 1 : -1;
+  // Equal values in the order of the file, so that two runs spend alike.
+  return order.sort((a, b) => sign * (cells.value(a) - cells.value(b)) || a - b);
+}
+
+function sharesOf(job: Job, { cells }: Scan, missing: Float64Array, tiers: Uint8Array): TierShare[] {
+  const masks = job.tiers.map((tier) => topicSet(tier.topics));
+  const shares = job.tiers.map((tier) => ({ tier, cells: 0, value: 0 }));
+  for (let cell = 0; cell < cells.size; cell++) {
+    // A cell that was bought earlier may have more than this run gives it.
+    let has = tiers[cell]!;
+    while (has < masks.length && inBoth(missing[cell]!, masks[has]!) === 0) has++;
+    if (has === 0) continue;
+    shares[has - 1]!.cells++;
+    shares[has - 1]!.value += cells.value(cell);
+  }
+  return shares;
 }
 
 async function findMissing(job: Job, { cells }: Scan, store: Store, source: number, freshness: Freshness) {

@@ -1,4 +1,4 @@
-import { type TopicSet, topicsIn } from '../contract/topic-set.ts';
+import { topicsIn } from '../contract/topic-set.ts';
 import { purchaseBySet } from '../plan/prices.ts';
 import { buyCell, type CellEnd } from './buy-cell.ts';
 import type { Buying } from './buying.ts';
@@ -15,40 +15,39 @@ const CLAIMED_AGAIN_MS = 1_000;
  * Buys what the cells lack, in the given order, until all is bought or the buying is stopped. Only a bounded number of
  * cells is in work at a time: the throttle keeps everything that waits in memory.
  *
- * @param missing the topics that each cell lacks, by the cell's number
+ * @param goals the topics to buy for each cell, by the cell's number; 0 for none. What was tried is taken out
  * @param order the numbers of the cells to buy
- * @param spendable what the cells may cost; dearer ones than what is left are passed over
+ * @param credits what the cells may cost together; dearer ones than what is left are passed over
  */
 export async function purchase(
   buying: Buying,
   cells: CellTable,
-  missing: { readonly [cell: number]: TopicSet },
-  order: Iterable<number>,
-  spendable: Spendable,
+  goals: Float64Array,
+  order: Uint32Array,
+  credits: number,
 ): Promise<void> {
   const { job, clock, progress } = buying.parts;
-  const wallet = new Wallet(Math.min(spendable.budget, spendable.quota));
+  const wallet = new Wallet(credits);
   const priceOf = purchaseBySet(() => buying.market);
-  let round = order;
+  let round: Iterable<number> = order;
   for (;;) {
     const claimed: number[] = [];
     const numbers = round[Symbol.iterator]();
     const worker = async () => {
       for (let next = numbers.next(); !next.done && !buying.stopped; next = numbers.next()) {
         const number = next.value;
-        const { credits } = priceOf(missing[number]!);
-        if (!(await wallet.take(credits))) {
-          buying.passOver(spendable.quota < spendable.budget ? 'quota' : 'budget');
-          continue;
-        }
+        const price = priceOf(goals[number]!).credits;
+        if (goals[number] === 0 || !(await wallet.take(price))) continue;
         const cell = { end: 'stopped' as CellEnd, spent: 0 };
         try {
-          Object.assign(cell, await buyCell(buying, cells.cell(number), topicsIn(missing[number]!)));
+          Object.assign(cell, await buyCell(buying, cells.cell(number), topicsIn(goals[number]!)));
         } finally {
-          wallet.end(credits, cell.spent);
+          wallet.end(price, cell.spent);
         }
         if (cell.end === 'claimed') claimed.push(number);
-        else if (cell.end === 'done') progress.cellsDone++;
+        if (cell.end !== 'done') continue;
+        goals[number] = 0;
+        progress.cellsDone++;
       }
     };
     await all(Array.from({ length: job.sockets * CELLS_PER_SOCKET }, worker), buying);
@@ -56,12 +55,6 @@ export async function purchase(
     await clock.sleep(CLAIMED_AGAIN_MS, buying.signal);
     round = claimed;
   }
-}
-
-/** Credits that may be spent at most: of the run's budget, and of the period's quota. */
-export interface Spendable {
-  readonly budget: number;
-  readonly quota: number;
 }
 
 /** Waits for all workers even if one fails, so that no call is left in flight when the error goes on. */

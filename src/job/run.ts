@@ -6,12 +6,12 @@ import type { Market } from '../plan/cheapest-calls.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
 import { checkOutput } from '../rows/output-file.ts';
 import type { RunState, Store } from '../store/port.ts';
-import { Buying, type Progress, type Stop } from './buying.ts';
+import type { Progress, Stop } from './buying.ts';
+import { buyInRounds } from './buying-rounds.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 import { type Key, Keyring } from './keyring.ts';
 import { marketOf } from './market.ts';
 import { makePlan, type Plan } from './planning.ts';
-import { purchase } from './purchase.ts';
 import { scan } from './scan.ts';
 import type { Job } from './settings.ts';
 import { type PlanSummary, planSummary, type RunSummary, runSummary } from './summary.ts';
@@ -109,7 +109,7 @@ export async function run(
     const stop = await buy(prepared, store, effects, progress, interrupt, number);
     const written = await writeBook(prepared.book, job, plan.scan.layout, store, source, connection.sample, freshness);
     const spent = await store.runSpending(number);
-    const ended = runSummary(summary, number, spent, written.status, job.output, stop);
+    const ended = runSummary(summary, number, spent, written, job.output, stop);
     const state = stateOf(stop, ended);
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: ended });
     return { summary: ended, state, stop };
@@ -128,41 +128,23 @@ async function buy(
   number: number,
 ): Promise<Stop | null> {
   const { job, plan, connection, source, keyring, freshness } = prepared;
-  const order = cellsToBuy(plan);
-  progress.cells = order.length;
+  progress.cells = plan.order.length;
   progress.creditsPlanned = plan.price.credits;
-  if (order.length === 0) return null;
+  if (plan.order.length === 0) return null;
   const { clock, random, notice } = effects;
   const client = createClient({ baseUrl: connection.baseUrl, sockets: job.sockets, userAgent: 'perilbook', clock });
   const throttle = createThrottle({ creditsPerMinute: job.subscription.creditsPerMinute, sockets: job.sockets, clock });
   const contents = await store.bundleContents(source);
-  const buying = new Buying(
-    {
-      job,
-      store,
-      client,
-      throttle,
-      keyring,
-      clock,
-      random,
-      run: number,
-      source,
-      freshness,
-      budget: plan.limit,
-      contents,
-      progress,
-      notice: once(notice),
-    },
-    interrupt,
-  );
+  const parts = {
+    ...{ job, store, client, throttle, keyring, clock, random, source, freshness, contents, progress },
+    ...{ run: number, budget: plan.limit, notice: once(notice) },
+  };
   try {
-    const spendable = { budget: plan.limit, quota: plan.account.available };
-    await purchase(buying, plan.scan.cells, plan.missing, order, spendable);
+    return await buyInRounds(parts, plan, interrupt);
   } finally {
     await throttle.close();
     await client.close();
   }
-  return buying.stopped ?? buying.shortage();
 }
 
 /** Topics that no key may buy are an error before anything is spent, not holes found afterwards. */
@@ -174,16 +156,6 @@ function refuseUnobtainable({ plan }: Prepared): void {
     `No key may buy ${topics.join(', ')}`,
     'Ask the provider for these scopes, add a key that has them, or leave these topics out (--topics).',
   );
-}
-
-/** Cells that lack something, in the order of the file. */
-function cellsToBuy(plan: Plan): Uint32Array {
-  const order = new Uint32Array(plan.scan.cells.size - plan.cellsCached);
-  let next = 0;
-  for (let number = 0; number < plan.missing.length; number++) {
-    if (plan.missing[number]! > 0) order[next++] = number;
-  }
-  return order;
 }
 
 function stateOf(stop: Stop | null, { status }: RunSummary): RunEnded['state'] {

@@ -8,10 +8,11 @@ import { findPerilbookColumns } from '../rows/perilbook-columns.ts';
 import type { Book, Row } from '../rows/port.ts';
 import { CellTable } from './cell-table.ts';
 import type { Job } from './settings.ts';
+import { parseValue, valueColumns } from './value.ts';
 
 /** What is wrong with the location of some rows. */
 export interface Finding {
-  readonly finding: LocationFinding | 'unreadable';
+  readonly finding: LocationFinding | 'unreadable' | 'value_not_a_number';
   readonly note: string;
   readonly rows: number;
   /** The line of the first such row. */
@@ -24,6 +25,8 @@ export interface Scan {
   readonly located: number;
   readonly invalid: number;
   readonly outsideUs: number;
+  /** The sum over all rows; 0 in the order of the file. */
+  readonly totalValue: number;
   readonly findings: readonly Finding[];
   readonly cells: CellTable;
   readonly layout: Layout;
@@ -31,8 +34,8 @@ export interface Scan {
 
 /** Where things stand in the input. */
 export interface Layout {
-  readonly lat: number;
-  readonly lng: number;
+  /** The columns that each pass reads: latitude, longitude, then those whose sum is a row's value. */
+  readonly columns: readonly number[];
   /** The first of the columns that an earlier run of Perilbook added, or null. */
   readonly dropFrom: number | null;
 }
@@ -43,7 +46,7 @@ export function layoutOf(book: Book, job: Job): Layout {
   const original = dropFrom === null ? book.columns : book.columns.slice(0, dropFrom);
   const { lat, lng } = findLocationColumns(original, job.location);
   const taken = new Set(original.map((name) => name.toLowerCase()));
-  const clash = addedColumns(job.topics, job.prefix).find(({ name }) => taken.has(name.toLowerCase()));
+  const clash = addedColumns(job.topics, job.prefix, job.counts).find(({ name }) => taken.has(name.toLowerCase()));
   if (clash) {
     throw new PerilbookError(
       'INPUT_COLUMNS',
@@ -52,7 +55,7 @@ export function layoutOf(book: Book, job: Job): Layout {
       { file: job.input, column: clash.name },
     );
   }
-  return { lat, lng, dropFrom };
+  return { columns: [lat, lng, ...valueColumns(original, job.orderBy, job.input)], dropFrom };
 }
 
 /** What a row's location is: a cell, or a finding. */
@@ -62,6 +65,20 @@ export function locate(row: Row, precision: number) {
   return parsed.ok ? ({ ok: true, cell: cellOf(parsed.location, precision) } as const) : parsed;
 }
 
+/** What a row is worth: the sum of its value columns. A text that is no number counts as 0, and is counted. */
+export function rowValue(row: Row): { readonly value: number; readonly readable: boolean } {
+  let value = 0;
+  let readable = true;
+  for (let index = FIRST_VALUE; index < row.fields.length; index++) {
+    const part = parseValue(row.fields[index]!);
+    if (part === null) readable = false;
+    else value += part;
+  }
+  return { value, readable };
+}
+
+const FIRST_VALUE = 2;
+
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing. */
 export async function scan(book: Book, job: Job): Promise<Scan> {
   const layout = layoutOf(book, job);
@@ -69,18 +86,25 @@ export async function scan(book: Book, job: Job): Promise<Scan> {
   const findings = new Map<Finding['finding'], { note: string; rows: number; firstLine: number }>();
   let rows = 0;
   let located = 0;
-  for await (const batch of book.read([layout.lat, layout.lng])) {
+  let totalValue = 0;
+  const found = (finding: Finding['finding'], note: string, line: number): void => {
+    const known = findings.get(finding);
+    if (known) known.rows++;
+    else findings.set(finding, { note, rows: 1, firstLine: line });
+  };
+  for await (const batch of book.read(layout.columns)) {
     for (const row of batch) {
       rows++;
       const place = locate(row, job.precision);
+      const { value, readable } = rowValue(row);
+      totalValue += value;
+      if (!readable) found('value_not_a_number', 'The value is not a number: it counts as 0.', row.line);
       if (place.ok) {
         located++;
-        cells.add(place.cell);
+        cells.add(place.cell, value);
         continue;
       }
-      const known = findings.get(place.finding);
-      if (known) known.rows++;
-      else findings.set(place.finding, { note: place.note, rows: 1, firstLine: row.line });
+      found(place.finding, place.note, row.line);
     }
   }
   const outsideUs = findings.get('outside_us')?.rows ?? 0;
@@ -88,6 +112,7 @@ export async function scan(book: Book, job: Job): Promise<Scan> {
     rows,
     located,
     outsideUs,
+    totalValue,
     invalid: rows - located - outsideUs,
     findings: [...findings]
       .map(([finding, found]) => ({ finding, ...found }))

@@ -35,12 +35,38 @@ export interface Job {
   /** Most credits that the run may spend; null: what the plan says, once approved. */
   readonly budget: number | null;
   readonly reserve: number;
+  /** Credits of each period that other programs are expected to spend. */
+  readonly spentElsewhere: number;
   readonly optimize: 'credits' | 'calls';
+  /** Topic sets from the leanest to the richest, each with all topics of the leaner ones. One set when none are named. */
+  readonly tiers: readonly Tier[];
+  /** In which order money is spent. */
+  readonly orderBy: OrderBy;
+  /** Whether the columns that count records of `details` are wanted. */
+  readonly counts: boolean;
+  /** How long the run may buy; null: as long as it takes. */
+  readonly maxMinutes: number | null;
+  readonly onQuota: 'stop' | 'wait';
+  /** Credits beyond the allowance of a period that the job lets the provider bill. */
+  readonly overageCredits: number;
   /** How long an answer is fresh, in milliseconds; null for ever. */
   readonly timeToLive: (topic: TopicSlug) => number | null;
   readonly store: string;
   readonly sockets: number;
 }
+
+/** A set of topics that a cell may get. */
+export interface Tier {
+  /** As the job names it. */
+  readonly name: string;
+  readonly topics: readonly TopicSlug[];
+}
+
+/** `file`: as the rows come. Otherwise by the cells' value: the sum over their rows of OED's TIV columns, or of one. */
+export type OrderBy =
+  | { readonly kind: 'file' }
+  | { readonly kind: 'tiv' }
+  | { readonly kind: 'column'; readonly column: string; readonly direction: 'asc' | 'desc' };
 
 /** What the defaults need to know of the outside. */
 export interface Surroundings {
@@ -59,7 +85,10 @@ export const DEFAULTS = {
   subscription: 'starter',
   anniversary_day: 1,
   reserve: 0,
+  spent_elsewhere: 0,
   optimize: 'credits',
+  counts: true,
+  on_quota: 'stop',
   sockets: 8,
 } as const satisfies JobFile;
 
@@ -81,21 +110,30 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
   }
   const input = settings.input === '-' ? '-' : resolve(surroundings.workingFolder, settings.input);
   const service = serviceOf(settings.service);
+  const tiers = tiersOf(settings.tiers ?? [settings.topics]);
+  const subscription = subscriptionOf(settings.subscription);
   return {
     name: settings.name ?? (input === '-' ? 'stdin' : basename(input, extname(input))),
     input,
     output: outputOf(settings.output, input, surroundings.workingFolder),
-    topics: topicsOf(settings.topics),
+    topics: tiers.at(-1)!.topics,
+    tiers,
+    orderBy: orderByOf(settings.order_by),
+    counts: settings.counts,
+    maxMinutes: settings.max_minutes ?? null,
+    onQuota: settings.on_quota,
+    overageCredits: overageCreditsOf(settings.overages, subscription),
     location: definedOnly(settings.location ?? {}),
     precision: settings.precision,
     prefix: settings.prefix,
     delimiter: settings.delimiter ?? null,
     service,
     account: settings.account ?? (service.kind === 'embedded' ? 'embedded' : new URL(service.baseUrl).host),
-    subscription: subscriptionOf(settings.subscription),
+    subscription,
     anniversaryDay: settings.anniversary_day,
     budget: settings.budget ?? null,
     reserve: settings.reserve,
+    spentElsewhere: settings.spent_elsewhere,
     optimize: settings.optimize,
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
     store: resolve(surroundings.workingFolder, settings.store ?? join(surroundings.dataFolder, 'store.db')),
@@ -140,6 +178,35 @@ export function topicsOf(names: string | readonly string[]): TopicSlug[] {
   const chosen = new Set(typeof names === 'string' ? [names] : names);
   const isChosen = ({ slug, category }: Topic) => chosen.has('all') || chosen.has(category) || chosen.has(slug);
   return TOPICS.filter(isChosen).map(({ slug }) => slug);
+}
+
+/** The job lists them from the richest to the leanest; what a leaner one has, every richer one has too. */
+function tiersOf(sets: NonNullable<JobFile['tiers']>): Tier[] {
+  const leanestFirst = [...sets].reverse();
+  return leanestFirst.map((set, index) => ({
+    name: typeof set === 'string' ? set : set.join(', '),
+    topics: topicsOf(leanestFirst.slice(0, index + 1).flat()),
+  }));
+}
+
+function orderByOf(orderBy: JobFile['order_by']): OrderBy {
+  if (orderBy === undefined || orderBy === 'file') return { kind: 'file' };
+  if (orderBy === 'tiv') return { kind: 'tiv' };
+  return { kind: 'column', column: orderBy.column, direction: orderBy.direction ?? 'desc' };
+}
+
+/** The ceiling in whole credits: rounding up would bill more dollars than were allowed. */
+function overageCreditsOf(overages: JobFile['overages'], subscription: Subscription): number {
+  if (overages === undefined || overages.ceiling === 0) return 0;
+  if (subscription.overageRate === null || subscription.overageRate === 0) {
+    throw new PerilbookError(
+      'JOB_FILE',
+      'overages: the subscription has no rate, so a ceiling in dollars says nothing about credits',
+      'Name it: subscription: {…, overage_rate: 0.03}.',
+    );
+  }
+  // A ceiling of $1 at $0.04 is 25 credits, though 1 / 0.04 falls just short of it in binary.
+  return Math.floor(overages.ceiling / subscription.overageRate + 1e-9);
 }
 
 function outputOf(output: string | undefined, input: string, folder: string): string {

@@ -1,10 +1,11 @@
 import type { RowStatus } from '../columns/status.ts';
 import type { CallKind } from '../contract/credits.ts';
 import { cheapestCalls, type Market } from '../plan/cheapest-calls.ts';
-import type { Price } from '../plan/prices.ts';
+import type { Way } from '../plan/ways.ts';
 import type { Stop } from './buying.ts';
-import type { Plan } from './planning.ts';
+import type { Plan, Ways } from './planning.ts';
 import type { Job } from './settings.ts';
+import type { Written } from './writing.ts';
 
 /** The plan as `--json` prints it and as the run keeps it: stable names, snake case. */
 export interface PlanSummary {
@@ -26,10 +27,34 @@ export interface PlanSummary {
   readonly minutes: number;
   readonly periods: number | null;
   readonly finish_by: string | null;
-  readonly tiers: Readonly<Record<'standard' | 'enterprise' | 'cheapest', { credits: number; calls: number }>>;
+  /** Every way to buy, side by side; `planned` is the one that the job chose. */
+  readonly tiers: Readonly<Record<keyof Ways, WaySummary>>;
+  /** What the credits at hand buy, from the leanest tier to the richest. */
+  readonly shares: readonly TierShareSummary[];
+  readonly overage_dollars: number;
   readonly saved: SavedCredits;
   readonly scopes: readonly string[];
   readonly sample_data: boolean;
+}
+
+export interface WaySummary {
+  readonly credits: number;
+  readonly calls: number;
+  readonly bytes: number;
+  readonly overage_dollars: number;
+  readonly minutes: number;
+  readonly periods: number | null;
+  readonly finish_by: string | null;
+  readonly fits: boolean;
+}
+
+export interface TierShareSummary {
+  readonly tier: string;
+  readonly cells: number;
+  /** Of all cells, 0 to 1. */
+  readonly share_of_cells: number;
+  /** Of the value of all located rows, 0 to 1; null in the order of the file. */
+  readonly share_of_value: number | null;
 }
 
 /** Credits that buying the requested topics for each row on its own would have cost beyond this plan. */
@@ -45,13 +70,17 @@ export interface RunSummary extends PlanSummary {
   readonly credits_spent: number;
   readonly credits_unknown: number;
   readonly status: Readonly<Record<RowStatus, number>>;
+  /** Of the located rows, those that are complete: by number and by value (null in the order of the file), 0 to 1. */
+  readonly complete: { readonly rows: number; readonly value: number | null };
   readonly output: string;
   readonly stopped: string | null;
   readonly resume_after: string | null;
 }
 
 export function planSummary(plan: Plan, job: Job, market: Market, sample: boolean): PlanSummary {
-  const { scan, price } = plan;
+  const { scan, price, ways } = plan;
+  const { forecast } = ways.planned;
+  const value = plan.shares.length > 0 ? cellValue(plan) : 0;
   const each = cheapestCalls(job.topics, market).credits;
   return {
     rows: scan.rows,
@@ -71,15 +100,24 @@ export function planSummary(plan: Plan, job: Job, market: Market, sample: boolea
     credits_retries_at_most: price.retryCredits,
     credits_available: plan.account.available,
     credits_limit: plan.limit,
-    fits: plan.forecast.fits && price.credits <= plan.limit,
-    minutes: plan.forecast.minutes,
-    periods: plan.forecast.periods,
-    finish_by: isoTime(plan.forecast.finishBy),
+    fits: forecast.fits && price.credits <= plan.limit,
+    minutes: forecast.minutes,
+    periods: forecast.periods,
+    finish_by: isoTime(forecast.finishBy),
     tiers: {
-      standard: tierOf(plan.tiers.standard),
-      enterprise: tierOf(plan.tiers.enterprise),
-      cheapest: tierOf(plan.tiers.cheapest),
+      standard: wayOf(ways.standard),
+      enterprise: wayOf(ways.enterprise),
+      cheapest: wayOf(ways.cheapest),
+      fewest_calls: wayOf(ways.fewest_calls),
+      planned: wayOf(ways.planned),
     },
+    shares: plan.shares.map((share) => ({
+      tier: share.tier.name,
+      cells: share.cells,
+      share_of_cells: scan.cells.size === 0 ? 0 : share.cells / scan.cells.size,
+      share_of_value: value === 0 ? null : share.value / value,
+    })),
+    overage_dollars: ways.planned.overageDollars,
     saved: {
       by_cells: (scan.located - scan.cells.size) * each,
       by_cache: scan.cells.size * each - price.credits,
@@ -93,7 +131,7 @@ export function runSummary(
   planned: PlanSummary,
   run: number,
   spent: { readonly charged: number; readonly unknown: number; readonly open: number },
-  status: Readonly<Record<RowStatus, number>>,
+  { status, value }: Pick<Written, 'status' | 'value'>,
   output: string,
   stop: Stop | null,
 ): RunSummary {
@@ -103,14 +141,36 @@ export function runSummary(
     credits_spent: spent.charged,
     credits_unknown: spent.unknown + spent.open,
     status,
+    complete: { rows: shareOf(status, 1), value: shareOf(value, null) },
     output,
     stopped: stop?.message ?? null,
     resume_after: isoTime(stop?.resumeAfter ?? null),
   };
 }
 
-function tierOf({ credits, calls }: Price): { credits: number; calls: number } {
-  return { credits, calls: calls.single + calls.standard + calls.enterprise };
+/** The share of complete rows among all that were located; `ifNone` where there is nothing to share. */
+function shareOf<None>(sums: Written['status'], ifNone: None): number | None {
+  const all = sums.ok + sums.partial + sums.deferred + sums.failed + sums.rejected;
+  return all === 0 ? ifNone : sums.ok / all;
+}
+
+function wayOf({ price, calls, bytes, overageDollars, forecast }: Way): WaySummary {
+  return {
+    credits: price.credits,
+    calls,
+    bytes,
+    overage_dollars: overageDollars,
+    minutes: forecast.minutes,
+    periods: forecast.periods,
+    finish_by: isoTime(forecast.finishBy),
+    fits: forecast.fits,
+  };
+}
+
+function cellValue({ scan }: Plan): number {
+  let sum = 0;
+  for (let cell = 0; cell < scan.cells.size; cell++) sum += scan.cells.value(cell);
+  return sum;
 }
 
 export function isoTime(ms: number | null): string | null {

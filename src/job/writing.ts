@@ -6,13 +6,15 @@ import { statusOfFinding } from '../geo/parse-location.ts';
 import type { Book, Row, WriteResult } from '../rows/port.ts';
 import type { Store } from '../store/port.ts';
 import type { Freshness } from './freshness.ts';
-import { type Layout, locate } from './scan.ts';
+import { type Layout, locate, rowValue } from './scan.ts';
 import type { Job } from './settings.ts';
 
 export type StatusCounts = Record<RowStatus, number>;
 
 export interface Written extends WriteResult {
   readonly status: StatusCounts;
+  /** The sum of the rows' values, by status; all 0 in the order of the file. */
+  readonly value: StatusCounts;
 }
 
 interface Finished {
@@ -37,13 +39,14 @@ export async function writeBook(
   freshness: Freshness,
 ): Promise<Written> {
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
+  const value = { ...status };
   const bare = new Map<string, Finished>();
   let finished = new Map<string, Finished>();
 
   const bareRow = (name: RowStatus, note: string): Finished => {
     let row = bare.get(note);
     if (!row) {
-      row = { status: name, fields: bareFields(job.topics, { status: name, note }, sample) };
+      row = { status: name, fields: bareFields(job.topics, { status: name, note }, sample, job.counts) };
       // Notes of unreadable rows name counts, so they can differ without end.
       if (bare.size < CELLS_KEPT) bare.set(note, row);
     }
@@ -61,29 +64,30 @@ export async function writeBook(
       for (const place of places) if (place.ok) wanted.set(keyOf(place.cell), place.cell);
     }
     const records = await store.read(source, [...wanted.values()]);
-    let index = 0;
+    let next = 0;
     for (const key of wanted.keys()) {
-      const record = records[index++] ?? EMPTY_RECORD;
+      const record = records[next++] ?? EMPTY_RECORD;
       const cell = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt);
-      finished.set(key, { status: cell.status, fields: enrichedFields(record, job.topics, cell, sample) });
+      finished.set(key, { status: cell.status, fields: enrichedFields(record, job.topics, cell, sample, job.counts) });
     }
-    return places.map((place) => {
+    return places.map((place, index) => {
       const row = place.ok
         ? finished.get(keyOf(place.cell))!
         : bareRow(place.finding === 'unreadable' ? 'invalid' : statusOfFinding(place.finding), place.note);
       status[row.status]++;
+      value[row.status] += rowValue(rows[index]!).value;
       return row.fields;
     });
   };
 
   const result = await book.write({
     output: job.output,
-    columns: [layout.lat, layout.lng],
+    columns: layout.columns,
     dropFrom: layout.dropFrom,
-    added: addedColumns(job.topics, job.prefix),
+    added: addedColumns(job.topics, job.prefix, job.counts),
     fill,
   });
-  return { ...result, status };
+  return { ...result, status, value };
 }
 
 const keyOf = ({ lat7, lng7 }: Cell): string => `${lat7},${lng7}`;

@@ -23,6 +23,9 @@ export interface Forecast {
 
 const MINUTE_MS = 60_000;
 
+/** A hundred years of months: what takes longer is never done. */
+const MOST_PERIODS = 1_200;
+
 /** When `credits` will have been spent, if all is bought as soon as rate and quota allow. */
 export function forecast(credits: number, allowance: Allowance, now: number): Forecast {
   const { available, perPeriod, creditsPerMinute, anniversaryDay } = allowance;
@@ -32,18 +35,16 @@ export function forecast(credits: number, allowance: Allowance, now: number): Fo
     return { fits: true, minutes: needed, periods: credits > 0 ? 1 : 0, finishBy: now + needed * MINUTE_MS };
   }
   if (perPeriod <= 0) return { fits: false, minutes: minutes(credits), periods: null, finishBy: null };
-  let left = credits - Math.max(0, available);
-  let spentIn = available > 0 ? 1 : 0;
-  let total = available > 0 ? minutes(available) : 0;
-  let start = billingPeriod(anniversaryDay, now).end;
-  for (;;) {
-    const amount = Math.min(left, perPeriod);
-    spentIn++;
-    total += minutes(amount);
-    left -= amount;
-    if (left <= 0) {
-      return { fits: false, minutes: total, periods: spentIn, finishBy: start + minutes(amount) * MINUTE_MS };
-    }
-    start = billingPeriod(anniversaryDay, start).end;
-  }
+  const later = credits - Math.max(0, available);
+  const wholePeriods = Math.ceil(later / perPeriod);
+  if (wholePeriods > MOST_PERIODS) return { fits: false, minutes: minutes(credits), periods: null, finishBy: null };
+  let start = now;
+  for (let period = 0; period < wholePeriods; period++) start = billingPeriod(anniversaryDay, start).end;
+  const last = later - (wholePeriods - 1) * perPeriod;
+  return {
+    fits: false,
+    minutes: minutes(Math.max(0, available)) + (wholePeriods - 1) * minutes(perPeriod) + minutes(last),
+    periods: wholePeriods + (available > 0 ? 1 : 0),
+    finishBy: start + minutes(last) * MINUTE_MS,
+  };
 }

@@ -57,6 +57,7 @@ export interface DeskOptions {
   readonly service?: Partial<ServiceOptions>;
   readonly start?: string;
   readonly factor?: number;
+  readonly overages?: boolean;
   /** A clock that other processes share; instead of `start` and `factor`. */
   readonly clock?: { readonly start: number; readonly factor: number; readonly origin: number };
 }
@@ -70,7 +71,11 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
     : new FastClock(options.start ?? '2026-03-15T12:00:00Z', options.factor ?? 200);
   const database = openDatabase(t, join(folder, 'service.db'));
   for (const delivery of deliveries()) deliver(database, delivery, clock);
-  const account = createAccount(database, { name: 'desk', subscription, signedUpAt: Date.UTC(2025, 0, 31) }, clock);
+  const account = createAccount(
+    database,
+    { name: 'desk', subscription, overages: options.overages ?? false, signedUpAt: Date.UTC(2025, 0, 31) },
+    clock,
+  );
   const service = await start(t, { database, clock, ...options.service });
   const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'test', isAlive: () => true });
   releaseLater(t, () => store.close());

@@ -165,7 +165,7 @@ test('a topic that stays unavailable makes rows partial, is free, and is tried a
 });
 
 test('a service that is down pauses the run: resumable, nothing recorded as a fact', async (t) => {
-  const desk = await openDesk(t, { factor: 5_000 });
+  const desk = await openDesk(t, { factor: 500 });
   desk.book(places(40));
   const ended = await desk.run({ topics: ['wildfire', 'hail'] }, { baseUrl: 'http://127.0.0.1:9' });
   assert.deepEqual([ended.stop?.reason, ended.state], ['service_down', 'paused']);

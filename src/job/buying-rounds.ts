@@ -1,0 +1,83 @@
+import { inBoth, topicSet } from '../contract/topic-set.ts';
+import type { Store } from '../store/port.ts';
+import { Buying, type BuyingParts, type Stop } from './buying.ts';
+import { accountState, allocateTiers, type Plan } from './planning.ts';
+import { purchase } from './purchase.ts';
+
+/**
+ * Buys in rounds. A round gives the credits at hand to cells, by tier and value, and buys; the next one gives out what
+ * the last did not need (a bundle brought more than was known, a place was refused). It ends when nothing is left to buy,
+ * when money, time or the service end it, or, with `on_quota: wait`, never before the last period.
+ */
+export async function buyInRounds(parts: BuyingParts, plan: Plan, interrupt: AbortSignal): Promise<Stop | null> {
+  const { job, store, clock, freshness } = parts;
+  const deadline = job.maxMinutes === null ? null : freshness.startedAt + job.maxMinutes * 60_000;
+  for (;;) {
+    const stop = await buyWithinPeriod(parts, plan, interrupt, deadline);
+    if (stop?.reason !== 'quota' || job.onQuota !== 'wait' || stop.resumeAfter === null) return stop;
+    if (deadline !== null && stop.resumeAfter >= deadline) return stop;
+    parts.notice(`${stop.message} Waiting until ${new Date(stop.resumeAfter).toISOString()}, when it resets.`);
+    await clock.sleep(stop.resumeAfter - clock.now(), interrupt);
+    if (interrupt.aborted) return { reason: 'interrupted', message: 'Interrupted.', resumeAfter: stop.resumeAfter };
+    parts = { ...parts, contents: await store.bundleContents(parts.source) };
+  }
+}
+
+async function buyWithinPeriod(
+  parts: BuyingParts,
+  plan: Plan,
+  interrupt: AbortSignal,
+  deadline: number | null,
+): Promise<Stop | null> {
+  const { job } = parts;
+  const { cells } = plan.scan;
+  const masks = job.tiers.map((tier) => topicSet(tier.topics));
+  const buying = new Buying(parts, interrupt);
+  const ended = new AbortController();
+  const timer = deadline === null ? null : stopAt(buying, deadline, ended.signal);
+  try {
+    for (;;) {
+      const money = await atHand(parts);
+      const { tiers } = allocateTiers(job, cells, plan.order, plan.missing, buying.market, money.credits);
+      const goals = new Float64Array(cells.size);
+      const order = plan.order.filter((cell) => {
+        const tier = tiers[cell]!;
+        goals[cell] = tier === 0 ? 0 : inBoth(plan.missing[cell]!, masks[tier - 1]!);
+        return goals[cell]! > 0;
+      });
+      if (order.length > 0) {
+        const asked = goals.slice();
+        const callsBefore = parts.progress.calls;
+        await purchase(buying, cells, goals, order, money.credits);
+        for (const cell of order) plan.missing[cell]! -= asked[cell]! - goals[cell]!;
+        if (buying.stopped) return buying.stopped;
+        if (parts.progress.calls > callsBefore) continue;
+      }
+      const leftOver = plan.order.some((cell) => plan.missing[cell]! > 0);
+      return leftOver ? (buying.shortage() ?? buying.shortOf(money.short)) : null;
+    }
+  } finally {
+    ended.abort();
+    await timer;
+  }
+}
+
+/** What may be spent now, and which limit is the nearer one. */
+async function atHand({ job, store, clock, run, budget }: BuyingParts) {
+  const spent = await spentBy(store, run);
+  const { available } = await accountState(job, store, clock.now());
+  const ofBudget = Math.max(0, budget - spent);
+  return { credits: Math.min(ofBudget, available), short: available < ofBudget ? 'quota' : 'budget' } as const;
+}
+
+async function spentBy(store: Store, run: number): Promise<number> {
+  const { charged, unknown, open } = await store.runSpending(run);
+  return charged + unknown + open;
+}
+
+async function stopAt(buying: Buying, deadline: number, ended: AbortSignal): Promise<void> {
+  const { job, clock } = buying.parts;
+  await clock.sleep(deadline - clock.now(), ended);
+  if (ended.aborted) return;
+  buying.stop({ reason: 'time', message: `The ${job.maxMinutes} minutes of this run are over.`, resumeAfter: null });
+}

@@ -1,0 +1,43 @@
+import type { CallKind } from '../contract/credits.ts';
+import { type Allowance, type Forecast, forecast } from './forecast.ts';
+import type { Price } from './prices.ts';
+
+/** What a body of each kind of call weighs, in bytes, for a forecast of the download. Enterprise: 5 to 7 MB (contract).
+ * The others are not shown there; these are the means of our own service over its sample cities, rounded up. */
+export const BODY_BYTES: Readonly<Record<CallKind, number>> = {
+  single: 20_000,
+  standard: 60_000,
+  enterprise: 6_000_000,
+};
+
+/** One way to buy, weighed: what it costs in every coin. */
+export interface Way {
+  readonly price: Price;
+  readonly calls: number;
+  readonly bytes: number;
+  readonly forecast: Forecast;
+  /** Dollars that the provider will bill for credits beyond the allowance; 0 where none are allowed. */
+  readonly overageDollars: number;
+}
+
+export interface Terms extends Allowance {
+  /** Credits of this period that are left before overage begins. */
+  readonly withinAllowance: number;
+  /** Dollars per credit beyond it; null where the subscription has none. */
+  readonly overageRate: number | null;
+}
+
+/** Weighs a price against what the account has left. */
+export function weigh(price: Price, terms: Terms, now: number): Way {
+  const { single, standard, enterprise } = price.calls;
+  const inThisPeriod = Math.min(price.credits, terms.available);
+  const beyond = Math.max(0, inThisPeriod - terms.withinAllowance);
+  return {
+    price,
+    calls: single + standard + enterprise,
+    bytes: single * BODY_BYTES.single + standard * BODY_BYTES.standard + enterprise * BODY_BYTES.enterprise,
+    forecast: forecast(price.credits, terms, now),
+    // Whole cents: 3 × $0.04 is 0.12 and not 0.12000000000000001.
+    overageDollars: Math.round(beyond * (terms.overageRate ?? 0) * 100) / 100,
+  };
+}
