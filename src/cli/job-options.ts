@@ -121,6 +121,18 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     place: (v) => ({ order_by: v === 'file' || v === 'tiv' ? v : { column: String(v) } }),
   },
   {
+    flag: 'tract',
+    type: 'string',
+    describe: 'column with census tract codes: one answer serves a tract',
+    place: (v) => ({ areas: { tract: String(v) } }),
+  },
+  {
+    flag: 'county',
+    type: 'string',
+    describe: 'column with county codes (FIPS): one answer serves a county',
+    place: (v) => ({ areas: { county: String(v) } }),
+  },
+  {
     flag: 'counts',
     type: 'string',
     describe: 'no: without the columns that count records of details',

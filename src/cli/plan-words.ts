@@ -48,7 +48,15 @@ function cellWords({ job, summary }: Prepared): (readonly [string, string])[] {
   const parts = [
     saved.by_cells > 0 ? `${grouped(saved.by_cells)} by rows that share a cell` : '',
     saved.by_cache > 0 ? `${grouped(saved.by_cache)} by the store` : '',
+    saved.by_areas > 0 ? `${grouped(saved.by_areas)} by areas` : '',
   ].filter(Boolean);
+  if (summary.areas) {
+    const { representatives, verified, spared } = summary.areas;
+    words.push([
+      'areas',
+      `${counted(representatives, 'cell')} asked for their tract or county, ${grouped(spared)} spared, ${grouped(verified)} bought to compare`,
+    ]);
+  }
   if (parts.length > 0) words.push(['credits saved', parts.join(', ')]);
   return words;
 }

@@ -18,7 +18,9 @@ import type { Permit } from '../fetch/throttle.ts';
 import type { Answered, Verdict } from '../fetch/verdict.ts';
 import { type Cell, locationOf } from '../geo/coordinates.ts';
 import type { Proposal, Settlement } from '../store/port.ts';
+import { areasToSettle } from './area-plan.ts';
 import type { Buying } from './buying.ts';
+import type { Freshness } from './freshness.ts';
 import type { Key } from './keyring.ts';
 
 /**
@@ -145,7 +147,7 @@ function settlementOf(
   verdict: Verdict,
   decision: Decision | null,
 ): Settlement {
-  const { job, clock } = buying.parts;
+  const { job, clock, places, freshness } = buying.parts;
   const now = clock.now();
   const location = locationOf(cell);
   const credits = verdict.charged === 'unknown' ? CREDITS[call.kind] : verdict.charged;
@@ -181,8 +183,19 @@ function settlementOf(
     ...base,
     answers,
     failures,
+    ...(job.areas === null
+      ? {}
+      : { areas: areasToSettle(places.areas, places.cells.numberOf(cell), answers, comparableSince(freshness)) }),
     ...(call.kind === 'single' ? {} : { contents: { kind: call.kind, topics: [...verdict.results.keys()] } }),
   };
+}
+
+/** Two answers about one area are compared when they were said within this time; a release of the index lies between
+ * answers that are farther apart, sooner or later. */
+const COMPARABLE_MS = 30 * 86_400_000;
+
+function comparableSince({ startedAt }: Freshness): number {
+  return startedAt - COMPARABLE_MS;
 }
 
 function failuresOf(

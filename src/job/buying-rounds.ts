@@ -1,6 +1,8 @@
 import { inBoth, topicSet } from '../contract/topic-set.ts';
 import type { Store } from '../store/port.ts';
+import { readKnownAreas } from './area-plan.ts';
 import { Buying, type BuyingParts, type Stop } from './buying.ts';
+import { missingSet } from './freshness.ts';
 import { accountState, allocateTiers, type Plan } from './planning.ts';
 import { purchase } from './purchase.ts';
 
@@ -33,6 +35,7 @@ async function buyWithinPeriod(
   const { cells } = plan.scan;
   const masks = job.tiers.map((tier) => topicSet(tier.topics));
   const buying = new Buying(parts, interrupt);
+  const distrusted = new Set<string>();
   const ended = new AbortController();
   const timer = deadline === null ? null : stopAt(buying, deadline, ended.signal);
   try {
@@ -51,6 +54,7 @@ async function buyWithinPeriod(
         await purchase(buying, cells, goals, order, money.credits);
         for (const cell of order) plan.missing[cell]! -= asked[cell]! - goals[cell]!;
         if (buying.stopped) return buying.stopped;
+        await distrust(parts, plan, distrusted);
         if (parts.progress.calls > callsBefore) continue;
       }
       const leftOver = plan.order.some((cell) => plan.missing[cell]! > 0);
@@ -60,6 +64,40 @@ async function buyWithinPeriod(
     ended.abort();
     await timer;
   }
+}
+
+/**
+ * Looks for areas whose locations were answered differently. Their cells are bought for themselves after all, as far as
+ * the budget of the run reaches: the plan did not reckon with them.
+ */
+async function distrust(
+  { job, store, source, freshness, notice }: BuyingParts,
+  plan: Plan,
+  told: Set<string>,
+): Promise<void> {
+  if (job.areas === null) return;
+  const { cells, areas } = plan.scan;
+  const known = await readKnownAreas(areas, store, source);
+  const news = [...known].filter(([name, { mismatchedAt }]) => mismatchedAt !== null && !told.has(name));
+  for (const [name] of news) {
+    told.add(name);
+    notice(`Two locations of ${name} were answered differently: its locations are bought one by one.`);
+  }
+  if (news.length === 0) return;
+  const named = new Set(news.map(([name]) => name));
+  for (let cell = 0; cell < cells.size; cell++) {
+    const inIt = (['tract', 'county'] as const).some((level) => named.has(areas.of(cell, level) ?? ''));
+    if (!inIt) continue;
+    const [record] = await store.read(source, [cells.cell(cell)]);
+    plan.missing[cell] = missingSet(record ?? null, job.topics, freshness);
+  }
+  const planned = new Set(plan.order);
+  const added: number[] = [];
+  for (let cell = 0; cell < cells.size; cell++) if (plan.missing[cell]! > 0 && !planned.has(cell)) added.push(cell);
+  const order = new Uint32Array(plan.order.length + added.length);
+  order.set(plan.order);
+  order.set(added, plan.order.length);
+  plan.order = order;
 }
 
 /** What may be spent now, and which limit is the nearer one. */

@@ -11,6 +11,7 @@ import type { Freshness } from './freshness.ts';
 import type { Keyring } from './keyring.ts';
 import { marketOf } from './market.ts';
 import { periodLimit } from './planning.ts';
+import type { Scan } from './scan.ts';
 import type { Job } from './settings.ts';
 
 /** Why a run stopped buying before everything was bought. */
@@ -53,6 +54,8 @@ export interface BuyingParts {
   /** Most credits that this run may spend. */
   readonly budget: number;
   readonly contents: BundleContents;
+  /** The cells of the book, and the areas that they lie in. */
+  readonly places: Pick<Scan, 'cells' | 'areas'>;
   readonly progress: Progress;
   /** Told of what the user should know at once: a key refused, a scope missing, a topic down. */
   readonly notice: (message: string) => void;

@@ -42,6 +42,11 @@ export class CellTable {
     return number;
   }
 
+  /** The number of a cell that was added; -1 for one that was not. */
+  numberOf({ lat7, lng7 }: Cell): number {
+    return this.#slots[this.#find(lat7, lng7)]! - 1;
+  }
+
   cell(number: number): Cell {
     return { lat7: this.#lat7[number]!, lng7: this.#lng7[number]! };
   }

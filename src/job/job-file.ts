@@ -42,6 +42,12 @@ const duration = z.string().refine((text) => text === 'never' || durationMs(text
 
 const credits = z.int().nonnegative();
 
+/** A share: `1 %` or 0.01. */
+const share = z
+  .union([z.number(), z.string().regex(/^\d+(\.\d+)?\s*%$/)], { error: 'a share such as 1 % or 0.01' })
+  .transform((value) => (typeof value === 'number' ? value : Number.parseFloat(value) / 100))
+  .refine((value) => value >= 0 && value <= 1, { error: 'a share between 0 and 1 (100 %)' });
+
 /** Everything that a job file can say. All is optional here: what is missing comes from flags, the environment, or the
  * defaults, which are applied last (settings.ts). */
 export const jobFileSchema = z.strictObject({
@@ -83,6 +89,17 @@ export const jobFileSchema = z.strictObject({
     .union([
       z.enum(['file', 'tiv']),
       z.strictObject({ column: z.string().min(1), direction: z.enum(['asc', 'desc']).optional() }),
+    ])
+    .optional(),
+  areas: z
+    .union([
+      z.literal('oed'),
+      z.strictObject({
+        tract: z.string().min(1).optional(),
+        county: z.string().min(1).optional(),
+        oed: z.boolean().optional(),
+        verify: share.optional(),
+      }),
     ])
     .optional(),
   counts: z.boolean().optional(),

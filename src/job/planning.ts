@@ -7,6 +7,7 @@ import { type Price, priceBundle, priceCheapest, purchaseBySet } from '../plan/p
 import { type Way, weigh } from '../plan/ways.ts';
 import { elsewhere, periodLeft } from '../store/admission.ts';
 import type { PeriodSpending, Store } from '../store/port.ts';
+import { type AreaPlan, readKnownAreas, spareByAreas } from './area-plan.ts';
 import type { CellTable } from './cell-table.ts';
 import type { Freshness } from './freshness.ts';
 import { missingSet } from './freshness.ts';
@@ -21,8 +22,10 @@ export interface Plan {
   /** The topics of the richest tier that each cell lacks, by the cell's number; 0 for none. */
   readonly missing: Float64Array;
   readonly cellsCached: number;
+  /** What buying by areas spares; null where the job does not ask for it. */
+  readonly areas: (AreaPlan & { readonly saved: number }) | null;
   /** The cells' numbers in the order in which money is spent on them; those that lack nothing are left out. */
-  readonly order: Uint32Array;
+  order: Uint32Array;
   /** What all cells in the richest tier cost, bought as the job says. */
   readonly price: Price;
   readonly ways: Ways;
@@ -81,11 +84,14 @@ export async function makePlan(
   market: Market,
   freshness: Freshness,
 ): Promise<Plan> {
-  const { missing, lacking } = await findMissing(job, scan, store, source, freshness);
+  const { missing, lacking: withoutAreas } = await findMissing(job, scan, store, source, freshness);
+  const lackingOrder = spendingOrder(job, scan, missing);
+  const areas = job.areas === null ? null : await spare(job, scan, store, source, lackingOrder, missing, freshness);
+  const lacking = areas === null ? withoutAreas : countSets(missing);
   const account = await accountState(job, store, freshness.startedAt);
   const price = priceCheapest(lacking, market);
   const limit = job.budget ?? price.credits + price.retryCredits;
-  const order = spendingOrder(job, scan, missing);
+  const order = lackingOrder.filter((cell) => missing[cell]! > 0);
   const { tiers } = allocateTiers(job, scan.cells, order, missing, market, Math.min(limit, account.available));
   const terms = {
     available: account.available,
@@ -99,7 +105,8 @@ export async function makePlan(
   return {
     scan,
     missing,
-    cellsCached: lacking.get(0) ?? 0,
+    cellsCached: withoutAreas.get(0) ?? 0,
+    areas: areas === null ? null : { ...areas, saved: priceCheapest(withoutAreas, market).credits - price.credits },
     order,
     price,
     ways: {
@@ -157,6 +164,25 @@ function sharesOf(job: Job, { cells }: Scan, missing: Float64Array, tiers: Uint8
     shares[has - 1]!.value += cells.value(cell);
   }
   return shares;
+}
+
+async function spare(
+  job: Job,
+  scan: Scan,
+  store: Store,
+  source: number,
+  order: Uint32Array,
+  missing: Float64Array,
+  freshness: Freshness,
+): Promise<AreaPlan> {
+  const known = await readKnownAreas(scan.areas, store, source);
+  return spareByAreas(job, scan, known, order, missing, freshness);
+}
+
+function countSets(missing: Float64Array): Map<TopicSet, number> {
+  const sets = new Map<TopicSet, number>();
+  for (const set of missing) sets.set(set, (sets.get(set) ?? 0) + 1);
+  return sets;
 }
 
 async function findMissing(job: Job, { cells }: Scan, store: Store, source: number, freshness: Freshness) {

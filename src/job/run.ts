@@ -107,7 +107,15 @@ export async function run(
   });
   try {
     const stop = await buy(prepared, store, effects, progress, interrupt, number);
-    const written = await writeBook(prepared.book, job, plan.scan.layout, store, source, connection.sample, freshness);
+    const written = await writeBook({
+      book: prepared.book,
+      job,
+      scan: plan.scan,
+      store,
+      source,
+      sample: connection.sample,
+      freshness,
+    });
     const spent = await store.runSpending(number);
     const ended = runSummary(summary, number, spent, written, job.output, stop);
     const state = stateOf(stop, ended);
@@ -137,7 +145,7 @@ async function buy(
   const contents = await store.bundleContents(source);
   const parts = {
     ...{ job, store, client, throttle, keyring, clock, random, source, freshness, contents, progress },
-    ...{ run: number, budget: plan.limit, notice: once(notice) },
+    ...{ run: number, budget: plan.limit, places: plan.scan, notice: once(notice) },
   };
   try {
     return await buyInRounds(parts, plan, interrupt);

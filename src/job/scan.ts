@@ -6,13 +6,15 @@ import { isCovered } from '../geo/us-coverage.ts';
 import { findLocationColumns } from '../rows/location-columns.ts';
 import { findPerilbookColumns } from '../rows/perilbook-columns.ts';
 import type { Book, Row } from '../rows/port.ts';
+import { type AreaColumns, areasOfRow, findAreaColumns } from './area-columns.ts';
+import { AreaTable } from './area-table.ts';
 import { CellTable } from './cell-table.ts';
 import type { Job } from './settings.ts';
 import { parseValue, valueColumns } from './value.ts';
 
 /** What is wrong with the location of some rows. */
 export interface Finding {
-  readonly finding: LocationFinding | 'unreadable' | 'value_not_a_number';
+  readonly finding: LocationFinding | 'unreadable' | 'value_not_a_number' | 'area_not_readable' | 'areas_differ';
   readonly note: string;
   readonly rows: number;
   /** The line of the first such row. */
@@ -29,13 +31,17 @@ export interface Scan {
   readonly totalValue: number;
   readonly findings: readonly Finding[];
   readonly cells: CellTable;
+  readonly areas: AreaTable;
   readonly layout: Layout;
 }
 
 /** Where things stand in the input. */
 export interface Layout {
-  /** The columns that each pass reads: latitude, longitude, then those whose sum is a row's value. */
+  /** The columns that each pass reads: latitude, longitude, those whose sum is a row's value, those with area codes. */
   readonly columns: readonly number[];
+  /** How many of them are values. */
+  readonly values: number;
+  readonly areas: AreaColumns;
   /** The first of the columns that an earlier run of Perilbook added, or null. */
   readonly dropFrom: number | null;
 }
@@ -55,7 +61,9 @@ export function layoutOf(book: Book, job: Job): Layout {
       { file: job.input, column: clash.name },
     );
   }
-  return { columns: [lat, lng, ...valueColumns(original, job.orderBy, job.input)], dropFrom };
+  const values = valueColumns(original, job.orderBy, job.input);
+  const areas = findAreaColumns(original, job.areas, FIRST_VALUE + values.length, job.input);
+  return { columns: [lat, lng, ...values, ...areas.read], values: values.length, areas: areas.columns, dropFrom };
 }
 
 /** What a row's location is: a cell, or a finding. */
@@ -66,11 +74,11 @@ export function locate(row: Row, precision: number) {
 }
 
 /** What a row is worth: the sum of its value columns. A text that is no number counts as 0, and is counted. */
-export function rowValue(row: Row): { readonly value: number; readonly readable: boolean } {
+export function rowValue(row: Row, layout: Layout): { readonly value: number; readonly readable: boolean } {
   let value = 0;
   let readable = true;
-  for (let index = FIRST_VALUE; index < row.fields.length; index++) {
-    const part = parseValue(row.fields[index]!);
+  for (let index = FIRST_VALUE; index < FIRST_VALUE + layout.values; index++) {
+    const part = parseValue(row.fields[index] ?? '');
     if (part === null) readable = false;
     else value += part;
   }
@@ -83,6 +91,7 @@ const FIRST_VALUE = 2;
 export async function scan(book: Book, job: Job): Promise<Scan> {
   const layout = layoutOf(book, job);
   const cells = new CellTable();
+  const areas = new AreaTable();
   const findings = new Map<Finding['finding'], { note: string; rows: number; firstLine: number }>();
   let rows = 0;
   let located = 0;
@@ -96,12 +105,21 @@ export async function scan(book: Book, job: Job): Promise<Scan> {
     for (const row of batch) {
       rows++;
       const place = locate(row, job.precision);
-      const { value, readable } = rowValue(row);
+      const { value, readable } = rowValue(row, layout);
       totalValue += value;
       if (!readable) found('value_not_a_number', 'The value is not a number: it counts as 0.', row.line);
       if (place.ok) {
         located++;
-        cells.add(place.cell, value);
+        const cell = cells.add(place.cell, value);
+        if (job.areas !== null) {
+          const { tract, county, unreadable } = areasOfRow(row.fields, layout.areas);
+          if (unreadable)
+            found('area_not_readable', 'The tract or county code cannot be read: bought by cell.', row.line);
+          const agrees = areas.say(cell, 'tract', tract);
+          if (!(areas.say(cell, 'county', county) && agrees)) {
+            found('areas_differ', 'Rows of one cell name different areas: bought by cell.', row.line);
+          }
+        }
         continue;
       }
       found(place.finding, place.note, row.line);
@@ -118,6 +136,7 @@ export async function scan(book: Book, job: Job): Promise<Scan> {
       .map(([finding, found]) => ({ finding, ...found }))
       .sort((a, b) => a.firstLine - b.firstLine),
     cells,
+    areas,
     layout,
   };
 }

@@ -42,6 +42,8 @@ export interface Job {
   readonly tiers: readonly Tier[];
   /** In which order money is spent. */
   readonly orderBy: OrderBy;
+  /** Where rows name their census tract or county, when one answer may serve a whole area; null: every cell for itself. */
+  readonly areas: AreaSettings | null;
   /** Whether the columns that count records of `details` are wanted. */
   readonly counts: boolean;
   /** How long the run may buy; null: as long as it takes. */
@@ -60,6 +62,15 @@ export interface Tier {
   /** As the job names it. */
   readonly name: string;
   readonly topics: readonly TopicSlug[];
+}
+
+/** Columns that hold area codes, and the share of answers that is bought anyway and compared. */
+export interface AreaSettings {
+  readonly tract: string | null;
+  readonly county: string | null;
+  /** OED's GeogScheme and GeogName columns. */
+  readonly oed: boolean;
+  readonly verify: number;
 }
 
 /** `file`: as the rows come. Otherwise by the cells' value: the sum over their rows of OED's TIV columns, or of one. */
@@ -119,6 +130,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     topics: tiers.at(-1)!.topics,
     tiers,
     orderBy: orderByOf(settings.order_by),
+    areas: areasOf(settings.areas),
     counts: settings.counts,
     maxMinutes: settings.max_minutes ?? null,
     onQuota: settings.on_quota,
@@ -141,10 +153,13 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
   };
 }
 
-/** Lays what was said more strongly over the rest; `location` and `service` may be said in parts. */
+/** Lays what was said more strongly over the rest; `location`, `areas` and `service` may be said in parts. */
 export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
   const merged: JobFile = { ...weak, ...definedOnly(strong) };
   if (weak.location && strong.location) merged.location = { ...weak.location, ...strong.location };
+  if (typeof weak.areas === 'object' && typeof strong.areas === 'object') {
+    merged.areas = { ...weak.areas, ...strong.areas };
+  }
   if (typeof weak.service === 'object' && typeof strong.service === 'object') {
     const base_url = strong.service.base_url || weak.service.base_url;
     merged.service = { ...weak.service, ...strong.service, base_url };
@@ -193,6 +208,16 @@ function orderByOf(orderBy: JobFile['order_by']): OrderBy {
   if (orderBy === undefined || orderBy === 'file') return { kind: 'file' };
   if (orderBy === 'tiv') return { kind: 'tiv' };
   return { kind: 'column', column: orderBy.column, direction: orderBy.direction ?? 'desc' };
+}
+
+/** One in a hundred is enough to find a wrong column early, and costs a hundredth. */
+const VERIFY = 0.01;
+
+function areasOf(areas: JobFile['areas']): AreaSettings | null {
+  if (areas === undefined) return null;
+  if (areas === 'oed') return { tract: null, county: null, oed: true, verify: VERIFY };
+  const { tract = null, county = null, oed = false, verify = VERIFY } = areas;
+  return { tract, county, oed, verify };
 }
 
 /** The ceiling in whole credits: rounding up would bill more dollars than were allowed. */

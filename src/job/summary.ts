@@ -33,6 +33,8 @@ export interface PlanSummary {
   readonly shares: readonly TierShareSummary[];
   readonly overage_dollars: number;
   readonly saved: SavedCredits;
+  /** How far one answer serves a whole area; null where the job does not ask for it. */
+  readonly areas: { readonly representatives: number; readonly verified: number; readonly spared: number } | null;
   readonly scopes: readonly string[];
   readonly sample_data: boolean;
 }
@@ -63,6 +65,8 @@ export interface SavedCredits {
   readonly by_cells: number;
   /** Answers that the store has. */
   readonly by_cache: number;
+  /** Answers that serve a whole area. */
+  readonly by_areas: number;
 }
 
 export interface RunSummary extends PlanSummary {
@@ -120,7 +124,13 @@ export function planSummary(plan: Plan, job: Job, market: Market, sample: boolea
     overage_dollars: ways.planned.overageDollars,
     saved: {
       by_cells: (scan.located - scan.cells.size) * each,
-      by_cache: scan.cells.size * each - price.credits,
+      by_cache: scan.cells.size * each - price.credits - (plan.areas?.saved ?? 0),
+      by_areas: plan.areas?.saved ?? 0,
+    },
+    areas: plan.areas && {
+      representatives: plan.areas.representatives,
+      verified: plan.areas.verified,
+      spared: plan.areas.spared,
     },
     scopes: plan.scopeNotes,
     sample_data: sample,

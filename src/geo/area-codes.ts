@@ -1,0 +1,44 @@
+/** The kinds of area that values are given for. */
+export type AreaLevel = 'tract' | 'county';
+
+/** Digits of a census code: state 2, county 3, tract 6; a block group or block appends 1 or 4 more. */
+const TRACT_DIGITS = 11;
+const COUNTY_DIGITS = 5;
+
+/** State codes (FIPS 5-2) run from 01 to 56 with gaps; the territories are 60, 66, 69, 72 and 78. */
+const STATE = /^(0[1-9]|[1-4]\d|5[0-6]|6[069]|7[28])/;
+
+/**
+ * The 11 digits of a census tract out of what files carry: `06037106111`, the same without its leading zero (a
+ * spreadsheet's doing), with the summary level before it (`1400000US06037106111`), or a block group's or block's code;
+ * null for anything else.
+ */
+export function tractCode(text: string): string | null {
+  const digits = digitsOf(text);
+  if (digits === null || digits.length < TRACT_DIGITS - 1 || digits.length > 15) return null;
+  // 10, 14: an odd one out by a lost zero. A block group that lost its own (11 digits) cannot be told from a tract; its
+  // state would be its tract's second digit, which the check of states catches only sometimes, so codes stay as given.
+  const whole = digits.length === 10 || digits.length === 14 ? `0${digits}` : digits;
+  return valid(whole.slice(0, TRACT_DIGITS));
+}
+
+/** The 5 digits of a county (`06037`, `6037`, `0500000US06037`), or null. */
+export function countyCode(text: string): string | null {
+  const digits = digitsOf(text);
+  if (digits === null || digits.length < COUNTY_DIGITS - 1 || digits.length > COUNTY_DIGITS) return null;
+  return valid(digits.padStart(COUNTY_DIGITS, '0'));
+}
+
+/** The county that a tract lies in. */
+export function countyOfTract(tract: string): string {
+  return tract.slice(0, COUNTY_DIGITS);
+}
+
+function digitsOf(text: string): string | null {
+  const [, digits] = /^(?:\d{7}US)?(\d+)(?:\.0+)?$/.exec(text.trim()) ?? [];
+  return digits ?? null;
+}
+
+function valid(code: string): string | null {
+  return STATE.test(code) ? code : null;
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import type { Scope } from '../../src/contract/credits.ts';
+import { fingerprintOf, type Key, Keyring, readKeys } from '../../src/job/keyring.ts';
+import type { Store } from '../../src/store/port.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { MovedClock } from '../moved-clock.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+const key = (secret: string, ...scopes: Scope[]): Key => ({
+  secret,
+  fingerprint: fingerprintOf(secret),
+  scopes: scopes.length > 0 ? new Set(scopes) : null,
+});
+
+async function openStore(t: TestContext): Promise<{ store: Store; source: number }> {
+  const folder = temporaryFolder(t);
+  const clock = new MovedClock('2026-03-15T12:00:00Z');
+  const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'me', isAlive: () => true });
+  t.after(() => store.close());
+  return { store, source: await store.source('somewhere') };
+}
+
+test('the first key that holds a scope is used, in the order of the job', async (t) => {
+  const { store, source } = await openStore(t);
+  const [wildfire, bundle, all] = [key('a', 'wildfire'), key('b', 'bundle', 'wildfire'), key('c')];
+  const ring = await Keyring.open([wildfire, bundle, all], store, source);
+  assert.deepEqual([ring.keyFor('wildfire'), ring.keyFor('bundle'), ring.keyFor('park')], [wildfire, bundle, all]);
+  assert.equal((await Keyring.open([wildfire], store, source)).keyFor('park'), null);
+});
+
+test('a 401 ends a key: the next takes its place, until none is left', async (t) => {
+  const { store, source } = await openStore(t);
+  const [old, young] = [key('old'), key('young')];
+  const ring = await Keyring.open([old, young], store, source);
+  ring.bury(old);
+  assert.deepEqual([ring.keyFor('park'), ring.keyFor('bundle'), ring.exhausted], [young, young, false]);
+  ring.bury(young);
+  assert.deepEqual([ring.keyFor('park'), ring.exhausted], [null, true]);
+});
+
+test('a 403 takes one scope from one key: its others stay, and a ring without scopes is not exhausted', async (t) => {
+  const { store, source } = await openStore(t);
+  const [first, second] = [key('first'), key('second')];
+  const ring = await Keyring.open([first, second], store, source);
+  ring.forbid(first, 'bundle');
+  assert.deepEqual([ring.keyFor('bundle'), ring.keyFor('hail')], [second, first]);
+  ring.forbid(second, 'bundle');
+  assert.deepEqual([ring.keyFor('bundle'), ring.keyFor('hail'), ring.exhausted], [null, first, false]);
+});
+
+test('what earlier runs learned of a key is known again, by its fingerprint and for that service only', async (t) => {
+  const { store, source } = await openStore(t);
+  const known = key('known');
+  const run = await store.startRun({ job: 'j', input: 'i', output: 'o', account: 'a', plannedCredits: 0, budget: 9 });
+  const period = { start: 0, end: Date.UTC(2099, 0) };
+  const terms = { run, source, account: 'a', period, periodLimit: 9, creditsPerMinute: 9, budget: 9, leaseMs: 1e6 };
+  const cell = { lat7: 1, lng7: 2 };
+  const call = { kind: 'single', topic: 'hail' } as const;
+  const [claim] = await store.claim(terms, [{ cell, call, credits: 1, key: known.fingerprint, wanted: [] }]);
+  assert.ok(claim?.outcome === 'granted');
+  await store.settle([
+    {
+      call: claim.call,
+      charge: 'free',
+      credits: 0,
+      period,
+      outcome: '403',
+      answers: [],
+      failures: [],
+      refused: 'hail',
+    },
+  ]);
+  const ring = await Keyring.open([known, key('other')], store, source);
+  assert.equal(ring.keyFor('hail')!.secret, 'other');
+  assert.equal(ring.keyFor('park'), known);
+  const elsewhere = await Keyring.open([known], store, await store.source('elsewhere'));
+  assert.equal(elsewhere.keyFor('hail'), known);
+});
+
+test('whatever was learned, a key is used only if it lives, was said to hold the scope, and was not refused it', async (t) => {
+  const { store, source } = await openStore(t);
+  const scopes: Scope[] = ['bundle', 'hail', 'park'];
+  const learned = fc.oneof(
+    fc.record({ what: fc.constant('bury' as const), key: fc.nat({ max: 2 }), scope: fc.constantFrom(...scopes) }),
+    fc.record({ what: fc.constant('forbid' as const), key: fc.nat({ max: 2 }), scope: fc.constantFrom(...scopes) }),
+  );
+  const said = fc.array(fc.subarray(scopes), { minLength: 1, maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(said, fc.array(learned, { maxLength: 8 }), async (each, news) => {
+      const keys = each.map((names, index) => key(`secret ${index}`, ...names));
+      const ring = await Keyring.open(keys, store, source);
+      const about = news.filter((item) => item.key < keys.length);
+      for (const item of about) {
+        if (item.what === 'bury') ring.bury(keys[item.key]!);
+        else ring.forbid(keys[item.key]!, item.scope);
+      }
+      const isDead = (index: number) => about.some((item) => item.what === 'bury' && item.key === index);
+      for (const scope of scopes) {
+        const expected = keys.find(
+          ({ scopes: held }, index) =>
+            !isDead(index) &&
+            (held === null || held.has(scope)) &&
+            !about.some((item) => item.what === 'forbid' && item.key === index && item.scope === scope),
+        );
+        assert.equal(ring.keyFor(scope), expected ?? null);
+      }
+      assert.equal(
+        ring.exhausted,
+        keys.every((_, index) => isDead(index)),
+      );
+    }),
+  );
+});
+
+test('keys come from the environment and from the first line of files, without the space around them', (t) => {
+  const file = join(temporaryFolder(t), 'key');
+  writeFileSync(file, '  pb_file \r\nsecond line\n');
+  const keys = readKeys(
+    [
+      { env: 'KEY', scopes: null },
+      { file, scopes: ['bundle', 'park'] },
+    ],
+    { KEY: ' pb_env\n' },
+  );
+  assert.deepEqual(
+    keys.map(({ secret, scopes }) => [secret, scopes]),
+    [
+      ['pb_env', null],
+      ['pb_file', new Set(['bundle', 'park'])],
+    ],
+  );
+});
+
+test('a key that is not where it is said to be: the place is named, and what to do', (t) => {
+  const folder = temporaryFolder(t);
+  const empty = join(folder, 'empty');
+  writeFileSync(empty, '\npb_on_the_second_line\n');
+  const missing = (source: { env?: string; file?: string }, message: RegExp) =>
+    assert.throws(() => readKeys([{ ...source, scopes: null }], { BLANK: '  ' }), { code: 'KEY_MISSING', message });
+  missing({ env: 'NONE' }, /environment variable NONE holds no API key/);
+  missing({ env: 'BLANK' }, /environment variable BLANK holds no API key/);
+  missing({ file: empty }, /empty is empty/);
+  missing({ file: join(folder, 'gone') }, /gone cannot be read/);
+  missing({ file: folder }, /cannot be read/);
+});
+
+test('a fingerprint is the same for the same key, differs between keys, and holds nothing of the key', () => {
+  const secret = fc.string({ minLength: 8 });
+  fc.assert(
+    fc.property(secret, secret, (a, b) => {
+      assert.match(fingerprintOf(a), /^[0-9a-f]{12}$/);
+      assert.equal(fingerprintOf(a) === fingerprintOf(b), a === b);
+      assert.ok(!fingerprintOf(a).includes(a));
+    }),
+  );
+});

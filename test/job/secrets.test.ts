@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { RunEnded } from '../../src/job/run.ts';
+import { releaseLater } from '../service/small-world.ts';
+import { column, type Desk, openDesk, places } from './desk.ts';
+
+/** Every byte that a run left behind or told, but for the service's own database. */
+function everythingOf(desk: Desk, ended: RunEnded): Map<string, Buffer> {
+  const left = new Map<string, Buffer>();
+  for (const name of readdirSync(desk.folder, { recursive: true, encoding: 'utf8' })) {
+    if (!name.startsWith('service.db')) left.set(name, readFileSync(join(desk.folder, name)));
+  }
+  left.set('notices', Buffer.from(desk.notices.join('\n')));
+  left.set('summary', Buffer.from(JSON.stringify(ended)));
+  return left;
+}
+
+function assertHoldsNot(everything: ReadonlyMap<string, Buffer>, secret: string): void {
+  for (const [name, bytes] of everything) {
+    for (const encoding of ['utf8', 'utf16le'] as const) {
+      assert.equal(bytes.indexOf(Buffer.from(secret, encoding)), -1, `${name} holds the key`);
+    }
+  }
+}
+
+/** A service that answers everything in the same way. */
+async function serve(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  releaseLater(t, () => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('after a run with a good key and a refused one, no byte of what it left holds either', async (t) => {
+  const desk = await openDesk(t);
+  desk.book(places(8));
+  const good = desk.key();
+  const refused = { ...desk.key('hail'), scopes: null };
+  const unknown = { secret: 'pb_unknown_0123456789abcdef', fingerprint: 'unknown', scopes: null };
+  const ended = await desk.run({ topics: ['natural', 'park'] }, { keys: [unknown, refused, good] });
+  assert.equal(ended.state, 'complete');
+  const everything = everythingOf(desk, ended);
+  assert.ok(everything.has('store.db') && everything.has('output.csv'));
+  assert.ok(
+    [...everything.values()].some((bytes) => bytes.includes(good.fingerprint)),
+    'the fingerprint is what is kept',
+  );
+  for (const { secret } of [good, refused, unknown]) assertHoldsNot(everything, secret);
+  assert.doesNotMatch(JSON.stringify(await desk.store.runs()), new RegExp(good.secret));
+});
+
+const repeating: readonly (readonly [what: string, status: number, body: (key: string) => string])[] = [
+  [
+    'refuses the key and repeats it',
+    401,
+    (key) => JSON.stringify({ error: { code: 'NO', message: `bad key ${key}` } }),
+  ],
+  ['lacks the scope and repeats the key', 403, (key) => JSON.stringify({ error: `key ${key} may not` })],
+  ['rejects the place and repeats the key', 422, (key) => JSON.stringify({ code: `X ${key}`, message: `with ${key}` })],
+  ['fails with the key in a page', 502, (key) => `<html><body>upstream saw X-API-Key: ${key}</body></html>`],
+  ['answers with the key instead of an answer', 200, (key) => JSON.stringify({ data: { topic: key }, key })],
+  ['breaks its answer off after the key', 200, (key) => `{"data": "${key}`],
+  ['sends the caller elsewhere with the key', 302, (key) => `see ?key=${key}`],
+];
+
+for (const [what, status, body] of repeating) {
+  test(`a service that ${what}: what is kept and told does not hold it`, async (t) => {
+    const desk = await openDesk(t, { factor: 2_000 });
+    desk.book(places(2));
+    const key = desk.key();
+    let asked = 0;
+    const baseUrl = await serve(t, (request, response) => {
+      asked++;
+      const sent = String(request.headers['x-api-key']);
+      assert.equal(sent, key.secret);
+      const headers = { 'content-type': 'application/json', location: `/elsewhere?key=${sent}`, 'x-request-id': sent };
+      response.writeHead(status, headers).end(body(sent));
+    });
+    const ended = await desk.run({ topics: ['hail'] }, { keys: [key], baseUrl });
+    assert.ok(asked > 0);
+    assert.ok(column(desk.output(), 'hazard_status').every((name) => name !== 'ok'));
+    assertHoldsNot(everythingOf(desk, ended), key.secret);
+  });
+}
