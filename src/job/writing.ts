@@ -61,7 +61,7 @@ export async function writeBook({ book, job, scan, store, source, sample, freshn
   const finish = (own: CellRecord, number: number): Finished => {
     const { record, used } = known ? withAreas(own, number, job, areas, known, freshness) : { record: own, used: [] };
     const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt);
-    const note = [found.note, used.length > 0 ? `by ${used.join(', ')}` : ''].filter(Boolean).join('; ');
+    const note = [found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
     return { status: found.status, fields: enrichedFields(record, job.topics, { ...found, note }, sample, job.counts) };
   };
 
