@@ -10,6 +10,7 @@ export const ERROR_CODES = {
   INPUT_COLUMNS: 'stop',
   OUTPUT_UNWRITABLE: 'stop',
   NEEDS_APPROVAL: 'stop',
+  PLAN_MISMATCH: 'stop',
   STORE_UNUSABLE: 'stop',
   STORE_TOO_NEW: 'stop',
   KEY_MISSING: 'stop',

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { approvablePlan, writePlan } from '../job/approved-plan.ts';
 import { prepare } from '../job/run.ts';
 import { openSqliteStore } from '../store/sqlite-store.ts';
 import { unopenedConnection } from './connection.ts';
@@ -6,7 +8,7 @@ import { EXIT } from './exit-codes.ts';
 import { jobOf } from './job-options.ts';
 import { planWords } from './plan-words.ts';
 import type { Flags } from './program.ts';
-import { sayJson, type World } from './world.ts';
+import { say, sayJson, type World } from './world.ts';
 
 /** `perilbook plan`: scans, prices, spends nothing. The plan is the data asked for, so it goes to stdout. */
 export async function planCommand(world: World, flags: Flags): Promise<number> {
@@ -14,8 +16,12 @@ export async function planCommand(world: World, flags: Flags): Promise<number> {
   const store = openSqliteStore(job.store, world.clock, world.owner);
   try {
     const prepared = await prepare(job, unopenedConnection(world, job), store, effectsOf(world));
+    const out = flags.out as string | undefined;
+    if (out !== undefined) writePlan(resolve(world.workingFolder, out), approvablePlan(prepared, world.clock.now()));
     if (flags.json) sayJson(world, prepared.summary);
     else world.stdout.write(`${planWords(prepared).join('\n')}\n`);
+    if (out !== undefined)
+      say(world, `The plan is in ${out}. To run it once it is approved: perilbook run … --plan ${out}`);
     return EXIT.complete;
   } finally {
     await store.close();

@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { PerilbookError } from '../errors.ts';
+import { readPlan } from '../job/approved-plan.ts';
 import { newProgress, type Prepared, prepare, run } from '../job/run.ts';
 import { openSqliteStore } from '../store/sqlite-store.ts';
 import { connect } from './connection.ts';
@@ -24,6 +26,8 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
       'Write the output to a file, or leave out --json.',
     );
   }
+  const planFile = flags.plan as string | undefined;
+  const approved = planFile === undefined ? null : readPlan(resolve(world.workingFolder, planFile));
   talk([`perilbook: reading ${job.input === '-' ? 'stdin' : job.input}`]);
   const store = openSqliteStore(job.store, world.clock, world.owner);
   try {
@@ -32,10 +36,10 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
       const effects = effectsOf(world);
       const prepared = await prepare(job, connection, store, effects);
       talk([...planWords(prepared), '']);
-      await approve(world, flags, prepared);
+      if (approved === null) await approve(world, flags, prepared);
       const progress = newProgress();
       const hide = flags.quiet ? () => {} : showProgress(world, progress);
-      const ended = await run(prepared, store, effects, progress, world.interrupt).finally(hide);
+      const ended = await run(prepared, store, effects, progress, world.interrupt, approved).finally(hide);
       if (flags.json) sayJson(world, ended.summary);
       talk(runWords(ended, againWords(world)));
       return exitCodeOfRun(ended);

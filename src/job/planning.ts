@@ -33,7 +33,7 @@ export interface Plan {
   readonly shares: readonly TierShare[];
   readonly account: AccountState;
   /** Most credits that the run may spend: the budget, else the plan with the retries that it states. */
-  readonly limit: number;
+  limit: number;
   readonly scopeNotes: readonly string[];
 }
 

@@ -6,6 +6,7 @@ import type { Market } from '../plan/cheapest-calls.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
 import { checkOutput } from '../rows/output-file.ts';
 import type { RunState, Store } from '../store/port.ts';
+import { type ApprovedPlan, checkApproved } from './approved-plan.ts';
 import type { Progress, Stop } from './buying.ts';
 import { buyInRounds } from './buying-rounds.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
@@ -93,9 +94,14 @@ export async function run(
   effects: Effects,
   progress: Progress,
   interrupt: AbortSignal,
+  approved: ApprovedPlan | null = null,
 ): Promise<RunEnded> {
   const { job, plan, summary, freshness, source, connection } = prepared;
   refuseUnobtainable(prepared);
+  if (approved !== null) {
+    const { charged, unknown, open } = await store.planSpending(approved.id);
+    plan.limit = Math.min(plan.limit, checkApproved(approved, prepared, charged + unknown + open));
+  }
   await checkOutput(job.output, job.input);
   const number = await store.startRun({
     job: job.name,
@@ -104,6 +110,7 @@ export async function run(
     account: job.account,
     plannedCredits: plan.price.credits,
     budget: plan.limit,
+    ...(approved === null ? {} : { plan: approved.id }),
   });
   try {
     const stop = await buy(prepared, store, effects, progress, interrupt, number);

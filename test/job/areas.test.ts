@@ -53,7 +53,10 @@ test('what belongs to the place still goes by cell: counts of details, sites nea
   });
   // 2 tracts and an unreadable one: drought; 2 counties and one: airQuality, radon; 15 cells: wildfire, park, superfund.
   assert.equal(planned.credits, 3 + 2 * 3 + 15 * 3);
-  const ended = await desk.run({ topics: ['drought', 'wildfire', 'park', 'superfund', 'airQuality', 'radon'], ...AREAS });
+  const ended = await desk.run({
+    topics: ['drought', 'wildfire', 'park', 'superfund', 'airQuality', 'radon'],
+    ...AREAS,
+  });
   assert.deepEqual([ended.state, desk.charged()], ['complete', 54]);
   assert.ok(column(desk.output(), 'wildfire_current').every((count) => count !== ''));
   assert.ok(column(desk.output(), 'radon_zone').every((zone) => zone !== ''));

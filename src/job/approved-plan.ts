@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { z } from 'zod';
+import { PerilbookError } from '../errors.ts';
+import type { CellTable } from './cell-table.ts';
+import type { Prepared } from './run.ts';
+
+/** What a plan file holds beside the plan in words: enough to see that a run is the one that was approved. */
+const planFile = z.strictObject({
+  perilbook_plan: z.literal(1),
+  /** Names this approval; runs under it are told by it, and spend within it together. */
+  id: z.string(),
+  job: z.string(),
+  made_at: z.iso.datetime(),
+  /** Most credits that all runs under this plan may spend. */
+  credits_at_most: z.int().nonnegative(),
+  /** Without the retries that `credits_at_most` allows for. */
+  credits: z.int().nonnegative(),
+  settings: z.record(z.string(), z.unknown()),
+  input: z.strictObject({ rows: z.int(), located: z.int(), cells: z.int(), fingerprint: z.string() }),
+  plan: z.unknown(),
+});
+
+export type ApprovedPlan = z.infer<typeof planFile>;
+
+/** The settings on which the price of a plan or the meaning of its answers depends. */
+function settingsOf({ job, connection }: Prepared): Record<string, unknown> {
+  return {
+    topics: job.topics,
+    tiers: job.tiers.map(({ topics }) => topics),
+    precision: job.precision,
+    optimize: job.optimize,
+    counts: job.counts,
+    areas: job.areas,
+    order_by: job.orderBy,
+    account: job.account,
+    service: connection.source,
+  };
+}
+
+/** The plan as a file that someone can approve. */
+export function approvablePlan(prepared: Prepared, now: number): ApprovedPlan {
+  const { job, plan, summary } = prepared;
+  const body = {
+    job: job.name,
+    made_at: new Date(now).toISOString(),
+    credits_at_most: plan.limit,
+    credits: plan.price.credits,
+    settings: settingsOf(prepared),
+    input: {
+      rows: summary.rows,
+      located: summary.located,
+      cells: summary.cells,
+      fingerprint: fingerprintOf(plan.scan.cells),
+    },
+    plan: summary,
+  };
+  const id = createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 16);
+  return { perilbook_plan: 1, id, ...body };
+}
+
+/** Writes a plan for approval. @throws OUTPUT_UNWRITABLE */
+export function writePlan(file: string, plan: ApprovedPlan): void {
+  try {
+    writeFileSync(file, `${JSON.stringify(plan, null, 2)}\n`);
+  } catch (error) {
+    throw new PerilbookError(
+      'OUTPUT_UNWRITABLE',
+      `The plan cannot be written to ${file}`,
+      'Choose another place with --out.',
+      { file },
+      error,
+    );
+  }
+}
+
+/** Reads an approved plan. @throws PLAN_MISMATCH when the file is none */
+export function readPlan(file: string): ApprovedPlan {
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new PerilbookError(
+      'PLAN_MISMATCH',
+      `The plan ${file} cannot be read`,
+      'Make one: perilbook plan JOB --out plan.json.',
+      { file },
+      error,
+    );
+  }
+  const plan = planFile.safeParse(content);
+  if (plan.success) return plan.data;
+  throw new PerilbookError(
+    'PLAN_MISMATCH',
+    `${file} is no plan of this version`,
+    'Make one: perilbook plan JOB --out plan.json.',
+    { file },
+  );
+}
+
+/**
+ * Checks that a run is the one that was approved, and says how much it may spend.
+ *
+ * Settings and input must be the same. The store may have moved on: where it holds more than when the plan was made the
+ * run is cheaper and goes on (so an interrupted run resumes under its plan); where answers went stale since, so that the
+ * run would cost more than is left of the approval, it is refused.
+ *
+ * @param spent what runs under this plan have spent already
+ * @returns the most that this run may spend
+ * @throws PLAN_MISMATCH with all that changed
+ */
+export function checkApproved(approved: ApprovedPlan, prepared: Prepared, spent: number): number {
+  const { plan, summary } = prepared;
+  const changes: string[] = [];
+  const settings = settingsOf(prepared);
+  for (const [name, value] of Object.entries(settings)) {
+    const before = JSON.stringify(approved.settings[name]);
+    const now = JSON.stringify(value);
+    if (before !== now) changes.push(`${name} was ${before}, is ${now}`);
+  }
+  const input = { rows: summary.rows, located: summary.located, cells: summary.cells };
+  for (const name of ['rows', 'located', 'cells'] as const) {
+    if (approved.input[name] !== input[name])
+      changes.push(`the input had ${approved.input[name]} ${name}, has ${input[name]}`);
+  }
+  const isOther = approved.input.fingerprint !== fingerprintOf(plan.scan.cells);
+  if (isOther && changes.length === 0) changes.push('the input names other locations or values, as many as before');
+  const left = approved.credits_at_most - spent;
+  if (plan.price.credits > left) {
+    changes.push(
+      `the store lacks more than it did: ${plan.price.credits} credits are needed, ${left} of the approved ${approved.credits_at_most} are left`,
+    );
+  }
+  if (changes.length === 0) return left;
+  throw new PerilbookError(
+    'PLAN_MISMATCH',
+    `This is not the run that was approved on ${approved.made_at}:\n    ${changes.join('\n    ')}`,
+    'Nothing was spent. Make a new plan and have it approved: perilbook plan JOB --out plan.json.',
+  );
+}
+
+/** Tells books apart by their cells, in order, with their rows and values. */
+function fingerprintOf(cells: CellTable): string {
+  const hash = createHash('sha256');
+  const record = new Float64Array(4);
+  const bytes = new Uint8Array(record.buffer);
+  for (let number = 0; number < cells.size; number++) {
+    const { lat7, lng7 } = cells.cell(number);
+    record.set([lat7, lng7, cells.rows(number), cells.value(number)]);
+    hash.update(bytes);
+  }
+  return hash.digest('hex');
+}
