@@ -112,13 +112,14 @@ function shareWords({ job, summary }: Prepared): string[] {
 }
 
 function accountWords({ job, plan, summary }: Prepared): (readonly [string, string])[] {
-  const { period } = plan.account;
-  const words: (readonly [string, string])[] = [
-    [
-      'quota',
-      `${counted(summary.credits_available, 'credit')} left of ${grouped(job.subscription.creditsPerMonth)} (${job.subscription.name}), resets on ${dateTime(period.end)}`,
-    ],
-  ];
+  const several = plan.accounts.length > 1;
+  const words = plan.accounts.map(({ account, available, period }, index): readonly [string, string] => {
+    const { name, creditsPerMonth } = account.subscription;
+    const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)} (${name}), resets on ${dateTime(period.end)}`;
+    return several
+      ? [`account ${account.account}`, `${left}; pays ${grouped(plan.byAccount[index]!)} now`]
+      : ['quota', left];
+  });
   if (job.reserve > 0) words.push(['reserve', `${counted(job.reserve, 'credit')} not touched`]);
   if (job.overageCredits > 0) {
     const rate = job.subscription.overageRate ?? 0;
@@ -137,7 +138,10 @@ function accountWords({ job, plan, summary }: Prepared): (readonly [string, stri
   }
   words.push([
     'time',
-    `${timeSpan(summary.minutes)} at ${counted(job.subscription.creditsPerMinute, 'credit')} a minute`,
+    `${timeSpan(summary.minutes)} at ${counted(
+      job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0),
+      'credit',
+    )} a minute`,
   ]);
   return words;
 }

@@ -17,6 +17,8 @@ export interface Command {
 
 const jobPosition = { type: 'string', describe: 'a job file (.yaml), or an input file; - for stdin' } as const;
 
+const csv = { csv: { type: 'boolean', describe: 'print the rows as CSV on stdout', conflicts: 'json' } } as const;
+
 const json = { json: { type: 'boolean', describe: 'print one JSON value on stdout' } } as const;
 
 /** The commands' files are loaded when they are called for: `topics` need not wait for the web framework. */
@@ -24,7 +26,12 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
   {
     command: 'plan [job]',
     describe: 'price it; spends nothing',
-    builder: (y) => y.positional('job', jobPosition).options({ ...yargsJobOptions(), ...json }),
+    builder: (y) =>
+      y.positional('job', jobPosition).options({
+        ...yargsJobOptions(),
+        ...json,
+        out: { type: 'string', describe: 'write the plan to a file, to be approved', requiresArg: true },
+      }),
     load: async () => (await import('./plan-command.ts')).planCommand,
   },
   {
@@ -34,6 +41,7 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
       y.positional('job', jobPosition).options({
         ...yargsJobOptions(),
         ...json,
+        plan: { type: 'string', describe: 'keep to an approved plan (perilbook plan --out)', requiresArg: true },
         yes: { alias: 'y', type: 'boolean', describe: 'spend what the plan says without asking' },
         quiet: { alias: 'q', type: 'boolean', describe: 'say only what went wrong' },
       }),
@@ -42,13 +50,25 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
   {
     command: 'status [job]',
     describe: 'runs, what is left, when to resume',
-    builder: (y) => y.positional('job', jobPosition).options({ ...yargsJobOptions(), ...json }),
+    builder: (y) => y.positional('job', jobPosition).options({ ...yargsJobOptions(), ...json, ...csv }),
     load: async () => (await import('./status-command.ts')).statusCommand,
   },
   {
-    command: 'quota [job]',
-    describe: 'this period: allowance, spent, reserved, left, resets on',
-    builder: (y) => y.positional('job', jobPosition).options({ ...yargsJobOptions(), ...json }),
+    command: 'quota [set] [job]',
+    describe: 'this period: allowance, spent, reserved, left, resets on; set corrects it',
+    builder: (y) =>
+      y
+        // The first word is `set` or already the job; its name is what the help shows.
+        .positional('set', { type: 'string', describe: "set: record what the provider's page says of this period" })
+        .positional('job', jobPosition)
+        .options({
+          ...yargsJobOptions(),
+          by: { type: 'string', describe: 'with a statement by run, job, key or day', requiresArg: true },
+          left: { type: 'number', describe: 'set: credits that the page says are left', requiresArg: true },
+          spent: { type: 'number', describe: 'set: credits that the page says are spent, by all', requiresArg: true },
+          ...json,
+          ...csv,
+        }),
     load: async () => (await import('./quota-command.ts')).quotaCommand,
   },
   {
@@ -73,13 +93,33 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
     load: async () => (await import('./cache-command.ts')).cacheCommand,
   },
   {
-    command: 'service <action> [what]',
-    describe: 'start | load sample | data | account create | key create, list, rotate, revoke',
+    command: 'service <action> [what] [files..]',
+    describe: 'start | load NAME FILE | data | check | account create | key create, list, rotate, revoke',
     builder: (y) =>
       y
-        .positional('action', { choices: ['start', 'load', 'data', 'account', 'key'] as const })
+        .positional('action', { choices: ['start', 'load', 'data', 'check', 'account', 'key'] as const })
         .positional('what', { type: 'string' })
+        .positional('files', { type: 'string', array: true })
         .options({
+          lat: { type: 'string', describe: 'load: column of the latitude; check: latitude', requiresArg: true },
+          lng: { type: 'string', describe: 'load: column of the longitude; check: longitude', requiresArg: true },
+          sites: { type: 'string', describe: "load airnow: file of the monitors' places", requiresArg: true },
+          source: { type: 'string', describe: 'load: where the file is from', requiresArg: true },
+          vintage: { type: 'string', describe: 'load: what time the file is of', requiresArg: true },
+          licence: {
+            type: 'string',
+            describe: "load: the sentence that the file's licence asks for",
+            requiresArg: true,
+          },
+          'base-url': { type: 'string', describe: 'check: address of the service', requiresArg: true },
+          'key-file': { type: 'string', describe: 'check: file that holds a key', requiresArg: true },
+          'narrow-key-file': {
+            type: 'string',
+            describe: 'check: a key with the scope of one topic',
+            requiresArg: true,
+          },
+          plan: { type: 'string', describe: 'keep to an approved plan (perilbook plan --out)', requiresArg: true },
+          yes: { alias: 'y', type: 'boolean', describe: 'check: spend what it says without asking' },
           db: { type: 'string', describe: "the service's database file", requiresArg: true },
           port: { type: 'number', describe: 'port to listen on (8737)', requiresArg: true },
           account: { type: 'string', describe: 'account of a key', requiresArg: true },

@@ -1,5 +1,6 @@
 import { isoTime } from '../job/summary.ts';
-import type { RunRecord } from '../store/port.ts';
+import { plainCsv } from '../rows/plain-csv.ts';
+import type { RunRecord, StatementRow } from '../store/port.ts';
 import { openSqliteStore } from '../store/sqlite-store.ts';
 import { EXIT } from './exit-codes.ts';
 import { anyJobOf } from './job-options.ts';
@@ -9,44 +10,87 @@ import { sayJson, type World } from './world.ts';
 
 const SHOWN = 20;
 
+type Calls = StatementRow['calls'];
+
+const NO_CALLS: Calls = { charged: 0, free: 0, unknown: 0, inFlight: 0 };
+
 /** `perilbook status`: the runs of a job, or of all, the newest first. */
 export async function statusCommand(world: World, flags: Flags): Promise<number> {
   const target = flags.job as string | undefined;
   const job = anyJobOf(world, target, flags);
   const store = openSqliteStore(job.store, world.clock, world.owner);
   try {
-    const runs = await store.runs(target === undefined ? {} : { job: job.name });
+    const which = target === undefined ? {} : { job: job.name };
+    const runs = await store.runs(which);
+    const counts = new Map((await store.statement({ by: 'run', ...which })).map(({ name, calls }) => [name, calls]));
+    const callsOf = ({ run }: RunRecord) => counts.get(run) ?? NO_CALLS;
     if (flags.json) {
-      sayJson(world, runs.map(asJson));
-      return EXIT.complete;
-    }
-    if (runs.length === 0) {
+      sayJson(
+        world,
+        runs.map((run) => asJson(run, callsOf(run))),
+      );
+    } else if (flags.csv) {
+      world.stdout.write(asCsv(runs, callsOf));
+    } else if (runs.length === 0) {
       world.stdout.write(`No runs${target === undefined ? '' : ` of ${job.name}`} in ${job.store}\n`);
-      return EXIT.complete;
+    } else {
+      const lines = [...asTable(runs.slice(0, SHOWN), callsOf), ...whenToResume(runs, world.clock.now())];
+      if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (--json lists them)`);
+      world.stdout.write(`${lines.join('\n')}\n`);
     }
-    const head = ['run', 'job', 'started', 'state', 'planned', 'charged', 'unknown', 'resume after'];
-    const rows = runs
-      .slice(0, SHOWN)
-      .map((run) => [
-        String(run.run),
-        run.job,
-        dateTime(run.startedAt),
-        run.state,
-        grouped(run.plannedCredits),
-        grouped(run.charged),
-        grouped(run.unknown + run.open),
-        run.resumeAfter === null ? '' : dateTime(run.resumeAfter),
-      ]);
-    world.stdout.write(`${table(head, rows, '').join('\n')}\n`);
-    if (runs.length > SHOWN)
-      world.stdout.write(`and ${grouped(runs.length - SHOWN)} earlier runs (--json lists them)\n`);
     return EXIT.complete;
   } finally {
     await store.close();
   }
 }
 
-function asJson(run: RunRecord): unknown {
+function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): string[] {
+  const head = ['run', 'job', 'started', 'state', 'planned', 'charged', 'unknown', 'free calls', 'resume after'];
+  const rows = runs.map((run) => [
+    String(run.run),
+    run.job,
+    dateTime(run.startedAt),
+    run.state,
+    grouped(run.plannedCredits),
+    grouped(run.charged),
+    grouped(run.unknown + run.open),
+    grouped(callsOf(run).free),
+    run.resumeAfter === null ? '' : dateTime(run.resumeAfter),
+  ]);
+  return table(head, rows, '');
+}
+
+/** One line for each job whose latest run was paused; an earlier run's pause is over. */
+function whenToResume(runs: readonly RunRecord[], now: number): string[] {
+  const latest = new Map<string, RunRecord>();
+  for (const run of runs) if (!latest.has(run.job)) latest.set(run.job, run);
+  return [...latest.values()]
+    .filter(({ state }) => state === 'paused')
+    .map(({ job, resumeAfter }) =>
+      resumeAfter === null || resumeAfter <= now
+        ? `${job} is paused and can go on now: run it again.`
+        : `${job} is paused: run it again after ${dateTime(resumeAfter)}.`,
+    );
+}
+
+function asCsv(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): string {
+  const head = [
+    ...['run', 'job', 'account', 'state', 'started_at', 'finished_at', 'resume_after', 'planned_credits', 'budget'],
+    ...['charged', 'unknown', 'in_flight', 'calls_charged', 'calls_free', 'calls_unknown', 'calls_in_flight'],
+  ];
+  const rows = runs.map((run) => {
+    const calls = callsOf(run);
+    return [
+      ...[run.run, run.job, run.account, run.state],
+      ...[isoTime(run.startedAt), isoTime(run.finishedAt), isoTime(run.resumeAfter)],
+      ...[run.plannedCredits, run.budget, run.charged, run.unknown, run.open],
+      ...[calls.charged, calls.free, calls.unknown, calls.inFlight],
+    ];
+  });
+  return plainCsv(head, rows);
+}
+
+function asJson(run: RunRecord, calls: Calls): unknown {
   return {
     run: run.run,
     job: run.job,
@@ -62,6 +106,7 @@ function asJson(run: RunRecord): unknown {
     charged: run.charged,
     unknown: run.unknown,
     in_flight: run.open,
+    calls: { charged: calls.charged, free: calls.free, unknown: calls.unknown, in_flight: calls.inFlight },
     summary: run.summary,
   };
 }

@@ -33,7 +33,7 @@ function settingsOf({ job, connection }: Prepared): Record<string, unknown> {
     counts: job.counts,
     areas: job.areas,
     order_by: job.orderBy,
-    account: job.account,
+    accounts: job.accounts.map(({ account }) => account),
     service: connection.source,
   };
 }

@@ -18,6 +18,7 @@ import type { Permit } from '../fetch/throttle.ts';
 import type { Answered, Verdict } from '../fetch/verdict.ts';
 import { type Cell, locationOf } from '../geo/coordinates.ts';
 import type { Proposal, Settlement } from '../store/port.ts';
+import type { Account } from './accounts.ts';
 import { areasToSettle } from './area-plan.ts';
 import type { Buying } from './buying.ts';
 import type { Freshness } from './freshness.ts';
@@ -34,7 +35,11 @@ export type CallEnd =
   | { readonly end: 'failed' | 'rejected' | 'changed' | 'claimed' | 'stopped' };
 
 type Unanswered = Exclude<Verdict, Answered>;
-type Attempt = CallEnd | { readonly end: 'retry'; readonly decision: Extract<Decision, { next: 'retry' }> };
+/** `other-account`: this one cannot pay, another may. */
+type Attempt =
+  | CallEnd
+  | { readonly end: 'retry'; readonly decision: Extract<Decision, { next: 'retry' }> }
+  | { readonly end: 'other-account' };
 
 /** A clock of the service's that is farther off than this is not believed. */
 const CLOCKS_AGREE_MS = 5 * 60_000;
@@ -42,23 +47,23 @@ const CLOCKS_AGREE_MS = 5 * 60_000;
 /** Makes one call at one cell, with its retries: claim, send, judge, settle. Every attempt is its own ledger row; what
  * they may have cost is added to `spending`. */
 export async function buyCall(buying: Buying, request: Request, spending: { credits: number }): Promise<CallEnd> {
-  const { keyring, throttle, clock, progress } = buying.parts;
+  const { keyring, throttles, clock, progress } = buying.parts;
+  const price = CREDITS[request.call.kind];
   let tried = NOTHING_TRIED;
   for (;;) {
-    const key = keyring.keyFor(scopeOf(request.call));
-    if (key === null) return { end: 'changed' };
-    const order = { ...request, key, tried };
+    const scope = scopeOf(request.call);
+    const key = keyring.keyFor(scope, (account) => buying.canAfford(account, price));
+    if (key === null) return { end: keyring.keyFor(scope) === null ? 'changed' : 'stopped' };
+    const order = { ...request, key, tried, account: buying.accountOf(key) };
+    const throttle = throttles.get(order.account.account)!;
     let attempt: Attempt;
     try {
-      attempt = await throttle.schedule(
-        CREDITS[request.call.kind],
-        (permit) => attemptCall(buying, order, permit, spending),
-        buying.signal,
-      );
+      attempt = await throttle.schedule(price, (permit) => attemptCall(buying, order, permit, spending), buying.signal);
     } catch (error) {
       if (buying.signal.aborted) return { end: 'stopped' };
       throw error;
     }
+    if (attempt.end === 'other-account') continue;
     if (attempt.end !== 'retry') return attempt;
     progress.retries++;
     tried = attempt.decision.tried;
@@ -81,6 +86,7 @@ export interface Request {
 
 interface Order extends Request {
   readonly key: Key;
+  readonly account: Account;
   readonly tried: Tried;
 }
 
@@ -111,18 +117,20 @@ async function attemptCall(
   else progress.creditsSpent += settlement.credits;
   spending.credits += settlement.credits;
   permit.refund(Math.max(0, permit.credits - settlement.credits));
-  if (verdict.rate.remaining !== null) buying.parts.throttle.correct(verdict.rate.remaining, verdict.rate.resetMs);
+  if (verdict.rate.remaining !== null)
+    buying.parts.throttles.get(order.account.account)!.correct(verdict.rate.remaining, verdict.rate.resetMs);
   if (verdict.discrepancy !== null) buying.parts.notice(verdict.discrepancy);
   if (decision?.next === 'retry') return { end: 'retry', decision };
   return afterCall(buying, order, verdict, decision);
 }
 
 /** The number of the ledger row, or why there is none. Waits for the minute while another process fills it. */
-async function claimCall(buying: Buying, { cell, call, key, wanted }: Order): Promise<number | CallEnd> {
+async function claimCall(buying: Buying, { cell, call, key, account, wanted }: Order): Promise<number | Attempt> {
   const credits = CREDITS[call.kind];
   for (;;) {
-    if (buying.signal.aborted || !buying.canAfford(credits)) return { end: 'stopped' };
-    const claim = await buying.claim({ cell, call, credits, key: key.fingerprint, wanted });
+    if (buying.signal.aborted) return { end: 'stopped' };
+    if (!buying.canAfford(key.account ?? null, credits)) return { end: 'other-account' };
+    const claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted });
     switch (claim.outcome) {
       case 'granted':
         return claim.call;
@@ -134,15 +142,15 @@ async function claimCall(buying: Buying, { cell, call, key, wanted }: Order): Pr
         await buying.parts.clock.sleep(claim.ms, buying.signal);
         break;
       default:
-        buying.cannotAfford(credits, claim.outcome);
-        return { end: 'stopped' };
+        buying.cannotAfford(account, credits, claim.outcome);
+        return { end: 'other-account' };
     }
   }
 }
 
 function settlementOf(
   buying: Buying,
-  { call, cell, wanted }: Order,
+  { call, cell, wanted, account }: Order,
   number: number,
   verdict: Verdict,
   decision: Decision | null,
@@ -155,7 +163,7 @@ function settlementOf(
     call: number,
     charge: verdict.charged === 'unknown' ? 'unknown' : verdict.charged > 0 ? 'charged' : 'free',
     credits,
-    period: billingPeriod(job.anniversaryDay, now),
+    period: billingPeriod(account.anniversaryDay, now),
     outcome: [verdict.kind, verdict.kind === 'answered' ? null : verdict.message, verdict.discrepancy]
       .filter((part) => part !== null)
       .join(': '),
@@ -225,7 +233,12 @@ function failuresOf(
   }
 }
 
-function afterCall(buying: Buying, { call, key, policy }: Order, verdict: Verdict, decision: Decision | null): CallEnd {
+function afterCall(
+  buying: Buying,
+  { call, key, account, policy }: Order,
+  verdict: Verdict,
+  decision: Decision | null,
+): Attempt {
   const { job, keyring, progress, clock } = buying.parts;
   const takeIn = policy === SECOND_LOOK_POLICY ? observeSecondLook : observe;
   buying.breaker = takeIn(buying.breaker, call, verdict);
@@ -240,8 +253,8 @@ function afterCall(buying: Buying, { call, key, policy }: Order, verdict: Verdic
       if (call.kind !== 'single') buying.learnContents(call.kind, [...verdict.results.keys()]);
       return { end: 'answered', results: verdict.results };
     case 'quota':
-      buying.cannotAfford(1, 'quota');
-      return { end: 'stopped' };
+      buying.cannotAfford(account, 1, 'quota');
+      return { end: 'other-account' };
     case 'unauthenticated':
       keyring.bury(key);
       buying.reprice();

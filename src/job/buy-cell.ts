@@ -1,4 +1,4 @@
-import { type Call, CREDITS } from '../contract/credits.ts';
+import type { Call } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { isTopicDown } from '../fetch/breaker.ts';
 import { RETRY_POLICY, SECOND_LOOK_POLICY } from '../fetch/retry.ts';
@@ -41,7 +41,6 @@ async function buyCalls(
     const next = nextCall(buying, missing, secondLook);
     if (next === null) return 'done';
     const { call, topics } = next;
-    if (!buying.canAfford(CREDITS[call.kind])) return 'short';
     const wanted = topics.map((topic) => ({ topic, freshSince: freshness.freshSince(topic) }));
     const isSecondLook = call.kind === 'single' && secondLook.has(call.topic);
     const policy = isSecondLook ? SECOND_LOOK_POLICY : RETRY_POLICY;

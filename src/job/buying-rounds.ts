@@ -1,9 +1,10 @@
 import { inBoth, topicSet } from '../contract/topic-set.ts';
 import type { Store } from '../store/port.ts';
+import { accountState } from './account-state.ts';
 import { readKnownAreas } from './area-plan.ts';
 import { Buying, type BuyingParts, type Stop } from './buying.ts';
 import { missingSet } from './freshness.ts';
-import { accountState, allocateTiers, type Plan } from './planning.ts';
+import { allocateTiers, type Plan } from './planning.ts';
 import { purchase } from './purchase.ts';
 
 /**
@@ -103,7 +104,8 @@ async function distrust(
 /** What may be spent now, and which limit is the nearer one. */
 async function atHand({ job, store, clock, run, budget }: BuyingParts) {
   const spent = await spentBy(store, run);
-  const { available } = await accountState(job, store, clock.now());
+  const states = await Promise.all(job.accounts.map((account) => accountState(account, store, clock.now())));
+  const available = states.reduce((sum, account) => sum + account.available, 0);
   const ofBudget = Math.max(0, budget - spent);
   return { credits: Math.min(ofBudget, available), short: available < ofBudget ? 'quota' : 'budget' } as const;
 }

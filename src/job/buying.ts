@@ -6,11 +6,12 @@ import { type Client, TIMEOUTS } from '../fetch/client.ts';
 import type { Throttle } from '../fetch/throttle.ts';
 import type { Market } from '../plan/cheapest-calls.ts';
 import type { BundleContents, Claim, Proposal, Settlement, Store, Terms } from '../store/port.ts';
+import { periodLimit } from './account-state.ts';
+import type { Account } from './accounts.ts';
 import { inBatches } from './batcher.ts';
 import type { Freshness } from './freshness.ts';
-import type { Keyring } from './keyring.ts';
+import type { Key, Keyring } from './keyring.ts';
 import { marketOf } from './market.ts';
-import { periodLimit } from './planning.ts';
 import type { Scan } from './scan.ts';
 import type { Job } from './settings.ts';
 
@@ -44,7 +45,8 @@ export interface BuyingParts {
   readonly job: Job;
   readonly store: Store;
   readonly client: Client;
-  readonly throttle: Throttle;
+  /** One for each account, by its name. */
+  readonly throttles: ReadonlyMap<string, Throttle>;
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly random: () => number;
@@ -67,21 +69,27 @@ const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + 60_000;
 /** The state of one run's buying: what was learned, and whether to go on. */
 export class Buying {
   readonly parts: BuyingParts;
-  readonly claim: (proposal: Proposal) => Promise<Claim>;
   readonly settle: (settlement: Settlement) => Promise<void>;
   breaker: Breaker = HEALTHY;
   readonly #stopping = new AbortController();
+  readonly #claims = new Map<string, (proposal: Proposal) => Promise<Claim>>();
+  /** Most credits that a call of an account can still cost. */
+  readonly #affordable = new Map<string, number>();
   #contents: BundleContents;
   #market: Market;
   #stop: Stop | null = null;
-  #affordable = Number.POSITIVE_INFINITY;
   #short: 'quota' | 'budget' | null = null;
 
   constructor(parts: BuyingParts, interrupt: AbortSignal) {
     this.parts = parts;
     this.#contents = parts.contents;
     this.#market = marketOf(parts.job, parts.contents, parts.keyring);
-    this.claim = inBatches((proposals) => parts.store.claim(this.#terms(), proposals));
+    for (const account of parts.job.accounts) {
+      this.#claims.set(
+        account.account,
+        inBatches((proposals) => parts.store.claim(this.#terms(account), proposals)),
+      );
+    }
     this.settle = inBatches(async (settlements) => {
       await parts.store.settle(settlements);
       return settlements.map(() => undefined);
@@ -110,15 +118,32 @@ export class Buying {
     this.#stopping.abort();
   }
 
-  /** A call of this price was refused for want of credits. Cheaper calls may still fit; calls as dear are not tried. */
-  cannotAfford(credits: number, why: 'quota' | 'budget'): void {
-    this.#affordable = Math.min(this.#affordable, credits - 1);
-    this.#short = why === 'quota' ? 'quota' : (this.#short ?? 'budget');
-    if (this.#affordable < 1) this.stop(this.shortage()!);
+  /** The account that a key spends. */
+  accountOf(key: Key): Account {
+    const { job } = this.parts;
+    return job.accounts.find(({ account }) => account === (key.account ?? job.account)) ?? job;
   }
 
-  canAfford(credits: number): boolean {
-    return credits <= this.#affordable;
+  /** Claims a call for an account, together with what others claim for it at this moment. */
+  claim(account: Account, proposal: Proposal): Promise<Claim> {
+    return this.#claims.get(account.account)!(proposal);
+  }
+
+  /** A call of this price was refused for want of credits. Cheaper calls may still fit; calls as dear are not tried. */
+  cannotAfford({ account }: Account, credits: number, why: 'quota' | 'budget'): void {
+    const accounts = why === 'budget' ? this.parts.job.accounts.map((one) => one.account) : [account];
+    for (const name of accounts) this.#affordable.set(name, Math.min(this.#affordableBy(name), credits - 1));
+    this.#short = why === 'quota' ? 'quota' : (this.#short ?? 'budget');
+    if (this.parts.job.accounts.every((one) => this.#affordableBy(one.account) < 1)) this.stop(this.shortage()!);
+  }
+
+  /** Whether an account (null is the job's own) may still pay so much. */
+  canAfford(account: string | null, credits: number): boolean {
+    return credits <= this.#affordableBy(account ?? this.parts.job.account);
+  }
+
+  #affordableBy(account: string): number {
+    return this.#affordable.get(account) ?? Number.POSITIVE_INFINITY;
   }
 
   /** What money kept from being bought so far, or null. */
@@ -132,7 +157,8 @@ export class Buying {
     if (why === 'budget') {
       return { reason: 'budget', message: `The budget of ${budget} credits is reached.`, resumeAfter: null };
     }
-    const resumeAfter = billingPeriod(job.anniversaryDay, clock.now()).end;
+    const resets = job.accounts.map(({ anniversaryDay }) => billingPeriod(anniversaryDay, clock.now()).end);
+    const resumeAfter = Math.min(...resets);
     return { reason: 'quota', message: 'The quota of this billing period is used up.', resumeAfter };
   }
 
@@ -149,15 +175,16 @@ export class Buying {
     this.#market = marketOf(this.parts.job, this.#contents, this.parts.keyring);
   }
 
-  #terms(): Terms {
-    const { job, run, source, budget, clock } = this.parts;
+  #terms(account: Account): Terms {
+    const { run, source, budget, clock } = this.parts;
     return {
       run,
       source,
-      account: job.account,
-      period: billingPeriod(job.anniversaryDay, clock.now()),
-      periodLimit: periodLimit(job),
-      creditsPerMinute: job.subscription.creditsPerMinute,
+      account: account.account,
+      period: billingPeriod(account.anniversaryDay, clock.now()),
+      periodLimit: periodLimit(account),
+      spentElsewhere: account.spentElsewhere,
+      creditsPerMinute: account.subscription.creditsPerMinute,
       budget,
       leaseMs: LEASE_MS,
     };

@@ -24,12 +24,27 @@ const topicName = z.string().check((context) => {
 
 const scopeName = z.union([z.literal('bundle'), topicName]);
 
+const credits = z.int().nonnegative();
+
+const subscription = z.union([
+  z.enum(['starter', 'professional']),
+  z.strictObject({
+    credits_per_month: credits,
+    credits_per_minute: z.int().positive(),
+    overage_rate: z.number().nonnegative().optional(),
+  }),
+]);
+
 /** Where a key is found. Never the key itself: job files are kept in source control. */
 const apiKey = z
   .strictObject({
     env: z.string().min(1).optional(),
     file: z.string().min(1).optional(),
     scopes: z.array(scopeName).optional(),
+    account: z.string().min(1).optional(),
+    subscription: subscription.optional(),
+    anniversary_day: z.int().min(1).max(31).optional(),
+    reserve: z.int().nonnegative().optional(),
   })
   .refine(({ env, file }) => (env === undefined) !== (file === undefined), {
     error:
@@ -39,8 +54,6 @@ const apiKey = z
 const duration = z.string().refine((text) => text === 'never' || durationMs(text) !== null, {
   error: 'a time such as 90s, 30m, 12h or 30d, or never',
 });
-
-const credits = z.int().nonnegative();
 
 /** A share: `1 %` or 0.01. */
 const share = z
@@ -69,16 +82,7 @@ export const jobFileSchema = z.strictObject({
     ])
     .optional(),
   account: z.string().min(1).optional(),
-  subscription: z
-    .union([
-      z.enum(['starter', 'professional']),
-      z.strictObject({
-        credits_per_month: credits,
-        credits_per_minute: z.int().positive(),
-        overage_rate: z.number().nonnegative().optional(),
-      }),
-    ])
-    .optional(),
+  subscription: subscription.optional(),
   anniversary_day: z.int().min(1).max(31).optional(),
   budget: credits.optional(),
   tiers: z

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Scope } from '../contract/credits.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Store } from '../store/port.ts';
-import type { KeySource } from './settings.ts';
+import type { KeySource } from './accounts.ts';
 
 /** A key that may be used. The key itself goes into a request header and nowhere else. */
 export interface Key {
@@ -12,6 +12,8 @@ export interface Key {
   readonly fingerprint: string;
   /** The scopes that the user says it has; null: not said. */
   readonly scopes: ReadonlySet<string> | null;
+  /** The account whose credits it spends; none said is the job's own. */
+  readonly account?: string | null;
 }
 
 /** The first 12 hex digits of the key's SHA-256. Keys are long and random, so this tells nothing of them. */
@@ -24,7 +26,7 @@ export function readKeys(
   sources: readonly KeySource[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Key[] {
-  return sources.map(({ env, file, scopes }) => {
+  return sources.map(({ env, file, scopes, account }) => {
     const secret = (env !== undefined ? environment[env] : readKeyFile(file!))?.trim();
     if (!secret) {
       throw new PerilbookError(
@@ -35,7 +37,12 @@ export function readKeys(
           : 'Put the key on its first line.',
       );
     }
-    return { secret, fingerprint: fingerprintOf(secret), scopes: scopes ? new Set(scopes) : null };
+    return {
+      secret,
+      fingerprint: fingerprintOf(secret),
+      scopes: scopes ? new Set(scopes) : null,
+      account: account ?? null,
+    };
   });
 }
 
@@ -71,9 +78,24 @@ export class Keyring {
     return new Keyring(keys, refused);
   }
 
-  /** The first key that may make calls of this scope, as far as is known. */
-  keyFor(scope: Scope): Key | null {
-    return this.#keys.find((key) => !this.#dead.has(key) && this.#holds(key, scope)) ?? null;
+  /**
+   * The key to make a call of this scope with, as far as is known: the first whose account can pay. Of several accounts
+   * the one whose key is good for the fewest scopes, so that one that may buy everything is kept for what only it may buy.
+   */
+  keyFor(scope: Scope, canPay: (account: string | null) => boolean = () => true): Key | null {
+    let best: Key | null = null;
+    for (const key of this.#keys) {
+      if (this.#dead.has(key) || !this.#holds(key, scope) || !canPay(key.account ?? null)) continue;
+      if (best === null || (key.account !== best.account && breadth(key) < breadth(best))) best = key;
+    }
+    return best;
+  }
+
+  /** Whether a living key of an account may make calls of this scope. */
+  mayBuy(account: string, own: string, scope: Scope): boolean {
+    return this.#keys.some(
+      (key) => (key.account ?? own) === account && !this.#dead.has(key) && this.#holds(key, scope),
+    );
   }
 
   /** True when no key is left that the service accepts. */
@@ -94,4 +116,8 @@ export class Keyring {
   #holds(key: Key, scope: Scope): boolean {
     return (key.scopes === null || key.scopes.has(scope)) && !this.#refused.get(key)!.has(scope);
   }
+}
+
+function breadth({ scopes }: Key): number {
+  return scopes === null ? Number.POSITIVE_INFINITY : scopes.size;
 }

@@ -1,18 +1,20 @@
-import { billingPeriod } from '../contract/billing-period.ts';
 import { inBoth, type TopicSet, topicSet } from '../contract/topic-set.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import { type Allocation, allocate } from '../plan/allocation.ts';
 import type { Market } from '../plan/cheapest-calls.ts';
+import { forecastPool, type PoolAccount, spread } from '../plan/pool.ts';
 import { type Price, priceBundle, priceCheapest, purchaseBySet } from '../plan/prices.ts';
 import { type Way, weigh } from '../plan/ways.ts';
-import { elsewhere, periodLeft } from '../store/admission.ts';
-import type { PeriodSpending, Store } from '../store/port.ts';
+import type { Store } from '../store/port.ts';
+import { type AccountState, accountState, periodLimit } from './account-state.ts';
 import { type AreaPlan, readKnownAreas, spareByAreas } from './area-plan.ts';
 import type { CellTable } from './cell-table.ts';
 import type { Freshness } from './freshness.ts';
 import { missingSet } from './freshness.ts';
+import type { Keyring } from './keyring.ts';
 import type { Scan } from './scan.ts';
-import type { Job, Tier } from './settings.ts';
+import type { Job } from './settings.ts';
+import type { Tier } from './topic-choice.ts';
 
 const CELLS_PER_READ = 2_000;
 
@@ -31,7 +33,11 @@ export interface Plan {
   readonly ways: Ways;
   /** What the credits at hand buy. */
   readonly shares: readonly TierShare[];
-  readonly account: AccountState;
+  /** The accounts that pay, and what each is planned to pay in this period. */
+  readonly accounts: readonly AccountState[];
+  readonly byAccount: readonly number[];
+  /** Credits left in all accounts together. */
+  readonly available: number;
   /** Most credits that the run may spend: the budget, else the plan with the retries that it states. */
   limit: number;
   readonly scopeNotes: readonly string[];
@@ -53,28 +59,6 @@ export interface TierShare {
   readonly value: number;
 }
 
-/** The account at a moment, by the ledger's arithmetic. */
-export interface AccountState {
-  readonly period: { readonly start: number; readonly end: number };
-  readonly spending: PeriodSpending;
-  /** Credits that count as spent by other programs: what the job expects of them, or what was seen. */
-  readonly elsewhere: number;
-  /** Credits left for this job: allowance less reserve less spent; 0 once the service said that the quota is used up. */
-  readonly available: number;
-}
-
-export async function accountState(job: Job, store: Store, now: number): Promise<AccountState> {
-  const period = billingPeriod(job.anniversaryDay, now);
-  const spending = await store.spending(job.account, period);
-  const left = periodLeft(spending, { periodLimit: periodLimit(job), spentElsewhere: job.spentElsewhere });
-  return {
-    period,
-    spending,
-    elsewhere: elsewhere(spending, job.spentElsewhere),
-    available: spending.exhaustedAt === null ? Math.max(0, left) : 0,
-  };
-}
-
 /** Prices what the store lacks. Reads the store, spends nothing. */
 export async function makePlan(
   job: Job,
@@ -82,26 +66,26 @@ export async function makePlan(
   store: Store,
   source: number,
   market: Market,
+  keyring: Keyring,
   freshness: Freshness,
 ): Promise<Plan> {
   const { missing, lacking: withoutAreas } = await findMissing(job, scan, store, source, freshness);
   const lackingOrder = spendingOrder(job, scan, missing);
   const areas = job.areas === null ? null : await spare(job, scan, store, source, lackingOrder, missing, freshness);
   const lacking = areas === null ? withoutAreas : countSets(missing);
-  const account = await accountState(job, store, freshness.startedAt);
+  const accounts = await Promise.all(job.accounts.map((one) => accountState(one, store, freshness.startedAt)));
+  const available = accounts.reduce((sum, account) => sum + account.available, 0);
   const price = priceCheapest(lacking, market);
   const limit = job.budget ?? price.credits + price.retryCredits;
   const order = lackingOrder.filter((cell) => missing[cell]! > 0);
-  const { tiers } = allocateTiers(job, scan.cells, order, missing, market, Math.min(limit, account.available));
+  const { tiers } = allocateTiers(job, scan.cells, order, missing, market, Math.min(limit, available));
+  const pool = poolOf(job, accounts, keyring);
   const terms = {
-    available: account.available,
-    perPeriod: periodLimit(job),
-    creditsPerMinute: job.subscription.creditsPerMinute,
-    anniversaryDay: job.anniversaryDay,
-    withinAllowance: Math.max(0, account.available - job.overageCredits),
+    available,
+    withinAllowance: Math.max(0, available - job.overageCredits),
     overageRate: job.overageCredits > 0 ? job.subscription.overageRate : null,
   };
-  const weighed = (one: Price) => weigh(one, terms, freshness.startedAt);
+  const weighed = (one: Price) => weigh(one, terms, forecastPool(one.demand, pool, freshness.startedAt));
   return {
     scan,
     missing,
@@ -117,15 +101,26 @@ export async function makePlan(
       enterprise: weighed(priceBundle('enterprise', lacking)),
     },
     shares: sharesOf(job, scan, missing, tiers),
-    account,
+    accounts,
+    available,
+    byAccount: spread(
+      price.demand,
+      pool,
+      pool.map((account) => account.available),
+    ).byAccount,
     limit,
     scopeNotes: scopeNotes(job, market, price),
   };
 }
 
-/** Most credits of a period that this job may use up: the allowance and what overage it allows, less the reserve. */
-export function periodLimit(job: Job): number {
-  return Math.max(0, job.subscription.creditsPerMonth + job.overageCredits - job.reserve);
+function poolOf(job: Job, accounts: readonly AccountState[], keyring: Keyring): PoolAccount[] {
+  return accounts.map(({ account, available }) => ({
+    available,
+    perPeriod: periodLimit(account),
+    creditsPerMinute: account.subscription.creditsPerMinute,
+    anniversaryDay: account.anniversaryDay,
+    may: (scope) => keyring.mayBuy(account.account, job.account, scope),
+  }));
 }
 
 /** Which tier each cell gets for the credits at hand. */

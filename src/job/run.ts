@@ -64,7 +64,7 @@ export async function prepare(job: Job, connection: Connection, store: Store, ef
   const keyring = await Keyring.open(connection.keys, store, source);
   const market = marketOf(job, await store.bundleContents(source), keyring);
   const freshness = freshnessOf(job, effects.clock.now());
-  const plan = await makePlan(job, scanned, store, source, market, freshness);
+  const plan = await makePlan(job, scanned, store, source, market, keyring, freshness);
   const summary = planSummary(plan, job, market, connection.sample);
   return { job, connection, plan, summary, market, source, keyring, freshness, book };
 }
@@ -148,16 +148,21 @@ async function buy(
   if (plan.order.length === 0) return null;
   const { clock, random, notice } = effects;
   const client = createClient({ baseUrl: connection.baseUrl, sockets: job.sockets, userAgent: 'perilbook', clock });
-  const throttle = createThrottle({ creditsPerMinute: job.subscription.creditsPerMinute, sockets: job.sockets, clock });
+  const throttles = new Map(
+    job.accounts.map(({ account, subscription: { creditsPerMinute } }) => [
+      account,
+      createThrottle({ creditsPerMinute, sockets: job.sockets, clock }),
+    ]),
+  );
   const contents = await store.bundleContents(source);
   const parts = {
-    ...{ job, store, client, throttle, keyring, clock, random, source, freshness, contents, progress },
+    ...{ job, store, client, throttles, keyring, clock, random, source, freshness, contents, progress },
     ...{ run: number, budget: plan.limit, places: plan.scan, notice: once(notice) },
   };
   try {
     return await buyInRounds(parts, plan, interrupt);
   } finally {
-    await throttle.close();
+    for (const throttle of throttles.values()) await throttle.close();
     await client.close();
   }
 }

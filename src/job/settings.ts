@@ -1,24 +1,15 @@
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
-import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../contract/subscriptions.ts';
-import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type Topic, type TopicSlug } from '../contract/topics.ts';
+import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import { PerilbookError } from '../errors.ts';
 import { nearestName } from '../nearest-name.ts';
+import { type Account, accountOf, accountsOf, type ServiceSettings, serviceOf } from './accounts.ts';
+import { definedOnly } from './defined-only.ts';
 import { durationMs } from './duration.ts';
 import type { JobFile } from './job-file.ts';
+import { type Tier, tiersOf, topicsOf } from './topic-choice.ts';
 
-/** A key's whereabouts, and the scopes that the user says it has (null: not said, found out by trying). */
-export interface KeySource {
-  readonly env?: string;
-  readonly file?: string;
-  readonly scopes: readonly string[] | null;
-}
-
-export type ServiceSettings =
-  | { readonly kind: 'embedded' }
-  | { readonly kind: 'remote'; readonly baseUrl: string; readonly keys: readonly KeySource[] };
-
-/** A job with nothing left open. */
-export interface Job {
+/** A job with nothing left open. It is itself the account that its keys spend, where they name no other. */
+export interface Job extends Account {
   readonly name: string;
   readonly input: string;
   readonly output: string;
@@ -29,14 +20,8 @@ export interface Job {
   readonly prefix: string;
   readonly delimiter: string | null;
   readonly service: ServiceSettings;
-  readonly account: string;
-  readonly subscription: Subscription;
-  readonly anniversaryDay: number;
   /** Most credits that the run may spend; null: what the plan says, once approved. */
   readonly budget: number | null;
-  readonly reserve: number;
-  /** Credits of each period that other programs are expected to spend. */
-  readonly spentElsewhere: number;
   readonly optimize: 'credits' | 'calls';
   /** Topic sets from the leanest to the richest, each with all topics of the leaner ones. One set when none are named. */
   readonly tiers: readonly Tier[];
@@ -49,19 +34,12 @@ export interface Job {
   /** How long the run may buy; null: as long as it takes. */
   readonly maxMinutes: number | null;
   readonly onQuota: 'stop' | 'wait';
-  /** Credits beyond the allowance of a period that the job lets the provider bill. */
-  readonly overageCredits: number;
   /** How long an answer is fresh, in milliseconds; null for ever. */
   readonly timeToLive: (topic: TopicSlug) => number | null;
   readonly store: string;
   readonly sockets: number;
-}
-
-/** A set of topics that a cell may get. */
-export interface Tier {
-  /** As the job names it. */
-  readonly name: string;
-  readonly topics: readonly TopicSlug[];
+  /** Every account that the keys spend; the job's own is the first where any key spends it. */
+  readonly accounts: readonly Account[];
 }
 
 /** Columns that hold area codes, and the share of answers that is bought anyway and compared. */
@@ -85,9 +63,6 @@ export interface Surroundings {
   readonly dataFolder: string;
   readonly workingFolder: string;
 }
-
-/** The default address of the environment's key, so that a first try needs no job file. */
-export const DEFAULT_KEY_VARIABLE = 'PERILBOOK_API_KEY';
 
 export const DEFAULTS = {
   topics: 'natural',
@@ -121,8 +96,8 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
   }
   const input = settings.input === '-' ? '-' : resolve(surroundings.workingFolder, settings.input);
   const service = serviceOf(settings.service);
+  const account = accountOf(settings, service);
   const tiers = tiersOf(settings.tiers ?? [settings.topics]);
-  const subscription = subscriptionOf(settings.subscription);
   return {
     name: settings.name ?? (input === '-' ? 'stdin' : basename(input, extname(input))),
     input,
@@ -134,18 +109,14 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     counts: settings.counts,
     maxMinutes: settings.max_minutes ?? null,
     onQuota: settings.on_quota,
-    overageCredits: overageCreditsOf(settings.overages, subscription),
     location: definedOnly(settings.location ?? {}),
     precision: settings.precision,
     prefix: settings.prefix,
     delimiter: settings.delimiter ?? null,
     service,
-    account: settings.account ?? (service.kind === 'embedded' ? 'embedded' : new URL(service.baseUrl).host),
-    subscription,
-    anniversaryDay: settings.anniversary_day,
+    ...account,
+    accounts: accountsOf(account, service, settings.service),
     budget: settings.budget ?? null,
-    reserve: settings.reserve,
-    spentElsewhere: settings.spent_elsewhere,
     optimize: settings.optimize,
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
     store: resolve(surroundings.workingFolder, settings.store ?? join(surroundings.dataFolder, 'store.db')),
@@ -188,22 +159,6 @@ export function relativeToFile(job: JobFile, file: string): JobFile {
   }) as JobFile;
 }
 
-/** The slugs of names and groups, in contract order, each once. */
-export function topicsOf(names: string | readonly string[]): TopicSlug[] {
-  const chosen = new Set(typeof names === 'string' ? [names] : names);
-  const isChosen = ({ slug, category }: Topic) => chosen.has('all') || chosen.has(category) || chosen.has(slug);
-  return TOPICS.filter(isChosen).map(({ slug }) => slug);
-}
-
-/** The job lists them from the richest to the leanest; what a leaner one has, every richer one has too. */
-function tiersOf(sets: NonNullable<JobFile['tiers']>): Tier[] {
-  const leanestFirst = [...sets].reverse();
-  return leanestFirst.map((set, index) => ({
-    name: typeof set === 'string' ? set : set.join(', '),
-    topics: topicsOf(leanestFirst.slice(0, index + 1).flat()),
-  }));
-}
-
 function orderByOf(orderBy: JobFile['order_by']): OrderBy {
   if (orderBy === undefined || orderBy === 'file') return { kind: 'file' };
   if (orderBy === 'tiv') return { kind: 'tiv' };
@@ -220,57 +175,12 @@ function areasOf(areas: JobFile['areas']): AreaSettings | null {
   return { tract, county, oed, verify };
 }
 
-/** The ceiling in whole credits: rounding up would bill more dollars than were allowed. */
-function overageCreditsOf(overages: JobFile['overages'], subscription: Subscription): number {
-  if (overages === undefined || overages.ceiling === 0) return 0;
-  if (subscription.overageRate === null || subscription.overageRate === 0) {
-    throw new PerilbookError(
-      'JOB_FILE',
-      'overages: the subscription has no rate, so a ceiling in dollars says nothing about credits',
-      'Name it: subscription: {…, overage_rate: 0.03}.',
-    );
-  }
-  // A ceiling of $1 at $0.04 is 25 credits, though 1 / 0.04 falls just short of it in binary.
-  return Math.floor(overages.ceiling / subscription.overageRate + 1e-9);
-}
-
 function outputOf(output: string | undefined, input: string, folder: string): string {
   if (output === '-') return '-';
   if (output !== undefined) return resolve(folder, output);
   if (input === '-') return '-';
   const extension = extname(input);
   return join(dirname(input), `${basename(input, extension)}.hazards${extension}`);
-}
-
-function serviceOf(service: JobFile['service']): ServiceSettings {
-  if (service === undefined || service === 'embedded') return { kind: 'embedded' };
-  if (service.base_url === '') {
-    throw new PerilbookError(
-      'USAGE',
-      'A key is named, but not the service that it opens',
-      'Name the service too: --base-url, or `service: {base_url: …}` in the job file.',
-    );
-  }
-  const keys = service.api_keys ?? [{ env: DEFAULT_KEY_VARIABLE }];
-  return {
-    kind: 'remote',
-    baseUrl: service.base_url.replace(/\/+$/, ''),
-    keys: keys.map(({ env, file, scopes }) => ({
-      ...definedOnly({ env, file }),
-      scopes: scopes ? scopesOf(scopes) : null,
-    })),
-  };
-}
-
-/** A key's scopes may be written with the names of groups. */
-function scopesOf(names: readonly string[]): string[] {
-  return [...(names.includes('bundle') ? ['bundle'] : []), ...topicsOf(names)];
-}
-
-function subscriptionOf(subscription: NonNullable<JobFile['subscription']>): Subscription {
-  if (typeof subscription === 'string') return SUBSCRIPTIONS[subscription];
-  const { credits_per_month, credits_per_minute, overage_rate } = subscription;
-  return customSubscription(credits_per_month, credits_per_minute, overage_rate ?? null);
 }
 
 function timeToLiveOf(overrides: Readonly<Record<string, string>>): Job['timeToLive'] {
@@ -294,8 +204,4 @@ function timeToLiveOf(overrides: Readonly<Record<string, string>>): Job['timeToL
     for (const slug of slugs) times.set(slug, durationMs(overrides[name]!));
   }
   return (topic) => times.get(topic) ?? null;
-}
-
-function definedOnly<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never;
 }

@@ -102,7 +102,7 @@ export function planSummary(plan: Plan, job: Job, market: Market, sample: boolea
     calls: price.calls,
     credits: price.credits,
     credits_retries_at_most: price.retryCredits,
-    credits_available: plan.account.available,
+    credits_available: plan.available,
     credits_limit: plan.limit,
     fits: forecast.fits && price.credits <= plan.limit,
     minutes: forecast.minutes,

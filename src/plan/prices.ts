@@ -1,4 +1,4 @@
-import { type CallKind, CREDITS } from '../contract/credits.ts';
+import { type CallKind, CREDITS, type Scope, scopeOf } from '../contract/credits.ts';
 import { type TopicSet, topicsIn } from '../contract/topic-set.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { cheapestCalls, type Market, mostRetries, type Purchase } from './cheapest-calls.ts';
@@ -10,6 +10,8 @@ export type Lacking = ReadonlyMap<TopicSet, number>;
 export interface Price {
   readonly calls: Readonly<Record<CallKind, number>>;
   readonly credits: number;
+  /** The same credits by the scope that they are spent under. */
+  readonly demand: ReadonlyMap<Scope, number>;
   /** Credits that asking once more for topics reported unavailable may add, at the very most. */
   readonly retryCredits: number;
   /** Topics that no key may buy, with the number of cells that lack them. */
@@ -20,17 +22,21 @@ export interface Price {
 export function priceCheapest(lacking: Lacking, market: Market): Price {
   const calls = { single: 0, standard: 0, enterprise: 0 };
   const unobtainable = new Map<TopicSlug, number>();
+  const demand = new Map<Scope, number>();
   let credits = 0;
   let retryCredits = 0;
   for (const [set, cells] of lacking) {
     const missing = topicsIn(set);
     const purchase = cheapestCalls(missing, market);
-    for (const call of purchase.calls) calls[call.kind] += cells;
+    for (const call of purchase.calls) {
+      calls[call.kind] += cells;
+      demand.set(scopeOf(call), (demand.get(scopeOf(call)) ?? 0) + CREDITS[call.kind] * cells);
+    }
     credits += purchase.credits * cells;
     retryCredits += mostRetries(missing, purchase, market) * cells;
     for (const topic of purchase.unobtainable) unobtainable.set(topic, (unobtainable.get(topic) ?? 0) + cells);
   }
-  return { calls, credits, retryCredits, unobtainable };
+  return { calls, credits, demand, retryCredits, unobtainable };
 }
 
 /** Prices one bundle for every cell that lacks anything, whatever it lacks: the simple way, to compare with. */
@@ -39,6 +45,7 @@ export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking): 
   return {
     calls: { single: 0, standard: 0, enterprise: 0, [kind]: cells },
     credits: cells * CREDITS[kind],
+    demand: new Map([['bundle', cells * CREDITS[kind]]]),
     retryCredits: 0,
     unobtainable: new Map(),
   };

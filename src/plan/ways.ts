@@ -1,5 +1,5 @@
 import type { CallKind } from '../contract/credits.ts';
-import { type Allowance, type Forecast, forecast } from './forecast.ts';
+import type { Forecast } from './forecast.ts';
 import type { Price } from './prices.ts';
 
 /** What a body of each kind of call weighs, in bytes, for a forecast of the download. Enterprise: 5 to 7 MB (contract).
@@ -20,7 +20,9 @@ export interface Way {
   readonly overageDollars: number;
 }
 
-export interface Terms extends Allowance {
+export interface Terms {
+  /** Credits that may be spent in this period. */
+  readonly available: number;
   /** Credits of this period that are left before overage begins. */
   readonly withinAllowance: number;
   /** Dollars per credit beyond it; null where the subscription has none. */
@@ -28,7 +30,7 @@ export interface Terms extends Allowance {
 }
 
 /** Weighs a price against what the account has left. */
-export function weigh(price: Price, terms: Terms, now: number): Way {
+export function weigh(price: Price, terms: Terms, forecast: Forecast): Way {
   const { single, standard, enterprise } = price.calls;
   const inThisPeriod = Math.min(price.credits, terms.available);
   const beyond = Math.max(0, inThisPeriod - terms.withinAllowance);
@@ -36,7 +38,7 @@ export function weigh(price: Price, terms: Terms, now: number): Way {
     price,
     calls: single + standard + enterprise,
     bytes: single * BODY_BYTES.single + standard * BODY_BYTES.standard + enterprise * BODY_BYTES.enterprise,
-    forecast: forecast(price.credits, terms, now),
+    forecast,
     // Whole cents: 3 × $0.04 is 0.12 and not 0.12000000000000001.
     overageDollars: Math.round(beyond * (terms.overageRate ?? 0) * 100) / 100,
   };

@@ -1,4 +1,4 @@
-import type { Claim, Spending } from './port.ts';
+import type { Claim, PeriodSpending, Spending } from './port.ts';
 
 /** A little longer than the minute itself, for clocks that tick apart; below the throttle's own margin, so that a single
  * process is paced by its throttle and not by refused claims. */
@@ -6,7 +6,7 @@ export const MINUTE_MARGIN_MS = 100;
 
 /** What the ledger says at the moment of a claim. */
 export interface Standing {
-  readonly period: Spending & { readonly exhaustedAt: number | null };
+  readonly period: PeriodSpending;
   readonly run: Spending;
   /** Credits of calls in flight, whose minute has not begun to end. */
   readonly inFlight: number;
@@ -16,6 +16,7 @@ export interface Standing {
 
 export interface Limits {
   readonly periodLimit: number;
+  readonly spentElsewhere?: number;
   readonly creditsPerMinute: number;
   readonly budget: number;
   readonly windowMs: number;
@@ -34,9 +35,8 @@ export function refusal(
   now: number,
 ): Exclude<Claim, { outcome: 'granted' }> | null {
   if (total(standing.run) + credits > limits.budget) return { outcome: 'budget' };
-  if (standing.period.exhaustedAt !== null || total(standing.period) + credits > limits.periodLimit) {
+  if (standing.period.exhaustedAt !== null || credits > periodLeft(standing.period, limits))
     return { outcome: 'quota' };
-  }
   const window = limits.windowMs + MINUTE_MARGIN_MS;
   let inWindow = standing.recent.reduce((sum, call) => sum + call.credits, standing.inFlight);
   for (const call of standing.recent) {
@@ -50,6 +50,23 @@ export function refusal(
 }
 
 const IN_FLIGHT_WAIT_MS = 250;
+
+/** Credits of the period that may still be spent here: one arithmetic for plans and claims. Below 0 when overspent. */
+export function periodLeft(
+  period: PeriodSpending,
+  { periodLimit, spentElsewhere }: Pick<Limits, 'periodLimit' | 'spentElsewhere'>,
+): number {
+  return periodLimit - total(period) - elsewhere(period, spentElsewhere);
+}
+
+/**
+ * Credits of the period that count as spent by others. What others are expected to spend in a whole period includes what
+ * they were seen to have spent so far, so the two are not added: of the expected, only what is not yet seen is to come.
+ */
+export function elsewhere({ correction }: PeriodSpending, expected = 0): number {
+  const seen = correction?.elsewhere ?? 0;
+  return seen + Math.max(0, expected - Math.max(0, seen));
+}
 
 export function total({ charged, unknown, open }: Spending): number {
   return charged + unknown + open;

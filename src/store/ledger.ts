@@ -2,8 +2,9 @@ import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 import type { Cell } from '../geo/coordinates.ts';
-import { MINUTE_MARGIN_MS, refusal, type Standing } from './admission.ts';
+import { MINUTE_MARGIN_MS, periodLeft, refusal, type Standing } from './admission.ts';
 import type { cellStatements } from './answers.ts';
+import type { areaStatements } from './areas.ts';
 import type { Charge, Claim, PeriodSpending, Proposal, Settlement, Spending, Terms } from './port.ts';
 
 /** Who holds claims: one process. `isAlive` tells of the owner of another claim whether it may still be at work. */
@@ -29,6 +30,15 @@ interface LedgerCall {
   readonly lng7: number;
   readonly charge: Charge;
   readonly credits: number;
+  readonly claimed_at: number;
+  readonly credits_left: number | null;
+}
+
+interface PeriodRow extends Spending {
+  readonly exhaustedAt: number | null;
+  readonly exhaustedLeft: number | null;
+  readonly elsewhere: number | null;
+  readonly correctedAt: number | null;
 }
 
 const NOTHING_SPENT: Spending = { charged: 0, unknown: 0, open: 0 };
@@ -45,6 +55,7 @@ const SUM_OF: Readonly<Record<Charge, 'open' | 'charged' | 'unknown' | null>> = 
 export function ledgerStatements(
   database: Database.Database,
   cells: ReturnType<typeof cellStatements>,
+  areas: ReturnType<typeof areaStatements>,
   clock: Clock,
   owner: Owner,
 ) {
@@ -58,16 +69,18 @@ export function ledgerStatements(
   const recent = database.prepare<[string, number], { credits: number; settledAt: number }>(
     'SELECT credits, settled_at AS settledAt FROM calls WHERE account = ? AND settled_at > ? AND credits > 0 ORDER BY settled_at',
   );
-  const periodOf = database.prepare<[string, number], PeriodSpending>(
-    'SELECT charged, unknown, open, exhausted_at AS exhaustedAt FROM periods WHERE account = ? AND period_start = ?',
+  const periodRow = database.prepare<[string, number], PeriodRow>(
+    `SELECT charged, unknown, open, exhausted_at AS exhaustedAt, exhausted_left AS exhaustedLeft, elsewhere,
+       corrected_at AS correctedAt FROM periods WHERE account = ? AND period_start = ?`,
   );
   const runOf = database.prepare<[number], Spending>('SELECT charged, unknown, open FROM runs WHERE id = ?');
   const insertCall = database.prepare(
-    `INSERT INTO calls (run, source, account, period_start, key, kind, topic, lat7, lng7, price, charge, credits, owner, claimed_at, lease_until)
-     VALUES (@run, @source, @account, @period, @key, @kind, @topic, @lat7, @lng7, @price, 'sent', @price, @owner, @now, @lease)`,
+    `INSERT INTO calls (run, source, account, period_start, key, kind, topic, lat7, lng7, price, charge, credits, owner, claimed_at, lease_until, credits_left)
+     VALUES (@run, @source, @account, @period, @key, @kind, @topic, @lat7, @lng7, @price, 'sent', @price, @owner, @now, @lease, @left)`,
   );
   const callOf = database.prepare<[number], LedgerCall>(
-    'SELECT run, source, account, period_start, kind, key, lat7, lng7, charge, credits FROM calls WHERE id = ?',
+    `SELECT run, source, account, period_start, kind, key, lat7, lng7, charge, credits, claimed_at, credits_left
+     FROM calls WHERE id = ?`,
   );
   const settleCall = database.prepare(
     `UPDATE calls SET charge = @charge, credits = @credits, period_start = @period, settled_at = @now,
@@ -78,7 +91,11 @@ export function ledgerStatements(
     database.prepare(`UPDATE periods SET ${sum} = ${sum} + ? WHERE account = ? AND period_start = ?`),
   );
   const addToRun = forEachSum((sum) => database.prepare(`UPDATE runs SET ${sum} = ${sum} + ? WHERE id = ?`));
-  const exhaust = database.prepare('UPDATE periods SET exhausted_at = ? WHERE account = ? AND period_start = ?');
+  // A call that was claimed before a correction says nothing of the time after it.
+  const exhaust = database.prepare(
+    `UPDATE periods SET exhausted_at = @now, exhausted_left = @left WHERE account = @account AND period_start = @period
+       AND exhausted_at IS NULL AND coalesce(corrected_at, @claimedAt) <= @claimedAt`,
+  );
   const rememberBundle = database.prepare(
     'INSERT INTO bundles (source, kind, topics, seen_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET topics = excluded.topics, seen_at = excluded.seen_at',
   );
@@ -135,9 +152,20 @@ export function ledgerStatements(
     return open.filter((call) => !giveUpIfDead(call)).length > 0;
   }
 
+  function period(account: string, start: number): PeriodSpending {
+    const row = periodRow.get(account, start);
+    if (!row) return { ...NOTHING_SPENT, exhaustedAt: null };
+    const { exhaustedLeft, elsewhere, correctedAt, ...spending } = row;
+    return {
+      ...spending,
+      ...(exhaustedLeft === null ? {} : { exhaustedLeft }),
+      ...(elsewhere === null || correctedAt === null ? {} : { correction: { elsewhere, at: correctedAt } }),
+    };
+  }
+
   function standing(terms: Terms): Standing {
     return {
-      period: periodOf.get(terms.account, terms.period.start) ?? { ...NOTHING_SPENT, exhaustedAt: null },
+      period: period(terms.account, terms.period.start),
       run: runOf.get(terms.run)!,
       inFlight: openCredits.get(terms.account)!,
       recent: recent.all(terms.account, clock.now() - RATE_WINDOW_MS - MINUTE_MARGIN_MS),
@@ -152,7 +180,8 @@ export function ledgerStatements(
     }
     if (claimedElsewhere(terms.source, cell)) return { outcome: 'claimed' };
     const limits = { ...terms, windowMs: RATE_WINDOW_MS };
-    const refused = refusal(standing(terms), limits, credits, clock.now());
+    const now = standing(terms);
+    const refused = refusal(now, limits, credits, clock.now());
     if (refused) return refused;
     const { lastInsertRowid } = insertCall.run({
       run: terms.run,
@@ -168,6 +197,7 @@ export function ledgerStatements(
       owner: owner.name,
       now: clock.now(),
       lease: clock.now() + terms.leaseMs,
+      left: periodLeft(now.period, terms),
     });
     add(terms.account, terms.period.start, terms.run, 'sent', credits);
     return { outcome: 'granted', call: Number(lastInsertRowid) };
@@ -183,12 +213,20 @@ export function ledgerStatements(
     });
     if (!before) return;
     cells.merge(before.source, before, settlement.answers, settlement.failures);
+    for (const area of settlement.areas ?? []) areas.merge(before.source, area, clock.now());
     const { contents, refused } = settlement;
     if (contents) rememberBundle.run(before.source, contents.kind, JSON.stringify(contents.topics), clock.now());
     if (refused) rememberRefusal.run(before.source, before.key, refused, clock.now());
     if (settlement.exhausted) {
-      ensurePeriod.run(before.account, settlement.period.start);
-      exhaust.run(clock.now(), before.account, settlement.period.start);
+      // Of the period in which it was asked: a refusal that arrives after the anniversary was said of the old quota, and
+      // would close the new one for a month.
+      exhaust.run({
+        now: clock.now(),
+        left: before.credits_left,
+        account: before.account,
+        period: before.period_start,
+        claimedAt: before.claimed_at,
+      });
     }
   }
 
@@ -197,7 +235,7 @@ export function ledgerStatements(
     return allOpen.all().filter((call) => giveUpIfDead(call)).length;
   }
 
-  return { claim, settle, giveUpDead, periodOf, runOf };
+  return { claim, settle, giveUpDead, period, runOf };
 }
 
 function forEachSum<T>(make: (sum: 'open' | 'charged' | 'unknown') => T): Record<'open' | 'charged' | 'unknown', T> {

@@ -23,8 +23,10 @@ export interface Terms {
   readonly source: number;
   readonly account: string;
   readonly period: BillingPeriod;
-  /** Most credits that may be spent in the period: allowance less reserve and what was spent elsewhere, plus overage. */
+  /** Most credits that may be spent in the period by all who use the account: allowance less reserve, plus overage. */
   readonly periodLimit: number;
+  /** Credits of each period that other programs are expected to spend. A correction in the store counts as well. */
+  readonly spentElsewhere?: number;
   readonly creditsPerMinute: number;
   /** Most credits that this run may spend. */
   readonly budget: number;
@@ -71,12 +73,30 @@ export interface Settlement {
   readonly requestId?: string;
   readonly answers: readonly Answer[];
   readonly failures: readonly (Failure & { readonly topic: TopicSlug })[];
+  /** The areas that the location lies in, with the answers that hold for all of an area. */
+  readonly areas?: readonly AreaAnswers[];
   /** The slugs that a bundle was seen to return, errors included. */
   readonly contents?: { readonly kind: Exclude<CallKind, 'single'>; readonly topics: readonly TopicSlug[] };
   /** The service said that the period's quota is used up. */
   readonly exhausted?: boolean;
   /** The key was refused this scope. */
   readonly refused?: Scope;
+}
+
+/** What one location of an area was answered, cut to the fields that are per area. */
+export interface AreaAnswers {
+  /** Level and census code, e.g. `tract 06037106111`. */
+  readonly area: string;
+  readonly answers: readonly Answer[];
+  /** Older answers of the area may differ for good reason (a new release); they are replaced and not compared. */
+  readonly comparableSince: number;
+}
+
+/** What is known of an area. */
+export interface AreaRecord {
+  readonly answers: ReadonlyMap<TopicSlug, Answer>;
+  /** When two of its locations were answered differently: then one does not stand for all. */
+  readonly mismatchedAt: number | null;
 }
 
 /** Credits of an account in one period, or of a run. `open` belongs to calls in flight. */
@@ -87,8 +107,43 @@ export interface Spending {
 }
 
 export interface PeriodSpending extends Spending {
-  /** When the service last said that the quota is used up, or null. */
+  /** When the service said that the quota is used up (first, since the last correction), or null. */
   readonly exhaustedAt: number | null;
+  /** What the ledger thought was left at that time. */
+  readonly exhaustedLeft?: number;
+  /** What the provider's page said, where the user recorded it. */
+  readonly correction?: Correction;
+}
+
+/** The difference between the provider's count of a period and the ledger's, when it was recorded. */
+export interface Correction {
+  /** Credits that the provider counted beyond the ledger's charged and unknown ones; below 0 where it counted fewer. */
+  readonly elsewhere: number;
+  readonly at: number;
+}
+
+export type StatementBy = 'run' | 'job' | 'key' | 'day';
+
+/** Which calls of the ledger a statement sums, and over what. */
+export interface StatementQuery {
+  readonly by: StatementBy;
+  readonly account?: string;
+  /** Calls charged to this very period, as `spending` counts them. */
+  readonly period?: BillingPeriod;
+  readonly job?: string;
+  /** Calls claimed at or after `from` and before `to`; one charged to a later period counts at that period's start. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** One line of a statement. A free call costs nothing, so it has a count and no credits. */
+export interface StatementRow {
+  /** The number of the run, the name of the job, the fingerprint of the key, or the day in UTC (2026-03-15). */
+  readonly name: string | number;
+  /** Whose run it is; only by run. */
+  readonly job?: string;
+  readonly calls: Readonly<Record<'charged' | 'free' | 'unknown' | 'inFlight', number>>;
+  readonly credits: Readonly<Record<'charged' | 'unknown' | 'inFlight', number>>;
 }
 
 export type RunState = 'running' | 'complete' | 'incomplete' | 'paused' | 'stopped' | 'interrupted';
@@ -117,6 +172,8 @@ export interface NewRun {
   readonly account: string;
   readonly plannedCredits: number;
   readonly budget: number;
+  /** The approved plan under which it spends, if there is one. */
+  readonly plan?: string;
 }
 
 export interface RunEnd {
@@ -149,6 +206,8 @@ export interface Store {
   source(name: string): Promise<number>;
   /** What is known of each cell, in the order asked; null for a cell never heard of. */
   read(source: number, cells: readonly Cell[]): Promise<readonly (CellRecord | null)[]>;
+  /** What is known of each area, in the order asked; null for one never heard of. */
+  readAreas(source: number, areas: readonly string[]): Promise<readonly (AreaRecord | null)[]>;
   /** Decides on each proposal in order, in one transaction: what is granted is in the ledger when this resolves. */
   claim(terms: Terms, proposals: readonly Proposal[]): Promise<readonly Claim[]>;
   /** Writes outcomes and answers in one transaction: both are durable when this resolves. */
@@ -156,10 +215,17 @@ export interface Store {
   bundleContents(source: number): Promise<BundleContents>;
   refusedScopes(source: number, key: string): Promise<ReadonlySet<Scope>>;
   spending(account: string, period: BillingPeriod): Promise<PeriodSpending>;
+  /** Sums of the ledger's calls, ordered by name; groups without calls are left out. */
+  statement(query: StatementQuery): Promise<readonly StatementRow[]>;
+  /** Records that the provider counts `spentInAll` credits of the period now, in place of an earlier record, and takes
+   * back that the quota is used up. */
+  correct(account: string, period: BillingPeriod, spentInAll: number): Promise<Correction>;
   startRun(run: NewRun): Promise<number>;
   finishRun(run: number, end: RunEnd): Promise<void>;
   runs(filter?: { readonly job?: string }): Promise<readonly RunRecord[]>;
   runSpending(run: number): Promise<Spending>;
+  /** What all runs under an approved plan have spent. */
+  planSpending(plan: string): Promise<Spending>;
   stats(): Promise<StoreStats>;
   /** Forgets answers said before `before`; returns how many. The ledger is never pruned. */
   prune(before: number): Promise<number>;

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
-import type { NewRun, RunEnd, RunRecord } from './port.ts';
+import type { NewRun, RunEnd, RunRecord, Spending } from './port.ts';
 
 type RunRow = Omit<RunRecord, 'summary'> & { readonly summary: string | null };
 
@@ -9,8 +9,8 @@ const LATEST = 200;
 /** The list of runs. `start` and `finish` run inside the caller's transaction. */
 export function runStatements(database: Database.Database, clock: Clock, owner: string) {
   const insert = database.prepare(
-    `INSERT INTO runs (job, input, output, account, owner, started_at, state, planned_credits, budget)
-     VALUES (@job, @input, @output, @account, @owner, @now, 'running', @plannedCredits, @budget)`,
+    `INSERT INTO runs (job, input, output, account, owner, started_at, state, planned_credits, budget, plan)
+     VALUES (@job, @input, @output, @account, @owner, @now, 'running', @plannedCredits, @budget, @plan)`,
   );
   const end = database.prepare(
     'UPDATE runs SET state = @state, finished_at = @now, resume_after = @resumeAfter, summary = @summary WHERE id = @run',
@@ -21,8 +21,14 @@ export function runStatements(database: Database.Database, clock: Clock, owner: 
      FROM runs WHERE @job IS NULL OR job = @job ORDER BY id DESC LIMIT ${LATEST}`,
   );
 
+  const underPlan = database.prepare<[string], Spending>(
+    `SELECT coalesce(sum(charged), 0) AS charged, coalesce(sum(unknown), 0) AS unknown, coalesce(sum(open), 0) AS open
+     FROM runs WHERE plan = ?`,
+  );
+
   return {
-    start: (run: NewRun): number => Number(insert.run({ ...run, owner, now: clock.now() }).lastInsertRowid),
+    underPlan: (plan: string): Spending => underPlan.get(plan)!,
+    start: (run: NewRun): number => Number(insert.run({ plan: null, ...run, owner, now: clock.now() }).lastInsertRowid),
     finish: (run: number, { state, resumeAfter, summary }: RunEnd): void => {
       end.run({ run, state, resumeAfter, now: clock.now(), summary: JSON.stringify(summary) });
     },

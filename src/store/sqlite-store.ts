@@ -3,10 +3,12 @@ import type { Clock } from '../clock.ts';
 import type { Scope } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { cellStatements, unpack } from './answers.ts';
+import { areaStatements } from './areas.ts';
 import { openDatabase } from './database.ts';
 import { ledgerStatements, type Owner } from './ledger.ts';
-import type { Charge, PeriodSpending, Store } from './port.ts';
+import type { Charge, Store } from './port.ts';
 import { runStatements } from './runs.ts';
+import { correctionStatement, readStatement } from './statement.ts';
 
 /** How long a refused scope is believed. Keys are given new scopes now and then, and asking again is free (403). */
 const REFUSAL_HOLDS_MS = 24 * 60 * 60_000;
@@ -22,8 +24,10 @@ const CELLS_PER_PAGE = 1_000;
 export function openSqliteStore(file: string, clock: Clock, owner: Owner): Store {
   const database = openDatabase(file);
   const cells = cellStatements(database);
-  const ledger = ledgerStatements(database, cells, clock, owner);
+  const areas = areaStatements(database);
+  const ledger = ledgerStatements(database, cells, areas, clock, owner);
   const runs = runStatements(database, clock, owner.name);
+  const correct = correctionStatement(database, clock);
 
   const ensureSource = database.prepare('INSERT OR IGNORE INTO sources (name) VALUES (?)');
   const sourceNumber = database.prepare<[string], number>('SELECT id FROM sources WHERE name = ?').pluck();
@@ -66,6 +70,9 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner): Store
     async read(source, wanted) {
       return database.transaction(() => wanted.map((cell) => cells.read(source, cell)))();
     },
+    async readAreas(source, wanted) {
+      return database.transaction(() => wanted.map((area) => areas.read(source, area)))();
+    },
     async claim(terms, proposals) {
       return immediately(() => proposals.map((proposal) => ledger.claim(terms, proposal)));
     },
@@ -81,8 +88,14 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner): Store
     async refusedScopes(source, key) {
       return new Set(refusals.all(source, key, clock.now() - REFUSAL_HOLDS_MS));
     },
-    async spending(account, period): Promise<PeriodSpending> {
-      return ledger.periodOf.get(account, period.start) ?? { charged: 0, unknown: 0, open: 0, exhaustedAt: null };
+    async spending(account, period) {
+      return ledger.period(account, period.start);
+    },
+    async statement(query) {
+      return readStatement(database, query);
+    },
+    async correct(account, period, spentInAll) {
+      return immediately(() => correct(account, period, spentInAll));
     },
     async startRun(run) {
       return immediately(() => runs.start(run));
@@ -92,6 +105,9 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner): Store
     },
     async runs(filter = {}) {
       return runs.list(filter);
+    },
+    async planSpending(plan) {
+      return runs.underPlan(plan);
     },
     async runSpending(run) {
       return ledger.runOf.get(run)!;

@@ -13,6 +13,7 @@ import { type Job, makeJob } from '../../src/job/settings.ts';
 import { createAccount } from '../../src/service/accounts/accounts.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
+import type { ServiceDatabase } from '../../src/service/data/database.ts';
 import { deliver } from '../../src/service/data/deliver.ts';
 import type { ServiceOptions } from '../../src/service/http/start-service.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -38,8 +39,12 @@ export interface Desk {
     keys?: readonly Key[],
   ): Promise<RunEnded['summary'] | Awaited<ReturnType<typeof prepare>>['summary']>;
   output(): string;
-  /** Credits that the service has charged in all. */
-  charged(): number;
+  readonly database: ServiceDatabase;
+  addAccount(name: string, subscription: Subscription): void;
+  /** A key of another account. */
+  keyOf(account: string, ...scopes: string[]): Key & { readonly id: number };
+  /** Credits that the service has charged an account (the desk's own) in all. */
+  charged(account?: string): number;
   /** Credits that the ledger calls charged, and unknown. */
   ledger(): Promise<{ charged: number; unknown: number; open: number }>;
   readonly notices: string[];
@@ -80,8 +85,9 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
   const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'test', isAlive: () => true });
   releaseLater(t, () => store.close());
   const notices: string[] = [];
-  const key = (...scopes: string[]) => {
-    const made = createKey(database, account.name, scopes.length > 0 ? scopes : ['bundle', ...TOPIC_SLUGS], clock);
+  const key = (...scopes: string[]) => keyOf(account.name, ...scopes);
+  const keyOf = (owner: string, ...scopes: string[]) => {
+    const made = createKey(database, owner, scopes.length > 0 ? scopes : ['bundle', ...TOPIC_SLUGS], clock);
     return { id: made.id, secret: made.key, fingerprint: fingerprintOf(made.key), scopes: null };
   };
   const fullKey = key();
@@ -135,7 +141,11 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
       return (await prepare(job(settings), connectionOf(keys ? { keys } : {}), store, effects)).summary;
     },
     output: () => readFileSync(join(folder, 'output.csv'), 'utf8'),
-    charged: () => usage(database, 'desk', clock.now()).totalCredits,
+    database,
+    addAccount: (name, other) =>
+      void createAccount(database, { name, subscription: other, signedUpAt: Date.UTC(2025, 0, 20) }, clock),
+    keyOf,
+    charged: (name = 'desk') => usage(database, name, clock.now()).totalCredits,
     ledger: async () => (await store.stats()).credits,
   };
 }

@@ -149,6 +149,141 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.equal((await store.claim(await terms(), [propose(NY, 'single')]))[0]!.outcome, 'granted');
   });
 
+  it('a refusal for quota tells what the ledger thought was left; one that arrives after the anniversary closes the old period', async (world) => {
+    const { store, terms, propose, clock } = world;
+    clock.moveTo('2026-04-04T23:59:59Z');
+    const before = billingPeriod(5, clock.now());
+    const limit = { periodLimit: 100, spentElsewhere: 20 };
+    const [first, second] = await store.claim(await terms(store, limit), [
+      propose(LA, 'standard'),
+      propose(NY, 'single'),
+    ]);
+    clock.moveTo('2026-04-05T00:00:01Z');
+    const refusal = { charge: 'free', answers: [], exhausted: true } as const;
+    await store.settle([{ ...charged(first!, clock, 0), ...refusal }]);
+    clock.move(1_000);
+    await store.settle([{ ...charged(second!, clock, 0), ...refusal }]);
+    const said = Date.parse('2026-04-05T00:00:01Z');
+    assert.deepEqual(await store.spending('account', before), {
+      ...{ charged: 0, unknown: 0, open: 0, exhaustedAt: said, exhaustedLeft: 80 },
+    });
+    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'single')]))[0]!.outcome, 'granted');
+  });
+
+  it('a correction by the provider counts in claims, replaces an earlier one, and is of its period alone', async (world) => {
+    const { store, another, terms, propose, clock } = world;
+    const limit = { periodLimit: 100 };
+    const period = billingPeriod(5, clock.now());
+    const [unanswered] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
+    await store.settle([{ ...charged(unanswered!, clock, 15), charge: 'unknown', answers: [] }]);
+    const outcome = async (kind: 'single' | 'standard') => {
+      const [claim] = await another('b').claim(await terms(store, limit), [propose(NY, kind)]);
+      if (claim!.outcome === 'granted')
+        await store.settle([{ ...charged(claim!, clock, 0), charge: 'free', answers: [] }]);
+      return claim!.outcome;
+    };
+    assert.deepEqual(await store.correct('account', period, 90), { elsewhere: 75, at: clock.now() });
+    assert.deepEqual([await outcome('standard'), await outcome('single')], ['quota', 'granted']);
+    clock.move(1_000);
+    // The page may know that the call without an answer was free.
+    assert.deepEqual(await store.correct('account', period, 0), { elsewhere: -15, at: clock.now() });
+    assert.equal(await outcome('standard'), 'granted');
+    await store.correct('account', period, 100);
+    assert.equal(await outcome('single'), 'quota');
+    clock.moveTo('2026-04-05T00:00:00Z');
+    assert.equal(await outcome('standard'), 'granted');
+    assert.equal((await spent(store, clock)).correction, undefined);
+  });
+
+  it('credits in flight are not taken for what the provider counts', async ({ store, terms, propose, clock }) => {
+    const limit = { periodLimit: 100 };
+    const [claim] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
+    await store.correct('account', billingPeriod(5, clock.now()), 80);
+    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'quota');
+    await store.settle([charged(claim!, clock, 15)]);
+    assert.deepEqual((await spent(store, clock)).correction, { elsewhere: 80, at: clock.now() });
+  });
+
+  it('a correction takes back that the quota is used up; a refusal asked for before it says nothing any more', async (world) => {
+    const { store, terms, propose, clock } = world;
+    const period = billingPeriod(5, clock.now());
+    const refusal = { charge: 'free', answers: [], exhausted: true } as const;
+    const [early, late] = await store.claim(await terms(), [propose(LA, 'single'), propose(NY, 'single')]);
+    await store.settle([{ ...charged(early!, clock, 0), ...refusal }]);
+    assert.equal((await store.claim(await terms(), [propose(LA, 'single')]))[0]!.outcome, 'quota');
+    clock.move(1_000);
+    await store.correct('account', period, 50);
+    await store.settle([{ ...charged(late!, clock, 0), ...refusal }]);
+    assert.equal((await spent(store, clock)).exhaustedAt, null);
+    const [again] = await store.claim(await terms(), [propose(LA, 'single')]);
+    await store.settle([{ ...charged(again!, clock, 0), ...refusal }]);
+    assert.deepEqual(await spent(store, clock), {
+      ...{ charged: 0, unknown: 0, open: 0, exhaustedAt: clock.now(), exhaustedLeft: 9_950 },
+      correction: { elsewhere: 50, at: clock.now() },
+    });
+  });
+
+  it('what others are expected to spend includes what they were seen to spend: the larger counts', async (world) => {
+    const { store, terms, propose, clock } = world;
+    const left = async (expected: number) => {
+      const [claim] = await store.claim(await terms(store, { periodLimit: 100, spentElsewhere: expected }), [
+        propose(LA, 'standard'),
+      ]);
+      if (claim!.outcome !== 'granted') return false;
+      await store.settle([{ ...charged(claim!, clock, 0), charge: 'free', answers: [] }]);
+      return true;
+    };
+    assert.deepEqual([await left(85), await left(86)], [true, false]);
+    await store.correct('account', billingPeriod(5, clock.now()), 40);
+    assert.deepEqual([await left(0), await left(85), await left(86)], [true, true, false]);
+    await store.correct('account', billingPeriod(5, clock.now()), 86);
+    assert.deepEqual([await left(0), await left(40)], [false, false]);
+  });
+
+  it('a statement by run, job, key or day has the sums that spending has', async (world) => {
+    const { store, terms, propose, clock } = world;
+    const now = await terms();
+    const proposals = [propose(LA, 'standard'), { ...propose(LA, 'single'), key: 'new key' }, propose(NY, 'single')];
+    const [first, second, third] = await store.claim(now, proposals);
+    clock.move(12 * 3_600_000);
+    await store.settle([
+      { ...charged(first!, clock, 15), answers: [] },
+      { ...charged(second!, clock, 1), charge: 'unknown', answers: [] },
+      { ...charged(third!, clock, 0), charge: 'free', answers: [] },
+    ]);
+    await store.claim(await terms(), [propose(NY, 'standard')]);
+    const query = { account: 'account', period: now.period };
+    const all = {
+      calls: { charged: 1, free: 1, unknown: 1, inFlight: 1 },
+      credits: { charged: 15, unknown: 1, inFlight: 15 },
+    };
+    assert.deepEqual(await store.statement({ by: 'run', ...query }), [{ name: now.run, job: 'job', ...all }]);
+    assert.deepEqual(await store.statement({ by: 'job' }), [{ name: 'job', ...all }]);
+    assert.deepEqual(await store.statement({ by: 'key', job: 'job' }), [
+      { name: 'key', calls: { ...all.calls, unknown: 0 }, credits: { ...all.credits, unknown: 0 } },
+      {
+        name: 'new key',
+        calls: { charged: 0, free: 0, unknown: 1, inFlight: 0 },
+        credits: { charged: 0, unknown: 1, inFlight: 0 },
+      },
+    ]);
+    const days = await store.statement({ by: 'day', ...query });
+    assert.deepEqual(
+      days.map(({ name, credits }) => [name, credits.charged, credits.inFlight]),
+      [
+        ['2026-03-10', 15, 0],
+        ['2026-03-11', 0, 15],
+      ],
+    );
+    const dayTwo = Date.parse('2026-03-11T00:00:00Z');
+    assert.deepEqual(await store.statement({ by: 'day', from: dayTwo }), days.slice(1));
+    assert.deepEqual(await store.statement({ by: 'day', to: dayTwo }), days.slice(0, 1));
+    assert.deepEqual(await store.statement({ by: 'run', account: 'another' }), []);
+    assert.deepEqual(await store.statement({ by: 'run', job: 'another' }), []);
+    const { charged: credits, unknown, open } = await spent(store, clock);
+    assert.deepEqual({ charged: credits, unknown, inFlight: open }, all.credits);
+  });
+
   it('no 60 s window holds more than the minute limit: a call counts from its claim to a minute after its end', async (world) => {
     const { store, terms, propose, clock } = world;
     const limit = { creditsPerMinute: 20 };

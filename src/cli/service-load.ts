@@ -1,0 +1,112 @@
+import { resolve } from 'node:path';
+import { PerilbookError } from '../errors.ts';
+import type { ServiceDatabase } from '../service/data/database.ts';
+import { describeData } from '../service/data/describe-data.ts';
+import { type LoadResult, loadFiles } from '../service/loaders/load-files.ts';
+import type { LoaderOptions } from '../service/loaders/loader.ts';
+import { LOADERS, loaderNamed } from '../service/loaders/loader-table.ts';
+import { deliverSample } from '../service/sample/build-sample-database.ts';
+import { EXIT } from './exit-codes.ts';
+import type { Flags } from './program.ts';
+import { counted, dateTime, grouped, listed, table } from './words.ts';
+import { say, sayJson, type World } from './world.ts';
+
+/** `perilbook service load sample | LOADER FILE…`; without a name, the loaders. */
+export async function loadAction(world: World, database: ServiceDatabase, flags: Flags): Promise<number> {
+  const name = flags.what as string | undefined;
+  if (name === undefined) {
+    const loaders = [...LOADERS].map(([known, { describe }]) => [known, describe] as const);
+    if (flags.json) sayJson(world, Object.fromEntries(loaders));
+    else world.stdout.write(`${listed([['sample', 'made-up data for all topics'], ...loaders], '').join('\n')}\n`);
+    return EXIT.complete;
+  }
+  if (name === 'sample') {
+    deliverSample(database, world.clock);
+    const { datasets } = describeData(database);
+    say(world, `Loaded sample data: ${counted(datasets.length, 'data set')}, made up, not for decisions.`);
+    return EXIT.complete;
+  }
+  loaderNamed(name);
+  const files = ((flags.files as string[] | undefined) ?? []).map((file) => resolve(world.workingFolder, String(file)));
+  if (files.length === 0) {
+    throw new PerilbookError(
+      'USAGE',
+      `Which file is the loader ${name} to load?`,
+      `Say: perilbook service load ${name} FILE`,
+    );
+  }
+  const progress = showRecords(world);
+  const result = await loadFiles(database, name, files, optionsOf(world, flags), world.clock, progress.show).finally(
+    progress.end,
+  );
+  if (flags.json) sayJson(world, result);
+  say(world, resultWords(result).join('\n'));
+  return EXIT.complete;
+}
+
+function optionsOf(world: World, flags: Flags): LoaderOptions {
+  const text = (name: string) => flags[name] as string | undefined;
+  const sites = text('sites');
+  const given = {
+    lat: text('lat'),
+    lng: text('lng'),
+    sites: sites === undefined ? undefined : resolve(world.workingFolder, sites),
+    source: text('source'),
+    vintage: text('vintage'),
+    licence: text('licence'),
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+function resultWords({ dataset, level, vintage, records, rows, loaded, rejected, notes }: LoadResult): string[] {
+  const name = level === '' ? dataset : `${dataset} (${level})`;
+  return [
+    `Loaded ${name}, ${vintage}: ${counted(records, 'record')} from ${grouped(loaded)} of ${counted(rows, 'row')}.`,
+    ...rejected.map(
+      ({ reason, count, firstFile, firstLine, first }) =>
+        `  ${counted(count, 'row')} not used: ${reason} (first: ${firstFile}, line ${firstLine}: ${first})`,
+    ),
+    ...notes.map((note) => `  ${note}`),
+  ];
+}
+
+const PROGRESS_MS = 200;
+
+function showRecords(world: World): { show: (records: number) => void; end: () => void } {
+  const { stderr, clock } = world;
+  if (stderr.isTTY !== true || world.env.TERM === 'dumb') return { show: () => {}, end: () => {} };
+  let shownAt = 0;
+  return {
+    show(records) {
+      const now = clock.now();
+      if (now - shownAt < PROGRESS_MS) return;
+      shownAt = now;
+      stderr.write(`\r\u001b[K${counted(records, 'record')} …`);
+    },
+    end() {
+      if (shownAt > 0) stderr.write('\r\u001b[K');
+    },
+  };
+}
+
+/** `perilbook service data`: what is loaded, what it can answer, and the sentences that the publishers ask for. */
+export function dataAction(world: World, database: ServiceDatabase, flags: Flags): number {
+  const description = describeData(database);
+  if (flags.json) {
+    sayJson(world, description);
+    return EXIT.complete;
+  }
+  const rows = description.datasets.map(({ name, level, rows: count, source, vintage, loadedAt, sample }) => [
+    level === '' ? name : `${name} (${level})`,
+    grouped(count),
+    vintage,
+    dateTime(loadedAt),
+    source + (sample ? ' (sample data)' : ''),
+  ]);
+  const lines = table(['data set', 'rows', 'vintage', 'loaded', 'source'], rows, '');
+  const licences = [...new Set(description.datasets.map(({ licence }) => licence).filter(Boolean))];
+  world.stdout.write(
+    `${[...lines, '', `${counted(description.topics.length, 'topic')} can be answered.`, ...licences].join('\n')}\n`,
+  );
+  return EXIT.complete;
+}

@@ -1,0 +1,91 @@
+import type { AccountState } from '../job/account-state.ts';
+import type { Job } from '../job/settings.ts';
+import { isoTime } from '../job/summary.ts';
+import { total } from '../store/admission.ts';
+import type { Correction } from '../store/port.ts';
+import { counted, dateTime, grouped, listed } from './words.ts';
+
+/** The account's period, as the head of a statement. */
+export interface Quota {
+  readonly job: Job;
+  readonly state: AccountState;
+  /** Calls of this period that ended without a charge. */
+  readonly freeCalls: number;
+}
+
+/** The period as `--json` prints it. */
+export function quotaJson({ job, state, freeCalls }: Quota): Record<string, unknown> {
+  const { subscription, reserve, account } = job;
+  const { period, spending, available, elsewhere } = state;
+  const { correction } = spending;
+  return {
+    account,
+    subscription: subscription.name,
+    period_start: isoTime(period.start),
+    resets_on: isoTime(period.end),
+    allowance: subscription.creditsPerMonth,
+    charged: spending.charged,
+    free_calls: freeCalls,
+    unknown: spending.unknown,
+    in_flight: spending.open,
+    spent_elsewhere: elsewhere,
+    correction: correction ? { spent_elsewhere: correction.elsewhere, at: isoTime(correction.at) } : null,
+    reserved: reserve,
+    left: available,
+    overage: overageOf(job, state),
+    exhausted_at: isoTime(spending.exhaustedAt),
+    exhausted_left: spending.exhaustedLeft ?? null,
+  };
+}
+
+/** The period for people; what stands in the way of going on comes last. */
+export function quotaWords({ job, state, freeCalls }: Quota): string[] {
+  const { subscription, reserve, account } = job;
+  const { period, spending, available, elsewhere } = state;
+  const overage = overageOf(job, state);
+  const pairs: (readonly [string, string])[] = [
+    ['account', `${account} (${subscription.name})`],
+    ['period', `${dateTime(period.start)} to ${dateTime(period.end)}`],
+    ['allowance', counted(subscription.creditsPerMonth, 'credit')],
+    ['charged', grouped(spending.charged)],
+    ['free', counted(freeCalls, 'call')],
+    [
+      'unknown',
+      `${grouped(spending.unknown)}${spending.unknown > 0 ? ' (calls without an answer; counted as spent)' : ''}`,
+    ],
+    ['in flight', grouped(spending.open)],
+    ['spent elsewhere', grouped(elsewhere)],
+  ];
+  if (spending.correction) pairs.push(['correction', correctionWords(spending.correction)]);
+  pairs.push(['reserved', grouped(reserve)], ['left', counted(available, 'credit')]);
+  if (overage > 0) pairs.push(['overage', overageWords(job, overage)]);
+  return [...listed(pairs), ...exhaustedWords(state), `Resets on ${dateTime(period.end)}.`];
+}
+
+/** Credits beyond the allowance, by whomever they were spent. */
+function overageOf({ subscription }: Job, { spending, elsewhere }: AccountState): number {
+  return Math.max(0, total(spending) + elsewhere - subscription.creditsPerMonth);
+}
+
+function overageWords({ subscription: { overageRate } }: Job, credits: number): string {
+  const dollars = overageRate === null ? '' : `, $${(credits * overageRate).toFixed(2)}`;
+  return `${counted(credits, 'credit')} beyond the allowance${dollars}`;
+}
+
+function correctionWords({ elsewhere, at }: Correction): string {
+  const difference =
+    elsewhere < 0 ? `${grouped(-elsewhere)} fewer than this ledger` : `${grouped(elsewhere)} more than this ledger`;
+  return `on ${dateTime(at)} the provider counted ${difference}`;
+}
+
+/** The service is believed before the ledger: every call that it refused was one that the ledger thought would fit. */
+function exhaustedWords({ spending: { exhaustedAt, exhaustedLeft }, period }: AccountState): string[] {
+  if (exhaustedAt === null) return [];
+  const when = `The service said on ${dateTime(exhaustedAt)} that the quota is used up`;
+  if (exhaustedLeft === undefined) return [`${when}: nothing is left until it resets.`];
+  return [
+    `${when}, when by this ledger ${counted(exhaustedLeft, 'credit')} were left: others spend of it, or the subscription is smaller than the job says.`,
+    `Nothing is bought until ${dateTime(period.end)}. If the provider's page shows credits: perilbook quota set JOB --left N.`,
+    'What others spend in every period belongs in the job: spent_elsewhere.',
+  ];
+}

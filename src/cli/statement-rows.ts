@@ -1,0 +1,63 @@
+import { PerilbookError } from '../errors.ts';
+import { plainCsv } from '../rows/plain-csv.ts';
+import type { StatementBy, StatementRow } from '../store/port.ts';
+import { grouped, table } from './words.ts';
+
+export const STATEMENT_BY = ['run', 'job', 'key', 'day'] as const satisfies readonly StatementBy[];
+
+/** What a statement is by, where the command line says so. @throws USAGE for anything else */
+export function statementBy(said: unknown): StatementBy | null {
+  if (said === undefined) return null;
+  const by = STATEMENT_BY.find((name) => name === said);
+  if (by !== undefined) return by;
+  throw new PerilbookError('USAGE', `There is no statement by ${said}`, `Say one of: ${STATEMENT_BY.join(', ')}.`);
+}
+
+/** The rows as `--json` prints them. */
+export function statementJson(by: StatementBy, rows: readonly StatementRow[]): unknown[] {
+  return rows.map((row) => ({ ...firstOf(by, row), ...figuresOf(row) }));
+}
+
+/** The rows as `--csv` prints them: the same names as in JSON, nested ones joined. */
+export function statementCsv(by: StatementBy, rows: readonly StatementRow[]): string {
+  const head = by === 'run' ? ['run', 'job'] : [by];
+  const figures = [
+    ...['calls_charged', 'calls_free', 'calls_unknown', 'calls_in_flight'],
+    ...['credits_charged', 'credits_unknown', 'credits_in_flight'],
+  ];
+  const lines = rows.map((row) => {
+    const { calls, credits } = figuresOf(row);
+    return [...Object.values(firstOf(by, row)), ...Object.values(calls), ...Object.values(credits)];
+  });
+  return plainCsv([...head, ...figures], lines);
+}
+
+/** The rows for people, with their sum where there are several. */
+export function statementWords(by: StatementBy, rows: readonly StatementRow[]): string[] {
+  if (rows.length === 0) return ['No calls in this period.'];
+  const head = [
+    ...(by === 'run' ? ['run', 'job'] : [by]),
+    ...['charged', 'unknown', 'in flight', 'calls charged', 'free', 'unknown', 'in flight'],
+  ];
+  const numbers = ({ calls, credits }: Pick<StatementRow, 'calls' | 'credits'>) => [
+    ...[credits.charged, credits.unknown, credits.inFlight],
+    ...[calls.charged, calls.free, calls.unknown, calls.inFlight],
+  ];
+  const lines = rows.map((row) => [...Object.values(firstOf(by, row)).map(String), ...numbers(row).map(grouped)]);
+  if (rows.length > 1) {
+    const sums = rows.map(numbers).reduce((sum, row) => sum.map((value, index) => value + row[index]!));
+    lines.push([...(by === 'run' ? ['', 'all'] : ['all']), ...sums.map(grouped)]);
+  }
+  return table(head, lines, '');
+}
+
+function firstOf(by: StatementBy, { name, job }: StatementRow): Record<string, string | number> {
+  return by === 'run' ? { run: name, job: job ?? '' } : { [by]: name };
+}
+
+function figuresOf({ calls, credits }: StatementRow) {
+  return {
+    calls: { charged: calls.charged, free: calls.free, unknown: calls.unknown, in_flight: calls.inFlight },
+    credits: { charged: credits.charged, unknown: credits.unknown, in_flight: credits.inFlight },
+  };
+}

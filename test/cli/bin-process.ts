@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { releaseLater } from '../service/small-world.ts';
+import { ROOT } from './command-line.ts';
+
+export interface BinEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Bin {
+  readonly ended: Promise<BinEnd>;
+  readonly isRunning: boolean;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves when stderr holds the text; rejects when the process ends without having said it. */
+  said(text: string): Promise<void>;
+}
+
+/** Starts the bin as its user does, in a process of its own that does not outlive the test. */
+export function startBin(
+  t: TestContext,
+  args: readonly string[],
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Bin {
+  const child: ChildProcess = spawn(process.execPath, [join(ROOT, 'src/main.ts'), ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  const text = (chunks: readonly Buffer[]) => Buffer.concat(chunks).toString();
+  child.stdout!.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr!.on('data', (chunk: Buffer) => err.push(chunk));
+  const ended = new Promise<BinEnd>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code, signal, stdout: text(out), stderr: text(err) }));
+  });
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  releaseLater(t, async () => {
+    if (isRunning()) child.kill('SIGKILL');
+    await ended;
+  });
+  return {
+    ended,
+    get isRunning() {
+      return isRunning();
+    },
+    kill: (signal) => child.kill(signal),
+    async said(words) {
+      if (text(err).includes(words)) return;
+      await new Promise<void>((resolve, reject) => {
+        child.stderr!.on('data', () => text(err).includes(words) && resolve());
+        ended.then(({ stderr }) => reject(new Error(`It ended without ${JSON.stringify(words)}:\n${stderr}`)), reject);
+      });
+    },
+  };
+}
+
+export interface Gate {
+  readonly url: string;
+  /** Requests that have come. */
+  readonly come: number;
+  /** Resolves when as many requests have come. */
+  reached(requests: number): Promise<void>;
+}
+
+/** `answer`: asks the service and gives its answer. `lose`: asks the service and keeps its answer. `hold`: neither. */
+export type Passage = 'answer' | 'lose' | 'hold';
+
+/** A way to a service that lets requests pass as the test wants; the first is number 1. */
+export async function gateBefore(t: TestContext, service: string, passage: (number: number) => Passage): Promise<Gate> {
+  let come = 0;
+  let waiting: { requests: number; resolve: () => void }[] = [];
+  const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const how = passage(++come);
+    if (how !== 'hold') {
+      const key = request.headers['x-api-key'];
+      const answer = await fetch(service + request.url, {
+        headers: key === undefined ? {} : { 'x-api-key': String(key) },
+      });
+      const body = await answer.text();
+      if (how === 'answer') {
+        const headers = [...answer.headers].filter(([name]) => /^x-|^content-type$|^retry-after$/.test(name));
+        response.writeHead(answer.status, Object.fromEntries(headers)).end(body);
+      }
+    }
+    for (const { resolve } of waiting.filter(({ requests }) => come >= requests)) resolve();
+    waiting = waiting.filter(({ requests }) => come < requests);
+  };
+  const server = createServer((request, response) => {
+    pass(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  releaseLater(t, async () => {
+    const closed = new Promise((done) => server.close(done));
+    server.closeAllConnections();
+    await closed;
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get come() {
+      return come;
+    },
+    reached: (requests) =>
+      come >= requests ? Promise.resolve() : new Promise((resolve) => waiting.push({ requests, resolve })),
+  };
+}

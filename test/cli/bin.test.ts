@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { column, type Desk, openDesk, places } from '../job/desk.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { type Bin, gateBefore, type Passage, startBin } from './bin-process.ts';
+import { ROOT } from './command-line.ts';
+
+const timeout = 90_000;
+
+test('--version and --help answer on stdout', { timeout }, async (t) => {
+  const folder = temporaryFolder(t);
+  const ask = (...args: string[]) => startBin(t, args, folder).ended;
+  const [version, help, ofRun, topics] = await Promise.all([
+    ask('--version'),
+    ask('--help'),
+    ask('run', '--help'),
+    ask('topics', '--json'),
+  ]);
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  assert.deepEqual(version, { code: 0, signal: null, stdout: `${manifest.version}\n`, stderr: '' });
+  assert.deepEqual([help.code, help.stderr], [0, '']);
+  for (const name of ['plan', 'run', 'status', 'quota', 'topics', 'cache', 'service']) {
+    assert.match(help.stdout, new RegExp(`^ +perilbook ${name}\\b`, 'm'));
+  }
+  assert.match(help.stdout, /Exit codes: 0 complete/);
+  assert.deepEqual([ofRun.code, ofRun.stderr], [0, '']);
+  assert.match(ofRun.stdout, /--budget/);
+  assert.deepEqual([topics.code, JSON.parse(topics.stdout).length, topics.stderr], [0, 37, '']);
+});
+
+for (const [args, says] of [
+  [['rnu', 'book.csv'], /^perilbook: Unknown (command|argument)s?: rnu.*did you mean run\?\n {2}.*\[USAGE\]\n$/],
+  [[], /^perilbook: Name a command\.\n {2}.*\[USAGE\]\n$/],
+  [['run', 'nothing.csv', '--yes'], /nothing\.csv/],
+] as const) {
+  test(`perilbook ${args.join(' ')}: exit code 2, words on stderr only`, { timeout }, async (t) => {
+    const { code, stdout, stderr } = await startBin(t, args, temporaryFolder(t), {
+      PERILBOOK_BASE_URL: 'http://127.0.0.1:9',
+      PERILBOOK_API_KEY: 'pb_none',
+    }).ended;
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, says);
+  });
+}
+
+const CELLS = 40;
+
+interface Scene {
+  readonly desk: Desk;
+  readonly secret: string;
+  readonly job: string;
+  readonly gate: Awaited<ReturnType<typeof gateBefore>>;
+  run(...more: string[]): Bin;
+  statuses(): string[];
+}
+
+/** A service on the wall clock, a gate before it, and a job for 40 cells of one credit each. */
+async function setScene(
+  t: TestContext,
+  passage: (number: number) => Passage,
+  creditsPerMinute = 10_000,
+): Promise<Scene> {
+  const now = Date.now();
+  const desk = await openDesk(t, {
+    subscription: customSubscription(100_000, 10_000),
+    clock: { start: now, factor: 1, origin: now },
+  });
+  desk.book(places(CELLS));
+  const gate = await gateBefore(t, desk.url, passage);
+  const { secret } = desk.key();
+  const lines = [
+    'input: input.csv',
+    'output: output.csv',
+    'store: store.db',
+    'topics: wildfire',
+    `subscription: {credits_per_month: 100000, credits_per_minute: ${creditsPerMinute}}`,
+    `service: {base_url: "${gate.url}", api_keys: [{env: THE_KEY}]}`,
+    'budget: 1000',
+  ];
+  writeFileSync(join(desk.folder, 'job.yaml'), `${lines.join('\n')}\n`);
+  return {
+    desk,
+    secret,
+    job: 'job.yaml',
+    gate,
+    run: (...more) => startBin(t, ['run', 'job.yaml', ...more], desk.folder, { THE_KEY: secret }),
+    statuses: () => column(desk.output(), 'hazard_status'),
+  };
+}
+
+const count = (statuses: readonly string[], status: string) => statuses.filter((name) => name === status).length;
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  test(`${signal} while a run waits for its minute: 130, a complete file, and the next run goes on`, {
+    timeout,
+  }, async (t) => {
+    // Ten credits a minute for 40 cells: after the first few the run waits.
+    const scene = await setScene(t, () => 'answer', 10);
+    const bin = scene.run('--json');
+    await scene.gate.reached(5);
+    bin.kill(signal);
+    const { code, signal: killedBy, stdout, stderr } = await bin.ended;
+    assert.deepEqual([code, killedBy], [130, null], stderr);
+    assert.match(stderr, /perilbook: stopping: calls in flight land, then the output is written/);
+    assert.match(stderr, /Interrupted\. What was bought is kept\. To go on: perilbook run job\.yaml/);
+
+    const statuses = scene.statuses();
+    const bought = count(statuses, 'ok');
+    assert.equal(statuses.length, CELLS);
+    assert.equal(count(statuses, 'deferred'), CELLS - bought);
+    assert.ok(bought >= 1 && bought < CELLS, `${bought} bought`);
+    assert.ok(existsSync(join(scene.desk.folder, 'output.csv')));
+    assert.deepEqual(
+      [scene.desk.charged(), await scene.desk.ledger()],
+      [bought, { charged: bought, unknown: 0, open: 0 }],
+    );
+    const summary = JSON.parse(stdout);
+    assert.deepEqual([summary.credits_spent, summary.status.deferred], [bought, CELLS - bought]);
+    const [run] = await scene.desk.store.runs();
+    assert.equal(run!.state, 'interrupted');
+
+    const next = await scene.run('--subscription', 'professional').ended;
+    assert.equal(next.code, 0, next.stderr);
+    assert.equal(count(scene.statuses(), 'ok'), CELLS);
+    assert.deepEqual(
+      [scene.desk.charged(), await scene.desk.ledger()],
+      [CELLS, { charged: CELLS, unknown: 0, open: 0 }],
+    );
+  });
+}
+
+/** Names that a run may leave in its folder; a half-written output has another. */
+const KNOWN = /^(input|output)\.csv$|^job\.yaml$|^store\.db(-wal|-shm)?$|^service\.db/;
+
+test('a second SIGINT leaves at once, and leaves nothing half done behind', { timeout }, async (t) => {
+  let held = true;
+  const scene = await setScene(t, () => (held ? 'hold' : 'answer'));
+  const bin = scene.run();
+  await scene.gate.reached(1);
+  bin.kill('SIGINT');
+  await bin.said('perilbook: stopping');
+  assert.ok(bin.isRunning, 'it waits for the calls in flight');
+  bin.kill('SIGINT');
+  const { code, signal, stderr } = await bin.ended;
+  assert.deepEqual([code, signal], [130, null]);
+  assert.doesNotMatch(stderr, /\bwrote\b|bug of ours/);
+  const left = readdirSync(scene.desk.folder).filter((name) => !KNOWN.test(name));
+  assert.deepEqual(left, []);
+  assert.ok(!existsSync(join(scene.desk.folder, 'output.csv')));
+
+  held = false;
+  const again = await scene.run().ended;
+  assert.equal(again.code, 0, again.stderr);
+  assert.equal(count(scene.statuses(), 'ok'), CELLS);
+  const { charged, unknown, open } = await scene.desk.ledger();
+  assert.deepEqual([charged, open, scene.desk.charged()], [CELLS, 0, CELLS]);
+  assert.ok(unknown >= 1 && unknown <= 8, `${unknown} calls were in flight`);
+});
+
+test('SIGKILL in the middle: the same command finishes, and what may have been charged in vain is listed as unknown', {
+  timeout,
+}, async (t) => {
+  const [answered, lost] = [12, 4];
+  let killed = false;
+  const scene = await setScene(t, (number) => (killed || number <= answered ? 'answer' : 'lose'));
+  const bin = scene.run();
+  await scene.gate.reached(answered + lost);
+  bin.kill('SIGKILL');
+  assert.equal((await bin.ended).signal, 'SIGKILL');
+  assert.ok(!existsSync(join(scene.desk.folder, 'output.csv')));
+  killed = true;
+
+  const again = await scene.run('--json').ended;
+  assert.equal(again.code, 0, again.stderr);
+  assert.deepEqual(scene.statuses(), new Array(CELLS).fill('ok'));
+  const { charged, unknown, open } = await scene.desk.ledger();
+  const service = scene.desk.charged();
+  assert.deepEqual([charged, open, service], [CELLS, 0, scene.gate.come]);
+  assert.ok(service >= CELLS + lost && service <= charged + unknown, `${service} charged, ${unknown} unknown`);
+  assert.ok(unknown <= 8, `${unknown} unknown, with 8 sockets`);
+
+  const third = await scene.run('--json').ended;
+  assert.deepEqual([third.code, JSON.parse(third.stdout).credits_spent, scene.desk.charged()], [0, 0, service]);
+});
+
+function assertHoldsNot(folder: string, told: readonly string[], secrets: readonly string[]): void {
+  const files = readdirSync(folder).filter((name) => !/^(service\.db|a-key-file)/.test(name));
+  assert.ok(files.includes('store.db') && files.includes('output.csv'));
+  const everything = new Map(files.map((name) => [name, readFileSync(join(folder, name))]));
+  everything.set('stdout and stderr', Buffer.from(told.join('\n')));
+  for (const [name, bytes] of everything) {
+    for (const secret of secrets) assert.equal(bytes.indexOf(secret), -1, `${name} holds a key`);
+  }
+}
+
+test('no key appears in a byte of stdout, stderr, store or output: good, refused, from the environment, from a file', {
+  timeout,
+}, async (t) => {
+  const scene = await setScene(t, () => 'answer');
+  const { folder } = scene.desk;
+  const refused = 'pb_refused_0123456789abcdefghijklmnop';
+  writeFileSync(join(folder, 'a-key-file'), `${refused}\n`);
+  const told: string[] = [];
+  const run = async (words: string[], env: Record<string, string>): Promise<number | null> => {
+    const { code, stdout, stderr } = await startBin(t, words, folder, env).ended;
+    told.push(stdout, stderr);
+    return code;
+  };
+  const good = { THE_KEY: scene.secret };
+  assert.equal(await run(['run', scene.job, '--api-key-file', 'a-key-file'], good), 5, told.join('\n'));
+  assert.match(told.join('\n'), /refused \(401\)/);
+  assertHoldsNot(folder, told, [refused, scene.secret]);
+  assert.equal(await run(['plan', scene.job], good), 0);
+  assert.equal(await run(['run', scene.job, '--json'], good), 0);
+  assert.equal(await run(['run', scene.job, '-t', 'park', '-o', '-'], good), 0);
+  for (const words of [
+    ['status'],
+    ['status', '--json'],
+    ['quota', scene.job],
+    ['cache', 'stats'],
+    ['cache', 'export'],
+  ]) {
+    assert.equal(await run([...words, '--store', 'store.db'], good), 0, told.at(-1));
+  }
+  assert.equal(scene.desk.charged(), 2 * CELLS);
+  assertHoldsNot(folder, told, [refused, scene.secret]);
+});

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { changeAccount, createAccount } from '../../src/service/accounts/accounts.ts';
+import { createKey } from '../../src/service/accounts/keys.ts';
+import { usage } from '../../src/service/accounts/usage.ts';
+import { deliver } from '../../src/service/data/deliver.ts';
+import { FastClock } from '../fast-clock.ts';
+import { deliveries, openDatabase, pathTo, releaseLater, request, start } from '../service/small-world.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook } from './command-line.ts';
+
+/** A service of its own with one account, a book of 60 cells, and the command line between them. */
+async function openCounter(t: TestContext, creditsPerMonth: number) {
+  const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
+  const clock = new FastClock('2026-03-15T12:00:00Z', 200);
+  const database = openDatabase(t, join(folder, 'service.db'));
+  for (const delivery of deliveries()) deliver(database, delivery, clock);
+  const subscription = customSubscription(creditsPerMonth, 100_000);
+  createAccount(database, { name: 'us', subscription, signedUpAt: Date.UTC(2025, 0, 31) }, clock);
+  const key = () => createKey(database, 'us', ['bundle', ...TOPIC_SLUGS], clock).key;
+  const service = await start(t, { database, clock });
+  const ours = key();
+  const rows = Array.from({ length: 60 }, (_, row) => `${row},${(40.05 + row / 1000).toFixed(3)},-99.95\n`);
+  writeFileSync(join(folder, 'book.csv'), `id,lat,lng\n${rows.join('')}`);
+  const jobFile = (name: string, settings: string) =>
+    writeFileSync(
+      join(folder, `${name}.yaml`),
+      `input: book.csv\noutput: ${name}.csv\nname: ${name}\ntopics: [wildfire]\nstore: store.db\nanniversary_day: 31
+service: {base_url: '${service.url}'}\nbudget: 1000\n${settings}\n`,
+    );
+  const say = (...args: string[]) => perilbook(args, { folder, clock, env: { PERILBOOK_API_KEY: ours } });
+  return {
+    clock,
+    jobFile,
+    say,
+    async json(...args: string[]) {
+      const { stdout, stderr } = await say(...args, '--json');
+      return JSON.parse(stdout || JSON.stringify(stderr));
+    },
+    used: () => usage(database, 'us', clock.now()).creditsCharged,
+    upgrade: (credits: number) => changeAccount(database, 'us', { subscription: customSubscription(credits, 100_000) }),
+    /** Another program of the same account. */
+    async spendElsewhere(credits: number) {
+      const theirs = key();
+      for (let spent = 0; spent < credits; spent++) await request(service.url + pathTo('/v1/hail/risk'), theirs);
+    },
+  };
+}
+
+const allowance = (credits: number) => `subscription: {credits_per_month: ${credits}, credits_per_minute: 100000}`;
+
+test('quota and its statements say what the service charged, by run, job, key and day, as JSON, CSV and words', async (t) => {
+  const { jobFile, json, say, used, clock } = await openCounter(t, 1_000);
+  jobFile('nightly', allowance(1_000));
+  jobFile('listings', allowance(1_000));
+  await say('run', 'nightly.yaml', '--budget', '20', '--quiet');
+  clock.moveTo('2026-03-17T12:00:00Z');
+  await say('run', 'listings.yaml', '--topics', 'wildfire,hail', '--quiet');
+  assert.equal(used(), 120);
+
+  const quota = await json('quota', 'nightly.yaml', '--by', 'job');
+  assert.deepEqual(
+    [quota.allowance, quota.charged, quota.free_calls, quota.unknown, quota.in_flight, quota.left, quota.overage],
+    [1_000, 120, 0, 0, 0, 880, 0],
+  );
+  assert.deepEqual([quota.spent_elsewhere, quota.correction, quota.resets_on], [0, null, '2026-03-31T00:00:00.000Z']);
+  const figures = (credits: number) => ({
+    calls: { charged: credits, free: 0, unknown: 0, in_flight: 0 },
+    credits: { charged: credits, unknown: 0, in_flight: 0 },
+  });
+  assert.deepEqual(quota.statement, [
+    { job: 'listings', ...figures(100) },
+    { job: 'nightly', ...figures(20) },
+  ]);
+  assert.deepEqual((await json('quota', 'nightly.yaml', '--by', 'day')).statement, [
+    { day: '2026-03-15', ...figures(20) },
+    { day: '2026-03-17', ...figures(100) },
+  ]);
+  const [byKey] = (await json('quota', 'nightly.yaml', '--by', 'key')).statement;
+  assert.deepEqual(byKey, { key: byKey.key, ...figures(120) });
+  assert.equal(
+    (await say('quota', 'nightly.yaml', '--csv')).stdout,
+    `run,job,calls_charged,calls_free,calls_unknown,calls_in_flight,credits_charged,credits_unknown,credits_in_flight
+1,nightly,20,0,0,0,20,0,0\n2,listings,100,0,0,0,100,0,0\n`,
+  );
+  const words = (await say('quota', 'nightly.yaml', '--by', 'run')).stdout;
+  assert.match(words, /charged +120\n +free +0 calls\n/);
+  assert.match(words, /\nrun +job +charged .*\n +1 +nightly +20 .*\n +2 +listings +100 .*\n +all +120 /);
+
+  const runs = await json('status', '--store', 'store.db');
+  assert.deepEqual(
+    runs.map((run: Record<string, unknown>) => [run.job, run.charged, run.calls]),
+    [
+      ['listings', 100, figures(100).calls],
+      ['nightly', 20, figures(20).calls],
+    ],
+  );
+  const csv = (await say('status', 'nightly.yaml', '--csv')).stdout.split('\n');
+  assert.equal(csv.length, 3);
+  assert.match(csv[1]!, /^1,nightly,127\.0\.0\.1:\d+,paused,2026-03-15T12:.*,20,0,0,20,0,0,0$/);
+  assert.match((await say('status', 'nightly.yaml')).stdout, /nightly is paused and can go on now: run it again\.\n$/);
+});
+
+test('a quota that ends early is believed, explained and recorded; quota set goes on after an upgrade', async (t) => {
+  const { jobFile, json, say, used, upgrade, spendElsewhere } = await openCounter(t, 50);
+  jobFile('early', allowance(50));
+  await spendElsewhere(30);
+  const ended = await say('run', 'early.yaml', '--quiet');
+  assert.equal(ended.code, 4);
+  assert.equal(used(), 50);
+  const quota = await json('quota', 'early.yaml');
+  assert.deepEqual([quota.charged, quota.left], [20, 0]);
+  assert.ok(quota.free_calls >= 1, 'the refused calls are in the ledger, free');
+  assert.ok(quota.exhausted_left >= 1 && quota.exhausted_left <= 30, String(quota.exhausted_left));
+  const words = (await say('quota', 'early.yaml')).stdout;
+  assert.match(words, new RegExp(`when by this ledger ${quota.exhausted_left} credits? were left: others spend of it`));
+  assert.match(words, /until 2026-03-31 00:00 UTC\. If .*perilbook quota set JOB --left N\.\n.*spent_elsewhere/);
+  assert.match(
+    (await say('status', '--store', 'store.db')).stdout,
+    /early is paused: run it again after 2026-03-31 00:00 UTC\.\n$/,
+  );
+
+  const again = await say('run', 'early.yaml', '--quiet');
+  assert.deepEqual([again.code, used()], [4, 50], 'believed: not asked again before the anniversary');
+  assert.equal((await json('quota', 'early.yaml')).free_calls, quota.free_calls);
+
+  upgrade(200);
+  jobFile('early', allowance(200));
+  const set = await json('quota', 'set', 'early.yaml', '--left', '150');
+  assert.deepEqual([set.left, set.spent_elsewhere, set.correction.spent_elsewhere], [150, 30, 30]);
+  assert.equal(set.exhausted_at, null);
+  assert.equal((await say('run', 'early.yaml', '--quiet')).code, 0);
+  assert.equal(used(), 90);
+  assert.equal((await json('quota', 'early.yaml')).left, 110, 'exactly what the service has left');
+});
+
+test('spent_elsewhere keeps credits for others, who then get them', async (t) => {
+  const { jobFile, json, say, used, spendElsewhere } = await openCounter(t, 50);
+  jobFile('careful', `${allowance(50)}\nspent_elsewhere: 30`);
+  assert.equal((await json('plan', 'careful.yaml')).credits_available, 20);
+  assert.equal((await say('run', 'careful.yaml', '--quiet')).code, 4);
+  assert.equal(used(), 20);
+  await spendElsewhere(30);
+  assert.equal(used(), 50, 'none of theirs was refused');
+  const { left, free_calls, exhausted_at } = await json('quota', 'careful.yaml');
+  assert.deepEqual([left, free_calls, exhausted_at], [0, 0, null]);
+  assert.equal((await json('quota', 'careful.yaml', '--spent-elsewhere', '25')).left, 5, 'a flag wins');
+});
+
+test('a correction by what the page says is spent keeps the run below it', async (t) => {
+  const { jobFile, json, say, used, spendElsewhere } = await openCounter(t, 50);
+  jobFile('told', allowance(50));
+  await spendElsewhere(35);
+  const recorded = await say('quota', 'set', 'told.yaml', '--spent', String(used()));
+  assert.match(recorded.stdout, /correction +on 2026-03-15 12:\d\d UTC the provider counted 35 more than this ledger/);
+  assert.match(recorded.stderr, /the provider counts 35 credits spent, 15 left\./);
+  assert.equal((await say('run', 'told.yaml', '--quiet')).code, 4);
+  assert.equal(used(), 50);
+  const { left, free_calls, charged, correction } = await json('quota', 'told.yaml');
+  assert.deepEqual([left, free_calls, charged, correction.spent_elsewhere], [0, 0, 15, 35], 'no call was refused');
+});
+
+const mistakes: readonly [args: string[], says: RegExp][] = [
+  [['quota', 'set'], /takes either --left or --spent/],
+  [['quota', 'set', '--left', '1', '--spent', '1'], /takes either --left or --spent/],
+  [['quota', '--left', '1'], /belong to quota set/],
+  [['quota', 'set', '--left', 'much'], /--left is no whole number/],
+  [['quota', 'set', '--spent', '-1'], /--spent is no whole number/],
+  [['quota', 'set', '--left', '10001'], /more than the starter subscription's 10,000 credits/],
+  [['quota', 'a.csv', 'b.csv'], /quota takes one job/],
+  [['quota', '--by', 'week'], /no statement by week/],
+  [['quota', '--csv', '--json'], /mutually exclusive/],
+  [['status', '--csv', '--json'], /mutually exclusive/],
+];
+
+for (const [args, says] of mistakes) {
+  test(`${args.join(' ')}: refused, nothing recorded`, async (t) => {
+    const folder = temporaryFolder(t);
+    const { code, stderr } = await perilbook([...args, '--store', 'store.db'], { folder });
+    assert.equal(code, 2);
+    assert.match(stderr, says);
+    const { stdout } = await perilbook(['quota', '--json', '--store', 'store.db'], { folder });
+    assert.equal(JSON.parse(stdout).correction, null);
+  });
+}

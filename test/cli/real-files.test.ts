@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { basename, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { parse } from 'csv-parse/sync';
+import { RATINGS } from '../../src/contract/values.ts';
+import { cellOf } from '../../src/geo/coordinates.ts';
+import { LOCATION_NOTES, parseLocation, statusOfFinding } from '../../src/geo/parse-location.ts';
+import { isCovered } from '../../src/geo/us-coverage.ts';
+import { FastClock } from '../fast-clock.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { type Ended, perilbook, provideSampleData } from './command-line.ts';
+
+const DATA = join(import.meta.dirname, '../../../shared/data');
+const STATIONS = join(DATA, 'sites/alt_fuel_stations_MA.csv');
+const PROPERTIES = join(DATA, 'portfolios/property_location.csv');
+const skip = !(existsSync(STATIONS) && existsSync(PROPERTIES)) && 'the folder of real data is not there';
+
+/** The records of a CSV as they stand in the file, each with its line end; line ends between quotes do not count. */
+function recordsOf(bytes: Buffer): Buffer[] {
+  const records: Buffer[] = [];
+  let quoted = false;
+  let start = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] === 0x22) quoted = !quoted;
+    else if (bytes[at] === 0x0a && !quoted) {
+      records.push(bytes.subarray(start, at + 1));
+      start = at + 1;
+    }
+  }
+  if (start < bytes.length) records.push(bytes.subarray(start));
+  return records;
+}
+
+const lineEndOf = (record: Buffer): string => /\r?\n$/.exec(record.toString('latin1'))?.[0] ?? '';
+
+interface WrittenRow {
+  readonly fields: Readonly<Record<string, string>>;
+  readonly suffix: string;
+}
+
+/** Checks that every record came back byte for byte, with the same line end, and returns what was added to each. */
+function assertComesBack(input: Buffer, output: Buffer): WrittenRow[] {
+  const [before, after] = [recordsOf(input), recordsOf(output)];
+  assert.equal(after.length, before.length);
+  const suffixes = before.map((record, index) => {
+    const end = lineEndOf(record);
+    const written = after[index]!;
+    const original = record.subarray(0, record.length - end.length);
+    assert.ok(written.subarray(0, original.length).equals(original), `record ${index + 1} was changed`);
+    assert.equal(lineEndOf(written), end === '' ? lineEndOf(written) : end, `line end of record ${index + 1}`);
+    const suffix = written.subarray(original.length, written.length - lineEndOf(written).length).toString();
+    assert.equal(suffix[0], ',', `record ${index + 1}`);
+    return suffix;
+  });
+  // Read once more by a library that had no part in writing it.
+  const rows = parse(output, { bom: true, columns: true }) as Record<string, string>[];
+  assert.equal(rows.length, before.length - 1);
+  return rows.map((fields, index) => ({ fields, suffix: suffixes[index + 1]! }));
+}
+
+/** What a row's status must be if everything that can be bought was bought. */
+function trueStatus({ fields }: WrittenRow): { status: string; note: string; cell: string | null } {
+  const place = parseLocation(fields.Latitude!, fields.Longitude!, isCovered);
+  if (!place.ok) return { status: statusOfFinding(place.finding), note: LOCATION_NOTES[place.finding], cell: null };
+  return { status: 'ok', note: '', cell: JSON.stringify(cellOf(place.location, 4)) };
+}
+
+function writeJob(folder: string, input: string, more: string): string {
+  const lines = [
+    `input: ${JSON.stringify(input)}`,
+    `output: ${JSON.stringify(`${basename(input, '.csv')}.out.csv`)}`,
+    'topics: wildfire',
+    'store: store.db',
+    'subscription: {credits_per_month: 1000000, credits_per_minute: 1000000}',
+    more,
+  ];
+  writeFileSync(join(folder, 'job.yaml'), `${lines.join('\n')}\n`);
+  return 'job.yaml';
+}
+
+const clock = () => new FastClock('2026-03-15T12:00:00Z', 20);
+
+async function statsOf(folder: string, ended: Ended) {
+  assert.doesNotMatch(ended.stderr, /bug of ours/);
+  const stats = await perilbook(['cache', 'stats', '--json', '--store', 'store.db'], { folder });
+  return JSON.parse(stats.stdout);
+}
+
+test('4,216 fuelling stations of Massachusetts come back byte for byte, each with a true status, each cell paid once', {
+  skip,
+  timeout: 180_000,
+}, async (t) => {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
+  const job = writeJob(folder, STATIONS, 'budget: 5000');
+  const ended = await perilbook(['run', job, '--json'], { folder, clock: clock() });
+  assert.equal(ended.code, 0, ended.stderr);
+  const summary = JSON.parse(ended.stdout);
+
+  const input = readFileSync(STATIONS);
+  assert.deepEqual([...input.subarray(0, 3)], [0xef, 0xbb, 0xbf], 'the file has a BOM');
+  const output = readFileSync(join(folder, 'alt_fuel_stations_MA.out.csv'));
+  const rows = assertComesBack(input, output);
+  assert.equal(rows.length, 4_216);
+  assert.ok(output.includes('Montréal') || /[À-ÿ]/.test(output.toString()), 'accents are there to be kept');
+
+  const cells = new Map<string, string>();
+  const counts: Record<string, number> = {};
+  for (const [index, row] of rows.entries()) {
+    const expected = trueStatus(row);
+    const { hazard_status, hazard_note, hazard_as_of, wildfire_rating } = row.fields;
+    counts[expected.status] = (counts[expected.status] ?? 0) + 1;
+    assert.equal(hazard_status, expected.status, `row ${index + 1}`);
+    assert.equal(hazard_note, ['sample data', expected.note].filter(Boolean).join('; '));
+    if (expected.cell === null) {
+      assert.deepEqual([hazard_as_of, wildfire_rating], ['', '']);
+      continue;
+    }
+    assert.ok(RATINGS.includes(wildfire_rating as never), `row ${index + 1}: ${wildfire_rating}`);
+    assert.match(hazard_as_of!, /^2026-03-15T\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const known = cells.get(expected.cell);
+    if (known === undefined) cells.set(expected.cell, row.suffix);
+    else assert.equal(row.suffix, known, `row ${index + 1}: another answer for the same cell`);
+  }
+  assert.ok(cells.size > 1_000 && cells.size < 4_216, 'many stations, some of them share a cell');
+  for (const [status, rowsOf] of Object.entries(summary.status)) assert.equal(rowsOf, counts[status] ?? 0, status);
+  assert.deepEqual([summary.cells, summary.credits, summary.credits_spent], [cells.size, cells.size, cells.size]);
+  const stats = await statsOf(folder, ended);
+  assert.deepEqual(stats.credits, { charged: cells.size, unknown: 0, open: 0 });
+
+  const again = await perilbook(['run', job, '--json'], { folder, clock: clock() });
+  assert.deepEqual([again.code, JSON.parse(again.stdout).credits_spent], [0, 0]);
+  assert.ok(readFileSync(join(folder, 'alt_fuel_stations_MA.out.csv')).equals(output), 'the same bytes again');
+});
+
+/** A service that only counts who comes. */
+async function countingService(
+  t: TestContext,
+): Promise<{ url: string; requests: string[]; connections: () => number }> {
+  const requests: string[] = [];
+  let connections = 0;
+  const server = createServer((request, response) => {
+    requests.push(String(request.url));
+    response.writeHead(500).end();
+  });
+  server.on('connection', () => connections++);
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  t.after(() => new Promise((closed) => server.close(closed)));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, requests, connections: () => connections };
+}
+
+test('a portfolio outside the US: every row comes back and says so, and the service is never called', {
+  skip,
+}, async (t) => {
+  const folder = temporaryFolder(t);
+  const service = await countingService(t);
+  const job = writeJob(folder, PROPERTIES, `service: {base_url: "${service.url}", api_keys: [{env: KEY}]}`);
+  const ended = await perilbook(['run', job, '--json'], { folder, clock: clock(), env: { KEY: 'pb_not_needed' } });
+  // Nothing is to be spent, so nobody is asked, though neither --yes nor a budget was given.
+  assert.equal(ended.code, 0, ended.stderr);
+  const rows = assertComesBack(readFileSync(PROPERTIES), readFileSync(join(folder, 'property_location.out.csv')));
+  assert.ok(rows.length > 400);
+  for (const row of rows) {
+    assert.equal(trueStatus(row).status, 'outside_us');
+    assert.equal(row.suffix, `,outside_us,The place is outside the US.${','.repeat(7)}`);
+  }
+  const summary = JSON.parse(ended.stdout);
+  assert.deepEqual(
+    [
+      summary.rows,
+      summary.outside_us,
+      summary.status.outside_us,
+      summary.cells,
+      summary.credits,
+      summary.credits_spent,
+    ],
+    [rows.length, rows.length, rows.length, 0, 0, 0],
+  );
+  assert.deepEqual([service.requests, service.connections()], [[], 0]);
+  const { calls, credits } = await statsOf(folder, ended);
+  assert.deepEqual(calls, { sent: 0, charged: 0, free: 0, unknown: 0 });
+  assert.deepEqual(credits, { charged: 0, unknown: 0, open: 0 });
+});

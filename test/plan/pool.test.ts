@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Scope } from '../../src/contract/credits.ts';
+import { forecastPool, type PoolAccount, spread } from '../../src/plan/pool.ts';
+
+const SCOPES: readonly Scope[] = ['bundle', 'park', 'ozone'];
+
+function account(scopes: readonly Scope[], available: number, more: Partial<PoolAccount> = {}): PoolAccount {
+  return {
+    available,
+    perPeriod: 100,
+    creditsPerMinute: 1_000,
+    anniversaryDay: 1,
+    may: (scope) => scopes.includes(scope),
+    ...more,
+  };
+}
+
+test('an account that may buy everything is not used up on what another can pay', () => {
+  const accounts = [account(['bundle', 'park'], 30), account(['park'], 20)];
+  const demand = new Map<Scope, number>([
+    ['park', 20],
+    ['bundle', 30],
+  ]);
+  assert.deepEqual(spread(demand, accounts, [30, 20]), { served: 50, byAccount: [30, 20] });
+});
+
+test('no distribution pays more (exhaustive, by the cuts of the network)', () => {
+  const anyAccount = fc.tuple(fc.subarray([...SCOPES]), fc.nat({ max: 9 }));
+  fc.assert(
+    fc.property(
+      fc.array(fc.nat({ max: 9 }), { minLength: 3, maxLength: 3 }),
+      fc.array(anyAccount, { minLength: 1, maxLength: 4 }),
+      (wanted, pool) => {
+        const demand = new Map(SCOPES.map((scope, index) => [scope, wanted[index]!]));
+        const accounts = pool.map(([scopes, available]) => account(scopes, available));
+        const { served, byAccount } = spread(
+          demand,
+          accounts,
+          pool.map(([, available]) => available),
+        );
+        // Max-flow is min-cut: for every set of scopes, what lies outside it plus the accounts that the set reaches.
+        let least = Number.POSITIVE_INFINITY;
+        for (let set = 0; set < 8; set++) {
+          const inside = SCOPES.filter((_, index) => Math.floor(set / 2 ** index) % 2 === 1);
+          const outside = SCOPES.filter((scope) => !inside.includes(scope)).reduce(
+            (sum, scope) => sum + demand.get(scope)!,
+            0,
+          );
+          const reached = pool.filter(([scopes]) => scopes.some((scope) => inside.includes(scope)));
+          least = Math.min(least, outside + reached.reduce((sum, [, available]) => sum + available, 0));
+        }
+        assert.equal(served, least);
+        assert.equal(
+          byAccount.reduce((a, b) => a + b, 0),
+          served,
+        );
+        assert.ok(byAccount.every((paid, index) => paid <= pool[index]![1]));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('accounts reset on their own days', () => {
+  const now = Date.UTC(2026, 2, 10);
+  const accounts = [account(['park'], 10, { anniversaryDay: 20 }), account(['park'], 5, { anniversaryDay: 15 })];
+  const of = (credits: number) => forecastPool(new Map([['park', credits]]), accounts, now);
+  assert.deepEqual(of(15), { fits: true, minutes: 0, periods: 1, finishBy: now });
+  assert.equal(of(16).finishBy, Date.UTC(2026, 2, 15));
+  assert.equal(of(116).finishBy, Date.UTC(2026, 2, 20));
+  assert.equal(forecastPool(new Map([['ozone', 1]]), accounts, now).finishBy, null);
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { billingPeriod } from '../../src/contract/billing-period.ts';
+import type { Store, Terms } from '../../src/store/port.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { MovedClock } from '../moved-clock.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+const owner = { name: 'me', isAlive: () => true };
+
+/** One call of a made-up history: when it is claimed after the one before, how it ends and how much later. */
+const event = fc.record({
+  after: fc.integer({ min: 0, max: 5 * 86_400_000 }),
+  lasts: fc.integer({ min: 0, max: 2 * 86_400_000 }),
+  run: fc.nat(3),
+  kind: fc.constantFrom('single' as const, 'standard' as const, 'enterprise' as const),
+  key: fc.constantFrom('old', 'new'),
+  charge: fc.constantFrom('charged' as const, 'free' as const, 'unknown' as const, 'sent' as const),
+});
+
+const PRICE = { single: 1, standard: 15, enterprise: 35 };
+
+/** Two accounts; the jobs of one of them disagree on the anniversary day, so its periods overlap. */
+const RUNS = [
+  { job: 'nightly', account: 'a', day: 5 },
+  { job: 'nightly', account: 'a', day: 5 },
+  { job: 'listings', account: 'a', day: 31 },
+  { job: 'listings', account: 'b', day: 5 },
+] as const;
+
+test('whatever happened: the statement of every period, by anything, is what spending says of it', async (t) => {
+  const folder = temporaryFolder(t);
+  let number = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 30 }), async (events) => {
+      const clock = new MovedClock('2026-01-20T00:00:00Z');
+      const store = openSqliteStore(join(folder, `${number++}.db`), clock, owner);
+      try {
+        const seen = await play(store, clock, events);
+        for (const { account, period } of seen.values()) {
+          const { charged, unknown, open } = await store.spending(account, period);
+          for (const by of ['run', 'job', 'key', 'day'] as const) {
+            const rows = await store.statement({ by, account, period });
+            assert.deepEqual(sumOf(rows), { charged, unknown, inFlight: open }, `${by} of ${account}`);
+            const names = rows.map(({ name }) => name);
+            assert.deepEqual(names, [...new Set(names)].sort(), 'each name once, in order');
+            if (by !== 'day') continue;
+            const { start, end } = period;
+            assert.ok(names.every((day) => Date.parse(String(day)) >= start && Date.parse(String(day)) < end));
+          }
+        }
+        const { credits, calls } = await store.stats();
+        const days = await store.statement({ by: 'day' });
+        assert.deepEqual(sumOf(days), { charged: credits.charged, unknown: credits.unknown, inFlight: credits.open });
+        assert.equal(
+          days.reduce((sum, row) => sum + row.calls.free, 0),
+          calls.free,
+        );
+      } finally {
+        await store.close();
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+interface Event {
+  readonly after: number;
+  readonly lasts: number;
+  readonly run: number;
+  readonly kind: 'single' | 'standard' | 'enterprise';
+  readonly key: string;
+  readonly charge: 'charged' | 'free' | 'unknown' | 'sent';
+}
+
+async function play(store: Store, clock: MovedClock, events: readonly Event[]) {
+  const source = await store.source('somewhere');
+  const runs = await Promise.all(
+    RUNS.map(({ job, account }) =>
+      store.startRun({ job, account, input: 'in', output: 'out', plannedCredits: 1, budget: 1e6 }),
+    ),
+  );
+  const seen = new Map<string, { account: string; period: Terms['period'] }>();
+  for (const [index, { after, lasts, run, kind, key, charge }] of events.entries()) {
+    clock.move(after);
+    const { account, day } = RUNS[run]!;
+    const periodNow = () => {
+      const period = billingPeriod(day, clock.now());
+      seen.set(`${account} ${period.start}`, { account, period });
+      return period;
+    };
+    const limits = { periodLimit: 1e6, creditsPerMinute: 1e6, budget: 1e6, leaseMs: 30 * 86_400_000 };
+    const terms = { run: runs[run]!, source, account, period: periodNow(), ...limits };
+    const cell = { lat7: index, lng7: index };
+    const call = kind === 'single' ? ({ kind, topic: 'wildfire' } as const) : { kind };
+    const [claim] = await store.claim(terms, [{ cell, call, credits: PRICE[kind], key, wanted: [] }]);
+    if (claim?.outcome !== 'granted') throw new Error(claim?.outcome);
+    clock.move(lasts);
+    if (charge === 'sent') continue;
+    const credits = charge === 'free' ? 0 : PRICE[kind];
+    const period = periodNow();
+    await store.settle([{ call: claim.call, charge, credits, period, outcome: '', answers: [], failures: [] }]);
+  }
+  return seen;
+}
+
+function sumOf(rows: Awaited<ReturnType<Store['statement']>>) {
+  const sum = { charged: 0, unknown: 0, inFlight: 0 };
+  for (const { credits } of rows) {
+    sum.charged += credits.charged;
+    sum.unknown += credits.unknown;
+    sum.inFlight += credits.inFlight;
+  }
+  return sum;
+}
+
+test('a store of the first version is brought up to date with its ledger whole', async (t) => {
+  const file = join(temporaryFolder(t), 'store.db');
+  const database = new Database(file);
+  database.exec(readFileSync(new URL('../../src/store/migrations/0001-book.sql', import.meta.url), 'utf8'));
+  database.exec(`
+    INSERT INTO sources VALUES (1, 'somewhere');
+    INSERT INTO runs (id, job, input, output, account, owner, started_at, state, planned_credits, budget, charged)
+      VALUES (7, 'nightly', 'in', 'out', 'a', 'x', 0, 'complete', 15, 15, 15);
+    INSERT INTO calls (run, source, account, period_start, key, kind, lat7, lng7, price, charge, credits, owner, claimed_at, lease_until, settled_at)
+      VALUES (7, 1, 'a', 0, 'k', 'standard', 0, 0, 15, 'charged', 15, 'x', 5, 9, 6);
+    INSERT INTO periods (account, period_start, charged, exhausted_at) VALUES ('a', 0, 15, 8);
+    PRAGMA user_version = 1`);
+  database.close();
+  const store = openSqliteStore(file, new MovedClock(10), owner);
+  t.after(() => store.close());
+  const period = { start: 0, end: 1 };
+  assert.deepEqual(await store.spending('a', period), { charged: 15, unknown: 0, open: 0, exhaustedAt: 8 });
+  assert.deepEqual((await store.statement({ by: 'day' }))[0]!.name, '1970-01-01');
+  await store.correct('a', period, 20);
+  assert.deepEqual(await store.spending('a', period), {
+    ...{ charged: 15, unknown: 0, open: 0, exhaustedAt: null },
+    correction: { elsewhere: 5, at: 10 },
+  });
+});
