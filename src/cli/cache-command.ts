@@ -2,9 +2,9 @@ import { PerilbookError } from '../errors.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { durationMs } from '../job/duration.ts';
 import { isoTime } from '../job/summary.ts';
-import { openSqliteStore } from '../store/sqlite-store.ts';
 import { EXIT } from './exit-codes.ts';
 import { anyJobOf } from './job-options.ts';
+import { openStore } from './open-store.ts';
 import type { Flags } from './program.ts';
 import { byteSize, counted, dateTime, grouped, listed } from './words.ts';
 import { say, sayJson, type World } from './world.ts';
@@ -12,7 +12,7 @@ import { say, sayJson, type World } from './world.ts';
 /** `perilbook cache stats | prune | export`. */
 export async function cacheCommand(world: World, flags: Flags): Promise<number> {
   const job = anyJobOf(world, undefined, flags);
-  const store = openSqliteStore(job.store, world.clock, world.owner);
+  const store = openStore(world, job);
   try {
     switch (flags.action) {
       case 'stats': {

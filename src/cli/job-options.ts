@@ -64,6 +64,18 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     place: (v) => ({ prefix: String(v) }),
   },
   {
+    flag: 'header',
+    type: 'string',
+    describe: 'no: the input has no header line; columns are named by number',
+    place: (v) => ({ header: v !== 'no' && v !== 'false' }),
+  },
+  {
+    flag: 'encoding',
+    type: 'string',
+    describe: 'of the input, where it is not found by itself: utf-8, windows-1252, utf-16le, utf-16be',
+    place: (v) => ({ encoding: String(v) }),
+  },
+  {
     flag: 'delimiter',
     type: 'string',
     describe: 'of the input, where it is not found by itself',

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { approvablePlan, writePlan } from '../job/approved-plan.ts';
 import { prepare } from '../job/run.ts';
-import { openSqliteStore } from '../store/sqlite-store.ts';
 import { unopenedConnection } from './connection.ts';
 import { effectsOf } from './effects.ts';
 import { EXIT } from './exit-codes.ts';
 import { jobOf } from './job-options.ts';
+import { openStore } from './open-store.ts';
 import { planWords } from './plan-words.ts';
 import type { Flags } from './program.ts';
 import { say, sayJson, type World } from './world.ts';
@@ -13,13 +13,13 @@ import { say, sayJson, type World } from './world.ts';
 /** `perilbook plan`: scans, prices, spends nothing. The plan is the data asked for, so it goes to stdout. */
 export async function planCommand(world: World, flags: Flags): Promise<number> {
   const job = jobOf(world, flags.job as string | undefined, flags);
-  const store = openSqliteStore(job.store, world.clock, world.owner);
+  const store = openStore(world, job);
   try {
     const prepared = await prepare(job, unopenedConnection(world, job), store, effectsOf(world));
     const out = flags.out as string | undefined;
     if (out !== undefined) writePlan(resolve(world.workingFolder, out), approvablePlan(prepared, world.clock.now()));
     if (flags.json) sayJson(world, prepared.summary);
-    else world.stdout.write(`${planWords(prepared).join('\n')}\n`);
+    else world.stdout.write(`${planWords(prepared, world.workingFolder).join('\n')}\n`);
     if (out !== undefined)
       say(world, `The plan is in ${out}. To run it once it is approved: perilbook run … --plan ${out}`);
     return EXIT.complete;

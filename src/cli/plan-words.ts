@@ -1,14 +1,25 @@
 import type { Ways } from '../job/planning.ts';
 import type { Prepared } from '../job/run.ts';
 import type { Forecast } from '../plan/forecast.ts';
-import { byteSize, counted, dateTime, grouped, listed, percent, sharePhrase, table, timeSpan } from './words.ts';
+import {
+  byteSize,
+  counted,
+  dateTime,
+  grouped,
+  listed,
+  percent,
+  sharePhrase,
+  shownPath,
+  table,
+  timeSpan,
+} from './words.ts';
 
 /** The plan in words; the line that matters most comes last. */
-export function planWords(prepared: Prepared): string[] {
+export function planWords(prepared: Prepared, folder: string): string[] {
   const { job, summary, connection } = prepared;
   const lines: string[] = [];
   if (connection.sample) lines.push('The answers come from the embedded service: sample data, not for decisions.');
-  lines.push(`${job.input}: ${rowsWords(summary)}`);
+  lines.push(`${shownPath(job.input, folder)}: ${rowsWords(summary)}`);
   if (summary.findings.length > 0) {
     lines.push('', 'Rows that are not looked up (first line of each kind):');
     lines.push(

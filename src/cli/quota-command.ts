@@ -1,9 +1,11 @@
 import { PerilbookError } from '../errors.ts';
 import { accountState } from '../job/account-state.ts';
+import type { Account } from '../job/accounts.ts';
 import type { Job } from '../job/settings.ts';
-import { openSqliteStore } from '../store/sqlite-store.ts';
+import type { Store } from '../store/port.ts';
 import { EXIT } from './exit-codes.ts';
 import { anyJobOf } from './job-options.ts';
+import { openStore } from './open-store.ts';
 import type { Flags } from './program.ts';
 import { type Quota, quotaJson, quotaWords } from './statement-quota.ts';
 import { statementBy, statementCsv, statementJson, statementWords } from './statement-rows.ts';
@@ -15,36 +17,63 @@ import { say, sayJson, type World } from './world.ts';
 export async function quotaCommand(world: World, flags: Flags): Promise<number> {
   const isSet = flags.set === 'set';
   const job = anyJobOf(world, targetOf(flags, isSet), flags);
-  const correction = spentAtProvider(job, flags, isSet);
+  const accounts = chosenAccounts(job, flags);
+  if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
+  const correction = spentAtProvider(accounts[0]!, flags, isSet);
   const by = statementBy(flags.by) ?? (flags.csv ? 'run' : null);
-  const store = openSqliteStore(job.store, world.clock, world.owner);
+  const store = openStore(world, job);
   try {
     const now = world.clock.now();
-    if (correction !== null) {
-      const { period } = await accountState(job, store, now);
-      await store.correct(job.account, period, correction);
+    if (correction !== null) await recordCorrection(world, store, accounts[0]!, correction);
+    const sheets = [];
+    for (const account of accounts) {
+      const state = await accountState(account, store, now);
+      const rows = await store.statement({ by: by ?? 'key', account: account.account, period: state.period });
+      const quota: Quota = { state, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
+      sheets.push({ quota, rows });
     }
-    const state = await accountState(job, store, now);
-    const { account } = job;
-    const rows = await store.statement({ by: by ?? 'key', account, period: state.period });
-    const quota: Quota = { job, state, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
-    if (flags.csv) world.stdout.write(statementCsv(by!, rows));
+    if (flags.csv) world.stdout.write(statementCsv(by!, sheets[0]!.rows));
     else if (flags.json) {
-      sayJson(world, { ...quotaJson(quota), ...(by ? { by, statement: statementJson(by, rows) } : {}) });
+      const values = sheets.map(({ quota, rows }) => ({
+        ...quotaJson(quota),
+        ...(by ? { by, statement: statementJson(by, rows) } : {}),
+      }));
+      sayJson(world, values.length === 1 ? values[0] : { accounts: values });
     } else {
-      const lines = [...quotaWords(quota), ...(by ? ['', ...statementWords(by, rows)] : [])];
-      world.stdout.write(`${lines.join('\n')}\n`);
-    }
-    if (correction !== null) {
-      say(
-        world,
-        `Recorded for ${account}, for the period to ${dateTime(state.period.end)}: the provider counts ${counted(correction, 'credit')} spent, ${grouped(job.subscription.creditsPerMonth - correction)} left.`,
+      const blocks = sheets.map(({ quota, rows }) =>
+        [...quotaWords(quota), ...(by ? ['', ...statementWords(by, rows)] : [])].join('\n'),
       );
+      world.stdout.write(`${blocks.join('\n\n')}\n`);
     }
     return EXIT.complete;
   } finally {
     await store.close();
   }
+}
+
+/** The account that is named, else all that the job's keys spend: each has its own subscription and anniversary. */
+function chosenAccounts(job: Job, flags: Flags): readonly Account[] {
+  if (flags.account === undefined) return job.accounts;
+  return [job.accounts.find(({ account }) => account === flags.account) ?? job];
+}
+
+function severalAccounts(accounts: readonly Account[], what: string): PerilbookError {
+  return new PerilbookError(
+    'USAGE',
+    `${what} is for one account, and the keys of this job spend ${accounts.map(({ account }) => account).join(', ')}`,
+    'Name one of them: --account NAME.',
+  );
+}
+
+async function recordCorrection(world: World, store: Store, account: Account, spent: number): Promise<void> {
+  const { period } = await accountState(account, store, world.clock.now());
+  await store.correct(account.account, period, spent);
+  const left = account.subscription.creditsPerMonth - spent;
+  const counts = `${counted(spent, 'credit')} spent, ${grouped(Math.max(0, left))} left`;
+  say(
+    world,
+    `Recorded for ${account.account}, for the period to ${dateTime(period.end)}: the provider counts ${counts}.`,
+  );
 }
 
 function targetOf(flags: Flags, isSet: boolean): string | undefined {
@@ -58,7 +87,7 @@ function targetOf(flags: Flags, isSet: boolean): string | undefined {
 }
 
 /** What the provider counts as spent in this period, in its own words or worked out from what is left. */
-function spentAtProvider({ subscription }: Job, flags: Flags, isSet: boolean): number | null {
+function spentAtProvider({ subscription }: Account, flags: Flags, isSet: boolean): number | null {
   const left = flags.left as number | undefined;
   const spent = flags.spent as number | undefined;
   if (!isSet && left === undefined && spent === undefined) return null;

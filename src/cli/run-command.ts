@@ -3,16 +3,16 @@ import { createInterface } from 'node:readline/promises';
 import { PerilbookError } from '../errors.ts';
 import { readPlan } from '../job/approved-plan.ts';
 import { newProgress, type Prepared, prepare, run } from '../job/run.ts';
-import { openSqliteStore } from '../store/sqlite-store.ts';
 import { connect } from './connection.ts';
 import { effectsOf } from './effects.ts';
 import { exitCodeOfRun } from './exit-codes.ts';
 import { jobOf } from './job-options.ts';
+import { openStore } from './open-store.ts';
 import { planWords } from './plan-words.ts';
 import type { Flags } from './program.ts';
 import { showProgress } from './progress-lines.ts';
 import { runWords } from './run-words.ts';
-import { counted } from './words.ts';
+import { counted, shownPath } from './words.ts';
 import { say, sayJson, type World } from './world.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write. */
@@ -28,20 +28,20 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
   }
   const planFile = flags.plan as string | undefined;
   const approved = planFile === undefined ? null : readPlan(resolve(world.workingFolder, planFile));
-  talk([`perilbook: reading ${job.input === '-' ? 'stdin' : job.input}`]);
-  const store = openSqliteStore(job.store, world.clock, world.owner);
+  talk([`perilbook: reading ${shownPath(job.input, world.workingFolder)}`]);
+  const store = openStore(world, job);
   try {
     const { connection, close } = await connect(world, job);
     try {
       const effects = effectsOf(world);
       const prepared = await prepare(job, connection, store, effects);
-      talk([...planWords(prepared), '']);
+      talk([...planWords(prepared, world.workingFolder), '']);
       if (approved === null) await approve(world, flags, prepared);
       const progress = newProgress();
       const hide = flags.quiet ? () => {} : showProgress(world, progress);
       const ended = await run(prepared, store, effects, progress, world.interrupt, approved).finally(hide);
       if (flags.json) sayJson(world, ended.summary);
-      talk(runWords(ended, againWords(world)));
+      talk(runWords(ended, againWords(world), world.workingFolder));
       return exitCodeOfRun(ended);
     } finally {
       await close();

@@ -1,15 +1,15 @@
 import { ROW_STATUSES } from '../columns/status.ts';
 import type { RunEnded } from '../job/run.ts';
-import { counted, dateTime, grouped, listed, percent } from './words.ts';
+import { counted, dateTime, grouped, listed, percent, shownPath } from './words.ts';
 
 /** How a run ended, in words; what to do next comes last. */
-export function runWords({ summary, stop }: RunEnded, again: string): string[] {
+export function runWords({ summary, stop }: RunEnded, again: string, folder: string): string[] {
   const { status, saved } = summary;
   const counts = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
   const pairs: (readonly [string, string])[] = [
     [
       'wrote',
-      `${summary.output === '-' ? 'stdout' : summary.output}: ${counted(summary.rows, 'row')} (${counts.join(', ')})`,
+      `${summary.output === '-' ? 'stdout' : shownPath(summary.output, folder)}: ${counted(summary.rows, 'row')} (${counts.join(', ')})`,
     ],
     ['planned', counted(summary.credits, 'credit')],
     ['spent', counted(summary.credits_spent, 'credit')],

@@ -1,5 +1,5 @@
 import type { AccountState } from '../job/account-state.ts';
-import type { Job } from '../job/settings.ts';
+import type { Account } from '../job/accounts.ts';
 import { isoTime } from '../job/summary.ts';
 import { total } from '../store/admission.ts';
 import type { Correction } from '../store/port.ts';
@@ -7,15 +7,14 @@ import { counted, dateTime, grouped, listed } from './words.ts';
 
 /** The account's period, as the head of a statement. */
 export interface Quota {
-  readonly job: Job;
   readonly state: AccountState;
   /** Calls of this period that ended without a charge. */
   readonly freeCalls: number;
 }
 
 /** The period as `--json` prints it. */
-export function quotaJson({ job, state, freeCalls }: Quota): Record<string, unknown> {
-  const { subscription, reserve, account } = job;
+export function quotaJson({ state, freeCalls }: Quota): Record<string, unknown> {
+  const { subscription, reserve, account } = state.account;
   const { period, spending, available, elsewhere } = state;
   const { correction } = spending;
   return {
@@ -32,17 +31,17 @@ export function quotaJson({ job, state, freeCalls }: Quota): Record<string, unkn
     correction: correction ? { spent_elsewhere: correction.elsewhere, at: isoTime(correction.at) } : null,
     reserved: reserve,
     left: available,
-    overage: overageOf(job, state),
+    overage: overageOf(state),
     exhausted_at: isoTime(spending.exhaustedAt),
     exhausted_left: spending.exhaustedLeft ?? null,
   };
 }
 
 /** The period for people; what stands in the way of going on comes last. */
-export function quotaWords({ job, state, freeCalls }: Quota): string[] {
-  const { subscription, reserve, account } = job;
+export function quotaWords({ state, freeCalls }: Quota): string[] {
+  const { subscription, reserve, account } = state.account;
   const { period, spending, available, elsewhere } = state;
-  const overage = overageOf(job, state);
+  const overage = overageOf(state);
   const pairs: (readonly [string, string])[] = [
     ['account', `${account} (${subscription.name})`],
     ['period', `${dateTime(period.start)} to ${dateTime(period.end)}`],
@@ -58,16 +57,16 @@ export function quotaWords({ job, state, freeCalls }: Quota): string[] {
   ];
   if (spending.correction) pairs.push(['correction', correctionWords(spending.correction)]);
   pairs.push(['reserved', grouped(reserve)], ['left', counted(available, 'credit')]);
-  if (overage > 0) pairs.push(['overage', overageWords(job, overage)]);
+  if (overage > 0) pairs.push(['overage', overageWords(state.account, overage)]);
   return [...listed(pairs), ...exhaustedWords(state), `Resets on ${dateTime(period.end)}.`];
 }
 
 /** Credits beyond the allowance, by whomever they were spent. */
-function overageOf({ subscription }: Job, { spending, elsewhere }: AccountState): number {
+function overageOf({ account: { subscription }, spending, elsewhere }: AccountState): number {
   return Math.max(0, total(spending) + elsewhere - subscription.creditsPerMonth);
 }
 
-function overageWords({ subscription: { overageRate } }: Job, credits: number): string {
+function overageWords({ subscription: { overageRate } }: Account, credits: number): string {
   const dollars = overageRate === null ? '' : `, $${(credits * overageRate).toFixed(2)}`;
   return `${counted(credits, 'credit')} beyond the allowance${dollars}`;
 }

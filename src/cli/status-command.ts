@@ -1,9 +1,9 @@
 import { isoTime } from '../job/summary.ts';
 import { plainCsv } from '../rows/plain-csv.ts';
 import type { RunRecord, StatementRow } from '../store/port.ts';
-import { openSqliteStore } from '../store/sqlite-store.ts';
 import { EXIT } from './exit-codes.ts';
 import { anyJobOf } from './job-options.ts';
+import { openStore } from './open-store.ts';
 import type { Flags } from './program.ts';
 import { dateTime, grouped, table } from './words.ts';
 import { sayJson, type World } from './world.ts';
@@ -18,7 +18,7 @@ const NO_CALLS: Calls = { charged: 0, free: 0, unknown: 0, inFlight: 0 };
 export async function statusCommand(world: World, flags: Flags): Promise<number> {
   const target = flags.job as string | undefined;
   const job = anyJobOf(world, target, flags);
-  const store = openSqliteStore(job.store, world.clock, world.owner);
+  const store = openStore(world, job);
   try {
     const which = target === undefined ? {} : { job: job.name };
     const runs = await store.runs(which);

@@ -1,3 +1,5 @@
+import { relative } from 'node:path';
+
 /** Numbers and times as people read them; `--json` never goes through here. */
 
 const GROUPED = new Intl.NumberFormat('en-US');
@@ -32,6 +34,13 @@ export function byteSize(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1000 ** power;
   return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
+}
+
+/** A path as the user would write it: from the working folder where it lies inside. */
+export function shownPath(path: string, folder: string): string {
+  if (path === '-') return 'stdin';
+  const inside = relative(folder, path);
+  return inside.startsWith('..') ? path : inside;
 }
 
 /** Lines up pairs of words: the first in a column as wide as the widest. */

@@ -1,4 +1,4 @@
-import type { CellRecord } from '../contract/answer.ts';
+import { type CellRecord, REJECTION_HOLDS_MS } from '../contract/answer.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 
 /** What a row's `hazard_status` says, the most complete first (DESIGN, Columns). */
@@ -36,7 +36,7 @@ export function cellStatus(
     const failure = record.failures.get(topic);
     if (answer && answer.asOf >= freshSince(topic)) {
       answered++;
-    } else if (failure?.reason === 'rejected') {
+    } else if (failure?.reason === 'rejected' && failure.at >= triedSince - REJECTION_HOLDS_MS) {
       return { status: 'rejected', note: failure.note };
     } else if (failure && failure.at >= triedSince) {
       if (answer) answered++;

@@ -20,6 +20,9 @@ export interface Failure {
   readonly at: number;
 }
 
+/** A refusal of a place is as final as the index behind it: it is believed for a year. */
+export const REJECTION_HOLDS_MS = 365 * 24 * 3_600_000;
+
 /** All that is known of a cell: at most one answer and one failure a topic. */
 export interface CellRecord {
   readonly answers: ReadonlyMap<TopicSlug, Answer>;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../contract/subscriptions.ts';
 import { PerilbookError } from '../errors.ts';
 import { definedOnly } from './defined-only.ts';
@@ -34,7 +35,7 @@ export interface Account {
 export const DEFAULT_KEY_VARIABLE = 'PERILBOOK_API_KEY';
 
 /** Where the service is and which keys open it. @throws USAGE */
-export function serviceOf(service: JobFile['service']): ServiceSettings {
+export function serviceOf(service: JobFile['service'], folder: string): ServiceSettings {
   if (service === undefined || service === 'embedded') return { kind: 'embedded' };
   if (service.base_url === '') {
     throw new PerilbookError(
@@ -48,7 +49,7 @@ export function serviceOf(service: JobFile['service']): ServiceSettings {
     kind: 'remote',
     baseUrl: service.base_url.replace(/\/+$/, ''),
     keys: keys.map(({ env, file, scopes, account }) => ({
-      ...definedOnly({ env, file, account }),
+      ...definedOnly({ env, file: file === undefined ? undefined : resolve(folder, file), account }),
       scopes: scopes ? scopesOf(scopes) : null,
     })),
   };

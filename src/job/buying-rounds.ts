@@ -16,14 +16,31 @@ export async function buyInRounds(parts: BuyingParts, plan: Plan, interrupt: Abo
   const { job, store, clock, freshness } = parts;
   const deadline = job.maxMinutes === null ? null : freshness.startedAt + job.maxMinutes * 60_000;
   for (;;) {
-    const stop = await buyWithinPeriod(parts, plan, interrupt, deadline);
+    const stop = await explained(parts, await buyWithinPeriod(parts, plan, interrupt, deadline));
     if (stop?.reason !== 'quota' || job.onQuota !== 'wait' || stop.resumeAfter === null) return stop;
     if (deadline !== null && stop.resumeAfter >= deadline) return stop;
     parts.notice(`${stop.message} Waiting until ${new Date(stop.resumeAfter).toISOString()}, when it resets.`);
-    await clock.sleep(stop.resumeAfter - clock.now(), interrupt);
+    await clock.sleep(stop.resumeAfter + CLOCKS_APART_MS - clock.now(), interrupt);
     if (interrupt.aborted) return { reason: 'interrupted', message: 'Interrupted.', resumeAfter: stop.resumeAfter };
     parts = { ...parts, contents: await store.bundleContents(parts.source) };
   }
+}
+
+/** The provider's clock may run behind ours: a call that comes before its anniversary would be refused, and the refusal
+ * believed for the whole new period. */
+const CLOCKS_APART_MS = 60_000;
+
+/** A quota that ended earlier than the ledger thought is explained: what it thought, and what the user can do. */
+async function explained({ job, store, clock }: BuyingParts, stop: Stop | null): Promise<Stop | null> {
+  if (stop?.reason !== 'quota') return stop;
+  const states = await Promise.all(job.accounts.map((account) => accountState(account, store, clock.now())));
+  const early = states.find(({ spending }) => (spending.exhaustedLeft ?? 0) > 0);
+  if (early === undefined) return stop;
+  const { account } = early.account;
+  return {
+    ...stop,
+    message: `The service says that the quota of ${account} is used up, when by the ledger ${early.spending.exhaustedLeft} credits were left: others spend of it, or the subscription is smaller than the job says. If the provider's page shows credits left: perilbook quota set --left N. What others spend in every period: spent_elsewhere.`,
+  };
 }
 
 async function buyWithinPeriod(

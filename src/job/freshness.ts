@@ -1,10 +1,7 @@
-import type { CellRecord } from '../contract/answer.ts';
+import { type CellRecord, REJECTION_HOLDS_MS } from '../contract/answer.ts';
 import { type TopicSet, topicSet } from '../contract/topic-set.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import type { Job } from './settings.ts';
-
-/** A refusal of a place is as final as the index behind it: it is believed for a year. */
-const REJECTION_HOLDS_MS = 365 * 24 * 3_600_000;
 
 /** Which answers still count in a run. Everything is measured from the run's start, so that a long run does not find its
  * own first answers stale. */

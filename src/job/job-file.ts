@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { LineCounter, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { hasSystemCode, PerilbookError } from '../errors.ts';
@@ -72,6 +72,8 @@ export const jobFileSchema = z.strictObject({
   precision: z.int().min(0).max(MAX_PRECISION).optional(),
   prefix: z.string().optional(),
   delimiter: z.string().length(1).optional(),
+  header: z.boolean().optional(),
+  encoding: z.string().min(1).optional(),
   service: z
     .union([
       z.literal('embedded'),
@@ -155,10 +157,28 @@ export function parseJobFile(text: string, file: string): JobFile {
   };
   const broken = document.errors[0];
   if (broken) throw at(broken.pos[0], broken.message);
-  const checked = jobFileSchema.safeParse(document.toJS() ?? {});
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document) !== undefined) return;
+      throw at(
+        alias.range![0],
+        `YAML reads *${alias.source} as a reference, and there is none of that name: put the value in quotes`,
+      );
+    },
+  });
+  const checked = jobFileSchema.safeParse(contentOf(document, at) ?? {});
   if (checked.success) return checked.data;
   const { path, message } = deepestIssue(checked.error.issues[0]!);
   throw at(offsetOf(document, path), `${path.length > 0 ? `${path.join('.')}: ` : ''}${message}`);
+}
+
+/** The plain content. References upon references without end are refused by the library. */
+function contentOf(document: Document.Parsed, at: (offset: number, message: string) => PerilbookError): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw at(0, error instanceof Error ? error.message : String(error));
+  }
 }
 
 interface Issue {
@@ -170,8 +190,11 @@ interface Issue {
 export function deepestIssue(issue: z.core.$ZodIssue): Issue {
   if (issue.code === 'unrecognized_keys') {
     const known = Object.keys(jobFileSchema.shape);
-    const near = nearestName(issue.keys[0]!, known);
-    const message = `unknown setting ${JSON.stringify(issue.keys[0])}${near ? `; did you mean ${near}?` : ''}`;
+    const name = issue.keys[0]!;
+    const near = issue.path.length === 0 ? nearestName(name, known) : null;
+    const misplaced = issue.path.length > 0 && known.includes(name);
+    const hint = misplaced ? ' here; it belongs at the top level' : near ? `; did you mean ${near}?` : '';
+    const message = `unknown setting ${JSON.stringify(name)}${hint}`;
     return { path: [...issue.path, issue.keys[0]!], message };
   }
   if (issue.code !== 'invalid_union') return issue;
@@ -183,10 +206,16 @@ export function deepestIssue(issue: z.core.$ZodIssue): Issue {
   return { path: [...issue.path, ...deepest.path], message };
 }
 
-function offsetOf(document: ReturnType<typeof parseDocument>, path: readonly PropertyKey[]): number {
+function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length--) {
-    const node = document.getIn(path.slice(0, length), true) as { range?: [number, number, number] | null } | undefined;
-    if (node?.range) return node.range[0];
+    // At its name, not its value, which may be a list that begins lines below.
+    const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
+    const pair = isMap(parent)
+      ? parent.items.find(({ key }) => isScalar(key) && key.value === path[length - 1])
+      : undefined;
+    const node = pair && isScalar(pair.key) ? pair.key : document.getIn(path.slice(0, length), true);
+    const range = (node as { range?: readonly number[] | null } | undefined)?.range;
+    if (range) return range[0]!;
   }
   return 0;
 }

@@ -116,7 +116,7 @@ export async function makePlan(
 function poolOf(job: Job, accounts: readonly AccountState[], keyring: Keyring): PoolAccount[] {
   return accounts.map(({ account, available }) => ({
     available,
-    perPeriod: periodLimit(account),
+    perPeriod: Math.max(0, periodLimit(account) - account.spentElsewhere),
     creditsPerMinute: account.subscription.creditsPerMinute,
     anniversaryDay: account.anniversaryDay,
     may: (scope) => keyring.mayBuy(account.account, job.account, scope),

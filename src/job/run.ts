@@ -58,7 +58,7 @@ export interface RunEnded {
 
 /** Scans and prices a job; spends nothing. @throws INPUT_*, SCOPE_MISSING, STORE_* */
 export async function prepare(job: Job, connection: Connection, store: Store, effects: Effects): Promise<Prepared> {
-  const book = await openBook(job.input, job.delimiter === null ? {} : { delimiter: job.delimiter }, effects.streams);
+  const book = await openBook(job.input, job.reading, effects.streams);
   const scanned = await scan(book, job);
   const source = await store.source(connection.source);
   const keyring = await Keyring.open(connection.keys, store, source);

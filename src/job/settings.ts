@@ -2,6 +2,8 @@ import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path
 import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import { PerilbookError } from '../errors.ts';
 import { nearestName } from '../nearest-name.ts';
+import type { OpenOptions } from '../rows/open-book.ts';
+import { encodingNamed } from '../rows/text-encoding.ts';
 import { type Account, accountOf, accountsOf, type ServiceSettings, serviceOf } from './accounts.ts';
 import { definedOnly } from './defined-only.ts';
 import { durationMs } from './duration.ts';
@@ -18,7 +20,8 @@ export interface Job extends Account {
   readonly location: { readonly lat?: string; readonly lng?: string };
   readonly precision: number;
   readonly prefix: string;
-  readonly delimiter: string | null;
+  /** What the user says of the input that its content would otherwise decide. */
+  readonly reading: OpenOptions;
   readonly service: ServiceSettings;
   /** Most credits that the run may spend; null: what the plan says, once approved. */
   readonly budget: number | null;
@@ -95,7 +98,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     );
   }
   const input = settings.input === '-' ? '-' : resolve(surroundings.workingFolder, settings.input);
-  const service = serviceOf(settings.service);
+  const service = serviceOf(settings.service, surroundings.workingFolder);
   const account = accountOf(settings, service);
   const tiers = tiersOf(settings.tiers ?? [settings.topics]);
   return {
@@ -112,7 +115,11 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     location: definedOnly(settings.location ?? {}),
     precision: settings.precision,
     prefix: settings.prefix,
-    delimiter: settings.delimiter ?? null,
+    reading: definedOnly({
+      delimiter: settings.delimiter,
+      header: settings.header,
+      encoding: settings.encoding === undefined ? undefined : encodingNamed(settings.encoding),
+    }),
     service,
     ...account,
     accounts: accountsOf(account, service, settings.service),

@@ -1,14 +1,19 @@
+interface Waiter {
+  readonly credits: number;
+  readonly resolve: (taken: boolean) => void;
+}
+
 /**
  * The credits that this run may still commit to cells. A cell is begun only when the whole of it can be paid: a budget
  * that ends early then leaves complete cells and untouched ones, not many that lack half their topics.
  *
  * The ledger decides on every call; this decides on which cell to begin. What a cell did not need (a single that the
- * bundle spared) comes back.
+ * bundle spared) comes back, and goes to those that wait, in their order: a later cell never overtakes an earlier one.
  */
 export class Wallet {
   #left: number;
   #committed = 0;
-  #waiting: (() => void)[] = [];
+  #waiting: Waiter[] = [];
 
   constructor(credits: number) {
     this.#left = credits;
@@ -16,13 +21,12 @@ export class Wallet {
 
   /** Commits credits to a cell. Waits while cells at work may still give some back; false when they cannot reach. */
   async take(credits: number): Promise<boolean> {
-    while (credits > this.#left && this.#committed > 0) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#waiting.length === 0 && credits <= this.#left) {
+      this.#commit(credits);
+      return true;
     }
-    if (credits > this.#left) return false;
-    this.#left -= credits;
-    this.#committed++;
-    return true;
+    if (this.#committed === 0) return false;
+    return new Promise((resolve) => this.#waiting.push({ credits, resolve }));
   }
 
   /** Ends a cell that was begun: what it did not spend of its credits comes back. Overspending (a call tried twice) is
@@ -30,8 +34,18 @@ export class Wallet {
   end(taken: number, spent: number): void {
     this.#left += taken - spent;
     this.#committed--;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      const reaches = first.credits <= this.#left;
+      // While others are at work, more may come back.
+      if (!reaches && this.#committed > 0) return;
+      this.#waiting.shift();
+      if (reaches) this.#commit(first.credits);
+      first.resolve(reaches);
+    }
+  }
+
+  #commit(credits: number): void {
+    this.#left -= credits;
+    this.#committed++;
   }
 }

@@ -11,8 +11,12 @@ interface PackedCell {
   readonly failures: string | null;
 }
 
+/** How many fields an answer to a topic has; null where it is not known. An answer of another width was written by another
+ * version, whose columns were others: it is not read, and so bought again, rather than taken for what it is not. */
+export type WidthOf = (topic: TopicSlug) => number | null;
+
 /** Reading and writing of cells; every function runs inside the caller's transaction, if there is one. */
-export function cellStatements(database: Database.Database) {
+export function cellStatements(database: Database.Database, widthOf: WidthOf) {
   const select = database.prepare<[number, number, number], PackedCell>(
     'SELECT id, answers, failures FROM cells WHERE source = ? AND lat7 = ? AND lng7 = ?',
   );
@@ -21,7 +25,7 @@ export function cellStatements(database: Database.Database) {
 
   function read(source: number, { lat7, lng7 }: Cell): CellRecord | null {
     const packed = select.get(source, lat7, lng7);
-    return packed ? unpack(packed.answers, packed.failures) : null;
+    return packed ? unpack(packed.answers, packed.failures, widthOf) : null;
   }
 
   /** Adds what a call brought. A newer answer replaces an older one and ends a failure; a failure leaves answers be. */
@@ -51,10 +55,12 @@ export function cellStatements(database: Database.Database) {
 }
 
 /** A cell as it lies in the store, made whole. Slugs that this version does not know are left out, not refused. */
-export function unpack(answersText: string, failuresText: string | null): CellRecord {
+export function unpack(answersText: string, failuresText: string | null, widthOf: WidthOf): CellRecord {
   const answers = new Map<TopicSlug, Answer>();
   for (const [topic, [asOf, fields]] of Object.entries(JSON.parse(answersText) as PackedAnswers)) {
-    if (isTopicSlug(topic)) answers.set(topic, { topic, asOf, fields });
+    if (!isTopicSlug(topic)) continue;
+    const width = widthOf(topic);
+    if (width === null || fields.length === width) answers.set(topic, { topic, asOf, fields });
   }
   const failures = new Map<TopicSlug, Failure>();
   if (failuresText !== null) {

@@ -9,6 +9,9 @@ interface AreaRow {
   readonly mismatchedAt: number | null;
 }
 
+/** Areas hold the shared part of an answer, which is as wide as it is. */
+const anyWidth = (): null => null;
+
 /** Reading and writing of areas; every function runs inside the caller's transaction, if there is one. */
 export function areaStatements(database: Database.Database) {
   const select = database.prepare<[number, string], AreaRow>(
@@ -19,7 +22,7 @@ export function areaStatements(database: Database.Database) {
 
   function read(source: number, area: string): AreaRecord | null {
     const row = select.get(source, area);
-    return row ? { answers: unpack(row.answers, null).answers, mismatchedAt: row.mismatchedAt } : null;
+    return row ? { answers: unpack(row.answers, null, anyWidth).answers, mismatchedAt: row.mismatchedAt } : null;
   }
 
   /**
@@ -28,7 +31,7 @@ export function areaStatements(database: Database.Database) {
    */
   function merge(source: number, { area, answers, comparableSince }: AreaAnswers, now: number): void {
     const row = select.get(source, area);
-    const known = row ? new Map(unpack(row.answers, null).answers) : new Map<string, Answer>();
+    const known = row ? new Map(unpack(row.answers, null, anyWidth).answers) : new Map<string, Answer>();
     let mismatchedAt = row?.mismatchedAt ?? null;
     for (const answer of answers) {
       const before = known.get(answer.topic);

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
 import type { Scope } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import { cellStatements, unpack } from './answers.ts';
+import { cellStatements, unpack, type WidthOf } from './answers.ts';
 import { areaStatements } from './areas.ts';
 import { openDatabase } from './database.ts';
 import { ledgerStatements, type Owner } from './ledger.ts';
@@ -21,9 +21,9 @@ const CELLS_PER_PAGE = 1_000;
  *
  * @throws STORE_TOO_NEW, STORE_UNUSABLE
  */
-export function openSqliteStore(file: string, clock: Clock, owner: Owner): Store {
+export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthOf: WidthOf = () => null): Store {
   const database = openDatabase(file);
-  const cells = cellStatements(database);
+  const cells = cellStatements(database, widthOf);
   const areas = areaStatements(database);
   const ledger = ledgerStatements(database, cells, areas, clock, owner);
   const runs = runStatements(database, clock, owner.name);
@@ -146,7 +146,7 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner): Store
         if (rows.length === 0) return;
         last = rows.at(-1)!.id;
         for (const { source, lat7, lng7, answers, failures } of rows) {
-          yield { source, cell: { lat7, lng7 }, record: unpack(answers, failures) };
+          yield { source, cell: { lat7, lng7 }, record: unpack(answers, failures, widthOf) };
         }
       }
     },

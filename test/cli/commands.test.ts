@@ -18,7 +18,7 @@ test('plan prices a bare CSV and spends nothing: no service is started, no store
     [plan.rows, plan.located, plan.cells, plan.cells_cached, plan.credits, plan.calls, plan.fits],
     [2, 2, 1, 0, 2, { single: 2, standard: 0, enterprise: 0 }, true],
   );
-  assert.deepEqual(Object.keys(plan.tiers), ['standard', 'enterprise', 'cheapest']);
+  assert.deepEqual(Object.keys(plan.tiers), ['standard', 'enterprise', 'cheapest', 'fewest_calls', 'planned']);
   assert.match((await perilbook(words, { folder })).stdout, /2 credits: fits\.\n$/);
 });
 

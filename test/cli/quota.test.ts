@@ -26,11 +26,11 @@ async function openCounter(t: TestContext, creditsPerMonth: number) {
   const ours = key();
   const rows = Array.from({ length: 60 }, (_, row) => `${row},${(40.05 + row / 1000).toFixed(3)},-99.95\n`);
   writeFileSync(join(folder, 'book.csv'), `id,lat,lng\n${rows.join('')}`);
-  const jobFile = (name: string, settings: string) =>
+  const jobFile = (name: string, settings: string, serviceWords = `service: {base_url: '${service.url}'}`) =>
     writeFileSync(
       join(folder, `${name}.yaml`),
       `input: book.csv\noutput: ${name}.csv\nname: ${name}\ntopics: [wildfire]\nstore: store.db\nanniversary_day: 31
-service: {base_url: '${service.url}'}\nbudget: 1000\n${settings}\n`,
+${serviceWords}\nbudget: 1000\n${settings}\n`,
     );
   const say = (...args: string[]) => perilbook(args, { folder, clock, env: { PERILBOOK_API_KEY: ours } });
   return {
@@ -162,6 +162,31 @@ test('a correction by what the page says is spent keeps the run below it', async
   assert.equal(used(), 50);
   const { left, free_calls, charged, correction } = await json('quota', 'told.yaml');
   assert.deepEqual([left, free_calls, charged, correction.spent_elsewhere], [0, 0, 15, 35], 'no call was refused');
+});
+
+test('a job whose keys spend several accounts: each has its own period, and a correction names one', async (t) => {
+  const { jobFile, json, say } = await openCounter(t, 50);
+  const pool = (url: string) =>
+    `service: {base_url: '${url}', api_keys: [{env: A, account: north, anniversary_day: 5}, {env: B, account: south}]}`;
+  jobFile('pool', pool('http://127.0.0.1:9'), '');
+  const { accounts } = await json('quota', 'pool.yaml');
+  assert.deepEqual(
+    accounts.map((one: Record<string, unknown>) => [one.account, one.resets_on, one.left]),
+    [
+      ['north', '2026-04-05T00:00:00.000Z', 10_000],
+      ['south', '2026-03-31T00:00:00.000Z', 10_000],
+    ],
+  );
+  const refused = await say('quota', 'set', 'pool.yaml', '--left', '70');
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /the keys of this job spend north, south\n +Name one of them: --account NAME/);
+  assert.equal((await json('quota', 'set', 'pool.yaml', '--left', '70', '--account', 'north')).left, 70);
+  const after = (await json('quota', 'pool.yaml')).accounts;
+  assert.deepEqual([after[0].left, after[1].left], [70, 10_000]);
+  assert.match(
+    (await say('quota', 'pool.yaml')).stdout,
+    /north \(starter\)[\s\S]+correction[\s\S]+\n\n +account +south/,
+  );
 });
 
 const mistakes: readonly [args: string[], says: RegExp][] = [

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { columnsOf } from '../../src/columns/columns.ts';
+import { addedColumns, bareFields, enrichedFields, SAMPLE_NOTE } from '../../src/columns/row.ts';
+import { ROW_STATUSES } from '../../src/columns/status.ts';
+import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../src/contract/answer.ts';
+import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+
+const OK = { status: 'ok', note: '' } as const;
+const DAY = 86_400_000;
+const FIRST = Date.UTC(2026, 0, 1);
+
+const recordOf = (answers: readonly Answer[]): CellRecord => ({
+  answers: new Map(answers.map((answer) => [answer.topic, answer])),
+  failures: new Map(),
+});
+
+/** As many fields as the topic has columns, each with the number of its column. */
+const numbered = (topic: TopicSlug): Field[] => columnsOf(topic).map((_, index) => index);
+
+test('the fields stand under their columns, topics without an answer stay empty, and null is not 0', () => {
+  const record = recordOf([
+    { topic: 'hail', asOf: FIRST + DAY, fields: ['Very Low', 0, null, 0] },
+    { topic: 'radon', asOf: FIRST, fields: ['Zone 1', 'Radon', 'High'] },
+    { topic: 'tsunami', asOf: 0, fields: ['Very High', 1, 1] },
+  ]);
+  assert.deepEqual(enrichedFields(record, ['hail', 'park', 'radon'], { status: 'deferred', note: 'why' }, false), [
+    'deferred',
+    'why',
+    '2026-01-01T00:00:00.000Z',
+    ...['Very Low', 0, null, 0],
+    ...[null, null],
+    ...['Zone 1', 'Radon', 'High'],
+  ]);
+});
+
+test('hazard_as_of is the oldest answer that is used; without one it is empty', () => {
+  const record = recordOf([
+    { topic: 'hail', asOf: FIRST + 2 * DAY, fields: numbered('hail') },
+    { topic: 'park', asOf: FIRST + DAY, fields: numbered('park') },
+    { topic: 'radon', asOf: FIRST, fields: numbered('radon') },
+  ]);
+  const asOf = (...topics: TopicSlug[]) => enrichedFields(record, topics, OK, false)[2];
+  assert.equal(asOf('hail', 'park', 'radon'), '2026-01-01T00:00:00.000Z');
+  assert.equal(asOf('hail', 'park'), '2026-01-02T00:00:00.000Z');
+  assert.equal(asOf('hail', 'drought'), '2026-01-03T00:00:00.000Z');
+  assert.equal(asOf('drought'), null);
+  assert.equal(bareFields(['hail'], OK, false)[2], null);
+});
+
+test('an answer of another width, as another version may have kept it, is left out with its time', () => {
+  const record = recordOf([
+    { topic: 'hail', asOf: FIRST, fields: ['Very Low', 1, 2] },
+    { topic: 'park', asOf: FIRST + DAY, fields: [3, 4] },
+  ]);
+  assert.deepEqual(enrichedFields(record, ['hail', 'park'], OK, false), [
+    'ok',
+    null,
+    '2026-01-02T00:00:00.000Z',
+    ...[null, null, null, null],
+    ...[3, 4],
+  ]);
+});
+
+test('the sample note stands on every row, before any other note', () => {
+  const noteOf = (note: string, sample: boolean) => [
+    enrichedFields(EMPTY_RECORD, ['hail'], { status: 'deferred', note }, sample)[1],
+    bareFields(['hail'], { status: 'invalid', note }, sample)[1],
+  ];
+  assert.equal(SAMPLE_NOTE, 'sample data');
+  assert.deepEqual(noteOf('', true), ['sample data', 'sample data']);
+  assert.deepEqual(noteOf('why', true), ['sample data; why', 'sample data; why']);
+  assert.deepEqual(noteOf('why', false), ['why', 'why']);
+  assert.deepEqual(noteOf('', false), [null, null]);
+});
+
+test('a row that was not looked up has its status, its reason, and nothing else', () => {
+  assert.deepEqual(bareFields(['drought', 'park'], { status: 'outside_us', note: 'elsewhere' }, false), [
+    'outside_us',
+    'elsewhere',
+    null,
+    ...[null, null, null],
+    ...[null, null],
+  ]);
+});
+
+test('every row has as many fields as there are columns, whatever topics were asked for and answered', () => {
+  const topics = fc.shuffledSubarray([...TOPIC_SLUGS]);
+  const answers = fc.array(
+    fc.record({
+      topic: fc.constantFrom(...TOPIC_SLUGS),
+      asOf: fc.integer({ min: 0, max: FIRST }),
+      fields: fc.array(fc.oneof(fc.string(), fc.double({ noNaN: true }), fc.constant(null)), { maxLength: 12 }),
+    }),
+    { maxLength: 40 },
+  );
+  const status = fc.record({ status: fc.constantFrom(...ROW_STATUSES), note: fc.string() });
+  fc.assert(
+    fc.property(topics, answers, status, fc.boolean(), fc.string(), (asked, said, cell, sample, prefix) => {
+      const width = addedColumns(asked, prefix).length;
+      const enriched = enrichedFields(recordOf(said), asked, cell, sample);
+      const bare = bareFields(asked, cell, sample);
+      assert.deepEqual([enriched.length, bare.length], [width, width]);
+      assert.ok(!enriched.includes(undefined as never) && !bare.includes(undefined as never));
+      assert.deepEqual([enriched[0], bare[0]], [cell.status, cell.status]);
+      for (const row of [enriched, bare]) if (sample) assert.match(String(row[1]), /^sample data/);
+    }),
+  );
+});

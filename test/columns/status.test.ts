@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { cellStatus, ROW_STATUSES } from '../../src/columns/status.ts';
+import type { Answer, CellRecord, Failure } from '../../src/contract/answer.ts';
+import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+
+const RUN_STARTED = 1_000;
+const FRESH_SINCE = 500;
+
+/** What is known of one topic. */
+type Known =
+  | 'nothing'
+  | 'fresh'
+  | 'stale'
+  | 'failed now'
+  | 'unavailable now'
+  | 'failed before'
+  | 'rejected'
+  | 'stale, failed now'
+  | 'stale, failed before'
+  | 'stale, rejected'
+  | 'fresh, failed now'
+  | 'fresh, rejected';
+
+const FAILURES: Readonly<Record<string, Failure>> = {
+  'failed now': { reason: 'failed', note: 'the service failed', at: RUN_STARTED },
+  'unavailable now': { reason: 'unavailable', note: 'unavailable at the service', at: RUN_STARTED + 1 },
+  'failed before': { reason: 'failed', note: 'the service failed', at: RUN_STARTED - 1 },
+  rejected: { reason: 'rejected', note: 'refused', at: 1 },
+};
+
+const TOPICS = ['hail', 'drought', 'park'] as const satisfies readonly TopicSlug[];
+
+function recordOf(known: Readonly<Partial<Record<TopicSlug, Known>>>): CellRecord {
+  const answers = new Map<TopicSlug, Answer>();
+  const failures = new Map<TopicSlug, Failure>();
+  for (const [name, what] of Object.entries(known)) {
+    const topic = name as TopicSlug;
+    if (/fresh/.test(what)) answers.set(topic, { topic, asOf: FRESH_SINCE, fields: [] });
+    if (/stale/.test(what)) answers.set(topic, { topic, asOf: FRESH_SINCE - 1, fields: [] });
+    const failure = FAILURES[what.replace(/^.*, /, '')];
+    if (failure) failures.set(topic, failure);
+  }
+  return { answers, failures };
+}
+
+const statusOf = (known: Readonly<Partial<Record<TopicSlug, Known>>>, topics: readonly TopicSlug[] = TOPICS) =>
+  cellStatus(recordOf(known), topics, () => FRESH_SINCE, RUN_STARTED);
+
+const three = (hail: Known, drought: Known, park: Known) => ({ hail, drought, park });
+
+const table: readonly (readonly [known: ReturnType<typeof three>, status: string, note: string])[] = [
+  [three('fresh', 'fresh', 'fresh'), 'ok', ''],
+  [three('fresh', 'fresh, failed now', 'fresh, rejected'), 'ok', ''],
+  [three('nothing', 'nothing', 'nothing'), 'deferred', 'not bought yet'],
+  [three('fresh', 'nothing', 'nothing'), 'deferred', 'not bought yet: drought park'],
+  [three('failed before', 'failed before', 'failed before'), 'deferred', 'not bought yet'],
+  [three('fresh', 'fresh', 'stale'), 'deferred', 'stale, not bought again yet: park'],
+  [three('fresh', 'stale, failed before', 'fresh'), 'deferred', 'stale, not bought again yet: drought'],
+  [three('nothing', 'stale', 'fresh'), 'deferred', 'stale, not bought again yet: drought; not bought yet: hail'],
+  [
+    three('failed now', 'stale', 'nothing'),
+    'deferred',
+    'the service failed: hail; stale, not bought again yet: drought; not bought yet: park',
+  ],
+  [three('failed now', 'nothing', 'fresh'), 'deferred', 'the service failed: hail; not bought yet: drought'],
+  [three('failed now', 'fresh', 'fresh'), 'partial', 'the service failed: hail'],
+  [three('stale, failed now', 'failed now', 'failed now'), 'partial', 'the service failed: hail drought park'],
+  [
+    three('failed now', 'unavailable now', 'fresh'),
+    'partial',
+    'the service failed: hail; unavailable at the service: drought',
+  ],
+  [three('failed now', 'failed now', 'failed now'), 'failed', 'the service failed: hail drought park'],
+  [
+    three('unavailable now', 'failed now', 'unavailable now'),
+    'failed',
+    'unavailable at the service: hail park; the service failed: drought',
+  ],
+  [three('rejected', 'rejected', 'rejected'), 'rejected', 'refused'],
+  [three('fresh', 'fresh', 'rejected'), 'rejected', 'refused'],
+  [three('nothing', 'failed now', 'rejected'), 'rejected', 'refused'],
+  [three('fresh', 'stale, rejected', 'fresh'), 'rejected', 'refused'],
+];
+
+for (const [known, status, note] of table) {
+  test(`${Object.values(known).join(' | ')}: ${status}`, () => {
+    assert.deepEqual(statusOf(known), { status, note });
+  });
+}
+
+test('only the topics that were asked for count', () => {
+  assert.deepEqual(statusOf(three('fresh', 'rejected', 'failed now'), ['hail']), { status: 'ok', note: '' });
+  assert.equal(statusOf(three('fresh', 'rejected', 'failed now'), ['hail', 'park']).status, 'partial');
+});
+
+test('the time to live is each topic’s own', () => {
+  const record = recordOf(three('fresh', 'fresh', 'fresh'));
+  const since = (topic: TopicSlug) => (topic === 'drought' ? FRESH_SINCE + 1 : FRESH_SINCE);
+  assert.deepEqual(cellStatus(record, TOPICS, since, RUN_STARTED), {
+    status: 'deferred',
+    note: 'stale, not bought again yet: drought',
+  });
+});
+
+const KNOWN: readonly Known[] = [
+  'nothing',
+  'fresh',
+  'stale',
+  'failed now',
+  'unavailable now',
+  'failed before',
+  'rejected',
+  'stale, failed now',
+  'stale, failed before',
+  'stale, rejected',
+  'fresh, failed now',
+  'fresh, rejected',
+];
+
+/** The rule of DESIGN's "Columns" once more, told from the whole set of what is known instead of topic by topic. */
+function expected(known: readonly Known[]): string {
+  const has = (...some: Known[]) => known.some((what) => some.includes(what));
+  if (has('rejected', 'stale, rejected')) return 'rejected';
+  if (has('nothing', 'failed before', 'stale', 'stale, failed before')) return 'deferred';
+  if (!has('failed now', 'unavailable now', 'stale, failed now')) return 'ok';
+  return has('fresh', 'fresh, failed now', 'fresh, rejected', 'stale, failed now') ? 'partial' : 'failed';
+}
+
+test('any mix of what is known leads to one status, whatever the order of the topics', () => {
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray([...TOPIC_SLUGS], { minLength: 1, maxLength: 8 }),
+      fc.array(fc.constantFrom(...KNOWN), { minLength: 8, maxLength: 8 }),
+      (topics, known) => {
+        const entries = topics.map((topic, index) => [topic, known[index]!] as const);
+        const { status, note } = statusOf(Object.fromEntries(entries), topics);
+        assert.equal(status, expected(known.slice(0, topics.length)));
+        assert.ok(ROW_STATUSES.includes(status));
+        assert.equal(note === '', status === 'ok');
+        const backwards = statusOf(Object.fromEntries([...entries].reverse()), [...topics].reverse());
+        assert.equal(backwards.status, status);
+      },
+    ),
+  );
+});

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Location } from '../../src/geo/coordinates.ts';
+import { distanceMeters } from '../../src/geo/distance.ts';
+import { nearestMeters } from '../../src/geo/nearest.ts';
+
+const HERE: Location = { lat: 40, lng: -100 };
+/** Metres of a degree of latitude, and of a degree of longitude at HERE, on the sphere of distance.ts. */
+const NORTH = 111_195.08;
+const EAST = NORTH * Math.cos((40 * Math.PI) / 180);
+
+type Position = [lng: number, lat: number];
+const feature = (type: string, coordinates: unknown) => ({ type: 'Feature', geometry: { type, coordinates } });
+const nearest = (type: string, coordinates: unknown, from = HERE) => nearestMeters(from, [feature(type, coordinates)]);
+
+function assertMeters(actual: number | null, expected: number, share = 0.001): void {
+  assert.ok(actual !== null && Math.abs(actual - expected) <= Math.max(0.01, expected * share), `${actual}`);
+}
+
+/** A closed square ring around a centre, `half` degrees to each side. */
+function ring([lng, lat]: Position, half: number): Position[] {
+  return [
+    [lng - half, lat - half],
+    [lng + half, lat - half],
+    [lng + half, lat + half],
+    [lng - half, lat + half],
+    [lng - half, lat - half],
+  ];
+}
+
+test('a point: its great-circle distance, elevation left aside', () => {
+  assert.equal(nearest('Point', [-100, 40]), 0);
+  assertMeters(nearest('Point', [-100, 40.1]), 0.1 * NORTH, 1e-6);
+  assertMeters(nearest('Point', [-99.9, 40, 1_500]), 0.1 * EAST, 1e-6);
+  assert.equal(nearest('Point', [-99.5, 40.5]), distanceMeters(HERE, { lat: 40.5, lng: -99.5 }));
+});
+
+test('several points, several features: the nearest', () => {
+  const points: Position[] = [
+    [-100.2, 40],
+    [-100, 40.05],
+    [-99, 41],
+  ];
+  assertMeters(nearest('MultiPoint', points), 0.05 * NORTH);
+  assertMeters(
+    nearestMeters(
+      HERE,
+      points.map((position) => feature('Point', position)),
+    ),
+    0.05 * NORTH,
+  );
+});
+
+test('a line is measured to its segments, not to its ends', () => {
+  const along: Position[] = [
+    [-101, 40.1],
+    [-99, 40.1],
+  ];
+  assertMeters(nearest('LineString', along), 0.1 * NORTH);
+  const beyond: Position[] = [
+    [-99.9, 40],
+    [-99, 40],
+  ];
+  assertMeters(nearest('LineString', beyond), 0.1 * EAST);
+  const through: Position[] = [
+    [-101, 39],
+    [-99, 41],
+  ];
+  assert.equal(nearest('LineString', through), 0);
+});
+
+test('several lines: the nearest segment of any; two lines are not joined', () => {
+  const lines: Position[][] = [
+    [
+      [-100.5, 40],
+      [-100.2, 40],
+    ],
+    [
+      [-99.9, 40],
+      [-99.5, 40],
+    ],
+  ];
+  assertMeters(nearest('MultiLineString', lines), 0.1 * EAST);
+});
+
+test('a polygon: 0 inside, else the distance to its outline', () => {
+  assert.equal(nearest('Polygon', [ring([-100.1, 40.1], 0.2)]), 0);
+  assertMeters(nearest('Polygon', [ring([-100, 41], 0.5)]), 0.5 * NORTH);
+  assert.equal(nearest('Polygon', [ring([-100, 40.1], 0.1)]), 0, 'on its outline');
+});
+
+test('inside the hole of a polygon: the distance to the edge of the hole', () => {
+  assertMeters(nearest('Polygon', [ring([-100, 40], 1), ring([-100, 40], 0.1)]), 0.1 * EAST);
+  const island = [ring([-100, 40], 1), ring([-100, 40], 0.5), ring([-100, 40], 0.1)];
+  assert.equal(nearest('Polygon', island), 0);
+});
+
+test('a ring that is not closed holds the same places', () => {
+  assert.equal(nearest('Polygon', [ring([-100, 40], 0.5).slice(0, -1)]), 0);
+});
+
+test('several polygons: 0 inside any; overlapping ones do not cancel one another', () => {
+  const [far, around] = [[ring([-98, 40], 0.5)], [ring([-100, 40], 0.5)]];
+  assert.equal(nearest('MultiPolygon', [far, around]), 0);
+  assert.equal(nearest('MultiPolygon', [around, around]), 0);
+  assertMeters(nearest('MultiPolygon', [far, [ring([-101, 40], 0.9)]]), 0.1 * EAST);
+});
+
+test('a collection, also inside another, counts with its nearest member', () => {
+  const collection = (...geometries: unknown[]) => ({ type: 'GeometryCollection', geometries });
+  const geometry = collection(
+    { type: 'Point', coordinates: [-99, 40] },
+    collection({ type: 'LineString', coordinates: ring([-100, 40.3], 0.1) }),
+  );
+  assertMeters(nearestMeters(HERE, [{ geometry }]), 0.2 * NORTH);
+});
+
+test('across the antimeridian: the short way round, inside and outside', () => {
+  const east: Location = { lat: 52, lng: 179.95 };
+  const west: Location = { lat: 52, lng: -179.95 };
+  const tenth = 0.1 * NORTH * Math.cos((52 * Math.PI) / 180);
+  assertMeters(nearest('Point', [-179.95, 52], east), tenth);
+  assertMeters(nearest('Point', [179.95, 52], west), tenth);
+  const line: Position[] = [
+    [179.9, 52.1],
+    [-179.9, 52.1],
+  ];
+  assertMeters(nearest('LineString', line, { lat: 52, lng: 180 }), 0.1 * NORTH);
+  assertMeters(nearest('LineString', line, { lat: 52, lng: -180 }), 0.1 * NORTH);
+  const across: Position[] = [
+    [179.5, 51.5],
+    [-179.5, 51.5],
+    [-179.5, 52.5],
+    [179.5, 52.5],
+    [179.5, 51.5],
+  ];
+  for (const from of [east, west]) assert.equal(nearest('Polygon', [across], from), 0);
+  assertMeters(nearest('Polygon', [across], { lat: 52, lng: 179.4 }), tenth);
+});
+
+test('geometries without extent: a line of one position, of one place twice, a flat polygon', () => {
+  assertMeters(nearest('LineString', [[-100, 40.1]]), 0.1 * NORTH);
+  const twice: Position[] = [
+    [-100, 40.1],
+    [-100, 40.1],
+  ];
+  assertMeters(nearest('LineString', twice), 0.1 * NORTH);
+  assertMeters(nearest('Polygon', [[...twice, ...twice]]), 0.1 * NORTH);
+});
+
+const unreadable: readonly (readonly [says: string, feature: unknown])[] = [
+  ['null', null],
+  ['no geometry', { type: 'Feature' }],
+  ['a null geometry', { geometry: null }],
+  ['a geometry that is text', { geometry: 'POINT(-100 40)' }],
+  ['an unknown type', feature('Circle', [-100, 40])],
+  ['a point without coordinates', feature('Point', undefined)],
+  ['a point of text', feature('Point', ['-100', '40'])],
+  ['a point with one number', feature('Point', [-100])],
+  ['a point that is not finite', feature('Point', [Number.NaN, 40])],
+  ['an empty line', feature('LineString', [])],
+  ['an empty polygon', feature('Polygon', [])],
+  ['a polygon of one level too few', feature('Polygon', ring([-100, 40], 1))],
+  ['an empty collection', { geometry: { type: 'GeometryCollection' } }],
+];
+
+for (const [says, wrong] of unreadable) {
+  test(`nothing is read from ${says}, and what stands beside it still counts`, () => {
+    assert.equal(nearestMeters(HERE, [wrong]), null);
+    assertMeters(nearestMeters(HERE, [wrong, feature('Point', [-100, 40.1]), wrong]), 0.1 * NORTH);
+  });
+}
+
+test('no features: null', () => {
+  assert.equal(nearestMeters(HERE, []), null);
+});
+
+test('positions that cannot be read are left out of a line', () => {
+  assertMeters(nearest('LineString', [[-100, 40.3], null, ['x'], [-100, 40.1]]), 0.1 * NORTH);
+});
+
+/** Places of the US with a margin, and features within some 20 km of them. */
+const from = fc.record({
+  lat: fc.double({ min: 18, max: 49, noNaN: true }),
+  lng: fc.double({ min: -179.99, max: 179.99, noNaN: true }),
+});
+const offset = fc.tuple(
+  fc.double({ min: -0.2, max: 0.2, noNaN: true }),
+  fc.double({ min: -0.2, max: 0.2, noNaN: true }),
+);
+const wrap = (lng: number): number => ((((lng + 180) % 360) + 360) % 360) - 180;
+
+/** The same path with `steps` places on every segment, straight in longitude and latitude as GeoJSON has it. */
+function densified(path: readonly (readonly [number, number])[], steps: number): [number, number][] {
+  return path.flatMap((at, i) => {
+    const next = path[i + 1];
+    if (next === undefined) return [[...at] as [number, number]];
+    return Array.from({ length: steps }, (_, step): [number, number] => [
+      at[0] + ((next[0] - at[0]) * step) / steps,
+      at[1] + ((next[1] - at[1]) * step) / steps,
+    ]);
+  });
+}
+
+const STEPS = 2_000;
+/** Half of the longest step between two places of a densified segment. */
+const STEP_M = (0.4 * Math.SQRT2 * NORTH) / STEPS / 2;
+
+test('lines: as near as the nearest of their places, measured one by one', () => {
+  fc.assert(
+    fc.property(from, fc.array(offset, { minLength: 1, maxLength: 6 }), (here, path) => {
+      const brute = Math.min(
+        ...densified(path, STEPS).map(([x, y]) => distanceMeters(here, { lat: here.lat + y, lng: here.lng + x })),
+      );
+      const positions = path.map(([x, y]) => [wrap(here.lng + x), here.lat + y]);
+      const meters = nearest('LineString', positions, here);
+      assert.ok(meters !== null);
+      assert.ok(meters <= brute * 1.003 + 0.01, `${meters} is farther than ${brute}`);
+      assert.ok(meters >= brute * 0.997 - STEP_M, `${meters} is nearer than ${brute}`);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('points: the nearest of many, and each kind of geometry agrees with the features one by one', () => {
+  fc.assert(
+    fc.property(from, fc.array(offset, { minLength: 1, maxLength: 20 }), (here, offsets) => {
+      const positions = offsets.map(([x, y]): Position => [wrap(here.lng + x), here.lat + y]);
+      const meters = nearest('MultiPoint', positions, here)!;
+      const brute = Math.min(...positions.map(([lng, lat]) => distanceMeters(here, { lat, lng })));
+      assert.ok(meters >= brute * (1 - 1e-9) - 1e-6 && meters <= brute * 1.004 + 0.01, `${meters} for ${brute}`);
+      const features = positions.map((position) => feature('Point', position));
+      assert.equal(nearestMeters(here, features), meters);
+      // Two that are as near on the plane may differ a little on the sphere.
+      assertMeters(nearestMeters(here, [...features].reverse()), meters, 0.004);
+    }),
+  );
+});
+
+test('a convex polygon: 0 exactly where all of its sides lie on one hand, else its outline', () => {
+  const angles = fc.uniqueArray(fc.integer({ min: 0, max: 359 }), { minLength: 3, maxLength: 8 });
+  fc.assert(
+    fc.property(
+      from,
+      offset,
+      fc.double({ min: 0.01, max: 0.2, noNaN: true }),
+      angles,
+      (here, [cx, cy], radius, all) => {
+        const corners = all
+          .sort((a, b) => a - b)
+          .map((angle): Position => {
+            const turn = (angle * Math.PI) / 180;
+            return [cx + radius * Math.cos(turn), cy + radius * Math.sin(turn)];
+          });
+        const sides = corners.map((a, i) => {
+          const b = corners[(i + 1) % corners.length]!;
+          return (b[0] - a[0]) * -a[1] - (b[1] - a[1]) * -a[0];
+        });
+        fc.pre(sides.every((side) => Math.abs(side) > 1e-9));
+        const inside = sides.every((side) => side > 0);
+        const outline = [...corners, corners[0]!].map(([x, y]) => [wrap(here.lng + x), here.lat + y]);
+        const meters = nearest('Polygon', [outline], here)!;
+        assert.equal(meters === 0, inside);
+        if (!inside) assert.equal(meters, nearest('LineString', outline, here));
+      },
+    ),
+  );
+});
