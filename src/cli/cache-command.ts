@@ -2,10 +2,10 @@ import { PerilbookError } from '../errors.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { durationMs } from '../job/duration.ts';
 import { isoTime } from '../job/summary.ts';
+import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { anyJobOf } from './job-options.ts';
 import { openStore } from './open-store.ts';
-import type { Flags } from './program.ts';
 import { byteSize, counted, dateTime, grouped, listed } from './words.ts';
 import { say, sayJson, type World } from './world.ts';
 

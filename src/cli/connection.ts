@@ -5,7 +5,7 @@ import { billingPeriod } from '../contract/billing-period.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { PerilbookError } from '../errors.ts';
 import { fingerprintOf, readKeys } from '../job/keyring.ts';
-import type { Connection } from '../job/run.ts';
+import type { Connection } from '../job/prepare.ts';
 import type { Job } from '../job/settings.ts';
 import { changeAccount, createAccount, listAccounts } from '../service/accounts/accounts.ts';
 import { createKey, revokeKey } from '../service/accounts/keys.ts';

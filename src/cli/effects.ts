@@ -1,4 +1,4 @@
-import type { Effects } from '../job/run.ts';
+import type { Effects } from '../job/prepare.ts';
 import { say, type World } from './world.ts';
 
 /** What the world lends to a run. */

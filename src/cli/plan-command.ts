@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { approvablePlan, writePlan } from '../job/approved-plan.ts';
-import { prepare } from '../job/run.ts';
+import { prepare } from '../job/prepare.ts';
+import type { Flags } from './command.ts';
 import { unopenedConnection } from './connection.ts';
 import { effectsOf } from './effects.ts';
 import { EXIT } from './exit-codes.ts';
 import { jobOf } from './job-options.ts';
 import { openStore } from './open-store.ts';
 import { planWords } from './plan-words.ts';
-import type { Flags } from './program.ts';
 import { say, sayJson, type World } from './world.ts';
 
 /** `perilbook plan`: scans, prices, spends nothing. The plan is the data asked for, so it goes to stdout. */

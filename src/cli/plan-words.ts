@@ -1,5 +1,5 @@
 import type { Ways } from '../job/planning.ts';
-import type { Prepared } from '../job/run.ts';
+import type { Prepared } from '../job/prepare.ts';
 import type { Forecast } from '../plan/forecast.ts';
 import {
   byteSize,

@@ -1,19 +1,10 @@
 import yargs, { type Argv } from 'yargs';
 import { PerilbookError } from '../errors.ts';
 import { nearestName } from '../nearest-name.ts';
+import type { Command } from './command.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
 import { JOB_OPTIONS, yargsJobOptions } from './job-options.ts';
 import { say, type World } from './world.ts';
-
-export type Flags = Readonly<Record<string, unknown>>;
-
-/** A command of one file: what yargs must know, and what it does; resolves to the exit code. */
-export interface Command {
-  readonly command: string;
-  readonly describe: string;
-  readonly builder?: (yargs: Argv) => Argv;
-  readonly run: (world: World, flags: Flags) => Promise<number>;
-}
 
 const jobPosition = { type: 'string', describe: 'a job file (.yaml), or an input file; - for stdin' } as const;
 

@@ -6,8 +6,8 @@ import { isoTime } from '../job/summary.ts';
 import { createAccount, listAccounts } from '../service/accounts/accounts.ts';
 import { createKey, listKeys, type NewKey, revokeKey, rotateKey } from '../service/accounts/keys.ts';
 import type { ServiceDatabase } from '../service/data/database.ts';
+import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import type { Flags } from './program.ts';
 import { counted, table } from './words.ts';
 import { say, sayJson, type World } from './world.ts';
 

@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { PerilbookError } from '../errors.ts';
 import { type CheckedStatement, CREDITS_NEEDED, runChecks, STATEMENTS } from '../service/conformance/run-checks.ts';
+import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import type { Flags } from './program.ts';
 import { counted } from './words.ts';
 import { say, sayJson, type World } from './world.ts';
 

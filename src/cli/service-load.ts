@@ -6,8 +6,8 @@ import { type LoadResult, loadFiles } from '../service/loaders/load-files.ts';
 import type { LoaderOptions } from '../service/loaders/loader.ts';
 import { LOADERS, loaderNamed } from '../service/loaders/loader-table.ts';
 import { deliverSample } from '../service/sample/build-sample-database.ts';
+import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import type { Flags } from './program.ts';
 import { counted, dateTime, grouped, listed, table } from './words.ts';
 import { say, sayJson, type World } from './world.ts';
 

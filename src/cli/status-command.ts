@@ -1,10 +1,10 @@
 import { isoTime } from '../job/summary.ts';
 import { plainCsv } from '../rows/plain-csv.ts';
 import type { RunRecord, StatementRow } from '../store/port.ts';
+import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { anyJobOf } from './job-options.ts';
 import { openStore } from './open-store.ts';
-import type { Flags } from './program.ts';
 import { dateTime, grouped, table } from './words.ts';
 import { sayJson, type World } from './world.ts';
 

@@ -1,8 +1,8 @@
 import { columnsOf } from '../columns/columns.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { TIME_TO_LIVE, TOPICS } from '../contract/topics.ts';
+import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import type { Flags } from './program.ts';
 import { table } from './words.ts';
 import { sayJson, type World } from './world.ts';
 

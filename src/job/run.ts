@@ -1,74 +1,23 @@
-import type { Clock } from '../clock.ts';
 import { PerilbookError } from '../errors.ts';
 import { createClient } from '../fetch/client.ts';
 import { createThrottle } from '../fetch/throttle.ts';
-import type { Market } from '../plan/cheapest-calls.ts';
-import { openBook, type Streams } from '../rows/open-book.ts';
 import { checkOutput } from '../rows/output-file.ts';
 import type { RunState, Store } from '../store/port.ts';
 import { type ApprovedPlan, checkApproved } from './approved-plan.ts';
 import type { Progress, Stop } from './buying.ts';
 import { buyInRounds } from './buying-rounds.ts';
-import { type Freshness, freshnessOf } from './freshness.ts';
-import { type Key, Keyring } from './keyring.ts';
-import { marketOf } from './market.ts';
-import { makePlan, type Plan } from './planning.ts';
-import { scan } from './scan.ts';
-import type { Job } from './settings.ts';
-import { type PlanSummary, planSummary, type RunSummary, runSummary } from './summary.ts';
+import type { Effects, Prepared } from './prepare.ts';
+import { type RunSummary, runSummary } from './summary.ts';
 import { writeBook } from './writing.ts';
 
-/** The service that a run asks: where it is, what opens it, whose answers it gives. */
-export interface Connection {
-  readonly baseUrl: string;
-  /** Names the service and its data set in the store: answers of two sources never mix. */
-  readonly source: string;
-  /** The answers are sample data. */
-  readonly sample: boolean;
-  readonly keys: readonly Key[];
-}
-
-/** What a run uses of the world outside. */
-export interface Effects {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly streams: Streams;
-  /** Told of what the user should know at once. */
-  readonly notice: (message: string) => void;
-}
-
-/** A book that was scanned and priced, ready to run. */
-export interface Prepared {
-  readonly job: Job;
-  readonly connection: Connection;
-  readonly plan: Plan;
-  readonly summary: PlanSummary;
-  readonly market: Market;
-  readonly source: number;
-  readonly keyring: Keyring;
-  readonly freshness: Freshness;
-  readonly book: Awaited<ReturnType<typeof openBook>>;
-}
-
+/** How a run ended, and why if it stopped early. */
 export interface RunEnded {
   readonly summary: RunSummary;
   readonly state: Exclude<RunState, 'running'>;
   readonly stop: Stop | null;
 }
 
-/** Scans and prices a job; spends nothing. @throws INPUT_*, SCOPE_MISSING, STORE_* */
-export async function prepare(job: Job, connection: Connection, store: Store, effects: Effects): Promise<Prepared> {
-  const book = await openBook(job.input, job.reading, effects.streams);
-  const scanned = await scan(book, job);
-  const source = await store.source(connection.source);
-  const keyring = await Keyring.open(connection.keys, store, source);
-  const market = marketOf(job, await store.bundleContents(source), keyring);
-  const freshness = freshnessOf(job, effects.clock.now());
-  const plan = await makePlan(job, scanned, store, source, market, keyring, freshness);
-  const summary = planSummary(plan, job, market, connection.sample);
-  return { job, connection, plan, summary, market, source, keyring, freshness, book };
-}
-
+/** Nothing done yet. */
 export function newProgress(): Progress {
   return {
     cells: 0,

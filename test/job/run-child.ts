@@ -1,7 +1,8 @@
 /** One process of several that share a store and a key: runs the job that its arguments describe, prints its summary. */
 import { PassThrough } from 'node:stream';
 import { fingerprintOf } from '../../src/job/keyring.ts';
-import { newProgress, prepare, run } from '../../src/job/run.ts';
+import { prepare } from '../../src/job/prepare.ts';
+import { newProgress, run } from '../../src/job/run.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
