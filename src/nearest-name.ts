@@ -7,7 +7,7 @@ export function nearestNames(misspelt: string, known: readonly string[]): string
   const most = Math.max(1, Math.floor(wanted.length / 3));
   return [...new Set(known)]
     .map((name) => ({ name, distance: editDistance(wanted, name.trim().toLowerCase()) }))
-    .filter(({ name, distance }) => name !== '' && distance <= most)
+    .filter(({ name, distance }) => name.trim() !== '' && distance <= most)
     .sort((a, b) => a.distance - b.distance)
     .filter(({ distance }, _, [nearest]) => distance <= nearest!.distance + 1)
     .slice(0, 3)

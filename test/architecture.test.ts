@@ -23,6 +23,8 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['store', 'service'],
   'csv-parse': ['rows', 'service'],
   'csv-stringify': ['rows', 'service'],
+  hyparquet: ['rows'],
+  'hyparquet-writer': ['rows'],
   fastify: ['service'],
   yaml: ['job'],
 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { nearestName, nearestNames } from '../src/nearest-name.ts';
 
 test('a letter missing, too many, wrong, or exchanged with its neighbour', () => {

@@ -24,7 +24,7 @@ export interface BatchRequest {
 export const CUT_WIDTH = 3;
 
 const WINDOW_BYTES = 512 * 1024;
-const ROWS_A_BATCH = 4096;
+const ROWS_A_BATCH = 1024;
 /** A record beyond this is no record; a quoted field may have 16 MiB. */
 const LONGEST_RECORD = 64 * 1024 * 1024;
 
@@ -108,7 +108,12 @@ function rowOf(
   // Trailing fields that nobody asked for may be missing: EPA's TRI files have a header of 110 fields and rows of 109.
   if (span.fields <= width && !lacksWanted) return { number, line, fields };
   const found = span.fields === 1 ? '1 field' : `${span.fields} fields`;
-  return { number, line, fields, problem: `The row has ${found} where the header has ${width}.` };
+  return {
+    number,
+    line,
+    fields,
+    problem: `The row has ${found} where the ${dialect.hasHeader ? 'header' : 'file'} has ${width}.`,
+  };
 }
 
 /** Decides which bytes of a record are kept and how many fields it lacks before the added ones. A record with more fields

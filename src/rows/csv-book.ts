@@ -1,16 +1,18 @@
 import type { Writable } from 'node:stream';
+import type { Field } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
 import { type CsvBatch, CUT_WIDTH, csvBatches, cutRecord } from './csv-batches.ts';
 import { type CsvOptions, type Dialect, readDialect } from './csv-dialect.ts';
-import { suffixWriter } from './csv-suffix.ts';
+import { encodingToWrite } from './csv-encoding.ts';
+import { type SuffixWriter, suffixWriter } from './csv-suffix.ts';
 import { type ByteGatherer, gatherBytes } from './gather-bytes.ts';
 import type { InputFile } from './input-file.ts';
-import { openOutput } from './output-file.ts';
+import { openMatchingOutput } from './matching-output.ts';
 import type { Book, Row, WriteRequest, WriteResult } from './port.ts';
 
 /** Opens a CSV file behind the port. `stdout` takes an output named `-`. */
 export function csvBook(input: InputFile, options: CsvOptions, stdout?: Writable): Book {
-  const dialect = readDialect(input.name, input.head, input.head.length === input.size, options);
+  const dialect = readDialect(input, options);
   return {
     format: 'csv',
     columns: dialect.columns,
@@ -35,13 +37,14 @@ async function writeRows(
   request: WriteRequest,
   stdout?: Writable,
 ): Promise<WriteResult> {
-  const { delimiter, encoding } = dialect;
-  const suffixOf = suffixWriter({ delimiter, encoding, width: request.added.length });
+  const { delimiter } = dialect;
+  const encoding = await encodingToWrite(input, dialect);
+  const addSuffix = suffixWriter({ delimiter, encoding, width: request.added.length });
   const joint = jointOf(delimiter, request);
-  const output = await openOutput(request.output, input.identity, stdout, request.signal);
+  const output = await openMatchingOutput(request.output, input, stdout, request.signal);
   try {
     const gathered = gatherBytes((bytes) => output.write(bytes));
-    gathered.addText(headerText(input.head, dialect, request, suffixOf));
+    addHeader(gathered, input.head, dialect, request, addSuffix);
     let rows = 0;
     for await (const batch of csvBatches(input, dialect, request)) {
       const filled = batch.rows.length === 0 ? [] : await request.fill(batch.rows);
@@ -52,14 +55,14 @@ async function writeRows(
           'Please report this.',
         );
       }
-      addBatch(gathered, batch, joint, filled.map(suffixOf));
+      addBatch(gathered, batch, joint, filled, addSuffix);
       rows += batch.rows.length;
       await gathered.flushIfFull();
     }
-    const bytes = await gathered.finish();
+    await gathered.finish();
     request.signal?.throwIfAborted();
     await output.commit();
-    return { rows, bytes };
+    return { rows, bytes: output.written() };
   } catch (error) {
     await output.discard();
     throw error;
@@ -67,31 +70,42 @@ async function writeRows(
 }
 
 /** The bytes of a batch with each suffix set in where its record ends; line ends and blank lines are copied with the rest. */
-function addBatch(gathered: ByteGatherer, batch: CsvBatch, joint: string, suffixes: readonly string[]): void {
-  const { bytes, from, to, cuts } = batch;
+function addBatch(
+  gathered: ByteGatherer,
+  { bytes, from, to, cuts }: CsvBatch,
+  joint: string,
+  filled: readonly (readonly Field[])[],
+  addSuffix: SuffixWriter,
+): void {
   let copied = from;
-  for (let row = 0; row < suffixes.length; row++) {
+  for (let row = 0; row < filled.length; row++) {
     const at = row * CUT_WIDTH;
-    const missing = cuts[at + 1]!;
     gathered.addBytes(bytes, copied, cuts[at]!);
-    gathered.addText((missing === 0 ? joint : joint.repeat(missing + 1)) + suffixes[row]);
+    for (let missing = cuts[at + 1]!; missing >= 0; missing--) gathered.addText(joint);
+    addSuffix(filled[row]!, gathered);
     copied = cuts[at + 2]!;
   }
   gathered.addBytes(bytes, copied, to);
 }
 
-function headerText(
+function addHeader(
+  gathered: ByteGatherer,
   head: Buffer,
-  dialect: Dialect,
+  { header, hasHeader, columns, delimiter }: Dialect,
   request: WriteRequest,
-  suffixOf: (names: readonly string[]) => string,
-): string {
-  const { header, columns, delimiter } = dialect;
+  addSuffix: SuffixWriter,
+): void {
+  if (!hasHeader) {
+    gathered.addBytes(head, 0, header.next);
+    return;
+  }
   const cuts = new Int32Array(CUT_WIDTH);
   cutRecord(header, columns.length, request.dropFrom, cuts, 0);
-  const suffix = suffixOf(request.added.map((column) => column.name));
-  const latin1 = (from: number, to: number) => head.toString('latin1', from, to);
-  return latin1(0, cuts[0]!) + jointOf(delimiter, request) + suffix + latin1(header.end, header.next);
+  gathered.addBytes(head, 0, cuts[0]!);
+  gathered.addText(jointOf(delimiter, request));
+  const names = request.added.map((column) => column.name);
+  addSuffix(names, gathered);
+  gathered.addBytes(head, header.end, header.next);
 }
 
 /** What stands between the kept fields and the added ones: nothing when there are none of either. */

@@ -1,5 +1,7 @@
 import type { Field } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
+import { LONGEST_NUMBER, writeNumber } from './csv-number.ts';
+import type { ByteGatherer } from './gather-bytes.ts';
 import { encodeText, type TextEncoding } from './text-encoding.ts';
 
 /** How added fields are written in a file. */
@@ -11,53 +13,55 @@ export interface SuffixStyle {
   readonly width: number;
 }
 
-/** Suffixes that are remembered in each of two generations: enough for the neighbours in a file, some 20 MB at most. */
-const REMEMBERED = 8192;
+/** Adds the fields of a row to what is gathered. */
+export type SuffixWriter = (fields: readonly Field[], to: ByteGatherer) => void;
 
-/** Texts whose written form is remembered: ratings and units are few, names and notes are not kept beyond this. */
-const TEXTS_REMEMBERED = 1000;
+const QUOTE = 34;
+const NOT_PLAIN = -1;
 
-/** Makes the added fields of a row into one character a byte, joined by the delimiter, quoted where RFC 4180 asks for it.
- * What it made of a shared array is remembered, by two generations of a Map instead of a WeakMap: a weak entry for each of
- * a million distinct rows costs the collector more than it saves, and a single Map would keep them all. */
-export function suffixWriter(style: SuffixStyle): (fields: readonly Field[]) => string {
-  const textOf = rememberingTexts(style);
-  let young = new Map<readonly Field[], string>();
-  let old = new Map<readonly Field[], string>();
-  return (fields) => {
-    const known = young.get(fields);
-    if (known !== undefined) return known;
-    const text = old.get(fields) ?? joined(fields, style, textOf);
-    if (young.size >= REMEMBERED) {
-      old = young;
-      young = new Map();
+/** The room that a number or a short text and its delimiter take at most. */
+const FIELD_ROOM = LONGEST_NUMBER + 1;
+
+/** Writes the added fields of a row as bytes, joined by the delimiter, quoted where RFC 4180 asks for it. */
+export function suffixWriter({ delimiter, encoding, width }: SuffixStyle): SuffixWriter {
+  const delimiterByte = delimiter.charCodeAt(0);
+  return (fields, to) => {
+    if (fields.length !== width) {
+      const message = `A row was given ${fields.length} fields for ${width} columns`;
+      throw new PerilbookError('BUG', message, 'Please report this.');
     }
-    young.set(fields, text);
-    return text;
+    to.makeRoom(width * FIELD_ROOM);
+    let { bytes, used: at } = to;
+    for (let i = 0; i < width; i++) {
+      const field = fields[i]!;
+      if (i > 0) bytes[at++] = delimiterByte;
+      if (typeof field === 'number') at = writeNumber(bytes, at, field);
+      else if (field !== null) {
+        const end = field.length <= FIELD_ROOM - 1 ? writePlain(bytes, at, field, delimiterByte) : NOT_PLAIN;
+        if (end !== NOT_PLAIN) {
+          at = end;
+          continue;
+        }
+        const needsQuotes = field.includes(delimiter) || /["\r\n]/.test(field);
+        to.used = at;
+        to.addText(encodeText(needsQuotes ? `"${field.replaceAll('"', '""')}"` : field, encoding));
+        to.makeRoom((width - i) * FIELD_ROOM);
+        bytes = to.bytes;
+        at = to.used;
+      }
+    }
+    to.used = at;
   };
 }
 
-/** `join` writes numbers and nulls by itself, and gives one flat string: adding piece by piece took twice the time and,
- * remembered, ten times the memory. */
-function joined(fields: readonly Field[], { delimiter, width }: SuffixStyle, textOf: (text: string) => string): string {
-  if (fields.length !== width) {
-    throw new PerilbookError(
-      'BUG',
-      `A row was given ${fields.length} fields for ${width} columns`,
-      'Please report this.',
-    );
+/** Writes a text that is the same in every encoding and needs no quotes, character by character: that costs less than to
+ * look up what an earlier row made of it. */
+function writePlain(bytes: Buffer, from: number, text: string, delimiter: number): number {
+  const { length } = text;
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 126 || code < 32 || code === QUOTE || code === delimiter) return NOT_PLAIN;
+    bytes[from + i] = code;
   }
-  return fields.map((field) => (typeof field === 'string' ? textOf(field) : field)).join(delimiter);
-}
-
-function rememberingTexts({ delimiter, encoding }: SuffixStyle): (text: string) => string {
-  const written = new Map<string, string>();
-  return (text) => {
-    const known = written.get(text);
-    if (known !== undefined) return known;
-    const needsQuotes = text.includes(delimiter) || /["\r\n]/.test(text);
-    const form = encodeText(needsQuotes ? `"${text.replaceAll('"', '""')}"` : text, encoding);
-    if (written.size < TEXTS_REMEMBERED) written.set(text, form);
-    return form;
-  };
+  return from + length;
 }

@@ -10,14 +10,20 @@ const UNPACK = 'Unpack it first, then give Perilbook the unpacked file.';
 const SAVE_AS = 'Save the sheet as "CSV UTF-8" and give Perilbook that file.';
 const EXPORT = 'Export it as CSV and give Perilbook that file.';
 
+const PARQUET = /^PAR[1E](?:[^\w,;|\t -]|[\s\S]{2}\0\0)/;
+
+/** True when the first bytes are those of a Parquet file, encrypted or not; whether it is whole shows at its end. */
+export function isParquet(head: Buffer): boolean {
+  return PARQUET.test(head.toString('latin1', 0, 16));
+}
+
 /** What the first bytes of files that are not CSV look like, as latin1 text; a name at the start of a header never does. */
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: magic numbers are made of them
 const SIGNATURES: readonly Signature[] = [
-  { start: /^PAR1[^\w,;|\t -]/, what: 'a Parquet file', hint: `Parquet is not read yet. ${EXPORT}` },
-  { start: /^PARE[^\w,;|\t -]/, what: 'an encrypted Parquet file', hint: EXPORT },
+  { start: PARQUET, what: 'a Parquet file that was compressed once more', hint: UNPACK },
   { start: /^ARROW1\0/, what: 'an Arrow file', hint: EXPORT },
-  { start: /^\x1f\x8b/, what: 'compressed with gzip', hint: 'Unpack it first (gunzip -k FILE).' },
-  { start: /^\x28\xb5\x2f\xfd/, what: 'compressed with zstd', hint: 'Unpack it first (unzstd FILE).' },
+  { start: /^(?:\x1f\x8b|\x28\xb5\x2f\xfd)/, what: 'compressed twice', hint: UNPACK },
+  { start: /^[^\0]+\0[\s\S]{150,256}ustar/, what: 'a tar archive', hint: UNPACK },
   { start: /^BZh[1-9]1AY/, what: 'compressed with bzip2', hint: UNPACK },
   { start: /^\xfd7zXZ/, what: 'compressed with xz', hint: UNPACK },
   { start: /^7z\xbc\xaf/, what: 'a 7-Zip archive', hint: UNPACK },
@@ -26,7 +32,7 @@ const SIGNATURES: readonly Signature[] = [
   { start: /^\xd0\xcf\x11\xe0/, what: 'an old Excel workbook (.xls)', hint: SAVE_AS },
   { start: /^SQLite format 3\0/, what: 'an SQLite database', hint: EXPORT },
   { start: /^%PDF-/, what: 'a PDF document', hint: 'Look for the table as a CSV file.' },
-  { start: /^(?:\xff\xfe|\xfe\xff)/, what: 'text in UTF-16', hint: SAVE_AS },
+  { start: /^(?:\xff\xfe\0\0|\0\0\xfe\xff)/, what: 'text in UTF-32', hint: SAVE_AS },
   {
     start: /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|\?xml)/i,
     what: 'a web page or XML',

@@ -6,20 +6,29 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { hasSystemCode, PerilbookError } from '../errors.ts';
+import type { Compression } from './compression.ts';
+import type { Utf16 } from './utf16.ts';
 
 /** Descriptors, not FileHandles: a spooled input has no end of life of its own, and the process closes what is left. */
 const [openFd, readFd, statFd, closeFd] = [promisify(open), promisify(read), promisify(fstat), promisify(close)];
 
 /** The bytes of the head that formats, delimiters and encodings are judged by. */
-const HEAD_BYTES = 1024 * 1024;
+export const HEAD_BYTES = 1024 * 1024;
 
 /** A file that can be read more than once, as it was when it was opened. */
 export interface InputFile {
   /** As messages name it. */
   readonly name: string;
+  /** The bytes that it takes on the disk. */
   readonly size: number;
-  /** The first bytes, at most a mebibyte; all of the file when it is smaller. */
+  /** The first bytes, at most a mebibyte. */
   readonly head: Buffer;
+  /** True when there is nothing behind the head. */
+  readonly isWhole: boolean;
+  /** How the file on the disk is compressed, where its bytes read unpacked. */
+  readonly compression: Compression | null;
+  /** How the text on the disk is encoded, where its bytes read as UTF-8. */
+  readonly utf16: Utf16 | null;
   /** Which file this is, for a comparison with the output; null for a stream. */
   readonly identity: FileIdentity | null;
   /** Begins a pass through the file; refuses when it is no longer the same. */
@@ -72,7 +81,17 @@ async function inputOf(name: string, fd: number, identity: FileIdentity | null):
     if (bytesRead === 0) throw changed(name);
     filled += bytesRead;
   }
-  return { name, size, head, identity, startPass: () => startPass(name, fd, identity) };
+  const isWhole = head.length === size;
+  return {
+    name,
+    size,
+    head,
+    isWhole,
+    compression: null,
+    utf16: null,
+    identity,
+    startPass: () => startPass(name, fd, identity),
+  };
 }
 
 async function startPass(name: string, spooled: number, identity: FileIdentity | null): Promise<InputPass> {

@@ -1,5 +1,5 @@
 import { PerilbookError } from '../errors.ts';
-import { nearestNames } from './nearest-names.ts';
+import { nearestNames } from '../nearest-name.ts';
 
 /** Where the locations of a file stand. */
 export interface LocationColumns {
@@ -9,7 +9,7 @@ export interface LocationColumns {
   readonly note: string | null;
 }
 
-/** What a user says of the columns; what is left out is looked for. */
+/** What a user says of the columns, each by its name or by its number from 1; what is left out is looked for. */
 export interface NamedColumns {
   readonly lat?: string | undefined;
   readonly lng?: string | undefined;
@@ -131,14 +131,29 @@ function noteOf(
   return plain[chosen.lat] === 'y' ? `${text(chosen)} were taken as latitude and longitude.` : null;
 }
 
+/** A name as it is written comes first, then whatever its case, then the number of a column. */
 function indexOfNamed(names: readonly string[], wanted: string, role: string): number {
-  const exact = names.indexOf(wanted);
-  if (exact >= 0) return exact;
-  const loose = names.findIndex((name) => name.trim().toLowerCase() === wanted.trim().toLowerCase());
-  if (loose >= 0) return loose;
+  const plain = (name: string) => name.trim().toLowerCase();
+  for (const matches of [(name: string) => name === wanted, (name: string) => plain(name) === plain(wanted)]) {
+    const found = [...names.keys()].filter((i) => matches(names[i]!));
+    if (found.length === 1) return found[0]!;
+    if (found.length > 1) throw ambiguous(names, wanted, role, found);
+  }
+  const number = /^\d+$/.test(wanted.trim()) ? Number(wanted) : 0;
+  if (number >= 1 && number <= names.length) return number - 1;
   const near = nearestNames(wanted, names);
   const suggestion = near.length === 0 ? '' : `; did you mean ${near.map((name) => `"${name}"`).join(' or ')}?`;
   throw columnsError(`There is no ${role} column "${wanted}"${suggestion}`, names, wanted);
+}
+
+function ambiguous(names: readonly string[], wanted: string, role: string, found: readonly number[]): PerilbookError {
+  const places = found.map((i) => `column ${i + 1}`).join(' or ');
+  return new PerilbookError(
+    'INPUT_COLUMNS',
+    `The ${role} column "${wanted}" may be ${places}`,
+    `Name it by its number, for instance ${found[0]! + 1}.`,
+    { column: wanted, columns: names },
+  );
 }
 
 const COLUMNS_SHOWN = 40;
@@ -146,14 +161,25 @@ const COLUMNS_SHOWN = 40;
 function columnsError(message: string, names: readonly string[], column?: string): PerilbookError {
   const shown = names.slice(0, COLUMNS_SHOWN).map((name) => name || '(no name)');
   const more = names.length > COLUMNS_SHOWN ? `, and ${names.length - COLUMNS_SHOWN} more` : '';
-  const filled = names.filter((name) => name !== '');
-  const looksLikeData =
-    filled.length > 0 && filled.filter((name) => /^[+-]?[\d.:/-]+$/.test(name)).length * 3 >= filled.length;
-  const hint = looksLikeData
-    ? 'The first line looks like data: add a line with the names of the columns above it.'
-    : 'Name the latitude and the longitude column of this file.';
+  const hint = hintFor(names);
   return new PerilbookError('INPUT_COLUMNS', `${message}. The columns are: ${shown.join(', ')}${more}`, hint, {
     ...(column === undefined ? {} : { column }),
     columns: names,
   });
+}
+
+function hintFor(names: readonly string[]): string {
+  if (names.every((name, i) => name === String(i + 1))) {
+    return 'The file has no header line: give the numbers of the latitude and the longitude column.';
+  }
+  // A storm's own line ("AL012014, ARTHUR, 25,") stands above the lines of its track.
+  if (/^(?:AL|EP|CP)\d{6}$/.test(names[0] ?? '')) {
+    return 'This is a HURDAT2 file of storm tracks: it has two kinds of lines and no table of locations.';
+  }
+  const filled = names.filter((name) => name !== '');
+  const looksLikeData =
+    filled.length > 0 && filled.filter((name) => /^[+-]?[\d.:/-]+$/.test(name)).length * 3 >= filled.length;
+  return looksLikeData
+    ? 'The first line looks like data: add a line with the names of the columns above it, or say that there is none and give the columns by number.'
+    : 'Name the latitude and the longitude column of this file.';
 }

@@ -1,7 +1,30 @@
 import { isUtf8 } from 'node:buffer';
+import { PerilbookError } from '../errors.ts';
+import type { Utf16 } from './utf16.ts';
 
-/** The encodings of text files that are read. A file is UTF-8 unless its bytes say otherwise. */
+/** The encodings whose structure is ASCII, so that their bytes are parsed as they are. A file is UTF-8 unless its bytes
+ * say otherwise. */
 export type TextEncoding = 'utf-8' | 'windows-1252';
+
+/** The encodings of text files that are read. */
+export type FileEncoding = TextEncoding | Utf16;
+
+/** The encoding that a user names, by any of its usual names (`latin1`, `cp1252`, `utf8`). @throws USAGE */
+export function encodingNamed(name: string): FileEncoding {
+  const known: readonly FileEncoding[] = ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'];
+  const found = known.find((encoding) => encoding === standardName(name));
+  if (found) return found;
+  const hint = `Give one of ${known.join(', ')}, or convert the file to UTF-8 first.`;
+  throw new PerilbookError('USAGE', `${JSON.stringify(name)} is not an encoding that is read`, hint);
+}
+
+function standardName(name: string): string | null {
+  try {
+    return new TextDecoder(name).encoding;
+  } catch {
+    return null;
+  }
+}
 
 const NON_ASCII = /[^\0-\x7f]/;
 const windows1252 = new TextDecoder('windows-1252');

@@ -180,8 +180,8 @@ test('an interrupt lets calls in flight land, writes all rows, and the next run 
   const interruption = new AbortController();
   const progress = newProgress();
   const watch = setInterval(() => progress.calls >= 20 && interruption.abort(), 1);
+  t.after(() => clearInterval(watch));
   const ended = await desk.run({ topics: ['wildfire'] }, { interrupt: interruption.signal, progress });
-  clearInterval(watch);
   assert.deepEqual([ended.stop?.reason, ended.state], ['interrupted', 'interrupted']);
   const { ok, deferred } = ended.summary.status;
   assert.ok(ok >= 20 && deferred > 0 && ok + deferred === 200, JSON.stringify(ended.summary.status));

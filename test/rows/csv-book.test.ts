@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { openBook } from '../../src/rows/open-book.ts';
+import { guessUtf16 } from '../../src/rows/utf16.ts';
 import { ADDED, allRows, enrich, fillProblems, fillWith, temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();
@@ -154,4 +155,31 @@ test('one field that is not UTF-8 far behind a UTF-8 head is still read', async 
   );
   const rows = await allRows(await openBook(file), [0]);
   assert.deepEqual([rows[0]?.fields, rows.at(-1)?.fields], [['é'], ['café']]);
+});
+
+test('whatever the bytes, a file is refused with a reason or comes back whole', async () => {
+  const noise = fc.oneof(fc.uint8Array({ maxLength: 80 }), fc.uint8Array({ maxLength: 80, max: 64 }));
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      noise,
+      fc.constantFrom('', 'lat,lng\n', `lat,lng\n${'1,2\n'.repeat(1200)}`),
+      async (bytes, header) => {
+        const source = Buffer.concat([Buffer.from(header), bytes]);
+        fc.pre(guessUtf16(source) === null);
+        try {
+          const output = await enrich(folder, source, { added: ADDED.slice(0, 1), fill: fillWith(['#MARK#']) });
+          const bare = output.replace(/[\t;|,]?hazard_status/, '').replaceAll(/[\t;|,]?#MARK#/g, '');
+          // Padding adds delimiters only.
+          const plain = (text: string) => text.replaceAll(/[\t;|,]/g, '');
+          assert.equal(plain(bare), plain(source.toString('latin1')));
+        } catch (error) {
+          assert.equal((error as { code?: string }).code, 'INPUT_UNREADABLE');
+          refused++;
+        }
+      },
+    ),
+    { numRuns: 600 },
+  );
+  assert.ok(refused > 0 && refused < 600);
 });

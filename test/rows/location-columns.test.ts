@@ -53,6 +53,29 @@ test('named columns are taken, exactly first, then whatever the case', () => {
   });
 });
 
+test('a column may be given by its number, unless a name is just that', () => {
+  assert.deepEqual(findLocationColumns(['a', 'b', 'c'], { lat: '2', lng: ' 3 ' }), { lat: 1, lng: 2, note: null });
+  assert.equal(findLocationColumns(['3', 'b', 'c'], { lat: '3', lng: 'c' }).lat, 0);
+  for (const lat of ['0', '4', '-1', '1.5', '']) {
+    assert.throws(() => findLocationColumns(['a', 'b', 'c'], { lat, lng: 'c' }), { code: 'INPUT_COLUMNS' }, lat);
+  }
+});
+
+test('a name that several columns have is refused, with their numbers', () => {
+  const names = ['id', 'lat', 'LAT', 'lng', 'lat', ''];
+  const refused = (message: RegExp) => ({ code: 'INPUT_COLUMNS', message, hint: /by its number, for instance \d/ });
+  assert.throws(
+    () => findLocationColumns(names, { lat: 'lat', lng: 'lng' }),
+    refused(/^The latitude column "lat" may be column 2 or column 5$/),
+  );
+  assert.throws(
+    () => findLocationColumns(names, { lat: 'Lat', lng: 'lng' }),
+    refused(/column 2 or column 3 or column 5$/),
+  );
+  assert.deepEqual(findLocationColumns(names, { lat: 'LAT', lng: 'lng' }), { lat: 2, lng: 3, note: null });
+  assert.deepEqual(findLocationColumns(names, { lat: '5', lng: 'lng' }), { lat: 4, lng: 3, note: null });
+});
+
 test('what is not there is named, with what was probably meant', () => {
   const names = ['id', 'Latitude', 'Longitude'];
   const refused = (message: RegExp) => ({ code: 'INPUT_COLUMNS', message });

@@ -1,0 +1,24 @@
+import { extname } from 'node:path';
+
+/** How a file may be compressed; found by its content, never by its name. */
+export type Compression = 'gzip' | 'zstd';
+
+/** What the first bytes say. A zstd file may begin with frames that are to be skipped (pzstd, seekable zstd). */
+export function compressionOf(head: Buffer): Compression | null {
+  const start = head.toString('latin1', 0, 4);
+  if (start.startsWith('\x1f\x8b\x08')) return 'gzip';
+  const isSkipped = start >= 'P' && start <= '_\xff' && start.endsWith('*M\x18');
+  return start === '(\xb5/\xfd' || isSkipped ? 'zstd' : null;
+}
+
+const BY_EXTENSION: Readonly<Record<string, Compression>> = { '.gz': 'gzip', '.zst': 'zstd', '.zstd': 'zstd' };
+
+/** How an output is to be compressed: as its name says, or as the input when both names end alike. */
+export function compressionOfOutput(
+  output: string,
+  input: { readonly name: string; readonly compression: Compression | null },
+): Compression | null {
+  if (output === '-') return null;
+  const extension = extname(output).toLowerCase();
+  return BY_EXTENSION[extension] ?? (extension === extname(input.name).toLowerCase() ? input.compression : null);
+}

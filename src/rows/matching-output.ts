@@ -1,0 +1,74 @@
+import type { Writable } from 'node:stream';
+import { createGzip, createZstdCompress } from 'node:zlib';
+import { type Compression, compressionOfOutput } from './compression.ts';
+import type { InputFile } from './input-file.ts';
+import { type OutputFile, openOutput } from './output-file.ts';
+import { utf16Output } from './utf16-files.ts';
+
+/** An output that counts what reaches the file. */
+export interface CountedOutput extends OutputFile {
+  /** The bytes of the file, after compression. */
+  readonly written: () => number;
+}
+
+/** Opens an output for text that was read from `input`: in its UTF-16, and compressed as the names say. */
+export async function openMatchingOutput(
+  name: string,
+  input: InputFile,
+  stdout?: Writable,
+  signal?: AbortSignal,
+): Promise<CountedOutput> {
+  const file = await openOutput(name, input.identity, stdout, signal);
+  let written = 0;
+  const counted: OutputFile = {
+    ...file,
+    write(bytes) {
+      written += bytes.length;
+      return file.write(bytes);
+    },
+  };
+  const compression = compressionOfOutput(name, input);
+  const packed = compression ? compressedOutput(counted, compression) : counted;
+  const output = input.utf16 ? utf16Output(packed, input.utf16) : packed;
+  return { ...output, written: () => written };
+}
+
+const BYTES_A_CHUNK = 256 * 1024;
+/** Of a million rows of 570 bytes: level 5 takes 7.4 s and gives 146 MB, the usual 6 takes 9.4 s for 145 MB, 3 takes 6.3 s for
+ * 164 MB; zstd at its usual level takes no time of its own beside the writing (3.5 s, 66 MB). */
+const GZIP_LEVEL = 5;
+
+/** An output that compresses what it is given; zlib does so on a thread of its own. */
+export function compressedOutput(output: OutputFile, compression: Compression): OutputFile {
+  const engine =
+    compression === 'gzip'
+      ? createGzip({ level: GZIP_LEVEL, chunkSize: BYTES_A_CHUNK })
+      : createZstdCompress({ chunkSize: BYTES_A_CHUNK });
+  const passedOn = passOn(engine, output);
+  // The next write or the commit reports a failure; until then it must not count as unhandled.
+  passedOn.catch(() => {});
+  return {
+    async write(bytes) {
+      const taken = new Promise<void>((done, fail) => {
+        engine.write(bytes, (error) => (error ? fail(error) : done()));
+      });
+      taken.catch(() => {});
+      // An engine that was destroyed by a failed write forgets the chunk that it was given.
+      await Promise.race([taken, passedOn]);
+    },
+    async commit() {
+      engine.end();
+      await passedOn;
+      await output.commit();
+    },
+    async discard() {
+      engine.destroy();
+      await passedOn.catch(() => {});
+      await output.discard();
+    },
+  };
+}
+
+async function passOn(engine: AsyncIterable<Buffer>, output: OutputFile): Promise<void> {
+  for await (const chunk of engine) await output.write(chunk);
+}

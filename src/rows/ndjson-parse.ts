@@ -1,0 +1,25 @@
+import { isObject } from './ndjson-columns.ts';
+
+interface ExactJson {
+  rawJSON(text: string): unknown;
+  parse(text: string, reviver: (key: string, value: unknown, context: { source: string }) => unknown): unknown;
+}
+
+/** The type library does not know these two yet. */
+const exactJson = JSON as unknown as ExactJson;
+
+const LONG_NUMBER = /\d{16}/;
+
+/** Reads an object; null for anything else. Numbers that JavaScript would round keep their digits. */
+export function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = LONG_NUMBER.test(text) ? exactJson.parse(text, keepDigits) : JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function keepDigits(_: string, value: unknown, { source }: { source: string }): unknown {
+  return typeof value === 'number' && String(value) !== source ? exactJson.rawJSON(source) : value;
+}

@@ -1,0 +1,106 @@
+/** Finds the parts of JSON in its bytes, so that new ones can be set in and all others stay as they were written. What is
+ * scanned is known to be JSON, or is parsed part by part: here only its ends are looked for. */
+
+export interface Member {
+  readonly name: string;
+  /** Where the name begins. */
+  readonly from: number;
+  readonly valueFrom: number;
+  readonly valueTo: number;
+}
+
+/** Says that the bytes end, or go on, where JSON would not. */
+export class NotJson extends Error {}
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/** The members of the object that begins at `at`, and where its closing brace stands. @throws NotJson */
+export function objectMembers(bytes: Buffer, at: number): { members: Member[]; close: number } {
+  const members: Member[] = [];
+  const close = eachPart(bytes, at, OPEN_OBJECT, CLOSE_OBJECT, (from) => {
+    if (bytes[from] !== QUOTE) throw new NotJson();
+    const nameEnd = endOfText(bytes, from);
+    const colon = skipSpace(bytes, nameEnd);
+    if (bytes[colon] !== COLON) throw new NotJson();
+    const valueFrom = skipSpace(bytes, colon + 1);
+    const valueTo = endOfValue(bytes, valueFrom);
+    members.push({ name: nameOf(bytes, from, nameEnd), from, valueFrom, valueTo });
+    return valueTo;
+  });
+  return { members, close };
+}
+
+/** Where each element of the list that begins at `at` begins and ends. @throws NotJson */
+export function listElements(bytes: Buffer, at: number): { from: number; to: number }[] {
+  const elements: { from: number; to: number }[] = [];
+  eachPart(bytes, at, OPEN_LIST, CLOSE_LIST, (from) => {
+    const to = endOfValue(bytes, from);
+    elements.push({ from, to });
+    return to;
+  });
+  return elements;
+}
+
+/** The first byte from `at` on that is no space. */
+export function skipSpace(bytes: Buffer, at: number): number {
+  let end = at;
+  while (bytes[end] === 0x20 || bytes[end] === 0x0a || bytes[end] === 0x0d || bytes[end] === 0x09) end++;
+  return end;
+}
+
+function eachPart(bytes: Buffer, at: number, open: number, close: number, take: (from: number) => number): number {
+  if (bytes[at] !== open) throw new NotJson();
+  let next = skipSpace(bytes, at + 1);
+  if (bytes[next] === close) return next;
+  for (;;) {
+    next = skipSpace(bytes, take(next));
+    if (bytes[next] === close) return next;
+    if (bytes[next] !== COMMA) throw new NotJson();
+    next = skipSpace(bytes, next + 1);
+  }
+}
+
+function nameOf(bytes: Buffer, from: number, to: number): string {
+  try {
+    return String(JSON.parse(bytes.toString('utf8', from, to)));
+  } catch {
+    throw new NotJson();
+  }
+}
+
+function endOfText(bytes: Buffer, from: number): number {
+  for (let at = from + 1; at < bytes.length; at++) {
+    if (bytes[at] === BACKSLASH) at++;
+    else if (bytes[at] === QUOTE) return at + 1;
+  }
+  throw new NotJson();
+}
+
+/** Letters, digits, sign, point: what numbers and words are made of. */
+function isOfScalar(byte: number): boolean {
+  return (
+    (byte >= 0x30 && byte <= 0x39) ||
+    ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a) ||
+    (byte >= 0x2b && byte <= 0x2e && byte !== COMMA)
+  );
+}
+
+function endOfValue(bytes: Buffer, from: number): number {
+  const first = bytes[from];
+  if (first === QUOTE) return endOfText(bytes, from);
+  if (first !== OPEN_OBJECT && first !== OPEN_LIST) {
+    let at = from;
+    while (at < bytes.length && isOfScalar(bytes[at]!)) at++;
+    if (at === from) throw new NotJson();
+    return at;
+  }
+  let depth = 0;
+  for (let at = from; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = endOfText(bytes, at) - 1;
+    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
+    else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --depth === 0) return at + 1;
+  }
+  throw new NotJson();
+}

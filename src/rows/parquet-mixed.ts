@@ -1,0 +1,115 @@
+import { extname } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { Field } from '../contract/answer.ts';
+import { suffixWriter } from './csv-suffix.ts';
+import { gatherBytes } from './gather-bytes.ts';
+import type { InputFile } from './input-file.ts';
+import { openMatchingOutput } from './matching-output.ts';
+import { jsonLine } from './ndjson-write.ts';
+import type { PartedBook } from './parquet-book.ts';
+import { writeNewParquet } from './parquet-new.ts';
+import type { Book, Row, WriteRequest, WriteResult } from './port.ts';
+
+type TextFormat = 'csv' | 'tsv' | 'ndjson';
+
+const BY_EXTENSION: Readonly<Record<string, TextFormat | 'parquet'>> = {
+  '.parquet': 'parquet',
+  '.pq': 'parquet',
+  '.csv': 'csv',
+  '.tsv': 'tsv',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+};
+
+/** The format that the name of an output asks for; null when it says nothing: then it is the input's. */
+export function formatOfOutput(output: string): TextFormat | 'parquet' | null {
+  const name = output.toLowerCase().replace(/\.(?:gz|zst|zstd)$/, '');
+  return output === '-' ? null : (BY_EXTENSION[extname(name)] ?? null);
+}
+
+/** A book that writes its own format as it can, byte for byte, and the others as the name of the output asks: then all
+ * values go through their text form. */
+export function mixedBook(book: Book | PartedBook, input: InputFile, stdout?: Writable): Book {
+  return {
+    format: book.format,
+    columns: book.columns,
+    read: (columns) => book.read(columns),
+    write: async (request) => {
+      const format = formatOfOutput(request.output);
+      // The delimiter of a CSV file is kept, whatever the output is called.
+      const isOwn = format === null || format === book.format || (format === 'tsv' && book.format === 'csv');
+      if (isOwn) return await book.write(request);
+      const table = textTable(book, request);
+      if (format === 'parquet') return await writeNewParquet(table, request, input.identity, stdout);
+      return await writeText(table, request, input, format, stdout);
+    },
+  };
+}
+
+/** The rows of a book as texts, each with what `fill` needs of it. */
+export interface TextTable {
+  readonly names: readonly string[];
+  readonly batches: () => AsyncGenerator<{
+    readonly texts: readonly (readonly string[])[];
+    readonly rows: readonly Row[];
+  }>;
+}
+
+function textTable(book: Book | PartedBook, { columns, dropFrom }: WriteRequest): TextTable {
+  const whole = 'wholeColumns' in book ? book.wholeColumns : [...book.columns.keys()];
+  const kept = whole.filter((index) => index < (dropFrom ?? book.columns.length));
+  return {
+    names: kept.map((index) => book.columns[index]!),
+    async *batches() {
+      for await (const read of book.read([...kept, ...columns])) {
+        const texts = read.map((row) => row.fields.slice(0, kept.length));
+        const rows = read.map((row): Row => ({ ...row, fields: row.fields.slice(kept.length) }));
+        yield { texts, rows };
+      }
+    },
+  };
+}
+
+const DELIMITERS = { csv: ',', tsv: '\t' } as const;
+
+async function writeText(
+  table: TextTable,
+  request: WriteRequest,
+  input: InputFile,
+  format: TextFormat,
+  stdout?: Writable,
+): Promise<WriteResult> {
+  const names = [...table.names, ...request.added.map(({ name }) => name)];
+  const output = await openMatchingOutput(request.output, input, stdout, request.signal);
+  try {
+    const gathered = gatherBytes((bytes) => output.write(bytes));
+    const add = lineWriter(format, names);
+    const put = (fields: readonly Field[]) => {
+      add(fields, gathered);
+      gathered.addText('\n');
+    };
+    if (format !== 'ndjson') put(names);
+    let count = 0;
+    for await (const { texts, rows } of table.batches()) {
+      request.signal?.throwIfAborted();
+      const filled = await request.fill(rows);
+      for (const [i, fields] of filled.entries()) put([...texts[i]!, ...fields]);
+      count += rows.length;
+      await gathered.flushIfFull();
+    }
+    await gathered.finish();
+    request.signal?.throwIfAborted();
+    await output.commit();
+    return { rows: count, bytes: output.written() };
+  } catch (error) {
+    await output.discard();
+    throw error;
+  }
+}
+
+function lineWriter(format: TextFormat, names: readonly string[]): ReturnType<typeof suffixWriter> {
+  if (format !== 'ndjson') {
+    return suffixWriter({ delimiter: DELIMITERS[format], encoding: 'utf-8', width: names.length });
+  }
+  return (fields, to) => to.addText(Buffer.from(jsonLine(names, fields)).toString('latin1'));
+}

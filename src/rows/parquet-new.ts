@@ -1,0 +1,119 @@
+import type { Writable } from 'node:stream';
+import type { Field } from '../contract/answer.ts';
+import { type InputIdentity, openOutput } from './output-file.ts';
+import { type AddedChunks, schemaElement } from './parquet-edit.ts';
+import { binary, i32, i64, list, struct } from './parquet-fields.ts';
+import type { TextTable } from './parquet-mixed.ts';
+import { gatherFields } from './parquet-store.ts';
+import { THRIFT, type ThriftStruct } from './parquet-thrift.ts';
+import { filledRows, type ParquetSink, parquetSink } from './parquet-write.ts';
+import type { AddedColumn, WriteRequest, WriteResult } from './port.ts';
+
+const ROWS_A_GROUP = 131_072;
+/** A row group is gathered in memory; long texts end it earlier. */
+const CHARACTERS_A_GROUP = 64 * 1024 * 1024;
+
+/** Writes a table of texts as a new Parquet file. The original columns stay texts, an empty one null: nothing is guessed of
+ * their types; the added columns have theirs. */
+export async function writeNewParquet(
+  table: TextTable,
+  request: WriteRequest,
+  identity: InputIdentity | null,
+  stdout?: Writable,
+): Promise<WriteResult> {
+  const output = await openOutput(request.output, identity, stdout, request.signal);
+  try {
+    const sink = parquetSink(output);
+    await sink.write(Buffer.from('PAR1'));
+    const columns = distinctNames(table.names, request.added);
+    const groups: ThriftStruct[] = [];
+    let rowsInAll = 0;
+    let group = newGroup(columns, request.added);
+    const endGroup = async () => {
+      if (group.rows > 0) groups.push(await group.write(sink, groups.length));
+      group = newGroup(columns, request.added);
+    };
+    for await (const { texts, rows } of table.batches()) {
+      request.signal?.throwIfAborted();
+      const filled = await filledRows(request, rows);
+      for (const [i, fields] of filled.entries()) {
+        group.add(texts[i]!, fields);
+        if (group.rows === ROWS_A_GROUP || group.characters > CHARACTERS_A_GROUP) await endGroup();
+      }
+      rowsInAll += rows.length;
+    }
+    await endGroup();
+    await sink.finish(newFooter([...columns, ...request.added], rowsInAll, groups));
+    request.signal?.throwIfAborted();
+    await output.commit();
+    return { rows: rowsInAll, bytes: sink.position() };
+  } catch (error) {
+    await output.discard();
+    throw error;
+  }
+}
+
+function newGroup(columns: readonly AddedColumn[], added: readonly AddedColumn[]) {
+  const originals = gatherFields(columns, ROWS_A_GROUP);
+  const extras = gatherFields(added, ROWS_A_GROUP);
+  const group = {
+    rows: 0,
+    characters: 0,
+    add(texts: readonly string[], fields: readonly Field[]) {
+      originals.add(texts.map((text) => (text === '' ? null : text)));
+      extras.add(fields);
+      for (const text of texts) group.characters += text.length;
+      group.rows++;
+    },
+    async write(sink: ParquetSink, ordinal: number): Promise<ThriftStruct> {
+      const start = sink.position();
+      const parts = [await sink.addChunks(originals.take()), await sink.addChunks(extras.take())];
+      const sum = (of: (part: AddedChunks) => number) => parts.reduce((total, part) => total + of(part), 0);
+      const chunks = parts.flatMap((part) => [...part.chunks]);
+      return {
+        fields: [
+          list(1, THRIFT.STRUCT, chunks),
+          i64(
+            2,
+            sum((part) => part.unpackedSize),
+          ),
+          i64(3, group.rows),
+          i64(5, start),
+          i64(
+            6,
+            sum((part) => part.size),
+          ),
+          { id: 7, type: THRIFT.I16, value: ordinal % 32_768 },
+        ],
+      };
+    },
+  };
+  return group;
+}
+
+function newFooter(columns: readonly AddedColumn[], rows: number, groups: ThriftStruct[]): ThriftStruct {
+  const root: ThriftStruct = { fields: [binary(4, 'schema'), i32(5, columns.length)] };
+  const orders = columns.map((): ThriftStruct => ({ fields: [struct(1)] }));
+  return {
+    fields: [
+      i32(1, 1),
+      list(2, THRIFT.STRUCT, [root, ...columns.map(schemaElement)]),
+      i64(3, rows),
+      list(4, THRIFT.STRUCT, groups),
+      binary(6, 'Perilbook'),
+      list(7, THRIFT.STRUCT, orders),
+    ],
+  };
+}
+
+/** Many readers of Parquet cannot tell two columns of one name apart, or take none for a name. */
+function distinctNames(names: readonly string[], added: readonly AddedColumn[]): AddedColumn[] {
+  const taken = new Set(added.map(({ name }) => name.toLowerCase()));
+  return names.map((given, index) => {
+    const stem = given === '' ? `column_${index + 1}` : given;
+    let name = stem;
+    for (let copy = 2; taken.has(name.toLowerCase()); copy++) name = `${stem}_${copy}`;
+    taken.add(name.toLowerCase());
+    return { name, type: 'text' };
+  });
+}

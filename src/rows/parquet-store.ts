@@ -1,0 +1,220 @@
+import type { Field } from '../contract/answer.ts';
+import { PerilbookError } from '../errors.ts';
+import type { AddedColumn } from './port.ts';
+
+/**
+ * The added fields of a row group, turned from rows into columns as they come. Rows that share one array of fields are one
+ * entry; the arrays themselves are let go, so that memory is 8 bytes a number and 4 a text for each entry.
+ */
+export interface FieldStore {
+  /** The entry of each row. */
+  readonly entryOf: Uint32Array;
+  readonly rows: number;
+  /** True when each row is an entry of its own, in the same order. */
+  readonly isPlain: boolean;
+  readonly columns: readonly StoredColumn[];
+}
+
+export type StoredColumn = TextColumn | NumberColumn;
+
+export interface TextColumn {
+  readonly kind: 'text';
+  readonly name: string;
+  /** For each entry 0 for null, or the number of its text, counted from 1. */
+  readonly ids: Uint32Array;
+  texts: string[];
+  known: Map<string, number>;
+  nulls: number;
+}
+
+export interface NumberColumn {
+  readonly kind: 'number' | 'count' | 'time';
+  readonly name: string;
+  /** For times the milliseconds since the epoch. */
+  readonly values: Float64Array;
+  /** 1 where there is a value; made when the first null comes. */
+  present: Uint8Array | null;
+  nulls: number;
+}
+
+/** Takes the fields of row after row, of one row group after the other. */
+export interface FieldGatherer {
+  add(fields: readonly Field[]): void;
+  /** What was gathered since the last time. Valid until the next `add`. */
+  take(): FieldStore;
+}
+
+/** Arrays that are known again by identity before it is asked whether that was worth it. */
+const REMEMBERED = 16_384;
+
+/** Times are those of the service's answers: few, and the same for many rows. */
+const TIMES_REMEMBERED = 32_768;
+
+/** Makes a gatherer for row groups of at most so many rows. Its arrays are made once, and used again for each row group: to
+ * make or enlarge them on the way took a third of all time. What is never touched of them takes no memory. */
+export function gatherFields(added: readonly AddedColumn[], mostRows: number): FieldGatherer {
+  const columns = orTooLarge(mostRows, () => added.map((column) => newColumn(column, mostRows)));
+  const timeOf = rememberingTimes();
+  const width = columns.length;
+  const entryOf = new Uint32Array(mostRows);
+  let known = new Map<readonly Field[], number>();
+  let isRemembering = true;
+  let last: readonly Field[] | null = null;
+  let hits = 0;
+  let rows = 0;
+  let entries = 0;
+  let isTaken = false;
+  // The columns that take any number as it is: most fields are such, and need no more than to be put there.
+  const findPlain = () => columns.map((column) => (column.kind === 'number' ? column.values : null));
+  let plain: (Float64Array | null)[] = findPlain();
+
+  const addEntry = (fields: readonly Field[]): number => {
+    if (fields.length !== width) throw bug(`A row was given ${fields.length} fields for ${width} columns`);
+    for (let c = 0; c < width; c++) {
+      const field = fields[c]!;
+      const values = plain[c]!;
+      if (values !== null && typeof field === 'number') {
+        values[entries] = field;
+        continue;
+      }
+      put(columns[c]!, entries, field, timeOf);
+      // A first null has made the column one with gaps.
+      plain[c] = null;
+    }
+    return entries++;
+  };
+
+  const entryFor = (fields: readonly Field[]): number => {
+    if (fields === last) return entries - 1;
+    if (!isRemembering) {
+      last = fields;
+      return addEntry(fields);
+    }
+    const found = known.get(fields);
+    if (found !== undefined) {
+      hits++;
+      return found;
+    }
+    if (known.size === REMEMBERED) {
+      // Rows that never share make remembering dearer than storing: then only neighbours are compared.
+      isRemembering = hits * 4 > REMEMBERED;
+      hits = 0;
+      known = new Map();
+    }
+    const entry = addEntry(fields);
+    if (isRemembering) known.set(fields, entry);
+    return entry;
+  };
+
+  return {
+    add(fields) {
+      if (isTaken) {
+        for (const column of columns) clear(column);
+        plain = findPlain();
+        [rows, entries, hits, last, isRemembering, isTaken] = [0, 0, 0, null, true, false];
+        known = new Map();
+      }
+      entryOf[rows++] = entryFor(fields);
+    },
+    take() {
+      isTaken = true;
+      return { entryOf: entryOf.subarray(0, rows), rows, isPlain: entries === rows, columns };
+    },
+  };
+}
+
+function newColumn({ name, type }: AddedColumn, room: number): StoredColumn {
+  if (type === 'text') {
+    return { kind: 'text', name, ids: new Uint32Array(room), texts: [], known: new Map(), nulls: 0 };
+  }
+  return { kind: type, name, values: new Float64Array(room), present: null, nulls: 0 };
+}
+
+function clear(column: StoredColumn): void {
+  column.nulls = 0;
+  if (column.kind !== 'text') {
+    column.present = null;
+    return;
+  }
+  column.texts = [];
+  column.known = new Map();
+}
+
+function put(column: StoredColumn, entry: number, field: Field, timeOf: (text: string) => number): void {
+  if (column.kind === 'text') {
+    if (field === null) {
+      column.nulls++;
+      column.ids[entry] = 0;
+    } else column.ids[entry] = idOf(column, typeof field === 'string' ? field : String(field));
+    return;
+  }
+  if (field === null) {
+    column.nulls++;
+    column.present ??= new Uint8Array(column.values.length).fill(1, 0, entry);
+    column.present[entry] = 0;
+    return;
+  }
+  const value = column.kind === 'time' && typeof field === 'string' ? timeOf(field) : field;
+  if (typeof value !== 'number' || !fits(column.kind, value)) throw misfit(column, field);
+  column.values[entry] = value;
+  if (column.present !== null) column.present[entry] = 1;
+}
+
+/** Ratings are few, and mostly the very same strings: to compare them costs less than to look them up. */
+const COMPARED = 8;
+
+function idOf(column: TextColumn, text: string): number {
+  const { texts, known } = column;
+  const compared = Math.min(texts.length, COMPARED);
+  for (let i = 0; i < compared; i++) if (texts[i] === text) return i + 1;
+  if (texts.length < COMPARED) return texts.push(text);
+  let id = known.get(text);
+  if (id === undefined) {
+    id = texts.push(text);
+    known.set(text, id);
+  }
+  return id;
+}
+
+function fits(kind: NumberColumn['kind'], value: number): boolean {
+  if (kind === 'number') return true;
+  return kind === 'count' ? (value | 0) === value : Number.isSafeInteger(value);
+}
+
+function rememberingTimes(): (text: string) => number {
+  let known = new Map<string, number>();
+  return (text) => {
+    let time = known.get(text);
+    if (time === undefined) {
+      time = Date.parse(text);
+      if (known.size >= TIMES_REMEMBERED) known = new Map();
+      known.set(text, time);
+    }
+    return time;
+  };
+}
+
+function misfit({ name, kind }: NumberColumn, field: Field): PerilbookError {
+  const what = { number: 'a number', count: 'a whole number of 32 bits', time: 'a time' }[kind];
+  return new PerilbookError(
+    'SERVICE_DATA',
+    `An answer has ${JSON.stringify(field)} in ${name}, which is not ${what}`,
+    'Choose a CSV output, which takes any value, and report this to the provider.',
+    { column: name },
+  );
+}
+
+/** Arrays that cannot be made at all are no bug of the program. */
+function orTooLarge<T>(rows: number, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const message = `A row group of ${rows} rows is too large for the memory of this machine`;
+    throw new PerilbookError('INPUT_UNREADABLE', message, 'Write the file again with smaller row groups.', {}, error);
+  }
+}
+
+function bug(message: string): PerilbookError {
+  return new PerilbookError('BUG', message, 'Please report this.');
+}

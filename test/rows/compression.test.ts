@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { test } from 'node:test';
+import { constants, gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { compressionOf, compressionOfOutput } from '../../src/rows/compression.ts';
+import { compressedOutput } from '../../src/rows/matching-output.ts';
+import { openBook } from '../../src/rows/open-book.ts';
+import { ADDED, allRows, fillProblems, temporaryFolder } from './book-fixture.ts';
+
+const folder = temporaryFolder();
+const ROWS = 400;
+const TEXT = `lat,lng,n\n${Array.from({ length: ROWS }, (_, i) => `30.${i * 7919},-100.${(i * 104_729) % 99_991},${i}\n`).join('')}`;
+const [first, second] = [Buffer.from(TEXT.slice(0, 3000)), Buffer.from(TEXT.slice(3000))];
+
+const skippable = Buffer.alloc(24);
+skippable.writeUInt32LE(0x184d2a53, 0);
+skippable.writeUInt32LE(16, 4);
+const checksummed = (text: string) => zstdCompressSync(text, { params: { [constants.ZSTD_c_checksumFlag]: 1 } });
+
+async function readAll(content: Buffer) {
+  const file = join(folder, 'in.bin');
+  writeFileSync(file, content);
+  return await allRows(await openBook(file), [2]);
+}
+
+const READ: Readonly<Record<string, Buffer>> = {
+  gzip: gzipSync(TEXT),
+  'gzip, two members': Buffer.concat([gzipSync(first), gzipSync(second)]),
+  'gzip, an empty member between': Buffer.concat([gzipSync(first), gzipSync(''), gzipSync(second)]),
+  'gzip, filled up with zeros': Buffer.concat([gzipSync(TEXT), Buffer.alloc(5000)]),
+  zstd: zstdCompressSync(TEXT),
+  'zstd, two frames': Buffer.concat([zstdCompressSync(first), zstdCompressSync(second)]),
+  'zstd, a frame that is to be skipped first': Buffer.concat([skippable, zstdCompressSync(TEXT)]),
+  'zstd, frames that are to be skipped between and behind': Buffer.concat([
+    zstdCompressSync(first),
+    skippable,
+    zstdCompressSync(second),
+    skippable,
+  ]),
+};
+
+for (const [name, content] of Object.entries(READ)) {
+  test(`read whole: ${name}`, async () => {
+    const rows = await readAll(content);
+    assert.equal(rows.length, ROWS);
+    assert.equal(rows.at(-1)?.fields[0], String(ROWS - 1));
+  });
+}
+
+const REFUSED: Readonly<Record<string, readonly [content: Buffer, message: RegExp]>> = {
+  'gzip with something behind it': [Buffer.concat([gzipSync(TEXT), Buffer.from('rest')]), /gzip and is damaged/],
+  'gzip with something behind its zeros': [
+    Buffer.concat([gzipSync(TEXT), Buffer.alloc(9), Buffer.from('rest')]),
+    /something else behind its end/,
+  ],
+  'gzip, the second member torn': [Buffer.concat([gzipSync(first), gzipSync(second).subarray(0, 5)]), /is cut off/],
+  'zstd with something behind it': [
+    Buffer.concat([zstdCompressSync(TEXT), Buffer.from('rest of it')]),
+    /something else/,
+  ],
+  'zstd, the second frame torn': [
+    Buffer.concat([zstdCompressSync(first), zstdCompressSync(second).subarray(0, 40)]),
+    /is cut off/,
+  ],
+  'gzip with a wrong checksum': [flipped(gzipSync(TEXT), 6), /is damaged/],
+  'zstd with a wrong checksum': [flipped(checksummed(TEXT), 2), /is damaged/],
+};
+
+function flipped(content: Buffer, fromEnd: number): Buffer {
+  content[content.length - fromEnd]! ^= 1;
+  return content;
+}
+
+for (const [name, [content, message]] of Object.entries(REFUSED)) {
+  test(`refused: ${name}`, () =>
+    assert.rejects(readAll(content), { code: 'INPUT_UNREADABLE', message, hint: /again/ }));
+}
+
+test('a file cut off anywhere is refused, never read short', async () => {
+  for (const content of [gzipSync(TEXT), zstdCompressSync(TEXT)]) {
+    for (let length = 5; length < content.length; length += 37) {
+      await assert.rejects(readAll(content.subarray(0, length)), { code: 'INPUT_UNREADABLE', message: /is cut off/ });
+    }
+    await assert.rejects(readAll(content.subarray(0, -1)), { code: 'INPUT_UNREADABLE', message: /is cut off/ });
+  }
+});
+
+test('a byte damaged anywhere in checksummed data is refused, or changes nothing', async () => {
+  for (const content of [gzipSync(TEXT), checksummed(TEXT)]) {
+    for (let at = 4; at < content.length; at += 29) {
+      const damaged = Buffer.from(content);
+      damaged[at]! ^= 0x10;
+      const rows = await readAll(damaged).catch((error: { code?: string }) => error);
+      if (Array.isArray(rows)) assert.equal(rows.length, ROWS);
+      else assert.equal(rows.code, 'INPUT_UNREADABLE');
+    }
+  }
+});
+
+test('damage far behind the head is found by the first pass, and closes the file', async () => {
+  const big = gzipSync(`lat,lng\n${Array.from({ length: 300_000 }, (_, i) => `${i},${i * 3}\n`).join('')}`);
+  const file = join(folder, 'late.gz');
+  writeFileSync(file, big.subarray(0, -100));
+  const book = await openBook(file);
+  await assert.rejects(allRows(book, [0]), { code: 'INPUT_UNREADABLE', message: /is cut off/ });
+  writeFileSync(file, big);
+  const whole = await openBook(file);
+  for await (const batch of whole.read([0])) {
+    assert.ok(batch.length > 0);
+    break;
+  }
+  assert.equal((await allRows(whole, [0])).length, 300_000);
+});
+
+test('an enormous text in a small file is read in little memory', async () => {
+  const lines = gzipSync('1,2\n'.repeat(1_000_000));
+  const file = join(folder, 'bomb.gz');
+  writeFileSync(file, Buffer.concat([gzipSync('lat,lng\n'), ...Array.from({ length: 24 }, () => lines)]));
+  let rows = 0;
+  const before = process.memoryUsage().arrayBuffers;
+  let most = 0;
+  for await (const batch of (await openBook(file)).read([])) {
+    rows += batch.length;
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+  }
+  assert.equal(rows, 24_000_000);
+  assert.ok(most < 64 * 1024 * 1024, `${most} bytes`);
+});
+
+test('a line without an end is refused, however well it packs', async () => {
+  await assert.rejects(readAll(gzipSync(Buffer.alloc(200 * 1024 * 1024, 'x'))), { message: /no line end/ });
+  const torn = gzipSync(Buffer.concat([Buffer.from('lat,lng\n'), Buffer.alloc(200 * 1024 * 1024, 'x')]));
+  await assert.rejects(readAll(torn), { code: 'INPUT_UNREADABLE', message: /record without an end on line 2/ });
+});
+
+test('the output is compressed as its name says, or as an input whose name ends alike', async () => {
+  const unpack = { gzip: gunzipSync, zstd: zstdDecompressSync, plain: (bytes: Buffer) => bytes };
+  const cases = [
+    ['in.csv.gz', gzipSync, 'out.csv.gz', 'gzip'],
+    ['in.csv.gz', gzipSync, 'out.CSV.ZST', 'zstd'],
+    ['in.csv.gz', gzipSync, 'out.csv', 'plain'],
+    ['in.csv', Buffer.from, 'out.csv.zst', 'zstd'],
+    ['in.csv', zstdCompressSync, 'out.csv', 'zstd'],
+    ['in', gzipSync, 'out', 'gzip'],
+    ['in.csv', Buffer.from, 'out.csv', 'plain'],
+  ] as const;
+  for (const [from, pack, to, form] of cases) {
+    const [input, output] = [join(folder, from), join(folder, to)];
+    writeFileSync(input, pack(Buffer.from('lat,lng\n1,2\n')));
+    const book = await openBook(input);
+    const { bytes } = await book.write({ output, columns: [], dropFrom: null, added: ADDED, fill: fillProblems });
+    const written = readFileSync(output);
+    assert.equal(compressionOf(written) ?? 'plain', form, `${from} to ${to}`);
+    assert.equal(unpack[form](written).toString(), 'lat,lng,hazard_status,hazard_note,hail_score\n1,2,ok,,1.5\n');
+    assert.equal(bytes, written.length);
+  }
+  assert.equal(compressionOfOutput('-', { name: 'standard input', compression: 'gzip' }), null);
+});
+
+test('compressed standard input is unpacked, standard output is plain', async () => {
+  const stdout = new PassThrough();
+  const book = await openBook('-', {}, { stdin: Readable.from([gzipSync('lat,lng\n1,2\n')]), stdout });
+  assert.deepEqual((await allRows(book, [1]))[0]?.fields, ['2']);
+  await book.write({ output: '-', columns: [0], dropFrom: null, added: ADDED, fill: fillProblems });
+  stdout.end();
+  assert.match(Buffer.concat(await stdout.toArray()).toString(), /^lat,lng,hazard_status.*\n1,2,ok,,1.5\n$/);
+});
+
+test('a failure of the disk reaches the writer, and discarding ends the engine', async () => {
+  const failing = {
+    write: async () => Promise.reject(new Error('full')),
+    commit: async () => {},
+    discard: async () => {},
+  };
+  const output = compressedOutput(failing, 'gzip');
+  const noise = Buffer.from(Array.from({ length: 1 << 20 }, (_, i) => (Math.imul(i, 0x9e3779b1) >>> 13) & 0xff));
+  const writing = async () => {
+    for (let i = 0; i < 20; i++) await output.write(noise);
+    await output.commit();
+  };
+  await assert.rejects(writing, /full/);
+  await output.discard();
+});

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { stringify } from 'csv-stringify/sync';
+import fc from 'fast-check';
+import { type OpenOptions, openBook } from '../../src/rows/open-book.ts';
+import { encodingNamed, type FileEncoding } from '../../src/rows/text-encoding.ts';
+import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
+
+const folder = temporaryFolder();
+const NAMES = ADDED.map((column) => column.name);
+
+interface Encoding {
+  readonly named: FileEncoding | undefined;
+  readonly bom: boolean;
+  readonly encode: (text: string) => Buffer;
+  /** Texts that the encoding can say. */
+  readonly unit: fc.Arbitrary<string>;
+}
+
+const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
+const utf16le = (text: string) => Buffer.from(text, 'utf16le');
+/** Units of UTF-16 as they come, torn surrogate pairs included; control characters would make it a binary file. */
+const torn = fc
+  .oneof(fc.integer({ min: 0xa0, max: 0xffff }), fc.integer({ min: 0xd800, max: 0xdfff }))
+  .map((unit) => String.fromCharCode(unit));
+const grapheme = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 2 });
+const latin = fc.integer({ min: 0xa0, max: 0xff }).map((unit) => String.fromCharCode(unit));
+
+const ENCODINGS: Readonly<Record<string, Encoding>> = {
+  'utf-8': { named: undefined, bom: false, encode: (text) => Buffer.from(text), unit: grapheme },
+  'utf-8 with a mark': { named: undefined, bom: true, encode: (text) => Buffer.from(text), unit: grapheme },
+  'utf-16le': { named: 'utf-16le', bom: false, encode: utf16le, unit: torn },
+  'utf-16le with a mark': { named: undefined, bom: true, encode: utf16le, unit: torn },
+  'utf-16be': { named: 'utf-16be', bom: false, encode: utf16be, unit: torn },
+  'utf-16be with a mark': { named: undefined, bom: true, encode: utf16be, unit: torn },
+  'windows-1252': {
+    named: 'windows-1252',
+    bom: false,
+    encode: (text) => Buffer.from(text, 'latin1'),
+    unit: latin,
+  },
+};
+
+const half = (bytes: Buffer) => [bytes.subarray(0, bytes.length >> 1), bytes.subarray(bytes.length >> 1)] as const;
+const asIs = (bytes: Buffer): Buffer => bytes;
+const PACKINGS: Readonly<Record<string, readonly [pack: typeof asIs, unpack: typeof asIs, extension: string]>> = {
+  plain: [asIs, asIs, 'csv'],
+  gzip: [gzipSync, gunzipSync, 'gz'],
+  'gzip of two members': [(bytes) => Buffer.concat(half(bytes).map((part) => gzipSync(part))), gunzipSync, 'gz'],
+  zstd: [zstdCompressSync, zstdDecompressSync, 'zst'],
+  'zstd of two frames': [
+    (bytes) => Buffer.concat(half(bytes).map((part) => zstdCompressSync(part))),
+    zstdDecompressSync,
+    'zst',
+  ],
+};
+
+/** Writes the bytes to a file, reads and writes it as a book, and gives the bytes of the output. */
+async function enriched(content: Buffer, extension: string, options: OpenOptions, fields: readonly string[]) {
+  const [input, output] = [join(folder, `in.${extension}`), join(folder, `out.${extension}`)];
+  writeFileSync(input, content);
+  const book = await openBook(input, options);
+  const { bytes } = await book.write({
+    output,
+    columns: [0],
+    dropFrom: null,
+    added: ADDED,
+    fill: fillWith([...fields, -0.25]),
+  });
+  const written = readFileSync(output);
+  assert.equal(bytes, written.length);
+  return written;
+}
+
+for (const [name, { named, bom, encode, unit }] of Object.entries(ENCODINGS)) {
+  for (const [packing, [pack, unpack, extension]] of Object.entries(PACKINGS)) {
+    test(`every original byte comes back: ${name}, ${packing}`, async () => {
+      const cell = fc.array(fc.oneof(unit, fc.constantFrom('a', '"', ',', ';', '\r', '\n', ' ')), { maxLength: 6 });
+      const shape = fc.record({
+        rows: fc
+          .integer({ min: 2, max: 4 })
+          .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1 })),
+        delimiter: fc.constantFrom(',', ';', '\t', '|'),
+        end: fc.constantFrom('\n', '\r\n', '\r'),
+        finalEnd: fc.boolean(),
+        quoted: fc.boolean(),
+      });
+      const property = fc.asyncProperty(shape, async ({ rows, delimiter, end, finalEnd, quoted }) => {
+        const style = { delimiter, quoted, record_delimiter: '\n', eof: false, quoted_match: /[\r\n]/ };
+        const records = rows.map((row) => stringify([['x', ...row.map((parts) => parts.join(''))]], style));
+        const header = ['a', ...rows[0]!.map((_, i) => `a${i}`)].join(delimiter);
+        const [mark, last] = [bom ? '\ufeff' : '', finalEnd ? end : ''];
+        const source = mark + [header, ...records].join(end) + last;
+        const suffix = `${delimiter}ok${delimiter}"µ""${delimiter} "${delimiter}-0.25`;
+        const expected = `${mark}${[header, ...NAMES].join(delimiter)}${end}${records.map((text) => text + suffix).join(end)}${last}`;
+        const options = { delimiter, ...(named ? { encoding: named } : {}) };
+        const output = await enriched(pack(encode(source)), extension, options, ['ok', `µ"${delimiter} `]);
+        assert.deepEqual(unpack(output), encode(expected));
+      });
+      await fc.assert(property, { numRuns: 25 });
+    });
+  }
+}
+
+test('UTF-16 without a mark is found by its zeros, and its names and values are read', async () => {
+  for (const encode of [utf16le, utf16be]) {
+    const file = join(folder, 'utf16.csv');
+    writeFileSync(file, encode('Größe,lat,lng\r\n"Łódź 🏭",1.5,-2\r\n'));
+    const book = await openBook(file);
+    assert.deepEqual(book.columns, ['Größe', 'lat', 'lng']);
+    assert.deepEqual(await allRows(book, [0, 1]), [{ number: 1, line: 2, fields: ['Łódź 🏭', '1.5'] }]);
+  }
+});
+
+test('characters and surrogate pairs that fall on the edge of a chunk come back', async () => {
+  const file = join(folder, 'edge.csv');
+  const output = join(folder, 'edge-out.csv');
+  for (let shift = 0; shift < 4; shift++) {
+    const source = `lat,lng\n${'x'.repeat(shift)},${'🏭é\ud800'.repeat(150_000)},1\n${'2,€\n'.repeat(1000)}`;
+    writeFileSync(file, utf16le(`\ufeff${source}`));
+    const book = await openBook(file);
+    await book.write({ output, columns: [], dropFrom: null, added: ADDED.slice(0, 1), fill: fillWith(['#']) });
+    const bare = readFileSync(output, 'utf16le').replace(',hazard_status', '').replaceAll(',#', '');
+    assert.ok(bare === `\ufeff${source}`, `shift ${shift}`);
+  }
+});
+
+test('an encoding is named by any of its usual names', () => {
+  const cases = {
+    utf8: 'utf-8',
+    latin1: 'windows-1252',
+    CP1252: 'windows-1252',
+    'UTF-16': 'utf-16le',
+    'utf-16be': 'utf-16be',
+  };
+  for (const [name, encoding] of Object.entries(cases)) assert.equal(encodingNamed(name), encoding);
+  for (const name of ['', 'ebcdic', 'shift_jis']) assert.throws(() => encodingNamed(name), { code: 'USAGE' });
+});
+
+test('the first character beyond ASCII decides how added text is written, even when it comes late', async () => {
+  const ascii = `name,lat,lng\n${'plain,1,2\n'.repeat(150_000)}`;
+  const late = {
+    none: [Buffer.from(ascii), 'utf8'],
+    'utf-8': [Buffer.from(`${ascii}Caf\u00e9,1,2\n`), 'utf8'],
+    'utf-8, at the end of the file': [Buffer.from(`${ascii}Caf\u00e9`), 'utf8'],
+    'windows-1252': [Buffer.from(`${ascii}Caf\u00e9,1,2\n`, 'latin1'), 'latin1'],
+    'windows-1252, at the end of the file': [Buffer.from(`${ascii}Caf\u00e9`, 'latin1'), 'latin1'],
+  } as const;
+  for (const [name, [content, encoding]] of Object.entries(late)) {
+    const output = await enriched(content, 'csv', {}, ['ok', 'µ']);
+    const line = output.toString(encoding).split('\n')[1];
+    assert.equal(line, `plain,1,2,ok,µ,-0.25`, name);
+    assert.equal((await enriched(content, 'csv', { encoding: 'utf-8' }, ['ok', 'µ'])).includes('ok,µ,'), true, name);
+  }
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { findLocationColumns } from '../../src/rows/location-columns.ts';
+import { openBook } from '../../src/rows/open-book.ts';
+import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
+
+const folder = temporaryFolder();
+const data = join(import.meta.dirname, '../../../shared/data');
+const skip = !existsSync(data) && 'the folder of real data is not there';
+const MEMBERS = '"hazard_status":"ok","hazard_note":null,"hail_score":1.5';
+const request = { columns: [0, 1], dropFrom: null, added: ADDED, fill: fillWith(['ok', null, 1.5]) };
+
+const SOURCE = `{ "type": "FeatureCollection", "name": "x",
+"features": [
+  {"type":"Feature","properties":{"id": 1.0},"geometry":{"type":"Point","coordinates":[-90.5, 30.25, 7]}},
+  {"type":"Feature","properties":null,"geometry":null},
+  {"type":"Feature","geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]}}
+] }
+`;
+
+test('features are rows, and their properties get the new members', async () => {
+  const [file, output] = [join(folder, 'a.geojson'), join(folder, 'b.geojson')];
+  writeFileSync(file, SOURCE);
+  const book = await openBook(file);
+  assert.deepEqual([book.format, ...book.columns], ['geojson', 'geometry.latitude', 'geometry.longitude', 'id']);
+  assert.deepEqual(findLocationColumns(book.columns), { lat: 0, lng: 1, note: null });
+  assert.deepEqual(await allRows(book, [0, 1, 2]), [
+    { number: 1, line: 3, fields: ['30.25', '-90.5', '1'] },
+    { number: 2, line: 4, fields: ['', '', ''] },
+    { number: 3, line: 5, fields: ['', '', ''], problem: 'The geometry is a LineString, not a Point.' },
+  ]);
+  await book.write({ ...request, output });
+  const expected = SOURCE.replace('{"id": 1.0}', `{"id": 1.0,${MEMBERS}}`)
+    .replace('"properties":null', `"properties":{${MEMBERS}}`)
+    .replace('[3,4]]}}', `[3,4]]},"properties":{${MEMBERS}}}`);
+  assert.equal(readFileSync(output, 'utf8'), expected);
+  const again = await openBook(output);
+  const dropFrom = again.columns.indexOf('hazard_status');
+  await again.write({ ...request, dropFrom, output: file });
+  assert.equal(readFileSync(file, 'utf8'), expected);
+});
+
+test('GeoJSON to CSV brings the coordinates along', async () => {
+  const [file, output] = [join(folder, 'c.geojson'), join(folder, 'c.csv')];
+  writeFileSync(file, SOURCE);
+  await (await openBook(file)).write({ ...request, output });
+  assert.equal(readFileSync(output, 'utf8').split('\n')[1], '30.25,-90.5,1,ok,,1.5');
+});
+
+test('GeoJSON that is cut off or damaged is refused', async () => {
+  const file = join(folder, 'bad.geojson');
+  for (const text of [
+    SOURCE.slice(0, 200),
+    SOURCE.slice(0, -5),
+    SOURCE.replace('null,"geo', 'nul,"geo'),
+    `${SOURCE}x`,
+  ]) {
+    writeFileSync(file, text);
+    await assert.rejects(openBook(file), { code: 'INPUT_UNREADABLE', message: /damaged or cut off/ });
+  }
+});
+
+test('real points come back with all their bytes', { skip }, async () => {
+  for (const [name, count] of [
+    ['quakes/earthquakes.geojson', 6107],
+    ['sites/nuclear_power_plants.geojson', 55],
+    ['sites/seattle_parks.geojson', 1514],
+  ] as const) {
+    const file = join(data, name);
+    const output = join(folder, 'real.geojson');
+    const book = await openBook(file);
+    const result = await book.write({ ...request, output });
+    assert.equal(result.rows, count);
+    const bare = readFileSync(output, 'utf8').replaceAll(`,${MEMBERS}`, '');
+    assert.equal(bare, readFileSync(file, 'utf8'));
+  }
+});
+
+test('outlines with columns of degrees are located by these', { skip }, async () => {
+  const book = await openBook(join(data, 'boundaries/va_tracts_tiger.geojson'));
+  const { lat, lng } = findLocationColumns(book.columns);
+  assert.deepEqual([book.columns[lat], book.columns[lng]], ['INTPTLAT', 'INTPTLON']);
+});

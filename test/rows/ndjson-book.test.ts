@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { findLocationColumns } from '../../src/rows/location-columns.ts';
+import { openBook } from '../../src/rows/open-book.ts';
+import { findPerilbookColumns } from '../../src/rows/perilbook-columns.ts';
+import type { WriteRequest } from '../../src/rows/port.ts';
+import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
+
+const folder = temporaryFolder();
+const FIELDS = ['ok', 'µ "x"', 1.5];
+const MEMBERS = '"hazard_status":"ok","hazard_note":"µ \\"x\\"","hail_score":1.5';
+
+async function enrichJson(content: string, request: Partial<WriteRequest> = {}): Promise<string> {
+  const [file, output] = [join(folder, 'in.ndjson'), join(folder, 'out.ndjson')];
+  writeFileSync(file, content);
+  const book = await openBook(file);
+  assert.equal(book.format, 'ndjson');
+  await book.write({ output, columns: [0], dropFrom: null, added: ADDED, fill: fillWith(FIELDS), ...request });
+  return readFileSync(output, 'utf8');
+}
+
+test('each line keeps its bytes and gets its members before the closing brace', async () => {
+  const source = '\ufeff{"id": 1.0,  "big":12345678901234567890, "a":{"b":[1,{"}":"\\"}"}]} }\r\n\n  {}\n{"id":2}';
+  const expected = `\ufeff{"id": 1.0,  "big":12345678901234567890, "a":{"b":[1,{"}":"\\"}"}]},${MEMBERS} }\r\n\n  {${MEMBERS}}\n{"id":2,${MEMBERS}}`;
+  assert.equal(await enrichJson(source), expected);
+});
+
+test('rows say their line, and members of objects can be the location', async () => {
+  const file = join(folder, 'rows.ndjson');
+  writeFileSync(file, '{"id":12345678901234567890,"place":{"lat":30.5,"lng":-90}}\n\n{"id":"x"}\nnot json\n');
+  const book = await openBook(file);
+  assert.deepEqual(book.columns, ['id', 'place', 'place.lat', 'place.lng']);
+  const { lat, lng } = findLocationColumns(book.columns);
+  assert.deepEqual(await allRows(book, [lat, lng, 0, 1]), [
+    { number: 1, line: 1, fields: ['30.5', '-90', '12345678901234567890', '{"lat":30.5,"lng":-90}'] },
+    { number: 2, line: 3, fields: ['', '', 'x', ''] },
+    { number: 3, line: 4, fields: ['', '', '', ''], problem: 'The line is not a JSON object.' },
+  ]);
+});
+
+test('a line that is no object stays as it is', async () => {
+  assert.equal(await enrichJson('{"a":1}\n[1]\n'), `{"a":1,${MEMBERS}}\n[1]\n`);
+});
+
+const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.string());
+const object = fc.dictionary(fc.string(), value, { maxKeys: 5 }).map((made) => ({ ...made, k: 1 }));
+
+test('the members are there, all others are as they were, and writing again gives the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(object, { minLength: 1, maxLength: 5 }),
+      fc.constantFrom(0, 2),
+      async (objects, indent) => {
+        const lines = objects.map((made) => JSON.stringify(made, null, indent).replaceAll('\n', ' '));
+        const output = await enrichJson(`${lines.join('\n')}\n`);
+        const expected = objects.map((made) => ({
+          ...made,
+          hazard_status: 'ok',
+          hazard_note: FIELDS[1],
+          hail_score: 1.5,
+        }));
+        const read = output
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line));
+        assert.deepEqual(JSON.parse(JSON.stringify(read)), JSON.parse(JSON.stringify(expected)));
+        writeFileSync(join(folder, 'again.ndjson'), output);
+        const { columns } = await openBook(join(folder, 'again.ndjson'));
+        const dropFrom = findPerilbookColumns(columns, new Set(ADDED.map(({ name }) => name)));
+        assert.notEqual(dropFrom, null);
+        assert.equal(await enrichJson(output, { dropFrom }), output);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+test('members that are dropped are dropped wherever they stand', async () => {
+  const source =
+    '{"k":1,"hazard_status":"old","hazard_note":null,"hail_score":2}\n{"hazard_status":"old","k":2}\n{"hazard_note":1}\n';
+  const expected = `{"k":1,${MEMBERS}}\n{"k":2,${MEMBERS}}\n{${MEMBERS}}\n`;
+  assert.equal(await enrichJson(source, { dropFrom: 1 }), expected);
+});
+
+test('a file of many lines is read in windows', async () => {
+  const lines = Array.from({ length: 30_000 }, (_, i) => `{"id":${i},"text":"${'x'.repeat(i % 300)}"}`);
+  lines[500] = `{"id":500,"text":"${'y'.repeat(3_000_000)}"}`;
+  const output = await enrichJson(`${lines.join('\n')}\n`);
+  assert.equal(output, `${lines.map((line) => line.replace(/\}$/, `,${MEMBERS}}`)).join('\n')}\n`);
+});
+
+test('JSON that is neither lines nor features is named for what it is', async () => {
+  for (const content of ['{\n  "lat": 1\n}\n', '[{"lat": 1}]', '{"type": "FeatureCollection"}']) {
+    const file = join(folder, 'other.json');
+    writeFileSync(file, content);
+    await assert.rejects(openBook(file), { code: 'INPUT_UNREADABLE', message: /is JSON/ });
+  }
+});

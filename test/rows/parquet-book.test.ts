@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import type { Field } from '../../src/contract/answer.ts';
+import { findLocationColumns } from '../../src/rows/location-columns.ts';
+import { openBook } from '../../src/rows/open-book.ts';
+import { findPerilbookColumns } from '../../src/rows/perilbook-columns.ts';
+import { allRows, fillWith, temporaryFolder } from './book-fixture.ts';
+import { askedDuckdb, quoted } from './duckdb-child.ts';
+import { ALL_TYPES, alternating, hazardNames, madeParquet } from './parquet-fixture.ts';
+
+const folder = temporaryFolder();
+const data = join(import.meta.dirname, '../../../shared/data');
+const skip = !existsSync(data) && 'the folder of real data is not there';
+
+const TABLE = `select i as id, 'name ' || (i % 7) as name, 30 + i / 1000 as lat, -90.5 - i / 1000 as lng,
+  case when i % 3 = 0 then null else [i, i + 1] end as list, {'zip': lpad(i::varchar, 5, '0'), 'n': {'deep': i}} as address,
+  (i / 8)::decimal(9, 3) as price, date '2024-02-28' + (i % 3)::int as day,
+  timestamp '2024-01-01 00:00:00.25' + to_seconds(i) as local_time, timestamptz '2024-01-01 00:00:00+00' as utc_time,
+  map {'k' || i: i} as tags, i % 2 = 0 as even, null::int as nothing, (i / 3)::float as ratio,
+  '\\x00\\xFF'::blob as bytes, '00112233-4455-6677-8899-aabbccddeeff'::uuid as uid from range`;
+
+test('golden files come out to the byte', async (t) => {
+  const golden = join(import.meta.dirname, 'golden-parquet');
+  for (const name of readdirSync(golden).filter((file) => file.endsWith('.in.parquet'))) {
+    await t.test(name, async () => {
+      const output = join(folder, 'golden.parquet');
+      const book = await openBook(join(golden, name));
+      const dropFrom = findPerilbookColumns(book.columns, new Set(ALL_TYPES.map((column) => column.name)));
+      await book.write({ output, columns: [0], dropFrom, added: ALL_TYPES, fill: alternating });
+      assert.deepEqual(readFileSync(output), readFileSync(join(golden, name.replace('.in.', '.out.'))));
+    });
+  }
+});
+
+test('columns are read as text, one row group after the other', async () => {
+  const file = join(folder, 'table.parquet');
+  await madeParquet(`${TABLE}(0, 5000) t(i)`, file, 'row_group_size 2048');
+  const book = await openBook(file);
+  assert.deepEqual(
+    book.columns.filter((name) => name.includes('.')),
+    ['address.zip', 'address.n.deep'],
+  );
+  const wanted = [...book.columns.keys()];
+  const rows = await allRows(book, wanted);
+  assert.equal(rows.length, 5000);
+  const last = Object.fromEntries(book.columns.map((name, i) => [name, rows[4997]!.fields[i]]));
+  assert.deepEqual(last, {
+    id: '4997',
+    name: 'name 6',
+    lat: '34.997',
+    lng: '-95.497',
+    list: '[4997,4998]',
+    address: '{"zip":"04997","n":{"deep":4997}}',
+    'address.zip': '04997',
+    'address.n.deep': '4997',
+    price: '624.625',
+    day: '2024-03-01',
+    local_time: '2024-01-01T01:23:17.250000',
+    utc_time: '2024-01-01T00:00:00Z',
+    tags: '{"k4997":4997}',
+    even: 'false',
+    nothing: '',
+    ratio: '1665.6666',
+    bytes: 'AP8=',
+    uid: '00112233-4455-6677-8899-aabbccddeeff',
+  });
+  assert.deepEqual([rows[4997]!.number, rows[4997]!.line], [4998, 4998]);
+  assert.equal(rows[3]!.fields[book.columns.indexOf('list')], '');
+});
+
+test('added columns have their types, nulls are nulls, and the original columns are the same', async () => {
+  const file = join(folder, 'types.parquet');
+  const output = join(folder, 'types-out.parquet');
+  await madeParquet(`${TABLE}(0, 3000) t(i)`, file, 'row_group_size 2048, compression zstd');
+  const book = await openBook(file);
+  const result = await book.write({ output, columns: [0], dropFrom: null, added: ALL_TYPES, fill: alternating });
+  assert.deepEqual(result, { rows: 3000, bytes: statSync(output).size });
+  const added = await askedDuckdb(
+    `select ${hazardNames}, count(*) as n from read_parquet(${quoted(output)}) group by all order by all`,
+  );
+  assert.deepEqual(added.types, ['VARCHAR', 'VARCHAR', 'TIMESTAMP WITH TIME ZONE', 'DOUBLE', 'INTEGER', 'BIGINT']);
+  assert.deepEqual(added.rows, [
+    ['ok', null, '2026-05-01 10:20:30.4+00', 1.5, 3, '1500'],
+    ['partial', 'µ "x"', null, null, null, '1500'],
+  ]);
+  const original = await askedDuckdb(`select * from read_parquet(${quoted(file)})`);
+  const kept = await askedDuckdb(`select * exclude (${hazardNames}) from read_parquet(${quoted(output)})`);
+  assert.deepEqual(kept, original);
+  const bounds = await askedDuckdb(
+    `select path_in_schema, stats_min_value, stats_max_value, stats_null_count from parquet_metadata(${quoted(output)})
+     where row_group_id = 1 and path_in_schema in (${ALL_TYPES.map(({ name }) => quoted(name)).join()})`,
+  );
+  assert.deepEqual(bounds.rows, [
+    ['hazard_status', 'ok', 'partial', '0'],
+    ['hazard_note', 'µ "x"', 'µ "x"', '476'],
+    ['hazard_as_of', '2026-05-01 10:20:30.4+00', '2026-05-01 10:20:30.4+00', '476'],
+    ['hail_score', '1.5', '1.5', '476'],
+    ['hail_reports', '3', '3', '476'],
+  ]);
+});
+
+test('any values of the added columns are read back', async () => {
+  const file = join(folder, 'values.parquet');
+  const output = join(folder, 'values-out.parquet');
+  const count = 140_000;
+  await madeParquet(`select i as id from range(0, ${count}) t(i)`, file, 'row_group_size 200000');
+  const fieldsOf = (number: number): Field[] => [
+    number % 5 === 0 ? null : `status ${number % 3}`,
+    number % 2 === 0 ? `note ${number}` : null,
+    new Date(-1e12 + number * 1e8).toISOString(),
+    number % 7 === 0 ? null : number / 7,
+    number % 4 === 0 ? null : -(number % 1000),
+  ];
+  const book = await openBook(file);
+  await book.write({
+    output,
+    columns: [0],
+    dropFrom: null,
+    added: ALL_TYPES,
+    fill: async (rows) => rows.map(({ number }) => fieldsOf(number)),
+  });
+  const { rows } = await askedDuckdb(
+    `select hazard_status, hazard_note, epoch_ms(hazard_as_of)::varchar, hail_score, hail_reports
+     from read_parquet(${quoted(output)}) where id % 9973 in (0, 1, 2, 3)`,
+  );
+  const ids = Array.from({ length: count }, (_, id) => id).filter((id) => [0, 1, 2, 3].includes(id % 9973));
+  const expected = ids.map((id) => {
+    const fields = fieldsOf(id + 1);
+    return [fields[0], fields[1], String(Date.parse(String(fields[2]))), fields[3], fields[4]];
+  });
+  assert.deepEqual(rows, expected);
+  // The same values, read by this reader.
+  const again = await openBook(output);
+  const read = await allRows(again, [4]);
+  assert.ok(read.every(({ number, fields }) => fields[0] === String(fieldsOf(number)[3] ?? '')));
+});
+
+test('an output that is enriched again has its old columns once, and grows by nothing', async () => {
+  const file = join(folder, 'again.parquet');
+  const [first, second] = [join(folder, 'again-1.parquet'), join(folder, 'again-2.parquet')];
+  await madeParquet(`${TABLE}(0, 3000) t(i)`, file, 'row_group_size 2048');
+  const request = { columns: [0], added: ALL_TYPES, fill: alternating };
+  await (await openBook(file)).write({ ...request, output: first, dropFrom: null });
+  const book = await openBook(first);
+  const dropFrom = findPerilbookColumns(book.columns, new Set(ALL_TYPES.map((column) => column.name)));
+  assert.equal(book.columns[dropFrom!], 'hazard_status');
+  await book.write({ ...request, output: second, dropFrom });
+  assert.deepEqual(readFileSync(second), readFileSync(first));
+  // Written by another program in between: the old chunks do not stand at the end alone.
+  const foreign = join(folder, 'again-foreign.parquet');
+  await madeParquet(`select * from read_parquet(${quoted(first)})`, foreign, 'row_group_size 2048');
+  await (await openBook(foreign)).write({ ...request, output: second, dropFrom });
+  const [before, after] = [
+    await askedDuckdb(`select * from ${quoted(first)}`),
+    await askedDuckdb(`select * from ${quoted(second)}`),
+  ];
+  assert.deepEqual(after, before);
+});
+
+test('a value that its column cannot hold is said, and nothing is written', async () => {
+  const file = join(folder, 'misfit.parquet');
+  const output = join(folder, 'misfit-out.parquet');
+  await madeParquet('select 1 as id', file);
+  const book = await openBook(file);
+  for (const fields of [
+    ['ok', null, null, null, 2 ** 31],
+    ['ok', null, 'yesterday', null, 1],
+    ['ok', null, null, 'high', 1],
+  ]) {
+    const request = { output, columns: [], dropFrom: null, added: ALL_TYPES, fill: fillWith(fields) };
+    await assert.rejects(book.write(request), { code: 'SERVICE_DATA' });
+    assert.equal(existsSync(output), false);
+  }
+});
+
+test('files that are cut off, damaged or packed once more are refused', async () => {
+  const file = join(folder, 'whole.parquet');
+  await madeParquet(`${TABLE}(0, 100) t(i)`, file);
+  const whole = readFileSync(file);
+  const bad = join(folder, 'bad.parquet');
+  const refused = async (bytes: Buffer, message: RegExp) => {
+    writeFileSync(bad, bytes);
+    await assert.rejects(openBook(bad), { code: 'INPUT_UNREADABLE', message });
+  };
+  await refused(whole.subarray(0, 2000), /was cut off$/);
+  await refused(whole.subarray(0, 9), /was cut off$/);
+  const longFooter = Buffer.from(whole);
+  longFooter.writeUInt32LE(0xffffffff, whole.length - 8);
+  await refused(longFooter, /more than the file/);
+  await refused(Buffer.concat([whole.subarray(0, 4), whole.subarray(500)]), /outside of the file/);
+  await refused(gzipSync(whole), /compressed once more/);
+});
+
+test('cities: latitude and longitude come before the points', { skip }, async () => {
+  const book = await openBook(join(data, 'parquet/cities.parquet'));
+  const { lat, lng } = findLocationColumns(book.columns);
+  assert.deepEqual([book.columns[lat], book.columns[lng]], ['latitude', 'longitude']);
+  const points = ['geometry.latitude', 'geometry.longitude'].map((name) => book.columns.indexOf(name));
+  const rows = await allRows(book, [lat, lng, ...points]);
+  assert.equal(rows.length, 1249);
+  const isNear = (a?: string, b?: string) => Math.abs(Number(a) - Number(b)) < 0.001;
+  assert.ok(rows.every(({ fields: [y, x, py, px] }) => isNear(y, py) && isNear(x, px)));
+});
+
+test('US cities: points only', { skip }, async () => {
+  const book = await openBook(join(data, 'parquet/us_cities.parquet'));
+  const { lat, lng, note } = findLocationColumns(book.columns);
+  assert.deepEqual([book.columns[lat], book.columns[lng], note], ['geometry.latitude', 'geometry.longitude', null]);
+  const rows = await allRows(book, [lat, lng]);
+  assert.equal(rows.length, 3666);
+  assert.ok(
+    rows.every(({ fields: [y, x] }) => Number(y) > 17 && Number(y) < 72 && Number(x) < -60 && Number(x) > -180),
+  );
+});
+
+test('outlines are no places', { skip }, async () => {
+  const book = await openBook(join(data, 'parquet/geoparquet_example.parquet'));
+  assert.throws(() => findLocationColumns(book.columns), { code: 'INPUT_COLUMNS' });
+});
+
+test('points in another reference system are refused before anything is bought', { skip }, async () => {
+  const book = await openBook(join(data, 'parquet/conformance/data/geospatial/crs-srid.parquet'));
+  const { lat, lng } = findLocationColumns(book.columns);
+  await assert.rejects(allRows(book, [lat, lng]), { code: 'INPUT_COLUMNS', message: /srid:5070/ });
+});
+
+test('calls to NYC 311 are the same in Parquet as in CSV', { skip }, async () => {
+  const texts = [];
+  for (const name of ['csv/NYC311-5.parquet', 'csv/NYC311-5.csv']) {
+    const book = await openBook(join(data, name));
+    const { lat, lng } = findLocationColumns(book.columns);
+    texts.push(
+      (await allRows(book, [lat, lng])).map(({ fields }) => fields.map((text) => (text === '' ? '' : Number(text)))),
+    );
+  }
+  assert.equal(texts[0]!.length, 5);
+  assert.deepEqual(texts[0], texts[1]);
+});

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { PerilbookError } from '../../src/errors.ts';
+import { openBook } from '../../src/rows/open-book.ts';
+import { readThrift } from '../../src/rows/parquet-thrift.ts';
+import { writeThrift } from '../../src/rows/parquet-thrift-write.ts';
+import { allRows, temporaryFolder } from './book-fixture.ts';
+import { askDuckdb, quoted } from './duckdb-child.ts';
+import { ALL_TYPES, alternating, hazardNames } from './parquet-fixture.ts';
+
+const data = join(import.meta.dirname, '../../../shared/data/parquet');
+const skip = !existsSync(data) && 'the folder of real data is not there';
+const folder = temporaryFolder();
+
+const files = skip
+  ? []
+  : readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((name) => /\.parquet(?:\.encrypted)?$/.test(name));
+
+/** What became of a file, and what DuckDB says of it. */
+type Kind =
+  | 'enriched, the same in DuckDB'
+  | 'enriched, the same bytes; DuckDB reads neither file'
+  | 'refused: encrypted'
+  | 'refused: damaged';
+
+const found: { kind: Kind; name: string; note: string }[] = [];
+
+/** Files that are damaged in their footer: those whose pages are bad come out as they went in. */
+const DAMAGED_FOOTERS = ['ARROW-RS-GH-6229-DICTHEADER.parquet', 'PARQUET-1481.parquet'];
+
+for (const name of files) {
+  test(`conformance: ${name}`, async () => {
+    const file = join(data, name);
+    const output = join(folder, `${name.replaceAll('/', '-')}.out`);
+    try {
+      const book = await openBook(file);
+      const result = await book.write({ output, columns: [], dropFrom: null, added: ALL_TYPES, fill: alternating });
+      assert.equal(result.bytes, statSync(output).size);
+    } catch (error) {
+      assert.ok(error instanceof PerilbookError && error.code === 'INPUT_UNREADABLE', String(error));
+      const isEncrypted = name.endsWith('.encrypted');
+      assert.ok(
+        isEncrypted || DAMAGED_FOOTERS.some((bad) => name.endsWith(bad)),
+        `${name} is refused: ${error.message}`,
+      );
+      assert.equal(isEncrypted, error.message.endsWith('is encrypted'));
+      found.push({ kind: isEncrypted ? 'refused: encrypted' : 'refused: damaged', name, note: reasonOf(error) });
+      return;
+    }
+    assertSameBody(file, output);
+    const before = `select * from read_parquet(${quoted(file)})`;
+    const after = `select * exclude (${hazardNames}) from read_parquet(${quoted(output)})`;
+    const [original, enriched] = await askDuckdb(before, after);
+    const note = await textNote(file);
+    if (typeof original === 'string') {
+      assert.equal(typeof enriched, 'string', `DuckDB refuses ${name} and reads what was made of it`);
+      found.push({ kind: 'enriched, the same bytes; DuckDB reads neither file', name, note });
+      return;
+    }
+    assert.deepEqual(enriched, original);
+    found.push({ kind: 'enriched, the same in DuckDB', name, note });
+  });
+}
+
+test('conformance: the table', { skip }, (t) => {
+  const kinds = new Map<string, typeof found>();
+  for (const entry of found) kinds.set(entry.kind, [...(kinds.get(entry.kind) ?? []), entry]);
+  for (const [kind, entries] of [...kinds].sort()) {
+    t.diagnostic(`${String(entries.length).padStart(3)}  ${kind}`);
+    for (const { name, note } of entries) if (note !== '') t.diagnostic(`       ${name}: ${note}`);
+  }
+  assert.equal(found.length, files.length);
+});
+
+test('footers come out of the tree as they went in', { skip }, () => {
+  let count = 0;
+  for (const name of files) {
+    const bytes = readFileSync(join(data, name));
+    const length = bytes.readUInt32LE(bytes.length - 8);
+    const footer = bytes.subarray(bytes.length - 8 - length, -8);
+    // An encrypted footer, or the signature behind one, is no Thrift.
+    if (name.endsWith('.encrypted')) continue;
+    const { struct, end } = readThrift(footer);
+    assert.equal(end, length, name);
+    assert.deepEqual(writeThrift(struct), footer, name);
+    count++;
+  }
+  assert.ok(count > 70);
+});
+
+/** All of the input up to its footer stands at the beginning of the output. */
+function assertSameBody(file: string, output: string): void {
+  const [before, after] = [readFileSync(file), readFileSync(output)];
+  const end = before.length - 8 - before.readUInt32LE(before.length - 8);
+  assert.equal(before.compare(after, 0, end, 0, end), 0);
+}
+
+/** Why the values cannot be read as text, for files whose pages are bad; their pages were copied without a look. */
+async function textNote(file: string): Promise<string> {
+  const book = await openBook(file);
+  try {
+    await allRows(book, [...book.columns.keys()]);
+    return '';
+  } catch (error) {
+    assert.ok(error instanceof PerilbookError, String(error));
+    return `values not readable as text: ${reasonOf(error)}`;
+  }
+}
+
+function reasonOf(error: PerilbookError): string {
+  return error.message.replaceAll(`${data}/`, '').replace(/^\S+ (?:cannot be read as Parquet: )?/, '');
+}

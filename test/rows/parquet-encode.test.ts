@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
+import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
+import { decompress } from '../../src/rows/parquet-decompress.ts';
+import { bitsOf, decodeHybrid, encodeHybrid, encodeRun } from '../../src/rows/parquet-hybrid.ts';
+import { readThrift, THRIFT, type ThriftStruct, type ThriftValue } from '../../src/rows/parquet-thrift.ts';
+import { writeThrift } from '../../src/rows/parquet-thrift-write.ts';
+
+const runs = fc.integer({ min: 1, max: 24 }).chain((width) =>
+  fc.record({
+    width: fc.constant(width),
+    runs: fc.array(fc.tuple(fc.nat(2 ** width - 1), fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 40 }))), {
+      maxLength: 60,
+    }),
+  }),
+);
+
+test('levels and indexes are read back, by this reader and by another', () => {
+  fc.assert(
+    fc.property(runs, ({ width, runs }) => {
+      const values = Uint32Array.from(runs.flatMap(([value, times]) => new Array<number>(times).fill(value)));
+      const bytes = encodeHybrid(values, width);
+      assert.deepEqual(decodeHybrid(bytes, 0, width, values.length), values);
+      const output = new Array<number>(values.length);
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+      readRleBitPackedHybrid({ view, offset: 0 }, width, output, bytes.length);
+      assert.deepEqual(output, [...values]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a run of one value is a few bytes', () => {
+  assert.deepEqual(decodeHybrid(encodeRun(1, 1_000_000, 1), 0, 1, 1_000_000), new Uint32Array(1_000_000).fill(1));
+  assert.ok(encodeHybrid(new Uint32Array(1_000_000).fill(3), 2).length < 8);
+});
+
+test('values of up to 32 bits are read', () => {
+  const value = 0xfedcba98;
+  assert.deepEqual([...decodeHybrid(Uint8Array.of(4, 0x98, 0xba, 0xdc, 0xfe), 0, 32, 2)], [value, value]);
+  const packed = Uint8Array.of(3, ...new Array(8).fill([0x98, 0xba, 0xdc, 0xfe]).flat());
+  assert.deepEqual([...decodeHybrid(packed, 0, 32, 8)], new Array(8).fill(value));
+});
+
+test('runs that promise more than there is are refused, whatever the bytes', () => {
+  assert.throws(() => decodeHybrid(Uint8Array.of(3), 0, 8, 5), /fewer values/);
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 40 }), fc.integer({ min: 0, max: 32 }), (bytes, width) => {
+      try {
+        assert.equal(decodeHybrid(bytes, 0, width, 1000).length, 1000);
+      } catch (error) {
+        assert.match(String(error), /fewer values/);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('the bits of a number', () => {
+  assert.deepEqual([0, 1, 2, 3, 4, 255, 256].map(bitsOf), [0, 1, 2, 2, 3, 8, 9]);
+});
+
+const struct: fc.Arbitrary<ThriftStruct> = fc.letrec<{ struct: ThriftStruct }>((tie) => {
+  const value = (type: number): fc.Arbitrary<ThriftValue> => {
+    const bytes = (length: { minLength?: number; maxLength: number }) =>
+      fc.uint8Array(length).map((array) => Buffer.from(array));
+    switch (type) {
+      case THRIFT.TRUE:
+      case THRIFT.FALSE:
+        return fc.constant(type === THRIFT.TRUE);
+      case THRIFT.BYTE:
+        return fc.integer({ min: 0, max: 255 });
+      case THRIFT.I16:
+      case THRIFT.I32:
+        return fc.integer();
+      case THRIFT.I64:
+        return fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+      case THRIFT.DOUBLE:
+        return bytes({ minLength: 8, maxLength: 8 });
+      case THRIFT.UUID:
+        return bytes({ minLength: 16, maxLength: 16 });
+      case THRIFT.STRUCT:
+        return tie('struct');
+      default:
+        return bytes({ maxLength: 300 });
+    }
+  };
+  const scalar = fc.constantFrom(3, 4, 5, 6, 7, 8, 13, THRIFT.STRUCT);
+  const list = scalar.chain((elementType) =>
+    fc.array(value(elementType), { maxLength: 20 }).map((items) => ({ elementType, items })),
+  );
+  const map = fc
+    .tuple(scalar, scalar)
+    .chain(([keyType, valueType]) =>
+      fc
+        .array(fc.tuple(value(keyType), value(valueType)), { minLength: 1, maxLength: 4 })
+        .map((entries) => ({ keyType, valueType, entries })),
+    );
+  const field = fc.oneof(
+    fc.constantFrom(1, 2, 3, 4, 5, 6, 7, 8, 12, 13).chain((type) => value(type).map((made) => ({ type, value: made }))),
+    list.map((made) => ({ type: THRIFT.LIST, value: made })),
+    list.map((made) => ({ type: THRIFT.SET, value: made })),
+    map.map((made) => ({ type: THRIFT.MAP, value: made })),
+  );
+  const ids = fc.uniqueArray(fc.integer({ min: 1, max: 200 }), { maxLength: 8 });
+  return {
+    struct: fc
+      .tuple(ids, fc.array(field, { minLength: 8, maxLength: 8, depthIdentifier: 'thrift' }))
+      .map(([found, fields]) => ({ fields: found.sort((a, b) => a - b).map((id, i) => ({ id, ...fields[i]! })) })),
+  };
+}).struct;
+
+test('a tree of Thrift is read back as it was written', () => {
+  fc.assert(
+    fc.property(struct, (tree) => {
+      const bytes = writeThrift(tree);
+      const { struct: again, end } = readThrift(bytes);
+      assert.equal(end, bytes.length);
+      assert.deepEqual(again, tree);
+      assert.deepEqual(writeThrift(again), bytes);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('bytes that are no Thrift are refused and cost nothing', () => {
+  // A list that promises four milliards of structs, and structs in structs without end.
+  assert.throws(() => readThrift(Buffer.from([0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f])), /ends in the middle/);
+  assert.throws(() => readThrift(Buffer.alloc(1_000_000, 0x1c)), /nested too deeply/);
+  assert.throws(() => readThrift(Buffer.from([0x18, 0xff, 0xff, 0xff, 0xff, 0x0f])), /ends in the middle/);
+});
+
+test('Snappy is unpacked, and what is damaged is refused', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('a', 'bc', 'hello ', '\u00e9'), { maxLength: 400 }), (words) => {
+      const plain = Buffer.from(words.join(''));
+      assert.deepEqual(decompress(Buffer.from(snappyCompress(plain)), 1, plain.length), plain);
+    }),
+    { numRuns: 200 },
+  );
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 1, maxLength: 60 }), fc.constantFrom(1, 2, 4, 5, 6, 7), (bytes, codec) => {
+      try {
+        assert.equal(decompress(Buffer.from(bytes), codec, 500).length, 500);
+      } catch (error) {
+        assert.ok(error instanceof Error);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+  assert.throws(() => decompress(Buffer.alloc(10), 1, 2 ** 31 - 1), /over/);
+  assert.throws(() => decompress(Buffer.alloc(10), 1, 2 ** 28), /damaged/);
+  assert.throws(() => decompress(Buffer.alloc(10), 3, 10), /compressed with LZO/);
+});

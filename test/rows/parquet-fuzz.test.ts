@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { PerilbookError } from '../../src/errors.ts';
+import { openBook } from '../../src/rows/open-book.ts';
+import { temporaryFolder } from './book-fixture.ts';
+import { ALL_TYPES, alternating, madeParquet } from './parquet-fixture.ts';
+
+const folder = temporaryFolder();
+const golden = join(import.meta.dirname, 'golden-parquet');
+
+/** The same numbers in every run. */
+function seeded(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** Opens, reads and writes a file; only an error that says what is wrong with it may come out. */
+async function digest(bytes: Buffer): Promise<'read' | 'refused'> {
+  const [file, output] = [join(folder, 'fuzz.parquet'), join(folder, 'fuzz-out.parquet')];
+  writeFileSync(file, bytes);
+  try {
+    const book = await openBook(file);
+    // A row count may be damaged in such a way that it is merely large.
+    let rows = 0;
+    for await (const batch of book.read([...book.columns.keys()])) {
+      rows += batch.length;
+      if (rows > 100_000) return 'read';
+    }
+    await book.write({ output, columns: [0], dropFrom: null, added: ALL_TYPES, fill: alternating });
+    return 'read';
+  } catch (error) {
+    assert.ok(error instanceof PerilbookError, error instanceof Error ? error.stack : String(error));
+    assert.ok(['INPUT_UNREADABLE', 'INPUT_COLUMNS'].includes(error.code), `${error.code} ${error.message}`);
+    return 'refused';
+  }
+}
+
+function flipped(bytes: Buffer, from: number, to: number, random: (below: number) => number): Buffer {
+  const copy = Buffer.from(bytes);
+  for (let times = 1 + random(3); times > 0; times--) copy[from + random(to - from)] = random(256);
+  return copy;
+}
+
+test('2,000 footers with bytes that are not theirs: each is read or refused', { timeout: 120_000 }, async (t) => {
+  const sources = readdirSync(golden).filter((name) => name.endsWith('.parquet'));
+  const files = sources.map((name) => readFileSync(join(golden, name)));
+  const random = seeded(1);
+  const counts = { read: 0, refused: 0 };
+  for (let i = 0; i < 2000; i++) {
+    const bytes = files[i % files.length]!;
+    const footer = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
+    counts[await digest(flipped(bytes, footer, bytes.length, random))]++;
+  }
+  t.diagnostic(JSON.stringify(counts));
+  assert.ok(counts.refused > 500 && counts.read > 50);
+});
+
+test('1,200 pages with bytes that are not theirs: each is read or refused', { timeout: 120_000 }, async (t) => {
+  const query = `select i as a, i::double / 3 as b, 'text ' || (i % 9) as c, [i] as d,
+    timestamp '2024-01-01' + to_seconds(i) as e, (i / 7)::decimal(20, 2) as f from range(400) t(i)`;
+  const files: Buffer[] = [];
+  for (const options of [
+    'compression snappy',
+    'compression zstd',
+    'compression gzip',
+    'compression lz4_raw',
+    'parquet_version v2',
+  ]) {
+    const file = join(folder, 'pages.parquet');
+    await madeParquet(query, file, options);
+    files.push(readFileSync(file));
+  }
+  const random = seeded(2);
+  const counts = { read: 0, refused: 0 };
+  for (let i = 0; i < 1200; i++) {
+    const bytes = files[i % files.length]!;
+    const footer = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
+    counts[await digest(flipped(bytes, 4, footer, random))]++;
+  }
+  t.diagnostic(JSON.stringify(counts));
+  assert.ok(counts.refused > 100);
+});
+
+test('files that were cut anywhere are refused', async () => {
+  const whole = readFileSync(join(golden, 'flat.out.parquet'));
+  for (let end = 16; end < whole.length; end += 7) {
+    assert.equal(await digest(whole.subarray(0, end)), 'refused');
+  }
+});
