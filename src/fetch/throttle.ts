@@ -19,6 +19,8 @@ export interface ThrottleOptions {
 /** A call's leave to spend credits. */
 export interface Permit {
   readonly credits: number;
+  /** How many credits had come back in all when this call left: tells `correct` what the service could not know of. */
+  readonly returnedBefore: number;
   /** Nothing was charged (or only a part, where a number is given): these credits come back at once. */
   refund(credits?: number): void;
 }
@@ -41,6 +43,7 @@ export class Throttle {
   readonly #scheduled = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #available: number;
+  #returned = 0;
   #inFlight = 0;
   #pausedUntil = 0;
 
@@ -94,9 +97,11 @@ export class Throttle {
   }
 
   /** Takes in the service's own count. It is trusted only downwards: a higher number may not know of calls in flight. What
-   * it lacks (another process, another machine) is held back until the reset. */
-  correct(remaining: number, resetMs: number | null): void {
-    const excess = this.#available - Math.max(0, remaining);
+   * it lacks (another process, another machine) is held back until the reset. The service counted when it charged; what
+   * came back here between the call's leaving and its answer is not in its number, and is no one else's spending. */
+  correct(remaining: number, resetMs: number | null, permit?: Pick<Permit, 'returnedBefore'>): void {
+    const returnedSince = permit ? this.#returned - permit.returnedBefore : 0;
+    const excess = this.#available - returnedSince - Math.max(0, remaining);
     if (excess <= 0 || this.#closing.signal.aborted) return;
     this.#give(-excess);
     this.#returns.add(this.#clock.now() + Math.min(resetMs ?? this.#holdMs, this.#holdMs), excess);
@@ -134,7 +139,7 @@ export class Throttle {
       }
       this.#inFlight++;
       try {
-        return { value: await begin()({ credits, refund }) };
+        return { value: await begin()({ credits, returnedBefore: this.#returned, refund }) };
       } finally {
         this.#inFlight--;
         // From the end, not the start: the service may count the call at any instant in between.
@@ -155,6 +160,7 @@ export class Throttle {
 
   #give(credits: number): void {
     this.#available += credits;
+    if (credits > 0) this.#returned += credits;
     void this.#credits.incrementReservoir(credits);
   }
 

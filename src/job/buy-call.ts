@@ -118,7 +118,7 @@ async function attemptCall(
   spending.credits += settlement.credits;
   permit.refund(Math.max(0, permit.credits - settlement.credits));
   if (verdict.rate.remaining !== null)
-    buying.parts.throttles.get(order.account.account)!.correct(verdict.rate.remaining, verdict.rate.resetMs);
+    buying.parts.throttles.get(order.account.account)!.correct(verdict.rate.remaining, verdict.rate.resetMs, permit);
   if (verdict.discrepancy !== null) buying.parts.notice(verdict.discrepancy);
   if (decision?.next === 'retry') return { end: 'retry', decision };
   return afterCall(buying, order, verdict, decision);

@@ -163,3 +163,19 @@ test('a correction without a reset, or with an absurd one, lasts a minute', asyn
     await throttle.close();
   }
 });
+
+test('credits that came back while a call was under way are not taken for someone else’s spending', async () => {
+  const { clock, throttle, spend } = setUp();
+  await Promise.all(spend(200));
+  await clock.move(HOLD_MS - 1);
+  await throttle.schedule(15, async (permit) => {
+    // The service charges this call now, with the 200 still in its minute: 85 remain. Then they leave the minute.
+    await clock.move(1);
+    assert.equal(throttle.available, 285);
+    throttle.correct(85, 60_000, permit);
+    assert.equal(throttle.available, 285);
+    throttle.correct(80, 60_000, permit);
+    assert.equal(throttle.available, 280, 'five were spent by another');
+  });
+  await throttle.close();
+});

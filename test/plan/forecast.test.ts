@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { forecast } from '../../src/plan/forecast.ts';
 
 const now = Date.UTC(2026, 0, 30, 12);
@@ -33,4 +34,38 @@ test('a period that is used up counts for nothing', () => {
 
 test('an allowance that the reserve eats never suffices', () => {
   assert.deepEqual(forecast(100, { ...starter, available: 0, perPeriod: 0 }, now).finishBy, null);
+});
+
+test('periods and the day of finishing agree with a naive clock that goes day by day', () => {
+  const day = 86_400_000;
+  fc.assert(
+    fc.property(
+      fc.record({
+        credits: fc.nat({ max: 3_000 }),
+        available: fc.nat({ max: 500 }),
+        perPeriod: fc.integer({ min: 1, max: 400 }),
+        anniversaryDay: fc.integer({ min: 1, max: 31 }),
+        today: fc.integer({ min: 0, max: 3_650 }),
+      }),
+      ({ credits, available, perPeriod, anniversaryDay, today }) => {
+        const start = Date.UTC(2024, 0, 1) + today * day;
+        // Each morning: is it an anniversary? Then the allowance is whole again. Whatever is there is spent at once.
+        let left = credits;
+        let periods = 0;
+        let at = start;
+        for (let purse = available; ; at += day) {
+          const date = new Date(at);
+          const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+          if (at > start && date.getUTCDate() === Math.min(anniversaryDay, last)) purse = perPeriod;
+          const spent = Math.min(purse, left);
+          if (spent > 0) periods++;
+          left -= spent;
+          purse -= spent;
+          if (left === 0) break;
+        }
+        const said = forecast(credits, { available, perPeriod, creditsPerMinute: 1e9, anniversaryDay }, start);
+        assert.deepEqual([said.periods, said.finishBy, said.fits], [periods, at, credits <= available]);
+      },
+    ),
+  );
 });

@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { Clock } from '../src/clock.ts';
+import type { Subscription } from '../src/contract/subscriptions.ts';
+import { TOPIC_SLUGS } from '../src/contract/topics.ts';
+import type { Progress } from '../src/job/buying.ts';
+import { fingerprintOf } from '../src/job/keyring.ts';
+import { type Connection, prepare } from '../src/job/prepare.ts';
+import { newProgress, type RunEnded, run } from '../src/job/run.ts';
+import { makeJob } from '../src/job/settings.ts';
+import { createAccount } from '../src/service/accounts/accounts.ts';
+import type { RateWindow } from '../src/service/accounts/charges.ts';
+import { createKey } from '../src/service/accounts/keys.ts';
+import { usage } from '../src/service/accounts/usage.ts';
+import { openServiceDatabase } from '../src/service/data/database.ts';
+import { deliver } from '../src/service/data/deliver.ts';
+import { startService } from '../src/service/http/start-service.ts';
+import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import { deliveries } from '../test/service/small-world.ts';
+import { type LongWay, openLongWay } from './long-way.ts';
+
+/** The tract of the small world in which every topic has an answer, a little inside its borders: degrees. */
+export const COUNTRY = { south: 40.02, north: 40.48, west: -99.98, east: -99.52 } as const;
+
+/** A charge that the service made: when, by its clock, and how much. */
+export interface Charged {
+  readonly at: number;
+  readonly credits: number;
+}
+
+/** A service and a user of it, on one clock. They meet only through HTTP on 127.0.0.1. */
+export interface BenchDesk {
+  /** Runs a job on a book, given as CSV text with the columns `lat` and `lng`, as the command line would. */
+  run(book: string, settings: { readonly topics: readonly string[] }, interrupt?: AbortSignal): Promise<BenchRun>;
+  /** The service's port. */
+  readonly port: number;
+  /** Credits that the service has charged in all. */
+  charged(): number;
+  /** All charges, in the order in which they were made. */
+  charges(): Charged[];
+  /** Credits that the user's ledger calls charged, unknown and open. */
+  ledger(): Promise<{ charged: number; unknown: number; open: number }>;
+  close(): Promise<void>;
+}
+
+export interface BenchRun extends RunEnded {
+  readonly progress: Progress;
+}
+
+export interface BenchDeskOptions {
+  readonly clock: Clock;
+  readonly subscription: Subscription;
+  readonly rateWindow?: RateWindow;
+  /** Milliseconds of the wall clock by which every answer comes later. Default: none. */
+  readonly answersLateMs?: number;
+}
+
+/** Starts a service on the tests' small data (what is measured here does not depend on how much an answer weighs), with
+ * an account, and opens an empty store for its user. */
+export async function openBenchDesk({
+  clock,
+  subscription,
+  rateWindow = 'sliding',
+  answersLateMs = 0,
+}: BenchDeskOptions): Promise<BenchDesk> {
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-bench-'));
+  const database = openServiceDatabase(join(folder, 'service.db'));
+  for (const delivery of deliveries()) deliver(database, delivery, clock);
+  const { name: account } = createAccount(database, { name: 'bench', subscription, signedUpAt: SIGNED_UP }, clock);
+  const { key } = createKey(database, account, ['bundle', ...TOPIC_SLUGS], clock);
+  const service = await startService({ database, clock, port: 0, rateWindow });
+  const way: LongWay | null = answersLateMs > 0 ? await openLongWay(service.url, answersLateMs) : null;
+  const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'bench', isAlive: () => true });
+  const connection: Connection = {
+    baseUrl: way?.url ?? service.url,
+    source: 'bench',
+    sample: false,
+    keys: [{ secret: key, fingerprint: fingerprintOf(key), scopes: null }],
+  };
+  const effects = {
+    clock,
+    random: Math.random,
+    streams: { stdin: new PassThrough(), stdout: new PassThrough() },
+    notice: (message: string) => console.log(`Notice: ${message}`),
+  };
+  const { creditsPerMonth, creditsPerMinute } = subscription;
+  return {
+    port: service.port,
+    async run(book, { topics }, interrupt = new AbortController().signal) {
+      writeFileSync(join(folder, 'book.csv'), book);
+      const settings = {
+        input: 'book.csv',
+        topics: [...topics],
+        subscription: { credits_per_month: creditsPerMonth, credits_per_minute: creditsPerMinute },
+      };
+      const job = makeJob([settings], { dataFolder: folder, workingFolder: folder });
+      const prepared = await prepare(job, connection, store, effects);
+      const progress = newProgress();
+      const ended = await run(prepared, store, effects, progress, interrupt);
+      return { ...ended, progress };
+    },
+    charged: () => usage(database, account, clock.now()).totalCredits,
+    charges: () =>
+      database.prepare<[], Charged>('SELECT charged_at AS at, credits FROM charges ORDER BY charged_at, id').all(),
+    ledger: async () => (await store.stats()).credits,
+    async close() {
+      await way?.close();
+      await service.close();
+      await store.close();
+      database.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** On the first, so that the periods of account and job (whose default is day 1) are the same. */
+const SIGNED_UP = Date.UTC(2025, 0, 1);

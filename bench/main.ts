@@ -1,0 +1,61 @@
+/** Runs the benchmarks that are named, or all: `node bench/main.ts [names…]`. */
+import { existsSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
+
+/** A file of this folder that measures something. It exports `run`, which prints its own tables. */
+interface Benchmark {
+  readonly name: string;
+  readonly what: string;
+  readonly file: string;
+}
+
+const BENCHMARKS: readonly Benchmark[] = [
+  { name: 'credits', what: 'credits spent, against two naive users', file: './credits.ts' },
+  { name: 'areas', what: 'credits with and without areas, a million locations', file: './areas.ts' },
+  { name: 'throttle', what: 'how much of the credits a minute the throttle uses', file: './throttle.ts' },
+  { name: 'rows', what: 'reading and writing CSV', file: './rows.ts' },
+  { name: 'parquet', what: 'reading and writing Parquet', file: './parquet.ts' },
+  { name: 'service', what: 'answers a second of the service', file: './service.ts' },
+];
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name));
+if (unknown.length > 0) {
+  console.error(`There is no benchmark ${unknown.join(', ')}. There are:`);
+  for (const { name, what } of BENCHMARKS) console.error(`  ${name.padEnd(10)} ${what}`);
+  process.exitCode = 2;
+} else {
+  console.log(machine());
+  for (const benchmark of BENCHMARKS) {
+    if (names.length === 0 || names.includes(benchmark.name)) await measure(benchmark);
+  }
+}
+
+/** Loads a benchmark only when it is its turn: what one of them imports must not weigh on the memory of another. */
+async function measure({ name, what, file }: Benchmark): Promise<void> {
+  const url = new URL(file, import.meta.url);
+  console.log(`\n## ${name}: ${what}\n`);
+  if (!existsSync(url)) {
+    console.log('Not written yet.');
+    return;
+  }
+  const begun = performance.now();
+  try {
+    const { run } = (await import(url.href)) as { run: () => Promise<void> };
+    await run();
+    console.log(`\n(${name} took ${Math.round((performance.now() - begun) / 1_000)} s)`);
+  } catch (error) {
+    // The others are still worth their figures; the exit code tells.
+    console.error(`${name} failed:`, error);
+    process.exitCode = 1;
+  }
+}
+
+function machine(): string {
+  const memory = Math.round(totalmem() / 2 ** 30);
+  const processor = cpus()[0]?.model.trim() || 'unknown processor';
+  const system = `${type()} ${release()}, Node ${process.version}`;
+  // Figures that were taken while others used the machine are worth less, and the reader must be able to see that.
+  const busy = `load ${loadavg()[0]!.toFixed(1)} before the start`;
+  return `${availableParallelism()} cores (${processor}), ${memory} GB memory, ${system}, ${busy}`;
+}

@@ -1,0 +1,119 @@
+import { execFileSync } from 'node:child_process';
+import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { parse } from 'csv-parse';
+import { stringify } from 'csv-stringify';
+import type { Field } from '../src/contract/answer.ts';
+import { openBook } from '../src/rows/open-book.ts';
+import type { AddedColumn, WriteRequest } from '../src/rows/port.ts';
+import { LATITUDE, LONGITUDE, writePortfolio } from './oed-portfolio.ts';
+
+/**
+ * CSV in and out, beside its peer in the same run: node bench/rows.ts [rows] [places]
+ * Each job runs in a process of its own, so that its peak memory is its own; the jobs whose arrays are shared by place hold
+ * those arrays in a Map (some 250 MB), which is no part of writing.
+ */
+
+const TOPICS = 18;
+const RATINGS = ['Very Low', 'Relatively Low', 'Relatively Moderate', 'Relatively High', 'Very High'];
+
+const ADDED: readonly AddedColumn[] = [
+  { name: 'hazard_status', type: 'text' },
+  { name: 'hazard_note', type: 'text' },
+  { name: 'hazard_as_of', type: 'time' },
+  ...Array.from({ length: TOPICS }, (_, i): AddedColumn[] => [
+    { name: `topic${i}_rating`, type: 'text' },
+    { name: `topic${i}_score`, type: 'number' },
+    { name: `topic${i}_frequency`, type: 'number' },
+  ]).flat(),
+];
+
+function fieldsOf(place: number): Field[] {
+  const fields: Field[] = ['ok', null, '2026-11-20T00:00:00.000Z'];
+  for (let topic = 0; topic < TOPICS; topic++) {
+    const score = (place * 31 + topic * 977) % 10_000;
+    if (score % 17 === 0) fields.push(null, null, null);
+    else fields.push(RATINGS[score % RATINGS.length]!, score / 100, (score * 7919) / 1e7);
+  }
+  return fields;
+}
+
+/** One array a place, shared by its rows. */
+function sharedFields(): (key: string) => Field[] {
+  const known = new Map<string, Field[]>();
+  return (key) => {
+    const fields = known.get(key) ?? fieldsOf(known.size);
+    known.set(key, fields);
+    return fields;
+  };
+}
+
+const JOBS: Readonly<Record<string, (input: string, output: string) => Promise<void>>> = {
+  'scan (two columns)': async (input) => {
+    for await (const rows of (await openBook(input)).read([LATITUDE, LONGITUDE])) void rows.length;
+  },
+  'write, an array for each row': (input, output) =>
+    write(input, output, async (rows) => rows.map((row) => fieldsOf(row.number))),
+  'write, arrays shared by place': (input, output) => {
+    const fields = sharedFields();
+    return write(input, output, async (rows) => rows.map((row) => fields(row.fields.join())));
+  },
+  'write to .gz': (input, output) =>
+    write(input, `${output}.gz`, async (rows) => rows.map((row) => fieldsOf(row.number))),
+  'write to .zst': (input, output) =>
+    write(input, `${output}.zst`, async (rows) => rows.map((row) => fieldsOf(row.number))),
+  'csv-parse, Map, csv-stringify': peer,
+};
+
+async function write(input: string, output: string, fill: WriteRequest['fill']): Promise<void> {
+  const book = await openBook(input);
+  await book.write({ output, columns: [LATITUDE, LONGITUDE], dropFrom: null, added: ADDED, fill });
+}
+
+/** What one would write with the usual libraries; it does not keep the bytes of the original columns. */
+async function peer(input: string, output: string): Promise<void> {
+  const fields = sharedFields();
+  let isHeader = true;
+  const join = new Transform({
+    objectMode: true,
+    transform(record: string[], _encoding, done) {
+      const added = isHeader ? ADDED.map(({ name }) => name) : fields(`${record[LATITUDE]},${record[LONGITUDE]}`);
+      isHeader = false;
+      done(null, [...record, ...added]);
+    },
+  });
+  await pipeline(createReadStream(input), parse(), join, stringify(), createWriteStream(output));
+}
+
+async function runJob(name: string, input: string, output: string): Promise<void> {
+  const start = performance.now();
+  await JOBS[name]!(input, output);
+  const seconds = (performance.now() - start) / 1000;
+  console.log(JSON.stringify({ seconds, megabytes: process.resourceUsage().maxRSS / 1024 }));
+}
+
+async function runAll(rows: number, places: number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-bench-'));
+  try {
+    const input = join(folder, 'portfolio.csv');
+    await writePortfolio(input, { rows, places });
+    const { size } = statSync(input);
+    console.log(`${rows} rows at ${places} places, ${(size / 1e6).toFixed(0)} MB, ${ADDED.length} added columns`);
+    console.log(`${'job'.padEnd(32)}${['seconds', 'rows/s', 'MB/s', 'peak MB'].map((t) => t.padStart(10)).join('')}`);
+    for (const name of Object.keys(JOBS)) {
+      const args = [import.meta.filename, name, input, join(folder, 'out.csv')];
+      const { seconds, megabytes } = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+      const figures = [seconds.toFixed(2), (rows / seconds).toFixed(0), (size / 1e6 / seconds).toFixed(0)];
+      console.log(name.padEnd(32) + [...figures, megabytes.toFixed(0)].map((text) => text.padStart(10)).join(''));
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const [first, second, third] = process.argv.slice(2);
+if (first !== undefined && first in JOBS) await runJob(first, second!, third!);
+else await runAll(Number(first ?? 1_000_000), Number(second ?? 200_000));
