@@ -43,7 +43,7 @@ test('periods and the day of finishing agree with a naive clock that goes day by
       fc.record({
         credits: fc.nat({ max: 3_000 }),
         available: fc.nat({ max: 500 }),
-        perPeriod: fc.integer({ min: 1, max: 400 }),
+        perPeriod: fc.integer({ min: 20, max: 400 }),
         anniversaryDay: fc.integer({ min: 1, max: 31 }),
         today: fc.integer({ min: 0, max: 3_650 }),
       }),
