@@ -168,8 +168,9 @@ export function parseJobFile(text: string, file: string): JobFile {
   });
   const checked = jobFileSchema.safeParse(contentOf(document, at) ?? {});
   if (checked.success) return checked.data;
-  const { path, message } = deepestIssue(checked.error.issues[0]!);
-  throw at(offsetOf(document, path), `${path.length > 0 ? `${path.join('.')}: ` : ''}${message}`);
+  const issue = deepestIssue(checked.error.issues[0]!);
+  const { path, message } = issue;
+  throw at(offsetOf(document, issue), `${path.length > 0 ? `${path.join('.')}: ` : ''}${message}`);
 }
 
 /** The plain content. References upon references without end are refused by the library. */
@@ -184,6 +185,7 @@ function contentOf(document: Document.Parsed, at: (offset: number, message: stri
 interface Issue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
+  readonly isUnknown?: boolean;
 }
 
 /** Of a union only the branch that got farthest says something useful. */
@@ -195,7 +197,7 @@ export function deepestIssue(issue: z.core.$ZodIssue): Issue {
     const misplaced = issue.path.length > 0 && known.includes(name);
     const hint = misplaced ? ' here; it belongs at the top level' : near ? `; did you mean ${near}?` : '';
     const message = `unknown setting ${JSON.stringify(name)}${hint}`;
-    return { path: [...issue.path, issue.keys[0]!], message };
+    return { path: [...issue.path, name], message, isUnknown: true };
   }
   if (issue.code !== 'invalid_union') return issue;
   const branches = issue.errors.map((issues) => deepestIssue(issues[0]!));
@@ -203,19 +205,25 @@ export function deepestIssue(issue: z.core.$ZodIssue): Issue {
   if (!deepest) return issue;
   const message =
     deepest.path.length > 0 ? deepest.message : [...new Set(branches.map((branch) => branch.message))].join('; or ');
-  return { path: [...issue.path, ...deepest.path], message };
+  return { ...deepest, path: [...issue.path, ...deepest.path], message };
 }
 
-function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
+/** Where a setting stands. An unknown one is shown at its name: its value may be a list that begins lines below. */
+function offsetOf(document: Document.Parsed, { path, isUnknown }: Issue): number {
   for (let length = path.length; length > 0; length--) {
-    // At its name, not its value, which may be a list that begins lines below.
-    const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
-    const pair = isMap(parent)
-      ? parent.items.find(({ key }) => isScalar(key) && key.value === path[length - 1])
-      : undefined;
-    const node = pair && isScalar(pair.key) ? pair.key : document.getIn(path.slice(0, length), true);
-    const range = (node as { range?: readonly number[] | null } | undefined)?.range;
-    if (range) return range[0]!;
+    const node = isUnknown
+      ? nameOf(document, path.slice(0, length))
+      : (document.getIn(path.slice(0, length), true) as { range?: readonly number[] | null } | undefined);
+    if (node?.range) return node.range[0]!;
   }
   return 0;
+}
+
+function nameOf(
+  document: Document.Parsed,
+  path: readonly PropertyKey[],
+): { range?: readonly number[] | null } | undefined {
+  const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  const isIt = ({ key }: { key: unknown }) => isScalar(key) && key.value === path.at(-1);
+  return isMap(parent) ? (parent.items.find(isIt)?.key as { range?: readonly number[] | null } | undefined) : undefined;
 }

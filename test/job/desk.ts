@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { TestContext } from 'node:test';
+import { columnsOf } from '../../src/columns/columns.ts';
 import type { Subscription } from '../../src/contract/subscriptions.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
@@ -83,7 +84,12 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
     clock,
   );
   const service = await start(t, { database, clock, ...options.service });
-  const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'test', isAlive: () => true });
+  const store = openSqliteStore(
+    join(folder, 'store.db'),
+    clock,
+    { name: 'test', isAlive: () => true },
+    (topic) => columnsOf(topic).length,
+  );
   releaseLater(t, () => store.close());
   const notices: string[] = [];
   const key = (...scopes: string[]) => keyOf(account.name, ...scopes);

@@ -90,9 +90,7 @@ test('the plan and the written status agree: a row is deferred exactly while som
   );
 });
 
-test('a refusal of more than a year ago, which a run asks again, is still to be bought until it did', {
-  todo: 'cellStatus believes a refusal for ever, missingTopics for a year',
-}, () => {
+test('a refusal of more than a year ago, which a run asks again, is still to be bought until it did', () => {
   const record = recordOf([], [['hail', { reason: 'rejected', note: 'refused', at: STARTED - 366 * DAY }]]);
   assert.deepEqual(missingTopics(record, ['hail'], freshness()), ['hail']);
   const { freshSince, startedAt } = freshness();

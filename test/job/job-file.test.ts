@@ -143,15 +143,10 @@ for (const [what, text, at, says] of wrong) {
   });
 }
 
-test(
-  'an unknown setting whose content stands below it is said with its own line',
-  { todo: 'offsetOf takes the place of the value, which begins on a later line' },
-  () => assert.match(errorOf('input: a\ntopcis:\n  - park\n').message, /^job\.yaml:2:1: /),
-);
+test('an unknown setting whose content stands below it is said with its own line', () =>
+  assert.match(errorOf('input: a\ntopcis:\n  - park\n').message, /^job\.yaml:2:1: /));
 
-test('a setting at the wrong place is not told to be itself', {
-  todo: 'deepestIssue looks for near names among the settings of the top level only',
-}, () => {
+test('a setting at the wrong place is not told to be itself', () => {
   const { message } = errorOf('service: {base_url: "https://h.example", store: s.db}\n');
   assert.match(message, /unknown setting "store"/);
   assert.doesNotMatch(message, /did you mean store\?/);
@@ -167,9 +162,7 @@ for (const [what, text] of [
       .join('')}`,
   ],
 ] as const) {
-  test(`${what}: an error of the job file, not of ours`, {
-    todo: 'document.toJS() throws a ReferenceError, which the command line shows as a bug',
-  }, () => {
+  test(`${what}: an error of the job file, not of ours`, () => {
     assert.match(errorOf(text).message, /^job\.yaml:\d+:\d+: /);
   });
 }

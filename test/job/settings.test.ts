@@ -148,9 +148,7 @@ test('paths of a job file are relative to it, all others to the working folder',
   assert.deepEqual(relativeToFile({ service: 'embedded' }, 'a.yaml'), { service: 'embedded' });
 });
 
-test('a key file of a job file is found from any working folder', {
-  todo: 'makeJob resolves input, output and store to the working folder, but leaves key files to that of the process',
-}, () => {
+test('a key file of a job file is found from any working folder', () => {
   const service = { base_url: 'https://h.example', api_keys: [{ file: 'key' }] };
   const made = makeJob([relativeToFile({ input: 'in.csv', service }, 'jobs/nightly.yaml')], SURROUNDINGS);
   assert.ok(made.service.kind === 'remote');

@@ -75,9 +75,7 @@ test('those who wait for as much are served in the order in which they came', as
   assert.deepEqual(order, [1, 2, 3], 'for the fourth nothing was left');
 });
 
-test('one that asks in the very moment in which credits come back does not pass those who wait for as much', {
-  todo: 'take looks at the credits before those who wait have been woken',
-}, async () => {
+test('one that asks in the very moment in which credits come back does not pass those who wait for as much', async () => {
   const wallet = new Wallet(5);
   await wallet.take(5);
   const order: string[] = [];
