@@ -9,9 +9,9 @@ import { PassThrough } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { systemClock } from '../src/clock.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
-import type { JobFile } from '../src/job/job-file.ts';
 import { prepare } from '../src/job/prepare.ts';
-import { makeJob } from '../src/job/settings.ts';
+import type { JobFile } from '../src/job/settings/job-file.ts';
+import { makeJob } from '../src/job/settings/settings.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { percent, table } from './table.ts';
 

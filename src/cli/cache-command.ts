@@ -1,6 +1,6 @@
 import { PerilbookError } from '../errors.ts';
 import { locationOf } from '../geo/coordinates.ts';
-import { durationMs } from '../job/duration.ts';
+import { durationMs } from '../job/settings/duration.ts';
 import { isoTime } from '../job/summary.ts';
 import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { Options } from 'yargs';
 import { PerilbookError } from '../errors.ts';
-import { deepestIssue, type JobFile, jobFileSchema, readJobFile } from '../job/job-file.ts';
-import { type Job, makeJob, mergeJobFiles, relativeToFile } from '../job/settings.ts';
+import { deepestIssue, type JobFile, jobFileSchema, readJobFile } from '../job/settings/job-file.ts';
+import { type Job, makeJob, mergeJobFiles, relativeToFile } from '../job/settings/settings.ts';
 import { dataFolder, type World } from './world.ts';
 
 /** A setting that can be given as a flag or in the environment, and where it stands in the job file. */

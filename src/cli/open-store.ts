@@ -1,5 +1,5 @@
 import { columnsOf } from '../columns/columns.ts';
-import type { Job } from '../job/settings.ts';
+import type { Job } from '../job/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 import { openSqliteStore } from '../store/sqlite-store.ts';
 import type { World } from './world.ts';

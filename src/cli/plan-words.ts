@@ -1,4 +1,4 @@
-import type { Ways } from '../job/planning.ts';
+import type { Ways } from '../job/planning/planning.ts';
 import type { Prepared } from '../job/prepare.ts';
 import type { Forecast } from '../plan/forecast.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Progress } from '../job/buying.ts';
+import type { Progress } from '../job/buying/buying.ts';
 import { grouped } from './words.ts';
 import type { World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { PerilbookError } from '../errors.ts';
-import { accountState } from '../job/account-state.ts';
-import type { Account } from '../job/accounts.ts';
-import type { Job } from '../job/settings.ts';
+import { accountState } from '../job/planning/account-state.ts';
+import type { Account } from '../job/settings/accounts.ts';
+import type { Job } from '../job/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';

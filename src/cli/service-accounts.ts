@@ -1,7 +1,7 @@
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { PerilbookError } from '../errors.ts';
-import { durationMs } from '../job/duration.ts';
+import { durationMs } from '../job/settings/duration.ts';
 import { isoTime } from '../job/summary.ts';
 import { createAccount, listAccounts } from '../service/accounts/accounts.ts';
 import { createKey, listKeys, type NewKey, revokeKey, rotateKey } from '../service/accounts/keys.ts';

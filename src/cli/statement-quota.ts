@@ -1,5 +1,5 @@
-import type { AccountState } from '../job/account-state.ts';
-import type { Account } from '../job/accounts.ts';
+import type { AccountState } from '../job/planning/account-state.ts';
+import type { Account } from '../job/settings/accounts.ts';
 import { isoTime } from '../job/summary.ts';
 import { total } from '../store/admission.ts';
 import type { Correction } from '../store/port.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { PerilbookError } from '../errors.ts';
-import type { CellTable } from './cell-table.ts';
 import type { Prepared } from './prepare.ts';
+import type { CellTable } from './scan/cell-table.ts';
 
 /** What a plan file holds beside the plan in words: enough to see that a run is the one that was approved. */
 const planFile = z.strictObject({

@@ -2,12 +2,12 @@ import type { Clock } from '../clock.ts';
 import type { Market } from '../plan/cheapest-calls.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
 import type { Store } from '../store/port.ts';
-import { type Freshness, freshnessOf } from './freshness.ts';
-import { type Key, Keyring } from './keyring.ts';
-import { marketOf } from './market.ts';
-import { makePlan, type Plan } from './planning.ts';
-import { scan } from './scan.ts';
-import type { Job } from './settings.ts';
+import { type Freshness, freshnessOf } from './planning/freshness.ts';
+import { type Key, Keyring } from './planning/keyring.ts';
+import { marketOf } from './planning/market.ts';
+import { makePlan, type Plan } from './planning/planning.ts';
+import { scan } from './scan/scan.ts';
+import type { Job } from './settings/settings.ts';
 import { type PlanSummary, planSummary } from './summary.ts';
 
 /** The service that a run asks: where it is, what opens it, whose answers it gives. */

@@ -2,9 +2,9 @@ import type { RowStatus } from '../columns/status.ts';
 import type { CallKind } from '../contract/credits.ts';
 import { cheapestCalls, type Market } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
-import type { Stop } from './buying.ts';
-import type { Plan, Ways } from './planning.ts';
-import type { Job } from './settings.ts';
+import type { Stop } from './buying/buying.ts';
+import type { Plan, Ways } from './planning/planning.ts';
+import type { Job } from './settings/settings.ts';
 import type { Written } from './writing.ts';
 
 /** The plan as `--json` prints it and as the run keeps it: stable names, snake case. */

@@ -4,10 +4,10 @@ import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts
 import { statusOfFinding } from '../geo/parse-location.ts';
 import type { Book, Row, WriteResult } from '../rows/port.ts';
 import type { Store } from '../store/port.ts';
-import { readKnownAreas, withAreas } from './area-plan.ts';
-import type { Freshness } from './freshness.ts';
-import { locate, rowValue, type Scan } from './scan.ts';
-import type { Job } from './settings.ts';
+import { readKnownAreas, withAreas } from './planning/area-plan.ts';
+import type { Freshness } from './planning/freshness.ts';
+import { locate, rowValue, type Scan } from './scan/scan.ts';
+import type { Job } from './settings/settings.ts';
 
 export type StatusCounts = Record<RowStatus, number>;
 

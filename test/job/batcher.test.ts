@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { inBatches } from '../../src/job/batcher.ts';
+import { inBatches } from '../../src/job/buying/batcher.ts';
 
 test('what is asked in one turn is done in one go, and each asker gets its own result', async () => {
   const batches: number[][] = [];

@@ -5,8 +5,8 @@ import { cellStatus } from '../../src/columns/status.ts';
 import type { Answer, CellRecord, Failure } from '../../src/contract/answer.ts';
 import { topicsIn } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
-import { freshnessOf, missingSet, missingTopics } from '../../src/job/freshness.ts';
-import { makeJob } from '../../src/job/settings.ts';
+import { freshnessOf, missingSet, missingTopics } from '../../src/job/planning/freshness.ts';
+import { makeJob } from '../../src/job/settings/settings.ts';
 
 const DAY = 86_400_000;
 const STARTED = Date.UTC(2026, 2, 15, 12);

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { PerilbookError } from '../../src/errors.ts';
-import { type JobFile, jobFileSchema, parseJobFile, readJobFile } from '../../src/job/job-file.ts';
+import { type JobFile, jobFileSchema, parseJobFile, readJobFile } from '../../src/job/settings/job-file.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 test('a job file that says everything', () => {

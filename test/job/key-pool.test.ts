@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
-import { makeJob } from '../../src/job/settings.ts';
+import { makeJob } from '../../src/job/settings/settings.ts';
 import { revokeKey } from '../../src/service/accounts/keys.ts';
 import { openDesk, places } from './desk.ts';
 

@@ -1,9 +1,9 @@
 /** One process of several that share a store and a key: runs the job that its arguments describe, prints its summary. */
 import { PassThrough } from 'node:stream';
-import { fingerprintOf } from '../../src/job/keyring.ts';
+import { fingerprintOf } from '../../src/job/planning/keyring.ts';
 import { prepare } from '../../src/job/prepare.ts';
 import { newProgress, run } from '../../src/job/run.ts';
-import { makeJob } from '../../src/job/settings.ts';
+import { makeJob } from '../../src/job/settings/settings.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 

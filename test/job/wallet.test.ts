@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { Wallet } from '../../src/job/wallet.ts';
+import { Wallet } from '../../src/job/buying/wallet.ts';
 
 /** What became of a promise so far. */
 async function stateOf(promise: Promise<boolean>): Promise<boolean | 'waits'> {

@@ -19,8 +19,10 @@ const CACHED_COORDINATES = 4_000_000;
 interface Candidate {
   readonly id: number;
   readonly geoid: string;
-  readonly level: 'tract' | 'county';
+  readonly level: AreaLevel;
 }
+
+type AreaLevel = 'tract' | 'county';
 
 /**
  * Makes the function that finds a location's area: the tract that holds it; where the tracts' outlines leave a gap, the
@@ -29,21 +31,21 @@ interface Candidate {
  */
 export function createAreaFinder(database: ServiceDatabase): (location: Location) => Area | null {
   const outlineOf = cachedOutlines(database);
-  const select = database.prepare<[number, number, number, number], Candidate>(
-    `SELECT id, geoid, level FROM area_boxes
-     WHERE min_lng <= ? AND max_lng >= ? AND min_lat <= ? AND max_lat >= ?`,
-  );
-  const touching = (box: Box) => select.all(box.maxLng, box.minLng, box.maxLat, box.minLat);
+  const touching = { tract: areasTouching(database, 'tract'), county: areasTouching(database, 'county') };
+  const around = (level: AreaLevel, location: Location) =>
+    boxesAround(location, COAST_METERS).flatMap(touching[level]).sort(smallestFirst);
 
-  function holding(location: Location, candidates: readonly Candidate[]): Candidate | undefined {
-    return candidates.find((candidate) => outlineHolds(outlineOf(candidate.id), location));
+  function holding(level: AreaLevel, { lat, lng }: Location): Candidate | undefined {
+    const here = touching[level]({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat });
+    if (here.length > 1) here.sort(smallestFirst);
+    return here.find((candidate) => outlineHolds(outlineOf(candidate), { lat, lng }));
   }
 
   function nearest(location: Location, candidates: readonly Candidate[]): Candidate | undefined {
     let best: Candidate | undefined;
     let least = COAST_METERS;
     for (const candidate of candidates) {
-      const meters = metersToOutline(outlineOf(candidate.id), location);
+      const meters = metersToOutline(outlineOf(candidate), location);
       if (meters > COAST_METERS || (best !== undefined && meters >= least)) continue;
       best = candidate;
       least = meters;
@@ -52,17 +54,23 @@ export function createAreaFinder(database: ServiceDatabase): (location: Location
   }
 
   return (location) => {
-    const { lat, lng } = location;
-    const here = byGeoid(touching({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat }));
-    const tract = holding(location, here.tracts);
+    const tract = holding('tract', location);
     if (tract !== undefined) return areaOf(tract);
-    const county = holding(location, here.counties);
-    const around = byGeoid(boxesAround(location, COAST_METERS).flatMap(touching));
-    const tracts =
-      county === undefined ? around.tracts : around.tracts.filter(({ geoid }) => geoid.startsWith(county.geoid));
-    const found = nearest(location, tracts) ?? county ?? nearest(location, around.counties);
+    const county = holding('county', location);
+    const tracts = around('tract', location).filter(
+      ({ geoid }) => county === undefined || geoid.startsWith(county.geoid),
+    );
+    const found = nearest(location, tracts) ?? county ?? nearest(location, around('county', location));
     return found === undefined ? null : areaOf(found);
   };
+}
+
+function areasTouching(database: ServiceDatabase, level: AreaLevel): (box: Box) => Candidate[] {
+  const select = database.prepare<[number, number, number, number], Candidate>(
+    `SELECT id, geoid, '${level}' AS level FROM area_boxes_${level}
+     WHERE min_lng <= ? AND max_lng >= ? AND min_lat <= ? AND max_lat >= ?`,
+  );
+  return (box) => select.all(box.maxLng, box.minLng, box.maxLat, box.minLat);
 }
 
 function areaOf({ geoid }: Candidate): Area {
@@ -70,27 +78,25 @@ function areaOf({ geoid }: Candidate): Area {
 }
 
 /** Smallest geoid first, so that where outlines overlap the same one wins every time. */
-function byGeoid(candidates: Candidate[]): { tracts: Candidate[]; counties: Candidate[] } {
-  candidates.sort((a, b) => (a.geoid < b.geoid ? -1 : 1));
-  return {
-    tracts: candidates.filter(({ level }) => level === 'tract'),
-    counties: candidates.filter(({ level }) => level === 'county'),
-  };
+function smallestFirst(a: Candidate, b: Candidate): number {
+  return a.geoid < b.geoid ? -1 : 1;
 }
 
 /** Outlines by area id, the most recently used kept unpacked. */
-function cachedOutlines(database: ServiceDatabase): (id: number) => Outline {
-  const select = database.prepare<[number], Buffer>('SELECT outline FROM areas WHERE id = ?').pluck();
+function cachedOutlines(database: ServiceDatabase): (area: Candidate) => Outline {
+  const select = (level: AreaLevel) =>
+    database.prepare<[number], Buffer>(`SELECT outline FROM areas_${level} WHERE id = ?`).pluck();
+  const outlines = { tract: select('tract'), county: select('county') };
   const cache = new Map<number, Outline>();
   let held = 0;
-  return (id) => {
+  return ({ id, level }) => {
     const known = cache.get(id);
     if (known !== undefined) {
       cache.delete(id);
       cache.set(id, known);
       return known;
     }
-    const outline = unpackOutline(select.get(id)!);
+    const outline = unpackOutline(outlines[level].get(id)!);
     cache.set(id, outline);
     held += sizeOf(outline);
     for (const [oldest, dropped] of cache) {

@@ -1,87 +1,96 @@
-import type { z } from 'zod';
 import type { Clock } from '../../clock.ts';
-import { AIR_QUALITY_DAYS } from '../../contract/values.ts';
 import { PerilbookError } from '../../errors.ts';
-import { packOutline } from './area-outlines.ts';
-import type { Box } from './bounding-boxes.ts';
 import type { ServiceDatabase } from './database.ts';
-import { boxOfGeometry } from './geometry-box.ts';
-import { type Layer, replaceLayer } from './layers.ts';
-import {
-  airQualityRecord,
-  areaRecord,
-  datasetInfo,
-  featureRecord,
-  naturalRatingRecord,
-  radonRecord,
-  readingRecord,
-} from './record-checks.ts';
-import type { AreaRecord, DatasetName, Delivery, FeedRecord, SiteRecord } from './records.ts';
-
-/** A record that cannot enter; `deliver` adds which one it was. */
-class UnfitRecord extends Error {}
-
-/** Adds one record to the table that was emptied for it. */
-type Add = (record: unknown) => void;
+import { datasetInfo } from './record-checks.ts';
+import { recordRows, UnfitRecord } from './record-rows.ts';
+import type { DatasetInfo, DatasetName, Delivery, LoadTarget, StreamedDelivery } from './records.ts';
+import { RefusedRow, stageLoad } from './staged-load.ts';
 
 /**
- * The one way in: replaces a data set by a delivery, in one transaction. The records are streamed; a bad one leaves the
- * data set as it was. Services that run on the file answer from the old data until the end, and wait with charging.
+ * The one way in: replaces a data set by a delivery, or of a delivery with a level that level. A bad record leaves the data
+ * set as it was. Services that run on the file answer from the old data until the end.
  *
  * @returns the number of records
  * @throws PerilbookError SERVICE_DATA that names the record, from 1, and what is wrong with it
  */
 export function deliver(database: ServiceDatabase, delivery: Delivery, clock: Clock): number {
-  const expected = nameOf(delivery);
-  const info = datasetInfo.safeParse(delivery.info);
-  if (!info.success || info.data.name !== expected) {
-    throw new PerilbookError(
-      'SERVICE_DATA',
-      `Cannot load data set "${delivery.info.name}": its description must be complete and name "${expected}"`,
-      'Correct the description of the data set.',
-      { dataset: expected },
-    );
+  const load = beginLoad(database, delivery, delivery.info.name);
+  try {
+    for (const record of delivery.records) load.add(record);
+    return load.publish(delivery.info, clock.now());
+  } catch (error) {
+    load.abandon();
+    throw load.refusal(error);
   }
-  return database
-    .transaction(() => {
-      const add = emptied(database, delivery);
-      let rows = 0;
-      for (const record of delivery.records) {
-        rows++;
-        try {
-          add(record);
-        } catch (error) {
-          throw refusal(expected, rows, error);
-        }
-      }
-      database
-        .prepare(
-          `INSERT OR REPLACE INTO datasets (name, source, vintage, licence, sample, rows, loaded_at)
-           VALUES (?, ?, ?, ?, ?, ?, ?)`,
-        )
-        .run(
-          expected,
-          info.data.source,
-          info.data.vintage,
-          info.data.licence,
-          info.data.sample ? 1 : 0,
-          rows,
-          clock.now(),
-        );
-      return rows;
-    })
-    .immediate();
 }
 
-function nameOf(delivery: Delivery): DatasetName {
-  if (delivery.kind === 'sites') return `sites:${delivery.topic}`;
-  if (delivery.kind === 'records') return `records:${delivery.feed}`;
-  return delivery.kind;
+/** As `deliver`, for records that come over time; `onRecord` is told the number of records so far, now and then. */
+export async function deliverStream(
+  database: ServiceDatabase,
+  delivery: StreamedDelivery,
+  clock: Clock,
+  onRecord: (records: number) => void = () => {},
+): Promise<number> {
+  const load = beginLoad(database, delivery, delivery.info.name);
+  let records = 0;
+  const add = (record: unknown) => {
+    load.add(record);
+    records += 1;
+    if (records % 1_000 === 0) onRecord(records);
+  };
+  try {
+    // Awaiting each record of what is at hand would take longer than to load it.
+    if (Symbol.iterator in delivery.records) for (const record of delivery.records) add(record);
+    else for await (const record of delivery.records) add(record);
+    return load.publish(delivery.info, clock.now());
+  } catch (error) {
+    load.abandon();
+    throw load.refusal(error);
+  }
 }
 
-function refusal(dataset: DatasetName, row: number, error: unknown): unknown {
+function beginLoad(database: ServiceDatabase, target: LoadTarget, named: DatasetName) {
+  const dataset = datasetOf(target);
+  if (named !== dataset) throw badDescription(named, dataset);
+  const { parts, rowsOf } = recordRows(database, target);
+  const staged = stageLoad(database, dataset, parts);
+  let record = 0;
+  return {
+    add(value: unknown): void {
+      record += 1;
+      const [part, rows] = rowsOf(value);
+      staged.add(part, rows);
+    },
+    publish(info: DatasetInfo, now: number): number {
+      const checked = datasetInfo.safeParse(info);
+      if (!checked.success || checked.data.name !== dataset) throw badDescription(info.name, dataset);
+      return staged.publish(checked.data, now);
+    },
+    abandon: staged.abandon,
+    refusal: (error: unknown) => refusal(dataset, record, error),
+  };
+}
+
+/** The data set that a target belongs to. */
+export function datasetOf(target: LoadTarget): DatasetName {
+  if (target.kind === 'sites') return `sites:${target.topic}`;
+  if (target.kind === 'records') return `records:${target.feed}`;
+  return target.kind;
+}
+
+function badDescription(named: string, expected: DatasetName): PerilbookError {
+  return new PerilbookError(
+    'SERVICE_DATA',
+    `Cannot load data set "${named}": its description must be complete and name "${expected}"`,
+    'Correct the description of the data set.',
+    { dataset: expected },
+  );
+}
+
+function refusal(dataset: DatasetName, current: number, error: unknown): unknown {
+  const row = error instanceof RefusedRow ? error.record : current;
   const reason = reasonOf(error);
-  if (reason === null) return error;
+  if (reason === null) return error instanceof RefusedRow ? error.cause : error;
   return new PerilbookError(
     'SERVICE_DATA',
     `Cannot load data set "${dataset}": record ${row}: ${reason}`,
@@ -94,100 +103,6 @@ function refusal(dataset: DatasetName, row: number, error: unknown): unknown {
 /** Why a record was refused, or null when the fault lies elsewhere (a full disk, a locked file). */
 function reasonOf(error: unknown): string | null {
   if (error instanceof UnfitRecord) return error.message;
-  const code = (error as { code?: unknown }).code;
+  const code = (error as { cause?: { code?: unknown } }).cause?.code;
   return typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT') ? (error as Error).message : null;
-}
-
-function parse<T>(schema: z.ZodType<T>, record: unknown): T {
-  const parsed = schema.safeParse(record);
-  if (parsed.success) return parsed.data;
-  throw new UnfitRecord(
-    parsed.error.issues
-      .map(({ path, message }) => (path.length ? `${path.join('.')}: ${message}` : message))
-      .join('; '),
-  );
-}
-
-function emptied(database: ServiceDatabase, delivery: Delivery): Add {
-  switch (delivery.kind) {
-    case 'areas':
-      return emptiedAreas(database);
-    case 'sites':
-      return emptiedLayer(database, `sites:${delivery.topic}`);
-    case 'records':
-      return emptiedLayer(database, `records:${delivery.feed}`);
-    case 'nri': {
-      database.exec('DELETE FROM ratings');
-      const insert = database.prepare('INSERT INTO ratings VALUES (?, ?, ?, ?, ?)');
-      return (record) => {
-        const { geoid, topic, rating, score, frequency } = parse(naturalRatingRecord, record);
-        insert.run(geoid, topic, rating, score, frequency);
-      };
-    }
-    case 'airQuality': {
-      database.exec('DELETE FROM air_quality');
-      // The agency's file may hold several years; the summary is that of the newest.
-      const insert = database.prepare(
-        `INSERT INTO air_quality VALUES (?, ?, ?)
-         ON CONFLICT (county) DO UPDATE SET year = excluded.year, days = excluded.days WHERE excluded.year > year`,
-      );
-      return (record) => {
-        const parsed = parse(airQualityRecord, record);
-        const days = Object.fromEntries(AIR_QUALITY_DAYS.map((field) => [field, parsed[field]]));
-        insert.run(parsed.countyGeoid, parsed.year, JSON.stringify(days));
-      };
-    }
-    case 'radon': {
-      database.exec('DELETE FROM radon');
-      const insert = database.prepare('INSERT INTO radon VALUES (?, ?)');
-      return (record) => {
-        const { countyGeoid, zone } = parse(radonRecord, record);
-        insert.run(countyGeoid, zone);
-      };
-    }
-    case 'readings':
-      return emptiedReadings(database);
-  }
-}
-
-function emptiedAreas(database: ServiceDatabase): Add {
-  database.exec('DELETE FROM areas; DELETE FROM area_boxes');
-  const insert = database.prepare('INSERT INTO areas (geoid, level, name, state, outline) VALUES (?, ?, ?, ?, ?)');
-  const insertBox = database.prepare('INSERT INTO area_boxes VALUES (?, ?, ?, ?, ?, ?, ?)');
-  return (record) => {
-    const { geoid, level, name, state, geometry } = parse(areaRecord, record) as AreaRecord;
-    if (geometry.type !== 'Polygon' && geometry.type !== 'MultiPolygon') {
-      throw new UnfitRecord(`geometry: Expected Polygon or MultiPolygon (${geoid})`);
-    }
-    const box = boxOf(geometry);
-    const { lastInsertRowid } = insert.run(geoid, level, name, state, packOutline(geometry));
-    insertBox.run(lastInsertRowid, box.minLng, box.maxLng, box.minLat, box.maxLat, geoid, level);
-  };
-}
-
-function emptiedLayer(database: ServiceDatabase, layer: Layer): Add {
-  const add = replaceLayer(database, layer);
-  return (record) => {
-    const { geometry, properties } = parse<SiteRecord | FeedRecord>(featureRecord, record);
-    const box = boxOf(geometry);
-    const point = geometry.type === 'Point' ? { lng: box.minLng, lat: box.minLat } : null;
-    add({ box, point, json: JSON.stringify({ type: 'Feature', geometry, properties }) });
-  };
-}
-
-function emptiedReadings(database: ServiceDatabase): Add {
-  database.exec('DELETE FROM reading_boxes');
-  const insert = database.prepare('INSERT INTO reading_boxes VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  return (record) => {
-    const { pollutant, monitor, lat, lng, concentration, measuredAt } = parse(readingRecord, record);
-    insert.run(lng, lng, lat, lat, pollutant, monitor, lat, lng, concentration, measuredAt);
-  };
-}
-
-function boxOf(geometry: unknown): Box {
-  const box = boxOfGeometry(geometry);
-  if (box === null) {
-    throw new UnfitRecord('geometry: Expected a GeoJSON geometry with positions within ±180 and ±90 degrees');
-  }
-  return box;
 }

@@ -1,10 +1,12 @@
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { ServiceDatabase } from './database.ts';
-import type { DatasetInfo, DatasetName } from './records.ts';
+import type { DatasetInfo, DatasetName, Level } from './records.ts';
 import { needsOf } from './topic-needs.ts';
 
-/** A data set that is loaded. */
+/** A data set that is loaded, or one level of it. */
 export interface LoadedDataset extends DatasetInfo {
+  /** Of areas and ratings; '' for the others. */
+  readonly level: Level;
   readonly rows: number;
   /** Milliseconds since the epoch. */
   readonly loadedAt: number;
@@ -23,6 +25,7 @@ export interface DataDescription {
 
 interface Row {
   readonly name: DatasetName;
+  readonly level: Level;
   readonly source: string;
   readonly vintage: string;
   readonly licence: string;
@@ -33,7 +36,7 @@ interface Row {
 
 /** Lists the loaded data sets, by name, and what follows from them. */
 export function describeData(database: ServiceDatabase): DataDescription {
-  const rows = database.prepare<[], Row>('SELECT * FROM datasets ORDER BY name').all();
+  const rows = database.prepare<[], Row>('SELECT * FROM datasets ORDER BY name, level').all();
   const loaded = new Set(rows.map(({ name }) => name));
   const needs = TOPIC_SLUGS.map((topic) => ({ topic, missing: needsOf(topic).filter((name) => !loaded.has(name)) }));
   return {

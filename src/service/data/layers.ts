@@ -5,90 +5,85 @@ import { nearestMeters } from '../../geo/nearest.ts';
 import { type Box, boxesAround, boxWithin } from './bounding-boxes.ts';
 import type { ServiceDatabase } from './database.ts';
 import type { RecordFeed } from './records.ts';
+import type { LoadTable } from './staged-load.ts';
 
 /** A set of features on the map that is searched around a location: the sites of a topic, or the records of a feed. */
 export type Layer = `sites:${ProximitySlug}` | `records:${RecordFeed}`;
-
-/** A feature as it enters its layer. */
-export interface LayerFeature {
-  readonly box: Box;
-  /** Where a point lies; null for lines, outlines and collections. */
-  readonly point: Location | null;
-  /** The GeoJSON feature as text, ready to be sent. */
-  readonly json: string;
-}
 
 /** Layers are a closed list of names of letters, ':' and '.', so a table can be named for one. */
 function tableOf(layer: Layer): string {
   return layer.replace(/[:.]/g, '_');
 }
 
-/**
- * Empties a layer and returns the function that adds a feature to it; to be called within a transaction.
- * The text stands in the R*Tree's own row, so that a search reads no other table.
- */
-export function replaceLayer(database: ServiceDatabase, layer: Layer): (feature: LayerFeature) => void {
-  const table = tableOf(layer);
-  database.exec(`DROP TABLE IF EXISTS ${table}`);
-  database.exec(
-    `CREATE VIRTUAL TABLE ${table} USING rtree
+/** The table of a layer, as a load fills it. The text stands in the R*Tree's own row, so that a search reads no other. */
+export function layerTable(layer: Layer): LoadTable {
+  return {
+    name: tableOf(layer),
+    definition: `CREATE VIRTUAL TABLE $NAME USING rtree
        (id, min_lng, max_lng, min_lat, max_lat, +lng REAL, +lat REAL, +feature TEXT)`,
-  );
-  const insert = database.prepare(`INSERT INTO ${table} VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)`);
-  return ({ box, point, json }) => {
-    insert.run(box.minLng, box.maxLng, box.minLat, box.maxLat, point?.lng ?? null, point?.lat ?? null, json);
+    columns: 8,
   };
 }
 
 /** The texts of a layer's features within a radius of a location, in the order in which they were delivered. */
 export type LayerSearch = (layer: Layer, location: Location, meters: number) => string[];
 
-type Row = [
-  id: number,
-  minLng: number,
-  maxLng: number,
-  minLat: number,
-  maxLat: number,
-  lng: number | null,
-  lat: number | null,
-  json: string,
-];
+/** A feature as the search reads it; of a point, its place is all that is needed. */
+type Row = [id: number, lng: number | null, lat: number | null, json: string];
+
+interface LayerStatements {
+  readonly touching: (box: Box) => Row[];
+  readonly boxOf: (id: number) => Box;
+}
 
 /**
  * Makes the search over layers. A feature counts by its true distance: a point's own, else the nearest point of its
  * lines, 0 inside its outlines. The layer must be loaded.
  */
 export function createLayerSearch(database: ServiceDatabase): LayerSearch {
-  const prepare = (layer: Layer) =>
-    database
+  const known = new Map<Layer, LayerStatements>();
+
+  function statementsOf(layer: Layer): LayerStatements {
+    const there = known.get(layer);
+    if (there !== undefined) return there;
+    // Each column that is read for each of thousands of features is felt; boxes are only needed of lines and outlines.
+    const select = database
       .prepare<[number, number, number, number], Row>(
-        `SELECT id, min_lng, max_lng, min_lat, max_lat, lng, lat, feature FROM ${tableOf(layer)}
+        `SELECT id, lng, lat, feature FROM ${tableOf(layer)}
          WHERE min_lng <= ? AND max_lng >= ? AND min_lat <= ? AND max_lat >= ?`,
       )
       .raw();
-  const statements = new Map<Layer, ReturnType<typeof prepare>>();
+    const selectBox = database.prepare<[number], Box>(
+      `SELECT min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
+       FROM ${tableOf(layer)} WHERE id = ?`,
+    );
+    const made: LayerStatements = {
+      touching: (box) => select.all(box.maxLng, box.minLng, box.maxLat, box.minLat),
+      boxOf: (id) => selectBox.get(id)!,
+    };
+    known.set(layer, made);
+    return made;
+  }
 
   return (layer, location, meters) => {
-    let select = statements.get(layer);
-    if (select === undefined) {
-      select = prepare(layer);
-      statements.set(layer, select);
-    }
+    const { touching, boxOf } = statementsOf(layer);
     const found = new Map<number, string>();
     for (const box of boxesAround(location, meters)) {
-      for (const row of select.all(box.maxLng, box.minLng, box.maxLat, box.minLat)) {
-        if (isWithin(location, row, meters)) found.set(row[0], row[7]);
+      for (const [id, lng, lat, json] of touching(box)) {
+        const isWithin =
+          lng !== null && lat !== null
+            ? distanceMeters(location, { lat, lng }) <= meters
+            : reaches(location, boxOf(id), json, meters);
+        if (isWithin) found.set(id, json);
       }
     }
     return [...found].sort(([a], [b]) => a - b).map(([, json]) => json);
   };
 }
 
-function isWithin(location: Location, row: Row, meters: number): boolean {
-  const [, minLng, maxLng, minLat, maxLat, lng, lat, json] = row;
-  if (lng !== null && lat !== null) return distanceMeters(location, { lat, lng }) <= meters;
-  // Most lines and outlines lie within the radius whole; only those that reach across it are worth parsing.
-  if (boxWithin(location, { minLng, maxLng, minLat, maxLat }, meters)) return true;
+/** Most lines and outlines lie within the radius whole; only those that reach across it are worth parsing. */
+function reaches(location: Location, box: Box, json: string, meters: number): boolean {
+  if (boxWithin(location, box, meters)) return true;
   const nearest = nearestMeters(location, [JSON.parse(json)]);
   return nearest !== null && nearest <= meters;
 }

@@ -97,10 +97,23 @@ export interface ReadingRecord {
   readonly measuredAt: number;
 }
 
-/** One data set with its records, streamed. */
+/** What areas and ratings come by; the other data sets have no levels. */
+export type Level = 'tract' | 'county' | '';
+
+/** One data set with its records. Of areas and ratings a `level` may be given: then only that level is replaced. */
 export type Delivery =
-  | { readonly kind: 'areas'; readonly info: DatasetInfo; readonly records: Iterable<AreaRecord> }
-  | { readonly kind: 'nri'; readonly info: DatasetInfo; readonly records: Iterable<NaturalRatingRecord> }
+  | {
+      readonly kind: 'areas';
+      readonly level?: 'tract' | 'county';
+      readonly info: DatasetInfo;
+      readonly records: Iterable<AreaRecord>;
+    }
+  | {
+      readonly kind: 'nri';
+      readonly level?: 'tract' | 'county';
+      readonly info: DatasetInfo;
+      readonly records: Iterable<NaturalRatingRecord>;
+    }
   | {
       readonly kind: 'sites';
       readonly topic: ProximitySlug;
@@ -116,3 +129,13 @@ export type Delivery =
   | { readonly kind: 'airQuality'; readonly info: DatasetInfo; readonly records: Iterable<AirQualityRecord> }
   | { readonly kind: 'radon'; readonly info: DatasetInfo; readonly records: Iterable<RadonRecord> }
   | { readonly kind: 'readings'; readonly info: DatasetInfo; readonly records: Iterable<ReadingRecord> };
+
+/** What a delivery replaces. */
+export type LoadTarget = Delivery extends infer D ? (D extends Delivery ? Omit<D, 'info' | 'records'> : never) : never;
+
+/** A delivery whose records may come over time; its `info` is read when they have all come. */
+export type StreamedDelivery = Delivery extends infer D
+  ? D extends { readonly records: Iterable<infer T> }
+    ? Omit<D, 'records'> & { readonly records: Iterable<T> | AsyncIterable<T> }
+    : never
+  : never;

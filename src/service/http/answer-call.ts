@@ -39,9 +39,10 @@ export interface PaidAnswer {
 }
 
 /**
- * Makes the function that answers a call and charges it. The order of the questions decides which failure is told: who
+ * Makes the function that answers calls and charges them. The order of the questions decides which failure is told: who
  * asks, what, may they, where, is it covered, does the quota and the minute allow it, is there an answer. The charge comes
- * last, when nothing but the network can fail.
+ * last, when nothing but the network can fail; the calls that are given together are charged in one transaction, because
+ * to commit takes longer than to answer.
  */
 export function createCallAnswers(
   database: ServiceDatabase,
@@ -49,7 +50,7 @@ export function createCallAnswers(
   settlements: Settlements,
   instance: number,
   options: AnswerOptions,
-): (asked: AskedCall) => PaidAnswer | Failure {
+): (asked: readonly AskedCall[]) => (PaidAnswer | Failure)[] {
   const authenticate = createAuthentication(database);
   const areaAt = createAreaFinder(database);
   const hasAreas = database.prepare<[], number>("SELECT 1 FROM datasets WHERE name = 'areas'").pluck();
@@ -85,18 +86,39 @@ export function createCallAnswers(
     return { caller, call: asked, location: place.location, answers };
   });
 
-  return (asked) => {
-    const now = clock.now();
-    let answered = read(asked, now);
+  const chargeAll = database.transaction((answered: readonly Answered[], now: number) =>
+    answered.map(({ asked, read: found }): Charge | Refusal | Failure =>
+      'failure' in found ? found : charges.charge(found.caller, found.call, asked.requestId, now),
+    ),
+  );
+
+  function readCall(asked: AskedCall, now: number): Answered {
+    let found = read(asked, now);
     // What a crashed instance left pending must not stand in the way of a call.
-    if (isRefusal(answered) && settlements.releaseGone(instance)) answered = read(asked, now);
-    if (isRefusal(answered)) return failureOf(answered);
-    if ('failure' in answered) return answered;
-    const { caller, call, location, answers } = answered;
-    const body = successText(call, location, answers, metaOf(asked.requestId, now, CREDITS[call.kind]));
-    const charge = charges.charge(caller, call, asked.requestId, now);
-    return 'failure' in charge ? failureOf(charge) : { body, charge };
+    if (isRefusal(found) && settlements.releaseGone(instance)) found = read(asked, now);
+    return { asked, read: isRefusal(found) ? failureOf(found) : found };
+  }
+
+  function paid({ asked, read: found }: Answered, charge: Charge | Refusal | Failure, now: number) {
+    if ('failure' in found) return found;
+    if ('failure' in charge) return 'message' in charge ? charge : failureOf(charge);
+    const meta = metaOf(asked.requestId, now, CREDITS[found.call.kind]);
+    return { body: successText(found.call, found.location, found.answers, meta), charge };
+  }
+
+  return (calls) => {
+    const now = clock.now();
+    const answered = calls.map((asked) => readCall(asked, now));
+    // Nothing is written for calls that were refused.
+    const charged = answered.every(({ read: found }) => 'failure' in found) ? [] : chargeAll.immediate(answered, now);
+    return answered.map((one, index) => paid(one, charged[index] ?? (one.read as Failure), now));
   };
+}
+
+/** A call and what was read for it. */
+interface Answered {
+  readonly asked: AskedCall;
+  readonly read: ReadAnswer | Failure;
 }
 
 /** An answer that was read and is not charged yet. */

@@ -64,8 +64,13 @@ export function createHandover(settlements: Settlements, onError: (error: unknow
 
   return {
     watch(response, socket, charge) {
-      const charges = chargesOn(socket);
       open.add(charge);
+      // Who left while the call waited for its turn is not charged, and the end of the connection is not heard any more.
+      if (socket.destroyed) {
+        end(charge, false);
+        return;
+      }
+      const charges = chargesOn(socket);
       charges.add(charge);
       response.prependOnceListener('finish', () => {
         charges.delete(charge);

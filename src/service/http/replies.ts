@@ -61,9 +61,12 @@ export function successText(call: Call, location: Location, answers: Answers, me
 }
 
 function entriesText(answers: Answers): string {
-  return [...answers]
-    .map(([topic, result]) => `"${topic}":${result === null ? `{"error":"${UNAVAILABLE}"}` : resultText(result)}`)
-    .join(',');
+  let text = '';
+  for (const [topic, result] of answers) {
+    const entry = result === null ? `{"error":"${UNAVAILABLE}"}` : resultText(result);
+    text += `${text === '' ? '' : ','}"${topic}":${entry}`;
+  }
+  return text;
 }
 
 function resultText({ value, details }: ResultText): string {

@@ -13,15 +13,19 @@ export function addRoutes(
   app: FastifyInstance,
   database: ServiceDatabase,
   clock: Clock,
-  answerCall: (asked: AskedCall) => PaidAnswer | Failure,
+  answerCall: (asked: AskedCall) => Promise<PaidAnswer | Failure>,
   handover: Handover,
 ): void {
-  function answer(request: FastifyRequest, reply: FastifyReply, asked: AskedCall['asked']): FastifyReply {
+  async function answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    asked: AskedCall['asked'],
+  ): Promise<FastifyReply> {
     const { socket } = request.raw;
     // Who has left is not charged, and the end of the connection would not be heard any more.
     if (socket.destroyed) return reply.hijack();
     const key = request.headers[HEADERS.key];
-    const answered = answerCall({
+    const answered = await answerCall({
       key: typeof key === 'string' ? key : undefined,
       asked,
       query: request.query as Record<string, unknown>,
@@ -29,6 +33,7 @@ export function addRoutes(
     });
     if ('failure' in answered) return sendFailure(reply, answered, request.id, clock.now());
     handover.watch(reply.raw, socket, answered.charge.id);
+    if (socket.destroyed) return reply.hijack();
     return reply.headers(successHeaders(answered.charge)).send(answered.body);
   }
 

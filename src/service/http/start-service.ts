@@ -6,6 +6,7 @@ import { enterInstance, forgetGoneInstances } from '../accounts/instances.ts';
 import { createSettlements } from '../accounts/settlements.ts';
 import type { ServiceDatabase } from '../data/database.ts';
 import { type AnswerOptions, createCallAnswers } from './answer-call.ts';
+import { createCallBatches } from './call-batches.ts';
 import { createHandover } from './handover.ts';
 import { addRoutes } from './routes.ts';
 import { closeWithin, createWebServer } from './web-server.ts';
@@ -61,7 +62,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 
   let app: FastifyInstance | null = null;
   try {
-    const answerCall = createCallAnswers(database, clock, settlements, instance.id, options);
+    const answerCall = createCallBatches(
+      createCallAnswers(database, clock, settlements, instance.id, options),
+      ({ asked }) => asked.kind === 'enterprise',
+    );
     app = createWebServer(clock, onError);
     addRoutes(app, database, clock, answerCall, handover);
     await app.listen({ port: options.port, host });

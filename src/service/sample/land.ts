@@ -4,8 +4,8 @@ import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import type { Location } from '../../geo/coordinates.ts';
+import { stateOf } from '../data/states.ts';
 import { between, type Random } from './random.ts';
-import { stateOf } from './states.ts';
 
 export interface County {
   readonly geoid: string;

@@ -18,6 +18,16 @@ export function categoryOfAqi(aqi: number): AqiCategory {
 /** µg/m³ of one ppm of ozone at 25 °C and 1 atm: 48.00 g/mol over 24.45 l/mol. */
 const OZONE_UG_PER_PPM = (48 / 24.45) * 1_000;
 
+/** Ozone in µg/m³ of so many ppb, with two decimals. */
+export function ozoneMicrograms(ppb: number): number {
+  return Math.round((ppb / 1_000) * OZONE_UG_PER_PPM * 100) / 100;
+}
+
+/** So many µg/m³ of ozone in ppb, with three decimals. */
+export function ozonePpb(micrograms: number): number {
+  return Math.round((micrograms / OZONE_UG_PER_PPM) * 1_000_000) / 1_000;
+}
+
 interface Breakpoints {
   /** The highest concentration of each category but the last. */
   readonly highest: readonly number[];
@@ -41,8 +51,9 @@ const BREAKPOINTS: Readonly<Record<'ozone' | 'pm25' | 'pm10', Breakpoints>> = {
 export function categoryOfConcentration(pollutant: 'ozone' | 'pm25' | 'pm10', concentration: number): AqiCategory {
   const { highest, decimals, ugPerUnit } = BREAKPOINTS[pollutant];
   const scale = 10 ** decimals;
-  // 12 digits first: 35.4 * 10 must not be cut to 353.
-  const cut = Math.trunc(Number(((concentration / ugPerUnit) * scale).toPrecision(12))) / scale;
+  // 12 digits first: 35.4 * 10 must not be cut to 353. Of what was converted and rounded, 4: 86 ppb must not be cut to 85.
+  const digits = ugPerUnit === 1 ? 12 : 4;
+  const cut = Math.trunc(Number(((concentration / ugPerUnit) * scale).toPrecision(digits))) / scale;
   const index = highest.findIndex((limit) => cut <= limit);
   return CATEGORIES[index === -1 ? CATEGORIES.length - 1 : index]![1];
 }

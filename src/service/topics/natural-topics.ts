@@ -23,11 +23,14 @@ export function createNaturalAnswers(
   search: LayerSearch,
   radii: Radii,
 ): (topic: NaturalSlug, location: Location, area: Area) => ResultText | null {
-  const select = database.prepare<[string, string], RatingRow>(
-    'SELECT rating, score, frequency FROM ratings WHERE geoid = ? AND topic = ?',
-  );
+  const select = (level: 'tract' | 'county') =>
+    database.prepare<[string, string], RatingRow>(
+      `SELECT rating, score, frequency FROM ratings_${level} WHERE geoid = ? AND topic = ?`,
+    );
+  const ofTract = select('tract');
+  const ofCounty = select('county');
   return (topic, location, area) => {
-    const row = select.get(area.geoid, topic) ?? select.get(area.county, topic);
+    const row = ofTract.get(area.geoid, topic) ?? ofCounty.get(area.county, topic);
     if (row === undefined) return null;
     const value: NaturalValue = { title: topicOf(topic).title, ...row };
     const records = (feed: RecordFeed) => search(`records:${feed}`, location, radii[feed]);

@@ -9,7 +9,10 @@ export interface ResultText {
 
 /** The text of a JSON array of ready texts. */
 export function arrayText(members: readonly string[]): string {
-  return `[${members.join(',')}]`;
+  // Added up, not joined: the text of a whole bundle is then copied once, when it is sent.
+  let text = '[';
+  for (let index = 0; index < members.length; index++) text += index === 0 ? members[index]! : `,${members[index]!}`;
+  return `${text}]`;
 }
 
 /** The text of a GeoJSON FeatureCollection of ready features. */

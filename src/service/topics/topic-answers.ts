@@ -9,6 +9,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../data/area-finder.ts';
 import type { ServiceDatabase } from '../data/database.ts';
 import { createLayerSearch } from '../data/layers.ts';
+import type { DatasetName } from '../data/records.ts';
 import { needsOf } from '../data/topic-needs.ts';
 import { createMeasurementAnswers } from './measurement-topics.ts';
 import { createNaturalAnswers } from './natural-topics.ts';
@@ -30,7 +31,7 @@ export function createTopicAnswers(
   radii: Radii,
   failures: Failures | undefined,
 ): (topics: readonly TopicSlug[], location: Location, area: Area) => Answers {
-  const isLoaded = database.prepare<[string], number>('SELECT 1 FROM datasets WHERE name = ?').pluck();
+  const loadedNames = database.prepare<[], DatasetName>('SELECT name FROM datasets').pluck();
   const search = createLayerSearch(database);
   const natural = createNaturalAnswers(database, search, radii);
   const measurement = createMeasurementAnswers(database);
@@ -40,9 +41,14 @@ export function createTopicAnswers(
     return { value: String(features.length), details: collectionText(features) };
   }
 
-  function answer(topic: TopicSlug, location: Location, area: Area): ResultText | null {
+  function answer(
+    topic: TopicSlug,
+    location: Location,
+    area: Area,
+    loaded: ReadonlySet<DatasetName>,
+  ): ResultText | null {
     if (failures?.(topic, location)) return null;
-    if (!needsOf(topic).every((dataset) => isLoaded.get(dataset) !== undefined)) return null;
+    if (!needsOf(topic).every((dataset) => loaded.has(dataset))) return null;
     switch (topicOf(topic).category) {
       case 'natural':
         return natural(topic as NaturalSlug, location, area);
@@ -53,5 +59,9 @@ export function createTopicAnswers(
     }
   }
 
-  return (topics, location, area) => new Map(topics.map((topic) => [topic, answer(topic, location, area)]));
+  return (topics, location, area) => {
+    // Once for all topics of a call: to ask for each data set of a bundle would take longer than its ratings.
+    const loaded = new Set(loadedNames.all());
+    return new Map(topics.map((topic) => [topic, answer(topic, location, area, loaded)]));
+  };
 }

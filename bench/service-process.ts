@@ -1,0 +1,35 @@
+/** The process under load: our service on sample data, and beside it a bare Fastify with routes of constant bodies. */
+import fastify from 'fastify';
+import { systemClock } from '../src/clock.ts';
+import { customSubscription } from '../src/contract/subscriptions.ts';
+import { TOPIC_SLUGS } from '../src/contract/topics.ts';
+import { createAccount } from '../src/service/accounts/accounts.ts';
+import { createKey } from '../src/service/accounts/keys.ts';
+import { openServiceDatabase } from '../src/service/data/database.ts';
+import { startService } from '../src/service/http/start-service.ts';
+
+/** What the parent asks of this process. */
+export type Order = { readonly body: { readonly name: string; readonly text: string } } | { readonly memory: true };
+
+const database = openServiceDatabase(process.argv[2]!);
+createAccount(database, { name: 'bench', subscription: customSubscription(1e12, 1e12), overages: false }, systemClock);
+const { key } = createKey(database, 'bench', ['bundle', ...TOPIC_SLUGS], systemClock);
+const service = await startService({ database, clock: systemClock, port: 0 });
+
+const bodies = new Map<string, string>();
+const bare = fastify({ logger: false });
+bare.get<{ Params: { name: string } }>('/:name', (request, reply) =>
+  reply.header('content-type', 'application/json; charset=utf-8').send(bodies.get(request.params.name)),
+);
+const bareUrl = await bare.listen({ port: 0, host: '127.0.0.1' });
+
+process.on('message', (order: Order) => {
+  if ('body' in order) {
+    bodies.set(order.body.name, order.body.text);
+    process.send!({ ready: true });
+  } else {
+    process.send!({ rss: process.memoryUsage.rss() });
+  }
+});
+process.on('SIGINT', () => process.exit(0));
+process.send!({ url: service.url, bareUrl, key });

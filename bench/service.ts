@@ -1,0 +1,175 @@
+/**
+ * The service over loopback beside a bare Fastify route that sends a constant body of the same size, in turns within one
+ * run, so that a busy machine slows both alike. BENCH_SECONDS is the length of a measurement (4), BENCH_MEMORY_CALLS the
+ * number of enterprise calls over which memory is watched (1000; the target is stated for 10 000).
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import autocannon from 'autocannon';
+import type { Polygon } from 'geojson';
+import { systemClock } from '../src/clock.ts';
+import type { Location } from '../src/geo/coordinates.ts';
+import { createAreaFinder } from '../src/service/data/area-finder.ts';
+import { openServiceDatabase } from '../src/service/data/database.ts';
+import { deliver } from '../src/service/data/deliver.ts';
+import type { AreaRecord } from '../src/service/data/records.ts';
+import { buildSampleDatabase } from '../src/service/sample/build-sample-database.ts';
+import { randomOf } from '../src/service/sample/random.ts';
+import type { Order } from './service-process.ts';
+
+const HOUSTON = 'lat=29.7604&lng=-95.3698';
+const CASES = [
+  ['single natural', `/v1/riverineFlood/risk?${HOUSTON}`, 20],
+  ['single proximity', `/v1/ustFacility/risk?${HOUSTON}`, 20],
+  ['standard', `/v1/bundle/standard?${HOUSTON}`, 20],
+  ['enterprise', `/v1/bundle/enterprise?${HOUSTON}`, 4],
+] as const;
+const ROUNDS = 3;
+
+const seconds = Number(process.env.BENCH_SECONDS ?? 4);
+const memoryCalls = Number(process.env.BENCH_MEMORY_CALLS ?? 1_000);
+
+/** Measures the service and prints what it finds. */
+export async function run(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-bench-'));
+  try {
+    const file = join(folder, 'service.db');
+    const builtAt = performance.now();
+    buildSampleDatabase(file, systemClock, 'bench');
+    console.log(`sample database made in ${((performance.now() - builtAt) / 1_000).toFixed(1)} s`);
+    const child = fork(join(import.meta.dirname, 'service-process.ts'), [file]);
+    try {
+      const served = await answerOf<Served>(child);
+      for (const [name, path, connections] of CASES) await compare(child, name, path, connections, served);
+      await watchMemory(child, memoryCalls, served);
+    } finally {
+      child.kill();
+    }
+    measureLookups();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Served {
+  readonly url: string;
+  readonly bareUrl: string;
+  readonly key: string;
+}
+
+async function compare(
+  child: ChildProcess,
+  name: string,
+  path: string,
+  connections: number,
+  { url, bareUrl, key }: Served,
+): Promise<void> {
+  const response = await fetch(url + path, { headers: { 'x-api-key': key } });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
+  const constant = String(text.length);
+  await ordered(child, { body: { name: constant, text } });
+  const load = (target: string) =>
+    autocannon({ url: target, connections, duration: seconds, headers: { 'x-api-key': key } });
+  const rates: [ours: number[], bare: number[]] = [[], []];
+  let failed = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const ours = await load(url + path);
+    failed += ours.non2xx + ours.errors;
+    rates[0].push(ours.requests.average);
+    rates[1].push((await load(`${bareUrl}/${constant}`)).requests.average);
+  }
+  const [ours, bare] = rates.map(median) as [number, number];
+  const megabytes = Buffer.byteLength(text) / 1e6;
+  console.log(
+    `${name.padEnd(17)} ${megabytes.toFixed(3).padStart(7)} MB  ours ${ours.toFixed(0).padStart(6)}/s ` +
+      `${(ours * megabytes).toFixed(0).padStart(5)} MB/s  bare ${bare.toFixed(0).padStart(6)}/s  ratio ${(ours / bare).toFixed(2)}` +
+      (failed > 0 ? `  ${failed} failed` : ''),
+  );
+}
+
+/** The process's memory while it answers so many enterprise calls. */
+async function watchMemory(child: ChildProcess, calls: number, { url, key }: Served): Promise<void> {
+  const parts = 10;
+  const rss: number[] = [];
+  for (let part = 0; part < parts; part++) {
+    await autocannon({
+      url: `${url}/v1/bundle/enterprise?${HOUSTON}`,
+      connections: 4,
+      amount: Math.ceil(calls / parts),
+      headers: { 'x-api-key': key },
+    });
+    rss.push((await ordered<{ rss: number }>(child, { memory: true })).rss);
+  }
+  console.log(`memory over ${calls} enterprise calls, MB: ${rss.map((bytes) => Math.round(bytes / 1e6)).join(' ')}`);
+}
+
+/** Areas found a second: squares of a seventh of a degree with 64 corners over the lower states, as many as tracts. */
+function measureLookups(): void {
+  const database = openServiceDatabase(':memory:');
+  const size = 1 / 7.65;
+  const tracts: AreaRecord[] = [];
+  for (let lat = 25; lat < 49; lat += size) {
+    for (let lng = -124; lng < -66; lng += size) {
+      const geoid = `01${String(tracts.length).padStart(9, '0')}`;
+      tracts.push({ geoid, level: 'tract', name: geoid, state: 'AL', geometry: squareOf(lng, lat, size, 16) });
+    }
+  }
+  const info = { name: 'areas', source: 'bench', vintage: '', licence: '', sample: true } as const;
+  deliver(database, { kind: 'areas', level: 'tract', info, records: tracts }, systemClock);
+  const find = createAreaFinder(database);
+  const random = randomOf(1, 'areas');
+  const places = (count: number, [south, north, west, east]: readonly [number, number, number, number]): Location[] =>
+    Array.from({ length: count }, () => ({
+      lat: south + (north - south) * random(),
+      lng: west + (east - west) * random(),
+    }));
+  for (const [name, box] of [
+    ['the lower states', [25, 49, -124, -66]],
+    ['one city', [29.5, 30, -95.7, -95]],
+  ] as const) {
+    const asked = places(200_000, box);
+    for (const place of asked.slice(0, 50_000)) find(place);
+    const start = performance.now();
+    let found = 0;
+    for (const place of asked) if (find(place) !== null) found += 1;
+    const rate = asked.length / ((performance.now() - start) / 1000);
+    console.log(`point in tract, ${tracts.length} tracts, ${name}: ${Math.round(rate)} lookups/s (${found} found)`);
+  }
+  database.close();
+}
+
+function squareOf(lng: number, lat: number, size: number, steps: number): Polygon {
+  const corners: [number, number][] = [
+    [0, 0],
+    [1, 0],
+    [1, 1],
+    [0, 1],
+    [0, 0],
+  ];
+  const ring = corners.slice(1).flatMap(([x, y], side) => {
+    const [fromX, fromY] = corners[side]!;
+    return Array.from({ length: steps }, (_, step) => [
+      lng + size * (fromX + ((x - fromX) * step) / steps),
+      lat + size * (fromY + ((y - fromY) * step) / steps),
+    ]);
+  });
+  return { type: 'Polygon', coordinates: [[...ring, ring[0]!]] };
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
+}
+
+async function answerOf<T>(process: ChildProcess): Promise<T> {
+  const [answer] = await once(process, 'message');
+  return answer as T;
+}
+
+function ordered<T>(process: ChildProcess, order: Order): Promise<T> {
+  process.send(order);
+  return answerOf<T>(process);
+}

@@ -1,0 +1,288 @@
+import { flatten } from '../../columns/columns.ts';
+import type { Answer, Failure } from '../../contract/answer.ts';
+import { billingPeriod } from '../../contract/billing-period.ts';
+import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import { isAllRejected, isDown, isTopicDown, observe, observeSecondLook } from '../../fetch/breaker.ts';
+import type { TopicReading } from '../../fetch/envelope.ts';
+import { judge } from '../../fetch/judge.ts';
+import {
+  type Decision,
+  decide,
+  NOTHING_TRIED,
+  type RetryPolicy,
+  SECOND_LOOK_POLICY,
+  type Tried,
+} from '../../fetch/retry.ts';
+import type { Permit } from '../../fetch/throttle.ts';
+import type { Answered, Verdict } from '../../fetch/verdict.ts';
+import { type Cell, locationOf } from '../../geo/coordinates.ts';
+import type { Proposal, Settlement } from '../../store/port.ts';
+import { areasToSettle } from '../planning/area-plan.ts';
+import type { Freshness } from '../planning/freshness.ts';
+import type { Key } from '../planning/keyring.ts';
+import type { Account } from '../settings/accounts.ts';
+import type { Buying } from './buying.ts';
+
+/**
+ * How a call ended.
+ * - `answered`: what was said of each topic. `failed`: given up after retries, and recorded. `rejected`: this place.
+ * - `changed`: another run answered some of it, or a key or scope was refused: plan the cell again.
+ * - `claimed`: another run is at this cell. `stopped`: nothing was bought, the run ends.
+ */
+export type CallEnd =
+  | { readonly end: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading> }
+  | { readonly end: 'failed' | 'rejected' | 'changed' | 'claimed' | 'stopped' };
+
+type Unanswered = Exclude<Verdict, Answered>;
+/** `other-account`: this one cannot pay, another may. */
+type Attempt =
+  | CallEnd
+  | { readonly end: 'retry'; readonly decision: Extract<Decision, { next: 'retry' }> }
+  | { readonly end: 'other-account' };
+
+/** A clock of the service's that is farther off than this is not believed. */
+const CLOCKS_AGREE_MS = 5 * 60_000;
+
+/** Makes one call at one cell, with its retries: claim, send, judge, settle. Every attempt is its own ledger row; what
+ * they may have cost is added to `spending`. */
+export async function buyCall(buying: Buying, request: Request, spending: { credits: number }): Promise<CallEnd> {
+  const { keyring, throttles, clock, progress } = buying.parts;
+  const price = CREDITS[request.call.kind];
+  let tried = NOTHING_TRIED;
+  for (;;) {
+    const scope = scopeOf(request.call);
+    const key = keyring.keyFor(scope, (account) => buying.canAfford(account, price));
+    if (key === null) return { end: keyring.keyFor(scope) === null ? 'changed' : 'stopped' };
+    const order = { ...request, key, tried, account: buying.accountOf(key) };
+    const throttle = throttles.get(order.account.account)!;
+    let attempt: Attempt;
+    try {
+      attempt = await throttle.schedule(price, (permit) => attemptCall(buying, order, permit, spending), buying.signal);
+    } catch (error) {
+      if (buying.signal.aborted) return { end: 'stopped' };
+      throw error;
+    }
+    if (attempt.end === 'other-account') continue;
+    if (attempt.end !== 'retry') return attempt;
+    progress.retries++;
+    tried = attempt.decision.tried;
+    if (attempt.decision.rate) {
+      progress.slowedDown++;
+      throttle.pauseUntil(clock.now() + attempt.decision.afterMs);
+    }
+    await clock.sleep(attempt.decision.afterMs, buying.signal);
+    if (buying.signal.aborted) return { end: 'stopped' };
+  }
+}
+
+/** A call to make at a cell, the topics that it is made for, and how often it may be tried. */
+export interface Request {
+  readonly cell: Cell;
+  readonly call: Call;
+  readonly wanted: Proposal['wanted'];
+  readonly policy: RetryPolicy;
+}
+
+interface Order extends Request {
+  readonly key: Key;
+  readonly account: Account;
+  readonly tried: Tried;
+}
+
+async function attemptCall(
+  buying: Buying,
+  order: Order,
+  permit: Permit,
+  spending: { credits: number },
+): Promise<Attempt> {
+  const { client, clock, progress, random } = buying.parts;
+  const claimed = await claimCall(buying, order);
+  if (typeof claimed !== 'number') {
+    permit.refund();
+    return claimed;
+  }
+  progress.callsInFlight++;
+  const location = locationOf(order.cell);
+  // The signal that stops the run is not given: what was sent may be charged, so its answer is awaited.
+  const exchange = await client.send({ call: order.call, location, key: order.key.secret });
+  const verdict = judge(exchange, order.call, location, clock.now());
+  const decision =
+    verdict.kind === 'answered' ? null : decide({ verdict, tried: order.tried, policy: order.policy, random });
+  const settlement = settlementOf(buying, order, claimed, verdict, decision);
+  await buying.settle(settlement);
+  progress.callsInFlight--;
+  progress.calls++;
+  if (settlement.charge === 'unknown') progress.creditsUnknown += settlement.credits;
+  else progress.creditsSpent += settlement.credits;
+  spending.credits += settlement.credits;
+  permit.refund(Math.max(0, permit.credits - settlement.credits));
+  if (verdict.rate.remaining !== null)
+    buying.parts.throttles.get(order.account.account)!.correct(verdict.rate.remaining, verdict.rate.resetMs, permit);
+  if (verdict.discrepancy !== null) buying.parts.notice(verdict.discrepancy);
+  if (decision?.next === 'retry') return { end: 'retry', decision };
+  return afterCall(buying, order, verdict, decision);
+}
+
+/** The number of the ledger row, or why there is none. Waits for the minute while another process fills it. */
+async function claimCall(buying: Buying, { cell, call, key, account, wanted }: Order): Promise<number | Attempt> {
+  const credits = CREDITS[call.kind];
+  for (;;) {
+    if (buying.signal.aborted) return { end: 'stopped' };
+    if (!buying.canAfford(key.account ?? null, credits)) return { end: 'other-account' };
+    const claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted });
+    switch (claim.outcome) {
+      case 'granted':
+        return claim.call;
+      case 'answered':
+        return { end: 'changed' };
+      case 'claimed':
+        return { end: 'claimed' };
+      case 'wait':
+        await buying.parts.clock.sleep(claim.ms, buying.signal);
+        break;
+      default:
+        buying.cannotAfford(account, credits, claim.outcome);
+        return { end: 'other-account' };
+    }
+  }
+}
+
+function settlementOf(
+  buying: Buying,
+  { call, cell, wanted, account }: Order,
+  number: number,
+  verdict: Verdict,
+  decision: Decision | null,
+): Settlement {
+  const { job, clock, places, freshness } = buying.parts;
+  const now = clock.now();
+  const location = locationOf(cell);
+  const credits = verdict.charged === 'unknown' ? CREDITS[call.kind] : verdict.charged;
+  const base = {
+    call: number,
+    charge: verdict.charged === 'unknown' ? 'unknown' : verdict.charged > 0 ? 'charged' : 'free',
+    credits,
+    period: billingPeriod(account.anniversaryDay, now),
+    outcome: [verdict.kind, verdict.kind === 'answered' ? null : verdict.message, verdict.discrepancy]
+      .filter((part) => part !== null)
+      .join(': '),
+    ...(verdict.requestId === null ? {} : { requestId: verdict.requestId }),
+  } as const;
+  if (verdict.kind !== 'answered') {
+    const topics = wanted.map(({ topic }) => topic);
+    return {
+      ...base,
+      answers: [],
+      failures: decision?.next === 'give-up' ? failuresOf(verdict, topics, call, now) : [],
+      ...(verdict.kind === 'quota' ? { exhausted: true } : {}),
+      ...(verdict.kind === 'forbidden' ? { refused: scopeOf(call) } : {}),
+    };
+  }
+  const saidAt = verdict.timestamp;
+  const asOf = saidAt !== null && Math.abs(saidAt - now) < CLOCKS_AGREE_MS ? saidAt : now;
+  const answers: Answer[] = [];
+  const failures: (Failure & { topic: TopicSlug })[] = [];
+  for (const [topic, reading] of verdict.results) {
+    if (reading.ok) answers.push({ topic, asOf, fields: flatten(topic, reading.result, location) });
+    else failures.push({ topic, reason: 'unavailable', note: reading.message, at: now });
+  }
+  return {
+    ...base,
+    answers,
+    failures,
+    ...(job.areas === null
+      ? {}
+      : { areas: areasToSettle(places.areas, places.cells.numberOf(cell), answers, comparableSince(freshness)) }),
+    ...(call.kind === 'single' ? {} : { contents: { kind: call.kind, topics: [...verdict.results.keys()] } }),
+  };
+}
+
+/** Two answers about one area are compared when they were said within this time; a release of the index lies between
+ * answers that are farther apart, sooner or later. */
+const COMPARABLE_MS = 30 * 86_400_000;
+
+function comparableSince({ startedAt }: Freshness): number {
+  return startedAt - COMPARABLE_MS;
+}
+
+function failuresOf(
+  verdict: Unanswered,
+  topics: readonly TopicSlug[],
+  call: Call,
+  at: number,
+): (Failure & { topic: TopicSlug })[] {
+  const because = (reason: Failure['reason'], note: string) => topics.map((topic) => ({ topic, reason, note, at }));
+  switch (verdict.kind) {
+    case 'rejected':
+      // A refusal without a code of the service's may come from a wrong address or a proxy: nothing to believe for a year.
+      return because(
+        verdict.code === null ? 'failed' : 'rejected',
+        `the service refused this place (${verdict.message})`,
+      );
+    case 'upstream':
+      // A 502 on a single topic speaks of that topic; on a bundle, of the service.
+      return call.kind === 'single' && verdict.status === 502
+        ? because('unavailable', 'unavailable at the service')
+        : because('failed', `the service failed (${verdict.message})`);
+    case 'transport':
+    case 'malformed':
+      return because('failed', verdict.message);
+    default:
+      return [];
+  }
+}
+
+function afterCall(
+  buying: Buying,
+  { call, key, account, policy }: Order,
+  verdict: Verdict,
+  decision: Decision | null,
+): Attempt {
+  const { job, keyring, progress, clock } = buying.parts;
+  const takeIn = policy === SECOND_LOOK_POLICY ? observeSecondLook : observe;
+  buying.breaker = takeIn(buying.breaker, call, verdict);
+  const scope = scopeOf(call);
+  if (decision?.next === 'pause') {
+    const message = `The service asks to wait ${Math.ceil(decision.afterMs / 60_000)} minutes (${verdict.message}).`;
+    buying.stop({ reason: 'service_down', message, resumeAfter: clock.now() + decision.afterMs });
+    return { end: 'stopped' };
+  }
+  switch (verdict.kind) {
+    case 'answered':
+      if (call.kind !== 'single') buying.learnContents(call.kind, [...verdict.results.keys()]);
+      return { end: 'answered', results: verdict.results };
+    case 'quota':
+      buying.cannotAfford(account, 1, 'quota');
+      return { end: 'other-account' };
+    case 'unauthenticated':
+      keyring.bury(key);
+      buying.reprice();
+      buying.parts.notice(`The key ${key.fingerprint} is refused (401).`);
+      if (keyring.exhausted) {
+        buying.stop({ reason: 'keys', message: 'The service accepts none of the keys (401).', resumeAfter: null });
+      }
+      return { end: 'changed' };
+    case 'forbidden':
+      keyring.forbid(key, scope);
+      buying.reprice();
+      buying.parts.notice(
+        `The key ${key.fingerprint} lacks the scope ${scope} (403): what is left is planned again without it.`,
+      );
+      return { end: 'changed' };
+    case 'redirected':
+      buying.stop({ reason: 'misdirected', message: verdict.message, resumeAfter: null });
+      return { end: 'stopped' };
+    default:
+      break;
+  }
+  progress.failures++;
+  if (isAllRejected(buying.breaker)) {
+    const message = `The service rejects everything it is asked (${verdict.message}): is the base address right?`;
+    buying.stop({ reason: 'misdirected', message, resumeAfter: null });
+  } else if (isDown(buying.breaker) || job.topics.every((topic) => isTopicDown(buying.breaker, topic))) {
+    const message = `The service does not answer (${verdict.message}).`;
+    buying.stop({ reason: 'service_down', message, resumeAfter: null });
+  }
+  return { end: verdict.kind === 'rejected' ? 'rejected' : 'failed' };
+}

@@ -1,0 +1,91 @@
+import type { Call } from '../../contract/credits.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import { isTopicDown } from '../../fetch/breaker.ts';
+import { RETRY_POLICY, SECOND_LOOK_POLICY } from '../../fetch/retry.ts';
+import type { Cell } from '../../geo/coordinates.ts';
+import { cheapestCalls } from '../../plan/cheapest-calls.ts';
+import { missingTopics } from '../planning/freshness.ts';
+import { buyCall } from './buy-call.ts';
+import type { Buying } from './buying.ts';
+
+/** `done`: nothing is left that could be bought. `claimed`: another run is at work here. `short`: money does not reach. */
+export type CellEnd = 'done' | 'claimed' | 'short' | 'stopped';
+
+/**
+ * Buys what one cell lacks, call by call. After every call the rest is priced again: a bundle may have brought more than
+ * was known, another run may have answered, a key may have lost a scope.
+ *
+ * A topic that a bundle reports as unavailable is asked for once more, as a single; never by another bundle.
+ */
+export async function buyCell(
+  buying: Buying,
+  cell: Cell,
+  lacking: readonly TopicSlug[],
+): Promise<{ end: CellEnd; spent: number }> {
+  const spending = { credits: 0 };
+  const end = await buyCalls(buying, cell, lacking, spending);
+  return { end, spent: spending.credits };
+}
+
+async function buyCalls(
+  buying: Buying,
+  cell: Cell,
+  lacking: readonly TopicSlug[],
+  spending: { credits: number },
+): Promise<CellEnd> {
+  const { freshness, store, source } = buying.parts;
+  let missing = [...lacking];
+  const secondLook = new Set<TopicSlug>();
+  for (;;) {
+    if (buying.stopped) return 'stopped';
+    const next = nextCall(buying, missing, secondLook);
+    if (next === null) return 'done';
+    const { call, topics } = next;
+    const wanted = topics.map((topic) => ({ topic, freshSince: freshness.freshSince(topic) }));
+    const isSecondLook = call.kind === 'single' && secondLook.has(call.topic);
+    const policy = isSecondLook ? SECOND_LOOK_POLICY : RETRY_POLICY;
+    const result = await buyCall(buying, { cell, call, wanted, policy }, spending);
+    switch (result.end) {
+      case 'answered':
+        for (const [topic, reading] of result.results) {
+          if (reading.ok || call.kind === 'single') missing = missing.filter((other) => other !== topic);
+          else secondLook.add(topic);
+        }
+        break;
+      case 'failed':
+        missing = missing.filter((topic) => !topics.includes(topic));
+        break;
+      case 'changed': {
+        const [record] = await store.read(source, [cell]);
+        missing = missing.filter((topic) => missingTopics(record ?? null, [topic], freshness).length > 0);
+        break;
+      }
+      case 'rejected':
+        return 'done';
+      case 'claimed':
+        return 'claimed';
+      default:
+        return buying.stopped ? 'stopped' : 'short';
+    }
+  }
+}
+
+/** The next call to make, and the topics it is made for; null when none can be made. */
+function nextCall(
+  buying: Buying,
+  missing: readonly TopicSlug[],
+  secondLook: ReadonlySet<TopicSlug>,
+): { call: Call; topics: TopicSlug[] } | null {
+  const { market } = buying;
+  const planned = missing.filter((topic) => !secondLook.has(topic) && !isTopicDown(buying.breaker, topic));
+  const [first] = cheapestCalls(planned, market).calls;
+  if (first !== undefined) {
+    const brings = (topic: TopicSlug) =>
+      first.kind === 'single' ? first.topic === topic : market[first.kind].has(topic);
+    return { call: first, topics: planned.filter(brings) };
+  }
+  const again = missing.find(
+    (topic) => secondLook.has(topic) && market.singles(topic) && !isTopicDown(buying.breaker, topic),
+  );
+  return again === undefined ? null : { call: { kind: 'single', topic: again }, topics: [again] };
+}

@@ -1,0 +1,192 @@
+import type { Clock } from '../../clock.ts';
+import { billingPeriod } from '../../contract/billing-period.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import { type Breaker, HEALTHY } from '../../fetch/breaker.ts';
+import { type Client, TIMEOUTS } from '../../fetch/client.ts';
+import type { Throttle } from '../../fetch/throttle.ts';
+import type { Market } from '../../plan/cheapest-calls.ts';
+import type { BundleContents, Claim, Proposal, Settlement, Store, Terms } from '../../store/port.ts';
+import { periodLimit } from '../planning/account-state.ts';
+import type { Freshness } from '../planning/freshness.ts';
+import type { Key, Keyring } from '../planning/keyring.ts';
+import { marketOf } from '../planning/market.ts';
+import type { Scan } from '../scan/scan.ts';
+import type { Account } from '../settings/accounts.ts';
+import type { Job } from '../settings/settings.ts';
+import { inBatches } from './batcher.ts';
+
+/** Why a run stopped buying before everything was bought. */
+export type StopReason = 'quota' | 'budget' | 'time' | 'interrupted' | 'service_down' | 'keys' | 'misdirected';
+
+export interface Stop {
+  readonly reason: StopReason;
+  /** One sentence for the user. */
+  readonly message: string;
+  /** When going on makes sense: milliseconds since the epoch, or null when it is up to the user. */
+  readonly resumeAfter: number | null;
+}
+
+/** What the buying has done so far; read by whoever shows progress. */
+export interface Progress {
+  cells: number;
+  cellsDone: number;
+  creditsPlanned: number;
+  creditsSpent: number;
+  creditsUnknown: number;
+  calls: number;
+  callsInFlight: number;
+  retries: number;
+  failures: number;
+  /** Times that the service asked to slow down (429). */
+  slowedDown: number;
+}
+
+export interface BuyingParts {
+  readonly job: Job;
+  readonly store: Store;
+  readonly client: Client;
+  /** One for each account, by its name. */
+  readonly throttles: ReadonlyMap<string, Throttle>;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly run: number;
+  readonly source: number;
+  readonly freshness: Freshness;
+  /** Most credits that this run may spend. */
+  readonly budget: number;
+  readonly contents: BundleContents;
+  /** The cells of the book, and the areas that they lie in. */
+  readonly places: Pick<Scan, 'cells' | 'areas'>;
+  readonly progress: Progress;
+  /** Told of what the user should know at once: a key refused, a scope missing, a topic down. */
+  readonly notice: (message: string) => void;
+}
+
+/** Longer than any call can take (the client's own deadline), so that a claim never ends under a call that still runs. */
+const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + 60_000;
+
+/** The state of one run's buying: what was learned, and whether to go on. */
+export class Buying {
+  readonly parts: BuyingParts;
+  readonly settle: (settlement: Settlement) => Promise<void>;
+  breaker: Breaker = HEALTHY;
+  readonly #stopping = new AbortController();
+  readonly #claims = new Map<string, (proposal: Proposal) => Promise<Claim>>();
+  /** Most credits that a call of an account can still cost. */
+  readonly #affordable = new Map<string, number>();
+  #contents: BundleContents;
+  #market: Market;
+  #stop: Stop | null = null;
+  #short: 'quota' | 'budget' | null = null;
+
+  constructor(parts: BuyingParts, interrupt: AbortSignal) {
+    this.parts = parts;
+    this.#contents = parts.contents;
+    this.#market = marketOf(parts.job, parts.contents, parts.keyring);
+    for (const account of parts.job.accounts) {
+      this.#claims.set(
+        account.account,
+        inBatches((proposals) => parts.store.claim(this.#terms(account), proposals)),
+      );
+    }
+    this.settle = inBatches(async (settlements) => {
+      await parts.store.settle(settlements);
+      return settlements.map(() => undefined);
+    });
+    const onInterrupt = () => this.stop({ reason: 'interrupted', message: 'Interrupted.', resumeAfter: null });
+    if (interrupt.aborted) onInterrupt();
+    else interrupt.addEventListener('abort', onInterrupt, { once: true });
+  }
+
+  get stopped(): Stop | null {
+    return this.#stop;
+  }
+
+  /** Aborts when no further call shall begin; calls in flight land. */
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  get market(): Market {
+    return this.#market;
+  }
+
+  /** Ends the buying; the first reason stands. */
+  stop(stop: Stop): void {
+    this.#stop ??= stop;
+    this.#stopping.abort();
+  }
+
+  /** The account that a key spends. */
+  accountOf(key: Key): Account {
+    const { job } = this.parts;
+    return job.accounts.find(({ account }) => account === (key.account ?? job.account)) ?? job;
+  }
+
+  /** Claims a call for an account, together with what others claim for it at this moment. */
+  claim(account: Account, proposal: Proposal): Promise<Claim> {
+    return this.#claims.get(account.account)!(proposal);
+  }
+
+  /** A call of this price was refused for want of credits. Cheaper calls may still fit; calls as dear are not tried. */
+  cannotAfford({ account }: Account, credits: number, why: 'quota' | 'budget'): void {
+    const accounts = why === 'budget' ? this.parts.job.accounts.map((one) => one.account) : [account];
+    for (const name of accounts) this.#affordable.set(name, Math.min(this.#affordableBy(name), credits - 1));
+    this.#short = why === 'quota' ? 'quota' : (this.#short ?? 'budget');
+    if (this.parts.job.accounts.every((one) => this.#affordableBy(one.account) < 1)) this.stop(this.shortage()!);
+  }
+
+  /** Whether an account (null is the job's own) may still pay so much. */
+  canAfford(account: string | null, credits: number): boolean {
+    return credits <= this.#affordableBy(account ?? this.parts.job.account);
+  }
+
+  #affordableBy(account: string): number {
+    return this.#affordable.get(account) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** What money kept from being bought so far, or null. */
+  shortage(): Stop | null {
+    return this.#short === null ? null : this.shortOf(this.#short);
+  }
+
+  /** The words for running out of the one or the other. */
+  shortOf(why: 'quota' | 'budget'): Stop {
+    const { job, budget, clock } = this.parts;
+    if (why === 'budget') {
+      return { reason: 'budget', message: `The budget of ${budget} credits is reached.`, resumeAfter: null };
+    }
+    const resets = job.accounts.map(({ anniversaryDay }) => billingPeriod(anniversaryDay, clock.now()).end);
+    const resumeAfter = Math.min(...resets);
+    return { reason: 'quota', message: 'The quota of this billing period is used up.', resumeAfter };
+  }
+
+  /** A bundle was seen to return these slugs. */
+  learnContents(kind: 'standard' | 'enterprise', topics: readonly TopicSlug[]): void {
+    const known = this.#contents[kind];
+    if (known !== null && known.length === topics.length && known.every((slug) => topics.includes(slug))) return;
+    this.#contents = { ...this.#contents, [kind]: topics };
+    this.reprice();
+  }
+
+  /** Something that prices depend on has changed. */
+  reprice(): void {
+    this.#market = marketOf(this.parts.job, this.#contents, this.parts.keyring);
+  }
+
+  #terms(account: Account): Terms {
+    const { run, source, budget, clock } = this.parts;
+    return {
+      run,
+      source,
+      account: account.account,
+      period: billingPeriod(account.anniversaryDay, clock.now()),
+      periodLimit: periodLimit(account),
+      spentElsewhere: account.spentElsewhere,
+      creditsPerMinute: account.subscription.creditsPerMinute,
+      budget,
+      leaseMs: LEASE_MS,
+    };
+  }
+}

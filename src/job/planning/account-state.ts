@@ -1,0 +1,33 @@
+import { billingPeriod } from '../../contract/billing-period.ts';
+import { elsewhere, periodLeft } from '../../store/admission.ts';
+import type { PeriodSpending, Store } from '../../store/port.ts';
+import type { Account } from '../settings/accounts.ts';
+
+/** The account at a moment, by the ledger's arithmetic. */
+export interface AccountState {
+  readonly account: Account;
+  readonly period: { readonly start: number; readonly end: number };
+  readonly spending: PeriodSpending;
+  /** Credits that count as spent by other programs: what the job expects of them, or what was seen. */
+  readonly elsewhere: number;
+  /** Credits left for this job: allowance less reserve less spent; 0 once the service said that the quota is used up. */
+  readonly available: number;
+}
+
+export async function accountState(account: Account, store: Store, now: number): Promise<AccountState> {
+  const period = billingPeriod(account.anniversaryDay, now);
+  const spending = await store.spending(account.account, period);
+  const left = periodLeft(spending, { periodLimit: periodLimit(account), spentElsewhere: account.spentElsewhere });
+  return {
+    account,
+    period,
+    spending,
+    elsewhere: elsewhere(spending, account.spentElsewhere),
+    available: spending.exhaustedAt === null ? Math.max(0, left) : 0,
+  };
+}
+
+/** Most credits of a period that a job may use up: the allowance and what overage it allows, less the reserve. */
+export function periodLimit(account: Account): number {
+  return Math.max(0, account.subscription.creditsPerMonth + account.overageCredits - account.reserve);
+}

@@ -1,0 +1,41 @@
+import { type CellRecord, REJECTION_HOLDS_MS } from '../../contract/answer.ts';
+import { type TopicSet, topicSet } from '../../contract/topic-set.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import type { Job } from '../settings/settings.ts';
+
+/** Which answers still count in a run. Everything is measured from the run's start, so that a long run does not find its
+ * own first answers stale. */
+export interface Freshness {
+  readonly startedAt: number;
+  /** The oldest time at which an answer to a topic still counts. */
+  readonly freshSince: (topic: TopicSlug) => number;
+}
+
+export function freshnessOf(job: Job, startedAt: number): Freshness {
+  return {
+    startedAt,
+    freshSince: (topic) => {
+      const timeToLive = job.timeToLive(topic);
+      return timeToLive === null ? 0 : startedAt - timeToLive;
+    },
+  };
+}
+
+/** The topics that a cell lacks: not answered freshly, and not refused for this place. */
+export function missingTopics(
+  record: CellRecord | null,
+  topics: readonly TopicSlug[],
+  freshness: Freshness,
+): TopicSlug[] {
+  if (record === null) return [...topics];
+  return topics.filter((topic) => {
+    const answer = record.answers.get(topic);
+    if (answer && answer.asOf >= freshness.freshSince(topic)) return false;
+    const failure = record.failures.get(topic);
+    return !(failure?.reason === 'rejected' && failure.at >= freshness.startedAt - REJECTION_HOLDS_MS);
+  });
+}
+
+export function missingSet(record: CellRecord | null, topics: readonly TopicSlug[], freshness: Freshness): TopicSet {
+  return topicSet(missingTopics(record, topics, freshness));
+}

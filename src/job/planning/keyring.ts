@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Scope } from '../../contract/credits.ts';
+import { PerilbookError } from '../../errors.ts';
+import type { Store } from '../../store/port.ts';
+import type { KeySource } from '../settings/accounts.ts';
+
+/** A key that may be used. The key itself goes into a request header and nowhere else. */
+export interface Key {
+  readonly secret: string;
+  /** Stands for the key in the ledger and in messages: enough to tell keys apart, nothing to guess one from. */
+  readonly fingerprint: string;
+  /** The scopes that the user says it has; null: not said. */
+  readonly scopes: ReadonlySet<string> | null;
+  /** The account whose credits it spends; none said is the job's own. */
+  readonly account?: string | null;
+}
+
+/** The first 12 hex digits of the key's SHA-256. Keys are long and random, so this tells nothing of them. */
+export function fingerprintOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex').slice(0, 12);
+}
+
+/** Reads the keys of a job, in order. @throws KEY_MISSING when one is not where it is said to be */
+export function readKeys(
+  sources: readonly KeySource[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Key[] {
+  return sources.map(({ env, file, scopes, account }) => {
+    const secret = (env !== undefined ? environment[env] : readKeyFile(file!))?.trim();
+    if (!secret) {
+      throw new PerilbookError(
+        'KEY_MISSING',
+        env !== undefined ? `The environment variable ${env} holds no API key` : `The key file ${file} is empty`,
+        env !== undefined
+          ? `Set ${env}, or name a key file in the job: service: {api_keys: [{file: …}]}.`
+          : 'Put the key on its first line.',
+      );
+    }
+    return {
+      secret,
+      fingerprint: fingerprintOf(secret),
+      scopes: scopes ? new Set(scopes) : null,
+      account: account ?? null,
+    };
+  });
+}
+
+function readKeyFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] ?? '';
+  } catch (error) {
+    throw new PerilbookError(
+      'KEY_MISSING',
+      `The key file ${file} cannot be read`,
+      'Check the path and that you may read it.',
+      { file },
+      error,
+    );
+  }
+}
+
+/** Keys in the order of the job, with what was learned of them: a 401 ends a key, a 403 takes one scope from it. */
+export class Keyring {
+  readonly #keys: readonly Key[];
+  readonly #dead = new Set<Key>();
+  readonly #refused: Map<Key, Set<Scope>>;
+
+  private constructor(keys: readonly Key[], refused: Map<Key, Set<Scope>>) {
+    this.#keys = keys;
+    this.#refused = refused;
+  }
+
+  /** Opens the ring with what earlier runs learned. */
+  static async open(keys: readonly Key[], store: Store, source: number): Promise<Keyring> {
+    const refused = new Map<Key, Set<Scope>>();
+    for (const key of keys) refused.set(key, new Set(await store.refusedScopes(source, key.fingerprint)));
+    return new Keyring(keys, refused);
+  }
+
+  /**
+   * The key to make a call of this scope with, as far as is known: the first whose account can pay. Of several accounts
+   * the one whose key is good for the fewest scopes, so that one that may buy everything is kept for what only it may buy.
+   */
+  keyFor(scope: Scope, canPay: (account: string | null) => boolean = () => true): Key | null {
+    let best: Key | null = null;
+    for (const key of this.#keys) {
+      if (this.#dead.has(key) || !this.#holds(key, scope) || !canPay(key.account ?? null)) continue;
+      if (best === null || (key.account !== best.account && breadth(key) < breadth(best))) best = key;
+    }
+    return best;
+  }
+
+  /** Whether a living key of an account may make calls of this scope. */
+  mayBuy(account: string, own: string, scope: Scope): boolean {
+    return this.#keys.some(
+      (key) => (key.account ?? own) === account && !this.#dead.has(key) && this.#holds(key, scope),
+    );
+  }
+
+  /** True when no key is left that the service accepts. */
+  get exhausted(): boolean {
+    return this.#keys.every((key) => this.#dead.has(key));
+  }
+
+  /** The service does not know this key (401). */
+  bury(key: Key): void {
+    this.#dead.add(key);
+  }
+
+  /** The service refused this key a scope (403). */
+  forbid(key: Key, scope: Scope): void {
+    this.#refused.get(key)!.add(scope);
+  }
+
+  #holds(key: Key, scope: Scope): boolean {
+    return (key.scopes === null || key.scopes.has(scope)) && !this.#refused.get(key)!.has(scope);
+  }
+}
+
+function breadth({ scopes }: Key): number {
+  return scopes === null ? Number.POSITIVE_INFINITY : scopes.size;
+}

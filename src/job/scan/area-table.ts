@@ -1,0 +1,51 @@
+import type { AreaLevel } from '../../geo/area-codes.ts';
+
+const UNSAID = 0;
+const CONFLICT = -1;
+
+/**
+ * The areas that the cells lie in, as the rows say. A cell whose rows name different areas of one level (a border runs
+ * through it, or a code is wrong) has none: it is bought for itself.
+ */
+export class AreaTable {
+  readonly #names: string[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #cells: Record<AreaLevel, Int32Array> = { tract: new Int32Array(1024), county: new Int32Array(1024) };
+
+  /** A row says that its cell lies in an area; null when it does not say. Returns false when it contradicts another. */
+  say(cell: number, level: AreaLevel, code: string | null): boolean {
+    if (code === null) return true;
+    if (cell >= this.#cells[level].length) this.#grow(level, cell);
+    const cells = this.#cells[level];
+    const number = this.#numberOf(`${level} ${code}`);
+    if (cells[cell] === UNSAID) cells[cell] = number;
+    if (cells[cell] === number) return true;
+    cells[cell] = CONFLICT;
+    return false;
+  }
+
+  /** The area of a cell, e.g. `tract 06037106111`, or null. */
+  of(cell: number, level: AreaLevel): string | null {
+    return this.#names[(this.#cells[level][cell] ?? UNSAID) - 1] ?? null;
+  }
+
+  /** All areas that rows name. */
+  get names(): readonly string[] {
+    return this.#names;
+  }
+
+  #numberOf(name: string): number {
+    let number = this.#numbers.get(name);
+    if (number === undefined) {
+      number = this.#names.push(name);
+      this.#numbers.set(name, number);
+    }
+    return number;
+  }
+
+  #grow(level: AreaLevel, cell: number): void {
+    const grown = new Int32Array(Math.max(cell + 1, 2 * this.#cells[level].length));
+    grown.set(this.#cells[level]);
+    this.#cells[level] = grown;
+  }
+}

@@ -1,0 +1,49 @@
+import { PerilbookError } from '../../errors.ts';
+import { nearestName } from '../../nearest-name.ts';
+import type { OrderBy } from '../settings/settings.ts';
+
+/** OED's total insured values of a location, and AIR CEDE's names for them; those that are there are summed. */
+const TIV_COLUMNS = [
+  'buildingtiv',
+  'othertiv',
+  'contentstiv',
+  'bitiv',
+  'buildingvalue',
+  'othervalue',
+  'contentsvalue',
+  'timeelementvalue',
+];
+
+/** The columns whose sum is a row's value; none for the order of the file. @throws INPUT_COLUMNS */
+export function valueColumns(names: readonly string[], orderBy: OrderBy, file: string): number[] {
+  if (orderBy.kind === 'file') return [];
+  if (orderBy.kind === 'column') {
+    const index = names.findIndex((name) => name.toLowerCase() === orderBy.column.toLowerCase());
+    if (index >= 0) return [index];
+    const near = nearestName(orderBy.column, names);
+    throw new PerilbookError(
+      'INPUT_COLUMNS',
+      `order_by: there is no column ${orderBy.column}${near ? `; did you mean ${near}?` : ''}`,
+      `The columns are: ${names.join(', ')}`,
+      { file, column: orderBy.column },
+    );
+  }
+  const found = names.flatMap((name, index) => (TIV_COLUMNS.includes(name.toLowerCase()) ? [index] : []));
+  if (found.length > 0) return found;
+  throw new PerilbookError(
+    'INPUT_COLUMNS',
+    'order_by tiv: none of the columns BuildingTIV, OtherTIV, ContentsTIV, BITIV is there',
+    'Name the column that holds the value: order_by: {column: …}.',
+    { file },
+  );
+}
+
+/** The number in a text such as `1250000`, `1,250,000` or `$1,250,000.50`; empty is 0, anything else is null. */
+export function parseValue(text: string): number | null {
+  const plain = text.trim();
+  if (plain === '') return 0;
+  const digits = plain.replace(/^([-+]?)\s*\$\s*/, '$1');
+  if (!/^[-+]?(\d+|\d{1,3}(,\d{3})+)?(\.\d*)?(e[-+]?\d+)?$/i.test(digits) || !/\d/.test(digits)) return null;
+  const value = Number(digits.replaceAll(',', ''));
+  return Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,214 @@
+import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
+import { PerilbookError } from '../../errors.ts';
+import { nearestName } from '../../nearest-name.ts';
+import type { OpenOptions } from '../../rows/open-book.ts';
+import { encodingNamed } from '../../rows/text-encoding.ts';
+import { type Account, accountOf, accountsOf, type ServiceSettings, serviceOf } from './accounts.ts';
+import { definedOnly } from './defined-only.ts';
+import { durationMs } from './duration.ts';
+import type { JobFile } from './job-file.ts';
+import { type Tier, tiersOf, topicsOf } from './topic-choice.ts';
+
+/** A job with nothing left open. It is itself the account that its keys spend, where they name no other. */
+export interface Job extends Account {
+  readonly name: string;
+  readonly input: string;
+  readonly output: string;
+  /** In contract order. */
+  readonly topics: readonly TopicSlug[];
+  readonly location: { readonly lat?: string; readonly lng?: string };
+  readonly precision: number;
+  readonly prefix: string;
+  /** What the user says of the input that its content would otherwise decide. */
+  readonly reading: OpenOptions;
+  readonly service: ServiceSettings;
+  /** Most credits that the run may spend; null: what the plan says, once approved. */
+  readonly budget: number | null;
+  readonly optimize: 'credits' | 'calls';
+  /** Topic sets from the leanest to the richest, each with all topics of the leaner ones. One set when none are named. */
+  readonly tiers: readonly Tier[];
+  /** In which order money is spent. */
+  readonly orderBy: OrderBy;
+  /** Where rows name their census tract or county, when one answer may serve a whole area; null: every cell for itself. */
+  readonly areas: AreaSettings | null;
+  /** Whether the columns that count records of `details` are wanted. */
+  readonly counts: boolean;
+  /** How long the run may buy; null: as long as it takes. */
+  readonly maxMinutes: number | null;
+  readonly onQuota: 'stop' | 'wait';
+  /** How long an answer is fresh, in milliseconds; null for ever. */
+  readonly timeToLive: (topic: TopicSlug) => number | null;
+  readonly store: string;
+  readonly sockets: number;
+  /** Every account that the keys spend; the job's own is the first where any key spends it. */
+  readonly accounts: readonly Account[];
+}
+
+/** Columns that hold area codes, and the share of answers that is bought anyway and compared. */
+export interface AreaSettings {
+  readonly tract: string | null;
+  readonly county: string | null;
+  /** OED's GeogScheme and GeogName columns. */
+  readonly oed: boolean;
+  readonly verify: number;
+}
+
+/** `file`: as the rows come. Otherwise by the cells' value: the sum over their rows of OED's TIV columns, or of one. */
+export type OrderBy =
+  | { readonly kind: 'file' }
+  | { readonly kind: 'tiv' }
+  | { readonly kind: 'column'; readonly column: string; readonly direction: 'asc' | 'desc' };
+
+/** What the defaults need to know of the outside. */
+export interface Surroundings {
+  /** The folder in which Perilbook keeps its data (`$XDG_DATA_HOME/perilbook`). */
+  readonly dataFolder: string;
+  readonly workingFolder: string;
+}
+
+export const DEFAULTS = {
+  topics: 'natural',
+  precision: 4,
+  prefix: '',
+  subscription: 'starter',
+  anniversary_day: 1,
+  reserve: 0,
+  spent_elsewhere: 0,
+  optimize: 'credits',
+  counts: true,
+  on_quota: 'stop',
+  sockets: 8,
+} as const satisfies JobFile;
+
+/**
+ * Makes a job out of what was said, the strongest first (flags, environment, job file); defaults fill what nobody said.
+ * Paths of a job file are relative to it, all others to the working folder.
+ *
+ * @throws JOB_FILE, USAGE when something that has no default is missing
+ */
+export function makeJob(said: readonly JobFile[], surroundings: Surroundings): Job {
+  const merged = [DEFAULTS as JobFile, ...[...said].reverse()].reduce(mergeJobFiles);
+  const settings = merged as JobFile & { [K in keyof typeof DEFAULTS]-?: NonNullable<JobFile[K]> };
+  if (settings.input === undefined) {
+    throw new PerilbookError(
+      'USAGE',
+      'No input file is named',
+      'Name a job file or a CSV file: perilbook run portfolio.csv, or `input:` in the job file.',
+    );
+  }
+  const input = settings.input === '-' ? '-' : resolve(surroundings.workingFolder, settings.input);
+  const service = serviceOf(settings.service, surroundings.workingFolder);
+  const account = accountOf(settings, service);
+  const tiers = tiersOf(settings.tiers ?? [settings.topics]);
+  return {
+    name: settings.name ?? (input === '-' ? 'stdin' : basename(input, extname(input))),
+    input,
+    output: outputOf(settings.output, input, surroundings.workingFolder),
+    topics: tiers.at(-1)!.topics,
+    tiers,
+    orderBy: orderByOf(settings.order_by),
+    areas: areasOf(settings.areas),
+    counts: settings.counts,
+    maxMinutes: settings.max_minutes ?? null,
+    onQuota: settings.on_quota,
+    location: definedOnly(settings.location ?? {}),
+    precision: settings.precision,
+    prefix: settings.prefix,
+    reading: definedOnly({
+      delimiter: settings.delimiter,
+      header: settings.header,
+      encoding: settings.encoding === undefined ? undefined : encodingNamed(settings.encoding),
+    }),
+    service,
+    ...account,
+    accounts: accountsOf(account, service, settings.service),
+    budget: settings.budget ?? null,
+    optimize: settings.optimize,
+    timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
+    store: resolve(surroundings.workingFolder, settings.store ?? join(surroundings.dataFolder, 'store.db')),
+    sockets: settings.sockets,
+  };
+}
+
+/** Lays what was said more strongly over the rest; `location`, `areas` and `service` may be said in parts. */
+export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
+  const merged: JobFile = { ...weak, ...definedOnly(strong) };
+  if (weak.location && strong.location) merged.location = { ...weak.location, ...strong.location };
+  if (typeof weak.areas === 'object' && typeof strong.areas === 'object') {
+    merged.areas = { ...weak.areas, ...strong.areas };
+  }
+  if (typeof weak.service === 'object' && typeof strong.service === 'object') {
+    const base_url = strong.service.base_url || weak.service.base_url;
+    merged.service = { ...weak.service, ...strong.service, base_url };
+  }
+  return merged;
+}
+
+/** Resolves the paths of a job file against its folder, so that it works from anywhere. */
+export function relativeToFile(job: JobFile, file: string): JobFile {
+  const folder = dirname(file);
+  const place = (path: string | undefined) =>
+    path === undefined || path === '-' || isAbsolute(path) ? path : join(folder, path);
+  const keysPlaced =
+    job.service === undefined || job.service === 'embedded'
+      ? job.service
+      : {
+          ...job.service,
+          api_keys: job.service.api_keys?.map((key) => definedOnly({ ...key, file: place(key.file) })),
+        };
+  return definedOnly({
+    ...job,
+    input: place(job.input),
+    output: place(job.output),
+    store: place(job.store),
+    service: keysPlaced,
+  }) as JobFile;
+}
+
+function orderByOf(orderBy: JobFile['order_by']): OrderBy {
+  if (orderBy === undefined || orderBy === 'file') return { kind: 'file' };
+  if (orderBy === 'tiv') return { kind: 'tiv' };
+  return { kind: 'column', column: orderBy.column, direction: orderBy.direction ?? 'desc' };
+}
+
+/** One in a hundred is enough to find a wrong column early, and costs a hundredth. */
+const VERIFY = 0.01;
+
+function areasOf(areas: JobFile['areas']): AreaSettings | null {
+  if (areas === undefined) return null;
+  if (areas === 'oed') return { tract: null, county: null, oed: true, verify: VERIFY };
+  const { tract = null, county = null, oed = false, verify = VERIFY } = areas;
+  return { tract, county, oed, verify };
+}
+
+function outputOf(output: string | undefined, input: string, folder: string): string {
+  if (output === '-') return '-';
+  if (output !== undefined) return resolve(folder, output);
+  if (input === '-') return '-';
+  const extension = extname(input);
+  return join(dirname(input), `${basename(input, extension)}.hazards${extension}`);
+}
+
+function timeToLiveOf(overrides: Readonly<Record<string, string>>): Job['timeToLive'] {
+  const times = new Map<TopicSlug, number | null>();
+  for (const { slug, cadence } of TOPICS) {
+    const seconds = TIME_TO_LIVE[cadence];
+    times.set(slug, seconds === null ? null : seconds * 1_000);
+  }
+  // Groups first, so that a topic's own line wins wherever it stands.
+  const names = Object.keys(overrides).sort((a, b) => topicsOf(b).length - topicsOf(a).length);
+  for (const name of names) {
+    const slugs = topicsOf(name);
+    if (slugs.length === 0) {
+      const near = nearestName(name, TOPIC_SLUGS);
+      throw new PerilbookError(
+        'JOB_FILE',
+        `time_to_live: there is no topic ${JSON.stringify(name)}${near ? `; did you mean ${near}?` : ''}`,
+        'perilbook topics lists all topics.',
+      );
+    }
+    for (const slug of slugs) times.set(slug, durationMs(overrides[name]!));
+  }
+  return (topic) => times.get(topic) ?? null;
+}

@@ -1,0 +1,202 @@
+import { CREDITS } from '../../contract/credits.ts';
+import { bundleEnvelope, singleEnvelope } from '../../contract/envelopes.ts';
+import { UNAVAILABLE } from '../../contract/failures.ts';
+import { HEADERS } from '../../contract/headers.ts';
+import { isTopicSlug, NATURAL_SLUGS, TOPIC_SLUGS, TOPICS, type Topic, type TopicSlug } from '../../contract/topics.ts';
+import { RESULT_SCHEMAS } from '../../contract/values.ts';
+import { distanceMeters } from '../../geo/distance.ts';
+import type { Reply } from './asker.ts';
+import {
+  Broken,
+  type CheckContext,
+  expect,
+  expectAnswered,
+  expectShape,
+  NotChecked,
+  type Statement,
+} from './statement.ts';
+
+/** How far the resolved place may lie from the one that was asked, in metres: a kilometre (DESIGN, open points). */
+const RESOLVED_METERS = 1_000;
+
+/** Fewest natural topics of the standard bundle: the contract names 17 of the 18. */
+const STANDARD_LEAST = 17;
+
+/** Statements on what is answered and charged, single calls first. */
+export const SUCCESS_STATEMENTS: readonly Statement[] = [
+  ...TOPICS.map(singleStatement),
+  {
+    section: 'GET /v1/bundle/standard',
+    statement: 'The standard bundle is the bundle envelope with the natural topics, each of its shape',
+    credits: CREDITS.standard,
+    async check(context) {
+      const topics = entriesOf(await context.standard());
+      const slugs = Object.keys(topics);
+      const foreign = slugs.filter((slug) => !(NATURAL_SLUGS as readonly string[]).includes(slug));
+      expect(foreign.length === 0, `it returns ${foreign.join(', ')}, which are no natural topics`);
+      expect(slugs.length >= STANDARD_LEAST, `it returns ${slugs.length} topics, fewer than ${STANDARD_LEAST}`);
+      for (const slug of slugs) checkEntry(slug, topics[slug]);
+    },
+  },
+  {
+    section: 'GET /v1/bundle/enterprise',
+    statement: 'The enterprise bundle is the bundle envelope with all 37 topics, each of its shape',
+    credits: CREDITS.enterprise,
+    async check(context) {
+      const topics = entriesOf(await context.enterprise());
+      const missing = TOPIC_SLUGS.filter((slug) => topics[slug] === undefined);
+      expect(missing.length === 0, `it lacks ${missing.join(', ')}`);
+      expect(Object.keys(topics).length === TOPIC_SLUGS.length, 'it returns more than the 37 topics');
+      for (const slug of TOPIC_SLUGS) checkEntry(slug, topics[slug]);
+    },
+  },
+  ...(['standard', 'enterprise'] as const).map(
+    (kind): Statement => ({
+      section: 'Limits',
+      statement: `A ${kind} bundle costs ${CREDITS[kind]} credits, in full whatever topics failed`,
+      credits: 0,
+      async check(context) {
+        const reply = await context[kind]();
+        expectAnswered(reply);
+        expectCost(reply, CREDITS[kind]);
+      },
+    }),
+  ),
+  {
+    section: 'Endpoints',
+    statement: 'Every success carries X-Credit-Cost, equal to meta.credit_cost',
+    credits: 0,
+    check: (context) => eachSuccess(context, (reply) => expectCost(reply, creditCost(reply))),
+  },
+  {
+    section: 'Endpoints',
+    statement: 'Every success carries X-RateLimit-Limit, -Remaining and -Reset as integers',
+    credits: 0,
+    check: (context) =>
+      eachSuccess(context, ({ headers }) => {
+        for (const name of [HEADERS.rateLimit, HEADERS.rateRemaining, HEADERS.rateReset]) {
+          const value = headers.get(name);
+          expect(value !== null && /^-?\d+$/.test(value), `${name} is ${value ?? 'missing'}`);
+        }
+        const [limit, remaining] = [HEADERS.rateLimit, HEADERS.rateRemaining].map((name) => Number(headers.get(name)));
+        expect(remaining! <= limit!, `${remaining} credits remain of ${limit}`);
+      }),
+  },
+  {
+    section: 'Response envelope',
+    statement: 'Bodies are JSON and say so',
+    credits: 0,
+    check: (context) =>
+      eachSuccess(context, ({ headers, body }) => {
+        expect(body !== null, 'the body is no JSON');
+        expect(/^application\/json\b/.test(headers.get('content-type') ?? ''), 'the content type is not JSON');
+      }),
+  },
+  {
+    section: 'Response envelope',
+    statement: 'meta.request_id is a UUID, another for each request',
+    credits: 0,
+    async check(context) {
+      const ids: unknown[] = [];
+      await eachSuccess(context, ({ body }) => {
+        ids.push((body as { meta?: { request_id?: unknown } }).meta?.request_id);
+      });
+      if (ids.length < 2) throw new NotChecked('fewer than two calls were answered');
+      expect(new Set(ids).size === ids.length, 'two requests have the same request_id');
+    },
+  },
+  {
+    section: 'Response envelope',
+    statement: 'data.location is the place that was asked about',
+    credits: 0,
+    check: (context) =>
+      eachSuccess(context, ({ body }) => {
+        const place = (body as { data: { location: { lat: number; lng: number } } }).data.location;
+        const meters = distanceMeters(context.location, place);
+        expect(meters <= RESOLVED_METERS, `it is ${Math.round(meters)} m away`);
+      }),
+  },
+];
+
+function singleStatement(topic: Topic): Statement {
+  return {
+    section: `${topic.category[0]!.toUpperCase()}${topic.category.slice(1)} topics`,
+    statement: `${topic.slug}: the single call answers with its envelope, value and details, for 1 credit`,
+    credits: CREDITS.single,
+    async check(context) {
+      const reply = await context.single(topic.slug);
+      expectAnswered(reply);
+      const { data } = expectShape(singleEnvelope, reply.body, 'body');
+      expect(data.topic === topic.slug, `data.topic is ${data.topic}`);
+      checkResult(topic, data.result);
+      expectCost(reply, CREDITS.single);
+    },
+  };
+}
+
+/** Value and details as the contract says, more closely than the client reads them. */
+function checkResult(topic: Topic, result: { readonly value?: unknown; readonly details?: unknown }): void {
+  const { value } = expectShape(RESULT_SCHEMAS.get(topic.slug)!, result, topic.slug);
+  const { details } = result;
+  switch (topic.details) {
+    case 'none':
+      expect(details === null || details === undefined, `${topic.slug}: details is not null`);
+      break;
+    case 'array':
+      expect(Array.isArray(details), `${topic.slug}: details is no array`);
+      break;
+    case 'features': {
+      expect(details !== null && details !== undefined, `${topic.slug}: details is no FeatureCollection`);
+      const { length } = (details as { features: unknown[] }).features;
+      expect(length === 0 || length === value, `${topic.slug}: ${length} features and a count of ${value}`);
+      break;
+    }
+    default:
+      expect(typeof details === 'object' && details !== null, `${topic.slug}: details is no object`);
+  }
+}
+
+function checkEntry(slug: string, entry: unknown): void {
+  const { error } = entry as { error?: unknown };
+  if (error !== undefined) {
+    expect(error === UNAVAILABLE, `${slug}: error is ${JSON.stringify(error)}, not "${UNAVAILABLE}"`);
+    return;
+  }
+  if (isTopicSlug(slug)) checkResult(TOPICS.find((topic) => topic.slug === slug)!, entry as { value?: unknown });
+}
+
+function entriesOf(reply: Reply): Readonly<Record<string, unknown>> {
+  expectAnswered(reply);
+  return expectShape(bundleEnvelope, reply.body, 'body').data.topics;
+}
+
+/** Looks at the calls that were answered; they have been made and paid for. */
+async function eachSuccess(context: CheckContext, look: (reply: Reply) => void): Promise<void> {
+  const calls: [name: string, reply: Promise<Reply>][] = [
+    ...TOPIC_SLUGS.map((slug: TopicSlug): [string, Promise<Reply>] => [slug, context.single(slug)]),
+    ['standard', context.standard()],
+    ['enterprise', context.enterprise()],
+  ];
+  let answered = 0;
+  for (const [name, call] of calls) {
+    const reply = await call;
+    if (reply.status !== 200) continue;
+    answered += 1;
+    try {
+      look(reply);
+    } catch (error) {
+      throw error instanceof Broken ? new Broken(`${name}: ${error.message}`) : error;
+    }
+  }
+  if (answered === 0) throw new NotChecked('no call was answered');
+}
+
+function creditCost({ body }: Reply): unknown {
+  return (body as { meta?: { credit_cost?: unknown } } | null)?.meta?.credit_cost;
+}
+
+function expectCost(reply: Reply, credits: unknown): void {
+  const header = reply.headers.get(HEADERS.creditCost);
+  expect(creditCost(reply) === credits, `meta.credit_cost is ${creditCost(reply)}, not ${credits}`);
+  expect(header === String(credits), `X-Credit-Cost is ${header ?? 'missing'}, not ${credits}`);
+}

@@ -1,0 +1,73 @@
+import { PerilbookError } from '../../errors.ts';
+
+/** The columns of a file, found by their names. */
+export interface Columns {
+  /** As in the file, without spaces around. */
+  readonly names: readonly string[];
+  /** The place of the first of some names that the file has, or -1. */
+  find(...names: string[]): number;
+  /** As `find`; refuses a file that has none of them. */
+  need(...names: string[]): number;
+}
+
+/**
+ * Reads a header. Names are compared without their case, spaces and punctuation, and without the numbers that EPA puts
+ * before them ("12. LATITUDE").
+ */
+export function columnsOf(header: readonly string[], file: string): Columns {
+  const places = new Map<string, number>();
+  for (const [place, name] of header.entries()) {
+    const key = keyOf(name);
+    if (key !== '' && !places.has(key)) places.set(key, place);
+  }
+  const find = (...names: string[]) => {
+    for (const name of names) {
+      const place = places.get(keyOf(name));
+      if (place !== undefined) return place;
+    }
+    return -1;
+  };
+  return {
+    names: header.map((name) => name.trim()),
+    find,
+    need(...names) {
+      const place = find(...names);
+      if (place >= 0) return place;
+      throw new PerilbookError(
+        'SERVICE_DATA',
+        `Cannot load "${file}": it has no column ${names.join(' or ')}`,
+        `Check that this is the file that the loader is for; its first columns are: ${header.slice(0, 8).join(', ')}.`,
+        { file, column: names[0]! },
+      );
+    },
+  };
+}
+
+function keyOf(name: string): string {
+  return name
+    .replace(/^\s*\d+\.\s+/, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '');
+}
+
+/** A cell as a number; null when it is blank or none. */
+export function numberIn(cell: string | undefined): number | null {
+  const text = cell?.trim() ?? '';
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return null;
+  return Number(text) + 0;
+}
+
+/** The cells of a row under their names, as given; blank ones are left out, and those of the places to skip. */
+export function propertiesOf(
+  names: readonly string[],
+  cells: readonly string[],
+  skip: ReadonlySet<number>,
+): Record<string, unknown> {
+  const properties: Record<string, unknown> = {};
+  for (let place = 0; place < cells.length; place++) {
+    const cell = cells[place]!;
+    if (skip.has(place) || cell === '' || cell.trim() === '') continue;
+    properties[names[place] || `column ${place + 1}`] = cell.trim();
+  }
+  return properties;
+}

@@ -1,0 +1,110 @@
+import { PerilbookError } from '../../errors.ts';
+import { textBlocks } from './text-blocks.ts';
+
+/** A feature as a file gives it. */
+export interface FileFeature {
+  /** The line on which it begins, or its number where the file has no lines; from 1. */
+  readonly line: number;
+  readonly geometry: unknown;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** Coordinate systems that are degrees of longitude and latitude; NAD83 lies within two metres of WGS84. */
+const DEGREES = /CRS84|CRS83|EPSG:{1,2}(\d*:)?(4326|4269)$/;
+
+/**
+ * The features of a GeoJSON FeatureCollection, one after the other: a file of any size is never held whole.
+ *
+ * @throws PerilbookError SERVICE_DATA when it is no FeatureCollection, ends early, or is not in degrees
+ */
+export function* geojsonFeatures(file: string): Generator<FileFeature> {
+  const refuse = (problem: string, hint: string) =>
+    new PerilbookError('SERVICE_DATA', `Cannot load "${file}": ${problem}`, hint, { file });
+  let text = '';
+  let line = 1;
+  let head: string | null = null;
+  let ended = false;
+  for (const block of textBlocks(file)) {
+    text += block;
+    let at = 0;
+    if (head === null) {
+      const start = /"features"\s*:\s*\[/.exec(text);
+      if (start === null) continue;
+      at = start.index + start[0].length;
+      head = text.slice(0, at);
+      line += linesIn(head);
+      const system = /"crs"[^}]*"name"\s*:\s*"(?!name")([^"]+)"/.exec(head)?.[1];
+      if (system !== undefined && !DEGREES.test(system)) {
+        throw refuse(
+          `its coordinates are in ${system}`,
+          'Download or convert it in degrees (EPSG:4326); an ArcGIS service is asked with outSR=4326.',
+        );
+      }
+    }
+    for (;;) {
+      const open = nextObject(text, at);
+      if (open === 'end') ended = true;
+      if (typeof open === 'string') break;
+      const close = endOfObject(text, open);
+      if (close < 0) break;
+      line += linesIn(text.slice(at, open));
+      const json = text.slice(open, close);
+      yield parsed(json, line, refuse);
+      line += linesIn(json);
+      at = close;
+    }
+    text = ended ? '' : text.slice(at);
+  }
+  if (head === null) throw refuse('it is no GeoJSON FeatureCollection', 'Name a GeoJSON file with features.');
+  if (!ended) throw refuse('it ends before its features do', 'Download it again.');
+}
+
+/** Where the next feature begins; `end` after the last one, `more` when the text is at its end. */
+function nextObject(text: string, from: number): number | 'end' | 'more' {
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === '{') return at;
+    if (text[at] === ']') return 'end';
+  }
+  return 'more';
+}
+
+/** The place after the brace that closes the object, or -1 when the text ends before. */
+function endOfObject(text: string, open: number): number {
+  let depth = 0;
+  for (let at = open; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) {
+      at = endOfString(text, at);
+      if (at < 0) return -1;
+    } else if (code === 0x7b) depth += 1;
+    else if (code === 0x7d) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return -1;
+}
+
+function endOfString(text: string, open: number): number {
+  for (let close = text.indexOf('"', open + 1); close >= 0; close = text.indexOf('"', close + 1)) {
+    let slashes = 0;
+    while (text[close - 1 - slashes] === '\\') slashes += 1;
+    if (slashes % 2 === 0) return close;
+  }
+  return -1;
+}
+
+function parsed(json: string, line: number, refuse: (problem: string, hint: string) => PerilbookError): FileFeature {
+  try {
+    const { geometry, properties } = JSON.parse(json) as { geometry?: unknown; properties?: Record<string, unknown> };
+    return { line, geometry, properties: properties ?? {} };
+  } catch (error) {
+    throw refuse(`line ${line} is no JSON (${(error as Error).message})`, 'Download it again.');
+  }
+}
+
+function linesIn(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}

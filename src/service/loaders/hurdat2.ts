@@ -1,0 +1,92 @@
+import type { FeedRecord } from '../data/records.ts';
+import { numberIn } from './columns.ts';
+import { type CsvRecord, csvRecords } from './csv-records.ts';
+import type { OpenReport } from './load-report.ts';
+import { describeLoad, inTurn, type Loader, publicDomain, yearSpan } from './loader.ts';
+import { type Fix, type Storm, stormRecord } from './storm-tracks.ts';
+
+/** `AL011970,               ALMA,     39,`: basin, number and season; name; how many lines follow. */
+const HEADER = /^(AL|EP|CP)(\d{2})(\d{4})$/;
+const BASINS: Readonly<Record<string, string>> = { AL: 'North Atlantic', EP: 'Eastern Pacific', CP: 'Central Pacific' };
+
+/** The best tracks of the National Hurricane Center (HURDAT2 format, 2013 and later). */
+export const hurdat2: Loader = {
+  describe: 'NOAA NHC best tracks, HURDAT2 (text), Atlantic or Pacific or both',
+  start(files, options, report) {
+    const years = yearSpan();
+    return {
+      kind: 'records',
+      feed: 'hurricane',
+      info: describeLoad(
+        'records:hurricane',
+        files,
+        options,
+        {
+          source: 'NOAA National Hurricane Center, HURDAT2',
+          licence: publicDomain('National Oceanic and Atmospheric Administration, National Hurricane Center'),
+        },
+        years.text,
+      ),
+      records: inTurn(files, report, (file) => stormsIn(csvRecords(file), report, years.see)),
+    };
+  },
+};
+
+function* stormsIn(
+  records: Iterable<CsvRecord>,
+  report: OpenReport,
+  seeYear: (year: number) => void,
+): Generator<FeedRecord> {
+  let storm: Storm | null = null;
+  let fixes: Fix[] = [];
+  for (const { line, cells } of records) {
+    const header = HEADER.exec(cells[0]!.trim());
+    if (header !== null) {
+      if (storm !== null && fixes.length > 0) yield stormRecord(storm, fixes);
+      const [sid, basin, , year] = header as unknown as [string, string, string, string];
+      storm = { sid, name: cells[1]?.trim() ?? '', season: Number(year), basin: BASINS[basin]! };
+      fixes = [];
+      seeYear(storm.season);
+      report.load();
+      continue;
+    }
+    const fix = storm === null ? 'a fix before any storm' : fixOf(cells);
+    if (typeof fix === 'string') {
+      report.reject(fix, line, cells);
+      continue;
+    }
+    fixes.push(fix);
+    report.load();
+  }
+  if (storm !== null && fixes.length > 0) yield stormRecord(storm, fixes);
+}
+
+/** 20140628, 1800,  , LO, 32.0N,  78.2W,  20, 1017, … */
+function fixOf(cells: readonly string[]): Fix | string {
+  const [date, time] = [cells[0]!.trim(), cells[1]?.trim() ?? ''];
+  const lat = degreesOf(cells[4], 'N', 'S', 90);
+  const lng = degreesOf(cells[5], 'E', 'W', 360);
+  if (!/^\d{8}$/.test(date) || !/^\d{4}$/.test(time)) return 'the date is not written YYYYMMDD, HHMM';
+  if (lat === null || lng === null) return 'the position is not written like 32.0N, 78.2W';
+  return {
+    lat,
+    // Tracks that cross the 180th meridian go on counting: 189.5W is 170.5E.
+    lng: lng < -180 ? lng + 360 : lng > 180 ? lng - 360 : lng,
+    time: `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}T${time.slice(0, 2)}:${time.slice(2)}:00Z`,
+    windKnots: knownNumber(cells[6]),
+    pressureMb: knownNumber(cells[7]),
+  };
+}
+
+function degreesOf(cell: string | undefined, plus: string, minus: string, bound: number): number | null {
+  const parts = /^(\d+(?:\.\d+)?)([NSEW])$/.exec(cell?.trim() ?? '');
+  if (parts === null || (parts[2] !== plus && parts[2] !== minus)) return null;
+  const degrees = Number(parts[1]) * (parts[2] === minus ? -1 : 1);
+  return Math.abs(degrees) <= bound ? degrees + 0 : null;
+}
+
+/** -999 stands for no pressure, -99 for no wind. */
+function knownNumber(cell: string | undefined): number | null {
+  const number = numberIn(cell);
+  return number === null || number < 0 ? null : number;
+}

@@ -1,0 +1,87 @@
+import type { FeedRecord } from '../data/records.ts';
+import { columnsOf, numberIn } from './columns.ts';
+import { pointOf } from './csv-features.ts';
+import { csvRecords } from './csv-records.ts';
+import type { OpenReport } from './load-report.ts';
+import { describeLoad, inTurn, type Loader, publicDomain, yearSpan } from './loader.ts';
+import { type Fix, type Storm, stormRecord } from './storm-tracks.ts';
+
+/** The world's best tracks, collected by NOAA (IBTrACS v04). */
+export const ibtracs: Loader = {
+  describe: 'NOAA IBTrACS tropical cyclone tracks (CSV)',
+  start(files, options, report) {
+    const years = yearSpan();
+    return {
+      kind: 'records',
+      feed: 'hurricane',
+      info: describeLoad(
+        'records:hurricane',
+        files,
+        options,
+        {
+          source: 'NOAA IBTrACS',
+          licence: publicDomain('National Oceanic and Atmospheric Administration, IBTrACS'),
+        },
+        years.text,
+      ),
+      records: inTurn(files, report, (file) => stormsIn(file, report, years.see)),
+    };
+  },
+};
+
+function* stormsIn(file: string, report: OpenReport, seeYear: (year: number) => void): Generator<FeedRecord> {
+  const records = csvRecords(file);
+  const header = records.next();
+  const columns = columnsOf(header.done ? [] : header.value.cells, file);
+  const [sid, season, basin, name, time, lat, lng] = ['SID', 'SEASON', 'BASIN', 'NAME', 'ISO_TIME', 'LAT', 'LON'].map(
+    (column) => columns.need(column),
+  ) as [number, number, number, number, number, number, number];
+  const [type, wind, usWind, pressure, usPressure] = ['TRACK_TYPE', 'WMO_WIND', 'USA_WIND', 'WMO_PRES', 'USA_PRES'].map(
+    (column) => columns.find(column),
+  ) as [number, number, number, number, number];
+  let storm = null as Storm | null;
+  let fixes: Fix[] = [];
+  for (const { line, cells } of records) {
+    const place = pointOf(cells[lat], cells[lng]);
+    const reason = isUnits(cells, columns.names)
+      ? 'the row of units'
+      : (cells[type] ?? '').trim().toLowerCase().startsWith('spur')
+        ? 'a spur beside the main track'
+        : typeof place === 'string'
+          ? place
+          : null;
+    if (reason !== null || typeof place === 'string') {
+      report.reject(reason ?? '', line, cells);
+      continue;
+    }
+    if (storm === null || storm.sid !== cells[sid]) {
+      if (storm !== null) yield stormRecord(storm, fixes);
+      storm = {
+        sid: cells[sid]!,
+        name: cells[name]!.trim(),
+        season: Number(cells[season]),
+        basin: cells[basin]!.trim(),
+      };
+      fixes = [];
+      seeYear(storm.season);
+    }
+    fixes.push({
+      lng: place[0],
+      lat: place[1],
+      time: isoTime(cells[time]!),
+      windKnots: numberIn(cells[wind]) ?? numberIn(cells[usWind]),
+      pressureMb: numberIn(cells[pressure]) ?? numberIn(cells[usPressure]),
+    });
+    report.load();
+  }
+  if (storm !== null) yield stormRecord(storm, fixes);
+}
+
+function isUnits(cells: readonly string[], names: readonly string[]): boolean {
+  return cells[names.indexOf('LAT')]?.trim() === 'degrees_north';
+}
+
+/** 2019-08-24 06:00:00, in UTC. */
+function isoTime(text: string): string {
+  return `${text.trim().replace(' ', 'T')}Z`;
+}

@@ -1,0 +1,100 @@
+import type { Geometry, Position } from 'geojson';
+import type { FeedRecord, RecordFeed } from '../data/records.ts';
+import { numberIn } from './columns.ts';
+import { featuresIn } from './feature-files.ts';
+import type { FileFeature } from './geojson-features.ts';
+import { describeLoad, inFeatureFiles, type Loader, type Publication, publicDomain } from './loader.ts';
+import { geometryProblem } from './sites.ts';
+
+const USGS = {
+  source: 'USGS ANSS Comprehensive Earthquake Catalog',
+  licence: publicDomain('US Geological Survey'),
+};
+const NIFC = {
+  source: 'National Interagency Fire Center, WFIGS',
+  licence: publicDomain('National Interagency Fire Center'),
+};
+
+/** Earthquakes as points with their depth in km; blasts and explosions are none. */
+export const earthquakes: Loader = feedLoader(
+  'earthquake',
+  'USGS earthquakes: CSV (15 or 22 columns) or GeoJSON',
+  USGS,
+  ({ geometry, properties }) => {
+    const type = properties.type;
+    if (type !== undefined && type !== null && type !== 'earthquake') return `it is no earthquake but: ${type}`;
+    return { geometry: withDepth(geometry as Geometry, properties), properties: withNumbers(properties) };
+  },
+);
+
+/** The fires that burn now. */
+export const wildfireIncidents: Loader = feedLoader(
+  'wildfire.current',
+  'NIFC WFIGS current incident locations: GeoJSON, CSV, shapefile',
+  NIFC,
+  (feature) => feature as FeedRecord,
+);
+
+/** The fires of past years. */
+export const wildfireHistory: Loader = feedLoader(
+  'wildfire.historical',
+  'NIFC WFIGS incident locations of past years: GeoJSON, CSV, shapefile',
+  NIFC,
+  (feature) => feature as FeedRecord,
+);
+
+/** The outlines of fires. */
+export const wildfirePerimeters: Loader = feedLoader(
+  'wildfire.perimeters',
+  'NIFC WFIGS interagency fire perimeters: GeoJSON, shapefile',
+  NIFC,
+  (feature) =>
+    /Polygon$/.test((feature.geometry as Geometry).type) ? (feature as FeedRecord) : 'it is no outline of a fire',
+);
+
+function feedLoader(
+  feed: RecordFeed,
+  describe: string,
+  publication: Publication,
+  recordOf: (feature: FileFeature) => FeedRecord | string,
+): Loader {
+  return {
+    describe,
+    start(files, options, report) {
+      return {
+        kind: 'records',
+        feed,
+        info: describeLoad(`records:${feed}`, files, options, publication, () => ''),
+        records: inFeatureFiles<FeedRecord>(files, report, {
+          featuresOf: (file) => featuresIn(file, options, report),
+          recordOf(feature) {
+            const record = geometryProblem(feature.geometry) ?? recordOf(feature);
+            if (typeof record === 'string') {
+              report.reject(record, feature.line, feature.properties);
+              return null;
+            }
+            return { geometry: record.geometry, properties: record.properties };
+          },
+        }),
+      };
+    },
+  };
+}
+
+/** The CSV has the depth in a column, the GeoJSON as the third coordinate. */
+function withDepth(geometry: Geometry, { depth }: FileFeature['properties']): Geometry {
+  const kilometres = typeof depth === 'string' ? numberIn(depth) : null;
+  if (kilometres === null || geometry.type !== 'Point') return geometry;
+  const [lng, lat] = geometry.coordinates as [number, number];
+  return { type: 'Point', coordinates: [lng, lat, kilometres] satisfies Position };
+}
+
+const NUMBERS = new Set(['mag', 'nst', 'gap', 'dmin', 'rms', 'horizontalError', 'depthError', 'magError', 'magNst']);
+
+function withNumbers(properties: FileFeature['properties']): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(properties)
+      .filter(([name]) => name !== 'depth')
+      .map(([name, value]) => [name, NUMBERS.has(name) && typeof value === 'string' ? numberIn(value) : value]),
+  );
+}

@@ -1,0 +1,68 @@
+/** Why rows were not used: how many of them, and the first. */
+export interface Rejection {
+  readonly reason: string;
+  readonly count: number;
+  readonly firstFile: string;
+  /** From 1; the number of the feature where the file has no lines. */
+  readonly firstLine: number;
+  /** The beginning of the first one's text. */
+  readonly first: string;
+}
+
+/** What became of the rows of the files: each is loaded or rejected. */
+export interface LoadReport {
+  readonly rows: number;
+  readonly loaded: number;
+  readonly rejected: readonly Rejection[];
+  /** What one should know of the load beside the rejects. */
+  readonly notes: readonly string[];
+}
+
+/** The report while it is written. */
+export interface OpenReport {
+  /** To be called for each file before its rows. */
+  openFile(file: string): void;
+  load(): void;
+  reject(reason: string, line: number, row: unknown): void;
+  note(text: string): void;
+  read(): LoadReport;
+}
+
+const SHOWN_CHARACTERS = 120;
+
+/** Makes an empty report. */
+export function createReport(): OpenReport {
+  const rejected = new Map<string, { count: number; firstFile: string; firstLine: number; first: string }>();
+  const notes = new Set<string>();
+  let loaded = 0;
+  let refused = 0;
+  let current = '';
+  return {
+    openFile(file) {
+      current = file;
+    },
+    load() {
+      loaded += 1;
+    },
+    reject(reason, line, row) {
+      refused += 1;
+      const known = rejected.get(reason);
+      if (known !== undefined) known.count += 1;
+      else rejected.set(reason, { count: 1, firstFile: current, firstLine: line, first: shown(row) });
+    },
+    note(text) {
+      notes.add(text);
+    },
+    read: () => ({
+      rows: loaded + refused,
+      loaded,
+      rejected: [...rejected].map(([reason, entry]) => ({ reason, ...entry })),
+      notes: [...notes],
+    }),
+  };
+}
+
+function shown(row: unknown): string {
+  const text = Array.isArray(row) ? row.join(',') : typeof row === 'string' ? row : JSON.stringify(row);
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+}

@@ -1,0 +1,43 @@
+import { PerilbookError } from '../../errors.ts';
+import { airQuality } from './air-quality.ts';
+import { airnow } from './airnow.ts';
+import { areas, counties } from './areas.ts';
+import { hurdat2 } from './hurdat2.ts';
+import { ibtracs } from './ibtracs.ts';
+import { earthquakes, wildfireHistory, wildfireIncidents, wildfirePerimeters } from './live-feeds.ts';
+import type { Loader } from './loader.ts';
+import { nri } from './nri.ts';
+import { radon } from './radon.ts';
+import { SITE_FORMS } from './site-forms.ts';
+import { siteLoader } from './sites.ts';
+import { hail, tornado } from './storm-reports.ts';
+
+/** All loaders, by the names that the command line knows them by. */
+export const LOADERS: ReadonlyMap<string, Loader> = new Map<string, Loader>([
+  ['areas', areas],
+  ['counties', counties],
+  ['nri', nri],
+  ...Object.entries(SITE_FORMS).map(([name, form]) => [name, siteLoader(form)] as const),
+  ['earthquakes', earthquakes],
+  ['hail', hail],
+  ['tornado', tornado],
+  ['hurdat2', hurdat2],
+  ['ibtracs', ibtracs],
+  ['wildfire-incidents', wildfireIncidents],
+  ['wildfire-history', wildfireHistory],
+  ['wildfire-perimeters', wildfirePerimeters],
+  ['air-quality', airQuality],
+  ['airnow', airnow],
+  ['radon', radon],
+]);
+
+/**
+ * The loader of a name.
+ *
+ * @throws PerilbookError USAGE when there is none
+ */
+export function loaderNamed(name: string): Loader {
+  const loader = LOADERS.get(name);
+  if (loader !== undefined) return loader;
+  throw new PerilbookError('USAGE', `There is no loader "${name}"`, `Say one of: ${[...LOADERS.keys()].join(', ')}.`);
+}

@@ -1,0 +1,122 @@
+import type { FileFeature } from './geojson-features.ts';
+import { publicDomain } from './loader.ts';
+import type { SiteForm } from './sites.ts';
+
+const EPA = publicDomain('US Environmental Protection Agency');
+
+/** The Facility Registry Service lists all programs' facilities; `ACRES:12345, TRIS:90001ABC` says which a row is of. */
+function ofProgram(acronym: string): (properties: FileFeature['properties']) => string | null {
+  return (properties) => {
+    const programs = properties.PGM_SYS_ACRNMS;
+    if (programs === undefined && properties.REGISTRY_ID === undefined) return null;
+    return String(programs ?? '').includes(`${acronym}:`) ? null : `the facility is not in EPA's program ${acronym}`;
+  };
+}
+
+/** Downloads whose rows are sites, by the loader's name. Radii: topics/search-radii.ts. */
+export const SITE_FORMS = {
+  brownfield: {
+    topic: 'brownfield',
+    describe: 'EPA ACRES brownfields, or the FRS national file (rows of ACRES); CSV, GeoJSON, shapefile',
+    source: 'EPA ACRES brownfields',
+    licence: EPA,
+    refuse: ofProgram('ACRES'),
+  },
+  frs: {
+    topic: 'brownfield',
+    describe: 'EPA Facility Registry Service, national file (CSV): the brownfields in it (program ACRES)',
+    source: 'EPA Facility Registry Service, program ACRES',
+    licence: EPA,
+    refuse: ofProgram('ACRES'),
+  },
+  superfund: {
+    topic: 'superfund',
+    describe: 'EPA Superfund NPL sites: list (CSV, also with two rows of headings), site boundaries, or the FRS file',
+    source: 'EPA Superfund National Priorities List',
+    licence: EPA,
+    refuse: ofProgram('SEMS'),
+    csv: {
+      // Printed lists break "NPL Status Date" into two rows, and count the sites at their end.
+      isHeading: (cells) =>
+        cells[0] === '' && cells.every((cell) => !/\d/.test(cell)) && cells.some((cell) => cell !== ''),
+      skip: (cells) => (/^Total\b/i.test(cells[0]!) ? 'a total, not a site' : null),
+    },
+  },
+  tri: {
+    topic: 'toxicReleaseInventory',
+    describe: 'EPA Toxics Release Inventory, basic data file (CSV): one facility of all its chemicals',
+    source: 'EPA Toxics Release Inventory',
+    licence: EPA,
+    refuse: ofProgram('TRIS'),
+    group: { id: ['TRI_FACILITY_ID', 'TRIFD'], list: ['CHEMICAL'] },
+  },
+  lmop: {
+    topic: 'solidWasteLandfill',
+    describe: 'EPA LMOP landfills, sheet "LMOP Database" saved as CSV: one landfill of all its projects',
+    source: 'EPA Landfill Methane Outreach Program',
+    licence: EPA,
+    group: { id: ['Landfill ID'], list: ['Project Name', 'Project ID'] },
+  },
+  'ust-facilities': {
+    topic: 'ustFacility',
+    describe: 'EPA UST Finder, facilities (layer 0): CSV, GeoJSON, shapefile',
+    source: 'EPA UST Finder, facilities',
+    licence: EPA,
+  },
+  'ust-releases': {
+    topic: 'ustRelease',
+    describe: 'EPA UST Finder, releases (layer 1): CSV, GeoJSON, shapefile',
+    source: 'EPA UST Finder, releases',
+    licence: EPA,
+  },
+  'power-plants': {
+    topic: 'powerPlant',
+    describe: 'HIFLD or EIA power plants: CSV, GeoJSON, shapefile',
+    source: 'US Energy Information Administration, power plants',
+    licence: publicDomain('US Energy Information Administration'),
+  },
+  'nuclear-reactors': {
+    topic: 'nuclearReactors',
+    describe: 'Nuclear plants: HIFLD or EIA power plants (those whose source is nuclear), or any list of reactors',
+    source: 'US Energy Information Administration, nuclear plants',
+    licence: publicDomain('US Energy Information Administration'),
+    refuse: ({ PrimSource }) =>
+      PrimSource === undefined || String(PrimSource).toLowerCase() === 'nuclear' ? null : 'the plant is not nuclear',
+  },
+  'transmission-lines': {
+    topic: 'highVoltageLine',
+    describe: 'HIFLD electric power transmission lines: GeoJSON, shapefile',
+    source: 'HIFLD electric power transmission lines',
+    licence: publicDomain('US Department of Homeland Security, HIFLD'),
+  },
+  'cell-towers': {
+    topic: 'cellTower',
+    describe: 'FCC or HIFLD cell towers: CSV, GeoJSON, shapefile',
+    source: 'FCC registered cell towers',
+    licence: publicDomain('Federal Communications Commission'),
+  },
+  'gas-pipelines': {
+    topic: 'naturalGasPipeline',
+    describe: 'EIA natural gas pipelines: GeoJSON, shapefile',
+    source: 'US Energy Information Administration, natural gas pipelines',
+    licence: publicDomain('US Energy Information Administration'),
+  },
+  'alternative-fuels': {
+    topic: 'alternativeFuels',
+    describe: 'DOE Alternative Fuels Data Center, stations: CSV, GeoJSON',
+    source: 'Alternative Fuels Data Center',
+    licence: publicDomain('US Department of Energy, Alternative Fuels Data Center'),
+  },
+  parks: {
+    topic: 'park',
+    describe: 'PAD-US or any layer of parks: GeoJSON, shapefile, CSV',
+    source: 'Parks',
+    licence: '',
+  },
+  wells: {
+    topic: 'oilGasWell',
+    describe: "Oil and gas wells of a state's agency (CalGEM and others): CSV, GeoJSON, shapefile",
+    source: 'Oil and gas wells',
+    licence: '',
+  },
+} as const satisfies Record<string, SiteForm>;

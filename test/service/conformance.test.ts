@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { createKey } from '../../src/service/accounts/keys.ts';
+import { CREDITS_NEEDED, runChecks, STATEMENTS } from '../../src/service/conformance/run-checks.ts';
+import { HERE, releaseLater, setUp } from './small-world.ts';
+
+const sleep = () => Promise.reject(new Error('Nothing is waited for'));
+
+test('our own service keeps every statement that can be checked, for the credits that were said', async (t) => {
+  const { service, database, clock, key } = await setUp(t);
+  const narrow = createKey(database, 'tester', ['wildfire'], clock);
+  const result = await runChecks({ baseUrl: service.url, key, narrowKey: narrow.key, location: HERE, sleep });
+  const failed = result.statements.filter(({ outcome }) => outcome === 'fail');
+  assert.deepEqual(failed, []);
+  assert.deepEqual([result.skipped, result.passed], [4, STATEMENTS.length - 4]);
+  assert.equal(CREDITS_NEEDED, 37 + 15 + 35);
+  assert.equal(result.creditsSpent, CREDITS_NEEDED);
+  assert.equal(database.prepare('SELECT sum(credits) FROM charges').pluck().get(), CREDITS_NEEDED);
+});
+
+test('what the key or the data do not allow is skipped, not failed', async (t) => {
+  const { service, database, clock } = await setUp(t);
+  database.exec("DELETE FROM datasets WHERE name IN ('radon', 'sites:park')");
+  const { key } = createKey(database, 'tester', ['drought', 'radon', 'park'], clock);
+  const { statements, failed, creditsSpent } = await runChecks({ baseUrl: service.url, key, location: HERE, sleep });
+  assert.equal(failed, 0);
+  assert.equal(creditsSpent, 1);
+  const of = (part: string) => statements.find(({ statement }) => statement.startsWith(part))!;
+  assert.equal(of('drought').outcome, 'pass');
+  assert.deepEqual([of('radon').outcome, of('radon').reason], ['skipped', 'the service has no data for it now (502)']);
+  assert.deepEqual([of('hail').outcome, of('hail').reason], ['skipped', 'the key lacks the scope (403)']);
+  assert.equal(of('A valid key that lacks').outcome, 'skipped');
+});
+
+/** A service between the caller and ours that changes what ours says. */
+async function broken(
+  t: TestContext,
+  target: string,
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are bent freely
+  bend: (path: string, reply: { status: number; headers: Record<string, string>; body: any }) => void,
+): Promise<string> {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const key = request.headers['x-api-key'];
+    const upstream = await fetch(target + request.url, {
+      method: request.method!,
+      headers: typeof key === 'string' ? { 'x-api-key': key } : {},
+    });
+    const reply = {
+      status: upstream.status,
+      headers: Object.fromEntries([...upstream.headers].filter(([name]) => /^x-|^content-type/.test(name))),
+      body: await upstream.json(),
+    };
+    bend(request.url!, reply);
+    response.writeHead(reply.status, reply.headers).end(JSON.stringify(reply.body));
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  releaseLater(t, () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('a service that breaks the contract fails exactly where it does', async (t) => {
+  const { service, key } = await setUp(t);
+  const baseUrl = await broken(t, service.url, (path, { headers, body, ...reply }) => {
+    const topics = body.data?.topics;
+    if (path.startsWith('/v1/drought/') && reply.status === 200) body.data.result.value.rating = 'High';
+    if (path.startsWith('/v1/hail/')) body.data.result.details = null;
+    if (path.startsWith('/v1/park/')) body.data.result.value = 7;
+    if (path.startsWith('/v1/ozone/')) body.data.result.value.measurement.unit = 'ppb';
+    if (path.startsWith('/v1/tornado/')) body.data.topic = 'hail';
+    if (path.startsWith('/v1/tsunami/')) headers['x-credit-cost'] = '2';
+    if (path.startsWith('/v1/volcano/')) delete headers['x-ratelimit-reset'];
+    if (path.startsWith('/v1/avalanche/')) body.data.location.lat += 0.1;
+    if (path.startsWith('/v1/radon/')) body.meta.request_id = 'one';
+    if (path.includes('/standard')) topics.park = topics.hail;
+    if (path.includes('/enterprise')) delete topics.radon;
+    if (reply.status === 401) body.meta.credit_cost = 1;
+  });
+  const { statements } = await runChecks({ baseUrl, key, location: HERE, sleep });
+  const failed = statements
+    .filter(({ outcome }) => outcome === 'fail')
+    .map(({ statement, reason }) => [statement.split(/[:,]/)[0], reason]);
+  assert.deepEqual(failed, [
+    [
+      'drought',
+      'drought.value.rating: Invalid option: expected one of "Very Low"|"Relatively Low"|"Relatively Moderate"|"Relatively High"|"Very High"|"No Rating"|"Insufficient Data"|"Not Applicable"',
+    ],
+    ['hail', 'hail: details is no array'],
+    ['tornado', 'data.topic is hail'],
+    ['tsunami', 'X-Credit-Cost is 2, not 1'],
+    ['park', 'park: 2 features and a count of 7'],
+    ['ozone', 'ozone.value.measurement.unit: Invalid input: expected "\u00b5g/m\u00b3"'],
+    ['radon', 'body.meta.request_id: Invalid UUID'],
+    [
+      'The standard bundle is the bundle envelope with the natural topics',
+      'it returns park, which are no natural topics',
+    ],
+    ['The enterprise bundle is the bundle envelope with all 37 topics', 'it lacks radon'],
+    ['Every success carries X-Credit-Cost', 'tsunami: X-Credit-Cost is 2, not 1'],
+    ['Every success carries X-RateLimit-Limit', 'volcano: x-ratelimit-reset is missing'],
+    ['data.location is the place that was asked about', 'avalanche: it is 11120 m away'],
+    ['A missing key is 401', 'meta.credit_cost is 1, not 0'],
+    ['A malformed key is 401', 'meta.credit_cost is 1, not 0'],
+    ['An empty key is 401', 'meta.credit_cost is 1, not 0'],
+  ]);
+});
+
+test('the key is not sent over plain HTTP to another machine, and a service that is down is told', async () => {
+  const run = (baseUrl: string) => runChecks({ baseUrl, key: 'k', location: HERE, sleep });
+  await assert.rejects(run('http://example.org'), { code: 'USAGE' });
+  await assert.rejects(run('nowhere'), { code: 'USAGE' });
+  await assert.rejects(run('http://127.0.0.1:1'), { code: 'SERVICE_DOWN' });
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { zipSync } from 'fflate';
+import { featuresIn } from '../../../src/service/loaders/feature-files.ts';
+import { geojsonFeatures } from '../../../src/service/loaders/geojson-features.ts';
+import { createReport } from '../../../src/service/loaders/load-report.ts';
+import { point } from '../small-world.ts';
+import { featuresOf, fileOf, loading, rejects } from './loading.ts';
+import { shapefileOf } from './shapefile-writer.ts';
+
+async function read(file: string): Promise<unknown[]> {
+  const features: unknown[] = [];
+  for await (const feature of featuresIn(file, {}, createReport())) features.push(feature);
+  return features;
+}
+
+test('features of a GeoJSON file: any spacing, braces and quotes in texts, a file of many blocks', (t) => {
+  const properties = { name: 'a "}{" \\ é', nested: { list: [{ a: 1 }, ']'] } };
+  const many = Array.from({ length: 30_000 }, (_, i) => ({
+    type: 'Feature',
+    ...point(i / 1000, 1, { ...properties, i }),
+  }));
+  const collection = { type: 'FeatureCollection', name: 'features', features: many };
+  for (const space of [0, 1]) {
+    const found = [...geojsonFeatures(fileOf(t, 'a.geojson', JSON.stringify(collection, null, space)))];
+    assert.equal(found.length, many.length);
+    assert.deepEqual(found[29_999]!.properties, { ...properties, i: 29_999 });
+    assert.deepEqual(found[7]!.geometry, many[7]!.geometry);
+    assert.equal(found[1]!.line, space === 0 ? 1 : 5 + JSON.stringify(many[0], null, 1).split('\n').length);
+  }
+  assert.deepEqual([...geojsonFeatures(fileOf(t, 'a.geojson', '{"features": [ ]}'))], []);
+});
+
+test('a GeoJSON file that ends early, is none, or is not in degrees is refused', (t) => {
+  const refused = (text: string, reason: RegExp) =>
+    assert.throws(() => [...geojsonFeatures(fileOf(t, 'a.geojson', text))], { code: 'SERVICE_DATA', message: reason });
+  refused('{"type":"FeatureCollection","features":[{"type":"Feature"}', /ends before/);
+  refused('{"type":"FeatureCollection","features":[{"type":"Feat', /ends before/);
+  refused('{"type":"Point"}', /no GeoJSON FeatureCollection/);
+  refused('{"features":[{oops}]}', /line 1 is no JSON/);
+  refused('{"crs":{"type":"name","properties":{"name":"EPSG:3857"}},"features":[]}', /EPSG:3857/);
+});
+
+test('a shapefile is read beside its table and out of a zip alike; a projected one is refused', async (t) => {
+  const shapes = shapefileOf(
+    [
+      { lng: -78.5, lat: 38.25, name: 'one' },
+      { lng: -78.25, lat: 38.5, name: 'two é' },
+    ],
+    'GEOGCS["GCS_North_American_1983"]',
+  );
+  const zip = fileOf(
+    t,
+    'parks.zip',
+    Buffer.from(
+      zipSync({
+        'x/parks.shp': shapes.shp,
+        'x/parks.dbf': shapes.dbf,
+        'x/parks.prj': shapes.prj,
+        'x/parks.cpg': Buffer.from('UTF-8'),
+      }),
+    ),
+  );
+  assert.deepEqual(await read(zip), [
+    { line: 1, geometry: { type: 'Point', coordinates: [-78.5, 38.25] }, properties: { NAME: 'one' } },
+    { line: 2, geometry: { type: 'Point', coordinates: [-78.25, 38.5] }, properties: { NAME: 'two é' } },
+  ]);
+  const { database, load } = loading(t);
+  assert.equal((await load('parks', zip)).records, 2);
+  assert.equal(featuresOf(database, 'sites_park').length, 2);
+  const projected = shapefileOf([{ lng: 1, lat: 2, name: 'x' }], 'PROJCS["Web Mercator",GEOGCS["x"]]');
+  const bad = fileOf(
+    t,
+    'bad.zip',
+    Buffer.from(zipSync({ 'a.shp': projected.shp, 'a.dbf': projected.dbf, 'a.prj': projected.prj })),
+  );
+  await assert.rejects(load('parks', bad), /projected \(Web Mercator\)/);
+  await assert.rejects(load('parks', fileOf(t, 'none.zip', 'no zip')), { code: 'SERVICE_DATA' });
+  await assert.rejects(load('parks', fileOf(t, 'lone.shp', 'x')), /side by side/);
+  await assert.rejects(load('parks', fileOf(t, 'plants.xlsx', 'x')), /form is not known/);
+  assert.equal(featuresOf(database, 'sites_park').length, 2);
+});
+
+test('a CSV of points: columns found or named, properties as given, every unusable row told', async (t) => {
+  const { database, load } = loading(t);
+  const csv = [
+    'X,Y,Name,Zip,Latitude,Longitude ,Note',
+    '0,0,"One, the first",02134,42.1,-71.1, ',
+    '0,0,Two,2134,,-71.2,x',
+    '0,0,Three,,42.3,,x',
+    '0,0,Four,,0,0,x',
+    '0,0,Five,,42°N,-71,x',
+    '0,0,Six,,95,-71,x',
+    '0,0,Seven,,45,-71,x,over',
+  ].join('\n');
+  const result = await load('wells', fileOf(t, 'wells.csv', csv));
+  assert.deepEqual([result.rows, result.loaded], [7, 2]);
+  assert.deepEqual(rejects(result), [
+    ['the coordinates are blank', 2, 3],
+    ['the coordinates are 0 and 0, which stands for none', 1, 5],
+    ['the coordinates are no decimal numbers', 1, 6],
+    ['the coordinates are beyond 90 and 180 degrees', 1, 7],
+  ]);
+  const [one, seven] = featuresOf(database, 'sites_oilGasWell');
+  assert.deepEqual(one.geometry, { type: 'Point', coordinates: [-71.1, 42.1] });
+  assert.deepEqual(one.properties, { X: '0', Y: '0', Name: 'One, the first', Zip: '02134' });
+  assert.equal(seven.properties['column 8'], 'over');
+  const named = fileOf(t, 'wells.csv', 'breite,laenge\n42,-71\n');
+  await assert.rejects(load('wells', named), /no column LATITUDE83 or/);
+  assert.equal((await load('wells', named, { lat: 'breite', lng: 'Laenge' })).records, 1);
+});

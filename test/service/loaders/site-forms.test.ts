@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { featuresOf, fileOf, loading, rejects } from './loading.ts';
+
+test('TRI: one facility of all its chemicals, whatever the names of the columns', async (t) => {
+  const { database, load } = loading(t);
+  for (const [header, id, chemical] of [
+    [
+      'YEAR,TRI_FACILITY_ID,FACILITY_NAME,LATITUDE,LONGITUDE,CHEMICAL, UNIT,5.1_FUGITIVE_AIR,',
+      'TRI_FACILITY_ID',
+      'CHEMICAL',
+    ],
+    [
+      '1. YEAR,2. TRIFD,4. FACILITY NAME,12. LATITUDE,13. LONGITUDE,37. CHEMICAL,50. UNIT,51. AIR,',
+      '2. TRIFD',
+      '37. CHEMICAL',
+    ],
+  ] as const) {
+    const csv = `${header}
+"2017","90001ABC","ACME","33.9","-118.2","LEAD","Pounds",".26"
+"2017","90002XYZ","OTHER","34.1","-118.3","ZINC","Pounds","1"
+"2017","90001ABC","ACME","33.9","-118.2","TOLUENE","Pounds","3"
+"2017","90001ABC","ACME","33.9","-118.2","LEAD","Pounds","4"
+`;
+    const result = await load('tri', fileOf(t, 'tri.csv', csv));
+    assert.deepEqual([result.rows, result.loaded, result.records], [4, 4, 2]);
+    const [acme, other] = featuresOf(database, 'sites_toxicReleaseInventory');
+    assert.equal(acme.properties[id], '90001ABC');
+    assert.deepEqual(acme.properties[chemical], ['LEAD', 'TOLUENE']);
+    assert.ok(!JSON.stringify(acme.properties).includes('.26'), 'what differs between the rows is not of the facility');
+    assert.equal(other.properties[chemical][0], 'ZINC');
+  }
+});
+
+test('Superfund: two rows of headings and a total', async (t) => {
+  const { database, load } = loading(t);
+  const csv = `Region,State,Site Name,,EPA ID,Zip,Latitude,Longitude,NPL Status
+,,,,,(NAI),,,Date
+1,CT,"A, LANDFILL",,CTD980732333,6063,41.893947,-72.989337,10/04/89
+9,GU,ORDOT,,GUD980637649,,13.45,144.75,09/08/83
+8,MT,MINE,,MTD1,,45,-112.5,09/08/83
+Total: 3,,,,,,,,
+`;
+  const result = await load('superfund', fileOf(t, 'npl.csv', csv));
+  assert.deepEqual([result.rows, result.loaded], [5, 3]);
+  assert.deepEqual(rejects(result), [
+    ['a second row of headings', 1, 2],
+    ['a total, not a site', 1, 6],
+  ]);
+  const [landfill, guam] = featuresOf(database, 'sites_superfund');
+  assert.equal(landfill.properties['NPL Status Date'], '10/04/89');
+  assert.equal(landfill.properties['Zip (NAI)'], '6063');
+  assert.deepEqual(guam.geometry.coordinates, [144.75, 13.45]);
+});
+
+test('the FRS file gives the facilities of one program', async (t) => {
+  const { database, load } = loading(t);
+  const csv = `REGISTRY_ID,PRIMARY_NAME,PGM_SYS_ACRNMS,LATITUDE83,LONGITUDE83
+1,Mill,"EIS:12663611, ACRES:22",40.1,-80.1
+2,Works,TRIS:15001ABC,40.2,-80.2
+3,Yard,ACRES:7,,
+`;
+  for (const loader of ['frs', 'brownfield']) {
+    const result = await load(loader, fileOf(t, 'NATIONAL_FACILITY_FILE.CSV', csv));
+    assert.deepEqual([result.dataset, result.records], ['sites:brownfield', 1]);
+    assert.deepEqual(
+      rejects(result).map(([reason, count]) => [reason, count]),
+      [
+        ["the facility is not in EPA's program ACRES", 1],
+        ['the coordinates are blank', 1],
+      ],
+    );
+  }
+  await load('tri', fileOf(t, 'NATIONAL_FACILITY_FILE.CSV', csv));
+  assert.equal(featuresOf(database, 'sites_toxicReleaseInventory')[0].properties.PRIMARY_NAME, 'Works');
+});
+
+test('LMOP: one landfill of all its projects', async (t) => {
+  const { database, load } = loading(t);
+  const csv = `GHGRP ID,Landfill ID,Landfill Name,State,Latitude,Longitude,Project ID
+1,10,Hill,VA,38,-78,P1
+1,10,Hill,VA,38,-78,P2
+,11,Vale,VA,38.1,-78.1,
+`;
+  assert.equal((await load('lmop', fileOf(t, 'lmop.csv', csv))).records, 2);
+  const [hill, vale] = featuresOf(database, 'sites_solidWasteLandfill');
+  assert.deepEqual(hill.properties['Project ID'], ['P1', 'P2']);
+  assert.deepEqual(vale.properties, { 'Landfill ID': '11', 'Landfill Name': 'Vale', State: 'VA' });
+});
+
+test('of a list of power plants only the nuclear ones are reactors', async (t) => {
+  const { load } = loading(t);
+  const csv = 'Plant_Name,PrimSource,Latitude,Longitude\nA,nuclear,34,-87\nB,coal,35,-87\n';
+  const result = await load('nuclear-reactors', fileOf(t, 'plants.csv', csv));
+  assert.deepEqual([result.records, rejects(result)], [1, [['the plant is not nuclear', 1, 3]]]);
+  const reactors = 'Docket Number,Name,Latitude,Longitude\n05000259,Browns Ferry 1,34.7,-87.1\n';
+  assert.equal((await load('nuclear-reactors', fileOf(t, 'r.csv', reactors))).records, 1);
+});
+
+test('lines and towers: HIFLD columns in any case, projected lines told', async (t) => {
+  const { database, load } = loading(t);
+  const line = (coordinates: number[][]) => ({
+    type: 'Feature',
+    properties: { ID: '1', VOLTAGE: -999999 },
+    geometry: { type: 'LineString', coordinates },
+  });
+  const collection = {
+    type: 'FeatureCollection',
+    features: [
+      line([
+        [-80, 30],
+        [-80.1, 30.1],
+      ]),
+      line([
+        [-8905559, 3503549],
+        [-8905559, 3503550],
+      ]),
+      { type: 'Feature', properties: {}, geometry: null },
+    ],
+  };
+  const lines = await load('transmission-lines', fileOf(t, 'lines.geojson', JSON.stringify(collection)));
+  assert.deepEqual(
+    rejects(lines).map(([reason]) => reason),
+    ['its coordinates are no degrees of longitude and latitude', 'it has no geometry'],
+  );
+  assert.equal(featuresOf(database, 'sites_highVoltageLine')[0].properties.VOLTAGE, -999999);
+  const towers = 'LICENSEE,LAT_DMS,LON_DMS,LATDEC,LONDEC\nX,"41-52-41.2 N","87-1-1 W",41.878,-87.017\n';
+  assert.equal((await load('cell-towers', fileOf(t, 't.csv', towers))).records, 1);
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { featuresOf, fileOf, loading, rejects } from './loading.ts';
+
+const ROW = '619,2005,1,7,2005-01-07,17:17:00,3,MS,28,1,1,0,0,0.05,0,32.37,-90.22,32.40,-90.20,0.6,100,1,1,1,49,0,0,0';
+const HEADER_24 =
+  'tornado_number,year,month,day,date,time,tz,st,stf,stn,f,inj,fat,loss,closs,slat,slon,elat,elon,len,wid,ns,sn,sg';
+const HEADER =
+  'om,yr,mo,dy,date,time,tz,st,stf,stn,mag,inj,fat,loss,closs,slat,slon,elat,elon,len,wid,ns,sn,sg,f1,f2,f3,f4,fc';
+
+test('tornadoes: no header, a header of too few names, the modern header', async (t) => {
+  const { database, load } = loading(t);
+  for (const text of [`${ROW}\n`, `${HEADER_24}\r\n${ROW}\r\n`, `${HEADER}\n${ROW},0\n`]) {
+    const result = await load('tornado', fileOf(t, 'torn.csv', text));
+    assert.deepEqual([result.rows, result.records, result.vintage], [1, 1, '2005']);
+    const [track] = featuresOf(database, 'records_tornado');
+    assert.deepEqual(track.geometry, {
+      type: 'LineString',
+      coordinates: [
+        [-90.22, 32.37],
+        [-90.2, 32.4],
+      ],
+    });
+    assert.deepEqual([track.properties.mag, track.properties.date, track.properties.f1], [1, '2005-01-07', 49]);
+  }
+});
+
+test('tornadoes: one record of each, a point where no end is known', async (t) => {
+  const { database, load } = loading(t);
+  const whole = ROW.split(',');
+  const row = (changes: Record<number, string>) => whole.map((cell, place) => changes[place] ?? cell).join(',');
+  const rows = [
+    row({ 17: '0', 18: '0' }),
+    row({ 17: '32.37', 18: '-90.22' }),
+    row({ 23: '2' }),
+    row({ 23: '-9', 15: '0', 16: '0' }),
+    row({ 15: '0', 16: '0' }),
+    'torn',
+    '1,2',
+  ];
+  const result = await load('tornado', [
+    fileOf(t, 'a.csv', `${rows.join('\n')}\n`),
+    fileOf(t, 'b.csv', `${row({ 1: '2007' })}\n`),
+  ]);
+  assert.deepEqual(rejects(result), [
+    ['a part of a tornado that another row gives whole', 2, 3],
+    ['the coordinates are 0 and 0, which stands for none', 1, 5],
+    ['the row has fewer than 24 fields', 2, 6],
+  ]);
+  assert.equal(result.vintage, '2005-2007');
+  assert.deepEqual(
+    featuresOf(database, 'records_tornado').map(({ geometry }) => geometry.type),
+    ['Point', 'Point', 'LineString'],
+  );
+});
+
+test('hail: inches as given', async (t) => {
+  const { database, load } = loading(t);
+  const row =
+    '649851,2020,01,10,2020-01-10,07:42:00,3,OK,40,0,1.75,0,0,0,0,35.9000,-99.4300,35.9000,-99.4300,0,0,0,0,0,129,0,0,0';
+  await load('hail', fileOf(t, 'hail.csv', `${HEADER.replace(/,fc$/, '')}\n${row}\n`));
+  const [report] = featuresOf(database, 'records_hail');
+  assert.deepEqual(report.geometry, { type: 'Point', coordinates: [-99.43, 35.9] });
+  assert.deepEqual([report.properties.mag, report.properties.mo, report.properties.st], [1.75, 1, 'OK']);
+});
+
+test('HURDAT2: a storm is one track with its worst; unknown values are none', async (t) => {
+  const { database, load } = loading(t);
+  const fix = (time: string, lat: string, lng: string, wind: string, pressure: string) =>
+    `20140628, ${time},  , HU, ${lat}, ${lng}, ${wind}, ${pressure},${'    0,'.repeat(12)}`;
+  const text = [
+    'AL012014,             ARTHUR,      3,',
+    fix('1800', '32.0N', ' 78.2W', ' 20', '1017'),
+    fix('1927', '31.2N', ' 77.8W', ' 85', ' -999'),
+    fix('0000', '30.5N', ' 77.4W', '-99', ' 973'),
+    'CP022014,            UNNAMED,      2,',
+    fix('0000', '20.0N', '179.0W', ' 30', '-999'),
+    fix('0600', '21.0N', '179.0E', ' 30', '-999'),
+    'EP032014,               LONE,      1,',
+    fix('0000', '20.0N', '110.0W', '-99', '-999'),
+    fix('0000', '20.0', '110.0W', '-99', '-999'),
+  ].join('\n');
+  const result = await load('hurdat2', fileOf(t, 'hurdat2.txt', text));
+  assert.deepEqual([result.rows, result.loaded, result.records], [10, 9, 3]);
+  assert.deepEqual(rejects(result), [['the position is not written like 32.0N, 78.2W', 1, 10]]);
+  const [arthur, crossing, lone] = featuresOf(database, 'records_hurricane');
+  assert.deepEqual(arthur.geometry.coordinates, [
+    [-78.2, 32],
+    [-77.8, 31.2],
+    [-77.4, 30.5],
+  ]);
+  assert.deepEqual(arthur.properties, {
+    sid: 'AL012014',
+    name: 'ARTHUR',
+    season: 2014,
+    basin: 'North Atlantic',
+    max_wind_kt: 85,
+    min_pressure_mb: 973,
+    category: 2,
+    start: '2014-06-28T18:00:00Z',
+    end: '2014-06-28T00:00:00Z',
+  });
+  assert.deepEqual(crossing.geometry, {
+    type: 'MultiLineString',
+    coordinates: [
+      [
+        [-179, 20],
+        [-180, 20.5],
+      ],
+      [
+        [180, 20.5],
+        [179, 21],
+      ],
+    ],
+  });
+  assert.equal(crossing.properties.min_pressure_mb, null);
+  assert.deepEqual([lone.geometry.type, lone.properties.max_wind_kt, lone.properties.category], ['Point', null, null]);
+});
+
+test('IBTrACS: the row of units, spurs, blanks of one space, the basin NA', async (t) => {
+  const { database, load } = loading(t);
+  const text = `SID,SEASON,NUMBER,BASIN,NAME,ISO_TIME,LAT,LON,WMO_WIND,WMO_PRES,TRACK_TYPE,USA_WIND
+ ,Year, , , ,,degrees_north,degrees_east,kts,mb, ,kts
+2019236N10314,2019,1,NA,DORIAN,2019-08-24 06:00:00,10.3,-46.4,30,1008,main, 
+2019236N10314,2019,1,NA,DORIAN,2019-08-24 12:00:00,10.5,-47.5, , ,main,35
+2019236N10314,2019,1,NA,DORIAN,2019-08-24 12:00:00,10.5,-47.5, , ,spur-merge, 
+2019300N10000,2019,2,WP,OTHER,2019-10-24 12:00:00,15,150, , ,PROVISIONAL, 
+`;
+  const result = await load('ibtracs', fileOf(t, 'ibtracs.csv', text));
+  assert.deepEqual(
+    rejects(result).map(([reason]) => reason),
+    ['the row of units', 'a spur beside the main track'],
+  );
+  const [dorian, other] = featuresOf(database, 'records_hurricane');
+  assert.deepEqual([dorian.properties.basin, dorian.properties.max_wind_kt, dorian.properties.category], ['NA', 35, 0]);
+  assert.equal(dorian.geometry.type, 'LineString');
+  assert.equal(other.geometry.type, 'Point');
+});
+
+test('earthquakes: CSV and GeoJSON, blasts are none', async (t) => {
+  const { database, load } = loading(t);
+  const csv = `time,latitude,longitude,depth,mag,magType,nst,gap,dmin,rms,net,id,updated,place,type
+2024-01-01T00:00:00.000Z,38.8,-122.8,2.1,1.53,md,,40,,0.02,nc,nc1,2024-01-01T00:05:00.000Z,"7 km NW of The Geysers, CA",earthquake
+2024-01-01T01:00:00.000Z,38.8,-122.8,0,1.1,md,,,,,nc,nc2,,"x",quarry blast
+`;
+  const result = await load('earthquakes', fileOf(t, 'query.csv', csv));
+  assert.deepEqual(rejects(result), [['it is no earthquake but: quarry blast', 1, 3]]);
+  const [quake] = featuresOf(database, 'records_earthquake');
+  assert.deepEqual(quake.geometry.coordinates, [-122.8, 38.8, 2.1]);
+  assert.deepEqual([quake.properties.mag, quake.properties.place], [1.53, '7 km NW of The Geysers, CA']);
+  const geojson = {
+    type: 'FeatureCollection',
+    features: [
+      {
+        type: 'Feature',
+        id: 'a',
+        properties: { mag: 2, time: 1 },
+        geometry: { type: 'Point', coordinates: [-120, 36, 5] },
+      },
+    ],
+  };
+  assert.equal((await load('earthquakes', fileOf(t, 'all.geojson', JSON.stringify(geojson)))).records, 1);
+});
+
+test('fires: incidents are points, perimeters are outlines', async (t) => {
+  const { load } = loading(t);
+  const fire = (geometry: unknown) => ({
+    type: 'Feature',
+    properties: { attr_IncidentName: 'X', attr_IncidentSize: null },
+    geometry,
+  });
+  const collection = JSON.stringify({
+    type: 'FeatureCollection',
+    features: [
+      fire({ type: 'Point', coordinates: [-120, 40] }),
+      fire({
+        type: 'Polygon',
+        coordinates: [
+          [
+            [-120, 40],
+            [-119, 40],
+            [-119, 41],
+            [-120, 40],
+          ],
+        ],
+      }),
+    ],
+  });
+  const file = fileOf(t, 'fires.geojson', collection);
+  assert.equal((await load('wildfire-incidents', file)).dataset, 'records:wildfire.current');
+  assert.equal((await load('wildfire-history', file)).dataset, 'records:wildfire.historical');
+  const perimeters = await load('wildfire-perimeters', file);
+  assert.deepEqual([perimeters.records, rejects(perimeters)[0]![0]], [1, 'it is no outline of a fire']);
+});
