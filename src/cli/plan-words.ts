@@ -84,8 +84,9 @@ function waysToBuy({ job, plan, summary }: Prepared): string[] {
   const head = ['way to buy', 'credits', ...(dollars ? ['overage'] : []), 'calls', 'download', 'time', 'done'];
   const rows = WAY_NAMES.map(([way, name]) => {
     const { price, calls, bytes, forecast, overageDollars } = plan.ways[way];
+    const lacks = summary.tiers[way].lacks.length;
     return [
-      name,
+      lacks > 0 ? `${name} (lacks ${counted(lacks, 'topic')})` : name,
       grouped(price.credits),
       ...(dollars ? [`$${overageDollars.toFixed(2)}`] : []),
       grouped(calls),

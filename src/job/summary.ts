@@ -1,5 +1,6 @@
 import type { RowStatus } from '../columns/status.ts';
 import type { CallKind } from '../contract/credits.ts';
+import type { TopicSlug } from '../contract/topics.ts';
 import { cheapestCalls, type Market } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
 import type { Stop } from './buying/buying.ts';
@@ -48,6 +49,8 @@ export interface WaySummary {
   readonly periods: number | null;
   readonly finish_by: string | null;
   readonly fits: boolean;
+  /** Requested topics that this way never brings. */
+  readonly lacks: readonly TopicSlug[];
 }
 
 export interface TierShareSummary {
@@ -86,6 +89,7 @@ export function planSummary(plan: Plan, job: Job, market: Market, sample: boolea
   const { forecast } = ways.planned;
   const value = plan.shares.length > 0 ? cellValue(plan) : 0;
   const each = cheapestCalls(job.topics, market).credits;
+  const lackedBy = (bundle: ReadonlySet<TopicSlug>) => job.topics.filter((topic) => !bundle.has(topic));
   return {
     rows: scan.rows,
     located: scan.located,
@@ -109,8 +113,8 @@ export function planSummary(plan: Plan, job: Job, market: Market, sample: boolea
     periods: forecast.periods,
     finish_by: isoTime(forecast.finishBy),
     tiers: {
-      standard: wayOf(ways.standard),
-      enterprise: wayOf(ways.enterprise),
+      standard: wayOf(ways.standard, lackedBy(market.standard)),
+      enterprise: wayOf(ways.enterprise, lackedBy(market.enterprise)),
       cheapest: wayOf(ways.cheapest),
       fewest_calls: wayOf(ways.fewest_calls),
       planned: wayOf(ways.planned),
@@ -164,7 +168,10 @@ function shareOf<None>(sums: Written['status'], ifNone: None): number | None {
   return all === 0 ? ifNone : sums.ok / all;
 }
 
-function wayOf({ price, calls, bytes, overageDollars, forecast }: Way): WaySummary {
+function wayOf(
+  { price, calls, bytes, overageDollars, forecast }: Way,
+  lacks: readonly TopicSlug[] = [...price.unobtainable.keys()],
+): WaySummary {
   return {
     credits: price.credits,
     calls,
@@ -174,6 +181,7 @@ function wayOf({ price, calls, bytes, overageDollars, forecast }: Way): WaySumma
     periods: forecast.periods,
     finish_by: isoTime(forecast.finishBy),
     fits: forecast.fits,
+    lacks,
   };
 }
 
