@@ -140,3 +140,22 @@ test('without counts the columns of details are left out and nothing else change
   const [without] = desk.output().split('\n');
   assert.equal(without, withCounts!.replace(/,hail_reports|,wildfire_(current|historical|perimeters)/g, ''));
 });
+
+test('the ceiling holds for several jobs at once', async (t) => {
+  const desk = await openDesk(t, { subscription: customSubscription(20, 100_000, 0.04), overages: true });
+  desk.book(places(40));
+  const subscription = { credits_per_month: 20, credits_per_minute: 100_000, overage_rate: 0.04 };
+  const job = (topic: string) => ({
+    topics: [topic],
+    output: `${topic}.csv`,
+    subscription,
+    overages: { ceiling: 0.4 },
+  });
+  const ended = await Promise.all(['wildfire', 'hail', 'drought'].map((topic) => desk.run(job(topic))));
+  assert.deepEqual(
+    ended.map(({ stop }) => stop?.reason),
+    ['quota', 'quota', 'quota'],
+  );
+  assert.equal(desk.charged(), 30);
+  assert.deepEqual(await desk.ledger(), { charged: 30, unknown: 0, open: 0 });
+});
