@@ -48,18 +48,14 @@ interface Setting {
   readonly late: number;
 }
 
-/** Settings side by side: runs wait most of the time, and a round takes a minute and a half. No round has the two that
- * make the most calls, 1,200 singles a minute. */
-const ROUNDS: readonly (readonly Setting[])[] = [
-  [
-    { limit: 300, rateWindow: 'fixed', late: 0 },
-    { limit: 1_200, rateWindow: 'fixed', late: 0 },
-  ],
-  [
-    { limit: 300, rateWindow: 'sliding', late: 0 },
-    { limit: 1_200, rateWindow: 'sliding', late: 0 },
-    { limit: 1_200, rateWindow: 'sliding', late: 500 },
-  ],
+/** The mixes of one setting run side by side: they wait most of the time. More at once would measure the machine: with
+ * eight runs on two cores, singles used 67 % of what one run alone used 99 % of. */
+const SETTINGS: readonly Setting[] = [
+  { limit: 300, rateWindow: 'fixed', late: 0 },
+  { limit: 300, rateWindow: 'sliding', late: 0 },
+  { limit: 1_200, rateWindow: 'fixed', late: 0 },
+  { limit: 1_200, rateWindow: 'sliding', late: 0 },
+  { limit: 1_200, rateWindow: 'sliding', late: 500 },
 ];
 
 /** Most singles that 8 sockets get through in a minute when an answer takes half a second more are about 900: then not
@@ -85,15 +81,12 @@ export async function run(): Promise<void> {
   console.log("Fullest 60 s: of all 60 s of the run. All by the service's own charges. Late: added to every answer.\n");
   const rows: (string | number)[][] = [];
   const missed: string[] = [];
-  for (const settings of ROUNDS) {
-    const runs = settings.flatMap((setting) =>
-      MIXES.filter((mix) => isMeasured(setting, mix)).map(async (mix) => ({
-        setting,
-        mix,
-        ...(await measure(setting, mix)),
-      })),
-    );
-    for (const { setting, mix, share, fullest, sent, met } of await Promise.all(runs)) {
+  for (const setting of SETTINGS) {
+    const runs = MIXES.filter((mix) => isMeasured(setting, mix)).map(async (mix) => ({
+      mix,
+      ...(await measure(setting, mix)),
+    }));
+    for (const { mix, share, fullest, sent, met } of await Promise.all(runs)) {
       const { limit, rateWindow, late } = setting;
       const row = [mix.name, rateWindow, limit, `${late} ms`, percent(share), fullest, sent, met];
       rows.push(row);
