@@ -109,7 +109,6 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
             describe: 'check: a key with the scope of one topic',
             requiresArg: true,
           },
-          plan: { type: 'string', describe: 'keep to an approved plan (perilbook plan --out)', requiresArg: true },
           yes: { alias: 'y', type: 'boolean', describe: 'check: spend what it says without asking' },
           db: { type: 'string', describe: "the service's database file", requiresArg: true },
           port: { type: 'number', describe: 'port to listen on (8737)', requiresArg: true },
