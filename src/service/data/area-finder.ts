@@ -1,6 +1,8 @@
 import type { Location } from '../../geo/coordinates.ts';
 import { metersToOutline, type Outline, outlineHolds, unpackOutline } from './area-outlines.ts';
 import { type Box, boxesAround } from './bounding-boxes.ts';
+import { type BoxTree, createBoxTree } from './box-tree.ts';
+import { createDataVersion } from './data-version.ts';
 import type { ServiceDatabase } from './database.ts';
 
 /** The area that a location's answers are of. */
@@ -27,11 +29,15 @@ type AreaLevel = 'tract' | 'county';
 /**
  * Makes the function that finds a location's area: the tract that holds it; where the tracts' outlines leave a gap, the
  * nearest tract of its county within 5 km; else the county that holds it; else, off the coast, the nearest tract or
- * county within 5 km. Null is outside coverage.
+ * county within 5 km. Null is outside coverage. Boxes are kept in memory, so that a lookup asks the database only whether
+ * areas were replaced.
  */
 export function createAreaFinder(database: ServiceDatabase): (location: Location) => Area | null {
   const outlineOf = cachedOutlines(database);
-  const touching = { tract: areasTouching(database, 'tract'), county: areasTouching(database, 'county') };
+  const areas = { tract: areasTouching(database, 'tract'), county: areasTouching(database, 'county') };
+  const touching = { tract: areas.tract.touching, county: areas.county.touching };
+  const versionOf = createDataVersion(database);
+  let version = -1;
   const around = (level: AreaLevel, location: Location) =>
     boxesAround(location, COAST_METERS).flatMap(touching[level]).sort(smallestFirst);
 
@@ -54,6 +60,12 @@ export function createAreaFinder(database: ServiceDatabase): (location: Location
   }
 
   return (location) => {
+    const current = versionOf();
+    if (current !== version) {
+      areas.tract.refresh();
+      areas.county.refresh();
+      version = current;
+    }
     const tract = holding('tract', location);
     if (tract !== undefined) return areaOf(tract);
     const county = holding('county', location);
@@ -65,12 +77,34 @@ export function createAreaFinder(database: ServiceDatabase): (location: Location
   };
 }
 
-function areasTouching(database: ServiceDatabase, level: AreaLevel): (box: Box) => Candidate[] {
-  const select = database.prepare<[number, number, number, number], Candidate>(
-    `SELECT id, geoid, '${level}' AS level FROM area_boxes_${level}
-     WHERE min_lng <= ? AND max_lng >= ? AND min_lat <= ? AND max_lat >= ?`,
+/** The areas of a level as they were last loaded, and the tree of their boxes: some 15 MB for 85 000 tracts. */
+interface LoadedAreas {
+  readonly areas: readonly Candidate[];
+  readonly tree: BoxTree;
+  /** The highest id. Ids are never used again, so another load has another. */
+  readonly highest: number | null;
+}
+
+/** The areas of a level whose boxes touch a box, from memory; `refresh` reads them again when they were replaced. */
+function areasTouching(
+  database: ServiceDatabase,
+  level: AreaLevel,
+): { readonly refresh: () => void; readonly touching: (box: Box) => Candidate[] } {
+  const highestId = database.prepare<[], number | null>(`SELECT max(id) FROM areas_${level}`).pluck();
+  const select = database.prepare<[], Candidate & Box>(
+    `SELECT id, geoid, '${level}' AS level, min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
+     FROM area_boxes_${level}`,
   );
-  return (box) => select.all(box.maxLng, box.minLng, box.maxLat, box.minLat);
+  let loaded: LoadedAreas = { areas: [], tree: createBoxTree([]), highest: null };
+  return {
+    refresh() {
+      const highest = highestId.get()!;
+      if (highest === loaded.highest) return;
+      const rows = select.all();
+      loaded = { areas: rows.map(({ id, geoid }) => ({ id, geoid, level })), tree: createBoxTree(rows), highest };
+    },
+    touching: (box) => loaded.tree(box).map((place) => loaded.areas[place]!),
+  };
 }
 
 function areaOf({ geoid }: Candidate): Area {

@@ -3,7 +3,9 @@ import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { nearestMeters } from '../../geo/nearest.ts';
 import { type Box, boxesAround, boxWithin } from './bounding-boxes.ts';
+import { createDataVersion } from './data-version.ts';
 import type { ServiceDatabase } from './database.ts';
+import { createFeatureTiles, type FeatureTiles, type KeptFeature, type ReadFeatures } from './feature-tiles.ts';
 import type { RecordFeed } from './records.ts';
 import type { LoadTable } from './staged-load.ts';
 
@@ -25,65 +27,106 @@ export function layerTable(layer: Layer): LoadTable {
   };
 }
 
-/** The texts of a layer's features within a radius of a location, in the order in which they were delivered. */
-export type LayerSearch = (layer: Layer, location: Location, meters: number) => string[];
+/** The features of a layer within a radius of a location, in the order in which they were delivered. */
+export type LayerSearch = (layer: Layer, location: Location, meters: number) => readonly KeptFeature[];
 
-/** A feature as the search reads it; of a point, its place is all that is needed. */
 type Row = [id: number, lng: number | null, lat: number | null, json: string];
 
-interface LayerStatements {
-  readonly touching: (box: Box) => Row[];
-  readonly boxOf: (id: number) => Box;
-}
+/** A search of 5 km looks at some 40 tiles of 2 km, of which most lie within it whole; beyond 10 km layers are sparse, and
+ * a dozen tiles are looked at sooner than forty. */
+const tilesPerRadius = (meters: number) => (meters <= 10_000 ? 2 : 1);
+
+const METERS_PER_DEGREE = 111_195;
 
 /**
  * Makes the search over layers. A feature counts by its true distance: a point's own, else the nearest point of its
- * lines, 0 inside its outlines. The layer must be loaded.
+ * lines, 0 inside its outlines. The layer must be loaded. What was read is kept in memory, as bytes, until a data set is
+ * replaced: to read 12 000 rows and write them in UTF-8 again takes six times as long as to copy their bytes.
  */
-export function createLayerSearch(database: ServiceDatabase): LayerSearch {
-  const known = new Map<Layer, LayerStatements>();
+export function createLayerSearch(database: ServiceDatabase, tiles: FeatureTiles = createFeatureTiles()): LayerSearch {
+  const versionOf = createDataVersion(database);
+  const readers = new Map<Layer, ReadFeatures>();
+  let version = -1;
 
-  function statementsOf(layer: Layer): LayerStatements {
-    const there = known.get(layer);
-    if (there !== undefined) return there;
-    // Each column that is read for each of thousands of features is felt; boxes are only needed of lines and outlines.
-    const select = database
-      .prepare<[number, number, number, number], Row>(
-        `SELECT id, lng, lat, feature FROM ${tableOf(layer)}
-         WHERE min_lng <= ? AND max_lng >= ? AND min_lat <= ? AND max_lat >= ?`,
-      )
-      .raw();
-    const selectBox = database.prepare<[number], Box>(
-      `SELECT min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
-       FROM ${tableOf(layer)} WHERE id = ?`,
-    );
-    const made: LayerStatements = {
-      touching: (box) => select.all(box.maxLng, box.minLng, box.maxLat, box.minLat),
-      boxOf: (id) => selectBox.get(id)!,
-    };
-    known.set(layer, made);
-    return made;
+  function readerOf(layer: Layer): ReadFeatures {
+    let reader = readers.get(layer);
+    if (reader === undefined) {
+      reader = featureReader(database, layer);
+      readers.set(layer, reader);
+    }
+    return reader;
   }
 
   return (layer, location, meters) => {
-    const { touching, boxOf } = statementsOf(layer);
-    const found = new Map<number, string>();
+    const current = versionOf();
+    if (current !== version) tiles.clear();
+    version = current;
+    const kept = tiles.layer(layer, perDegreeOf(meters), readerOf(layer));
+    const found: KeptFeature[] = [];
     for (const box of boxesAround(location, meters)) {
-      for (const [id, lng, lat, json] of touching(box)) {
-        const isWithin =
-          lng !== null && lat !== null
-            ? distanceMeters(location, { lat, lng }) <= meters
-            : reaches(location, boxOf(id), json, meters);
-        if (isWithin) found.set(id, json);
+      for (const tile of tiles.touching(kept, box)) {
+        // Four distances in place of hundreds.
+        const isWithin = tile.features.length > 4 && boxWithin(location, tile.box, meters);
+        for (const feature of tile.features) {
+          if (isWithin || reaches(location, box, feature, meters)) found.push(feature);
+        }
       }
     }
-    return [...found].sort(([a], [b]) => a - b).map(([, json]) => json);
+    found.sort((a, b) => a.id - b.id);
+    // A line or outline is met on each tile that it touches.
+    return found.filter((feature, index) => index === 0 || feature.id !== found[index - 1]!.id);
   };
 }
 
-/** Most lines and outlines lie within the radius whole; only those that reach across it are worth parsing. */
-function reaches(location: Location, box: Box, json: string, meters: number): boolean {
-  if (boxWithin(location, box, meters)) return true;
-  const nearest = nearestMeters(location, [JSON.parse(json)]);
+function perDegreeOf(meters: number): number {
+  return 2 ** Math.round(Math.log2((tilesPerRadius(meters) * METERS_PER_DEGREE) / meters));
+}
+
+function featureReader(database: ServiceDatabase, layer: Layer): ReadFeatures {
+  const select = database
+    .prepare<[number, number, number, number], Row>(
+      `SELECT id, lng, lat, feature FROM ${tableOf(layer)}
+       WHERE min_lng <= ? AND max_lng >= ? AND min_lat <= ? AND max_lat >= ?`,
+    )
+    .raw();
+  const selectBox = database.prepare<[number], Box>(
+    `SELECT min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
+     FROM ${tableOf(layer)} WHERE id = ?`,
+  );
+  return ({ minLng, maxLng, minLat, maxLat }, known) =>
+    select
+      .all(maxLng, minLng, maxLat, minLat)
+      .map(
+        ([id, lng, lat, json]) =>
+          known(id) ?? keptFeature(id, lng, lat, lng === null ? selectBox.get(id)! : null, json),
+      );
+}
+
+function keptFeature(id: number, lng: number | null, lat: number | null, box: Box | null, json: string): KeptFeature {
+  const bytes = Buffer.from(json);
+  let parsed: unknown;
+  return {
+    id,
+    lng,
+    lat,
+    box,
+    bytes,
+    parsed() {
+      parsed ??= JSON.parse(bytes.toString());
+      return parsed;
+    },
+  };
+}
+
+/** Most lines and outlines lie within the radius whole, or their boxes outside it; only the others are measured. */
+function reaches(location: Location, searched: Box, { lng, lat, box, parsed }: KeptFeature, meters: number): boolean {
+  if (lng !== null && lat !== null) return distanceMeters(location, { lat, lng }) <= meters;
+  if (!touch(box!, searched)) return false;
+  if (boxWithin(location, box!, meters)) return true;
+  const nearest = nearestMeters(location, [parsed()]);
   return nearest !== null && nearest <= meters;
+}
+
+function touch(a: Box, b: Box): boolean {
+  return a.minLng <= b.maxLng && a.maxLng >= b.minLng && a.minLat <= b.maxLat && a.maxLat >= b.minLat;
 }

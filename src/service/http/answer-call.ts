@@ -34,7 +34,7 @@ export interface AskedCall {
 
 /** A body that is paid for, and the charge that is pending until it has been handed over. */
 export interface PaidAnswer {
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly charge: Charge;
 }
 

@@ -5,7 +5,7 @@ import { SERVICE_FAILURES, type ServiceFailure, UNAVAILABLE } from '../../contra
 import { HEADERS } from '../../contract/headers.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Charge } from '../accounts/charges.ts';
-import type { ResultText } from '../topics/result-text.ts';
+import { joinedText, type ResultText, type TextPart } from '../topics/result-text.ts';
 import type { Answers } from '../topics/topic-answers.ts';
 
 /** What went wrong with a request, before it is a response. */
@@ -51,24 +51,26 @@ export function successHeaders(charge: Charge): Record<string, string> {
 }
 
 /** The body of a success: the single-topic envelope, or the bundle's with `error` in place of what is unavailable. */
-export function successText(call: Call, location: Location, answers: Answers, meta: Meta): string {
+export function successText(call: Call, location: Location, answers: Answers, meta: Meta): string | Buffer {
   const place = JSON.stringify({ lat: location.lat, lng: location.lng });
-  const data =
-    call.kind === 'single'
-      ? `{"topic":"${call.topic}","location":${place},"result":${resultText(answers.get(call.topic)!)}}`
-      : `{"location":${place},"topics":{${entriesText(answers)}}}`;
-  return `{"data":${data},"meta":${JSON.stringify(meta)}}`;
-}
-
-function entriesText(answers: Answers): string {
-  let text = '';
-  for (const [topic, result] of answers) {
-    const entry = result === null ? `{"error":"${UNAVAILABLE}"}` : resultText(result);
-    text += `${text === '' ? '' : ','}"${topic}":${entry}`;
+  const end = `,"meta":${JSON.stringify(meta)}}`;
+  if (call.kind === 'single') {
+    const start = `{"data":{"topic":"${call.topic}","location":${place},"result":`;
+    return joinedText([start, ...resultText(answers.get(call.topic)!), '}', end]);
   }
-  return text;
+  return joinedText([`{"data":{"location":${place},"topics":{`, ...entriesText(answers), '}}', end]);
 }
 
-function resultText({ value, details }: ResultText): string {
-  return `{"value":${value},"details":${details}}`;
+function entriesText(answers: Answers): TextPart[] {
+  const parts: TextPart[] = [];
+  for (const [topic, result] of answers) {
+    parts.push(`${parts.length === 0 ? '' : ','}"${topic}":`);
+    if (result === null) parts.push(`{"error":"${UNAVAILABLE}"}`);
+    else parts.push(...resultText(result));
+  }
+  return parts;
+}
+
+function resultText({ value, details }: ResultText): TextPart[] {
+  return [`{"value":${value},"details":`, ...details, '}'];
 }

@@ -94,7 +94,7 @@ export function createMeasurementAnswers(
         : topic === 'radon'
           ? radon(area.county)
           : pollutant(topic, location);
-    return value === null ? null : { value: JSON.stringify(value), details: 'null' };
+    return value === null ? null : { value: JSON.stringify(value), details: ['null'] };
   };
 }
 

@@ -1,21 +1,53 @@
+import type { KeptFeature } from '../data/feature-tiles.ts';
+
 /**
- * A topic's result as the JSON text of its two members. Results are joined as text from the database to the socket: to
- * parse and write again the features of a 6 MB bundle would take longer than to find them.
+ * A topic's result as the JSON of its two members, in parts: texts, and features whose bytes are ready. They are put
+ * together once, in the body: to parse and write again the features of a 6 MB bundle would take longer than to find them.
  */
 export interface ResultText {
   readonly value: string;
-  readonly details: string;
+  readonly details: readonly TextPart[];
 }
 
-/** The text of a JSON array of ready texts. */
-export function arrayText(members: readonly string[]): string {
-  // Added up, not joined: the text of a whole bundle is then copied once, when it is sent.
-  let text = '[';
-  for (let index = 0; index < members.length; index++) text += index === 0 ? members[index]! : `,${members[index]!}`;
-  return `${text}]`;
+/** Text, or the ready members of a JSON array. */
+export type TextPart = string | readonly KeptFeature[];
+
+/** The parts of a JSON array of ready features. */
+export function arrayText(members: readonly KeptFeature[]): TextPart[] {
+  return ['[', members, ']'];
 }
 
-/** The text of a GeoJSON FeatureCollection of ready features. */
-export function collectionText(features: readonly string[]): string {
-  return `{"type":"FeatureCollection","features":${arrayText(features)}}`;
+/** The parts of a GeoJSON FeatureCollection of ready features. */
+export function collectionText(features: readonly KeptFeature[]): TextPart[] {
+  return ['{"type":"FeatureCollection","features":', ...arrayText(features), '}'];
+}
+
+const COMMA = 0x2c;
+
+/** Puts parts together: as a text when there are no features, else as its bytes, each copied once. */
+export function joinedText(parts: readonly TextPart[]): string | Buffer {
+  if (parts.every((part) => typeof part === 'string' || part.length === 0)) {
+    return parts.filter((part) => typeof part === 'string').join('');
+  }
+  const ready = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
+  const body = Buffer.allocUnsafe(ready.reduce((sum, part) => sum + lengthOf(part), 0));
+  let at = 0;
+  for (const part of ready) {
+    if (Buffer.isBuffer(part)) {
+      body.set(part, at);
+      at += part.length;
+      continue;
+    }
+    for (const [index, { bytes }] of (part as readonly KeptFeature[]).entries()) {
+      if (index > 0) body[at++] = COMMA;
+      body.set(bytes, at);
+      at += bytes.length;
+    }
+  }
+  return body;
+}
+
+function lengthOf(part: Buffer | readonly KeptFeature[]): number {
+  if (Buffer.isBuffer(part)) return part.length;
+  return (part as readonly KeptFeature[]).reduce((sum, { bytes }) => sum + bytes.length, Math.max(0, part.length - 1));
 }

@@ -7,6 +7,7 @@ import {
 } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../data/area-finder.ts';
+import { createDataVersion } from '../data/data-version.ts';
 import type { ServiceDatabase } from '../data/database.ts';
 import { createLayerSearch } from '../data/layers.ts';
 import type { DatasetName } from '../data/records.ts';
@@ -32,21 +33,20 @@ export function createTopicAnswers(
   failures: Failures | undefined,
 ): (topics: readonly TopicSlug[], location: Location, area: Area) => Answers {
   const loadedNames = database.prepare<[], DatasetName>('SELECT name FROM datasets').pluck();
+  const versionOf = createDataVersion(database);
   const search = createLayerSearch(database);
   const natural = createNaturalAnswers(database, search, radii);
   const measurement = createMeasurementAnswers(database);
+
+  let loaded: ReadonlySet<DatasetName> = new Set();
+  let version = -1;
 
   function proximity(topic: ProximitySlug, location: Location): ResultText {
     const features = search(`sites:${topic}`, location, radii[topic]);
     return { value: String(features.length), details: collectionText(features) };
   }
 
-  function answer(
-    topic: TopicSlug,
-    location: Location,
-    area: Area,
-    loaded: ReadonlySet<DatasetName>,
-  ): ResultText | null {
+  function answer(topic: TopicSlug, location: Location, area: Area): ResultText | null {
     if (failures?.(topic, location)) return null;
     if (!needsOf(topic).every((dataset) => loaded.has(dataset))) return null;
     switch (topicOf(topic).category) {
@@ -60,8 +60,10 @@ export function createTopicAnswers(
   }
 
   return (topics, location, area) => {
-    // Once for all topics of a call: to ask for each data set of a bundle would take longer than its ratings.
-    const loaded = new Set(loadedNames.all());
-    return new Map(topics.map((topic) => [topic, answer(topic, location, area, loaded)]));
+    // To read thirty names takes longer than to answer a rating.
+    const current = versionOf();
+    if (current !== version) loaded = new Set(loadedNames.all());
+    version = current;
+    return new Map(topics.map((topic) => [topic, answer(topic, location, area)]));
   };
 }
