@@ -33,7 +33,7 @@ test('the sessions in the README are what the program says', async (t) => {
   for (const name of ['sample-data', 'jobs']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   const store = join(folder, '.perilbook', 'store.db');
   provideSampleData(store);
-  const clock = new FastClock('2026-11-20T12:00:00Z', 20);
+  const clock = new FastClock('2026-11-20T12:00:00Z', 1);
   const env = { PERILBOOK_STORE: store };
   const blocks = [...readFileSync(FILE, 'utf8').matchAll(/```console\n([\s\S]*?)```/g)].map(([, block]) => block!);
   const commands = blocks.flatMap((block) => block.split(/^(?=\$ )/m)).filter((part) => part.startsWith('$ perilbook'));
