@@ -15,6 +15,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   { name: 'throttle', what: 'how much of the credits a minute the throttle uses', file: './throttle.ts' },
   { name: 'rows', what: 'reading and writing CSV', file: './rows.ts' },
   { name: 'parquet', what: 'reading and writing Parquet', file: './parquet.ts' },
+  { name: 'bodies', what: 'enterprise answers of 6 MB handled a second', file: './bodies.ts' },
+  { name: 'lookups', what: 'cells planned a second, store lookups a second', file: './lookups.ts' },
   { name: 'service', what: 'answers a second of the service', file: './service.ts' },
 ];
 

@@ -21,6 +21,10 @@ const bare = fastify({ logger: false });
 bare.get<{ Params: { name: string } }>('/:name', (request, reply) =>
   reply.header('content-type', 'application/json; charset=utf-8').send(bodies.get(request.params.name)),
 );
+/** Where a client of the service looks for a bundle: one text for all places. */
+bare.get('/v1/bundle/enterprise', (_, reply) =>
+  reply.header('content-type', 'application/json; charset=utf-8').send(bodies.get('enterprise')),
+);
 const bareUrl = await bare.listen({ port: 0, host: '127.0.0.1' });
 
 process.on('message', (order: Order) => {

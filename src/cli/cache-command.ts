@@ -11,7 +11,8 @@ import { say, sayJson, type World } from './world.ts';
 
 /** `perilbook cache stats | prune | export`. */
 export async function cacheCommand(world: World, flags: Flags): Promise<number> {
-  const job = anyJobOf(world, undefined, flags);
+  // Of the job's options only the store is one of this command: --details here is a question, not a setting.
+  const job = anyJobOf(world, undefined, { store: flags.store });
   const store = openStore(world, job);
   try {
     switch (flags.action) {
@@ -24,7 +25,7 @@ export async function cacheCommand(world: World, flags: Flags): Promise<number> 
           });
           return EXIT.complete;
         }
-        const { calls, credits } = stats;
+        const { calls, credits, details } = stats;
         const lines = [
           job.store,
           ...listed([
@@ -37,6 +38,14 @@ export async function cacheCommand(world: World, flags: Flags): Promise<number> 
               'calls',
               `${grouped(calls.charged)} charged, ${grouped(calls.free)} free, ${grouped(calls.unknown)} unknown, ${grouped(calls.sent)} in flight`,
             ],
+            ...(details.answers === 0
+              ? []
+              : [
+                  [
+                    'details',
+                    `of ${counted(details.answers, 'answer')}, ${byteSize(details.bytes)} (${byteSize(details.jsonBytes)} as JSON)`,
+                  ] satisfies [string, string],
+                ]),
             ['credits', `${grouped(credits.charged)} charged, ${grouped(credits.unknown)} unknown`],
           ]),
         ];
@@ -59,10 +68,19 @@ export async function cacheCommand(world: World, flags: Flags): Promise<number> 
         return EXIT.complete;
       }
       default: {
+        if (flags.details) {
+          for await (const { source, cell, topic, asOf, json } of store.details()) {
+            const head = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf) });
+            await writeLine(world, `${head.slice(0, -1)},"details":${json}}`);
+          }
+          return EXIT.complete;
+        }
         for await (const { source, cell, record } of store.cells()) {
           for (const { topic, asOf, fields } of record.answers.values()) {
-            const line = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf), fields });
-            if (!world.stdout.write(`${line}\n`)) await new Promise((resolve) => world.stdout.once('drain', resolve));
+            await writeLine(
+              world,
+              JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf), fields }),
+            );
           }
         }
         return EXIT.complete;
@@ -71,4 +89,8 @@ export async function cacheCommand(world: World, flags: Flags): Promise<number> 
   } finally {
     await store.close();
   }
+}
+
+async function writeLine(world: World, line: string): Promise<void> {
+  if (!world.stdout.write(`${line}\n`)) await new Promise((resolve) => world.stdout.once('drain', resolve));
 }

@@ -151,6 +151,12 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     place: (v) => ({ counts: v !== 'no' && v !== 'false' }),
   },
   {
+    flag: 'details',
+    type: 'string',
+    describe: 'keep: also keep the details of what is bought (cache export --details)',
+    place: (v) => ({ details: String(v) as 'keep' }),
+  },
+  {
     flag: 'max-minutes',
     type: 'number',
     describe: 'stop buying after so many minutes, resumable',

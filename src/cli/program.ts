@@ -79,6 +79,7 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
           describe: 'prune: forget answers older than this, e.g. 365d',
           requiresArg: true,
         },
+        details: { type: 'boolean', describe: 'export: the kept details (run --details keep) instead of the fields' },
         ...json,
       }),
     load: async () => (await import('./cache-command.ts')).cacheCommand,

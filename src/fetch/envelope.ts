@@ -14,9 +14,9 @@ export const ELSEWHERE_M = 1_000;
 /** Most unknown slugs that are named; the rest would only fill a log. */
 const MAX_UNKNOWN_TOPICS = 20;
 
-/** What one topic of an answer holds. */
-export type TopicReading =
-  | { readonly ok: true; readonly result: TopicResult }
+/** What one topic of an answer holds. `Result` is what is kept of it: all, until somebody makes less of it. */
+export type TopicReading<Result = TopicResult> =
+  | { readonly ok: true; readonly result: Result }
   | { readonly ok: false; readonly reason: 'unavailable' | 'malformed'; readonly message: string };
 
 /** What the answer says of itself; read even when the answer is of no use, for it may have been paid. */
@@ -29,13 +29,14 @@ export interface Stated {
   readonly metaNote: string | null;
 }
 
-export type MalformedReason = 'not-json' | 'shape' | 'wrong-topic' | 'elsewhere';
+/** `unread`: reading it failed on this side, so nobody knows what it holds. */
+export type MalformedReason = 'not-json' | 'shape' | 'wrong-topic' | 'elsewhere' | 'unread';
 
 /** A body of status 200, read. */
-export type Reading =
+export type Reading<Result = TopicResult> =
   | (Stated & {
       readonly ok: true;
-      readonly results: ReadonlyMap<TopicSlug, TopicReading>;
+      readonly results: ReadonlyMap<TopicSlug, TopicReading<Result>>;
       readonly unknownTopics: readonly string[];
     })
   | (Stated & { readonly ok: false; readonly reason: MalformedReason; readonly message: string });
@@ -46,6 +47,11 @@ const singleData = z.looseObject({ topic: z.string(), location: echoedLocation, 
 
 /** Entries are checked one by one later: one bad entry must not spoil a bundle that is paid in full. */
 const bundleData = z.looseObject({ location: echoedLocation, topics: z.record(z.string(), z.unknown()) });
+
+/** A body that could not be read on this side: a worker died over it. Only the headers can tell what it cost. */
+export function unread(why: string): Reading<never> {
+  return { ...NOTHING_STATED, ok: false, reason: 'unread', message: `The answer could not be read: ${why}` };
+}
 
 /** Reads the body of a 200: pure, and needs nothing but its arguments, so that it can run in a worker. */
 export function readEnvelope(call: Call, location: Location, body: Buffer): Reading {

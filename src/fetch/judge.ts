@@ -1,7 +1,8 @@
 import { type Call, CREDITS } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
+import type { TopicResult } from '../contract/values.ts';
 import type { Location } from '../geo/coordinates.ts';
-import { readEnvelope } from './envelope.ts';
+import { type Reading, readEnvelope } from './envelope.ts';
 import { readErrorBody } from './error-body.ts';
 import type { Exchange, Failure, Received } from './exchange.ts';
 import { count, type Rate, readRate } from './rate-headers.ts';
@@ -13,10 +14,25 @@ const QUOTA_CODE = 'QUOTA_EXCEEDED';
 const MAX_ADDRESS = 100;
 
 /** Says what an exchange means and what it cost. `location` is what was asked; `now` is when the answer came. */
-export function judge(exchange: Exchange, call: Call, location: Location, now: number): Verdict {
+export function judge(exchange: Exchange, call: Call, location: Location, now: number): Verdict<TopicResult> {
+  return judgeRead(exchange, call, hasAnswer(exchange) ? readEnvelope(call, location, exchange.body) : null, now);
+}
+
+/** Whether there is a body to read: of anything but a 200 only the first words matter. */
+export function hasAnswer(exchange: Exchange): exchange is Received {
+  return exchange.kind === 'response' && exchange.status === 200;
+}
+
+/** The same where the body was read by somebody else; `reading` is null for what has no answer. The body is not looked
+ * at: after a worker took it over, it is no longer here. */
+export function judgeRead<Result>(
+  exchange: Exchange,
+  call: Call,
+  reading: Reading<Result> | null,
+  now: number,
+): Verdict<Result> {
   if (exchange.kind === 'failure') return judgeFailure(exchange);
-  if (exchange.status === 200) return judgeAnswer(exchange, call, location, now);
-  return judgeStatus(exchange, now);
+  return reading === null ? judgeStatus(exchange, now) : judgeAnswer(exchange, call, reading, now);
 }
 
 function judgeFailure({ reached, code, message }: Failure): Transport {
@@ -24,8 +40,12 @@ function judgeFailure({ reached, code, message }: Failure): Transport {
   return { kind: 'transport', charged, code, message, discrepancy: null, requestId: null, rate: NO_RATE };
 }
 
-function judgeAnswer({ headers, body }: Received, call: Call, location: Location, now: number): Verdict {
-  const reading = readEnvelope(call, location, body);
+function judgeAnswer<Result>(
+  { headers }: Received,
+  call: Call,
+  reading: Reading<Result>,
+  now: number,
+): Verdict<Result> {
   const cost = costOf(headers[HEADERS.creditCost], reading.creditCost, CREDITS[call.kind]);
   const judged = {
     discrepancy: [cost.note, reading.metaNote].filter((note) => note !== null).join('; ') || null,
@@ -57,7 +77,7 @@ function costOf(
   return { stated, note: agree ? null : `the service states a cost of ${said}; the contract's price is ${price}` };
 }
 
-function judgeStatus({ status, headers, body }: Received, now: number): Verdict {
+function judgeStatus({ status, headers, body }: Received, now: number): Verdict<never> {
   const error = readErrorBody(body);
   const said = error.message === null ? '' : `: ${error.message}`;
   const statedCost = Math.max(count(headers[HEADERS.creditCost]) ?? 0, Number(error.creditCost) || 0);

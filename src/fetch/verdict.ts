@@ -15,13 +15,13 @@ export interface Judged {
   readonly rate: Rate;
 }
 
-/** The call was answered; each topic may still have failed on its own. */
-export interface Answered extends Judged {
+/** The call was answered; each topic may still have failed on its own. `Result` is what was made of each topic's result. */
+export interface Answered<Result = unknown> extends Judged {
   readonly kind: 'answered';
   readonly charged: number;
   /** When the service answered, milliseconds since the epoch; `null` where it gave no valid time. */
   readonly timestamp: number | null;
-  readonly results: ReadonlyMap<TopicSlug, TopicReading>;
+  readonly results: ReadonlyMap<TopicSlug, TopicReading<Result>>;
   /** Slugs in the bundle that the contract does not name. */
   readonly unknownTopics: readonly string[];
 }
@@ -57,4 +57,4 @@ export interface Transport extends Judged {
 }
 
 /** What one exchange means, and what it cost. */
-export type Verdict = Answered | Malformed | Rejected | Refused | Transport;
+export type Verdict<Result = unknown> = Answered<Result> | Malformed | Rejected | Refused | Transport;

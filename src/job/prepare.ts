@@ -6,6 +6,7 @@ import { type Freshness, freshnessOf } from './planning/freshness.ts';
 import { type Key, Keyring } from './planning/keyring.ts';
 import { marketOf } from './planning/market.ts';
 import { makePlan, type Plan } from './planning/planning.ts';
+import type { BodyReader } from './reading/body-readers.ts';
 import { scan } from './scan/scan.ts';
 import type { Job } from './settings/settings.ts';
 import { type PlanSummary, planSummary } from './summary.ts';
@@ -27,6 +28,8 @@ export interface Effects {
   readonly streams: Streams;
   /** Told of what the user should know at once. */
   readonly notice: (message: string) => void;
+  /** Reads the bodies of answers; closed with the run. Left out: large ones in workers. */
+  readonly reader?: BodyReader;
 }
 
 /** A book that was scanned and priced, ready to run. */

@@ -7,6 +7,7 @@ import { type ApprovedPlan, checkApproved } from './approved-plan.ts';
 import type { Progress, Stop } from './buying/buying.ts';
 import { buyInRounds } from './buying/buying-rounds.ts';
 import type { Effects, Prepared } from './prepare.ts';
+import { createBodyReader } from './reading/body-readers.ts';
 import { type RunSummary, runSummary } from './summary.ts';
 import { writeBook } from './writing.ts';
 
@@ -97,6 +98,7 @@ async function buy(
   if (plan.order.length === 0) return null;
   const { clock, random, notice } = effects;
   const client = createClient({ baseUrl: connection.baseUrl, sockets: job.sockets, userAgent: 'perilbook', clock });
+  const reader = effects.reader ?? createBodyReader();
   const throttles = new Map(
     job.accounts.map(({ account, subscription: { creditsPerMinute } }) => [
       account,
@@ -105,7 +107,7 @@ async function buy(
   );
   const contents = await store.bundleContents(source);
   const parts = {
-    ...{ job, store, client, throttles, keyring, clock, random, source, freshness, contents, progress },
+    ...{ job, store, client, reader, throttles, keyring, clock, random, source, freshness, contents, progress },
     ...{ run: number, budget: plan.limit, places: plan.scan, notice: once(notice) },
   };
   try {
@@ -113,6 +115,7 @@ async function buy(
   } finally {
     for (const throttle of throttles.values()) await throttle.close();
     await client.close();
+    await reader.close();
   }
 }
 

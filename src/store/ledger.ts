@@ -5,6 +5,7 @@ import type { Cell } from '../geo/coordinates.ts';
 import { MINUTE_MARGIN_MS, periodLeft, refusal, type Standing } from './admission.ts';
 import type { cellStatements } from './answers.ts';
 import type { areaStatements } from './areas.ts';
+import type { detailsStatements } from './details.ts';
 import type { Charge, Claim, PeriodSpending, Proposal, Settlement, Spending, Terms } from './port.ts';
 
 /** Who holds claims: one process. `isAlive` tells of the owner of another claim whether it may still be at work. */
@@ -56,6 +57,7 @@ export function ledgerStatements(
   database: Database.Database,
   cells: ReturnType<typeof cellStatements>,
   areas: ReturnType<typeof areaStatements>,
+  details: ReturnType<typeof detailsStatements>,
   clock: Clock,
   owner: Owner,
 ) {
@@ -213,6 +215,7 @@ export function ledgerStatements(
     });
     if (!before) return;
     cells.merge(before.source, before, settlement.answers, settlement.failures);
+    if (settlement.details) details.keep(before.source, before, settlement.details);
     for (const area of settlement.areas ?? []) areas.merge(before.source, area, clock.now());
     const { contents, refused } = settlement;
     if (contents) rememberBundle.run(before.source, contents.kind, JSON.stringify(contents.topics), clock.now());

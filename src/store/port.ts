@@ -73,6 +73,8 @@ export interface Settlement {
   readonly requestId?: string;
   readonly answers: readonly Answer[];
   readonly failures: readonly (Failure & { readonly topic: TopicSlug })[];
+  /** Kept only where the job asks for it. */
+  readonly details?: readonly KeptDetails[];
   /** The areas that the location lies in, with the answers that hold for all of an area. */
   readonly areas?: readonly AreaAnswers[];
   /** The slugs that a bundle was seen to return, errors included. */
@@ -81,6 +83,14 @@ export interface Settlement {
   readonly exhausted?: boolean;
   /** The key was refused this scope. */
   readonly refused?: Scope;
+}
+
+/** What stood in `details` beside an answer; null where there was nothing, which ends what was kept before. */
+export interface KeptDetails {
+  readonly topic: TopicSlug;
+  readonly asOf: number;
+  /** JSON compressed by zstd, and its size before that. */
+  readonly packed: { readonly zstd: Uint8Array; readonly bytes: number } | null;
 }
 
 /** What one location of an area was answered, cut to the fields that are per area. */
@@ -197,6 +207,8 @@ export interface StoreStats {
   }[];
   readonly calls: Readonly<Record<Charge, number>>;
   readonly credits: Spending;
+  /** Kept `details`: of how many answers, their bytes in the store, and as JSON. */
+  readonly details: { readonly answers: number; readonly bytes: number; readonly jsonBytes: number };
   readonly bytes: number;
 }
 
@@ -227,9 +239,17 @@ export interface Store {
   /** What all runs under an approved plan have spent. */
   planSpending(plan: string): Promise<Spending>;
   stats(): Promise<StoreStats>;
-  /** Forgets answers said before `before`; returns how many. The ledger is never pruned. */
+  /** Forgets answers said before `before`, and their details; returns how many answers. The ledger is never pruned. */
   prune(before: number): Promise<number>;
   /** Streams every cell of every source. */
   cells(): AsyncIterable<{ readonly source: string; readonly cell: Cell; readonly record: CellRecord }>;
+  /** Streams the kept details of every cell, as JSON. */
+  details(): AsyncIterable<{
+    readonly source: string;
+    readonly cell: Cell;
+    readonly topic: TopicSlug;
+    readonly asOf: number;
+    readonly json: string;
+  }>;
   close(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import type { TopicSlug } from '../contract/topics.ts';
 import { cellStatements, unpack, type WidthOf } from './answers.ts';
 import { areaStatements } from './areas.ts';
 import { openDatabase } from './database.ts';
+import { detailsStatements } from './details.ts';
 import { ledgerStatements, type Owner } from './ledger.ts';
 import type { Charge, Store } from './port.ts';
 import { runStatements } from './runs.ts';
@@ -25,7 +26,8 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
   const database = openDatabase(file);
   const cells = cellStatements(database, widthOf);
   const areas = areaStatements(database);
-  const ledger = ledgerStatements(database, cells, areas, clock, owner);
+  const details = detailsStatements(database);
+  const ledger = ledgerStatements(database, cells, areas, details, clock, owner);
   const runs = runStatements(database, clock, owner.name);
   const correct = correctionStatement(database, clock);
 
@@ -120,11 +122,13 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
         sources: bySource.all(),
         calls: { sent: calls('sent'), charged: calls('charged'), free: calls('free'), unknown: calls('unknown') },
         credits: { charged: credits('charged'), unknown: credits('unknown'), open: credits('sent') },
+        details: details.size(),
         bytes: statSync(file).size,
       };
     },
     async prune(before) {
       let forgotten = 0;
+      immediately(() => details.forget(before));
       for (let last = 0; ; ) {
         const next = immediately(() => {
           const rows = page.all(last);
@@ -150,6 +154,7 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
         }
       }
     },
+    details: details.all,
     async close() {
       database.close();
     },

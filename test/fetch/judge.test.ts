@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { unread } from '../../src/fetch/envelope.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
-import { judge as judgeAt } from '../../src/fetch/judge.ts';
+import { judge as judgeAt, judgeRead } from '../../src/fetch/judge.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, REQUEST_ID, received, STANDARD, WILDFIRE } from './answers.ts';
 
 const judge = (exchange: Exchange, call = ENTERPRISE) => judgeAt(exchange, call, PLACE, NOW);
@@ -40,6 +41,18 @@ test("without a statement the contract's price counts", () => {
     [ENTERPRISE, 35],
   ] as const) {
     assert.equal(judge(received(200, { data: envelopeOf(call).data }), call).charged, price);
+  }
+});
+
+test('an answer that could not be read on this side costs what its header says', () => {
+  for (const [headers, charged] of [
+    [{ 'x-credit-cost': '35' }, 35],
+    [{ 'x-credit-cost': '0' }, 0],
+    [{}, 'unknown'],
+  ] as const) {
+    const verdict = judgeRead(received(200, '', headers), ENTERPRISE, unread('its reader ended'), NOW);
+    assert.deepEqual([verdict.kind, verdict.charged], ['malformed', charged]);
+    assert.equal(verdict.message, 'The answer could not be read: its reader ended');
   }
 });
 

@@ -9,6 +9,7 @@ import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import type { Progress } from '../../src/job/buying/buying.ts';
 import { fingerprintOf, type Key } from '../../src/job/planning/keyring.ts';
 import { type Connection, prepare } from '../../src/job/prepare.ts';
+import type { BodyReader } from '../../src/job/reading/body-readers.ts';
 import { newProgress, type RunEnded, run } from '../../src/job/run.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { type Job, makeJob } from '../../src/job/settings/settings.ts';
@@ -57,6 +58,7 @@ export interface RunOptions {
   readonly interrupt?: AbortSignal;
   readonly baseUrl?: string;
   readonly progress?: Progress;
+  readonly reader?: BodyReader;
 }
 
 export interface DeskOptions {
@@ -142,7 +144,8 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
     async run(settings, runOptions = {}) {
       const prepared = await prepare(job(settings), connectionOf(runOptions), store, effects);
       const interrupt = runOptions.interrupt ?? new AbortController().signal;
-      return run(prepared, store, effects, runOptions.progress ?? newProgress(), interrupt);
+      const ofRun = runOptions.reader ? { ...effects, reader: runOptions.reader } : effects;
+      return run(prepared, store, ofRun, runOptions.progress ?? newProgress(), interrupt);
     },
     async plan(settings, keys) {
       return (await prepare(job(settings), connectionOf(keys ? { keys } : {}), store, effects)).summary;

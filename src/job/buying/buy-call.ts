@@ -1,11 +1,10 @@
-import { flatten } from '../../columns/columns.ts';
 import type { Answer, Failure } from '../../contract/answer.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { isAllRejected, isDown, isTopicDown, observe, observeSecondLook } from '../../fetch/breaker.ts';
 import type { TopicReading } from '../../fetch/envelope.ts';
-import { judge } from '../../fetch/judge.ts';
+import { hasAnswer, judgeRead } from '../../fetch/judge.ts';
 import {
   type Decision,
   decide,
@@ -17,10 +16,11 @@ import {
 import type { Permit } from '../../fetch/throttle.ts';
 import type { Answered, Verdict } from '../../fetch/verdict.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
-import type { Proposal, Settlement } from '../../store/port.ts';
+import type { KeptDetails, Proposal, Settlement } from '../../store/port.ts';
 import { areasToSettle } from '../planning/area-plan.ts';
 import type { Freshness } from '../planning/freshness.ts';
 import type { Key } from '../planning/keyring.ts';
+import type { Taken } from '../reading/taken.ts';
 import type { Account } from '../settings/accounts.ts';
 import type { Buying } from './buying.ts';
 
@@ -31,10 +31,10 @@ import type { Buying } from './buying.ts';
  * - `claimed`: another run is at this cell. `stopped`: nothing was bought, the run ends.
  */
 export type CallEnd =
-  | { readonly end: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading> }
+  | { readonly end: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading<Taken>> }
   | { readonly end: 'failed' | 'rejected' | 'changed' | 'claimed' | 'stopped' };
 
-type Unanswered = Exclude<Verdict, Answered>;
+type Unanswered = Exclude<Verdict<Taken>, Answered>;
 /** `other-account`: this one cannot pay, another may. */
 type Attempt =
   | CallEnd
@@ -96,7 +96,7 @@ async function attemptCall(
   permit: Permit,
   spending: { credits: number },
 ): Promise<Attempt> {
-  const { client, clock, progress, random } = buying.parts;
+  const { job, client, reader, clock, progress, random } = buying.parts;
   const claimed = await claimCall(buying, order);
   if (typeof claimed !== 'number') {
     permit.refund();
@@ -106,7 +106,10 @@ async function attemptCall(
   const location = locationOf(order.cell);
   // The signal that stops the run is not given: what was sent may be charged, so its answer is awaited.
   const exchange = await client.send({ call: order.call, location, key: order.key.secret });
-  const verdict = judge(exchange, order.call, location, clock.now());
+  const cameAt = clock.now();
+  const task = { call: order.call, location, keepDetails: job.keepDetails };
+  const reading = hasAnswer(exchange) ? await reader.read(task, exchange.body) : null;
+  const verdict = judgeRead(exchange, order.call, reading, cameAt);
   const decision =
     verdict.kind === 'answered' ? null : decide({ verdict, tried: order.tried, policy: order.policy, random });
   const settlement = settlementOf(buying, order, claimed, verdict, decision);
@@ -152,12 +155,11 @@ function settlementOf(
   buying: Buying,
   { call, cell, wanted, account }: Order,
   number: number,
-  verdict: Verdict,
+  verdict: Verdict<Taken>,
   decision: Decision | null,
 ): Settlement {
   const { job, clock, places, freshness } = buying.parts;
   const now = clock.now();
-  const location = locationOf(cell);
   const credits = verdict.charged === 'unknown' ? CREDITS[call.kind] : verdict.charged;
   const base = {
     call: number,
@@ -182,15 +184,20 @@ function settlementOf(
   const saidAt = verdict.timestamp;
   const asOf = saidAt !== null && Math.abs(saidAt - now) < CLOCKS_AGREE_MS ? saidAt : now;
   const answers: Answer[] = [];
+  const details: KeptDetails[] = [];
   const failures: (Failure & { topic: TopicSlug })[] = [];
   for (const [topic, reading] of verdict.results) {
-    if (reading.ok) answers.push({ topic, asOf, fields: flatten(topic, reading.result, location) });
-    else failures.push({ topic, reason: 'unavailable', note: reading.message, at: now });
+    if (reading.ok) {
+      const { fields, details: packed } = reading.result;
+      answers.push({ topic, asOf, fields });
+      if (packed !== undefined) details.push({ topic, asOf, packed });
+    } else failures.push({ topic, reason: 'unavailable', note: reading.message, at: now });
   }
   return {
     ...base,
     answers,
     failures,
+    ...(details.length === 0 ? {} : { details }),
     ...(job.areas === null
       ? {}
       : { areas: areasToSettle(places.areas, places.cells.numberOf(cell), answers, comparableSince(freshness)) }),
@@ -236,7 +243,7 @@ function failuresOf(
 function afterCall(
   buying: Buying,
   { call, key, account, policy }: Order,
-  verdict: Verdict,
+  verdict: Verdict<Taken>,
   decision: Decision | null,
 ): Attempt {
   const { job, keyring, progress, clock } = buying.parts;

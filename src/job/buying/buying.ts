@@ -10,6 +10,7 @@ import { periodLimit } from '../planning/account-state.ts';
 import type { Freshness } from '../planning/freshness.ts';
 import type { Key, Keyring } from '../planning/keyring.ts';
 import { marketOf } from '../planning/market.ts';
+import type { BodyReader } from '../reading/body-readers.ts';
 import type { Scan } from '../scan/scan.ts';
 import type { Account } from '../settings/accounts.ts';
 import type { Job } from '../settings/settings.ts';
@@ -45,6 +46,7 @@ export interface BuyingParts {
   readonly job: Job;
   readonly store: Store;
   readonly client: Client;
+  readonly reader: BodyReader;
   /** One for each account, by its name. */
   readonly throttles: ReadonlyMap<string, Throttle>;
   readonly keyring: Keyring;

@@ -109,6 +109,7 @@ export const jobFileSchema = z.strictObject({
     ])
     .optional(),
   counts: z.boolean().optional(),
+  details: z.enum(['keep', 'drop']).optional(),
   max_minutes: z.number().positive().optional(),
   on_quota: z.enum(['stop', 'wait']).optional(),
   overages: z.strictObject({ ceiling: z.number().nonnegative() }).optional(),

@@ -34,6 +34,8 @@ export interface Job extends Account {
   readonly areas: AreaSettings | null;
   /** Whether the columns that count records of `details` are wanted. */
   readonly counts: boolean;
+  /** Whether the `details` of answers are kept in the store, compressed: for what is bought from now on. */
+  readonly keepDetails: boolean;
   /** How long the run may buy; null: as long as it takes. */
   readonly maxMinutes: number | null;
   readonly onQuota: 'stop' | 'wait';
@@ -77,6 +79,7 @@ export const DEFAULTS = {
   spent_elsewhere: 0,
   optimize: 'credits',
   counts: true,
+  details: 'drop',
   on_quota: 'stop',
   sockets: 8,
 } as const satisfies JobFile;
@@ -110,6 +113,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     orderBy: orderByOf(settings.order_by),
     areas: areasOf(settings.areas),
     counts: settings.counts,
+    keepDetails: settings.details === 'keep',
     maxMinutes: settings.max_minutes ?? null,
     onQuota: settings.on_quota,
     location: definedOnly(settings.location ?? {}),

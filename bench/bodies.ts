@@ -1,0 +1,194 @@
+/**
+ * Enterprise answers of 6 MB handled a second, from the request to the durable answer, and the longest time for which the
+ * event loop stood still: read in workers, as runs do, beside reading on the loop. Answers come over loopback from our own
+ * service (which needs a core of its own to make them) and from a bare server that sends one constant body. BENCH_BODIES
+ * is the number of calls of a measurement (100).
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { PassThrough } from 'node:stream';
+import { systemClock } from '../src/clock.ts';
+import { createClient } from '../src/fetch/client.ts';
+import type { Location } from '../src/geo/coordinates.ts';
+import { prepare } from '../src/job/prepare.ts';
+import { createBodyReader } from '../src/job/reading/body-readers.ts';
+import { newProgress, run as runJob } from '../src/job/run.ts';
+import { makeJob } from '../src/job/settings/settings.ts';
+import { buildSampleDatabase } from '../src/service/sample/build-sample-database.ts';
+import { DENSE_CENTRES } from '../src/service/sample/cities.ts';
+import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import { table } from './table.ts';
+
+const CALLS = Number(process.env.BENCH_BODIES ?? 100);
+const SOCKETS = 8;
+/** Far beyond what can be reached: the throttle is not measured here. */
+const PLENTY = { credits_per_month: 1e12, credits_per_minute: 1e9 };
+const ROUNDS = 2;
+
+interface Served {
+  readonly url: string;
+  readonly bareUrl: string;
+  readonly key: string;
+}
+
+interface Way {
+  readonly name: string;
+  readonly fromBytes?: number;
+  readonly details?: 'keep';
+}
+
+const WAYS: readonly Way[] = [
+  { name: 'in workers' },
+  { name: 'in workers, details kept', details: 'keep' },
+  { name: 'on the loop', fromBytes: Number.POSITIVE_INFINITY },
+];
+
+/** Measures every way on both servers, in turns, and prints the better of two rounds. */
+export async function run(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-bodies-'));
+  try {
+    buildSampleDatabase(join(folder, 'service.db'), systemClock, 'bench');
+    const child = fork(join(import.meta.dirname, 'service-process.ts'), [join(folder, 'service.db')]);
+    try {
+      const [{ url, bareUrl, key }] = (await once(child, 'message')) as [Served];
+      const [houston] = DENSE_CENTRES;
+      const path = `/v1/bundle/enterprise?lat=${houston!.lat}&lng=${houston!.lng}`;
+      const text = await (await fetch(url + path, { headers: { 'x-api-key': key } })).text();
+      child.send({ body: { name: 'enterprise', text } });
+      await once(child, 'message');
+      console.log(`${CALLS} calls each, ${SOCKETS} sockets; Houston's bundle is ${(text.length / 1e6).toFixed(1)} MB`);
+      reading(text);
+      for (const [server, baseUrl, centres] of [
+        ['our service', url, DENSE_CENTRES],
+        ['constant body', bareUrl, [houston!]],
+      ] as const) {
+        const places = placesAround(centres, CALLS);
+        const rows: (string | number)[][] = [['received and thrown away', ...(await received(baseUrl, key, places))]];
+        for (const way of WAYS) {
+          const rounds: number[][] = [];
+          for (let round = 0; round < ROUNDS; round++) rounds.push(await handled(folder, way, baseUrl, key, places));
+          const best = rounds.toSorted((a, b) => b[0]! - a[0]!)[0]!;
+          rows.push([way.name, ...best]);
+        }
+        const head = ['answers a second', 'CPU ms each', 'loop kept, CPU ms at most', 'by the clock'];
+        console.log(
+          `\n${table(
+            [server, ...head],
+            rows.map(([name, ...figures]) => [name!, ...figures.map((figure) => Number(figure).toFixed(1))]),
+          )}`,
+        );
+      }
+    } finally {
+      child.kill();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What one body costs its reader. */
+function reading(text: string): void {
+  const body = Buffer.from(text);
+  const begun = performance.now();
+  for (let time = 0; time < 10; time++) JSON.parse(body.toString());
+  console.log(`JSON.parse alone takes ${((performance.now() - begun) / 10).toFixed(0)} ms`);
+}
+
+/** One job with one enterprise call a place; the figures of the whole run, its store and its output included. */
+async function handled(
+  folder: string,
+  { fromBytes, details }: Way,
+  baseUrl: string,
+  secret: string,
+  places: readonly Location[],
+): Promise<number[]> {
+  const work = mkdtempSync(join(folder, 'run-'));
+  const lines = places.map(({ lat, lng }, index) => `${index + 1},${lat},${lng}`);
+  writeFileSync(join(work, 'book.csv'), `id,lat,lng\n${lines.join('\n')}\n`);
+  const store = openSqliteStore(join(work, 'store.db'), systemClock, { name: 'bench', isAlive: () => true });
+  const settings = { input: 'book.csv', topics: 'all', subscription: PLENTY, sockets: SOCKETS } as const;
+  const job = makeJob([{ ...settings, ...(details ? { details } : {}) }], { dataFolder: work, workingFolder: work });
+  const effects = {
+    clock: systemClock,
+    random: Math.random,
+    streams: { stdin: new PassThrough(), stdout: new PassThrough() },
+    notice: (message: string) => console.log(`Notice: ${message}`),
+    reader: createBodyReader(fromBytes === undefined ? {} : { fromBytes }),
+  };
+  try {
+    const key = { secret, fingerprint: 'bench', scopes: null };
+    const connection = { baseUrl, source: baseUrl, sample: true, keys: [key] };
+    const prepared = await prepare(job, connection, store, effects);
+    const progress = newProgress();
+    const figures = await measured(places.length, async () => {
+      const { state } = await runJob(prepared, store, effects, progress, new AbortController().signal);
+      if (state !== 'complete' || progress.calls !== places.length)
+        throw new Error(`${state}: ${progress.calls} calls`);
+    });
+    return figures;
+  } finally {
+    await store.close();
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** What the server and the wire allow: bodies are received whole, and not looked at. */
+async function received(baseUrl: string, key: string, places: readonly Location[]): Promise<number[]> {
+  const client = createClient({ baseUrl, sockets: SOCKETS, userAgent: 'bench' });
+  const left = [...places];
+  try {
+    return await measured(places.length, async () => {
+      const worker = async () => {
+        for (let location = left.pop(); location; location = left.pop()) {
+          await client.send({ call: { kind: 'enterprise' }, location, key });
+        }
+      };
+      await Promise.all(Array.from({ length: SOCKETS }, worker));
+    });
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * How often a second; the CPU time that each took in all threads; and for how long the loop was kept at most, once by the
+ * clock and once by its thread's own CPU time: where other programs want the cores too, the clock also counts the time for
+ * which the thread was ready and did not get one.
+ */
+async function measured(times: number, work: () => Promise<void>): Promise<number[]> {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  let [busiest, before] = [0, threadMs()];
+  const watch = setInterval(() => {
+    const now = threadMs();
+    [busiest, before] = [Math.max(busiest, now - before), now];
+  }, 1);
+  const cpu = process.cpuUsage();
+  const begun = performance.now();
+  await work();
+  const seconds = (performance.now() - begun) / 1_000;
+  const { user, system } = process.cpuUsage(cpu);
+  clearInterval(watch);
+  delay.disable();
+  return [times / seconds, (user + system) / 1_000 / times, busiest, delay.max / 1e6];
+}
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** Places next to each other in the densest parts: no two share a cell, and every bundle weighs 5 to 7 MB. */
+function placesAround(centres: readonly Location[], count: number): Location[] {
+  return Array.from({ length: count }, (_, index) => {
+    const centre = centres[index % centres.length]!;
+    const step = Math.floor(index / centres.length);
+    return { lat: round4(centre.lat + 1e-4 * (step % 12)), lng: round4(centre.lng + 1e-4 * Math.floor(step / 12)) };
+  });
+}
+
+const round4 = (degrees: number): number => Math.round(degrees * 1e4) / 1e4;

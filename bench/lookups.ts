@@ -1,0 +1,152 @@
+/**
+ * Cells planned a second (scan, lookups, price, order), with nothing and with everything in the store, and store lookups a
+ * second: beside a bare better-sqlite3 get of the same rows and a Map in memory that holds them ready made.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import Database from 'better-sqlite3';
+import { systemClock } from '../src/clock.ts';
+import { columnsOf } from '../src/columns/columns.ts';
+import type { CellRecord } from '../src/contract/answer.ts';
+import { NATURAL_SLUGS } from '../src/contract/topics.ts';
+import type { Cell } from '../src/geo/coordinates.ts';
+import { prepare } from '../src/job/prepare.ts';
+import { makeJob } from '../src/job/settings/settings.ts';
+import type { Store } from '../src/store/port.ts';
+import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import { table } from './table.ts';
+
+const CELLS = 100_000;
+/** As many as the plan reads at once. */
+const BATCH = 2_000;
+const ROUNDS = 3;
+
+/** Prints both tables; the best of three rounds each. */
+export async function run(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-lookups-'));
+  try {
+    const cells = makeCells();
+    const lines = cells.map(({ lat7, lng7 }, index) => `${index + 1},${lat7 / 1e7},${lng7 / 1e7}`);
+    writeFileSync(join(folder, 'book.csv'), `id,lat,lng\n${lines.join('\n')}\n`);
+    const rows: (string | number)[][] = [];
+    for (const [name, filled] of [
+      ['planned, nothing in the store', []],
+      ['planned, everything in the store', cells],
+    ] as const) {
+      const file = join(folder, `${filled.length}.db`);
+      const store = openStore(file);
+      fill(file, await store.source('bench'), filled);
+      rows.push([name, await best(() => plan(folder, store, filled.length))]);
+      await store.close();
+    }
+    const file = join(folder, `${CELLS}.db`);
+    const shuffled = cells.toSorted((a, b) => ((a.lat7 * 31) % 9_973) - ((b.lat7 * 31) % 9_973) || a.lng7 - b.lng7);
+    for (const [name, wanted] of [
+      ['in the order of the store', cells],
+      ['in no order', shuffled],
+    ] as const) {
+      rows.push(...(await lookUp(name, file, wanted)));
+    }
+    console.log(`${CELLS.toLocaleString('en-US')} cells, ${NATURAL_SLUGS.length} answers each\n`);
+    console.log(table(['', 'cells a second'], rows));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function plan(folder: string, store: Store, cached: number): Promise<void> {
+  const places = { dataFolder: folder, workingFolder: folder };
+  const job = makeJob([{ input: 'book.csv', topics: 'natural' }], places);
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+  const effects = { clock: systemClock, random: Math.random, streams, notice: () => {} };
+  const key = { secret: '', fingerprint: '', scopes: null };
+  const connection = { baseUrl: '', source: 'bench', sample: true, keys: [key] };
+  const { plan } = await prepare(job, connection, store, effects);
+  if (plan.cellsCached !== cached) throw new Error(`${plan.cellsCached} cells were found in the store`);
+}
+
+async function lookUp(order: string, file: string, cells: readonly Cell[]): Promise<(string | number)[][]> {
+  const store = openStore(file);
+  const source = await store.source('bench');
+  const bare = new Database(file, { readonly: true });
+  const get = bare.prepare<[number, number, number], { answers: string }>(
+    'SELECT answers FROM cells WHERE source = ? AND lat7 = ? AND lng7 = ?',
+  );
+  const records = new Map<string, CellRecord | null>();
+  const inBatches = async (each: (batch: readonly Cell[]) => Promise<void> | void) => {
+    for (let from = 0; from < cells.length; from += BATCH) await each(cells.slice(from, from + BATCH));
+  };
+  await inBatches(async (batch) => {
+    const found = await store.read(source, batch);
+    for (const [index, { lat7, lng7 }] of batch.entries()) records.set(`${lat7},${lng7}`, found[index]!);
+  });
+  let seen = 0;
+  const ours = await best(() =>
+    inBatches(async (batch) => {
+      const found = await store.read(source, batch);
+      seen += found.length;
+    }),
+  );
+  const parsed = await best(() =>
+    inBatches((batch) => {
+      for (const { lat7, lng7 } of batch) seen += JSON.parse(get.get(source, lat7, lng7)!.answers) === null ? 0 : 1;
+    }),
+  );
+  const raw = await best(() =>
+    inBatches((batch) => {
+      for (const { lat7, lng7 } of batch) seen += get.get(source, lat7, lng7)!.answers.length;
+    }),
+  );
+  const map = await best(() =>
+    inBatches((batch) => {
+      for (const { lat7, lng7 } of batch) seen += records.get(`${lat7},${lng7}`)!.answers.size;
+    }),
+  );
+  bare.close();
+  await store.close();
+  if (seen === 0) throw new Error('Nothing was found');
+  return [
+    [`store.read, ${order}`, ours],
+    [`  better-sqlite3 get and JSON.parse, ${order}`, parsed],
+    [`  better-sqlite3 get, ${order}`, raw],
+    [`  Map in memory, ${order}`, map],
+  ];
+}
+
+async function best(work: () => Promise<void>): Promise<number> {
+  let rate = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const begun = performance.now();
+    await work();
+    rate = Math.max(rate, CELLS / ((performance.now() - begun) / 1_000));
+  }
+  return Math.round(rate);
+}
+
+function openStore(file: string): Store {
+  const owner = { name: 'bench', isAlive: () => true };
+  return openSqliteStore(file, systemClock, owner, (topic) => columnsOf(topic).length);
+}
+
+/** Written past the port: claiming and settling each cell would take longer than all that is measured. */
+function fill(file: string, source: number, cells: readonly Cell[]): void {
+  const database = new Database(file);
+  const insert = database.prepare('INSERT INTO cells (source, lat7, lng7, answers) VALUES (?, ?, ?, ?)');
+  const values = { text: 'Relatively Moderate', number: 12.3456, count: 17, time: '2026-01-15T11:00:00Z' };
+  const answers = NATURAL_SLUGS.map((slug) => [slug, [Date.now(), columnsOf(slug).map(({ type }) => values[type])]]);
+  const packed = JSON.stringify(Object.fromEntries(answers));
+  database.transaction(() => {
+    for (const { lat7, lng7 } of cells) insert.run(source, lat7, lng7, packed);
+  })();
+  database.close();
+}
+
+/** A grid inland, so that every place is in the US. */
+function makeCells(): Cell[] {
+  return Array.from({ length: CELLS }, (_, index) => ({
+    lat7: 360_000_000 + 10_000 * (index % 500),
+    lng7: -1_000_000_000 + 10_000 * Math.floor(index / 500),
+  }));
+}

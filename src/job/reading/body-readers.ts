@@ -1,0 +1,142 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { type Reading, unread } from '../../fetch/envelope.ts';
+import { type Taken, type Task, take } from './taken.ts';
+
+/** Reads the bodies of answers. */
+export interface BodyReader {
+  /** Never rejects. A body that is read elsewhere is handed over: it is empty here afterwards. */
+  read(task: Task, body: Buffer): Promise<Reading<Taken>>;
+  /** Ends the workers; a body that is still being read comes back as unread. */
+  close(): Promise<void>;
+}
+
+export interface BodyReaderOptions {
+  /** Bodies of at least so many bytes are read in a worker. */
+  readonly fromBytes?: number;
+  readonly workers?: number;
+  /** Longest that a worker may read one body, in milliseconds. */
+  readonly limitMs?: number;
+  /** Megabytes of the heap of one worker. */
+  readonly heapMb?: number;
+  /** The worker's module; only tests name another. */
+  readonly module?: URL;
+}
+
+/** Reading costs about 4 ms a megabyte here (6 MB: 21 ms on the loop, 24 ms by way of a worker), so a body below this holds
+ * the loop for a millisecond and would win nothing. Singles and standard bundles mostly lie below. */
+const FROM_BYTES = 256 * 1024;
+
+/** The largest body there may be (32 MB), made of nothing but empty objects, took 3 s here; a bundle of 6 MB 0.05 s. A
+ * claim's lease leaves a minute for it. */
+const LIMIT_MS = 15_000;
+
+/** More than any body can need: 32 MB of `{},` were 722 MB as objects, of `[[]],` 650 MB. It must not be less, because V8
+ * ends the whole process, not the worker, where JSON.parse finds the heap full: it cannot be stopped half-way. */
+const HEAP_MB = 2_048;
+
+/** Compiled, the worker is a .js beside this file; run from source, a .ts. */
+const MODULE = new URL(`./body-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+
+interface Errand {
+  readonly task: Task;
+  readonly body: ArrayBuffer;
+  readonly end: (reading: Reading<Taken>) => void;
+}
+
+/**
+ * Reads small bodies at once and large ones in workers, as many as there are cores, each started when it is first needed.
+ * A body whose worker dies is a paid answer that nobody can read: it ends as `unread`, is never sent for again by itself,
+ * and the next body gets a new worker.
+ */
+export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
+  const { fromBytes = FROM_BYTES, workers: most = availableParallelism(), limitMs = LIMIT_MS } = options;
+  const { heapMb = HEAP_MB, module = MODULE } = options;
+  const waiting: Errand[] = [];
+  const idle: Worker[] = [];
+  /** `limit` runs from when the body was handed over; null before that. */
+  const busy = new Map<Worker, { errand: Errand; limit: NodeJS.Timeout | null }>();
+  const closing = new Set<Promise<unknown>>();
+  let closed = false;
+
+  function start(errand: Errand): void {
+    const worker = new Worker(module, { resourceLimits: { maxOldGenerationSizeMb: heapMb } });
+    busy.set(worker, { errand, limit: null });
+    worker.on('message', (message: 'ready' | Reading<Taken>) => {
+      if (message === 'ready') return handOver(worker, errand);
+      settle(worker, message);
+      idle.push(worker);
+      next();
+    });
+    // After an error the worker exits as well; the first word counts.
+    worker.on('error', (error: Error & { code?: string }) => {
+      const isFull = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      settle(worker, unread(isFull ? `it needs more than ${heapMb} MB of memory` : error.message));
+    });
+    worker.on('exit', () => {
+      settle(worker, unread('its reader ended'));
+      const place = idle.indexOf(worker);
+      if (place >= 0) idle.splice(place, 1);
+      next();
+    });
+  }
+
+  function handOver(worker: Worker, errand: Errand): void {
+    // By the wall, not by the run's clock: what is bounded is work of this machine.
+    const limit = setTimeout(() => {
+      settle(worker, unread(`it took more than ${limitMs / 1_000} s`));
+      end(worker);
+    }, limitMs);
+    busy.set(worker, { errand, limit });
+    worker.postMessage({ task: errand.task, body: errand.body }, [errand.body]);
+  }
+
+  function settle(worker: Worker, reading: Reading<Taken>): void {
+    const at = busy.get(worker);
+    if (!at) return;
+    busy.delete(worker);
+    const { errand, limit } = at;
+    if (limit !== null) clearTimeout(limit);
+    // A worker that could not start has not touched the body: a loop that is held up is better than an answer that is lost.
+    errand.end(limit === null ? take(errand.task, Buffer.from(errand.body)) : reading);
+  }
+
+  function next(): void {
+    while (waiting.length > 0 && (idle.length > 0 || busy.size < most)) {
+      const errand = waiting.shift()!;
+      const worker = idle.pop();
+      if (worker) handOver(worker, errand);
+      else start(errand);
+    }
+  }
+
+  function end(worker: Worker): void {
+    const ended = worker.terminate();
+    closing.add(ended);
+    void ended.finally(() => closing.delete(ended));
+  }
+
+  return {
+    async read(task, body) {
+      if (body.length < fromBytes) return take(task, body);
+      if (closed) return unread('the run was ending');
+      return new Promise((resolve) => {
+        waiting.push({ task, body: ownMemory(body), end: resolve });
+        next();
+      });
+    },
+    async close() {
+      closed = true;
+      for (const { end: ended } of waiting.splice(0)) ended(unread('the run was ending'));
+      for (const worker of [...idle, ...busy.keys()]) end(worker);
+      await Promise.all(closing);
+    },
+  };
+}
+
+/** The body's memory, to be handed over. Node's small buffers share theirs and are copied. */
+function ownMemory(body: Buffer): ArrayBuffer {
+  const { buffer, byteOffset, byteLength } = body;
+  if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength) return buffer;
+  return Uint8Array.from(body).buffer;
+}

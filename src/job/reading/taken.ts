@@ -1,0 +1,78 @@
+import { zstdCompressSync } from 'node:zlib';
+import { flatten } from '../../columns/columns.ts';
+import type { Field } from '../../contract/answer.ts';
+import type { Call } from '../../contract/credits.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import type { TopicResult } from '../../contract/values.ts';
+import { type Reading, readEnvelope, type TopicReading, unread } from '../../fetch/envelope.ts';
+import type { Location } from '../../geo/coordinates.ts';
+
+/** What is kept of a topic's result: of a bundle of 6 MB, a few kilobytes. */
+export interface Taken {
+  /** In the order of the topic's columns. */
+  readonly fields: readonly Field[];
+  /** The result's `details`, where they are asked for; null where it has none. */
+  readonly details?: PackedDetails | null;
+}
+
+/** `details` as JSON, compressed by zstd. */
+export interface PackedDetails {
+  readonly zstd: Uint8Array<ArrayBuffer>;
+  /** Bytes before compression. */
+  readonly bytes: number;
+}
+
+/** A body to read, and what to keep of it. */
+export interface Task {
+  readonly call: Call;
+  readonly location: Location;
+  readonly keepDetails: boolean;
+}
+
+/** Reads a body and takes from it what is kept. Pure, and never throws: it does the same on the loop and in a worker. */
+export function take(task: Task, body: Buffer): Reading<Taken> {
+  try {
+    return takeAll(task, body);
+  } catch (error) {
+    // The body was paid for, and its call must be settled, whatever a foreign JSON makes our code do.
+    return unread(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The memory of what was taken that can change hands without a copy. */
+export function memoryOf(reading: Reading<Taken>): ArrayBuffer[] {
+  if (!reading.ok) return [];
+  return [...reading.results.values()].flatMap((topic) =>
+    topic.ok && topic.result.details ? [topic.result.details.zstd.buffer] : [],
+  );
+}
+
+function takeAll({ call, location, keepDetails }: Task, body: Buffer): Reading<Taken> {
+  const reading = readEnvelope(call, location, body);
+  if (!reading.ok) return reading;
+  const results = new Map<TopicSlug, TopicReading<Taken>>();
+  for (const [topic, found] of reading.results) {
+    results.set(topic, found.ok ? { ok: true, result: takeResult(topic, found.result, location, keepDetails) } : found);
+  }
+  return { ...reading, results };
+}
+
+function takeResult(topic: TopicSlug, result: TopicResult, location: Location, keepDetails: boolean): Taken {
+  const fields = flatten(topic, result, location);
+  if (!keepDetails) return { fields };
+  try {
+    return { fields, details: pack(result.details) };
+  } catch {
+    // JSON.parse takes any depth, JSON.stringify does not: the answer is worth more than the details of such a one.
+    return { fields };
+  }
+}
+
+/** Compressed here and not in the store: the worker has the time, the transaction has not. */
+function pack(details: unknown): PackedDetails | null {
+  if (details === undefined || details === null) return null;
+  const text = Buffer.from(JSON.stringify(details));
+  const packed = zstdCompressSync(text);
+  // Of its own memory, so that it can be handed over without a copy.
+  return { zstd: Uint8Array.from(packed), bytes: text.length };
+}

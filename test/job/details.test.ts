@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { createBodyReader } from '../../src/job/reading/body-readers.ts';
+import { collected } from '../collected.ts';
+import { openDesk, places } from './desk.ts';
+
+/** Every body in a worker, however small. */
+const inWorkers = () => createBodyReader({ fromBytes: 0 });
+
+test('details: keep stores the details of each answer; without it nothing is kept', async (t) => {
+  const desk = await openDesk(t);
+  desk.book(places(3));
+  await desk.run({ topics: 'all' }, { reader: inWorkers() });
+  assert.deepEqual((await desk.store.stats()).details, { answers: 0, bytes: 0, jsonBytes: 0 });
+  const output = desk.output();
+
+  const other = await openDesk(t);
+  other.book(places(3));
+  await other.run({ topics: 'all', details: 'keep' }, { reader: inWorkers() });
+  assert.deepEqual(hazards(other.output()), hazards(output));
+  const kept = await collected(other.store.details());
+  const { details } = await other.store.stats();
+  assert.equal(details.answers, kept.length);
+  assert.equal(
+    details.jsonBytes,
+    kept.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0),
+  );
+  const superfund = kept.filter(({ topic }) => topic === 'superfund');
+  assert.equal(superfund.length, 3);
+  for (const { json } of superfund) assert.equal(JSON.parse(json).type, 'FeatureCollection');
+});
+
+test('an answer that cannot be read is paid, said to be paid, and not paid again', async (t) => {
+  const desk = await openDesk(t);
+  desk.book(places(2));
+  const dying = new URL(
+    `data:text/javascript,${encodeURIComponent("import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => process.exit(1)); parentPort.postMessage('ready');")}`,
+  );
+  const topics = [...TOPIC_SLUGS];
+  const ended = await desk.run({ topics }, { reader: createBodyReader({ fromBytes: 0, module: dying }) });
+  assert.equal(ended.state, 'incomplete');
+  assert.equal(desk.charged(), 70);
+  assert.deepEqual(await desk.ledger(), { charged: 70, unknown: 0, open: 0 });
+  assert.match(desk.output(), /could not be read/);
+});
+
+/** The rows without the times, which differ from desk to desk. */
+function hazards(text: string): string[] {
+  return text.split('\n').map((line) => line.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, ''));
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { zstdDecompressSync } from 'node:zlib';
+import { MAX_BODY_BYTES } from '../../../src/fetch/client.ts';
+import { unread } from '../../../src/fetch/envelope.ts';
+import { type BodyReaderOptions, createBodyReader } from '../../../src/job/reading/body-readers.ts';
+import { type Task, take } from '../../../src/job/reading/taken.ts';
+import { ENTERPRISE, envelopeOf, PLACE } from '../../fetch/answers.ts';
+
+const TASK: Task = { call: ENTERPRISE, location: PLACE, keepDetails: false };
+
+function readerOf(t: TestContext, options: BodyReaderOptions = {}) {
+  const reader = createBodyReader({ fromBytes: 0, workers: 2, ...options });
+  t.after(() => reader.close());
+  return reader;
+}
+
+/** A worker made of this text. */
+const moduleOf = (text: string) => new URL(`data:text/javascript,${encodeURIComponent(text)}`);
+const READY = "import { parentPort } from 'node:worker_threads'; parentPort.postMessage('ready');";
+
+/** An enterprise bundle with so many records of `details`. */
+function bodyOf(records: number): Buffer {
+  const envelope = envelopeOf(ENTERPRISE);
+  const events = Array.from({ length: records }, (_, index) => ({ year: 2000 + (index % 20), name: `Größe ${index}` }));
+  (envelope.data as { topics: Record<string, { details: unknown }> }).topics.wildfire!.details = {
+    current: [],
+    historical: events,
+    perimeters: null,
+  };
+  return Buffer.from(JSON.stringify(envelope));
+}
+
+test('a worker reads what the loop would read', async (t) => {
+  const reader = readerOf(t);
+  for (const [call, body] of [
+    [ENTERPRISE, bodyOf(5_000)],
+    [ENTERPRISE, Buffer.from('<html>')],
+    [ENTERPRISE, Buffer.from(JSON.stringify(envelopeOf(ENTERPRISE, { lat: 1, lng: 1 })))],
+    [{ kind: 'single', topic: 'wildfire' } as const, bodyOf(1)],
+  ] as const) {
+    for (const keepDetails of [false, true]) {
+      const task = { ...TASK, call, keepDetails };
+      assert.deepEqual(await reader.read(task, Buffer.from(body)), take(task, body));
+    }
+  }
+});
+
+test('a large body is handed over, a small one is read at once', async (t) => {
+  const reader = readerOf(t, { fromBytes: 100_000 });
+  const [large, small] = [bodyOf(5_000), bodyOf(10)];
+  const readings = [reader.read(TASK, large), reader.read(TASK, small)];
+  for (const reading of await Promise.all(readings)) assert.equal(reading.ok, true);
+  assert.deepEqual([large.length, small.length > 0], [0, true]);
+});
+
+test('details come compressed and whole; where there are none, null', async (t) => {
+  const reading = await readerOf(t).read({ ...TASK, keepDetails: true }, bodyOf(3_000));
+  assert.ok(reading.ok);
+  const [wildfire, radon] = [reading.results.get('wildfire')!, reading.results.get('radon')!];
+  assert.ok(wildfire.ok && wildfire.result.details && radon.ok);
+  const json = zstdDecompressSync(wildfire.result.details.zstd);
+  assert.equal(json.length, wildfire.result.details.bytes);
+  assert.equal(JSON.parse(json.toString()).historical.length, 3_000);
+  assert.ok(json.length > 10 * wildfire.result.details.zstd.length);
+  assert.equal(radon.result.details, null);
+});
+
+test('more bodies than workers are all read, each for itself', async (t) => {
+  const reader = readerOf(t);
+  const counts = Array.from({ length: 20 }, (_, index) => 50 * index);
+  const readings = await Promise.all(counts.map((count) => reader.read(TASK, bodyOf(count))));
+  const read = readings.map((reading) => {
+    const found = reading.ok ? reading.results.get('wildfire') : undefined;
+    return found?.ok ? found.result.fields : null;
+  });
+  for (const [index, fields] of read.entries()) assert.ok(fields?.includes(counts[index]!), String(fields));
+});
+
+test('a worker that runs out of memory ends as unread', async (t) => {
+  const module = moduleOf(`${READY} parentPort.on('message', () => { for (const all = []; ; ) all.push([all]); });`);
+  const reading = await readerOf(t, { heapMb: 24, module }).read(TASK, bodyOf(1));
+  assert.deepEqual(reading, unread('it needs more than 24 MB of memory'));
+});
+
+test('the largest body there may be, made of nothing but brackets, is read and refused', async (t) => {
+  const unit = '{},';
+  const body = Buffer.from(`{"data":[${unit.repeat(MAX_BODY_BYTES / unit.length - 10)}0]}`);
+  const reading = await readerOf(t).read(TASK, body);
+  assert.ok(!reading.ok && reading.reason === 'shape', JSON.stringify(reading).slice(0, 200));
+});
+
+for (const [name, text, says] of [
+  ['throws', `${READY} parentPort.on('message', () => { throw new Error('broken'); });`, /could not be read: broken$/],
+  ['exits', `${READY} parentPort.on('message', () => process.exit(1));`, /its reader ended$/],
+  ['never answers', `${READY} parentPort.on('message', () => { for (;;); });`, /it took more than 0\.2 s$/],
+] as const) {
+  test(`a worker that ${name} ends as unread, every time`, async (t) => {
+    const reader = readerOf(t, { workers: 1, limitMs: 200, module: moduleOf(text) });
+    for (const reading of await Promise.all([1, 2, 3].map((count) => reader.read(TASK, bodyOf(count))))) {
+      assert.ok(!reading.ok && reading.reason === 'unread');
+      assert.match(reading.message, says);
+    }
+  });
+}
+
+for (const [name, module] of [
+  ['is not there', new URL('./no-such-worker.js', import.meta.url)],
+  ['fails as it starts', moduleOf("throw new Error('no')")],
+  ['ends as it starts', moduleOf('process.exit(0)')],
+] as const) {
+  test(`where the worker ${name}, the body is read here`, async (t) => {
+    const reading = await readerOf(t, { module }).read(TASK, bodyOf(10));
+    assert.equal(reading.ok, true);
+  });
+}
+
+test('closing settles what is still being read', async () => {
+  const stuck = moduleOf(`${READY} parentPort.on('message', () => { for (;;); });`);
+  const reader = createBodyReader({ fromBytes: 0, workers: 1, module: stuck });
+  const readings = [reader.read(TASK, bodyOf(1)), reader.read(TASK, bodyOf(1))];
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await reader.close();
+  for (const reading of await Promise.all(readings)) assert.ok(!reading.ok && reading.reason === 'unread');
+  assert.equal((await reader.read(TASK, bodyOf(1))).ok, false);
+});
+
+test('details too deep to be written again are left out; the answer stays', () => {
+  const envelope = JSON.stringify(envelopeOf(ENTERPRISE)).replace(
+    /("wildfire":.*?"details":)null/,
+    (_, start) => `${start}{"current":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
+  );
+  const reading = take({ ...TASK, keepDetails: true }, Buffer.from(envelope));
+  assert.ok(reading.ok);
+  const wildfire = reading.results.get('wildfire')!;
+  assert.ok(wildfire.ok && wildfire.result.details === undefined && wildfire.result.fields.length > 0);
+});
