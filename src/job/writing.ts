@@ -1,9 +1,10 @@
 import { addedColumns, bareFields, enrichedFields } from '../columns/row.ts';
 import { cellStatus, ROW_STATUSES, type RowStatus } from '../columns/status.ts';
 import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts';
-import { statusOfFinding } from '../geo/parse-location.ts';
+import { type LocationFinding, statusOfFinding } from '../geo/parse-location.ts';
 import type { Book, Row, WriteResult } from '../rows/port.ts';
 import type { Store } from '../store/port.ts';
+import type { CellFields } from './cell-fields.ts';
 import { readKnownAreas, withAreas } from './planning/area-plan.ts';
 import type { Freshness } from './planning/freshness.ts';
 import { locate, rowValue, type Scan } from './scan/scan.ts';
@@ -17,13 +18,13 @@ export interface Written extends WriteResult {
   readonly value: StatusCounts;
 }
 
-interface Finished {
-  readonly status: RowStatus;
-  readonly fields: readonly Field[];
-}
+/** The first field of a row is its status. */
+type Fields = readonly Field[];
 
-/** Cells whose finished fields are kept for the next batches: rows of one place often stand near each other. */
-const CELLS_KEPT = 20_000;
+/** Notes of unreadable rows name counts, so they can differ without end. */
+const NOTES_KEPT = 1_000;
+
+const CELLS_PER_READ = 2_000;
 
 /** What the last pass needs. */
 export interface Writing {
@@ -34,64 +35,108 @@ export interface Writing {
   readonly source: number;
   readonly sample: boolean;
   readonly freshness: Freshness;
+  /** The cells that the plan has finished; gets the others, and is closed at the end. */
+  readonly finished: CellFields;
 }
 
 /**
  * The last pass: streams the input once more, joins each row with the store, writes. A pure function of input, store and
  * job (with the time of the run), so a resumed run writes what an undisturbed one would have written.
  */
-export async function writeBook({ book, job, scan, store, source, sample, freshness }: Writing): Promise<Written> {
-  const { layout, cells, areas } = scan;
+export async function writeBook(writing: Writing): Promise<Written> {
+  const { book, job, scan, finished } = writing;
+  const { layout, cells } = scan;
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
   const value = { ...status };
-  const bare = new Map<string, Finished>();
-  let finished = new Map<number, Finished>();
-  const known = job.areas === null ? null : await readKnownAreas(areas, store, source);
-
-  const bareRow = (name: RowStatus, note: string): Finished => {
-    let row = bare.get(note);
-    if (!row) {
-      row = { status: name, fields: bareFields(job.topics, { status: name, note }, sample, job.counts) };
-      // Notes of unreadable rows name counts, so they can differ without end.
-      if (bare.size < CELLS_KEPT) bare.set(note, row);
-    }
-    return row;
-  };
-
-  const finish = (own: CellRecord, number: number): Finished => {
-    const { record, used } = known ? withAreas(own, number, job, areas, known, freshness) : { record: own, used: [] };
-    const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt);
-    const note = [found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
-    return { status: found.status, fields: enrichedFields(record, job.topics, { ...found, note }, sample, job.counts) };
-  };
+  const readCells = await cellReader(writing);
+  const bareRow = bareRows(writing);
+  for (const numbers of unfinished(cells.size, finished)) {
+    for (const [index, fields] of (await readCells(numbers)).entries()) finished.put(numbers[index]!, fields);
+  }
+  let lastNumber = NOWHERE;
+  let lastFields: Fields = [];
 
   const fill = async (rows: readonly Row[]) => {
     const places = rows.map((row) => locate(row, job.precision));
-    const numbers = places.map((place) => (place.ok ? cells.numberOf(place.cell) : -1));
-    if (finished.size + numbers.length > CELLS_KEPT) finished = new Map();
-    const wanted = [...new Set(numbers)].filter((number) => number >= 0 && !finished.has(number));
-    const records = await store.read(
-      source,
-      wanted.map((number) => cells.cell(number)),
-    );
-    for (const [index, number] of wanted.entries())
-      finished.set(number, finish(records[index] ?? EMPTY_RECORD, number));
-    return places.map((place, index) => {
-      const row = place.ok
-        ? finished.get(numbers[index]!)!
-        : bareRow(place.finding === 'unreadable' ? 'invalid' : statusOfFinding(place.finding), place.note);
-      status[row.status]++;
-      value[row.status] += rowValue(rows[index]!, layout).value;
-      return row.fields;
+    const numbers = places.map((place) => (place.ok ? cells.numberOf(place.cell) : NOWHERE));
+    const unkept = [...new Set(numbers)].filter((number) => number !== NOWHERE && !finished.has(number));
+    const read = unkept.length === 0 ? [] : await readCells(unkept);
+    const readBy = new Map(unkept.map((number, index) => [number, read[index]!]));
+    return rows.map((row, index) => {
+      const place = places[index]!;
+      const number = numbers[index]!;
+      let fields: Fields;
+      if (!place.ok) fields = bareRow(place.finding, place.note);
+      else if (number === lastNumber) fields = lastFields;
+      else {
+        // Neighbours of one cell share an array, so that a writer need not make the same thing of it twice.
+        fields = readBy.get(number) ?? finished.get(number);
+        [lastNumber, lastFields] = [number, fields];
+      }
+      const name = fields[0] as RowStatus;
+      status[name]++;
+      value[name] += rowValue(row, layout).value;
+      return fields;
     });
   };
 
-  const result = await book.write({
-    output: job.output,
-    columns: layout.columns,
-    dropFrom: layout.dropFrom,
-    added: addedColumns(job.topics, job.prefix, job.counts),
-    fill,
-  });
-  return { ...result, status, value };
+  try {
+    const result = await book.write({
+      output: job.output,
+      columns: layout.columns,
+      dropFrom: layout.dropFrom,
+      added: addedColumns(job.topics, job.prefix, job.counts),
+      fill,
+    });
+    return { ...result, status, value };
+  } finally {
+    finished.close();
+  }
+}
+
+const NOWHERE = -1;
+
+/** The numbers of the cells that the plan did not finish, in batches. */
+function* unfinished(cells: number, finished: CellFields): Generator<number[]> {
+  let numbers: number[] = [];
+  for (let number = 0; number < cells; number++) {
+    if (!finished.has(number)) numbers.push(number);
+    if (numbers.length < CELLS_PER_READ) continue;
+    yield numbers;
+    numbers = [];
+  }
+  if (numbers.length > 0) yield numbers;
+}
+
+/** Reads cells from the store and finishes their fields. */
+async function cellReader({ job, scan, store, source, sample, freshness }: Writing) {
+  const { cells, areas } = scan;
+  const known = job.areas === null ? null : await readKnownAreas(areas, store, source);
+  const finish = (own: CellRecord, number: number): Fields => {
+    const { record, used } = known ? withAreas(own, number, job, areas, known, freshness) : { record: own, used: [] };
+    const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt);
+    const note = [found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
+    return enrichedFields(record, job.topics, { ...found, note }, sample, job.counts);
+  };
+  return async (numbers: readonly number[]): Promise<Fields[]> => {
+    const records = await store.read(
+      source,
+      numbers.map((number) => cells.cell(number)),
+    );
+    return records.map((record, index) => finish(record ?? EMPTY_RECORD, numbers[index]!));
+  };
+}
+
+/** The fields of rows that were not looked up; rows of one note share them. */
+function bareRows({ job, sample }: Writing): (finding: LocationFinding | 'unreadable', note: string) => Fields {
+  const bare = new Map<string, Fields>();
+  return (finding, note) => {
+    let fields = bare.get(note);
+    if (!fields) {
+      const status = finding === 'unreadable' ? 'invalid' : statusOfFinding(finding);
+      fields = bareFields(job.topics, { status, note }, sample, job.counts);
+      if (bare.size < NOTES_KEPT) bare.set(note, fields);
+    }
+    return fields;
+  };
 }
