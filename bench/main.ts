@@ -14,6 +14,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   { name: 'areas', what: 'credits with and without areas, a million locations', file: './areas.ts' },
   { name: 'throttle', what: 'how much of the credits a minute the throttle uses', file: './throttle.ts' },
   { name: 'rows', what: 'reading and writing CSV', file: './rows.ts' },
+  { name: 'warm', what: 'a run with everything cached, against DuckDB', file: './warm.ts' },
   { name: 'parquet', what: 'reading and writing Parquet', file: './parquet.ts' },
   { name: 'service', what: 'answers a second of the service', file: './service.ts' },
 ];

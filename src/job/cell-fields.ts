@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FieldPacker } from '../columns/packed-fields.ts';
+import { ROW_STATUSES, type RowStatus } from '../columns/status.ts';
 import type { Field } from '../contract/answer.ts';
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
@@ -30,6 +31,7 @@ export class CellFields {
   /** The place of a cell plus one, 0 for none; as a double, because 4 GB are 20 million cells only. */
   readonly #places: Float64Array;
   readonly #lengths: Uint16Array;
+  readonly #statuses: Uint8Array;
   readonly #read = Buffer.allocUnsafe(LONGEST);
   /** The chunk that is being filled, and how far. */
   #chunk: Buffer = Buffer.alloc(0);
@@ -43,6 +45,7 @@ export class CellFields {
     this.#chunksInMemory = Math.floor(bytesInMemory / CHUNK_BYTES);
     this.#places = new Float64Array(cells);
     this.#lengths = new Uint16Array(cells);
+    this.#statuses = new Uint8Array(cells);
   }
 
   has(cell: number): boolean {
@@ -57,7 +60,13 @@ export class CellFields {
     packed.copy(this.#chunk, this.#used);
     this.#places[cell] = this.#chunkNumber * CHUNK_BYTES + this.#used + 1;
     this.#lengths[cell] = packed.length;
+    this.#statuses[cell] = ROW_STATUSES.indexOf(fields[0] as RowStatus);
     this.#used += packed.length;
+  }
+
+  /** The status of a cell that it has, which is the first of its fields. */
+  status(cell: number): RowStatus {
+    return ROW_STATUSES[this.#statuses[cell]!]!;
   }
 
   /** The fields of a cell that it has. */

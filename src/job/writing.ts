@@ -2,7 +2,7 @@ import { addedColumns, bareFields, enrichedFields } from '../columns/row.ts';
 import { cellStatus, ROW_STATUSES, type RowStatus } from '../columns/status.ts';
 import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts';
 import { type LocationFinding, statusOfFinding } from '../geo/parse-location.ts';
-import type { Book, Row, WriteResult } from '../rows/port.ts';
+import { type Book, type KeyedRows, NO_KEY, type Row, type WriteResult } from '../rows/port.ts';
 import type { Store } from '../store/port.ts';
 import type { CellFields } from './cell-fields.ts';
 import { readKnownAreas, withAreas } from './planning/area-plan.ts';
@@ -24,7 +24,7 @@ type Fields = readonly Field[];
 /** Notes of unreadable rows name counts, so they can differ without end. */
 const NOTES_KEPT = 1_000;
 
-const CELLS_PER_READ = 2_000;
+const CELLS_PER_READ = 250;
 
 /** What the last pass needs. */
 export interface Writing {
@@ -53,31 +53,35 @@ export async function writeBook(writing: Writing): Promise<Written> {
   for (const numbers of unfinished(cells.size, finished)) {
     for (const [index, fields] of (await readCells(numbers)).entries()) finished.put(numbers[index]!, fields);
   }
-  let lastNumber = NOWHERE;
-  let lastFields: Fields = [];
 
-  const fill = async (rows: readonly Row[]) => {
-    const places = rows.map((row) => locate(row, job.precision));
-    const numbers = places.map((place) => (place.ok ? cells.numberOf(place.cell) : NOWHERE));
-    const unkept = [...new Set(numbers)].filter((number) => number !== NOWHERE && !finished.has(number));
-    const read = unkept.length === 0 ? [] : await readCells(unkept);
-    const readBy = new Map(unkept.map((number, index) => [number, read[index]!]));
-    return rows.map((row, index) => {
-      const place = places[index]!;
-      const number = numbers[index]!;
-      let fields: Fields;
-      if (!place.ok) fields = bareRow(place.finding, place.note);
-      else if (number === lastNumber) fields = lastFields;
-      else {
-        // Neighbours of one cell share an array, so that a writer need not make the same thing of it twice.
-        fields = readBy.get(number) ?? finished.get(number);
-        [lastNumber, lastFields] = [number, fields];
+  const fillKeyed = async (rows: readonly Row[]): Promise<KeyedRows> => {
+    const keys = new Int32Array(rows.length).fill(NO_KEY);
+    const own = new Map<number, Fields>();
+    const unkept: { readonly index: number; readonly number: number }[] = [];
+    for (const [index, row] of rows.entries()) {
+      const place = locate(row, job.precision);
+      if (!place.ok) {
+        const bare = bareRow(place.finding, place.note);
+        own.set(index, bare.fields);
+        if (bare.number !== null) keys[index] = cells.size + bare.number;
+        continue;
       }
-      const name = fields[0] as RowStatus;
+      const number = cells.numberOf(place.cell);
+      if (finished.has(number)) keys[index] = number;
+      else unkept.push({ index, number });
+    }
+    const read = unkept.length === 0 ? [] : await readCells(unkept.map(({ number }) => number));
+    for (const [at, { index }] of unkept.entries()) own.set(index, read[at]!);
+    for (const [index, row] of rows.entries()) {
+      const name = (own.get(index)?.[0] as RowStatus | undefined) ?? finished.status(keys[index]!);
       status[name]++;
       value[name] += rowValue(row, layout).value;
-      return fields;
-    });
+    }
+    return { keys, fields: (index) => own.get(index) ?? finished.get(keys[index]!) };
+  };
+  const fill = async (rows: readonly Row[]) => {
+    const { fields } = await fillKeyed(rows);
+    return rows.map((_, index) => fields(index));
   };
 
   try {
@@ -87,14 +91,13 @@ export async function writeBook(writing: Writing): Promise<Written> {
       dropFrom: layout.dropFrom,
       added: addedColumns(job.topics, job.prefix, job.counts),
       fill,
+      fillKeyed,
     });
     return { ...result, status, value };
   } finally {
     finished.close();
   }
 }
-
-const NOWHERE = -1;
 
 /** The numbers of the cells that the plan did not finish, in batches. */
 function* unfinished(cells: number, finished: CellFields): Generator<number[]> {
@@ -127,16 +130,24 @@ async function cellReader({ job, scan, store, source, sample, freshness }: Writi
   };
 }
 
+/** The fields of a row that was not looked up, and the number of its note; null where there are too many notes. */
+interface BareRow {
+  readonly number: number | null;
+  readonly fields: Fields;
+}
+
 /** The fields of rows that were not looked up; rows of one note share them. */
-function bareRows({ job, sample }: Writing): (finding: LocationFinding | 'unreadable', note: string) => Fields {
-  const bare = new Map<string, Fields>();
+function bareRows({ job, sample }: Writing): (finding: LocationFinding | 'unreadable', note: string) => BareRow {
+  const bare = new Map<string, BareRow>();
   return (finding, note) => {
-    let fields = bare.get(note);
-    if (!fields) {
+    let row = bare.get(note);
+    if (!row) {
       const status = finding === 'unreadable' ? 'invalid' : statusOfFinding(finding);
-      fields = bareFields(job.topics, { status, note }, sample, job.counts);
-      if (bare.size < NOTES_KEPT) bare.set(note, fields);
+      const isKept = bare.size < NOTES_KEPT;
+      const fields = bareFields(job.topics, { status, note }, sample, job.counts);
+      row = { number: isKept ? bare.size : null, fields };
+      if (isKept) bare.set(note, row);
     }
-    return fields;
+    return row;
   };
 }

@@ -21,6 +21,7 @@ test('cells that do not fit in memory come back from the temporary file', () => 
 test('fields that are too long are not kept: they are read from the store', () => {
   const kept = new CellFields(2, 1);
   kept.put(0, ['x'.repeat(40_000)]);
-  kept.put(1, ['ok']);
+  kept.put(1, ['deferred']);
+  assert.equal(kept.status(1), 'deferred');
   assert.deepEqual([kept.has(0), kept.has(1)], [false, true]);
 });
