@@ -37,6 +37,9 @@ export class FieldPacker {
   #bytes = Buffer.allocUnsafe(4096);
   #day = Number.NaN;
   #dayText = '';
+  /** The answers of a bundle have one time, and those of a night lie together. */
+  #lastText = '';
+  #lastTime: number | null = null;
 
   /** The packed fields. Valid until the next call. */
   pack(fields: readonly Field[]): Buffer {
@@ -90,7 +93,8 @@ export class FieldPacker {
     let at = from;
     let number = this.#numbers.get(text);
     if (number === undefined) {
-      const time = timeOf(text);
+      const time = text === this.#lastText ? this.#lastTime : timeOf(text);
+      [this.#lastText, this.#lastTime] = [text, time];
       if (time !== null) {
         this.#bytes[at] = TIME;
         return this.#bytes.writeUIntLE(time, at + 1, 6);
