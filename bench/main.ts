@@ -14,6 +14,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   { name: 'areas', what: 'credits with and without areas, a million locations', file: './areas.ts' },
   { name: 'throttle', what: 'how much of the credits a minute the throttle uses', file: './throttle.ts' },
   { name: 'rows', what: 'reading and writing CSV', file: './rows.ts' },
+  { name: 'warm', what: 'a run with everything cached, against DuckDB', file: './warm.ts' },
   { name: 'parquet', what: 'reading and writing Parquet', file: './parquet.ts' },
   { name: 'bodies', what: 'enterprise answers of 6 MB handled a second', file: './bodies.ts' },
   { name: 'lookups', what: 'cells planned a second, store lookups a second', file: './lookups.ts' },

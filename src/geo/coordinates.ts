@@ -26,8 +26,14 @@ export function locationOf(cell: Cell): Location {
   return { lat: cell.lat7 / UNITS_PER_DEGREE, lng: cell.lng7 / UNITS_PER_DEGREE };
 }
 
+/** Farther from a half than this, the rounding below cannot change the result: 15 digits of 1.8e9 are exact to 5e-6. */
+const NEAR_HALF = 1e-5;
+
 function roundTo(degrees: number, precision: number): number {
-  // Rounding the scaled value once more keeps 34.00005 * 1e4 = 340000.49999999994 from being cut below its half.
-  const scaled = Math.round(Number((degrees * 10 ** precision).toPrecision(15)));
+  const exact = degrees * 10 ** precision;
+  // Rounding the scaled value once more keeps 34.00005 * 1e4 = 340000.49999999994 from being cut below its half. It goes
+  // through a text, which took a tenth of a scan; so only near a half.
+  const isNearHalf = Math.abs(exact - Math.floor(exact) - 0.5) < NEAR_HALF;
+  const scaled = Math.round(isNearHalf ? Number(exact.toPrecision(15)) : exact);
   return scaled * 10 ** (MAX_PRECISION - precision) + 0;
 }

@@ -1,7 +1,11 @@
 import type { Clock } from '../clock.ts';
+import { addedColumns, enrichedFields } from '../columns/row.ts';
+import type { CellRecord } from '../contract/answer.ts';
+import type { TopicSlug } from '../contract/topics.ts';
 import type { Market } from '../plan/cheapest-calls.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
 import type { Store } from '../store/port.ts';
+import { CellFields } from './cell-fields.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
 import { type Key, Keyring } from './planning/keyring.ts';
 import { marketOf } from './planning/market.ts';
@@ -43,6 +47,8 @@ export interface Prepared {
   readonly keyring: Keyring;
   readonly freshness: Freshness;
   readonly book: Awaited<ReturnType<typeof openBook>>;
+  /** What the write puts behind the rows of cells that lack nothing: the plan has read them, and nothing is bought there. */
+  readonly finished: CellFields;
 }
 
 /** Scans and prices a job; spends nothing. @throws INPUT_*, SCOPE_MISSING, STORE_* */
@@ -53,7 +59,20 @@ export async function prepare(job: Job, connection: Connection, store: Store, ef
   const keyring = await Keyring.open(connection.keys, store, source);
   const market = marketOf(job, await store.bundleContents(source), keyring);
   const freshness = freshnessOf(job, effects.clock.now());
-  const plan = await makePlan(job, scanned, store, source, market, keyring, freshness);
+  const finished = new CellFields(scanned.cells.size, addedColumns(job.topics, job.prefix, job.counts).length);
+  const keep = (cell: number, record: CellRecord) => {
+    if (isSettled(record, job.topics, freshness)) {
+      finished.put(cell, enrichedFields(record, job.topics, SETTLED, connection.sample, job.counts));
+    }
+  };
+  const plan = await makePlan(job, scanned, store, source, market, keyring, freshness, keep);
   const summary = planSummary(plan, job, market, connection.sample);
-  return { job, connection, plan, summary, market, source, keyring, freshness, book };
+  return { job, connection, plan, summary, market, source, keyring, freshness, book, finished };
+}
+
+const SETTLED = { status: 'ok', note: '' } as const;
+
+/** Whether each topic has a fresh answer of its own: then neither a purchase nor an area can add anything. */
+function isSettled({ answers }: CellRecord, topics: readonly TopicSlug[], { freshSince }: Freshness): boolean {
+  return topics.every((topic) => (answers.get(topic)?.asOf ?? Number.NEGATIVE_INFINITY) >= freshSince(topic));
 }

@@ -72,6 +72,7 @@ export async function run(
       source,
       sample: connection.sample,
       freshness,
+      finished: prepared.finished,
     });
     const spent = await store.runSpending(number);
     const ended = runSummary(summary, number, spent, written, job.output, stop);

@@ -1,5 +1,4 @@
 import type { Writable } from 'node:stream';
-import type { Field } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
 import { type CsvBatch, CUT_WIDTH, csvBatches, cutRecord } from './csv-batches.ts';
 import { type CsvOptions, type Dialect, readDialect } from './csv-dialect.ts';
@@ -7,6 +6,7 @@ import { encodingToWrite } from './csv-encoding.ts';
 import { type SuffixWriter, suffixWriter } from './csv-suffix.ts';
 import { type ByteGatherer, gatherBytes } from './gather-bytes.ts';
 import type { InputFile } from './input-file.ts';
+import { keptSuffixes } from './kept-suffixes.ts';
 import { openMatchingOutput } from './matching-output.ts';
 import type { Book, Row, WriteRequest, WriteResult } from './port.ts';
 
@@ -40,6 +40,7 @@ async function writeRows(
   const { delimiter } = dialect;
   const encoding = await encodingToWrite(input, dialect);
   const addSuffix = suffixWriter({ delimiter, encoding, width: request.added.length });
+  const addKept = keptSuffixes(addSuffix);
   const joint = jointOf(delimiter, request);
   const output = await openMatchingOutput(request.output, input, stdout, request.signal);
   try {
@@ -47,15 +48,15 @@ async function writeRows(
     addHeader(gathered, input.head, dialect, request, addSuffix);
     let rows = 0;
     for await (const batch of csvBatches(input, dialect, request)) {
-      const filled = batch.rows.length === 0 ? [] : await request.fill(batch.rows);
-      if (filled.length !== batch.rows.length) {
-        throw new PerilbookError(
-          'BUG',
-          `${batch.rows.length} rows were given ${filled.length} answers`,
-          'Please report this.',
-        );
+      if (request.fillKeyed && batch.rows.length > 0) {
+        const filled = await request.fillKeyed(batch.rows);
+        checkCount(batch.rows, filled.keys);
+        addBatch(gathered, batch, joint, (row) => addKept(row, filled, gathered));
+      } else {
+        const filled = batch.rows.length === 0 ? [] : await request.fill(batch.rows);
+        checkCount(batch.rows, filled);
+        addBatch(gathered, batch, joint, (row) => addSuffix(filled[row]!, gathered));
       }
-      addBatch(gathered, batch, joint, filled, addSuffix);
       rows += batch.rows.length;
       await gathered.flushIfFull();
     }
@@ -69,20 +70,24 @@ async function writeRows(
   }
 }
 
+function checkCount(rows: readonly Row[], given: { readonly length: number }): void {
+  if (given.length === rows.length) return;
+  throw new PerilbookError('BUG', `${rows.length} rows were given ${given.length} answers`, 'Please report this.');
+}
+
 /** The bytes of a batch with each suffix set in where its record ends; line ends and blank lines are copied with the rest. */
 function addBatch(
   gathered: ByteGatherer,
-  { bytes, from, to, cuts }: CsvBatch,
+  { rows, bytes, from, to, cuts }: CsvBatch,
   joint: string,
-  filled: readonly (readonly Field[])[],
-  addSuffix: SuffixWriter,
+  addFields: (row: number) => void,
 ): void {
   let copied = from;
-  for (let row = 0; row < filled.length; row++) {
+  for (let row = 0; row < rows.length; row++) {
     const at = row * CUT_WIDTH;
     gathered.addBytes(bytes, copied, cuts[at]!);
     for (let missing = cuts[at + 1]!; missing >= 0; missing--) gathered.addText(joint);
-    addSuffix(filled[row]!, gathered);
+    addFields(row);
     copied = cuts[at + 2]!;
   }
   gathered.addBytes(bytes, copied, to);

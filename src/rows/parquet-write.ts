@@ -47,7 +47,11 @@ export async function writeParquet(
     for (const group of file.rowGroups) {
       for await (const rows of rowsOfGroup(file, pass, group, firstRow, wanted)) {
         request.signal?.throwIfAborted();
-        for (const fields of await filledRows(request, rows)) gathered.add(fields);
+        if (request.fillKeyed) {
+          const filled = await request.fillKeyed(rows);
+          checkCount(rows, filled.keys);
+          gathered.addKeyed(filled);
+        } else for (const fields of await filledRows(request, rows)) gathered.add(fields);
       }
       firstRow += group.rows;
       addedTo.push(await sink.addChunks(gathered.take()));
@@ -68,8 +72,14 @@ export async function writeParquet(
 /** Asks for the fields of some rows, and checks that each row got its own. */
 export async function filledRows(request: WriteRequest, rows: readonly Row[]) {
   const filled = await request.fill(rows);
-  if (filled.length === rows.length) return filled;
-  throw new PerilbookError('BUG', `${rows.length} rows were given ${filled.length} answers`, 'Please report this.');
+  checkCount(rows, filled);
+  return filled;
+}
+
+/** Throws unless each row was given its own. */
+export function checkCount(rows: readonly Row[], given: { readonly length: number }): void {
+  if (given.length === rows.length) return;
+  throw new PerilbookError('BUG', `${rows.length} rows were given ${given.length} answers`, 'Please report this.');
 }
 
 async function copyBody(pass: InputPass, end: number, sink: ParquetSink, signal?: AbortSignal): Promise<void> {

@@ -41,8 +41,22 @@ export interface WriteRequest {
   /** The fields to append to each row of a batch, in the order of `added`. Rows with the same answer may share one array
    * (by identity): a writer may keep what it made of it. */
   readonly fill: (rows: readonly Row[]) => Promise<readonly (readonly Field[])[]>;
+  /** The same, for writers that make something of the fields once and use it for all rows that share them: such a writer
+   * calls this in place of `fill`, and the arrays of the others are never made. */
+  readonly fillKeyed?: (rows: readonly Row[]) => Promise<KeyedRows>;
   readonly signal?: AbortSignal;
 }
+
+/** The fields of a batch of rows, made when they are asked for. Valid until the next batch is filled. */
+export interface KeyedRows {
+  /** A small whole number for each row: rows of one number have the same fields, in all batches. `NO_KEY` for a row that
+   * stands for itself. */
+  readonly keys: Int32Array;
+  /** The fields of the row at an index of the batch. */
+  readonly fields: (index: number) => readonly Field[];
+}
+
+export const NO_KEY = -1;
 
 export interface WriteResult {
   readonly rows: number;

@@ -12,11 +12,18 @@ export interface Freshness {
 }
 
 export function freshnessOf(job: Job, startedAt: number): Freshness {
+  // Asked for each topic of each cell, millions of times.
+  const known = new Map<TopicSlug, number>();
   return {
     startedAt,
     freshSince: (topic) => {
-      const timeToLive = job.timeToLive(topic);
-      return timeToLive === null ? 0 : startedAt - timeToLive;
+      let since = known.get(topic);
+      if (since === undefined) {
+        const timeToLive = job.timeToLive(topic);
+        since = timeToLive === null ? 0 : startedAt - timeToLive;
+        known.set(topic, since);
+      }
+      return since;
     },
   };
 }

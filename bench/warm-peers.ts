@@ -1,0 +1,73 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { parse } from 'csv-parse';
+import { stringify } from 'csv-stringify';
+import { LATITUDE, LONGITUDE } from './oed-portfolio.ts';
+
+/** What the peers of a warm run are given: the book and the answers in files of one format. */
+export interface PeerFiles {
+  readonly input: string;
+  readonly answers: string;
+  readonly output: string;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+async function inDuckdb(sql: string): Promise<void> {
+  const instance = await DuckDBInstance.create(':memory:', { threads: '2' });
+  const connection = await instance.connect();
+  await connection.run(sql);
+  connection.closeSync();
+  instance.closeSync();
+}
+
+/** The join of the book with the table of answers by `COPY`; the answers are read from their file, as Perilbook reads its
+ * store. `preserve_insertion_order` stays on, as rows must come back in order. */
+export async function duckdb({ input, answers, output }: PeerFiles, format: 'csv' | 'parquet'): Promise<void> {
+  const read = format === 'csv' ? 'read_csv' : 'read_parquet';
+  await inDuckdb(
+    `COPY (SELECT b.*, a.* EXCLUDE (lat7, lng7)
+       FROM ${read}(${quoted(input)}) b LEFT JOIN ${read}(${quoted(answers)}) a
+       ON a.lat7 = CAST(round(b.Latitude * 1e4) * 1000 AS INTEGER)
+       AND a.lng7 = CAST(round(b.Longitude * 1e4) * 1000 AS INTEGER))
+     TO ${quoted(output)} (FORMAT ${format})`,
+  );
+}
+
+/** Turns a CSV file into Parquet. */
+export async function toParquet(input: string, output: string): Promise<void> {
+  await inDuckdb(`COPY (FROM read_csv(${quoted(input)})) TO ${quoted(output)} (FORMAT parquet)`);
+}
+
+/** The rows of a file, and how many of them have the status `ok`. */
+export async function countOk(file: string): Promise<{ rows: number; ok: number }> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  const sql = `SELECT count(*)::INTEGER, (count(*) FILTER (hazard_status = 'ok'))::INTEGER FROM ${quoted(file)}`;
+  const [row] = (await connection.runAndReadAll(sql)).getRows();
+  return { rows: Number(row![0]), ok: Number(row![1]) };
+}
+
+/** What one would write with the usual libraries: all answers in a Map, then row after row. */
+export async function plain({ input, answers, output }: PeerFiles): Promise<void> {
+  const known = new Map<string, string[]>();
+  let names: string[] = [];
+  for await (const [lat7, lng7, ...fields] of createReadStream(answers).pipe(parse()) as AsyncIterable<string[]>) {
+    if (names.length === 0) names = fields;
+    else known.set(`${lat7},${lng7}`, fields);
+  }
+  const none = names.map(() => '');
+  const units = (degrees: string) => Math.round(Number(degrees) * 1e4) * 1000;
+  let isHeader = true;
+  const join = new Transform({
+    objectMode: true,
+    transform(record: string[], _encoding, done) {
+      const key = isHeader ? '' : `${units(record[LATITUDE]!)},${units(record[LONGITUDE]!)}`;
+      done(null, [...record, ...(isHeader ? names : (known.get(key) ?? none))]);
+      isHeader = false;
+    },
+  });
+  await pipeline(createReadStream(input), parse(), join, stringify(), createWriteStream(output));
+}

@@ -1,0 +1,174 @@
+/**
+ * The warm run: everything is in the store, nothing is bought; scan, plan and write, beside DuckDB and csv-parse doing the
+ * same join in the same run. Each in a process of its own, so that its peak memory is its own.
+ *
+ *     node bench/warm.ts [rows] [places]
+ */
+import { execFileSync } from 'node:child_process';
+import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import Database from 'better-sqlite3';
+import { systemClock } from '../src/clock.ts';
+import { columnsOf } from '../src/columns/columns.ts';
+import { NATURAL_SLUGS } from '../src/contract/topics.ts';
+import { prepare } from '../src/job/prepare.ts';
+import { newProgress, run as runJob } from '../src/job/run.ts';
+import { scan } from '../src/job/scan/scan.ts';
+import { makeJob } from '../src/job/settings/settings.ts';
+import { openBook } from '../src/rows/open-book.ts';
+import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import { writePortfolio } from './oed-portfolio.ts';
+import { table } from './table.ts';
+
+/** Loaded where they are used: DuckDB's library alone takes 150 MB, which are none of Perilbook's. */
+const peers = () => import('./warm-peers.ts');
+
+const RATINGS = ['Very Low', 'Relatively Low', 'Relatively Moderate', 'Relatively High', 'Very High'] as const;
+const ROUNDS = 3;
+const SOURCE = 'bench';
+
+type Format = 'csv' | 'parquet';
+type Runner = 'perilbook' | 'duckdb' | 'plain';
+const RUNS: readonly (readonly [Runner, Format])[] = [
+  ['perilbook', 'csv'],
+  ['duckdb', 'csv'],
+  ['plain', 'csv'],
+  ['perilbook', 'parquet'],
+  ['duckdb', 'parquet'],
+];
+
+const filesIn = (folder: string, format: Format) => ({
+  input: join(folder, `book.${format}`),
+  answers: join(folder, `answers.${format}`),
+  output: join(folder, `out.${format}`),
+});
+
+const jobIn = (folder: string, format: Format) => {
+  const { input, output } = filesIn(folder, format);
+  const settings = { input, output, topics: 'natural', counts: false, store: join(folder, 'store.db'), budget: 0 };
+  return makeJob([settings], { dataFolder: folder, workingFolder: folder });
+};
+
+const storeOf = (file: string) =>
+  openSqliteStore(file, systemClock, { name: 'bench', isAlive: () => true }, (topic) => columnsOf(topic).length);
+
+/** Fills the store and the peers' table with the same answers: a rating, a score of four decimals, a frequency of three. */
+async function makeAnswers(folder: string): Promise<number> {
+  const job = jobIn(folder, 'csv');
+  const { cells } = await scan(await openBook(job.input), job);
+  const store = storeOf(job.store);
+  const source = await store.source(SOURCE);
+  await store.close();
+  const database = new Database(job.store);
+  const insert = database.prepare('INSERT INTO cells (source, lat7, lng7, answers) VALUES (?, ?, ?, ?)');
+  const stream = createWriteStream(filesIn(folder, 'csv').answers);
+  const names = NATURAL_SLUGS.flatMap((slug) => columnsOf(slug).slice(0, 3));
+  stream.write(`lat7,lng7,hazard_status,${names.map(({ name }) => name).join()}\n`);
+  const now = Date.now();
+  database.transaction(() => {
+    for (let number = 0; number < cells.size; number++) {
+      const { lat7, lng7 } = cells.cell(number);
+      const packed = NATURAL_SLUGS.map((slug, topic) => {
+        const mixed = (number * 7919 + topic * 104_729) % 1_000_000;
+        const fields = [RATINGS[mixed % 5]!, mixed / 1e4, (mixed % 977) / 1000];
+        return [
+          slug,
+          [
+            now,
+            [
+              ...fields,
+              ...columnsOf(slug)
+                .slice(3)
+                .map(() => number % 9),
+            ],
+          ],
+        ] as const;
+      });
+      insert.run(source, lat7, lng7, JSON.stringify(Object.fromEntries(packed)));
+      stream.write(`${lat7},${lng7},ok,${packed.map(([, [, fields]]) => fields.slice(0, 3).join()).join()}\n`);
+    }
+  })();
+  database.close();
+  stream.end();
+  await finished(stream);
+  return cells.size;
+}
+
+async function perilbook(folder: string, format: Format): Promise<void> {
+  const job = jobIn(folder, format);
+  const store = storeOf(job.store);
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+  const effects = { clock: systemClock, random: Math.random, streams, notice: console.error };
+  const key = { secret: '', fingerprint: '', scopes: null };
+  const connection = { baseUrl: '', source: SOURCE, sample: false, keys: [key] };
+  const prepared = await prepare(job, connection, store, effects);
+  if (prepared.plan.price.credits !== 0) throw new Error('the store lacks something');
+  await runJob(prepared, store, effects, newProgress(), new AbortController().signal);
+  await store.close();
+}
+
+/** One measurement, in this process. */
+async function measure(runner: Runner, format: Format, folder: string): Promise<void> {
+  const begun = performance.now();
+  if (runner === 'perilbook') await perilbook(folder, format);
+  else if (runner === 'duckdb') await (await peers()).duckdb(filesIn(folder, format), format);
+  else await (await peers()).plain(filesIn(folder, format));
+  const seconds = (performance.now() - begun) / 1000;
+  console.log(JSON.stringify({ seconds, megabytes: process.resourceUsage().maxRSS / 1024 }));
+}
+
+const median = (figures: readonly number[]): number => figures.toSorted((a, b) => a - b)[figures.length >> 1]!;
+
+/** Makes the files and measures all, the peers in turn, so that a busy minute of the machine falls on each of them. */
+export async function run(rows = 1_000_000, places = 200_000, rounds = ROUNDS): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-warm-'));
+  try {
+    const csv = filesIn(folder, 'csv');
+    await writePortfolio(csv.input, { rows, places });
+    const cells = await makeAnswers(folder);
+    const parquet = filesIn(folder, 'parquet');
+    const { toParquet } = await peers();
+    await toParquet(csv.input, parquet.input);
+    await toParquet(csv.answers, parquet.answers);
+    console.log(`${rows} rows, ${(statSync(csv.input).size / 1e6).toFixed(0)} MB, ${cells} cells, 18 natural topics\n`);
+    const figures = RUNS.map(() => [] as { seconds: number; megabytes: number }[]);
+    for (let round = 0; round < rounds; round++) {
+      for (const [index, [runner, format]] of RUNS.entries()) {
+        const args = [import.meta.filename, runner, format, folder];
+        figures[index]!.push(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })));
+      }
+    }
+    for (const format of ['csv', 'parquet'] as const) await checkSame(folder, format, rows);
+    const seconds = figures.map((all) => median(all.map((one) => one.seconds)));
+    const lines = RUNS.map(([runner, format], index) => {
+      const peer = RUNS.findIndex((other) => other[0] === 'duckdb' && other[1] === format);
+      const ratio = (seconds[index]! / seconds[peer]!).toFixed(2);
+      const megabytes = Math.max(...figures[index]!.map((one) => one.megabytes)).toFixed(0);
+      return [`${runner}, ${format}`, seconds[index]!.toFixed(2), ratio, megabytes];
+    });
+    console.log(table(['warm run', `seconds (median of ${rounds})`, 'of DuckDB', 'peak MB'], lines));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A fast run that wrote less is none. The last to write was DuckDB or the plain one, so ours is written again. */
+async function checkSame(folder: string, format: Format, rows: number): Promise<void> {
+  const { countOk } = await peers();
+  const { output } = filesIn(folder, format);
+  const theirs = await countOk(output);
+  execFileSync(process.execPath, [import.meta.filename, 'perilbook', format, folder]);
+  const ours = await countOk(output);
+  if (ours.rows !== rows || theirs.rows !== rows || ours.ok !== theirs.ok) {
+    throw new Error(`${format}: ${JSON.stringify({ rows, ours, theirs })}`);
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [first, second, third] = process.argv.slice(2);
+  if (first === 'perilbook' || first === 'duckdb' || first === 'plain') await measure(first, second as Format, third!);
+  else await run(Number(first ?? 1_000_000), Number(second ?? 200_000));
+}

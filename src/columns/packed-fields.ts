@@ -1,0 +1,178 @@
+import type { Field } from '../contract/answer.ts';
+
+/*
+ * The fields of a row as bytes, one tag a field: 18 natural topics are some 210 bytes a cell, where an array of strings and
+ * boxed numbers takes 900 and the text of the store 780. What comes out is what went in, to the bit.
+ */
+const NULL = 0;
+const DOUBLE = 1;
+const WHOLE = 2;
+const MILLIONTHS = 3;
+const SMALL = 4;
+const TIME = 5;
+const KNOWN_TEXT = 6;
+const OWN_TEXT = 7;
+/** Tags from here on are the first texts themselves: ratings and statuses take one byte. */
+const FIRST_TEXT = 8;
+const SHORT_TEXTS = 256 - FIRST_TEXT;
+
+/** Texts beyond these are written out in each row: notes may differ without end. */
+const MOST_TEXTS = 65_536;
+const LONGEST_KNOWN = 200;
+
+/** Of a number, a time, a known text, or what stands before another text. */
+const MOST_BYTES = 9;
+
+const MILLION = 1e6;
+const DAY_MS = 86_400_000;
+const ISO_LENGTH = '2026-03-10T12:00:00.000Z'.length;
+
+const double = new Float64Array(1);
+const doubleBytes = new Uint8Array(double.buffer);
+
+/** Packs and unpacks the fields of many rows; texts that come again are kept once. */
+export class FieldPacker {
+  readonly #texts: string[] = [];
+  readonly #numbers = new Map<string, number>();
+  #bytes = Buffer.allocUnsafe(4096);
+  #day = Number.NaN;
+  #dayText = '';
+  /** The answers of a bundle have one time, and those of a night lie together. */
+  #lastText = '';
+  #lastTime: number | null = null;
+
+  /** The packed fields. Valid until the next call. */
+  pack(fields: readonly Field[]): Buffer {
+    let at = 0;
+    for (const field of fields) {
+      if (at + MOST_BYTES > this.#bytes.length) this.#grow(at + MOST_BYTES);
+      if (field === null) this.#bytes[at++] = NULL;
+      else if (typeof field === 'number') at = writeNumber(this.#bytes, at, field);
+      else at = this.#writeText(at, field);
+    }
+    return this.#bytes.subarray(0, at);
+  }
+
+  /** The fields that were packed at a place. */
+  unpack(bytes: Buffer, from: number, width: number): Field[] {
+    const fields: Field[] = [];
+    const texts = this.#texts;
+    let at = from;
+    for (let i = 0; i < width; i++) {
+      const tag = bytes[at++]!;
+      if (tag >= FIRST_TEXT) fields.push(texts[tag - FIRST_TEXT]!);
+      else if (tag === MILLIONTHS) {
+        fields.push(int32(bytes, at) / MILLION);
+        at += 4;
+      } else if (tag === DOUBLE) {
+        for (let b = 0; b < 8; b++) doubleBytes[b] = bytes[at + b]!;
+        fields.push(double[0]!);
+        at += 8;
+      } else if (tag === NULL) fields.push(null);
+      else if (tag === SMALL) fields.push(bytes[at++]!);
+      else if (tag === WHOLE) {
+        fields.push(int32(bytes, at));
+        at += 4;
+      } else if (tag === TIME) {
+        fields.push(this.#timeText(bytes.readUIntLE(at, 6)));
+        at += 6;
+      } else if (tag === KNOWN_TEXT) {
+        fields.push(texts[int32(bytes, at)]!);
+        at += 4;
+      } else {
+        const length = int32(bytes, at) * 2;
+        at += 4;
+        fields.push(bytes.toString('utf16le', at, at + length));
+        at += length;
+      }
+    }
+    return fields;
+  }
+
+  #writeText(from: number, text: string): number {
+    let at = from;
+    let number = this.#numbers.get(text);
+    if (number === undefined) {
+      const time = text === this.#lastText ? this.#lastTime : timeOf(text);
+      [this.#lastText, this.#lastTime] = [text, time];
+      if (time !== null) {
+        this.#bytes[at] = TIME;
+        return this.#bytes.writeUIntLE(time, at + 1, 6);
+      }
+      if (this.#texts.length < MOST_TEXTS && text.length <= LONGEST_KNOWN) {
+        number = this.#texts.push(text) - 1;
+        this.#numbers.set(text, number);
+      }
+    }
+    if (number !== undefined && number < SHORT_TEXTS) {
+      this.#bytes[at++] = FIRST_TEXT + number;
+      return at;
+    }
+    if (number !== undefined) {
+      this.#bytes[at] = KNOWN_TEXT;
+      return this.#bytes.writeInt32LE(number, at + 1);
+    }
+    // UTF-16, because an answer may hold half of a surrogate pair, which UTF-8 cannot.
+    this.#grow(at + MOST_BYTES + text.length * 2);
+    this.#bytes[at] = OWN_TEXT;
+    at = this.#bytes.writeInt32LE(text.length, at + 1);
+    return at + this.#bytes.write(text, at, 'utf16le');
+  }
+
+  /** The day's text is kept: most answers of a store come from few days, and a Date costs as much as all other fields. */
+  #timeText(time: number): string {
+    const day = Math.floor(time / DAY_MS);
+    if (day !== this.#day) {
+      this.#day = day;
+      this.#dayText = new Date(time).toISOString().slice(0, 11);
+    }
+    const ms = time - day * DAY_MS;
+    const two = (value: number) => (value < 10 ? `0${value}` : `${value}`);
+    const [hour, minute, second] = [
+      Math.floor(ms / 3_600_000),
+      Math.floor(ms / 60_000) % 60,
+      Math.floor(ms / 1000) % 60,
+    ];
+    return `${this.#dayText}${two(hour)}:${two(minute)}:${two(second)}.${String(ms % 1000).padStart(3, '0')}Z`;
+  }
+
+  #grow(needed: number): void {
+    if (needed <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafe(needed * 2);
+    this.#bytes.copy(grown);
+    this.#bytes = grown;
+  }
+}
+
+function writeNumber(bytes: Buffer, from: number, value: number): number {
+  const whole = value | 0;
+  if (whole === value && (value !== 0 || 1 / value > 0)) {
+    if (value >= 0 && value < 256) {
+      bytes[from] = SMALL;
+      bytes[from + 1] = value;
+      return from + 2;
+    }
+    bytes[from] = WHOLE;
+    return bytes.writeInt32LE(value, from + 1);
+  }
+  const millionths = Math.round(value * MILLION);
+  if ((millionths | 0) === millionths && millionths !== 0 && millionths / MILLION === value) {
+    bytes[from] = MILLIONTHS;
+    return bytes.writeInt32LE(millionths, from + 1);
+  }
+  bytes[from] = DOUBLE;
+  double[0] = value;
+  for (let b = 0; b < 8; b++) bytes[from + 1 + b] = doubleBytes[b]!;
+  return from + 9;
+}
+
+function int32(bytes: Buffer, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+}
+
+/** The time that a text stands for, if it comes back from it as it was. */
+function timeOf(text: string): number | null {
+  if (text.length !== ISO_LENGTH || text[ISO_LENGTH - 1] !== 'Z') return null;
+  const time = Date.parse(text);
+  return time >= 0 && new Date(time).toISOString() === text ? time : null;
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { FieldPacker } from '../../src/columns/packed-fields.ts';
+import type { Field } from '../../src/contract/answer.ts';
+
+function back(packer: FieldPacker, fields: readonly Field[]): Field[] {
+  const packed = Buffer.concat([Buffer.alloc(3), packer.pack(fields)]);
+  return packer.unpack(packed, 3, fields.length);
+}
+
+const time = fc
+  .date({ min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true })
+  .map((date) => date.toISOString());
+
+const field: fc.Arbitrary<Field> = fc.oneof(
+  fc.constant(null),
+  fc.integer({ min: -300, max: 300 }),
+  fc.integer(),
+  fc.integer({ min: -3e9, max: 3e9 }).map((millionths) => millionths / 1e6),
+  fc.double(),
+  time,
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('Very Low', 'ok', '', '\ud800', '2026-02-30T00:00:00.000Z', '-271821-04-20T00:00:00.000Z'),
+);
+
+test('every field comes back as it was, to the bit', () => {
+  const packer = new FieldPacker();
+  fc.assert(
+    fc.property(fc.array(field, { maxLength: 80 }), (fields) => {
+      assert.deepStrictEqual(back(packer, fields), fields);
+    }),
+    { numRuns: 500 },
+  );
+  const edges = [-0, 0, 2 ** 31, -(2 ** 31), 1e-7, -1e-6, 0.1 + 0.2, Number.MAX_VALUE, Number.MIN_VALUE, 255, 256];
+  assert.deepStrictEqual(back(packer, edges), edges);
+});
+
+test('more texts than can be kept, and texts of any length, come back too', () => {
+  const packer = new FieldPacker();
+  const texts = Array.from({ length: 70_000 }, (_, i) => `text ${i}`);
+  const packed = texts.map((text) => Buffer.from(packer.pack([text])));
+  for (const [i, bytes] of packed.entries()) assert.deepEqual(packer.unpack(bytes, 0, 1), [texts[i]]);
+  const long = ['x'.repeat(10_000), 'ok', 'é'.repeat(50_000)];
+  assert.deepEqual(back(packer, long), long);
+});

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CellFields } from '../../src/job/cell-fields.ts';
+
+const fieldsOf = (cell: number) => ['ok', null, `note ${cell % 7}`, cell / 1e6, 'n'.repeat(1000) + cell];
+
+test('cells that do not fit in memory come back from the temporary file', () => {
+  const cells = 12_000;
+  // 2 kB a cell are 24 MB: one chunk of 4 MB in memory, four in the file, one being filled.
+  const kept = new CellFields(cells + 1, 5, 4 * 1024 * 1024);
+  for (let cell = 0; cell < cells; cell++) kept.put((cell * 7919) % cells, fieldsOf((cell * 7919) % cells));
+  for (let cell = 0; cell < cells; cell++) {
+    assert.ok(kept.has(cell));
+    assert.deepEqual(kept.get(cell), fieldsOf(cell));
+  }
+  assert.equal(kept.has(cells), false);
+  kept.close();
+  assert.equal(kept.has(0), false);
+});
+
+test('fields that are too long are not kept: they are read from the store', () => {
+  const kept = new CellFields(2, 1);
+  kept.put(0, ['x'.repeat(40_000)]);
+  kept.put(1, ['deferred']);
+  assert.equal(kept.status(1), 'deferred');
+  assert.deepEqual([kept.has(0), kept.has(1)], [false, true]);
+});
