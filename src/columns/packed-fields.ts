@@ -1,8 +1,8 @@
 import type { Field } from '../contract/answer.ts';
 
 /*
- * The fields of a row as bytes, one tag a field: 18 natural topics are some 210 bytes a cell, where an array of strings and
- * boxed numbers takes 900 and the text of the store 780. What comes out is what went in, to the bit.
+ * The fields of a row as bytes, one tag a field: 18 natural topics are reckoned at some 210 bytes a cell, where an array of
+ * strings and boxed numbers takes about 900 and the text of the store 780. What comes out is what went in, to the bit.
  */
 const NULL = 0;
 const DOUBLE = 1;

@@ -18,10 +18,11 @@ const LONGEST = 65_535;
  * The finished fields of cells, by the cell's number, between the plan that reads them and the pass that writes the rows:
  * each cell is read from the store once, not once for the plan and again for each batch of rows.
  *
- * Layouts that were tried, a million rows at 180,000 cells, 18 natural topics (the whole write, the memory of the cells):
+ * Layouts that were tried, a million rows at 180,000 cells, 18 natural topics (the whole write, on two cores; the packed one
+ * on a busier machine than the first; memory is reckoned from the fields, not measured):
  * - arrays of the last 20,000 cells, the others read from the store for each batch: 23 s, 20 MB and up
- * - arrays of all cells: fast, but 160 MB in the heap and 10 times that at two million cells
- * - packed fields, as here: 4 s, 38 MB, and 64 MB at most
+ * - arrays of all cells: not timed; some 160 MB in the heap and 10 times that at two million cells
+ * - packed fields, as here: 5.5 s, some 40 MB, and 64 MB at most
  */
 export class CellFields {
   readonly #width: number;
