@@ -1,5 +1,3 @@
-import type { Answer, Failure } from '../../contract/answer.ts';
-import { billingPeriod } from '../../contract/billing-period.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { isAllRejected, isDown, isTopicDown, observe, observeSecondLook } from '../../fetch/breaker.ts';
@@ -14,15 +12,14 @@ import {
   type Tried,
 } from '../../fetch/retry.ts';
 import type { Permit } from '../../fetch/throttle.ts';
-import type { Answered, Verdict } from '../../fetch/verdict.ts';
+import type { Verdict } from '../../fetch/verdict.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
-import type { KeptDetails, Proposal, Settlement } from '../../store/port.ts';
-import { areasToSettle } from '../planning/area-plan.ts';
-import type { Freshness } from '../planning/freshness.ts';
+import type { Proposal } from '../../store/port.ts';
 import type { Key } from '../planning/keyring.ts';
 import type { Taken } from '../reading/taken.ts';
 import type { Account } from '../settings/accounts.ts';
 import type { Buying } from './buying.ts';
+import { settlementOf } from './settlement.ts';
 
 /**
  * How a call ended.
@@ -34,15 +31,11 @@ export type CallEnd =
   | { readonly end: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading<Taken>> }
   | { readonly end: 'failed' | 'rejected' | 'changed' | 'claimed' | 'stopped' };
 
-type Unanswered = Exclude<Verdict<Taken>, Answered>;
 /** `other-account`: this one cannot pay, another may. */
 type Attempt =
   | CallEnd
   | { readonly end: 'retry'; readonly decision: Extract<Decision, { next: 'retry' }> }
   | { readonly end: 'other-account' };
-
-/** A clock of the service's that is farther off than this is not believed. */
-const CLOCKS_AGREE_MS = 5 * 60_000;
 
 /** Makes one call at one cell, with its retries: claim, send, judge, settle. Every attempt is its own ledger row; what
  * they may have cost is added to `spending`. */
@@ -148,95 +141,6 @@ async function claimCall(buying: Buying, { cell, call, key, account, wanted }: O
         buying.cannotAfford(account, credits, claim.outcome);
         return { end: 'other-account' };
     }
-  }
-}
-
-function settlementOf(
-  buying: Buying,
-  { call, cell, wanted, account }: Order,
-  number: number,
-  verdict: Verdict<Taken>,
-  decision: Decision | null,
-): Settlement {
-  const { job, clock, places, freshness } = buying.parts;
-  const now = clock.now();
-  const credits = verdict.charged === 'unknown' ? CREDITS[call.kind] : verdict.charged;
-  const base = {
-    call: number,
-    charge: verdict.charged === 'unknown' ? 'unknown' : verdict.charged > 0 ? 'charged' : 'free',
-    credits,
-    period: billingPeriod(account.anniversaryDay, now),
-    outcome: [verdict.kind, verdict.kind === 'answered' ? null : verdict.message, verdict.discrepancy]
-      .filter((part) => part !== null)
-      .join(': '),
-    ...(verdict.requestId === null ? {} : { requestId: verdict.requestId }),
-  } as const;
-  if (verdict.kind !== 'answered') {
-    const topics = wanted.map(({ topic }) => topic);
-    return {
-      ...base,
-      answers: [],
-      failures: decision?.next === 'give-up' ? failuresOf(verdict, topics, call, now) : [],
-      ...(verdict.kind === 'quota' ? { exhausted: true } : {}),
-      ...(verdict.kind === 'forbidden' ? { refused: scopeOf(call) } : {}),
-    };
-  }
-  const saidAt = verdict.timestamp;
-  const asOf = saidAt !== null && Math.abs(saidAt - now) < CLOCKS_AGREE_MS ? saidAt : now;
-  const answers: Answer[] = [];
-  const details: KeptDetails[] = [];
-  const failures: (Failure & { topic: TopicSlug })[] = [];
-  for (const [topic, reading] of verdict.results) {
-    if (reading.ok) {
-      const { fields, details: packed } = reading.result;
-      answers.push({ topic, asOf, fields });
-      if (packed !== undefined) details.push({ topic, asOf, packed });
-    } else failures.push({ topic, reason: 'unavailable', note: reading.message, at: now });
-  }
-  return {
-    ...base,
-    answers,
-    failures,
-    ...(details.length === 0 ? {} : { details }),
-    ...(job.areas === null
-      ? {}
-      : { areas: areasToSettle(places.areas, places.cells.numberOf(cell), answers, comparableSince(freshness)) }),
-    ...(call.kind === 'single' ? {} : { contents: { kind: call.kind, topics: [...verdict.results.keys()] } }),
-  };
-}
-
-/** Two answers about one area are compared when they were said within this time; a release of the index lies between
- * answers that are farther apart, sooner or later. */
-const COMPARABLE_MS = 30 * 86_400_000;
-
-function comparableSince({ startedAt }: Freshness): number {
-  return startedAt - COMPARABLE_MS;
-}
-
-function failuresOf(
-  verdict: Unanswered,
-  topics: readonly TopicSlug[],
-  call: Call,
-  at: number,
-): (Failure & { topic: TopicSlug })[] {
-  const because = (reason: Failure['reason'], note: string) => topics.map((topic) => ({ topic, reason, note, at }));
-  switch (verdict.kind) {
-    case 'rejected':
-      // A refusal without a code of the service's may come from a wrong address or a proxy: nothing to believe for a year.
-      return because(
-        verdict.code === null ? 'failed' : 'rejected',
-        `the service refused this place (${verdict.message})`,
-      );
-    case 'upstream':
-      // A 502 on a single topic speaks of that topic; on a bundle, of the service.
-      return call.kind === 'single' && verdict.status === 502
-        ? because('unavailable', 'unavailable at the service')
-        : because('failed', `the service failed (${verdict.message})`);
-    case 'transport':
-    case 'malformed':
-      return because('failed', verdict.message);
-    default:
-      return [];
   }
 }
 

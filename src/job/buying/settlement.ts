@@ -1,0 +1,121 @@
+import type { Answer, Failure } from '../../contract/answer.ts';
+import { billingPeriod } from '../../contract/billing-period.ts';
+import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import type { Decision } from '../../fetch/retry.ts';
+import type { Answered, Verdict } from '../../fetch/verdict.ts';
+import type { Cell } from '../../geo/coordinates.ts';
+import type { KeptDetails, Proposal, Settlement } from '../../store/port.ts';
+import { areasToSettle } from '../planning/area-plan.ts';
+import type { Freshness } from '../planning/freshness.ts';
+import type { Taken } from '../reading/taken.ts';
+import type { Account } from '../settings/accounts.ts';
+import type { Buying } from './buying.ts';
+
+type Unanswered = Exclude<Verdict<Taken>, Answered>;
+
+/** A clock of the service's that is farther off than this is not believed. */
+const CLOCKS_AGREE_MS = 5 * 60_000;
+
+/** The call that a settlement is about. */
+interface Settled {
+  readonly cell: Cell;
+  readonly call: Call;
+  readonly wanted: Proposal['wanted'];
+  readonly account: Account;
+}
+
+/**
+ * What goes into the ledger and the store after an attempt: the charge, the answers, and the failures where nothing more
+ * will be tried (`decision` says whether it will).
+ *
+ * @param number the ledger's number of the call
+ */
+export function settlementOf(
+  buying: Buying,
+  { call, cell, wanted, account }: Settled,
+  number: number,
+  verdict: Verdict<Taken>,
+  decision: Decision | null,
+): Settlement {
+  const { job, clock, places, freshness } = buying.parts;
+  const now = clock.now();
+  const credits = verdict.charged === 'unknown' ? CREDITS[call.kind] : verdict.charged;
+  const base = {
+    call: number,
+    charge: verdict.charged === 'unknown' ? 'unknown' : verdict.charged > 0 ? 'charged' : 'free',
+    credits,
+    period: billingPeriod(account.anniversaryDay, now),
+    outcome: [verdict.kind, verdict.kind === 'answered' ? null : verdict.message, verdict.discrepancy]
+      .filter((part) => part !== null)
+      .join(': '),
+    ...(verdict.requestId === null ? {} : { requestId: verdict.requestId }),
+  } as const;
+  if (verdict.kind !== 'answered') {
+    const topics = wanted.map(({ topic }) => topic);
+    return {
+      ...base,
+      answers: [],
+      failures: decision?.next === 'give-up' ? failuresOf(verdict, topics, call, now) : [],
+      ...(verdict.kind === 'quota' ? { exhausted: true } : {}),
+      ...(verdict.kind === 'forbidden' ? { refused: scopeOf(call) } : {}),
+    };
+  }
+  const saidAt = verdict.timestamp;
+  const asOf = saidAt !== null && Math.abs(saidAt - now) < CLOCKS_AGREE_MS ? saidAt : now;
+  const answers: Answer[] = [];
+  const details: KeptDetails[] = [];
+  const failures: (Failure & { topic: TopicSlug })[] = [];
+  for (const [topic, reading] of verdict.results) {
+    if (reading.ok) {
+      const { fields, details: packed } = reading.result;
+      answers.push({ topic, asOf, fields });
+      if (packed !== undefined) details.push({ topic, asOf, packed });
+    } else failures.push({ topic, reason: 'unavailable', note: reading.message, at: now });
+  }
+  return {
+    ...base,
+    answers,
+    failures,
+    ...(details.length === 0 ? {} : { details }),
+    ...(job.areas === null
+      ? {}
+      : { areas: areasToSettle(places.areas, places.cells.numberOf(cell), answers, comparableSince(freshness)) }),
+    ...(call.kind === 'single' ? {} : { contents: { kind: call.kind, topics: [...verdict.results.keys()] } }),
+  };
+}
+
+/** Two answers about one area are compared when they were said within this time; a release of the index lies between
+ * answers that are farther apart, sooner or later. */
+const COMPARABLE_MS = 30 * 86_400_000;
+
+function comparableSince({ startedAt }: Freshness): number {
+  return startedAt - COMPARABLE_MS;
+}
+
+function failuresOf(
+  verdict: Unanswered,
+  topics: readonly TopicSlug[],
+  call: Call,
+  at: number,
+): (Failure & { topic: TopicSlug })[] {
+  const because = (reason: Failure['reason'], note: string) => topics.map((topic) => ({ topic, reason, note, at }));
+  switch (verdict.kind) {
+    case 'rejected':
+      // A refusal without a code of the service's may come from a wrong address or a proxy: nothing to believe for a year.
+      return because(
+        verdict.code === null ? 'failed' : 'rejected',
+        `the service refused this place (${verdict.message})`,
+      );
+    case 'upstream':
+      // A 502 on a single topic speaks of that topic; on a bundle, of the service.
+      return call.kind === 'single' && verdict.status === 502
+        ? because('unavailable', 'unavailable at the service')
+        : because('failed', `the service failed (${verdict.message})`);
+    case 'transport':
+    case 'malformed':
+      return because('failed', verdict.message);
+    default:
+      return [];
+  }
+}
