@@ -7,7 +7,7 @@ import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob, mergeJobFiles, relativeToFile } from '../../src/job/settings/settings.ts';
 import { topicsOf } from '../../src/job/settings/topic-choice.ts';
 
-const SURROUNDINGS = { dataFolder: '/data/perilbook', workingFolder: '/work' };
+const SURROUNDINGS = { dataFolder: '/data/perilbook', workingFolder: '/here' };
 const DAY = 86_400_000;
 
 const job = (...said: JobFile[]) => makeJob([...said, { input: 'in.csv' }], SURROUNDINGS);
@@ -16,8 +16,8 @@ test('what nobody says is the default', () => {
   const made = makeJob([{ input: 'books/in.csv' }], SURROUNDINGS);
   assert.partialDeepStrictEqual(made, {
     name: 'in',
-    input: '/work/books/in.csv',
-    output: '/work/books/in.hazards.csv',
+    input: '/here/books/in.csv',
+    output: '/here/books/in.hazards.csv',
     topics: [...NATURAL_SLUGS],
     precision: 4,
     prefix: '',
@@ -135,8 +135,8 @@ test('paths of a job file are relative to it, all others to the working folder',
     'jobs/nightly.yaml',
   );
   const made = makeJob([{ output: 'flag.csv' }, file], SURROUNDINGS);
-  assert.deepEqual([made.input, made.output, made.store], ['/work/jobs/in.csv', '/work/flag.csv', '/work/jobs/s.db']);
-  assert.equal(makeJob([file], SURROUNDINGS).output, '/work/out/o.csv');
+  assert.deepEqual([made.input, made.output, made.store], ['/here/jobs/in.csv', '/here/flag.csv', '/here/jobs/s.db']);
+  assert.equal(makeJob([file], SURROUNDINGS).output, '/here/out/o.csv');
   assert.ok(made.service.kind === 'remote');
   assert.deepEqual(
     made.service.keys.map(({ env, file: path }) => env ?? path),
@@ -152,7 +152,7 @@ test('a key file of a job file is found from any working folder', () => {
   const service = { base_url: 'https://h.example', api_keys: [{ file: 'key' }] };
   const made = makeJob([relativeToFile({ input: 'in.csv', service }, 'jobs/nightly.yaml')], SURROUNDINGS);
   assert.ok(made.service.kind === 'remote');
-  assert.equal(made.service.keys[0]!.file, '/work/jobs/key');
+  assert.equal(made.service.keys[0]!.file, '/here/jobs/key');
 });
 
 test('the output stands beside the input, unless it is named; stdin goes to stdout', () => {
@@ -161,7 +161,7 @@ test('the output stands beside the input, unless it is named; stdin goes to stdo
   const piped = job({ input: '-' });
   assert.deepEqual([piped.input, piped.output, piped.name], ['-', '-', 'stdin']);
   assert.equal(job({ output: '-' }).output, '-');
-  assert.equal(job({ input: '-', output: 'o.csv' }).output, '/work/o.csv');
+  assert.equal(job({ input: '-', output: 'o.csv' }).output, '/here/o.csv');
 });
 
 test('without an input there is no job', () => {
