@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { PerilbookError } from '../errors.ts';
 import { readPlan } from '../job/approved-plan.ts';
 import { type Prepared, prepare } from '../job/prepare.ts';
 import { newProgress, run } from '../job/run.ts';
+import { askToSpend } from './ask-to-spend.ts';
 import type { Flags } from './command.ts';
 import { connect } from './connection.ts';
 import { effectsOf } from './effects.ts';
@@ -13,7 +13,7 @@ import { openStore } from './open-store.ts';
 import { planWords } from './plan-words.ts';
 import { showProgress } from './progress-lines.ts';
 import { runWords } from './run-words.ts';
-import { counted, shownPath } from './words.ts';
+import { shownPath } from './words.ts';
 import { say, sayJson, type World } from './world.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write. */
@@ -55,25 +55,12 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
 /** Spending asks on a terminal; elsewhere it needs --yes or a budget, given by whoever pays. */
 async function approve(world: World, flags: Flags, { job, summary }: Prepared): Promise<void> {
   if (summary.credits === 0 || flags.yes || job.budget !== null) return;
-  if (!world.stdin.isTTY || !world.stderr.isTTY || job.input === '-') {
-    throw new PerilbookError(
-      'NEEDS_APPROVAL',
-      `This run would spend ${counted(summary.credits, 'credit')}, and nobody approved it`,
-      `Say --yes, or --budget ${summary.credits}, or put budget: into the job file.`,
-    );
-  }
-  const question = createInterface({ input: world.stdin, output: world.stderr });
-  try {
-    const answer = await question.question(`Spend ${counted(summary.credits, 'credit')}? [y/N] `, {
-      signal: world.interrupt,
-    });
-    if (/^y(es)?$/i.test(answer.trim())) return;
-  } catch (error) {
-    if (!world.interrupt.aborted) throw error;
-  } finally {
-    question.close();
-  }
-  throw new PerilbookError('INTERRUPTED', 'Nothing was spent', 'Run again when you want to.');
+  const words = {
+    what: 'run',
+    approve: `Say --yes, or --budget ${summary.credits}, or put budget: into the job file.`,
+    later: 'Run again when you want to.',
+  };
+  await askToSpend(world, summary.credits, words, job.input !== '-');
 }
 
 /** The command that goes on where this one stopped. */

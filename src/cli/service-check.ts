@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { PerilbookError } from '../errors.ts';
 import { type CheckedStatement, CREDITS_NEEDED, runChecks, STATEMENTS } from '../service/conformance/run-checks.ts';
+import { askToSpend } from './ask-to-spend.ts';
 import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { counted } from './words.ts';
@@ -47,25 +47,8 @@ function lineOf({ section, statement, outcome, reason }: CheckedStatement): stri
 /** Spending asks on a terminal; elsewhere it needs --yes. */
 async function approve(world: World, flags: Flags): Promise<void> {
   if (flags.yes) return;
-  if (!world.stdin.isTTY || !world.stderr.isTTY) {
-    throw new PerilbookError(
-      'NEEDS_APPROVAL',
-      `This check would spend ${counted(CREDITS_NEEDED, 'credit')}, and nobody approved it`,
-      'Say --yes.',
-    );
-  }
-  const question = createInterface({ input: world.stdin, output: world.stderr });
-  try {
-    const answer = await question.question(`Spend ${counted(CREDITS_NEEDED, 'credit')}? [y/N] `, {
-      signal: world.interrupt,
-    });
-    if (/^y(es)?$/i.test(answer.trim())) return;
-  } catch (error) {
-    if (!world.interrupt.aborted) throw error;
-  } finally {
-    question.close();
-  }
-  throw new PerilbookError('INTERRUPTED', 'Nothing was spent', 'Check again when you want to.');
+  const words = { what: 'check', approve: 'Say --yes.', later: 'Check again when you want to.' };
+  await askToSpend(world, CREDITS_NEEDED, words);
 }
 
 function keyIn(world: World, file: string): string {

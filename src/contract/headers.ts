@@ -7,6 +7,3 @@ export const HEADERS = {
   rateReset: 'x-ratelimit-reset',
   retryAfter: 'retry-after',
 } as const;
-
-/** Header names whose values are never shown anywhere. */
-export const SECRET_HEADERS: readonly string[] = [HEADERS.key];

@@ -239,8 +239,3 @@ export function kilometresTo(landmark: Landmark, location: Location): number {
   const features = LANDMARKS[landmark].map((coordinates) => ({ geometry: { type: 'LineString', coordinates } }));
   return nearestMeters(location, features)! / 1000;
 }
-
-/** The lines of a landmark, [lng, lat]. */
-export function linesOf(landmark: Landmark): readonly Line[] {
-  return LANDMARKS[landmark];
-}
