@@ -24,14 +24,15 @@ async function inDuckdb(sql: string): Promise<void> {
 }
 
 /** The join of the book with the table of answers by `COPY`; the answers are read from their file, as Perilbook reads its
- * store. `preserve_insertion_order` stays on, as rows must come back in order. */
+ * store. `preserve_insertion_order` stays on, as rows must come back in order. Halves are rounded
+ * up, as a cell's are, from whole millionths: a double's `.5` would fall on either side. */
 export async function duckdb({ input, answers, output }: PeerFiles, format: 'csv' | 'parquet'): Promise<void> {
   const read = format === 'csv' ? 'read_csv' : 'read_parquet';
   await inDuckdb(
     `COPY (SELECT b.*, a.* EXCLUDE (lat7, lng7)
        FROM ${read}(${quoted(input)}) b LEFT JOIN ${read}(${quoted(answers)}) a
-       ON a.lat7 = CAST(round(b.Latitude * 1e4) * 1000 AS INTEGER)
-       AND a.lng7 = CAST(round(b.Longitude * 1e4) * 1000 AS INTEGER))
+       ON a.lat7 = CAST(floor((CAST(round(b.Latitude * 1e6) AS BIGINT) + 50) / 100) * 1000 AS INTEGER)
+       AND a.lng7 = CAST(floor((CAST(round(b.Longitude * 1e6) AS BIGINT) + 50) / 100) * 1000 AS INTEGER))
      TO ${quoted(output)} (FORMAT ${format})`,
   );
 }
@@ -59,7 +60,7 @@ export async function plain({ input, answers, output }: PeerFiles): Promise<void
     else known.set(`${lat7},${lng7}`, fields);
   }
   const none = names.map(() => '');
-  const units = (degrees: string) => Math.round(Number(degrees) * 1e4) * 1000;
+  const units = (degrees: string) => Math.floor((Math.round(Number(degrees) * 1e6) + 50) / 100) * 1000;
   let isHeader = true;
   const join = new Transform({
     objectMode: true,
