@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { closeSync, readSync, writeSync } from 'node:fs';
 import { FieldPacker } from '../columns/packed-fields.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/status.ts';
 import type { Field } from '../contract/answer.ts';
+import { openUnnamed } from './unnamed-file.ts';
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
@@ -116,12 +114,4 @@ export class CellFields {
       return false;
     }
   }
-}
-
-/** A file that is gone with the process, however that ends. */
-function openUnnamed(): number {
-  const path = join(tmpdir(), `perilbook-${randomBytes(8).toString('hex')}.cells`);
-  const file = openSync(path, 'wx+', 0o600);
-  unlinkSync(path);
-  return file;
 }

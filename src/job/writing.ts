@@ -1,13 +1,15 @@
 import { addedColumns, bareFields, enrichedFields } from '../columns/row.ts';
 import { cellStatus, ROW_STATUSES, type RowStatus } from '../columns/status.ts';
 import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts';
-import { type LocationFinding, statusOfFinding } from '../geo/parse-location.ts';
-import { type Book, type KeyedRows, NO_KEY, type Row, type WriteResult } from '../rows/port.ts';
+import { PerilbookError } from '../errors.ts';
+import { statusOfFinding } from '../geo/parse-location.ts';
+import { type Book, type KeyedRows, NO_KEY, type WriteResult } from '../rows/port.ts';
 import type { Store } from '../store/port.ts';
 import type { CellFields } from './cell-fields.ts';
 import { readKnownAreas, withAreas } from './planning/area-plan.ts';
 import type { Freshness } from './planning/freshness.ts';
-import { locate, rowValue, type Scan } from './scan/scan.ts';
+import type { Unlocated } from './scan/row-places.ts';
+import type { Scan } from './scan/scan.ts';
 import type { Job } from './settings/settings.ts';
 
 export type StatusCounts = Record<RowStatus, number>;
@@ -20,9 +22,6 @@ export interface Written extends WriteResult {
 
 /** The first field of a row is its status. */
 type Fields = readonly Field[];
-
-/** Notes of unreadable rows name counts, so they can differ without end. */
-const NOTES_KEPT = 1_000;
 
 const CELLS_PER_READ = 250;
 
@@ -44,59 +43,94 @@ export interface Writing {
  * job (with the time of the run), so a resumed run writes what an undisturbed one would have written.
  */
 export async function writeBook(writing: Writing): Promise<Written> {
-  const { book, job, scan, finished } = writing;
-  const { layout, cells } = scan;
-  const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
-  const value = { ...status };
-  const readCells = await cellReader(writing);
-  const bareRow = bareRows(writing);
-  for (const numbers of unfinished(cells.size, finished)) {
-    for (const [index, fields] of (await readCells(numbers)).entries()) finished.put(numbers[index]!, fields);
-  }
-
-  const fillKeyed = async (rows: readonly Row[]): Promise<KeyedRows> => {
-    const keys = new Int32Array(rows.length).fill(NO_KEY);
-    const own = new Map<number, Fields>();
-    const unkept: { readonly index: number; readonly number: number }[] = [];
-    for (const [index, row] of rows.entries()) {
-      const place = locate(row, job.precision);
-      if (!place.ok) {
-        const bare = bareRow(place.finding, place.note);
-        own.set(index, bare.fields);
-        if (bare.number !== null) keys[index] = cells.size + bare.number;
-        continue;
-      }
-      const number = cells.numberOf(place.cell);
-      if (finished.has(number)) keys[index] = number;
-      else unkept.push({ index, number });
-    }
-    const read = unkept.length === 0 ? [] : await readCells(unkept.map(({ number }) => number));
-    for (const [at, { index }] of unkept.entries()) own.set(index, read[at]!);
-    for (const [index, row] of rows.entries()) {
-      const name = (own.get(index)?.[0] as RowStatus | undefined) ?? finished.status(keys[index]!);
-      status[name]++;
-      value[name] += rowValue(row, layout).value;
-    }
-    return { keys, fields: (index) => own.get(index) ?? finished.get(keys[index]!) };
-  };
-  const fill = async (rows: readonly Row[]) => {
-    const { fields } = await fillKeyed(rows);
-    return rows.map((_, index) => fields(index));
-  };
-
+  const { book, job, scan, sample, finished } = writing;
+  const { layout, cells, places } = scan;
   try {
+    const readCells = await cellReader(writing);
+    const cellStatuses = await finishCells(cells.size, finished, readCells);
+    const bare = places.unlocated.map((kind) => {
+      const note = { status: statusOf(kind), note: kind.note };
+      return bareFields(job.topics, note, sample, job.counts);
+    });
+    const nextPlaces = places.placesFrom(cells.size);
+
+    const fillKeyed = async (count: number): Promise<KeyedRows> => {
+      const keys = nextPlaces(count);
+      const own = new Map<number, Fields>();
+      // Only where the disk had no room for the fields of all cells.
+      const unkept = [...keys.keys()].filter((index) => keys[index]! < cells.size && !finished.has(keys[index]!));
+      const read = unkept.length === 0 ? [] : await readCells(unkept.map((index) => keys[index]!));
+      for (const [at, index] of unkept.entries()) {
+        own.set(index, read[at]!);
+        keys[index] = NO_KEY;
+      }
+      const fieldsOf = (key: number) => (key < cells.size ? finished.get(key) : bare[key - cells.size]!);
+      return { keys, fields: (index) => own.get(index) ?? fieldsOf(keys[index]!) };
+    };
     const result = await book.write({
       output: job.output,
       columns: layout.columns,
       dropFrom: layout.dropFrom,
       added: addedColumns(job.topics, job.prefix, job.counts),
-      fill,
+      fill: async ({ length }) => {
+        const { fields } = await fillKeyed(length);
+        return Array.from({ length }, (_, index) => fields(index));
+      },
       fillKeyed,
     });
-    return { ...result, status, value };
+    if (result.rows !== scan.rows) throw fewerRows(job.input, result.rows, scan.rows);
+    return { ...result, ...sumsOf(scan, cellStatuses) };
   } finally {
     finished.close();
+    places.close();
   }
+}
+
+const statusOf = ({ finding }: Unlocated): RowStatus =>
+  finding === 'unreadable' ? 'invalid' : statusOfFinding(finding);
+
+/** Finishes the cells that the plan did not; the status of each cell, as its index among all. */
+async function finishCells(
+  cells: number,
+  finished: CellFields,
+  readCells: (numbers: readonly number[]) => Promise<Fields[]>,
+): Promise<Uint8Array> {
+  const statuses = new Uint8Array(cells);
+  for (let cell = 0; cell < cells; cell++) {
+    if (finished.has(cell)) statuses[cell] = ROW_STATUSES.indexOf(finished.status(cell));
+  }
+  for (const numbers of unfinished(cells, finished)) {
+    for (const [index, fields] of (await readCells(numbers)).entries()) {
+      finished.put(numbers[index]!, fields);
+      statuses[numbers[index]!] = ROW_STATUSES.indexOf(fields[0] as RowStatus);
+    }
+  }
+  return statuses;
+}
+
+/** The rows and their value by status, from the sums that the scan has kept. */
+function sumsOf({ cells, places }: Scan, cellStatuses: Uint8Array): { status: StatusCounts; value: StatusCounts } {
+  const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
+  const value = { ...status };
+  for (let cell = 0; cell < cells.size; cell++) {
+    const name = ROW_STATUSES[cellStatuses[cell]!]!;
+    status[name] += cells.rows(cell);
+    value[name] += cells.value(cell);
+  }
+  for (const kind of places.unlocated) {
+    status[statusOf(kind)] += kind.rows;
+    value[statusOf(kind)] += kind.value;
+  }
+  return { status, value };
+}
+
+function fewerRows(file: string, rows: number, scanned: number): PerilbookError {
+  return new PerilbookError(
+    'INPUT_UNREADABLE',
+    `${file} has ${rows} rows now, where ${scanned} were scanned`,
+    'Run again when no other program writes to it.',
+    { file },
+  );
 }
 
 /** The numbers of the cells that the plan did not finish, in batches. */
@@ -127,27 +161,5 @@ async function cellReader({ job, scan, store, source, sample, freshness }: Writi
       numbers.map((number) => cells.cell(number)),
     );
     return records.map((record, index) => finish(record ?? EMPTY_RECORD, numbers[index]!));
-  };
-}
-
-/** The fields of a row that was not looked up, and the number of its note; null where there are too many notes. */
-interface BareRow {
-  readonly number: number | null;
-  readonly fields: Fields;
-}
-
-/** The fields of rows that were not looked up; rows of one note share them. */
-function bareRows({ job, sample }: Writing): (finding: LocationFinding | 'unreadable', note: string) => BareRow {
-  const bare = new Map<string, BareRow>();
-  return (finding, note) => {
-    let row = bare.get(note);
-    if (!row) {
-      const status = finding === 'unreadable' ? 'invalid' : statusOfFinding(finding);
-      const isKept = bare.size < NOTES_KEPT;
-      const fields = bareFields(job.topics, { status, note }, sample, job.counts);
-      row = { number: isKept ? bare.size : null, fields };
-      if (isKept) bare.set(note, row);
-    }
-    return row;
   };
 }

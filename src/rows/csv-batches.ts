@@ -6,6 +6,9 @@ import type { Row } from './port.ts';
 
 /** Some neighbouring records, with their bytes and where the added fields go. Valid until the next batch is asked for. */
 export interface CsvBatch {
+  /** How many records there are. */
+  readonly count: number;
+  /** The records, where their columns were asked for. */
   readonly rows: readonly Row[];
   /** The records lie in `bytes` from `from` to `to`; blank lines between them included. */
   readonly bytes: Buffer;
@@ -16,7 +19,8 @@ export interface CsvBatch {
 }
 
 export interface BatchRequest {
-  readonly columns: readonly number[];
+  /** The columns of each row; null where no row is wanted, only where it ends. */
+  readonly columns: readonly number[] | null;
   readonly dropFrom: number | null;
   readonly signal?: AbortSignal | undefined;
 }
@@ -72,21 +76,24 @@ function takeBatch(
   place: { number: number; line: number },
 ): CsvBatch {
   const { bytes, from, to, atEnd } = window;
+  const { columns } = request;
   const delimiter = dialect.delimiter.charCodeAt(0);
   const rows: Row[] = [];
   const cuts = new Int32Array(ROWS_A_BATCH * CUT_WIDTH);
   const span = newRecordSpan();
   let at = from;
-  while (rows.length < ROWS_A_BATCH && at < to && scanRecord(bytes, at, to, atEnd, delimiter, span)) {
+  let count = 0;
+  while (count < ROWS_A_BATCH && at < to && scanRecord(bytes, at, to, atEnd, delimiter, span)) {
     if (!isBlank(span)) {
-      cutRecord(span, dialect.columns.length, request.dropFrom, cuts, rows.length * CUT_WIDTH);
-      rows.push(rowOf(bytes, span, ++place.number, place.line, dialect, request.columns));
+      cutRecord(span, dialect.columns.length, request.dropFrom, cuts, count++ * CUT_WIDTH);
+      place.number++;
+      if (columns !== null) rows.push(rowOf(bytes, span, place.number, place.line, dialect, columns));
     }
     place.line += span.lineEnds;
     at = span.next;
   }
   window.from = at;
-  return { rows, bytes, from, to: at, cuts };
+  return { count, rows, bytes, from, to: at, cuts };
 }
 
 function rowOf(

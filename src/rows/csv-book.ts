@@ -47,17 +47,20 @@ async function writeRows(
     const gathered = gatherBytes((bytes) => output.write(bytes));
     addHeader(gathered, input.head, dialect, request, addSuffix);
     let rows = 0;
-    for await (const batch of csvBatches(input, dialect, request)) {
-      if (request.fillKeyed && batch.rows.length > 0) {
-        const filled = await request.fillKeyed(batch.rows);
-        checkCount(batch.rows, filled.keys);
+    const { fillKeyed, dropFrom, signal } = request;
+    const columns = fillKeyed ? null : request.columns;
+    for await (const batch of csvBatches(input, dialect, { columns, dropFrom, signal })) {
+      const { count } = batch;
+      if (fillKeyed && count > 0) {
+        const filled = await fillKeyed(count);
+        checkCount(count, filled.keys);
         addBatch(gathered, batch, joint, (row) => addKept(row, filled, gathered));
       } else {
-        const filled = batch.rows.length === 0 ? [] : await request.fill(batch.rows);
-        checkCount(batch.rows, filled);
+        const filled = count === 0 ? [] : await request.fill(batch.rows);
+        checkCount(count, filled);
         addBatch(gathered, batch, joint, (row) => addSuffix(filled[row]!, gathered));
       }
-      rows += batch.rows.length;
+      rows += count;
       await gathered.flushIfFull();
     }
     await gathered.finish();
@@ -70,20 +73,20 @@ async function writeRows(
   }
 }
 
-function checkCount(rows: readonly Row[], given: { readonly length: number }): void {
-  if (given.length === rows.length) return;
-  throw new PerilbookError('BUG', `${rows.length} rows were given ${given.length} answers`, 'Please report this.');
+function checkCount(rows: number, given: { readonly length: number }): void {
+  if (given.length === rows) return;
+  throw new PerilbookError('BUG', `${rows} rows were given ${given.length} answers`, 'Please report this.');
 }
 
 /** The bytes of a batch with each suffix set in where its record ends; line ends and blank lines are copied with the rest. */
 function addBatch(
   gathered: ByteGatherer,
-  { rows, bytes, from, to, cuts }: CsvBatch,
+  { count, bytes, from, to, cuts }: CsvBatch,
   joint: string,
   addFields: (row: number) => void,
 ): void {
   let copied = from;
-  for (let row = 0; row < rows.length; row++) {
+  for (let row = 0; row < count; row++) {
     const at = row * CUT_WIDTH;
     gathered.addBytes(bytes, copied, cuts[at]!);
     for (let missing = cuts[at + 1]!; missing >= 0; missing--) gathered.addText(joint);

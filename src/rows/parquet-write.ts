@@ -16,6 +16,7 @@ import { writeThrift } from './parquet-thrift-write.ts';
 import type { Row, WriteRequest, WriteResult } from './port.ts';
 
 const BYTES_A_COPY = 1024 * 1024;
+const ROWS_A_BATCH = 4096;
 
 /**
  * Writes a Parquet file with the added columns: the body of the input byte for byte, behind it the added chunks of each row
@@ -37,6 +38,7 @@ export async function writeParquet(
     const sink = parquetSink(output);
     const kept = fieldsKept(columns, request.dropFrom);
     await copyBody(pass, keptBody(file, kept), sink, request.signal);
+    const { fillKeyed } = request;
     const wanted = request.columns.map((index) => columns[index]!);
     const addedTo: AddedChunks[] = [];
     const gathered = gatherFields(
@@ -45,13 +47,19 @@ export async function writeParquet(
     );
     let firstRow = 0;
     for (const group of file.rowGroups) {
-      for await (const rows of rowsOfGroup(file, pass, group, firstRow, wanted)) {
-        request.signal?.throwIfAborted();
-        if (request.fillKeyed) {
-          const filled = await request.fillKeyed(rows);
-          checkCount(rows, filled.keys);
+      if (fillKeyed) {
+        for (let done = 0; done < group.rows; done += ROWS_A_BATCH) {
+          request.signal?.throwIfAborted();
+          const count = Math.min(ROWS_A_BATCH, group.rows - done);
+          const filled = await fillKeyed(count);
+          checkCount(count, filled.keys);
           gathered.addKeyed(filled);
-        } else for (const fields of await filledRows(request, rows)) gathered.add(fields);
+        }
+      } else {
+        for await (const rows of rowsOfGroup(file, pass, group, firstRow, wanted)) {
+          request.signal?.throwIfAborted();
+          for (const fields of await filledRows(request, rows)) gathered.add(fields);
+        }
       }
       firstRow += group.rows;
       addedTo.push(await sink.addChunks(gathered.take()));
@@ -72,14 +80,14 @@ export async function writeParquet(
 /** Asks for the fields of some rows, and checks that each row got its own. */
 export async function filledRows(request: WriteRequest, rows: readonly Row[]) {
   const filled = await request.fill(rows);
-  checkCount(rows, filled);
+  checkCount(rows.length, filled);
   return filled;
 }
 
 /** Throws unless each row was given its own. */
-export function checkCount(rows: readonly Row[], given: { readonly length: number }): void {
-  if (given.length === rows.length) return;
-  throw new PerilbookError('BUG', `${rows.length} rows were given ${given.length} answers`, 'Please report this.');
+export function checkCount(rows: number, given: { readonly length: number }): void {
+  if (given.length === rows) return;
+  throw new PerilbookError('BUG', `${rows} rows were given ${given.length} answers`, 'Please report this.');
 }
 
 async function copyBody(pass: InputPass, end: number, sink: ParquetSink, signal?: AbortSignal): Promise<void> {

@@ -41,9 +41,10 @@ export interface WriteRequest {
   /** The fields to append to each row of a batch, in the order of `added`. Rows with the same answer may share one array
    * (by identity): a writer may keep what it made of it. */
   readonly fill: (rows: readonly Row[]) => Promise<readonly (readonly Field[])[]>;
-  /** The same, for writers that make something of the fields once and use it for all rows that share them: such a writer
-   * calls this in place of `fill`, and the arrays of the others are never made. */
-  readonly fillKeyed?: (rows: readonly Row[]) => Promise<KeyedRows>;
+  /** The same for the next so many rows in the order of the file, for writers that make something of the fields once and use
+   * it for all rows that share them: such a writer calls this in place of `fill`; it reads none of the rows' columns, and
+   * the arrays of most rows are never made. */
+  readonly fillKeyed?: (count: number) => Promise<KeyedRows>;
   readonly signal?: AbortSignal;
 }
 

@@ -10,6 +10,7 @@ import type { Job } from '../settings/settings.ts';
 import { type AreaColumns, areasOfRow, findAreaColumns } from './area-columns.ts';
 import { AreaTable } from './area-table.ts';
 import { CellTable } from './cell-table.ts';
+import { RowPlaces } from './row-places.ts';
 import { parseValue, valueColumns } from './value.ts';
 
 /** What is wrong with the location of some rows. */
@@ -21,7 +22,8 @@ export interface Finding {
   readonly firstLine: number;
 }
 
-/** What the first pass over the input found; nothing in it grows with the number of rows, only with that of cells. */
+/** What the first pass over the input found. In memory nothing of it grows with the number of rows, only with that of
+ * cells: the places of the rows are kept beyond it in a file. */
 export interface Scan {
   readonly rows: number;
   readonly located: number;
@@ -32,6 +34,8 @@ export interface Scan {
   readonly findings: readonly Finding[];
   readonly cells: CellTable;
   readonly areas: AreaTable;
+  /** Where each row is; closed by the pass that writes. */
+  readonly places: RowPlaces;
   readonly layout: Layout;
 }
 
@@ -67,14 +71,14 @@ export function layoutOf(book: Book, job: Job): Layout {
 }
 
 /** What a row's location is: a cell, or a finding. */
-export function locate(row: Row, precision: number) {
+function locate(row: Row, precision: number) {
   if (row.problem !== undefined) return { ok: false, finding: 'unreadable', note: row.problem } as const;
   const parsed = parseLocation(row.fields[0] ?? '', row.fields[1] ?? '', isCovered);
   return parsed.ok ? ({ ok: true, cell: cellOf(parsed.location, precision) } as const) : parsed;
 }
 
 /** What a row is worth: the sum of its value columns. A text that is no number counts as 0, and is counted. */
-export function rowValue(row: Row, layout: Layout): { readonly value: number; readonly readable: boolean } {
+function rowValue(row: Row, layout: Layout): { readonly value: number; readonly readable: boolean } {
   let value = 0;
   let readable = true;
   for (let index = FIRST_VALUE; index < FIRST_VALUE + layout.values; index++) {
@@ -92,6 +96,7 @@ export async function scan(book: Book, job: Job): Promise<Scan> {
   const layout = layoutOf(book, job);
   const cells = new CellTable();
   const areas = new AreaTable();
+  const places = new RowPlaces();
   const findings = new Map<Finding['finding'], { note: string; rows: number; firstLine: number }>();
   let rows = 0;
   let located = 0;
@@ -111,6 +116,7 @@ export async function scan(book: Book, job: Job): Promise<Scan> {
       if (place.ok) {
         located++;
         const cell = cells.add(place.cell, value);
+        places.addCell(cell);
         if (job.areas !== null) {
           const { tract, county, unreadable } = areasOfRow(row.fields, layout.areas);
           if (unreadable)
@@ -122,6 +128,7 @@ export async function scan(book: Book, job: Job): Promise<Scan> {
         }
         continue;
       }
+      places.addUnlocated(place.finding, place.note, value);
       found(place.finding, place.note, row.line);
     }
   }
@@ -137,6 +144,7 @@ export async function scan(book: Book, job: Job): Promise<Scan> {
       .sort((a, b) => a.firstLine - b.firstLine),
     cells,
     areas,
+    places,
     layout,
   };
 }
