@@ -14,8 +14,10 @@ import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import type { Cell } from '../src/geo/coordinates.ts';
 import { prepare } from '../src/job/prepare.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
+import { cellStatements } from '../src/store/answers.ts';
 import type { Store } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import { storedTexts } from '../src/store/texts.ts';
 import { table } from './table.ts';
 
 const CELLS = 100_000;
@@ -133,12 +135,13 @@ function openStore(file: string): Store {
 /** Written past the port: claiming and settling each cell would take longer than all that is measured. */
 function fill(file: string, source: number, cells: readonly Cell[]): void {
   const database = new Database(file);
-  const insert = database.prepare('INSERT INTO cells (source, lat7, lng7, answers) VALUES (?, ?, ?, ?)');
+  const { merge } = cellStatements(database, storedTexts(database, file), () => null);
   const values = { text: 'Relatively Moderate', number: 12.3456, count: 17, time: '2026-01-15T11:00:00Z' };
-  const answers = NATURAL_SLUGS.map((slug) => [slug, [Date.now(), columnsOf(slug).map(({ type }) => values[type])]]);
-  const packed = JSON.stringify(Object.fromEntries(answers));
+  const answers = NATURAL_SLUGS.map((topic) => {
+    return { topic, asOf: Date.now(), fields: columnsOf(topic).map(({ type }) => values[type]) };
+  });
   database.transaction(() => {
-    for (const { lat7, lng7 } of cells) insert.run(source, lat7, lng7, packed);
+    for (const cell of cells) merge(source, cell, answers, []);
   })();
   database.close();
 }

@@ -19,7 +19,9 @@ import { newProgress, run as runJob } from '../src/job/run.ts';
 import { scan } from '../src/job/scan/scan.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
 import { openBook } from '../src/rows/open-book.ts';
+import { cellStatements } from '../src/store/answers.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import { storedTexts } from '../src/store/texts.ts';
 import { writePortfolio } from './oed-portfolio.ts';
 import { table } from './table.ts';
 
@@ -63,32 +65,23 @@ async function makeAnswers(folder: string): Promise<number> {
   const source = await store.source(SOURCE);
   await store.close();
   const database = new Database(job.store);
-  const insert = database.prepare('INSERT INTO cells (source, lat7, lng7, answers) VALUES (?, ?, ?, ?)');
+  const { merge } = cellStatements(database, storedTexts(database, job.store), () => null);
   const stream = createWriteStream(filesIn(folder, 'csv').answers);
   const names = NATURAL_SLUGS.flatMap((slug) => columnsOf(slug).slice(0, 3));
   stream.write(`lat7,lng7,hazard_status,${names.map(({ name }) => name).join()}\n`);
   const now = Date.now();
   database.transaction(() => {
     for (let number = 0; number < cells.size; number++) {
-      const { lat7, lng7 } = cells.cell(number);
-      const packed = NATURAL_SLUGS.map((slug, topic) => {
-        const mixed = (number * 7919 + topic * 104_729) % 1_000_000;
-        const fields = [RATINGS[mixed % 5]!, mixed / 1e4, (mixed % 977) / 1000];
-        return [
-          slug,
-          [
-            now,
-            [
-              ...fields,
-              ...columnsOf(slug)
-                .slice(3)
-                .map(() => number % 9),
-            ],
-          ],
-        ] as const;
+      const cell = cells.cell(number);
+      const answers = NATURAL_SLUGS.map((topic, index) => {
+        const mixed = (number * 7919 + index * 104_729) % 1_000_000;
+        const counts = columnsOf(topic).slice(3);
+        const fields = [RATINGS[mixed % 5]!, mixed / 1e4, (mixed % 977) / 1000, ...counts.map(() => number % 9)];
+        return { topic, asOf: now, fields };
       });
-      insert.run(source, lat7, lng7, JSON.stringify(Object.fromEntries(packed)));
-      stream.write(`${lat7},${lng7},ok,${packed.map(([, [, fields]]) => fields.slice(0, 3).join()).join()}\n`);
+      merge(source, cell, answers, []);
+      const told = answers.map(({ fields }) => fields.slice(0, 3).join());
+      stream.write(`${cell.lat7},${cell.lng7},ok,${told.join()}\n`);
     }
   })();
   database.close();

@@ -11,6 +11,8 @@ export const LEADING_COLUMNS: readonly AddedColumn[] = [
   { name: 'hazard_as_of', type: 'time' },
 ];
 
+const AS_OF = LEADING_COLUMNS.findIndex(({ type }) => type === 'time');
+
 /** Said in `hazard_note` on every row whose answers are sample data, so that a file that travels is not taken for real. */
 export const SAMPLE_NOTE = 'sample data';
 
@@ -24,7 +26,7 @@ export function addedColumns(topics: readonly TopicSlug[], prefix = '', counts =
 }
 
 /** A natural topic's rating, score and frequency come first; what counts records of its details stands behind them. */
-function wantedColumns(slug: TopicSlug, counts: boolean): readonly AddedColumn[] {
+export function wantedColumns(slug: TopicSlug, counts: boolean): readonly AddedColumn[] {
   const columns = columnsOf(slug);
   return counts ? columns : columns.slice(0, columns.length - topicOf(slug).countColumns.length);
 }
@@ -43,12 +45,12 @@ export function knownColumnNames(prefix = ''): ReadonlySet<string> {
 export function enrichedFields(
   record: CellRecord,
   topics: readonly TopicSlug[],
-  { status, note }: CellStatus,
+  status: CellStatus,
   sample: boolean,
   counts = true,
 ): Field[] {
   let oldest = Number.POSITIVE_INFINITY;
-  const fields: Field[] = [];
+  const fields = leadingFields(null, status, sample);
   for (const topic of topics) {
     const answer = record.answers.get(topic);
     const width = wantedColumns(topic, counts).length;
@@ -59,19 +61,19 @@ export function enrichedFields(
       for (let i = 0; i < width; i++) fields.push(null);
     }
   }
-  const asOf = Number.isFinite(oldest) ? new Date(oldest).toISOString() : null;
-  return [status, noteOf(note, sample), asOf, ...fields];
+  if (Number.isFinite(oldest)) fields[AS_OF] = new Date(oldest).toISOString();
+  return fields;
+}
+
+/** What stands before the topics' own fields: `asOf` is when the oldest of the answers was said, in ISO 8601. */
+export function leadingFields(asOf: string | null, { status, note }: CellStatus, sample: boolean): Field[] {
+  return [status, noteOf(note, sample), asOf];
 }
 
 /** The fields of a row that was not looked up: its status, the reason, and nothing else. */
-export function bareFields(
-  topics: readonly TopicSlug[],
-  { status, note }: CellStatus,
-  sample: boolean,
-  counts = true,
-): Field[] {
+export function bareFields(topics: readonly TopicSlug[], status: CellStatus, sample: boolean, counts = true): Field[] {
   const width = topics.reduce((sum, topic) => sum + wantedColumns(topic, counts).length, 0);
-  return [status, noteOf(note, sample), null, ...new Array<null>(width).fill(null)];
+  return [...leadingFields(null, status, sample), ...new Array<null>(width).fill(null)];
 }
 
 function noteOf(note: string, sample: boolean): string | null {

@@ -1,7 +1,8 @@
 import { closeSync, readSync, writeSync } from 'node:fs';
-import { FieldPacker } from '../columns/packed-fields.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/status.ts';
 import type { Field } from '../contract/answer.ts';
+import { FieldPacker, textsInMemory } from '../store/packed-fields.ts';
+import type { PackedFields } from '../store/port.ts';
 import { openUnnamed } from './unnamed-file.ts';
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
@@ -11,6 +12,14 @@ const BYTES_IN_MEMORY = 64 * 1024 * 1024;
 
 /** Lengths are held in 16 bits; a longer one is read from the store instead. */
 const LONGEST = 65_535;
+
+const OK = ROW_STATUSES.indexOf('ok');
+/** Beside the status of a cell: its fields are as the store packed them, behind the time of the oldest. */
+const FROM_STORE = 0x80;
+const TIME_BYTES = 8;
+
+/** Makes the fields of a cell that lacks nothing from what the store packed, which begins at a place in some bytes. */
+export type Finish = (asOf: number, bytes: Buffer, from: number) => Field[];
 
 /**
  * The finished fields of cells, by the cell's number, between the plan that reads them and the pass that writes the rows:
@@ -24,8 +33,9 @@ const LONGEST = 65_535;
  */
 export class CellFields {
   readonly #width: number;
+  readonly #finish: Finish;
   readonly #chunksInMemory: number;
-  readonly #packer = new FieldPacker();
+  readonly #packer = new FieldPacker(textsInMemory());
   readonly #chunks: Buffer[] = [];
   /** The place of a cell plus one, 0 for none; as a double, because 4 GB are 20 million cells only. */
   readonly #places: Float64Array;
@@ -39,8 +49,9 @@ export class CellFields {
   #file: number | null = null;
   #isFull = false;
 
-  constructor(cells: number, width: number, bytesInMemory = BYTES_IN_MEMORY) {
+  constructor(cells: number, width: number, finish: Finish, bytesInMemory = BYTES_IN_MEMORY) {
     this.#width = width;
+    this.#finish = finish;
     this.#chunksInMemory = Math.floor(bytesInMemory / CHUNK_BYTES);
     this.#places = new Float64Array(cells);
     this.#lengths = new Uint16Array(cells);
@@ -54,18 +65,23 @@ export class CellFields {
   /** Keeps the fields of a cell; where there is no room for them, `has` stays false. */
   put(cell: number, fields: readonly Field[]): void {
     const packed = this.#packer.pack(fields);
-    if (packed.length > LONGEST) return;
-    if (this.#used + packed.length > CHUNK_BYTES && !this.#nextChunk()) return;
+    if (!this.#makeRoom(packed.length)) return;
     packed.copy(this.#chunk, this.#used);
-    this.#places[cell] = this.#chunkNumber * CHUNK_BYTES + this.#used + 1;
-    this.#lengths[cell] = packed.length;
-    this.#statuses[cell] = ROW_STATUSES.indexOf(fields[0] as RowStatus);
-    this.#used += packed.length;
+    this.#took(cell, packed.length, ROW_STATUSES.indexOf(fields[0] as RowStatus));
+  }
+
+  /** The same for a cell that has all that is wanted, as the store has packed it. */
+  putPacked(cell: number, { asOf, bytes }: PackedFields): void {
+    const length = TIME_BYTES + bytes.length;
+    if (!this.#makeRoom(length)) return;
+    this.#chunk.writeDoubleLE(asOf, this.#used);
+    bytes.copy(this.#chunk, this.#used + TIME_BYTES);
+    this.#took(cell, length, OK | FROM_STORE);
   }
 
   /** The status of a cell that it has, which is the first of its fields. */
   status(cell: number): RowStatus {
-    return ROW_STATUSES[this.#statuses[cell]!]!;
+    return ROW_STATUSES[this.#statuses[cell]! & ~FROM_STORE]!;
   }
 
   /** The fields of a cell that it has. */
@@ -73,10 +89,14 @@ export class CellFields {
     const place = this.#places[cell]! - 1;
     const number = Math.floor(place / CHUNK_BYTES);
     const at = place - number * CHUNK_BYTES;
-    if (number === this.#chunkNumber) return this.#packer.unpack(this.#chunk, at, this.#width);
-    if (number < this.#chunksInMemory) return this.#packer.unpack(this.#chunks[number]!, at, this.#width);
+    const unpack = (bytes: Buffer, from: number) =>
+      this.#statuses[cell]! >= FROM_STORE
+        ? this.#finish(bytes.readDoubleLE(from), bytes, from + TIME_BYTES)
+        : this.#packer.unpack(bytes, from, this.#width);
+    if (number === this.#chunkNumber) return unpack(this.#chunk, at);
+    if (number < this.#chunksInMemory) return unpack(this.#chunks[number]!, at);
     readSync(this.#file!, this.#read, 0, this.#lengths[cell]!, place - this.#chunksInMemory * CHUNK_BYTES);
-    return this.#packer.unpack(this.#read, 0, this.#width);
+    return unpack(this.#read, 0);
   }
 
   /** Forgets all. */
@@ -85,6 +105,17 @@ export class CellFields {
     this.#file = null;
     this.#chunks.length = 0;
     this.#places.fill(0);
+  }
+
+  #makeRoom(length: number): boolean {
+    return length <= LONGEST && (this.#used + length <= CHUNK_BYTES || this.#nextChunk());
+  }
+
+  #took(cell: number, length: number, status: number): void {
+    this.#places[cell] = this.#chunkNumber * CHUNK_BYTES + this.#used + 1;
+    this.#lengths[cell] = length;
+    this.#statuses[cell] = status;
+    this.#used += length;
   }
 
   #nextChunk(): boolean {

@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { addedColumns, enrichedFields } from '../columns/row.ts';
-import type { CellRecord } from '../contract/answer.ts';
-import type { TopicSlug } from '../contract/topics.ts';
+import { addedColumns, LEADING_COLUMNS, leadingFields } from '../columns/row.ts';
+import type { Field } from '../contract/answer.ts';
 import type { Market } from '../plan/cheapest-calls.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
 import type { Store } from '../store/port.ts';
@@ -59,20 +58,27 @@ export async function prepare(job: Job, connection: Connection, store: Store, ef
   const keyring = await Keyring.open(connection.keys, store, source);
   const market = marketOf(job, await store.bundleContents(source), keyring);
   const freshness = freshnessOf(job, effects.clock.now());
-  const finished = new CellFields(scanned.cells.size, addedColumns(job.topics, job.prefix, job.counts).length);
-  const keep = (cell: number, record: CellRecord) => {
-    if (isSettled(record, job.topics, freshness)) {
-      finished.put(cell, enrichedFields(record, job.topics, SETTLED, connection.sample, job.counts));
-    }
-  };
+  const leading = leadingFieldsAt(connection.sample);
+  const width = addedColumns(job.topics, job.prefix, job.counts).length;
+  const finished = new CellFields(scanned.cells.size, width, (asOf, bytes, from) =>
+    store.unpackFields(bytes, from, width - LEADING_COLUMNS.length, leading(asOf)),
+  );
+  const keep = finished.putPacked.bind(finished);
   const plan = await makePlan(job, scanned, store, source, market, keyring, freshness, keep);
   const summary = planSummary(plan, job, market, connection.sample);
   return { job, connection, plan, summary, market, source, keyring, freshness, book, finished };
 }
 
-const SETTLED = { status: 'ok', note: '' } as const;
-
-/** Whether each topic has a fresh answer of its own: then neither a purchase nor an area can add anything. */
-function isSettled({ answers }: CellRecord, topics: readonly TopicSlug[], { freshSince }: Freshness): boolean {
-  return topics.every((topic) => (answers.get(topic)?.asOf ?? Number.NEGATIVE_INFINITY) >= freshSince(topic));
+/** The leading fields of rows that lack nothing. The answers of a night have few times, and those of a cell mostly one: a
+ * Date costs as much as all other fields. */
+function leadingFieldsAt(sample: boolean): (asOf: number) => Field[] {
+  let last = Number.NaN;
+  let text = '';
+  return (asOf) => {
+    if (asOf !== last) {
+      last = asOf;
+      text = new Date(asOf).toISOString();
+    }
+    return leadingFields(text, { status: 'ok', note: '' }, sample);
+  };
 }

@@ -1,31 +1,92 @@
 import type Database from 'better-sqlite3';
-import type { Answer, CellRecord, Failure, Field } from '../contract/answer.ts';
+import type { Answer, CellRecord, Failure } from '../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import type { Cell } from '../geo/coordinates.ts';
+import { newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
+import { FieldPacker } from './packed-fields.ts';
+import type { PackedFields, WantedAnswer } from './port.ts';
+import type { StoredTexts } from './texts.ts';
 
-type PackedAnswers = Record<string, [asOf: number, fields: Field[]]>;
 type PackedFailures = Record<string, [reason: Failure['reason'], note: string, at: number]>;
-interface PackedCell {
-  readonly id: number;
-  readonly answers: string;
-  readonly failures: string | null;
-}
+type PackedCell = [id: number, answers: Buffer, failures: string | null];
 
 /** How many fields an answer to a topic has; null where it is not known. An answer of another width was written by another
  * version, whose columns were others: it is not read, and so bought again, rather than taken for what it is not. */
 export type WidthOf = (topic: TopicSlug) => number | null;
 
 /** Reading and writing of cells; every function runs inside the caller's transaction, if there is one. */
-export function cellStatements(database: Database.Database, widthOf: WidthOf) {
-  const select = database.prepare<[number, number, number], PackedCell>(
-    'SELECT id, answers, failures FROM cells WHERE source = ? AND lat7 = ? AND lng7 = ?',
-  );
+export function cellStatements(database: Database.Database, texts: StoredTexts, widthOf: WidthOf) {
+  const select = database
+    .prepare<[number, number, number], PackedCell>(
+      'SELECT id, answers, failures FROM cells WHERE source = ? AND lat7 = ? AND lng7 = ?',
+    )
+    .raw();
   const insert = database.prepare('INSERT INTO cells (source, lat7, lng7, answers, failures) VALUES (?, ?, ?, ?, ?)');
   const update = database.prepare('UPDATE cells SET answers = ?, failures = ? WHERE id = ?');
+  const packer = new FieldPacker(texts);
+  const span = newAnswerSpan();
+
+  function unpack(bytes: Buffer, failuresText: string | null): CellRecord {
+    const answers = new Map<TopicSlug, Answer>();
+    span.to = 0;
+    while (nextAnswer(bytes, span)) {
+      const topic = texts.textOf(span.slug);
+      // Slugs that this version does not know are left out, not refused.
+      if (!isTopicSlug(topic)) continue;
+      const width = widthOf(topic);
+      if (width !== null && span.width !== width) continue;
+      answers.set(topic, { topic, asOf: span.asOf, fields: packer.unpack(bytes, span.from, span.width) });
+    }
+    return { answers, failures: unpackFailures(failuresText) };
+  }
 
   function read(source: number, { lat7, lng7 }: Cell): CellRecord | null {
     const packed = select.get(source, lat7, lng7);
-    return packed ? unpack(packed.answers, packed.failures, widthOf) : null;
+    return packed ? unpack(packed[1], packed[2]) : null;
+  }
+
+  /** Reads cells; those that have all that is wanted come packed, in the order wanted. */
+  function readWanted(source: number, cells: readonly Cell[], wanted: readonly WantedAnswer[]) {
+    const pick = picker(wanted);
+    return cells.map(({ lat7, lng7 }): PackedFields | CellRecord | null => {
+      const packed = select.get(source, lat7, lng7);
+      return packed ? (pick(packed[1]) ?? unpack(packed[1], packed[2])) : null;
+    });
+  }
+
+  /** Makes a function that takes the wanted fields out of a cell's bytes; null where an answer is missing or too old. */
+  function picker(wanted: readonly WantedAnswer[]): (bytes: Buffer) => PackedFields | null {
+    const places = new Map(wanted.map(({ topic }, index) => [texts.known(topic), index]));
+    const indexOf = new Int16Array(Math.max(0, ...places.keys()) + 1).fill(-1);
+    for (const [slug, index] of places) if (slug >= 0) indexOf[slug] = index;
+    const [froms, tos] = [new Int32Array(wanted.length), new Int32Array(wanted.length)];
+    const widths = wanted.map(({ topic }) => widthOf(topic));
+    return (bytes) => {
+      let found = 0;
+      let size = 0;
+      let asOf = Number.POSITIVE_INFINITY;
+      span.to = 0;
+      while (nextAnswer(bytes, span)) {
+        const index = indexOf[span.slug] ?? -1;
+        if (index < 0) continue;
+        const { freshSince, fields } = wanted[index]!;
+        const width = widths[index]!;
+        if (span.asOf < freshSince || span.width < fields || (width !== null && span.width !== width)) return null;
+        froms[index] = span.from;
+        tos[index] = span.width === fields ? span.to : packer.skip(bytes, span.from, fields);
+        size += tos[index]! - span.from;
+        asOf = Math.min(asOf, span.asOf);
+        found++;
+      }
+      if (found < wanted.length) return null;
+      const picked = Buffer.allocUnsafe(size);
+      let used = 0;
+      for (let index = 0; index < wanted.length; index++) {
+        // Some fifteen bytes an answer: a call to copy them would cost more.
+        for (let at = froms[index]!; at < tos[index]!; at++) picked[used++] = bytes[at]!;
+      }
+      return { asOf, bytes: picked };
+    };
   }
 
   /** Adds what a call brought. A newer answer replaces an older one and ends a failure; a failure leaves answers be. */
@@ -37,39 +98,33 @@ export function cellStatements(database: Database.Database, widthOf: WidthOf) {
   ): void {
     if (answers.length === 0 && failures.length === 0) return;
     const known = select.get(source, lat7, lng7);
-    const packedAnswers: PackedAnswers = known ? JSON.parse(known.answers) : {};
-    const packedFailures: PackedFailures = known?.failures ? JSON.parse(known.failures) : {};
-    for (const { topic, asOf, fields } of answers) {
-      const before = packedAnswers[topic];
-      if (!before || before[0] <= asOf) packedAnswers[topic] = [asOf, [...fields]];
-      delete packedFailures[topic];
+    const packedFailures: PackedFailures = known?.[2] ? JSON.parse(known[2]) : {};
+    const added = new Map(answers.map((answer) => [texts.ensure(answer.topic), answer]));
+    const parts: Buffer[] = [];
+    span.to = 0;
+    while (known && nextAnswer(known[1], span)) {
+      const newer = added.get(span.slug);
+      if (newer && span.asOf <= newer.asOf) continue;
+      added.delete(span.slug);
+      parts.push(known[1].subarray(span.start, span.to));
     }
+    for (const [slug, answer] of added) parts.push(packAnswer(slug, answer, packer));
+    for (const { topic } of answers) delete packedFailures[topic];
     for (const { topic, reason, note, at } of failures) packedFailures[topic] = [reason, note, at];
     const failuresText = Object.keys(packedFailures).length > 0 ? JSON.stringify(packedFailures) : null;
-    const answersText = JSON.stringify(packedAnswers);
-    if (known) update.run(answersText, failuresText, known.id);
-    else insert.run(source, lat7, lng7, answersText, failuresText);
+    const bytes = Buffer.concat(parts);
+    if (known) update.run(bytes, failuresText, known[0]);
+    else insert.run(source, lat7, lng7, bytes, failuresText);
   }
 
-  return { read, merge };
+  return { read, readWanted, unpack, merge, unpackFields: packer.unpack.bind(packer) };
 }
 
-/** A cell as it lies in the store, made whole. Slugs that this version does not know are left out, not refused. */
-export function unpack(answersText: string, failuresText: string | null, widthOf: WidthOf): CellRecord {
-  const answers = new Map<TopicSlug, Answer>();
-  const packed = JSON.parse(answersText) as PackedAnswers;
-  // Without the pairs of Object.entries, which are 18 arrays a cell.
-  for (const topic of Object.keys(packed)) {
-    if (!isTopicSlug(topic)) continue;
-    const [asOf, fields] = packed[topic]!;
-    const width = widthOf(topic);
-    if (width === null || fields.length === width) answers.set(topic, { topic, asOf, fields });
-  }
+function unpackFailures(text: string | null): Map<TopicSlug, Failure> {
   const failures = new Map<TopicSlug, Failure>();
-  if (failuresText !== null) {
-    for (const [topic, [reason, note, at]] of Object.entries(JSON.parse(failuresText) as PackedFailures)) {
-      if (isTopicSlug(topic)) failures.set(topic, { reason, note, at });
-    }
+  if (text === null) return failures;
+  for (const [topic, [reason, note, at]] of Object.entries(JSON.parse(text) as PackedFailures)) {
+    if (isTopicSlug(topic)) failures.set(topic, { reason, note, at });
   }
-  return { answers, failures };
+  return failures;
 }

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
-import type { Answer } from '../contract/answer.ts';
-import { unpack } from './answers.ts';
+import type { Answer, Field } from '../contract/answer.ts';
+import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import type { AreaAnswers, AreaRecord } from './port.ts';
 
 interface AreaRow {
@@ -9,8 +9,17 @@ interface AreaRow {
   readonly mismatchedAt: number | null;
 }
 
-/** Areas hold the shared part of an answer, which is as wide as it is. */
-const anyWidth = (): null => null;
+type JsonAnswers = Record<string, [asOf: number, fields: Field[]]>;
+
+/** An area's answers are JSON: areas are few, and read once a run. They hold the shared part of an answer, which is as wide
+ * as it is. Slugs that this version does not know are left out, not refused. */
+function answersOf(json: string): Map<TopicSlug, Answer> {
+  const answers = new Map<TopicSlug, Answer>();
+  for (const [topic, [asOf, fields]] of Object.entries(JSON.parse(json) as JsonAnswers)) {
+    if (isTopicSlug(topic)) answers.set(topic, { topic, asOf, fields });
+  }
+  return answers;
+}
 
 /** Reading and writing of areas; every function runs inside the caller's transaction, if there is one. */
 export function areaStatements(database: Database.Database) {
@@ -22,7 +31,7 @@ export function areaStatements(database: Database.Database) {
 
   function read(source: number, area: string): AreaRecord | null {
     const row = select.get(source, area);
-    return row ? { answers: unpack(row.answers, null, anyWidth).answers, mismatchedAt: row.mismatchedAt } : null;
+    return row ? { answers: answersOf(row.answers), mismatchedAt: row.mismatchedAt } : null;
   }
 
   /**
@@ -31,7 +40,7 @@ export function areaStatements(database: Database.Database) {
    */
   function merge(source: number, { area, answers, comparableSince }: AreaAnswers, now: number): void {
     const row = select.get(source, area);
-    const known = row ? new Map(unpack(row.answers, null, anyWidth).answers) : new Map<string, Answer>();
+    const known = row ? answersOf(row.answers) : new Map<TopicSlug, Answer>();
     let mismatchedAt = row?.mismatchedAt ?? null;
     for (const answer of answers) {
       const before = known.get(answer.topic);

@@ -2,8 +2,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { PerilbookError } from '../errors.ts';
+import { packJsonAnswers } from './pack-json-answers.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
+
+/** What a step does beyond its SQL, in the same transaction. */
+const WORK: Readonly<Record<string, (database: Database.Database, file: string) => void>> = {
+  '0005-packed-answers.sql': packJsonAnswers,
+};
 
 /** How long a process waits for another's transaction. Transactions last milliseconds; half a minute means trouble. */
 const BUSY_TIMEOUT_MS = 30_000;
@@ -60,6 +66,7 @@ function migrate(database: Database.Database, file: string): void {
       for (const [index, name] of steps.entries()) {
         if (index < version()) continue;
         database.exec(readFileSync(new URL(name, MIGRATIONS), 'utf8'));
+        WORK[name]?.(database, file);
         database.pragma(`user_version = ${index + 1}`);
       }
     })

@@ -2,14 +2,16 @@ import { statSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
 import type { Scope } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import { cellStatements, unpack, type WidthOf } from './answers.ts';
+import { cellStatements, type WidthOf } from './answers.ts';
 import { areaStatements } from './areas.ts';
 import { openDatabase } from './database.ts';
 import { detailsStatements } from './details.ts';
 import { ledgerStatements, type Owner } from './ledger.ts';
-import type { Charge, Store } from './port.ts';
+import { newAnswerSpan, nextAnswer } from './packed-answers.ts';
+import type { Charge, Store, StoreStats } from './port.ts';
 import { runStatements } from './runs.ts';
 import { correctionStatement, readStatement } from './statement.ts';
+import { storedTexts } from './texts.ts';
 
 /** How long a refused scope is believed. Keys are given new scopes now and then, and asking again is free (403). */
 const REFUSAL_HOLDS_MS = 24 * 60 * 60_000;
@@ -24,7 +26,8 @@ const CELLS_PER_PAGE = 1_000;
  */
 export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthOf: WidthOf = () => null): Store {
   const database = openDatabase(file);
-  const cells = cellStatements(database, widthOf);
+  const texts = storedTexts(database, file);
+  const cells = cellStatements(database, texts, widthOf);
   const areas = areaStatements(database);
   const details = detailsStatements(database);
   const ledger = ledgerStatements(database, cells, areas, details, clock, owner);
@@ -43,23 +46,27 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
     .pluck();
   const page = database.prepare<
     [number],
-    { id: number; source: string; lat7: number; lng7: number; answers: string; failures: string | null }
+    { id: number; source: string; lat7: number; lng7: number; answers: Buffer; failures: string | null }
   >(
     `SELECT cells.id, sources.name AS source, lat7, lng7, answers, failures
      FROM cells JOIN sources ON sources.id = cells.source WHERE cells.id > ? ORDER BY cells.id LIMIT ${CELLS_PER_PAGE}`,
   );
-  const bySource = database.prepare<[], { source: string; cells: number; answers: number; oldest: number | null }>(
-    `SELECT sources.name AS source, count(DISTINCT cells.id) AS cells, count(answer.key) AS answers,
-       min(answer.value ->> 0) AS oldest
-     FROM sources JOIN cells ON cells.source = sources.id LEFT JOIN json_each(cells.answers) AS answer
-     GROUP BY sources.id ORDER BY sources.name`,
+  const bySource = database.prepare<[], { source: string; answers: Buffer }>(
+    'SELECT sources.name AS source, answers FROM cells JOIN sources ON sources.id = cells.source ORDER BY sources.name',
   );
   const byCharge = database.prepare<[], { charge: Charge; calls: number; credits: number }>(
     'SELECT charge, count(*) AS calls, sum(credits) AS credits FROM calls GROUP BY charge',
   );
   const setAnswers = database.prepare('UPDATE cells SET answers = ? WHERE id = ?');
 
-  const immediately = <T>(work: () => T): T => database.transaction(work).immediate();
+  const immediately = <T>(work: () => T): T => {
+    try {
+      return database.transaction(work).immediate();
+    } catch (error) {
+      texts.forget();
+      throw error;
+    }
+  };
   immediately(() => ledger.giveUpDead());
 
   return {
@@ -72,6 +79,10 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
     async read(source, wanted) {
       return database.transaction(() => wanted.map((cell) => cells.read(source, cell)))();
     },
+    async readWanted(source, wanted, answers) {
+      return database.transaction(() => cells.readWanted(source, wanted, answers))();
+    },
+    unpackFields: cells.unpackFields,
     async readAreas(source, wanted) {
       return database.transaction(() => wanted.map((area) => areas.read(source, area)))();
     },
@@ -119,7 +130,7 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
       const calls = (charge: Charge) => charges.get(charge)?.calls ?? 0;
       const credits = (charge: Charge) => charges.get(charge)?.credits ?? 0;
       return {
-        sources: bySource.all(),
+        sources: sourceStats(bySource.iterate()),
         calls: { sent: calls('sent'), charged: calls('charged'), free: calls('free'), unknown: calls('unknown') },
         credits: { charged: credits('charged'), unknown: credits('unknown'), open: credits('sent') },
         details: details.size(),
@@ -133,10 +144,9 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
         const next = immediately(() => {
           const rows = page.all(last);
           for (const { id, answers } of rows) {
-            const all = Object.entries(JSON.parse(answers) as Record<string, [number, unknown]>);
-            const kept = all.filter(([, [asOf]]) => asOf >= before);
-            forgotten += all.length - kept.length;
-            if (kept.length < all.length) setAnswers.run(JSON.stringify(Object.fromEntries(kept)), id);
+            const { kept, dropped } = answersSince(answers, before);
+            forgotten += dropped;
+            if (dropped > 0) setAnswers.run(kept, id);
           }
           return rows.at(-1)?.id;
         });
@@ -150,7 +160,7 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
         if (rows.length === 0) return;
         last = rows.at(-1)!.id;
         for (const { source, lat7, lng7, answers, failures } of rows) {
-          yield { source, cell: { lat7, lng7 }, record: unpack(answers, failures, widthOf) };
+          yield { source, cell: { lat7, lng7 }, record: cells.unpack(answers, failures) };
         }
       }
     },
@@ -159,4 +169,35 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
       database.close();
     },
   };
+}
+
+function sourceStats(cells: Iterable<{ readonly source: string; readonly answers: Buffer }>): StoreStats['sources'] {
+  const sources: { source: string; cells: number; answers: number; oldest: number | null }[] = [];
+  const span = newAnswerSpan();
+  for (const { source, answers } of cells) {
+    let sums = sources.at(-1);
+    if (sums?.source !== source) {
+      sums = { source, cells: 0, answers: 0, oldest: null };
+      sources.push(sums);
+    }
+    sums.cells++;
+    span.to = 0;
+    while (nextAnswer(answers, span)) {
+      sums.answers++;
+      sums.oldest = Math.min(sums.oldest ?? span.asOf, span.asOf);
+    }
+  }
+  return sources;
+}
+
+/** The answers of a cell that were said at some time or later, and how many were said before. */
+function answersSince(answers: Buffer, time: number): { kept: Buffer; dropped: number } {
+  const span = newAnswerSpan();
+  const kept: Buffer[] = [];
+  let dropped = 0;
+  while (nextAnswer(answers, span)) {
+    if (span.asOf < time) dropped++;
+    else kept.push(answers.subarray(span.start, span.to));
+  }
+  return { kept: Buffer.concat(kept), dropped };
 }

@@ -4,10 +4,12 @@ import { CellFields } from '../../src/job/cell-fields.ts';
 
 const fieldsOf = (cell: number) => ['ok', null, `note ${cell % 7}`, cell / 1e6, 'n'.repeat(1000) + cell];
 
+const noneFromStore = () => assert.fail('no cell was packed by the store');
+
 test('cells that do not fit in memory come back from the temporary file', () => {
   const cells = 12_000;
   // 2 kB a cell are 24 MB: one chunk of 4 MB in memory, four in the file, one being filled.
-  const kept = new CellFields(cells + 1, 5, 4 * 1024 * 1024);
+  const kept = new CellFields(cells + 1, 5, noneFromStore, 4 * 1024 * 1024);
   for (let cell = 0; cell < cells; cell++) kept.put((cell * 7919) % cells, fieldsOf((cell * 7919) % cells));
   for (let cell = 0; cell < cells; cell++) {
     assert.ok(kept.has(cell));
@@ -19,9 +21,31 @@ test('cells that do not fit in memory come back from the temporary file', () => 
 });
 
 test('fields that are too long are not kept: they are read from the store', () => {
-  const kept = new CellFields(2, 1);
+  const kept = new CellFields(2, 1, noneFromStore);
   kept.put(0, ['x'.repeat(40_000)]);
   kept.put(1, ['deferred']);
   assert.equal(kept.status(1), 'deferred');
   assert.deepEqual([kept.has(0), kept.has(1)], [false, true]);
+});
+
+test('cells that the store has packed come back through it, from memory and from the temporary file', () => {
+  const cells = 12_000;
+  const bytesOf = (cell: number) => Buffer.alloc(1000 + (cell % 50), `${cell};`);
+  const finish = (asOf: number, bytes: Buffer, from: number) => [
+    'ok',
+    asOf,
+    bytes.toString('latin1', from, from + 1000 + (asOf % 50)),
+  ];
+  const kept = new CellFields(cells, 3, finish, 4 * 1024 * 1024);
+  for (let cell = 0; cell < cells; cell++) {
+    if (cell % 3 === 0) kept.put(cell, ['partial', cell, null]);
+    else kept.putPacked(cell, { asOf: cell, bytes: bytesOf(cell) });
+  }
+  for (let cell = 0; cell < cells; cell++) {
+    const isOwn = cell % 3 === 0;
+    assert.equal(kept.status(cell), isOwn ? 'partial' : 'ok');
+    const expected = isOwn ? ['partial', cell, null] : ['ok', cell, bytesOf(cell).toString('latin1')];
+    assert.deepEqual(kept.get(cell), expected);
+  }
+  kept.close();
 });

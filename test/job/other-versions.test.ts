@@ -2,18 +2,26 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
+import { cellStatements } from '../../src/store/answers.ts';
+import { storedTexts } from '../../src/store/texts.ts';
 import { column, openDesk, places } from './desk.ts';
 
 /** Takes the last field from every answer, as a version with one column less would have kept them. */
 function narrowAnswers(file: string): void {
   const database = new Database(file);
-  const rows = database.prepare<[], { id: number; answers: string }>('SELECT id, answers FROM cells').all();
-  const update = database.prepare('UPDATE cells SET answers = ? WHERE id = ?');
-  for (const { id, answers } of rows) {
-    const narrower = Object.entries(JSON.parse(answers) as Record<string, [number, unknown[]]>).map(
-      ([topic, [asOf, fields]]) => [topic, [asOf, fields.slice(0, -1)]],
+  const texts = storedTexts(database, file);
+  const cells = cellStatements(database, texts, () => null);
+  const rows = database
+    .prepare<[], { source: number; lat7: number; lng7: number }>('SELECT source, lat7, lng7 FROM cells')
+    .all();
+  for (const { source, ...cell } of rows) {
+    const answers = [...cells.read(source, cell)!.answers.values()];
+    cells.merge(
+      source,
+      cell,
+      answers.map((answer) => ({ ...answer, fields: answer.fields.slice(0, -1) })),
+      [],
     );
-    update.run(JSON.stringify(Object.fromEntries(narrower)), id);
   }
   database.close();
 }

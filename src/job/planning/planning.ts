@@ -1,4 +1,4 @@
-import type { CellRecord } from '../../contract/answer.ts';
+import { wantedColumns } from '../../columns/row.ts';
 import { inBoth, type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { type Allocation, allocate } from '../../plan/allocation.ts';
@@ -6,7 +6,7 @@ import type { Market } from '../../plan/cheapest-calls.ts';
 import { forecastPool, type PoolAccount, spread } from '../../plan/pool.ts';
 import { type Price, priceBundle, priceCheapest, purchaseBySet } from '../../plan/prices.ts';
 import { type Way, weigh } from '../../plan/ways.ts';
-import type { Store } from '../../store/port.ts';
+import type { PackedFields, Store } from '../../store/port.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan.ts';
 import type { Job } from '../settings/settings.ts';
@@ -61,7 +61,8 @@ export interface TierShare {
   readonly value: number;
 }
 
-/** Prices what the store lacks. Reads the store, spends nothing; `onRecord` is told of each cell that the store knows. */
+/** Prices what the store lacks. Reads the store, spends nothing; `onWhole` is told of each cell that lacks nothing, with
+ * its answers' fields. */
 export async function makePlan(
   job: Job,
   scan: Scan,
@@ -70,9 +71,9 @@ export async function makePlan(
   market: Market,
   keyring: Keyring,
   freshness: Freshness,
-  onRecord: (cell: number, record: CellRecord) => void = () => {},
+  onWhole: (cell: number, fields: PackedFields) => void = () => {},
 ): Promise<Plan> {
-  const { missing, lacking: withoutAreas } = await findMissing(job, scan, store, source, freshness, onRecord);
+  const { missing, lacking: withoutAreas } = await findMissing(job, scan, store, source, freshness, onWhole);
   const lackingOrder = spendingOrder(job, scan, missing);
   const areas = job.areas === null ? null : await spare(job, scan, store, source, lackingOrder, missing, freshness);
   const lacking = areas === null ? withoutAreas : countSets(missing);
@@ -189,17 +190,24 @@ async function findMissing(
   store: Store,
   source: number,
   freshness: Freshness,
-  onRecord: (cell: number, record: CellRecord) => void,
+  onWhole: (cell: number, fields: PackedFields) => void,
 ) {
   const missing = new Float64Array(cells.size);
   const lacking = new Map<TopicSet, number>();
+  const nothing = topicSet([]);
+  const wanted = job.topics.map((topic) => ({
+    topic,
+    freshSince: freshness.freshSince(topic),
+    fields: wantedColumns(topic, job.counts).length,
+  }));
   for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
-    const records = await store.read(source, cells.cells(from, from + CELLS_PER_READ));
+    const records = await store.readWanted(source, cells.cells(from, from + CELLS_PER_READ), wanted);
     for (const [index, record] of records.entries()) {
-      const set = missingSet(record, job.topics, freshness);
+      const isWhole = record !== null && 'bytes' in record;
+      const set = isWhole ? nothing : missingSet(record, job.topics, freshness);
       missing[from + index] = set;
       lacking.set(set, (lacking.get(set) ?? 0) + 1);
-      if (record !== null) onRecord(from + index, record);
+      if (isWhole) onWhole(from + index, record);
     }
   }
   return { missing, lacking };

@@ -1,8 +1,9 @@
 import type { Field } from '../contract/answer.ts';
 
 /*
- * The fields of a row as bytes, one tag a field: 18 natural topics are reckoned at some 210 bytes a cell, where an array of
- * strings and boxed numbers takes about 900 and the text of the store 780. What comes out is what went in, to the bit.
+ * Fields as bytes, one tag a field: those of 18 natural topics take some 300 bytes a cell, where an array of strings and
+ * boxed numbers takes about 900 and JSON 1,400. What comes out is what went in, to the bit. The tags are what stands in
+ * store files: they are never given another meaning.
  */
 const NULL = 0;
 const DOUBLE = 1;
@@ -16,10 +17,6 @@ const OWN_TEXT = 7;
 const FIRST_TEXT = 8;
 const SHORT_TEXTS = 256 - FIRST_TEXT;
 
-/** Texts beyond these are written out in each row: notes may differ without end. */
-const MOST_TEXTS = 65_536;
-const LONGEST_KNOWN = 200;
-
 /** Of a number, a time, a known text, or what stands before another text. */
 const MOST_BYTES = 9;
 
@@ -27,19 +24,54 @@ const MILLION = 1e6;
 const DAY_MS = 86_400_000;
 const ISO_LENGTH = '2026-03-10T12:00:00.000Z'.length;
 
+/** Bytes of a field with each tag, its own included; that of a text depends on the text. */
+const SIZES = [1, 9, 5, 5, 2, 7, 5] as const;
+
 const double = new Float64Array(1);
 const doubleBytes = new Uint8Array(double.buffer);
 
-/** Packs and unpacks the fields of many rows; texts that come again are kept once. */
+/** Texts by number, the same ones at packing and at unpacking. */
+export interface Texts {
+  /** The number of a text, given to it now if need be; -1 for one that gets none and is written out each time. */
+  numberOf(text: string): number;
+  textOf(number: number): string;
+}
+
+/** Texts beyond these are written out in each row: notes may differ without end. */
+const MOST_TEXTS = 65_536;
+const LONGEST_KNOWN = 200;
+
+/** Texts that are numbered for as long as the process lives. */
+export function textsInMemory(): Texts {
+  const texts: string[] = [];
+  const numbers = new Map<string, number>();
+  return {
+    numberOf(text) {
+      let number = numbers.get(text);
+      if (number === undefined) {
+        if (texts.length >= MOST_TEXTS || text.length > LONGEST_KNOWN) return -1;
+        number = texts.push(text) - 1;
+        numbers.set(text, number);
+      }
+      return number;
+    },
+    textOf: (number) => texts[number]!,
+  };
+}
+
+/** Packs and unpacks the fields of many rows; texts that come again are written as their numbers. */
 export class FieldPacker {
-  readonly #texts: string[] = [];
-  readonly #numbers = new Map<string, number>();
+  readonly #texts: Texts;
   #bytes = Buffer.allocUnsafe(4096);
   #day = Number.NaN;
   #dayText = '';
   /** The answers of a bundle have one time, and those of a night lie together. */
   #lastText = '';
   #lastTime: number | null = null;
+
+  constructor(texts: Texts) {
+    this.#texts = texts;
+  }
 
   /** The packed fields. Valid until the next call. */
   pack(fields: readonly Field[]): Buffer {
@@ -53,14 +85,13 @@ export class FieldPacker {
     return this.#bytes.subarray(0, at);
   }
 
-  /** The fields that were packed at a place. */
-  unpack(bytes: Buffer, from: number, width: number): Field[] {
-    const fields: Field[] = [];
+  /** The fields that were packed at a place, behind those given. */
+  unpack(bytes: Buffer, from: number, width: number, fields: Field[] = []): Field[] {
     const texts = this.#texts;
     let at = from;
     for (let i = 0; i < width; i++) {
       const tag = bytes[at++]!;
-      if (tag >= FIRST_TEXT) fields.push(texts[tag - FIRST_TEXT]!);
+      if (tag >= FIRST_TEXT) fields.push(texts.textOf(tag - FIRST_TEXT));
       else if (tag === MILLIONTHS) {
         fields.push(int32(bytes, at) / MILLION);
         at += 4;
@@ -77,7 +108,7 @@ export class FieldPacker {
         fields.push(this.#timeText(bytes.readUIntLE(at, 6)));
         at += 6;
       } else if (tag === KNOWN_TEXT) {
-        fields.push(texts[int32(bytes, at)]!);
+        fields.push(texts.textOf(int32(bytes, at)));
         at += 4;
       } else {
         const length = int32(bytes, at) * 2;
@@ -89,26 +120,30 @@ export class FieldPacker {
     return fields;
   }
 
+  /** Where the fields end that were packed at a place. */
+  skip(bytes: Buffer, from: number, width: number): number {
+    let at = from;
+    for (let i = 0; i < width; i++) {
+      const tag = bytes[at]!;
+      at += tag >= FIRST_TEXT ? 1 : tag === OWN_TEXT ? 5 + int32(bytes, at + 1) * 2 : SIZES[tag]!;
+    }
+    return at;
+  }
+
   #writeText(from: number, text: string): number {
     let at = from;
-    let number = this.#numbers.get(text);
-    if (number === undefined) {
-      const time = text === this.#lastText ? this.#lastTime : timeOf(text);
-      [this.#lastText, this.#lastTime] = [text, time];
-      if (time !== null) {
-        this.#bytes[at] = TIME;
-        return this.#bytes.writeUIntLE(time, at + 1, 6);
-      }
-      if (this.#texts.length < MOST_TEXTS && text.length <= LONGEST_KNOWN) {
-        number = this.#texts.push(text) - 1;
-        this.#numbers.set(text, number);
-      }
+    const time = text === this.#lastText ? this.#lastTime : timeOf(text);
+    [this.#lastText, this.#lastTime] = [text, time];
+    if (time !== null) {
+      this.#bytes[at] = TIME;
+      return this.#bytes.writeUIntLE(time, at + 1, 6);
     }
-    if (number !== undefined && number < SHORT_TEXTS) {
+    const number = this.#texts.numberOf(text);
+    if (number >= 0 && number < SHORT_TEXTS) {
       this.#bytes[at++] = FIRST_TEXT + number;
       return at;
     }
-    if (number !== undefined) {
+    if (number >= 0) {
       this.#bytes[at] = KNOWN_TEXT;
       return this.#bytes.writeInt32LE(number, at + 1);
     }

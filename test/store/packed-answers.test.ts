@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { columnsOf } from '../../src/columns/columns.ts';
+import type { Answer, Field } from '../../src/contract/answer.ts';
+import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import { cellStatements, type WidthOf } from '../../src/store/answers.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { storedTexts } from '../../src/store/texts.ts';
+import { MovedClock } from '../moved-clock.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+const owner = { name: 'me', isAlive: () => true };
+const MIGRATIONS = new URL('../../src/store/migrations/', import.meta.url);
+const TOPICS = NATURAL_SLUGS.slice(0, 5);
+const CELL = { lat7: 1, lng7: 2 };
+
+/** Opens a store's file with the statements of cells, past the port. */
+function openCells(file: string, widthOf: WidthOf = () => null) {
+  const database = openDatabase(file);
+  const texts = storedTexts(database, file);
+  database.prepare("INSERT OR IGNORE INTO sources (id, name) VALUES (1, 'somewhere')").run();
+  return { database, texts, ...cellStatements(database, texts, widthOf) };
+}
+
+const field: fc.Arbitrary<Field> = fc.oneof(
+  fc.constant(null),
+  fc.integer(),
+  fc.double(),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('Very Low', 'Very High', '\0', '\ud800', ''),
+);
+
+const answers: fc.Arbitrary<Answer[]> = fc.uniqueArray(
+  fc.record({
+    topic: fc.constantFrom(...TOPICS),
+    asOf: fc.integer({ min: 0, max: 9 }),
+    fields: fc.array(field, { minLength: 1, maxLength: 5 }),
+  }),
+  { selector: ({ topic }) => topic, minLength: 1, maxLength: TOPICS.length },
+);
+
+test('answers come back as the newest of each topic that was told, whatever was told before', (t) => {
+  const { database, texts, read, merge } = openCells(join(temporaryFolder(t), 'store.db'));
+  t.after(() => database.close());
+  let number = 0;
+  fc.assert(
+    fc.property(fc.array(answers, { minLength: 1, maxLength: 4 }), (told) => {
+      const cell = { lat7: ++number, lng7: 0 };
+      const newest = new Map<TopicSlug, Answer>();
+      for (const batch of told) {
+        merge(1, cell, batch, []);
+        for (const answer of batch) {
+          if (answer.asOf >= (newest.get(answer.topic)?.asOf ?? -1)) newest.set(answer.topic, { ...answer });
+        }
+      }
+      texts.forget();
+      assert.deepStrictEqual(read(1, cell)?.answers ?? new Map(), newest);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('cells that have all that is wanted come packed, with what `read` gives; the others as `read` gives them', (t) => {
+  const widths = new Map<TopicSlug, number | null>(TOPICS.map((topic, index) => [topic, index < 3 ? null : index]));
+  const cells = openCells(join(temporaryFolder(t), 'store.db'), (topic) => widths.get(topic) ?? null);
+  t.after(() => cells.database.close());
+  const wanted = fc.uniqueArray(
+    fc.record({
+      topic: fc.constantFrom(...TOPICS),
+      freshSince: fc.integer({ min: 0, max: 4 }),
+      fields: fc.integer({ min: 0, max: 2 }),
+    }),
+    { selector: ({ topic }) => topic, minLength: 1, maxLength: 3 },
+  );
+  let number = 0;
+  let [whole, lacking] = [0, 0];
+  fc.assert(
+    fc.property(answers, wanted, (told, wants) => {
+      const cell = { lat7: ++number, lng7: 0 };
+      cells.merge(1, cell, told, []);
+      const record = cells.read(1, cell);
+      const found = wants.map(({ topic, freshSince, fields }) => {
+        const answer = record?.answers.get(topic);
+        return answer && answer.asOf >= freshSince && answer.fields.length >= fields ? answer : null;
+      });
+      const [packed] = cells.readWanted(1, [cell], wants);
+      if (found.some((answer) => answer === null)) {
+        lacking++;
+        assert.deepStrictEqual(packed, record);
+        return;
+      }
+      whole++;
+      assert.ok(packed && 'bytes' in packed);
+      assert.equal(packed.asOf, Math.min(...found.map((answer) => answer!.asOf)));
+      const expected = found.flatMap((answer, index) => answer!.fields.slice(0, wants[index]!.fields));
+      assert.deepStrictEqual(cells.unpackFields(packed.bytes, 0, expected.length), expected);
+    }),
+    { numRuns: 500 },
+  );
+  assert.ok(whole > 20 && lacking > 20, `${whole} whole, ${lacking} lacking`);
+});
+
+test('a transaction that is rolled back takes its texts along: their numbers go to others', async (t) => {
+  const file = join(temporaryFolder(t), 'store.db');
+  const { database, texts, merge, read } = openCells(file);
+  t.after(() => database.close());
+  const told = (rating: string): Answer[] => [{ topic: 'hail', asOf: 1, fields: [rating] }];
+  assert.throws(() =>
+    database.transaction(() => {
+      merge(1, CELL, told('lost'), []);
+      throw new Error('rolled back');
+    })(),
+  );
+  texts.forget();
+  const other = openCells(file);
+  other.merge(1, CELL, told('kept'), []);
+  other.database.close();
+  merge(1, { lat7: 3, lng7: 4 }, told('lost'), []);
+  assert.deepEqual(read(1, CELL)!.answers.get('hail')!.fields, ['kept']);
+  assert.deepEqual(read(1, { lat7: 3, lng7: 4 })!.answers.get('hail')!.fields, ['lost']);
+});
+
+test('a store whose answers are JSON is brought up to date with all of them', async (t) => {
+  const file = join(temporaryFolder(t), 'store.db');
+  const database = new Database(file);
+  const steps = readdirSync(MIGRATIONS).filter((name) => name < '0005');
+  for (const name of steps.sort()) database.exec(readFileSync(new URL(name, MIGRATIONS), 'utf8'));
+  database.exec("INSERT INTO sources VALUES (1, 'somewhere')");
+  const insert = database.prepare('INSERT INTO cells (source, lat7, lng7, answers, failures) VALUES (1, ?, 5, ?, ?)');
+  const fieldsOf = (cell: number) =>
+    columnsOf('hail').map((_, index) => [null, 'Very High', cell / 7, cell][index % 4]!);
+  const failures = JSON.stringify({ ozone: ['unavailable', 'no monitor', 9] });
+  const CELLS = 2_500;
+  database.exec('BEGIN');
+  for (let cell = 0; cell < CELLS; cell++) {
+    const packed = { hail: [cell, fieldsOf(cell)], topicOfALaterVersion: [3, ['x', 1]] };
+    insert.run(cell, cell === 0 ? '{}' : JSON.stringify(packed), failures);
+  }
+  database.exec('COMMIT');
+  database.pragma(`user_version = ${steps.length}`);
+  database.close();
+  const store = openSqliteStore(file, new MovedClock(10), owner);
+  t.after(() => store.close());
+  const cells = Array.from({ length: CELLS }, (_, cell) => ({ lat7: cell, lng7: 5 }));
+  for (const [cell, record] of (await store.read(1, cells)).entries()) {
+    const expected = cell === 0 ? [] : [{ topic: 'hail', asOf: cell, fields: fieldsOf(cell) }];
+    assert.deepEqual([...record!.answers.values()], expected);
+    assert.deepEqual([...record!.failures], [['ozone', { reason: 'unavailable', note: 'no monitor', at: 9 }]]);
+  }
+  const { sources } = await store.stats();
+  // What a later version has written is kept, and counted, though this one cannot read it.
+  assert.deepEqual(sources, [{ source: 'somewhere', cells: CELLS, answers: 2 * (CELLS - 1), oldest: 1 }]);
+  assert.equal(await store.prune(4), 3 + (CELLS - 1));
+});
