@@ -1,7 +1,7 @@
 import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
 import { numberValues, textValues, type Values } from './parquet-encode.ts';
 import { binary, i32, i64, list, struct } from './parquet-fields.ts';
-import { encodeHybrid, encodeRun } from './parquet-hybrid.ts';
+import type { Presence } from './parquet-presence.ts';
 import { PHYSICAL_TYPES } from './parquet-schema.ts';
 import type { Scratch } from './parquet-scratch.ts';
 import type { FieldStore, StoredColumn } from './parquet-store.ts';
@@ -20,16 +20,20 @@ export interface EncodedChunk {
 const PLAIN = 0;
 const RLE = 3;
 const RLE_DICTIONARY = 8;
-const ROWS_A_PAGE = 131_072;
 
 /** Encodes one column of a row group: nulls as levels, the values with a dictionary where that is shorter. What it gives is
  * valid until the next column is encoded with the same scratch. */
-export function encodeChunk(store: FieldStore, column: StoredColumn, scratch: Scratch): EncodedChunk {
-  const { places, levels } = presentPlaces(store, column, scratch);
+export function encodeChunk(
+  store: FieldStore,
+  column: StoredColumn,
+  presence: Presence,
+  scratch: Scratch,
+): EncodedChunk {
+  const { places } = presence;
   const values =
     column.kind === 'text'
       ? textValues(column, places, scratch)
-      : numberValues(column, places, store.isPlain && levels === null, scratch);
+      : numberValues(column, places, store.isPlain && presence.isFull, scratch);
   const pages: Page[] = [];
   if (values.dictionary) {
     const { bytes, count } = values.dictionary;
@@ -37,40 +41,14 @@ export function encodeChunk(store: FieldStore, column: StoredColumn, scratch: Sc
   }
   const encoding = values.dictionary ? RLE_DICTIONARY : PLAIN;
   let next = 0;
-  for (let row = 0; row < store.rows; row += ROWS_A_PAGE) {
-    const rows = Math.min(ROWS_A_PAGE, store.rows - row);
-    const pageLevels = levels?.subarray(row, row + rows) ?? null;
-    const count = pageLevels ? pageLevels.reduce((sum, level) => sum + level, 0) : rows;
-    const body = [...encodedLevels(pageLevels, rows), ...values.encode(next, next + count)];
+  for (const { rows, values: count, levels } of presence.pages) {
+    const body = [...levels, ...values.encode(next, next + count)];
     const header = [struct(5, i32(1, rows), i32(2, encoding), i32(3, RLE), i32(4, RLE))];
     pages.push({ body, header, type: 0 });
     next += count;
   }
   const isText = column.kind === 'text';
   return assemble(column.name, { rows: store.rows, nulls: store.rows - places.length }, values, pages, isText);
-}
-
-/** The entry of each row that has a value, and for each row whether it has one (null where all have). */
-function presentPlaces({ entryOf }: FieldStore, column: StoredColumn, scratch: Scratch) {
-  if (column.nulls === 0) return { places: entryOf, levels: null };
-  const has = column.kind === 'text' ? column.ids : column.present!;
-  const levels = scratch.levels(entryOf.length).fill(0);
-  const places = scratch.places(entryOf.length);
-  let count = 0;
-  for (let row = 0; row < entryOf.length; row++) {
-    const entry = entryOf[row]!;
-    if (has[entry] === 0) continue;
-    levels[row] = 1;
-    places[count++] = entry;
-  }
-  return { places: places.subarray(0, count), levels };
-}
-
-function encodedLevels(levels: Uint32Array | null, rows: number): Buffer[] {
-  const bytes = levels ? encodeHybrid(levels, 1) : encodeRun(1, rows, 1);
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(bytes.length);
-  return [length, bytes];
 }
 
 interface Page {

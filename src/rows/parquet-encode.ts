@@ -26,20 +26,30 @@ const LONGEST_BOUND = 64;
 
 /** Texts, with the distinct ones as a dictionary unless most are different. */
 export function textValues({ ids, texts }: TextColumn, places: Uint32Array, scratch: Scratch): Values {
-  const encoded = texts.map((text) => Buffer.from(text));
+  // The column may have texts of other row groups as well: only those of this one are numbered, as they come.
+  const numbers = scratch.slots(texts.length + 1).fill(0);
+  const indexes = scratch.ids(places.length);
+  const encoded: Buffer[] = [];
+  for (let i = 0; i < places.length; i++) {
+    const id = ids[places[i]!]!;
+    let number = numbers[id]!;
+    if (number === 0) {
+      number = encoded.push(Buffer.from(texts[id - 1]!));
+      numbers[id] = number;
+    }
+    indexes[i] = number - 1;
+  }
   const bytes = withLengths(encoded);
   const bounds = textBounds(encoded);
-  const isLarge = texts.length > 255 && (bytes.length > LARGEST_DICTIONARY || texts.length * 2 > places.length);
-  if (texts.length === 0 || isLarge) {
+  const isLarge = encoded.length > 255 && (bytes.length > LARGEST_DICTIONARY || encoded.length * 2 > places.length);
+  if (encoded.length === 0 || isLarge) {
     const encode = (from: number, to: number) => [
-      withLengths(Array.from(places.subarray(from, to), (entry) => encoded[ids[entry]! - 1]!)),
+      withLengths(Array.from(indexes.subarray(from, to), (index) => encoded[index]!)),
     ];
     return { type: 'BYTE_ARRAY', dictionary: null, encode, ...bounds };
   }
-  const indexes = scratch.ids(places.length);
-  for (let i = 0; i < places.length; i++) indexes[i] = ids[places[i]!]! - 1;
-  const encode = encodeIndexes(indexes, texts.length);
-  return { type: 'BYTE_ARRAY', dictionary: { bytes, count: texts.length }, encode, ...bounds };
+  const encode = encodeIndexes(indexes, encoded.length);
+  return { type: 'BYTE_ARRAY', dictionary: { bytes, count: encoded.length }, encode, ...bounds };
 }
 
 function textBounds(texts: readonly Buffer[]): { least: Buffer | null; greatest: Buffer | null } {

@@ -10,7 +10,7 @@ import { Damage } from './parquet-thrift.ts';
 import { type DecodedPage, pageDecoder, type Stored } from './parquet-values.ts';
 import type { Row } from './port.ts';
 
-const ROWS_A_BATCH = 4096;
+const ROWS_A_BATCH = 256;
 /** A nested column is put together a row group at a time. */
 const MOST_NESTED = 16 * 1024 * 1024;
 
@@ -105,13 +105,13 @@ function flatSource<T>(at: GroupReader, node: SchemaNode, form: (value: Stored) 
         entry = 0;
         next = 0;
       }
-      const { definitions, present } = page;
+      const { definitions, present, valueAt } = page;
       const end = Math.min(page.values, entry + count - values.length);
-      if (definitions === null || present.length === page.values) {
-        for (; entry < end; entry++) values.push(present[next++]!);
+      if (definitions === null || present === page.values) {
+        for (; entry < end; entry++) values.push(valueAt(next++));
       } else {
         for (; entry < end; entry++) {
-          values.push(definitions[entry] === node.maxDefinition ? present[next++]! : missing);
+          values.push(definitions[entry] === node.maxDefinition ? valueAt(next++) : missing);
         }
       }
     }
@@ -151,7 +151,7 @@ async function allEntries(at: GroupReader, leaf: SchemaNode): Promise<LeafEntrie
       const definition = page.definitions?.[i] ?? leaf.maxDefinition;
       repetitions.push(page.repetitions?.[i] ?? 0);
       definitions.push(definition);
-      values.push(definition === leaf.maxDefinition ? page.present[next++] : null);
+      values.push(definition === leaf.maxDefinition ? page.valueAt(next++) : null);
     }
   }
   return { repetitions, definitions, values };

@@ -10,6 +10,7 @@ export interface FieldStore {
   /** The entry of each row. */
   readonly entryOf: Uint32Array;
   readonly rows: number;
+  readonly entries: number;
   /** True when each row is an entry of its own, in the same order. */
   readonly isPlain: boolean;
   readonly columns: readonly StoredColumn[];
@@ -20,10 +21,11 @@ export type StoredColumn = TextColumn | NumberColumn;
 export interface TextColumn {
   readonly kind: 'text';
   readonly name: string;
-  /** For each entry 0 for null, or the number of its text, counted from 1. */
+  /** For each entry the number of its text, counted from 1. */
   readonly ids: Uint32Array;
   texts: string[];
   known: Map<string, number>;
+  present: Uint8Array | null;
   nulls: number;
 }
 
@@ -32,7 +34,7 @@ export interface NumberColumn {
   readonly name: string;
   /** For times the milliseconds since the epoch. */
   readonly values: Float64Array;
-  /** 1 where there is a value; made when the first null comes. */
+  /** For each entry 1 where there is a value, 0 for a null; made when the first null comes. */
   present: Uint8Array | null;
   nulls: number;
 }
@@ -52,10 +54,15 @@ const REMEMBERED = 16_384;
 /** Times are those of the service's answers: few, and the same for many rows. */
 const TIMES_REMEMBERED = 32_768;
 
+/** Entries of rows that come by keys stay for the next row groups while there is room for so many (some 90 MB with 57
+ * columns): the same places come again in each group, and to unpack and store them anew took a third of a write. */
+const ENTRIES_KEPT = 262_144;
+
 /** Makes a gatherer for row groups of at most so many rows. Its arrays are made once, and used again for each row group: to
  * make or enlarge them on the way took a third of all time. What is never touched of them takes no memory. */
 export function gatherFields(added: readonly AddedColumn[], mostRows: number): FieldGatherer {
-  const columns = orTooLarge(mostRows, () => added.map((column) => newColumn(column, mostRows)));
+  const room = Math.max(mostRows, ENTRIES_KEPT);
+  const columns = orTooLarge(mostRows, () => added.map((column) => newColumn(column, room)));
   const timeOf = rememberingTimes();
   const width = columns.length;
   const entryOf = new Uint32Array(mostRows);
@@ -65,12 +72,13 @@ export function gatherFields(added: readonly AddedColumn[], mostRows: number): F
   let hits = 0;
   let rows = 0;
   let entries = 0;
+  /** How many of them come from earlier row groups. */
+  let older = 0;
   let isTaken = false;
-  /** The entry of each key in this row group, plus one: a Map of arrays took 5 s of collections for a million rows. */
+  /** The entry of each key, plus one: a Map of arrays took 5 s of collections for a million rows. */
   let entryOfKey = new Uint32Array(0);
   // The columns that take any number as it is: most fields are such, and need no more than to be put there.
-  const findPlain = () => columns.map((column) => (column.kind === 'number' ? column.values : null));
-  let plain: (Float64Array | null)[] = findPlain();
+  const plain = columns.map((column) => (column.kind === 'number' ? column.values : null));
 
   const addEntry = (fields: readonly Field[]): number => {
     if (fields.length !== width) throw bug(`A row was given ${fields.length} fields for ${width} columns`);
@@ -82,8 +90,6 @@ export function gatherFields(added: readonly AddedColumn[], mostRows: number): F
         continue;
       }
       put(columns[c]!, entries, field, timeOf);
-      // A first null has made the column one with gaps.
-      plain[c] = null;
     }
     return entries++;
   };
@@ -110,22 +116,25 @@ export function gatherFields(added: readonly AddedColumn[], mostRows: number): F
     return entry;
   };
 
-  const begin = (): void => {
+  const begin = (isKeyed: boolean): void => {
     if (!isTaken) return;
+    isTaken = false;
+    rows = 0;
+    older = isKeyed && entries + mostRows <= room ? entries : 0;
+    if (older > 0) return;
     for (const column of columns) clear(column);
-    plain = findPlain();
-    [rows, entries, hits, last, isRemembering, isTaken] = [0, 0, 0, null, true, false];
+    [entries, hits, last, isRemembering] = [0, 0, null, true];
     known = new Map();
     entryOfKey.fill(0);
   };
 
   return {
     add(fields) {
-      begin();
+      begin(false);
       entryOf[rows++] = entryFor(fields);
     },
     addKeyed({ keys, fields }) {
-      begin();
+      begin(true);
       for (let index = 0; index < keys.length; index++) {
         const key = keys[index]!;
         const found = key === NO_KEY ? 0 : (entryOfKey[key] ?? 0);
@@ -139,7 +148,7 @@ export function gatherFields(added: readonly AddedColumn[], mostRows: number): F
     },
     take() {
       isTaken = true;
-      return { entryOf: entryOf.subarray(0, rows), rows, isPlain: entries === rows, columns };
+      return { entryOf: entryOf.subarray(0, rows), rows, entries, isPlain: older === 0 && entries === rows, columns };
     },
   };
 }
@@ -152,39 +161,33 @@ function enlarged(old: Uint32Array, least: number): Uint32Array<ArrayBuffer> {
 
 function newColumn({ name, type }: AddedColumn, room: number): StoredColumn {
   if (type === 'text') {
-    return { kind: 'text', name, ids: new Uint32Array(room), texts: [], known: new Map(), nulls: 0 };
+    return { kind: 'text', name, ids: new Uint32Array(room), texts: [], known: new Map(), present: null, nulls: 0 };
   }
   return { kind: type, name, values: new Float64Array(room), present: null, nulls: 0 };
 }
 
 function clear(column: StoredColumn): void {
   column.nulls = 0;
-  if (column.kind !== 'text') {
-    column.present = null;
-    return;
-  }
+  column.present?.fill(1);
+  if (column.kind !== 'text') return;
   column.texts = [];
   column.known = new Map();
 }
 
 function put(column: StoredColumn, entry: number, field: Field, timeOf: (text: string) => number): void {
-  if (column.kind === 'text') {
-    if (field === null) {
-      column.nulls++;
-      column.ids[entry] = 0;
-    } else column.ids[entry] = idOf(column, typeof field === 'string' ? field : String(field));
-    return;
-  }
   if (field === null) {
     column.nulls++;
-    column.present ??= new Uint8Array(column.values.length).fill(1, 0, entry);
+    column.present ??= new Uint8Array(column.kind === 'text' ? column.ids.length : column.values.length).fill(1);
     column.present[entry] = 0;
+    return;
+  }
+  if (column.kind === 'text') {
+    column.ids[entry] = idOf(column, typeof field === 'string' ? field : String(field));
     return;
   }
   const value = column.kind === 'time' && typeof field === 'string' ? timeOf(field) : field;
   if (typeof value !== 'number' || !fits(column.kind, value)) throw misfit(column, field);
   column.values[entry] = value;
-  if (column.present !== null) column.present[entry] = 1;
 }
 
 /** Ratings are few, and mostly the very same strings: to compare them costs less than to look them up. */

@@ -8,6 +8,7 @@ import { type BookColumn, fieldsKept } from './parquet-columns.ts';
 import { type AddedChunks, editFooter, keptBody } from './parquet-edit.ts';
 import type { ParquetFile } from './parquet-footer.ts';
 import { readAt } from './parquet-footer.ts';
+import { presences } from './parquet-presence.ts';
 import { rowsOfGroup } from './parquet-read.ts';
 import { newScratch } from './parquet-scratch.ts';
 import { type FieldStore, gatherFields } from './parquet-store.ts';
@@ -124,8 +125,9 @@ export function parquetSink(output: OutputFile): ParquetSink {
       const chunks: ThriftStruct[] = [];
       let size = 0;
       let unpackedSize = 0;
+      const presenceOf = presences(store, scratch);
       for (const column of store.columns) {
-        const chunk = encodeChunk(store, column, scratch);
+        const chunk = encodeChunk(store, column, presenceOf(column), scratch);
         chunks.push(chunk.describe(position));
         for (const piece of chunk.pieces) await write(piece);
         size += chunk.size;
