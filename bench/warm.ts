@@ -42,7 +42,7 @@ const RUNS: readonly (readonly [Runner, Format])[] = [
   ['duckdb', 'parquet'],
 ];
 
-const filesIn = (folder: string, format: Format) => ({
+export const filesIn = (folder: string, format: Format) => ({
   input: join(folder, `book.${format}`),
   answers: join(folder, `answers.${format}`),
   output: join(folder, `out.${format}`),
@@ -58,7 +58,7 @@ const storeOf = (file: string) =>
   openSqliteStore(file, systemClock, { name: 'bench', isAlive: () => true }, (topic) => columnsOf(topic).length);
 
 /** Fills the store and the peers' table with the same answers: a rating, a score of four decimals, a frequency of three. */
-async function makeAnswers(folder: string): Promise<number> {
+export async function makeAnswers(folder: string): Promise<number> {
   const job = jobIn(folder, 'csv');
   const { cells } = await scan(await openBook(job.input), job);
   const store = storeOf(job.store);

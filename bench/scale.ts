@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writePortfolio } from './oed-portfolio.ts';
+import { table } from './table.ts';
+import { filesIn, makeAnswers } from './warm.ts';
+
+/** What a run may take, whatever the size of the book (the limit that this is held against). */
+const LIMIT_MB = 400;
+const WARM = join(import.meta.dirname, 'warm.ts');
+
+/**
+ * The memory of a whole warm run (scan, plan, write) of CSV files of growing length over the same 200,000 places, each in a
+ * process of its own, beside the limit. BENCH_ROWS=1000000,50000000 chooses the lengths; 50 million rows need 45 GB of disk.
+ */
+export async function run(): Promise<void> {
+  const sizes = (process.env.BENCH_ROWS ?? '1000000,10000000').split(',').map(Number);
+  const places = Number(process.env.BENCH_PLACES ?? 200_000);
+  const lines: (string | number)[][] = [];
+  for (const rows of sizes) {
+    const folder = mkdtempSync(join(tmpdir(), 'perilbook-scale-'));
+    try {
+      const { input, output } = filesIn(folder, 'csv');
+      await writePortfolio(input, { rows, places });
+      const cells = await makeAnswers(folder);
+      const told = execFileSync(process.execPath, [WARM, 'perilbook', 'csv', folder], { encoding: 'utf8' });
+      const { seconds, megabytes } = JSON.parse(told) as { seconds: number; megabytes: number };
+      const size = (file: string) => (statSync(file).size / 1e6).toFixed(0);
+      const ratio = (megabytes / LIMIT_MB).toFixed(2);
+      const speed = Math.round(rows / seconds).toLocaleString('en-US');
+      lines.push([rows.toLocaleString('en-US'), cells, size(input), size(output), speed, megabytes.toFixed(0), ratio]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+  console.log(
+    table(['rows', 'cells', 'MB in', 'MB out', 'rows a second', 'peak MB', `of the limit (${LIMIT_MB})`], lines),
+  );
+}
