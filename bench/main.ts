@@ -15,6 +15,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   { name: 'rows', what: 'reading and writing CSV', file: './rows.ts' },
   { name: 'warm', what: 'a run with everything cached, against DuckDB', file: './warm.ts' },
   { name: 'scale', what: 'memory of a whole run at 1 and 10 million rows', file: './scale.ts' },
+  { name: 'layouts', what: 'shapes that the store could have', file: './layouts.ts' },
   { name: 'bodies', what: 'enterprise answers of 6 MB handled a second', file: './bodies.ts' },
   { name: 'lookups', what: 'cells planned a second, store lookups a second', file: './lookups.ts' },
   { name: 'service', what: 'answers a second of the service', file: './service.ts' },
