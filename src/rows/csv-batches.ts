@@ -21,6 +21,8 @@ export interface CsvBatch {
 export interface BatchRequest {
   /** The columns of each row; null where no row is wanted, only where it ends. */
   readonly columns: readonly number[] | null;
+  /** How many of them, the first ones, a row must have; all where it is not said. */
+  readonly needed?: number | undefined;
   readonly dropFrom: number | null;
   readonly signal?: AbortSignal | undefined;
 }
@@ -76,7 +78,7 @@ function takeBatch(
   place: { number: number; line: number },
 ): CsvBatch {
   const { bytes, from, to, atEnd } = window;
-  const { columns } = request;
+  const { columns, needed = columns?.length ?? 0 } = request;
   const delimiter = dialect.delimiter.charCodeAt(0);
   const rows: Row[] = [];
   const cuts = new Int32Array(ROWS_A_BATCH * CUT_WIDTH);
@@ -87,7 +89,7 @@ function takeBatch(
     if (!isBlank(span)) {
       cutRecord(span, dialect.columns.length, request.dropFrom, cuts, count++ * CUT_WIDTH);
       place.number++;
-      if (columns !== null) rows.push(rowOf(bytes, span, place.number, place.line, dialect, columns));
+      if (columns !== null) rows.push(rowOf(bytes, span, place, dialect, columns, needed));
     }
     place.line += span.lineEnds;
     at = span.next;
@@ -99,21 +101,21 @@ function takeBatch(
 function rowOf(
   bytes: Buffer,
   span: RecordSpan,
-  number: number,
-  line: number,
+  { number, line }: { readonly number: number; readonly line: number },
   dialect: Dialect,
   columns: readonly number[],
+  needed: number,
 ): Row {
   const width = dialect.columns.length;
   const fields: string[] = [];
-  let lacksWanted = false;
+  let lacksNeeded = false;
   for (let i = 0; i < columns.length; i++) {
     const column = columns[i]!;
     fields.push(fieldText(bytes, span, column, dialect.encoding));
-    if (column >= span.fields) lacksWanted = true;
+    if (column >= span.fields && i < needed) lacksNeeded = true;
   }
   // Trailing fields that nobody asked for may be missing: EPA's TRI files have a header of 110 fields and rows of 109.
-  if (span.fields <= width && !lacksWanted) return { number, line, fields };
+  if (span.fields <= width && !lacksNeeded) return { number, line, fields };
   const found = span.fields === 1 ? '1 field' : `${span.fields} fields`;
   return {
     number,

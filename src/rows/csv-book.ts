@@ -16,7 +16,7 @@ export function csvBook(input: InputFile, options: CsvOptions, stdout?: Writable
   return {
     format: 'csv',
     columns: dialect.columns,
-    read: (columns) => readRows(input, dialect, columns),
+    read: (columns, needed) => readRows(input, dialect, columns, needed),
     write: (request) => writeRows(input, dialect, request, stdout),
   };
 }
@@ -25,8 +25,9 @@ async function* readRows(
   input: InputFile,
   dialect: Dialect,
   columns: readonly number[],
+  needed: number | undefined,
 ): AsyncGenerator<readonly Row[]> {
-  for await (const { rows } of csvBatches(input, dialect, { columns, dropFrom: null })) {
+  for await (const { rows } of csvBatches(input, dialect, { columns, needed, dropFrom: null })) {
     if (rows.length > 0) yield rows;
   }
 }

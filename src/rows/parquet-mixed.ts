@@ -33,7 +33,7 @@ export function mixedBook(book: Book | PartedBook, input: InputFile, stdout?: Wr
   return {
     format: book.format,
     columns: book.columns,
-    read: (columns) => book.read(columns),
+    read: (columns, needed) => book.read(columns, needed),
     write: async (request) => {
       const format = formatOfOutput(request.output);
       // The delimiter of a CSV file is kept, whatever the output is called.

@@ -23,8 +23,10 @@ export interface Book {
   readonly format: string;
   /** The names of the columns in file order, decoded, spaces around them removed. */
   readonly columns: readonly string[];
-  /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. */
-  read(columns: readonly number[]): AsyncIterable<readonly Row[]>;
+  /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. A record that is
+   * too short for one of the first `needed` columns (all of them, if it is not said) is a problem; where others are
+   * missing, they are ''. */
+  read(columns: readonly number[], needed?: number): AsyncIterable<readonly Row[]>;
   /** Streams the file once more and writes it with the added columns behind the original ones. */
   write(request: WriteRequest): Promise<WriteResult>;
 }

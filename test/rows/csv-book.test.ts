@@ -6,6 +6,7 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { openBook } from '../../src/rows/open-book.ts';
 import { guessUtf16 } from '../../src/rows/utf16.ts';
+import { collected } from '../collected.ts';
 import { ADDED, allRows, enrich, fillProblems, fillWith, temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();
@@ -182,4 +183,19 @@ test('whatever the bytes, a file is refused with a reason or comes back whole', 
     { numRuns: 600 },
   );
   assert.ok(refused > 0 && refused < 600);
+});
+
+test('a row that is too short for a column it can do without is read without it', async () => {
+  const file = join(folder, 'short.csv');
+  writeFileSync(file, 'lat,lng,tiv\n1,2,3\n4,5\n6\n');
+  const book = await openBook(file);
+  const rows = await collected(book.read([0, 1, 2], 2));
+  assert.deepEqual(
+    rows.flat().map(({ fields, problem }) => [...fields, problem]),
+    [
+      ['1', '2', '3', undefined],
+      ['4', '5', '', undefined],
+      ['6', '', '', 'The row has 1 field where the header has 3.'],
+    ],
+  );
 });

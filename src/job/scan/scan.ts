@@ -89,6 +89,7 @@ function rowValue(row: Row, layout: Layout): { readonly value: number; readonly 
   return { value, readable };
 }
 
+/** Behind latitude and longitude, without which a row is nothing: one that is too short for its value counts as worth 0. */
 const FIRST_VALUE = 2;
 
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing. */
@@ -106,7 +107,7 @@ export async function scan(book: Book, job: Job): Promise<Scan> {
     if (known) known.rows++;
     else findings.set(finding, { note, rows: 1, firstLine: line });
   };
-  for await (const batch of book.read(layout.columns)) {
+  for await (const batch of book.read(layout.columns, FIRST_VALUE)) {
     for (const row of batch) {
       rows++;
       const place = locate(row, job.precision);
