@@ -10,13 +10,16 @@ interface JobOption {
   readonly flag: string;
   readonly alias?: string;
   readonly env?: string;
-  readonly type: 'string' | 'number';
+  /** A `boolean` is a word without a value: it is said or not. */
+  readonly type: 'string' | 'number' | 'boolean';
   readonly describe: string;
   /** Puts the value into the shape of the job file. */
-  readonly place: (value: string | number) => JobFile;
+  readonly place: (value: Said) => JobFile;
 }
 
-const list = (value: string | number): string[] =>
+type Said = string | number | boolean;
+
+const list = (value: Said): string[] =>
   String(value)
     .split(',')
     .map((part) => part.trim())
@@ -64,10 +67,10 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     place: (v) => ({ prefix: String(v) }),
   },
   {
-    flag: 'header',
-    type: 'string',
-    describe: 'no: the input has no header line; columns are named by number',
-    place: (v) => ({ header: v !== 'no' && v !== 'false' }),
+    flag: 'no-header',
+    type: 'boolean',
+    describe: 'the input has no header line; columns are named by number',
+    place: (v) => ({ header: v !== true }),
   },
   {
     flag: 'encoding',
@@ -213,7 +216,7 @@ export function yargsJobOptions(): Record<string, Options> {
   return Object.fromEntries(
     JOB_OPTIONS.map(({ flag, alias, type, describe }) => [
       flag,
-      { type, describe, requiresArg: true, group: 'Job:', ...(alias ? { alias } : {}) },
+      { type, describe, requiresArg: type !== 'boolean', group: 'Job:', ...(alias ? { alias } : {}) },
     ]),
   );
 }
@@ -227,7 +230,7 @@ export function jobOf(world: World, said: string | undefined, flags: Readonly<Re
   const target = said === '' && world.args.includes('-') ? '-' : said;
   const isJobFile = target !== undefined && /\.ya?ml$/i.test(target);
   const fromFlags = gather(
-    (option) => flags[option.flag] as string | number | undefined,
+    (option) => flags[option.flag] as Said | undefined,
     (option) => `--${option.flag}`,
   );
   const fromEnv = gather(
@@ -252,7 +255,7 @@ export function anyJobOf(world: World, target: string | undefined, flags: Readon
 
 /** Checks each value on its own, so that a message can name the flag that it came from. */
 function gather(
-  read: (option: JobOption) => string | number | undefined,
+  read: (option: JobOption) => Said | undefined,
   nameOf: (option: JobOption) => string,
 ): JobFile {
   let job: JobFile = {};

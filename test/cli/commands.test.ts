@@ -113,3 +113,16 @@ test('topics lists 37; cache stats and prune work', async (t) => {
   const pruned = await perilbook(['cache', 'prune', '--older-than', '1d', '--json', '--store', 'store.db'], { folder });
   assert.deepEqual(JSON.parse(pruned.stdout), { forgotten: 0 });
 });
+
+test('--no-header: columns are named by number, and no line is taken for a header', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'book.csv'), '1,34.0522,-118.2437\n2,,\n');
+  provideSampleData(join(folder, 'store.db'));
+  const words = ['run', 'book.csv', '--no-header', '--lat', '2', '--lng', '3', '-t', 'wildfire', '-b', '5'];
+  const { code, stderr } = await perilbook([...words, '--store', 'store.db', '-o', 'out.csv'], { folder });
+  assert.equal(code, 0, stderr);
+  const lines = readFileSync(join(folder, 'out.csv'), 'utf8').trimEnd().split('\n');
+  assert.match(lines[0]!, /^1,34\.0522,-118\.2437,ok,sample data,/);
+  assert.match(lines[1]!, /^2,,,invalid,/);
+  assert.equal(lines.length, 2);
+});
