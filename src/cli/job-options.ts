@@ -254,10 +254,7 @@ export function anyJobOf(world: World, target: string | undefined, flags: Readon
 }
 
 /** Checks each value on its own, so that a message can name the flag that it came from. */
-function gather(
-  read: (option: JobOption) => Said | undefined,
-  nameOf: (option: JobOption) => string,
-): JobFile {
+function gather(read: (option: JobOption) => Said | undefined, nameOf: (option: JobOption) => string): JobFile {
   let job: JobFile = {};
   for (const option of JOB_OPTIONS) {
     const value = read(option);
