@@ -8,6 +8,7 @@ import { openMatchingOutput } from './matching-output.ts';
 import { jsonLine } from './ndjson-write.ts';
 import type { PartedBook } from './parquet-book.ts';
 import { writeNewParquet } from './parquet-new.ts';
+import { filledRows } from './parquet-write.ts';
 import type { Book, Row, WriteRequest, WriteResult } from './port.ts';
 
 type TextFormat = 'csv' | 'tsv' | 'ndjson';
@@ -55,13 +56,19 @@ export interface TextTable {
   }>;
 }
 
-function textTable(book: Book | PartedBook, { columns, dropFrom }: WriteRequest): TextTable {
+function textTable(book: Book | PartedBook, request: WriteRequest): TextTable {
+  const { dropFrom } = request;
+  const columns = request.fillKeyed ? [] : request.columns;
   const whole = 'wholeColumns' in book ? book.wholeColumns : [...book.columns.keys()];
   const kept = whole.filter((index) => index < (dropFrom ?? book.columns.length));
   return {
     names: kept.map((index) => book.columns[index]!),
     async *batches() {
       for await (const read of book.read([...kept, ...columns])) {
+        if (columns.length === 0) {
+          yield { texts: read.map((row) => row.fields), rows: read };
+          continue;
+        }
         const texts = read.map((row) => row.fields.slice(0, kept.length));
         const rows = read.map((row): Row => ({ ...row, fields: row.fields.slice(kept.length) }));
         yield { texts, rows };
@@ -92,7 +99,7 @@ async function writeText(
     let count = 0;
     for await (const { texts, rows } of table.batches()) {
       request.signal?.throwIfAborted();
-      const filled = await request.fill(rows);
+      const filled = await filledRows(request, rows);
       for (const [i, fields] of filled.entries()) put([...texts[i]!, ...fields]);
       count += rows.length;
       await gathered.flushIfFull();

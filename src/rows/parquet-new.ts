@@ -6,10 +6,12 @@ import { binary, i32, i64, list, struct } from './parquet-fields.ts';
 import type { TextTable } from './parquet-mixed.ts';
 import { gatherFields } from './parquet-store.ts';
 import { THRIFT, type ThriftStruct } from './parquet-thrift.ts';
-import { filledRows, type ParquetSink, parquetSink } from './parquet-write.ts';
-import type { AddedColumn, WriteRequest, WriteResult } from './port.ts';
+import { checkCount, filledRows, type ParquetSink, parquetSink } from './parquet-write.ts';
+import type { AddedColumn, KeyedRows, WriteRequest, WriteResult } from './port.ts';
 
-const ROWS_A_GROUP = 131_072;
+const ROWS_A_GROUP = 65_536;
+/** The batch that fills a row group goes into it whole. */
+const MOST_ROWS_A_GROUP = ROWS_A_GROUP + 65_536;
 /** A row group is gathered in memory; long texts end it earlier. */
 const CHARACTERS_A_GROUP = 64 * 1024 * 1024;
 
@@ -28,18 +30,19 @@ export async function writeNewParquet(
     const columns = distinctNames(table.names, request.added);
     const groups: ThriftStruct[] = [];
     let rowsInAll = 0;
-    let group = newGroup(columns, request.added);
+    const group = rowGroup(columns, request.added);
     const endGroup = async () => {
-      if (group.rows > 0) groups.push(await group.write(sink, groups.length));
-      group = newGroup(columns, request.added);
+      if (group.rows() > 0) groups.push(await group.write(sink, groups.length));
     };
     for await (const { texts, rows } of table.batches()) {
       request.signal?.throwIfAborted();
-      const filled = await filledRows(request, rows);
-      for (const [i, fields] of filled.entries()) {
-        group.add(texts[i]!, fields);
-        if (group.rows === ROWS_A_GROUP || group.characters > CHARACTERS_A_GROUP) await endGroup();
-      }
+      if (group.rows() + rows.length > MOST_ROWS_A_GROUP) await endGroup();
+      if (request.fillKeyed) {
+        const filled = await request.fillKeyed(rows.length);
+        checkCount(rows.length, filled.keys);
+        group.addKeyed(texts, filled);
+      } else group.add(texts, await filledRows(request, rows));
+      if (group.isFull()) await endGroup();
       rowsInAll += rows.length;
     }
     await endGroup();
@@ -53,19 +56,33 @@ export async function writeNewParquet(
   }
 }
 
-function newGroup(columns: readonly AddedColumn[], added: readonly AddedColumn[]) {
-  const originals = gatherFields(columns, ROWS_A_GROUP);
-  const extras = gatherFields(added, ROWS_A_GROUP);
-  const group = {
-    rows: 0,
-    characters: 0,
-    add(texts: readonly string[], fields: readonly Field[]) {
+/** Gathers one row group after the other. */
+function rowGroup(columns: readonly AddedColumn[], added: readonly AddedColumn[]) {
+  const originals = gatherFields(columns, MOST_ROWS_A_GROUP);
+  const extras = gatherFields(added, MOST_ROWS_A_GROUP);
+  let rows = 0;
+  let characters = 0;
+  const addTexts = (batch: readonly (readonly string[])[]) => {
+    for (const texts of batch) {
       originals.add(texts.map((text) => (text === '' ? null : text)));
-      extras.add(fields);
-      for (const text of texts) group.characters += text.length;
-      group.rows++;
+      for (const text of texts) characters += text.length;
+    }
+    rows += batch.length;
+  };
+  return {
+    rows: () => rows,
+    isFull: () => rows >= ROWS_A_GROUP || characters > CHARACTERS_A_GROUP,
+    add(batch: readonly (readonly string[])[], filled: readonly (readonly Field[])[]) {
+      addTexts(batch);
+      for (const fields of filled) extras.add(fields);
+    },
+    addKeyed(batch: readonly (readonly string[])[], filled: KeyedRows) {
+      addTexts(batch);
+      extras.addKeyed(filled);
     },
     async write(sink: ParquetSink, ordinal: number): Promise<ThriftStruct> {
+      const rowsHere = rows;
+      [rows, characters] = [0, 0];
       const start = sink.position();
       const parts = [await sink.addChunks(originals.take()), await sink.addChunks(extras.take())];
       const sum = (of: (part: AddedChunks) => number) => parts.reduce((total, part) => total + of(part), 0);
@@ -77,7 +94,7 @@ function newGroup(columns: readonly AddedColumn[], added: readonly AddedColumn[]
             2,
             sum((part) => part.unpackedSize),
           ),
-          i64(3, group.rows),
+          i64(3, rowsHere),
           i64(5, start),
           i64(
             6,
@@ -88,7 +105,6 @@ function newGroup(columns: readonly AddedColumn[], added: readonly AddedColumn[]
       };
     },
   };
-  return group;
 }
 
 function newFooter(columns: readonly AddedColumn[], rows: number, groups: ThriftStruct[]): ThriftStruct {

@@ -24,7 +24,8 @@ export interface TextColumn {
   /** For each entry the number of its text, counted from 1. */
   readonly ids: Uint32Array;
   texts: string[];
-  known: Map<string, number>;
+  /** The number of each text; null where most are different, and to look them up has been given up. */
+  known: Map<string, number> | null;
   present: Uint8Array | null;
   nulls: number;
 }
@@ -182,7 +183,7 @@ function put(column: StoredColumn, entry: number, field: Field, timeOf: (text: s
     return;
   }
   if (column.kind === 'text') {
-    column.ids[entry] = idOf(column, typeof field === 'string' ? field : String(field));
+    column.ids[entry] = idOf(column, typeof field === 'string' ? field : String(field), entry);
     return;
   }
   const value = column.kind === 'time' && typeof field === 'string' ? timeOf(field) : field;
@@ -193,8 +194,12 @@ function put(column: StoredColumn, entry: number, field: Field, timeOf: (text: s
 /** Ratings are few, and mostly the very same strings: to compare them costs less than to look them up. */
 const COMPARED = 8;
 
-function idOf(column: TextColumn, text: string): number {
+/** A column with so many texts, more than half of them new, gets no dictionary in the end: names and addresses, say. */
+const MANY_TEXTS = 16_384;
+
+function idOf(column: TextColumn, text: string, entry: number): number {
   const { texts, known } = column;
+  if (known === null) return texts.push(text);
   const compared = Math.min(texts.length, COMPARED);
   for (let i = 0; i < compared; i++) if (texts[i] === text) return i + 1;
   if (texts.length < COMPARED) return texts.push(text);
@@ -202,6 +207,7 @@ function idOf(column: TextColumn, text: string): number {
   if (id === undefined) {
     id = texts.push(text);
     known.set(text, id);
+    if (known.size === MANY_TEXTS && known.size * 2 > entry) column.known = null;
   }
   return id;
 }
