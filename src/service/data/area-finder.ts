@@ -2,7 +2,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import { metersToOutline, type Outline, outlineHolds, unpackOutline } from './area-outlines.ts';
 import { type Box, boxesAround } from './bounding-boxes.ts';
 import { type BoxTree, createBoxTree } from './box-tree.ts';
-import { createDataVersion } from './data-version.ts';
+import { createDataVersion, type DataVersion } from './data-version.ts';
 import type { ServiceDatabase } from './database.ts';
 
 /** The area that a location's answers are of. */
@@ -32,11 +32,13 @@ type AreaLevel = 'tract' | 'county';
  * county within 5 km. Null is outside coverage. Boxes are kept in memory, so that a lookup asks the database only whether
  * areas were replaced.
  */
-export function createAreaFinder(database: ServiceDatabase): (location: Location) => Area | null {
+export function createAreaFinder(
+  database: ServiceDatabase,
+  versionOf: DataVersion = createDataVersion(database),
+): (location: Location) => Area | null {
   const outlineOf = cachedOutlines(database);
   const areas = { tract: areasTouching(database, 'tract'), county: areasTouching(database, 'county') };
   const touching = { tract: areas.tract.touching, county: areas.county.touching };
-  const versionOf = createDataVersion(database);
   let version = -1;
   const around = (level: AreaLevel, location: Location) =>
     boxesAround(location, COAST_METERS).flatMap(touching[level]).sort(smallestFirst);

@@ -3,7 +3,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { nearestMeters } from '../../geo/nearest.ts';
 import { type Box, boxesAround, boxWithin } from './bounding-boxes.ts';
-import { createDataVersion } from './data-version.ts';
+import { createDataVersion, type DataVersion } from './data-version.ts';
 import type { ServiceDatabase } from './database.ts';
 import { createFeatureTiles, type FeatureTiles, type KeptFeature, type ReadFeatures } from './feature-tiles.ts';
 import type { RecordFeed } from './records.ts';
@@ -43,8 +43,11 @@ const METERS_PER_DEGREE = 111_195;
  * lines, 0 inside its outlines. The layer must be loaded. What was read is kept in memory, as bytes, until a data set is
  * replaced: to read 12 000 rows and write them in UTF-8 again takes six times as long as to copy their bytes.
  */
-export function createLayerSearch(database: ServiceDatabase, tiles: FeatureTiles = createFeatureTiles()): LayerSearch {
-  const versionOf = createDataVersion(database);
+export function createLayerSearch(
+  database: ServiceDatabase,
+  tiles: FeatureTiles = createFeatureTiles(),
+  versionOf: DataVersion = createDataVersion(database),
+): LayerSearch {
   const readers = new Map<Layer, ReadFeatures>();
   let version = -1;
 

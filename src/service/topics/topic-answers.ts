@@ -7,8 +7,9 @@ import {
 } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../data/area-finder.ts';
-import { createDataVersion } from '../data/data-version.ts';
+import type { DataVersion } from '../data/data-version.ts';
 import type { ServiceDatabase } from '../data/database.ts';
+import { createFeatureTiles } from '../data/feature-tiles.ts';
 import { createLayerSearch } from '../data/layers.ts';
 import type { DatasetName } from '../data/records.ts';
 import { needsOf } from '../data/topic-needs.ts';
@@ -31,11 +32,11 @@ export function createTopicAnswers(
   database: ServiceDatabase,
   radii: Radii,
   failures: Failures | undefined,
+  versionOf: DataVersion,
 ): (topics: readonly TopicSlug[], location: Location, area: Area) => Answers {
   const loadedNames = database.prepare<[], DatasetName>('SELECT name FROM datasets').pluck();
-  const versionOf = createDataVersion(database);
-  const search = createLayerSearch(database);
-  const natural = createNaturalAnswers(database, search, radii);
+  const search = createLayerSearch(database, createFeatureTiles(), versionOf);
+  const natural = createNaturalAnswers(database, search, radii, versionOf);
   const measurement = createMeasurementAnswers(database);
 
   let loaded: ReadonlySet<DatasetName> = new Set();
