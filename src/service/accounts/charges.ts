@@ -38,8 +38,8 @@ export interface Chargeable {
 export interface Charges {
   /** Begins to tell whether calls would be refused now, for those of one transaction; writes nothing. */
   checks(now: number): (account: Account, call: Call) => Refusal | null;
-  /** Checks and charges calls in one transaction, each as if it came after those before it. Charges are pending until they
-   * are settled. */
+  /** Checks and charges calls, each as if it came after those before it; to be called in an immediate transaction. Charges
+   * are pending until they are settled. */
   chargeAll(calls: readonly Chargeable[], now: number): (Charge | Refusal)[];
 }
 
@@ -171,7 +171,7 @@ export function createCharges(database: ServiceDatabase, instance: number, rateW
     };
   }
 
-  const chargeAll = database.transaction((calls: readonly Chargeable[], now: number): (Charge | Refusal)[] => {
+  function chargeAll(calls: readonly Chargeable[], now: number): (Charge | Refusal)[] {
     const tallies = new Map<number, Tally>();
     const charged = calls.map((call) => charge(tallyOf(call.caller.account, tallies, now), call, now));
     for (const { account, before, credits, calls: counts } of tallies.values()) {
@@ -180,14 +180,14 @@ export function createCharges(database: ServiceDatabase, instance: number, rateW
       addToPeriod.run(account.id, before.periodStart, credits, counts.single, counts.standard, counts.enterprise);
     }
     return charged;
-  });
+  }
 
   return {
     checks(now) {
       const tallies = new Map<number, Tally>();
       return (account, call) => refusalOf(tallyOf(account, tallies, now), CREDITS[call.kind], now);
     },
-    chargeAll: (calls, now) => chargeAll.immediate(calls, now),
+    chargeAll,
   };
 }
 

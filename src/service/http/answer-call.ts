@@ -12,12 +12,13 @@ import {
   type RateWindow,
   type Refusal,
 } from '../accounts/charges.ts';
-import type { Settlements } from '../accounts/settlements.ts';
+import type { Ended, Settlements } from '../accounts/settlements.ts';
 import { type Area, createAreaFinder } from '../data/area-finder.ts';
 import { createHeldVersion } from '../data/data-version.ts';
 import type { ServiceDatabase } from '../data/database.ts';
 import { type Radii, radiiWith } from '../topics/search-radii.ts';
 import { type Answers, createTopicAnswers, type Failures } from '../topics/topic-answers.ts';
+import type { Handover } from './handover.ts';
 import { locationOfQuery } from './query-location.ts';
 import { type Failure, metaOf, successText } from './replies.ts';
 
@@ -57,6 +58,7 @@ export function createCallAnswers(
   database: ServiceDatabase,
   clock: Clock,
   settlements: Settlements,
+  handover: Handover,
   instance: number,
   options: AnswerOptions,
 ): (asked: readonly AskedCall[]) => (PaidAnswer | Failure)[] {
@@ -114,6 +116,12 @@ export function createCallAnswers(
     return read.map((found) => (isRefusal(found) ? failureOf(found) : found));
   }
 
+  /** What has ended meanwhile is settled before anything is charged: what is taken back is there again. */
+  const charge = database.transaction((answered: readonly ReadAnswer[], now: number, ended: Ended) => {
+    settlements.settleWithin(ended);
+    return charges.chargeAll(answered, now);
+  });
+
   function paid(answered: ReadAnswer, charge: Charge | Refusal, now: number): PaidAnswer | Failure {
     if ('failure' in charge) return failureOf(charge);
     const { call, requestId, location, answers } = answered;
@@ -125,7 +133,7 @@ export function createCallAnswers(
     const read = readAll(calls, now);
     const answered = read.filter((found): found is ReadAnswer => !('failure' in found));
     // Nothing is written for calls that were refused.
-    const charged = answered.length === 0 ? [] : charges.chargeAll(answered, now);
+    const charged = answered.length === 0 ? [] : handover.settleBy((ended) => charge.immediate(answered, now, ended));
     let next = 0;
     return read.map((found) => ('failure' in found ? found : paid(found, charged[next++]!, now)));
   };
