@@ -4,6 +4,7 @@ import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import type { ServiceDatabase } from '../data/database.ts';
 import type { Account } from './accounts.ts';
 import type { Caller } from './authenticate.ts';
+import { type ChargeRow, createChargeRows } from './charge-rows.ts';
 
 /** How the credits of a minute are counted: of the last 60 s at every instant, or of the clock's minute. */
 export type RateWindow = 'sliding' | 'fixed';
@@ -81,10 +82,7 @@ export function createCharges(database: ServiceDatabase, instance: number, rateW
   const chargesAfter = database.prepare<[number, number], { readonly charged_at: number; readonly credits: number }>(
     'SELECT charged_at, credits FROM charges WHERE account = ? AND charged_at > ? ORDER BY charged_at',
   );
-  const insert = database.prepare(
-    `INSERT INTO charges (account, key, kind, topic, credits, charged_at, period_start, request_id, pending_by)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const { nextId, insert } = createChargeRows(database, instance);
   const setMinute = database.prepare('INSERT OR REPLACE INTO minutes VALUES (?, ?, ?)');
   const addToPeriod = database.prepare(
     `INSERT INTO periods VALUES (?, ?, ?, ?, ?, ?)
@@ -142,27 +140,16 @@ export function createCharges(database: ServiceDatabase, instance: number, rateW
     return tally;
   }
 
-  function charge(tally: Tally, { caller, call, requestId }: Chargeable, now: number): Charge | Refusal {
+  /** The charge of a call under the next id, which is not written yet. */
+  function charge(tally: Tally, { call }: Chargeable, id: number, now: number): Charge | Refusal {
     const { account, before } = tally;
     const credits = CREDITS[call.kind];
     const refusal = refusalOf(tally, credits, now);
     if (refusal !== null) return refusal;
-    const topic = call.kind === 'single' ? call.topic : null;
-    const { lastInsertRowid } = insert.run(
-      account.id,
-      caller.key,
-      call.kind,
-      topic,
-      credits,
-      now,
-      before.periodStart,
-      requestId,
-      instance,
-    );
     tally.credits += credits;
     tally.calls[call.kind] += 1;
     return {
-      id: Number(lastInsertRowid),
+      id,
       credits,
       limit: account.subscription.creditsPerMinute,
       remaining: account.subscription.creditsPerMinute - before.minuteCredits - tally.credits,
@@ -173,7 +160,15 @@ export function createCharges(database: ServiceDatabase, instance: number, rateW
 
   function chargeAll(calls: readonly Chargeable[], now: number): (Charge | Refusal)[] {
     const tallies = new Map<number, Tally>();
-    const charged = calls.map((call) => charge(tallyOf(call.caller.account, tallies, now), call, now));
+    const rows: ChargeRow[] = [];
+    const firstId = nextId();
+    const charged = calls.map((one) => {
+      const tally = tallyOf(one.caller.account, tallies, now);
+      const made = charge(tally, one, firstId + rows.length, now);
+      if (!('failure' in made)) rows.push(rowOf(one, made, tally.before.periodStart, now));
+      return made;
+    });
+    insert(rows);
     for (const { account, before, credits, calls: counts } of tallies.values()) {
       if (credits === 0) continue;
       setMinute.run(account.id, before.cut, before.minuteCredits + credits);
@@ -188,6 +183,27 @@ export function createCharges(database: ServiceDatabase, instance: number, rateW
       return (account, call) => refusalOf(tallyOf(account, tallies, now), CREDITS[call.kind], now);
     },
     chargeAll,
+  };
+}
+
+function rowOf(
+  { caller, call, requestId }: Chargeable,
+  { id, credits }: Charge,
+  periodStart: number,
+  now: number,
+): ChargeRow {
+  const topic = call.kind === 'single' ? call.topic : null;
+  const { kind } = call;
+  return {
+    id,
+    account: caller.account.id,
+    key: caller.key,
+    kind,
+    topic,
+    credits,
+    chargedAt: now,
+    periodStart,
+    requestId,
   };
 }
 

@@ -20,7 +20,7 @@ import { type Radii, radiiWith } from '../topics/search-radii.ts';
 import { type Answers, createTopicAnswers, type Failures } from '../topics/topic-answers.ts';
 import type { Handover } from './handover.ts';
 import { locationOfQuery } from './query-location.ts';
-import { type Failure, metaOf, successText } from './replies.ts';
+import { type Failure, metaOf, successText, timestampOf } from './replies.ts';
 
 /** What a service may do otherwise than by default. */
 export interface AnswerOptions {
@@ -122,10 +122,10 @@ export function createCallAnswers(
     return charges.chargeAll(answered, now);
   });
 
-  function paid(answered: ReadAnswer, charge: Charge | Refusal, now: number): PaidAnswer | Failure {
+  function paid(answered: ReadAnswer, charge: Charge | Refusal, timestamp: string): PaidAnswer | Failure {
     if ('failure' in charge) return failureOf(charge);
     const { call, requestId, location, answers } = answered;
-    return { body: successText(call, location, answers, metaOf(requestId, now, CREDITS[call.kind])), charge };
+    return { body: successText(call, location, answers, metaOf(requestId, timestamp, CREDITS[call.kind])), charge };
   }
 
   return (calls) => {
@@ -134,8 +134,9 @@ export function createCallAnswers(
     const answered = read.filter((found): found is ReadAnswer => !('failure' in found));
     // Nothing is written for calls that were refused.
     const charged = answered.length === 0 ? [] : handover.settleBy((ended) => charge.immediate(answered, now, ended));
+    const timestamp = timestampOf(now);
     let next = 0;
-    return read.map((found) => ('failure' in found ? found : paid(found, charged[next++]!, now)));
+    return read.map((found) => ('failure' in found ? found : paid(found, charged[next++]!, timestamp)));
   };
 }
 

@@ -19,13 +19,18 @@ export interface Failure {
 }
 
 /** The `meta` of a response; `request_id` is its UUID. */
-export function metaOf(requestId: string, now: number, credits: number): Meta {
-  return { request_id: requestId, timestamp: new Date(now).toISOString(), credit_cost: credits };
+export function metaOf(requestId: string, timestamp: string, credits: number): Meta {
+  return { request_id: requestId, timestamp, credit_cost: credits };
+}
+
+/** A time as `meta` tells it. */
+export function timestampOf(now: number): string {
+  return new Date(now).toISOString();
 }
 
 /** The body of an error, the only shape in which one leaves the service. */
 export function failureEnvelope({ failure, message }: Failure, requestId: string, now: number): ErrorEnvelope {
-  return { error: { code: failure, message }, meta: { ...metaOf(requestId, now, 0), credit_cost: 0 } };
+  return { error: { code: failure, message }, meta: { ...metaOf(requestId, timestampOf(now), 0), credit_cost: 0 } };
 }
 
 /** Sends an error. */

@@ -26,9 +26,15 @@ const COMMA = 0x2c;
 
 /** Puts parts together: as a text when there are no features, else as its bytes, each copied once. */
 export function joinedText(parts: readonly TextPart[]): string | Buffer {
-  if (parts.every((part) => typeof part === 'string' || part.length === 0)) {
-    return parts.filter((part) => typeof part === 'string').join('');
+  let text = '';
+  for (const part of parts) {
+    if (typeof part === 'string') text += part;
+    else if (part.length > 0) return joinedBytes(parts);
   }
+  return text;
+}
+
+function joinedBytes(parts: readonly TextPart[]): Buffer {
   const ready = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
   const body = Buffer.allocUnsafe(ready.reduce((sum, part) => sum + lengthOf(part), 0));
   let at = 0;
