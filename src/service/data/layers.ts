@@ -5,6 +5,7 @@ import { nearestMeters } from '../../geo/nearest.ts';
 import { type Box, boxesAround, boxWithin } from './bounding-boxes.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
 import type { ServiceDatabase } from './database.ts';
+import { metersToShape, shapeOf } from './feature-shapes.ts';
 import { createFeatureTiles, type FeatureTiles, type KeptFeature, type ReadFeatures } from './feature-tiles.ts';
 import type { RecordFeed } from './records.ts';
 import type { LoadTable } from './staged-load.ts';
@@ -107,27 +108,35 @@ function featureReader(database: ServiceDatabase, layer: Layer): ReadFeatures {
 
 function keptFeature(id: number, lng: number | null, lat: number | null, box: Box | null, json: string): KeptFeature {
   const bytes = Buffer.from(json);
-  let parsed: unknown;
+  let measure: KeptFeature['metersTo'] | undefined;
   return {
     id,
     lng,
     lat,
     box,
     bytes,
-    parsed() {
-      parsed ??= JSON.parse(bytes.toString());
-      return parsed;
+    metersTo(location) {
+      // Measured again and again, and slow to parse.
+      measure ??= measureOf(JSON.parse(bytes.toString()));
+      return measure(location);
     },
   };
 }
 
-/** Most lines and outlines lie within the radius whole, or their boxes outside it; only the others are measured. */
-function reaches(location: Location, searched: Box, { lng, lat, box, parsed }: KeptFeature, meters: number): boolean {
-  if (lng !== null && lat !== null) return distanceMeters(location, { lat, lng }) <= meters;
-  if (!touch(box!, searched)) return false;
-  if (boxWithin(location, box!, meters)) return true;
-  const nearest = nearestMeters(location, [parsed()]);
-  return nearest !== null && nearest <= meters;
+function measureOf(feature: unknown): KeptFeature['metersTo'] {
+  const shape = shapeOf(feature);
+  if (shape !== null) return (location) => metersToShape(shape, location);
+  return (location) => nearestMeters(location, [feature]) ?? Number.POSITIVE_INFINITY;
+}
+
+/** What lies outside the box that is searched need not be measured. */
+function reaches(location: Location, searched: Box, feature: KeptFeature, meters: number): boolean {
+  const { lng, lat, box } = feature;
+  if (lng !== null && lat !== null) {
+    if (lng < searched.minLng || lng > searched.maxLng || lat < searched.minLat || lat > searched.maxLat) return false;
+    return distanceMeters(location, { lat, lng }) <= meters;
+  }
+  return touch(box!, searched) && feature.metersTo(location) <= meters;
 }
 
 function touch(a: Box, b: Box): boolean {
