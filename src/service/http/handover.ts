@@ -80,7 +80,8 @@ export function createHandover(settlements: Settlements, onError: (error: unknow
       }
       const charges = chargesOn(socket);
       charges.add(charge);
-      response.prependOnceListener('finish', () => {
+      // A response finishes once; to take the listener away then would cost as much as to call it.
+      response.prependListener('finish', () => {
         charges.delete(charge);
         // A socket that is destroyed fails the writes that wait on it, and Node reports some of those as finished.
         end(charge, !socket.destroyed && !socket.errored);
