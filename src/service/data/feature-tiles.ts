@@ -10,8 +10,8 @@ export interface KeptFeature {
   readonly box: Box | null;
   /** Its JSON in UTF-8, as it goes to the socket. */
   readonly bytes: Buffer;
-  /** Distance in metres to the nearest point of lines and outlines, 0 inside outlines. */
-  readonly metersTo: (location: Location) => number;
+  /** Whether lines and outlines come within so many metres of a location. */
+  readonly comesWithin: (location: Location, meters: number) => boolean;
 }
 
 /** A square of a layer, its lower edges inside, with the features that touch it in the order of their ids. */

@@ -5,7 +5,7 @@ import { nearestMeters } from '../../geo/nearest.ts';
 import { type Box, boxesAround, boxWithin } from './bounding-boxes.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
 import type { ServiceDatabase } from './database.ts';
-import { metersToShape, shapeOf } from './feature-shapes.ts';
+import { shapeOf, shapeWithin } from './feature-shapes.ts';
 import { createFeatureTiles, type FeatureTiles, type KeptFeature, type ReadFeatures } from './feature-tiles.ts';
 import type { RecordFeed } from './records.ts';
 import type { LoadTable } from './staged-load.ts';
@@ -108,25 +108,25 @@ function featureReader(database: ServiceDatabase, layer: Layer): ReadFeatures {
 
 function keptFeature(id: number, lng: number | null, lat: number | null, box: Box | null, json: string): KeptFeature {
   const bytes = Buffer.from(json);
-  let measure: KeptFeature['metersTo'] | undefined;
+  let measure: KeptFeature['comesWithin'] | undefined;
   return {
     id,
     lng,
     lat,
     box,
     bytes,
-    metersTo(location) {
-      // Measured again and again, and slow to parse.
+    comesWithin(location, meters) {
+      // Asked again and again, and slow to parse.
       measure ??= measureOf(JSON.parse(bytes.toString()));
-      return measure(location);
+      return measure(location, meters);
     },
   };
 }
 
-function measureOf(feature: unknown): KeptFeature['metersTo'] {
+function measureOf(feature: unknown): KeptFeature['comesWithin'] {
   const shape = shapeOf(feature);
-  if (shape !== null) return (location) => metersToShape(shape, location);
-  return (location) => nearestMeters(location, [feature]) ?? Number.POSITIVE_INFINITY;
+  if (shape !== null) return (location, meters) => shapeWithin(shape, location, meters);
+  return (location, meters) => (nearestMeters(location, [feature]) ?? Number.POSITIVE_INFINITY) <= meters;
 }
 
 /** What lies outside the box that is searched need not be measured. */
@@ -136,7 +136,7 @@ function reaches(location: Location, searched: Box, feature: KeptFeature, meters
     if (lng < searched.minLng || lng > searched.maxLng || lat < searched.minLat || lat > searched.maxLat) return false;
     return distanceMeters(location, { lat, lng }) <= meters;
   }
-  return touch(box!, searched) && feature.metersTo(location) <= meters;
+  return touch(box!, searched) && feature.comesWithin(location, meters);
 }
 
 function touch(a: Box, b: Box): boolean {
