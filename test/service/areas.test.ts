@@ -3,6 +3,7 @@ import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { type Area, COAST_METERS, createAreaFinder } from '../../src/service/data/area-finder.ts';
+import { createAreaLevel } from '../../src/service/data/area-level.ts';
 import { outlineHolds, packOutline, unpackOutline } from '../../src/service/data/area-outlines.ts';
 import { deliver } from '../../src/service/data/deliver.ts';
 import type { AreaRecord } from '../../src/service/data/records.ts';
@@ -161,4 +162,27 @@ test('an area on the 180th meridian is found from both sides of it', (t) => {
   assert.equal(find(179.9, 51.2)!.geoid, '02016');
   assert.equal(find(-179.99, 51.2)!.geoid, '02016');
   assert.equal(find(-179.5, 51.2), null);
+});
+
+test('outlines that were dropped, because they are too many to be kept, are the same when they are read again', (t) => {
+  const records = Array.from({ length: 12 }, (_, index): AreaRecord => {
+    const geoid = `310010${String((index * 5) % 12).padStart(5, '0')}`;
+    return { geoid, level: 'tract', name: '', state: 'NE', geometry: square(-100 + index, 40, 1) };
+  });
+  const database = openDatabase(t);
+  deliver(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
+  // A square has ten coordinates: three of them fit.
+  const level = createAreaLevel(database, 'tract', 30);
+  level.refresh();
+  const geometries = new Map(records.map(({ geoid, geometry }) => [geoid, geometry]));
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 11 }), { minLength: 1, maxLength: 40 }), (places) => {
+      for (const place of places) {
+        const { geoid } = level.area(place);
+        assert.equal(geoid, `310010${String(place).padStart(5, '0')}`);
+        assert.deepEqual(level.outline(place), outlineOf(geometries.get(geoid) as Polygon));
+      }
+    }),
+    { seed: 4, numRuns: 50 },
+  );
 });

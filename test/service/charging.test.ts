@@ -174,3 +174,30 @@ test('accounts do not share anything', async (t) => {
   assert.equal((await single()).status, 429);
   assert.equal((await get(pathTo('/v1/drought/risk'), key)).status, 429);
 });
+
+test('calls of several accounts and keys that come at once are each held to their own account', async (t) => {
+  const { get, database, clock, key } = await setUp(t, { subscription: subscriptionOf(9, PLENTY) });
+  createAccount(database, { name: 'other', subscription: subscriptionOf(PLENTY, 7) }, clock);
+  const second = createKey(database, 'tester', ['drought'], clock);
+  const other = createKey(database, 'other', ['drought'], clock);
+  const keys = [key, second.key, other.key, 'pb_unknown'];
+  const replies = await Promise.all(
+    Array.from({ length: 80 }, (_, index) => get(pathTo('/v1/drought/risk'), keys[index % keys.length]!)),
+  );
+  const statuses = keys.map((_, which) =>
+    tally(replies.filter((_, index) => index % 4 === which).map((r) => r.status)),
+  );
+  assert.equal((statuses[0]![200] ?? 0) + (statuses[1]![200] ?? 0), 9);
+  assert.deepEqual(statuses.slice(2), [{ 200: 7, 429: 13 }, { 401: 20 }]);
+  const used = (account: string) => usage(database, account, clock.now());
+  assert.deepEqual([used('tester').creditsCharged, used('other').creditsCharged], [9, 7]);
+  // Each row stands under the key that asked, and no two calls have the same row.
+  const rows = database.prepare<[], [number, number]>('SELECT key, count(*) FROM charges GROUP BY key').raw().all();
+  assert.equal(new Map(rows).get(other.id), 7);
+  assert.equal(new Map(rows).get(second.id) ?? 0, statuses[1]![200] ?? 0);
+  const left = replies.filter(({ status }, index) => status === 200 && index % 4 === 2);
+  assert.deepEqual(
+    left.map(({ headers }) => Number(headers.get('x-ratelimit-remaining'))).sort((a, b) => a - b),
+    [0, 1, 2, 3, 4, 5, 6],
+  );
+});

@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { createSettlements } from '../../src/service/accounts/settlements.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
 import {
   deliveries,
@@ -87,9 +88,30 @@ test('a charge that cannot be made final, because another process writes, is mad
   socket.resume();
   await until(() => errors.length > 0);
   assert.equal(pending(database), 1);
+  // The transaction that would charge a call settles it too, and fails as well.
+  assert.equal((await request(service.url + pathTo('/v1/drought/risk'), key)).status, 502);
+  assert.equal(pending(database), 1);
   other.exec('ROLLBACK');
   await until(() => pending(database) === 0);
   assert.equal(database.prepare('SELECT count(*) FROM charges').pluck().get(), 1);
+});
+
+test('charges are settled by their own ids: those between them, of this instance or another, stay pending', async (t) => {
+  const { database, clock, key, service } = await setUp(t);
+  const single = () => request(service.url + pathTo('/v1/drought/risk'), key);
+  for (let i = 0; i < 8; i++) assert.equal((await single()).status, 200);
+  await until(() => pending(database) === 0);
+  const ids = database.prepare<[], number>('SELECT id FROM charges ORDER BY id').pluck().all();
+  const mark = database.prepare('UPDATE charges SET pending_by = ? WHERE id = ?');
+  for (const [index, id] of ids.entries()) mark.run(index === 2 ? 1_001 : 1_000, id);
+  const at = (...places: number[]) => places.map((place) => ids[place]!);
+  createSettlements(database).settle({ delivered: at(7, 0, 1, 3, 4), undelivered: at(5) });
+  const left = database.prepare<[], number>('SELECT id FROM charges WHERE pending_by IS NOT NULL ORDER BY id').pluck();
+  assert.deepEqual(left.all(), at(2, 6));
+  assert.equal(database.prepare('SELECT count(*) FROM charges').pluck().get(), 7);
+  mark.run(null, ids[2]!);
+  mark.run(null, ids[6]!);
+  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 7);
 });
 
 test('requests that are sent one after the other without waiting are each charged once', async (t) => {

@@ -1,9 +1,10 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
-import { type Call, CREDITS } from '../../contract/credits.ts';
+import { type Call, type CallKind, CREDITS } from '../../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import type { ServiceDatabase } from '../data/database.ts';
 import type { Account } from './accounts.ts';
 import type { Caller } from './authenticate.ts';
+import { type ChargeRow, createChargeRows } from './charge-rows.ts';
 
 /** How the credits of a minute are counted: of the last 60 s at every instant, or of the clock's minute. */
 export type RateWindow = 'sliding' | 'fixed';
@@ -28,11 +29,19 @@ export interface Charge {
   readonly resetSeconds: number;
 }
 
+/** A call that is answered and not charged yet. */
+export interface Chargeable {
+  readonly caller: Caller;
+  readonly call: Call;
+  readonly requestId: string;
+}
+
 export interface Charges {
-  /** Whether a call would be refused now; writes nothing. */
-  check(account: Account, call: Call, now: number): Refusal | null;
-  /** Checks and charges in one transaction. The charge is pending until it is settled. */
-  charge(caller: Caller, call: Call, requestId: string, now: number): Charge | Refusal;
+  /** Begins to tell whether calls would be refused now, for those of one transaction; writes nothing. */
+  checks(now: number): (account: Account, call: Call) => Refusal | null;
+  /** Checks and charges calls, each as if it came after those before it; to be called in an immediate transaction. Charges
+   * are pending until they are settled. */
+  chargeAll(calls: readonly Chargeable[], now: number): (Charge | Refusal)[];
 }
 
 /** What an account has used, as far as it limits the next call. */
@@ -42,6 +51,14 @@ interface Standing {
   /** Charges after this instant count in the minute. */
   readonly cut: number;
   readonly minuteCredits: number;
+}
+
+/** The standing of an account to which charges are added that are written together. */
+interface Tally {
+  readonly account: Account;
+  readonly before: Standing;
+  credits: number;
+  readonly calls: Record<CallKind, number>;
 }
 
 /**
@@ -65,13 +82,10 @@ export function createCharges(database: ServiceDatabase, instance: number, rateW
   const chargesAfter = database.prepare<[number, number], { readonly charged_at: number; readonly credits: number }>(
     'SELECT charged_at, credits FROM charges WHERE account = ? AND charged_at > ? ORDER BY charged_at',
   );
-  const insert = database.prepare(
-    `INSERT INTO charges (account, key, kind, topic, credits, charged_at, period_start, request_id, pending_by)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const { nextId, insert } = createChargeRows(database, instance);
   const setMinute = database.prepare('INSERT OR REPLACE INTO minutes VALUES (?, ?, ?)');
   const addToPeriod = database.prepare(
-    `INSERT INTO periods VALUES (@account, @start, @credits, @kind = 'single', @kind = 'standard', @kind = 'enterprise')
+    `INSERT INTO periods VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET credits = credits + excluded.credits, single = single + excluded.single,
        standard = standard + excluded.standard, enterprise = enterprise + excluded.enterprise`,
   );
@@ -96,11 +110,13 @@ export function createCharges(database: ServiceDatabase, instance: number, rateW
     return minute.minute_credits - creditsBetween.get(account.id, minute.minute_from, cut)!;
   }
 
-  function refusalOf(account: Account, credits: number, standing: Standing, now: number): Refusal | null {
+  function refusalOf({ account, before, credits: added }: Tally, credits: number, now: number): Refusal | null {
     const { creditsPerMonth, creditsPerMinute } = account.subscription;
-    if (!account.overages && standing.periodCredits + credits > creditsPerMonth) return { failure: 'QUOTA_EXCEEDED' };
-    const over = standing.minuteCredits + credits - creditsPerMinute;
-    return over > 0 ? { failure: 'RATE_LIMITED', retryAfter: secondsUntilFreed(account, over, standing, now) } : null;
+    if (!account.overages && before.periodCredits + added + credits > creditsPerMonth) {
+      return { failure: 'QUOTA_EXCEEDED' };
+    }
+    const over = before.minuteCredits + added + credits - creditsPerMinute;
+    return over > 0 ? { failure: 'RATE_LIMITED', retryAfter: secondsUntilFreed(account, over, before, now) } : null;
   }
 
   function secondsUntilFreed(account: Account, needed: number, { cut }: Standing, now: number): number {
@@ -114,42 +130,80 @@ export function createCharges(database: ServiceDatabase, instance: number, rateW
     return wholeSeconds(RATE_WINDOW_MS);
   }
 
-  const charge = database.transaction(
-    (caller: Caller, call: Call, requestId: string, now: number): Charge | Refusal => {
-      const { account, key } = caller;
-      const credits = CREDITS[call.kind];
-      const standing = standingOf(account, now);
-      const refusal = refusalOf(account, credits, standing, now);
-      if (refusal !== null) return refusal;
-      const minute = standing.minuteCredits + credits;
-      const topic = call.kind === 'single' ? call.topic : null;
-      const { lastInsertRowid } = insert.run(
-        account.id,
-        key,
-        call.kind,
-        topic,
-        credits,
-        now,
-        standing.periodStart,
-        requestId,
-        instance,
-      );
-      setMinute.run(account.id, standing.cut, minute);
-      addToPeriod.run({ account: account.id, start: standing.periodStart, credits, kind: call.kind });
-      return {
-        id: Number(lastInsertRowid),
-        credits,
-        limit: account.subscription.creditsPerMinute,
-        remaining: account.subscription.creditsPerMinute - minute,
-        // Of a sliding minute, the charge just made is the last to leave it.
-        resetSeconds: wholeSeconds(rateWindow === 'sliding' ? RATE_WINDOW_MS : windowStart(now) + RATE_WINDOW_MS - now),
-      };
-    },
-  );
+  function tallyOf(account: Account, tallies: Map<number, Tally>, now: number): Tally {
+    let tally = tallies.get(account.id);
+    if (tally === undefined) {
+      const calls = { single: 0, standard: 0, enterprise: 0 };
+      tally = { account, before: standingOf(account, now), credits: 0, calls };
+      tallies.set(account.id, tally);
+    }
+    return tally;
+  }
+
+  /** The charge of a call under the next id, which is not written yet. */
+  function charge(tally: Tally, { call }: Chargeable, id: number, now: number): Charge | Refusal {
+    const { account, before } = tally;
+    const credits = CREDITS[call.kind];
+    const refusal = refusalOf(tally, credits, now);
+    if (refusal !== null) return refusal;
+    tally.credits += credits;
+    tally.calls[call.kind] += 1;
+    return {
+      id,
+      credits,
+      limit: account.subscription.creditsPerMinute,
+      remaining: account.subscription.creditsPerMinute - before.minuteCredits - tally.credits,
+      // Of a sliding minute, the charge just made is the last to leave it.
+      resetSeconds: wholeSeconds(rateWindow === 'sliding' ? RATE_WINDOW_MS : windowStart(now) + RATE_WINDOW_MS - now),
+    };
+  }
+
+  function chargeAll(calls: readonly Chargeable[], now: number): (Charge | Refusal)[] {
+    const tallies = new Map<number, Tally>();
+    const rows: ChargeRow[] = [];
+    const firstId = nextId();
+    const charged = calls.map((one) => {
+      const tally = tallyOf(one.caller.account, tallies, now);
+      const made = charge(tally, one, firstId + rows.length, now);
+      if (!('failure' in made)) rows.push(rowOf(one, made, tally.before.periodStart, now));
+      return made;
+    });
+    insert(rows);
+    for (const { account, before, credits, calls: counts } of tallies.values()) {
+      if (credits === 0) continue;
+      setMinute.run(account.id, before.cut, before.minuteCredits + credits);
+      addToPeriod.run(account.id, before.periodStart, credits, counts.single, counts.standard, counts.enterprise);
+    }
+    return charged;
+  }
 
   return {
-    check: (account, call, now) => refusalOf(account, CREDITS[call.kind], standingOf(account, now), now),
-    charge: (caller, call, requestId, now) => charge.immediate(caller, call, requestId, now),
+    checks(now) {
+      const tallies = new Map<number, Tally>();
+      return (account, call) => refusalOf(tallyOf(account, tallies, now), CREDITS[call.kind], now);
+    },
+    chargeAll,
+  };
+}
+
+function rowOf(
+  { caller, call, requestId }: Chargeable,
+  { id, credits }: Charge,
+  periodStart: number,
+  now: number,
+): ChargeRow {
+  const topic = call.kind === 'single' ? call.topic : null;
+  const { kind } = call;
+  return {
+    id,
+    account: caller.account.id,
+    key: caller.key,
+    kind,
+    topic,
+    credits,
+    chargedAt: now,
+    periodStart,
+    requestId,
   };
 }
 

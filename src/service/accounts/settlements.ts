@@ -2,11 +2,19 @@ import type { CallKind } from '../../contract/credits.ts';
 import type { ServiceDatabase } from '../data/database.ts';
 import { goneInstances } from './instances.ts';
 
+/** Ids of charges whose responses have ended. */
+export interface Ended {
+  readonly delivered: readonly number[];
+  readonly undelivered: readonly number[];
+}
+
 /** What becomes of charges that are pending. */
 export interface Settlements {
   /** Makes charges final (their answers were handed over whole) and takes others back, in one transaction. Only charges
    * that are still pending are touched. */
-  settle(delivered: readonly number[], undelivered: readonly number[]): void;
+  settle(ended: Ended): void;
+  /** The same, in a transaction that the caller has begun. */
+  settleWithin(ended: Ended): void;
   /** Takes back all that an instance left pending. */
   release(instance: number): void;
   /** Takes back what crashed instances left pending; returns whether there was any. */
@@ -24,7 +32,9 @@ interface Released {
 /** Prepares the statements that settle charges, and that keep the sums of minute and period true to them. */
 export function createSettlements(database: ServiceDatabase): Settlements {
   const RETURNED = 'RETURNING account, kind, credits, charged_at, period_start';
-  const finish = database.prepare('UPDATE charges SET pending_by = NULL WHERE id = ? AND pending_by IS NOT NULL');
+  const finish = database.prepare(
+    'UPDATE charges NOT INDEXED SET pending_by = NULL WHERE id BETWEEN ? AND ? AND pending_by IS NOT NULL',
+  );
   const remove = database.prepare<[number], Released>(
     `DELETE FROM charges WHERE id = ? AND pending_by IS NOT NULL ${RETURNED}`,
   );
@@ -45,16 +55,19 @@ export function createSettlements(database: ServiceDatabase): Settlements {
     }
   }
 
-  const settle = database.transaction((delivered: readonly number[], undelivered: readonly number[]) => {
-    for (const id of delivered) finish.run(id);
+  function settleWithin({ delivered, undelivered }: Ended): void {
+    for (const [first, last] of runsOf(delivered)) finish.run(first, last);
     for (const id of undelivered) takeBack(remove.all(id));
-  });
+  }
+
+  const settle = database.transaction(settleWithin);
   const release = database.transaction((instances: readonly number[]) => {
     for (const instance of instances) takeBack(removeOf.all(instance));
   });
 
   return {
-    settle: (delivered, undelivered) => settle.immediate(delivered, undelivered),
+    settle: (ended) => settle.immediate(ended),
+    settleWithin,
     release: (instance) => release.immediate([instance]),
     releaseGone(self) {
       const gone = goneInstances(database, self);
@@ -63,4 +76,15 @@ export function createSettlements(database: ServiceDatabase): Settlements {
       return true;
     },
   };
+}
+
+/** The runs of ids that follow one another without a gap: the calls of a turn are charged together, and mostly end so. */
+function runsOf(ids: readonly number[]): [first: number, last: number][] {
+  const runs: [number, number][] = [];
+  for (const id of ids.toSorted((a, b) => a - b)) {
+    const run = runs.at(-1);
+    if (run !== undefined && id === run[1] + 1) run[1] = id;
+    else runs.push([id, id]);
+  }
+  return runs;
 }

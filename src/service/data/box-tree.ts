@@ -30,21 +30,25 @@ export function createBoxTree(boxes: readonly Box[]): BoxTree {
     }
   }
 
-  function collect(floor: number, node: number, box: Box, found: number[]): void {
-    const at = 4 * (starts[floor]! + node);
-    if (edges[at]! > box.maxLng || edges[at + 1]! > box.maxLat) return;
-    if (edges[at + 2]! < box.minLng || edges[at + 3]! < box.minLat) return;
-    if (floor === 0) {
-      found.push(order[node]!);
-      return;
+  /** Whether each of the boxes from `first` to before `last` touches a box is asked here and not in a call of its own. */
+  function collect(floor: number, first: number, last: number, box: Box, found: number[]): void {
+    const { minLng, minLat, maxLng, maxLat } = box;
+    const start = starts[floor]!;
+    for (let node = first; node < last; node++) {
+      const at = 4 * (start + node);
+      if (edges[at]! > maxLng || edges[at + 2]! < minLng || edges[at + 1]! > maxLat || edges[at + 3]! < minLat)
+        continue;
+      if (floor === 0) found.push(order[node]!);
+      else {
+        const child = node * NODE_SIZE;
+        collect(floor - 1, child, Math.min(child + NODE_SIZE, sizes[floor - 1]!), box, found);
+      }
     }
-    const last = Math.min((node + 1) * NODE_SIZE, sizes[floor - 1]!);
-    for (let child = node * NODE_SIZE; child < last; child++) collect(floor - 1, child, box, found);
   }
 
   return (box) => {
     const found: number[] = [];
-    if (boxes.length > 0) collect(sizes.length - 1, 0, box, found);
+    if (boxes.length > 0) collect(sizes.length - 1, 0, 1, box, found);
     return found;
   };
 }

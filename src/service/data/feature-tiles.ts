@@ -1,3 +1,4 @@
+import type { Location } from '../../geo/coordinates.ts';
 import type { Box } from './bounding-boxes.ts';
 
 /** A feature of a layer as it is kept in memory. */
@@ -9,8 +10,8 @@ export interface KeptFeature {
   readonly box: Box | null;
   /** Its JSON in UTF-8, as it goes to the socket. */
   readonly bytes: Buffer;
-  /** Of lines and outlines, what the bytes say: measured again and again, and slow to parse. */
-  readonly parsed: () => unknown;
+  /** Whether lines and outlines come within so many metres of a location. */
+  readonly comesWithin: (location: Location, meters: number) => boolean;
 }
 
 /** A square of a layer, its lower edges inside, with the features that touch it in the order of their ids. */
@@ -31,11 +32,11 @@ const LEFT_AFTER_DROPPING = 0.75;
 /** What an object of a feature or of a tile takes beside its text, about. */
 const OVERHEAD_BYTES = 200;
 
-/** What a line or outline takes for each byte of its text when it has been parsed, about. */
-const PARSED_SHARE = 3;
+/** What a line or outline takes for each byte of its text when it has been laid out for measuring, about. */
+const SHAPE_SHARE = 1;
 
 function sizeOf({ bytes, box }: KeptFeature): number {
-  return OVERHEAD_BYTES + bytes.length * (box === null ? 1 : 1 + PARSED_SHARE);
+  return OVERHEAD_BYTES + bytes.length * (box === null ? 1 : 1 + SHAPE_SHARE);
 }
 
 interface KeptTile extends Tile {

@@ -3,8 +3,9 @@ import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { nearestMeters } from '../../geo/nearest.ts';
 import { type Box, boxesAround, boxWithin } from './bounding-boxes.ts';
-import { createDataVersion } from './data-version.ts';
+import { createDataVersion, type DataVersion } from './data-version.ts';
 import type { ServiceDatabase } from './database.ts';
+import { shapeOf, shapeWithin } from './feature-shapes.ts';
 import { createFeatureTiles, type FeatureTiles, type KeptFeature, type ReadFeatures } from './feature-tiles.ts';
 import type { RecordFeed } from './records.ts';
 import type { LoadTable } from './staged-load.ts';
@@ -43,8 +44,11 @@ const METERS_PER_DEGREE = 111_195;
  * lines, 0 inside its outlines. The layer must be loaded. What was read is kept in memory, as bytes, until a data set is
  * replaced: to read 12 000 rows and write them in UTF-8 again takes six times as long as to copy their bytes.
  */
-export function createLayerSearch(database: ServiceDatabase, tiles: FeatureTiles = createFeatureTiles()): LayerSearch {
-  const versionOf = createDataVersion(database);
+export function createLayerSearch(
+  database: ServiceDatabase,
+  tiles: FeatureTiles = createFeatureTiles(),
+  versionOf: DataVersion = createDataVersion(database),
+): LayerSearch {
   const readers = new Map<Layer, ReadFeatures>();
   let version = -1;
 
@@ -104,27 +108,35 @@ function featureReader(database: ServiceDatabase, layer: Layer): ReadFeatures {
 
 function keptFeature(id: number, lng: number | null, lat: number | null, box: Box | null, json: string): KeptFeature {
   const bytes = Buffer.from(json);
-  let parsed: unknown;
+  let measure: KeptFeature['comesWithin'] | undefined;
   return {
     id,
     lng,
     lat,
     box,
     bytes,
-    parsed() {
-      parsed ??= JSON.parse(bytes.toString());
-      return parsed;
+    comesWithin(location, meters) {
+      // Asked again and again, and slow to parse.
+      measure ??= measureOf(JSON.parse(bytes.toString()));
+      return measure(location, meters);
     },
   };
 }
 
-/** Most lines and outlines lie within the radius whole, or their boxes outside it; only the others are measured. */
-function reaches(location: Location, searched: Box, { lng, lat, box, parsed }: KeptFeature, meters: number): boolean {
-  if (lng !== null && lat !== null) return distanceMeters(location, { lat, lng }) <= meters;
-  if (!touch(box!, searched)) return false;
-  if (boxWithin(location, box!, meters)) return true;
-  const nearest = nearestMeters(location, [parsed()]);
-  return nearest !== null && nearest <= meters;
+function measureOf(feature: unknown): KeptFeature['comesWithin'] {
+  const shape = shapeOf(feature);
+  if (shape !== null) return (location, meters) => shapeWithin(shape, location, meters);
+  return (location, meters) => (nearestMeters(location, [feature]) ?? Number.POSITIVE_INFINITY) <= meters;
+}
+
+/** What lies outside the box that is searched need not be measured. */
+function reaches(location: Location, searched: Box, feature: KeptFeature, meters: number): boolean {
+  const { lng, lat, box } = feature;
+  if (lng !== null && lat !== null) {
+    if (lng < searched.minLng || lng > searched.maxLng || lat < searched.minLat || lat > searched.maxLat) return false;
+    return distanceMeters(location, { lat, lng }) <= meters;
+  }
+  return touch(box!, searched) && feature.comesWithin(location, meters);
 }
 
 function touch(a: Box, b: Box): boolean {

@@ -2,15 +2,25 @@ import type { Clock } from '../../clock.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import { isTopicSlug, NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { type Caller, createAuthentication } from '../accounts/authenticate.ts';
-import { type Charge, type Charges, createCharges, type RateWindow, type Refusal } from '../accounts/charges.ts';
-import type { Settlements } from '../accounts/settlements.ts';
+import type { Account } from '../accounts/accounts.ts';
+import { type Authenticate, createAuthentication } from '../accounts/authenticate.ts';
+import {
+  type Charge,
+  type Chargeable,
+  type Charges,
+  createCharges,
+  type RateWindow,
+  type Refusal,
+} from '../accounts/charges.ts';
+import type { Ended, Settlements } from '../accounts/settlements.ts';
 import { type Area, createAreaFinder } from '../data/area-finder.ts';
+import { createHeldVersion } from '../data/data-version.ts';
 import type { ServiceDatabase } from '../data/database.ts';
 import { type Radii, radiiWith } from '../topics/search-radii.ts';
 import { type Answers, createTopicAnswers, type Failures } from '../topics/topic-answers.ts';
+import type { Handover } from './handover.ts';
 import { locationOfQuery } from './query-location.ts';
-import { type Failure, metaOf, successText } from './replies.ts';
+import { type Failure, metaOf, successText, timestampOf } from './replies.ts';
 
 /** What a service may do otherwise than by default. */
 export interface AnswerOptions {
@@ -41,35 +51,40 @@ export interface PaidAnswer {
 /**
  * Makes the function that answers calls and charges them. The order of the questions decides which failure is told: who
  * asks, what, may they, where, is it covered, does the quota and the minute allow it, is there an answer. The charge comes
- * last, when nothing but the network can fail; the calls that are given together are charged in one transaction, because
- * to commit takes longer than to answer.
+ * last, when nothing but the network can fail. Calls that are given together are read in one transaction and charged in
+ * another: to begin and commit takes longer than to answer.
  */
 export function createCallAnswers(
   database: ServiceDatabase,
   clock: Clock,
   settlements: Settlements,
+  handover: Handover,
   instance: number,
   options: AnswerOptions,
 ): (asked: readonly AskedCall[]) => (PaidAnswer | Failure)[] {
-  const authenticate = createAuthentication(database);
-  const areaAt = createAreaFinder(database);
+  const version = createHeldVersion(database);
+  const beginAuthentication = createAuthentication(database);
+  const areaAt = createAreaFinder(database, version.held);
   const hasAreas = database.prepare<[], number>("SELECT 1 FROM datasets WHERE name = 'areas'").pluck();
-  const answer = createTopicAnswers(database, radiiWith(options.radii ?? {}), options.failures);
+  const answer = createTopicAnswers(database, radiiWith(options.radii ?? {}), options.failures, version.held);
   const charges: Charges = createCharges(database, instance, options.rateWindow ?? 'sliding');
   const bundles = { standard: options.standardTopics ?? NATURAL_SLUGS, enterprise: TOPIC_SLUGS };
 
   function placeOf(query: AskedCall['query']): { location: Location; area: Area } | Failure {
     const parameters = locationOfQuery(query);
     if ('problem' in parameters) return { failure: 'INVALID_PARAMETER', message: parameters.problem };
-    // Without areas nobody can tell what lies in the US.
-    if (hasAreas.get() === undefined) return UPSTREAM_UNAVAILABLE;
     const area = areaAt(parameters.location);
-    return area === null ? OUTSIDE_COVERAGE : { location: parameters.location, area };
+    if (area !== null) return { location: parameters.location, area };
+    // Without areas nobody can tell what lies in the US.
+    return hasAreas.get() === undefined ? UPSTREAM_UNAVAILABLE : OUTSIDE_COVERAGE;
   }
 
-  /** All that is read for a call, in one transaction: a data set that is replaced meanwhile is seen whole, as it was or
-   * as it is; and to open a transaction for each statement would take longer than the statements. */
-  const read = database.transaction(({ key, asked, query }: AskedCall, now: number): ReadAnswer | Refusal | Failure => {
+  function readCall(
+    { key, asked, query, requestId }: AskedCall,
+    now: number,
+    authenticate: Authenticate,
+    check: (account: Account, call: Call) => Refusal | null,
+  ): ReadAnswer | Refusal | Failure {
     const caller = authenticate(key, now);
     if (caller === null) return UNAUTHENTICATED;
     if (!isKnown(asked)) return { failure: 'UNKNOWN_TOPIC', message: `There is no topic "${asked.topic}"` };
@@ -77,54 +92,56 @@ export function createCallAnswers(
     if (!caller.may(scope)) return { failure: 'SCOPE_REQUIRED', message: `The key lacks the scope "${scope}"` };
     const place = placeOf(query);
     if ('failure' in place) return place;
-    const refusal = charges.check(caller.account, asked, now);
+    const refusal = check(caller.account, asked);
     if (refusal !== null) return refusal;
     const topics = asked.kind === 'single' ? [asked.topic] : bundles[asked.kind];
     const answers = answer(topics, place.location, place.area);
     // A bundle is charged in full with some topics failed; with none answered it is no answer.
     if ([...answers.values()].every((result) => result === null)) return UPSTREAM_UNAVAILABLE;
-    return { caller, call: asked, location: place.location, answers };
-  });
-
-  const chargeAll = database.transaction((answered: readonly Answered[], now: number) =>
-    answered.map(({ asked, read: found }): Charge | Refusal | Failure =>
-      'failure' in found ? found : charges.charge(found.caller, found.call, asked.requestId, now),
-    ),
-  );
-
-  function readCall(asked: AskedCall, now: number): Answered {
-    let found = read(asked, now);
-    // What a crashed instance left pending must not stand in the way of a call.
-    if (isRefusal(found) && settlements.releaseGone(instance)) found = read(asked, now);
-    return { asked, read: isRefusal(found) ? failureOf(found) : found };
+    return { caller, call: asked, requestId, location: place.location, answers };
   }
 
-  function paid({ asked, read: found }: Answered, charge: Charge | Refusal | Failure, now: number) {
-    if ('failure' in found) return found;
-    if ('failure' in charge) return 'message' in charge ? charge : failureOf(charge);
-    const meta = metaOf(asked.requestId, now, CREDITS[found.call.kind]);
-    return { body: successText(found.call, found.location, found.answers, meta), charge };
+  /** All that is read for calls: a data set that is replaced meanwhile is seen whole, as it was or as it is. */
+  const readTogether = database.transaction((calls: readonly AskedCall[], now: number) => {
+    version.read();
+    const authenticate = beginAuthentication();
+    const check = charges.checks(now);
+    return calls.map((asked) => readCall(asked, now, authenticate, check));
+  });
+
+  function readAll(calls: readonly AskedCall[], now: number): (ReadAnswer | Failure)[] {
+    let read = readTogether(calls, now);
+    // What a crashed instance left pending must not stand in the way of a call.
+    if (read.some(isRefusal) && settlements.releaseGone(instance)) read = readTogether(calls, now);
+    return read.map((found) => (isRefusal(found) ? failureOf(found) : found));
+  }
+
+  /** What has ended meanwhile is settled before anything is charged: what is taken back is there again. */
+  const charge = database.transaction((answered: readonly ReadAnswer[], now: number, ended: Ended) => {
+    settlements.settleWithin(ended);
+    return charges.chargeAll(answered, now);
+  });
+
+  function paid(answered: ReadAnswer, charge: Charge | Refusal, timestamp: string): PaidAnswer | Failure {
+    if ('failure' in charge) return failureOf(charge);
+    const { call, requestId, location, answers } = answered;
+    return { body: successText(call, location, answers, metaOf(requestId, timestamp, CREDITS[call.kind])), charge };
   }
 
   return (calls) => {
     const now = clock.now();
-    const answered = calls.map((asked) => readCall(asked, now));
+    const read = readAll(calls, now);
+    const answered = read.filter((found): found is ReadAnswer => !('failure' in found));
     // Nothing is written for calls that were refused.
-    const charged = answered.every(({ read: found }) => 'failure' in found) ? [] : chargeAll.immediate(answered, now);
-    return answered.map((one, index) => paid(one, charged[index] ?? (one.read as Failure), now));
+    const charged = answered.length === 0 ? [] : handover.settleBy((ended) => charge.immediate(answered, now, ended));
+    const timestamp = timestampOf(now);
+    let next = 0;
+    return read.map((found) => ('failure' in found ? found : paid(found, charged[next++]!, timestamp)));
   };
 }
 
-/** A call and what was read for it. */
-interface Answered {
-  readonly asked: AskedCall;
-  readonly read: ReadAnswer | Failure;
-}
-
 /** An answer that was read and is not charged yet. */
-interface ReadAnswer {
-  readonly caller: Caller;
-  readonly call: Call;
+interface ReadAnswer extends Chargeable {
   readonly location: Location;
   readonly answers: Answers;
 }

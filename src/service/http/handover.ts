@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Settlements } from '../accounts/settlements.ts';
+import type { Ended, Settlements } from '../accounts/settlements.ts';
 
 /** Watches the responses whose charges are pending, and settles each by how its response ended. */
 export interface Handover {
   /** To be called before the response is sent; `socket` is the request's. */
   watch(response: ServerResponse, socket: Socket, charge: number): void;
+  /** Has what has ended settled by a transaction that is about to be made. When it fails, they are settled later. */
+  settleBy<Result>(transaction: (ended: Ended) => Result): Result;
   /** Settles what has ended, and takes back what has not. */
   close(): void;
 }
@@ -14,8 +16,9 @@ export interface Handover {
 const RETRY_MS = 500;
 
 /**
- * Makes the watch over responses. Those that end in one turn of the event loop are settled in one transaction at the end
- * of that turn: a batch that waits longer would lose, if the process dies, charges whose answers have arrived.
+ * Makes the watch over responses. Those that have ended are settled by the transaction that charges the calls of the next
+ * turn of the event loop; when there is none, by one of their own right after it. They do not wait any longer: if the
+ * process died, charges whose answers have arrived would be lost.
  */
 export function createHandover(settlements: Settlements, onError: (error: unknown) => void): Handover {
   const open = new Set<number>();
@@ -26,10 +29,14 @@ export function createHandover(settlements: Settlements, onError: (error: unknow
   let scheduled = false;
 
   function settleEnded(): void {
-    if (delivered.length + undelivered.length === 0) return;
-    settlements.settle(delivered, undelivered);
+    if (delivered.length + undelivered.length > 0) settleBy(settlements.settle);
+  }
+
+  function settleBy<Result>(transaction: (ended: Ended) => Result): Result {
+    const result = transaction({ delivered, undelivered });
     delivered = [];
     undelivered = [];
+    return result;
   }
 
   function trySettling(): void {
@@ -48,7 +55,8 @@ export function createHandover(settlements: Settlements, onError: (error: unknow
     (whole ? delivered : undelivered).push(charge);
     if (scheduled) return;
     scheduled = true;
-    setImmediate(trySettling);
+    // The calls of the next turn are answered at its end, with the first of these; the second comes when they have been.
+    setImmediate(() => setImmediate(trySettling));
   }
 
   function chargesOn(socket: Socket): Set<number> {
@@ -72,12 +80,14 @@ export function createHandover(settlements: Settlements, onError: (error: unknow
       }
       const charges = chargesOn(socket);
       charges.add(charge);
-      response.prependOnceListener('finish', () => {
+      // A response finishes once; to take the listener away then would cost as much as to call it.
+      response.prependListener('finish', () => {
         charges.delete(charge);
         // A socket that is destroyed fails the writes that wait on it, and Node reports some of those as finished.
         end(charge, !socket.destroyed && !socket.errored);
       });
     },
+    settleBy,
     close() {
       undelivered.push(...open);
       open.clear();

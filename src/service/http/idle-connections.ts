@@ -7,20 +7,20 @@ import type { Socket } from 'node:net';
  * that bodies in flight would be cut. To be called before the server listens.
  */
 export function spareBusyConnections(server: Server): void {
-  const responsesOn = new Map<Socket, number>();
+  const responsesOn = new Map<Socket, { count: number }>();
   server.on('connection', (socket: Socket) => {
-    responsesOn.set(socket, 0);
+    responsesOn.set(socket, { count: 0 });
     socket.once('close', () => responsesOn.delete(socket));
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const add = (change: 1 | -1) => {
-      const before = responsesOn.get(socket);
-      if (before !== undefined) responsesOn.set(socket, before + change);
-    };
-    add(1);
-    response.once('finish', () => add(-1));
+    const responses = responsesOn.get(socket);
+    if (responses === undefined) return;
+    responses.count += 1;
+    response.on('finish', () => {
+      responses.count -= 1;
+    });
   });
   server.closeIdleConnections = () => {
-    for (const [socket, responses] of responsesOn) if (responses === 0) socket.destroy();
+    for (const [socket, { count }] of responsesOn) if (count === 0) socket.destroy();
   };
 }

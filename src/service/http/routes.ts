@@ -6,7 +6,7 @@ import { describeData } from '../data/describe-data.ts';
 import type { AskedCall, PaidAnswer } from './answer-call.ts';
 import type { Handover } from './handover.ts';
 import { openApiDocument } from './openapi.ts';
-import { type Failure, sendFailure, successHeaders } from './replies.ts';
+import { type Failure, sendFailure, sendSuccess } from './replies.ts';
 
 /** Adds the contract's three endpoints, and two that need no key: `/healthz` and `/openapi.json`. */
 export function addRoutes(
@@ -34,7 +34,8 @@ export function addRoutes(
     if ('failure' in answered) return sendFailure(reply, answered, request.id, clock.now());
     handover.watch(reply.raw, socket, answered.charge.id);
     if (socket.destroyed) return reply.hijack();
-    return reply.headers(successHeaders(answered.charge)).send(answered.body);
+    sendSuccess(reply, answered.body, answered.charge);
+    return reply;
   }
 
   app.get('/v1/bundle/standard', (request, reply) => answer(request, reply, { kind: 'standard' }));

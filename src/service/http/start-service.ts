@@ -63,7 +63,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   let app: FastifyInstance | null = null;
   try {
     const answerCall = createCallBatches(
-      createCallAnswers(database, clock, settlements, instance.id, options),
+      createCallAnswers(database, clock, settlements, handover, instance.id, options),
       ({ asked }) => asked.kind === 'enterprise',
     );
     app = createWebServer(clock, onError);

@@ -2,7 +2,7 @@ import { type NaturalSlug, topicOf } from '../../contract/topics.ts';
 import type { NaturalValue, Rating } from '../../contract/values.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../data/area-finder.ts';
-import { createDataVersion } from '../data/data-version.ts';
+import type { DataVersion } from '../data/data-version.ts';
 import type { ServiceDatabase } from '../data/database.ts';
 import type { KeptFeature } from '../data/feature-tiles.ts';
 import type { LayerSearch } from '../data/layers.ts';
@@ -31,9 +31,10 @@ export function createNaturalAnswers(
   database: ServiceDatabase,
   search: LayerSearch,
   radii: Radii,
+  versionOf: DataVersion,
 ): (topic: NaturalSlug, location: Location, area: Area) => ResultText | null {
-  const ofTract = areaRatings(database, 'tract');
-  const ofCounty = areaRatings(database, 'county');
+  const ofTract = areaRatings(database, 'tract', versionOf);
+  const ofCounty = areaRatings(database, 'county', versionOf);
   return (topic, location, area) => {
     const value = ofTract(area.geoid).get(topic) ?? ofCounty(area.county).get(topic);
     if (value === undefined) return null;
@@ -44,11 +45,14 @@ export function createNaturalAnswers(
 
 /** All ratings of an area by one query, and kept until a data set is replaced: a bundle asks for 18, a book for an area
  * again and again. */
-function areaRatings(database: ServiceDatabase, level: 'tract' | 'county'): (geoid: string) => AreaRatings {
+function areaRatings(
+  database: ServiceDatabase,
+  level: 'tract' | 'county',
+  versionOf: DataVersion,
+): (geoid: string) => AreaRatings {
   const select = database.prepare<[string], RatingRow>(
     `SELECT topic, rating, score, frequency FROM ratings_${level} WHERE geoid = ?`,
   );
-  const versionOf = createDataVersion(database);
   const kept = new Map<string, AreaRatings>();
   let version = -1;
   return (geoid) => {

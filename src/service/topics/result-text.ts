@@ -26,19 +26,30 @@ const COMMA = 0x2c;
 
 /** Puts parts together: as a text when there are no features, else as its bytes, each copied once. */
 export function joinedText(parts: readonly TextPart[]): string | Buffer {
-  if (parts.every((part) => typeof part === 'string' || part.length === 0)) {
-    return parts.filter((part) => typeof part === 'string').join('');
+  const ready: (Buffer | readonly KeptFeature[])[] = [];
+  let text = '';
+  for (const part of parts) {
+    if (typeof part === 'string') text += part;
+    else if (part.length > 0) {
+      // The texts between features become bytes together: a bundle has a hundred of them, most of a few letters.
+      ready.push(Buffer.from(text), part);
+      text = '';
+    }
   }
-  const ready = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
-  const body = Buffer.allocUnsafe(ready.reduce((sum, part) => sum + lengthOf(part), 0));
+  return ready.length === 0 ? text : joinedBytes([...ready, Buffer.from(text)]);
+}
+
+function joinedBytes(parts: readonly (Buffer | readonly KeptFeature[])[]): Buffer {
+  const body = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + lengthOf(part), 0));
   let at = 0;
-  for (const part of ready) {
+  for (const part of parts) {
     if (Buffer.isBuffer(part)) {
       body.set(part, at);
       at += part.length;
       continue;
     }
-    for (const [index, { bytes }] of (part as readonly KeptFeature[]).entries()) {
+    for (let index = 0; index < part.length; index++) {
+      const { bytes } = (part as readonly KeptFeature[])[index]!;
       if (index > 0) body[at++] = COMMA;
       body.set(bytes, at);
       at += bytes.length;

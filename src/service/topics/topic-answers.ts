@@ -2,13 +2,15 @@ import {
   type MeasurementSlug,
   type NaturalSlug,
   type ProximitySlug,
+  TOPIC_SLUGS,
   type TopicSlug,
   topicOf,
 } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../data/area-finder.ts';
-import { createDataVersion } from '../data/data-version.ts';
+import type { DataVersion } from '../data/data-version.ts';
 import type { ServiceDatabase } from '../data/database.ts';
+import { createFeatureTiles } from '../data/feature-tiles.ts';
 import { createLayerSearch } from '../data/layers.ts';
 import type { DatasetName } from '../data/records.ts';
 import { needsOf } from '../data/topic-needs.ts';
@@ -31,14 +33,14 @@ export function createTopicAnswers(
   database: ServiceDatabase,
   radii: Radii,
   failures: Failures | undefined,
+  versionOf: DataVersion,
 ): (topics: readonly TopicSlug[], location: Location, area: Area) => Answers {
   const loadedNames = database.prepare<[], DatasetName>('SELECT name FROM datasets').pluck();
-  const versionOf = createDataVersion(database);
-  const search = createLayerSearch(database);
-  const natural = createNaturalAnswers(database, search, radii);
+  const search = createLayerSearch(database, createFeatureTiles(), versionOf);
+  const natural = createNaturalAnswers(database, search, radii, versionOf);
   const measurement = createMeasurementAnswers(database);
 
-  let loaded: ReadonlySet<DatasetName> = new Set();
+  let answerable: ReadonlySet<TopicSlug> = new Set();
   let version = -1;
 
   function proximity(topic: ProximitySlug, location: Location): ResultText {
@@ -48,7 +50,7 @@ export function createTopicAnswers(
 
   function answer(topic: TopicSlug, location: Location, area: Area): ResultText | null {
     if (failures?.(topic, location)) return null;
-    if (!needsOf(topic).every((dataset) => loaded.has(dataset))) return null;
+    if (!answerable.has(topic)) return null;
     switch (topicOf(topic).category) {
       case 'natural':
         return natural(topic as NaturalSlug, location, area);
@@ -62,8 +64,13 @@ export function createTopicAnswers(
   return (topics, location, area) => {
     // To read thirty names takes longer than to answer a rating.
     const current = versionOf();
-    if (current !== version) loaded = new Set(loadedNames.all());
+    if (current !== version) answerable = answerableWith(new Set(loadedNames.all()));
     version = current;
     return new Map(topics.map((topic) => [topic, answer(topic, location, area)]));
   };
+}
+
+/** The topics whose data sets are all loaded. */
+function answerableWith(loaded: ReadonlySet<DatasetName>): ReadonlySet<TopicSlug> {
+  return new Set(TOPIC_SLUGS.filter((topic) => needsOf(topic).every((dataset) => loaded.has(dataset))));
 }

@@ -1,0 +1,111 @@
+import { type Outline, unpackOutline } from './area-outlines.ts';
+import type { Box } from './bounding-boxes.ts';
+import { type BoxTree, createBoxTree } from './box-tree.ts';
+import type { ServiceDatabase } from './database.ts';
+
+/** The area that a location's answers are of. */
+export interface Area {
+  readonly geoid: string;
+  /** The first five digits of the geoid. */
+  readonly county: string;
+}
+
+/** The areas of a level in memory, as they were last loaded. They are named by their place in the order of their geoids. */
+export interface AreaLevel {
+  /** Reads them again when they were replaced. */
+  refresh(): void;
+  /** The places of areas whose boxes touch a box, smallest geoid first, so that where outlines overlap the same one wins
+   * every time. */
+  touching(box: Box): number[];
+  area(place: number): Area;
+  outline(place: number): Outline;
+}
+
+/** Most coordinates whose outlines are kept unpacked, of a level: all tracts of the states have some 10 million. 16 million
+ * take about 90 MB. */
+const KEPT_COORDINATES = 16_000_000;
+
+/** What is left when they are too many: to drop outlines one by one would mean to keep them in order at every lookup. */
+const LEFT_AFTER_DROPPING = 0.75;
+
+/** The boxes and names of 85 000 tracts take some 20 MB. */
+interface Loaded {
+  readonly ids: readonly number[];
+  readonly areas: readonly Area[];
+  readonly tree: BoxTree;
+  /** The highest id. Ids are never used again, so another load has another. */
+  readonly highest: number | null;
+  /** Those that were asked for, and at which question each was last. */
+  readonly outlines: (Outline | undefined)[];
+  readonly usedAt: Float64Array;
+}
+
+/** Makes the areas of a level; none until the first `refresh`. */
+export function createAreaLevel(
+  database: ServiceDatabase,
+  level: 'tract' | 'county',
+  limit: number = KEPT_COORDINATES,
+): AreaLevel {
+  const highestId = database.prepare<[], number | null>(`SELECT max(id) FROM areas_${level}`).pluck();
+  const select = database.prepare<[], Box & { readonly id: number; readonly geoid: string }>(
+    `SELECT id, geoid, min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
+     FROM area_boxes_${level} ORDER BY geoid`,
+  );
+  const selectOutline = database.prepare<[number], Buffer>(`SELECT outline FROM areas_${level} WHERE id = ?`).pluck();
+  let loaded = loadedOf([], null);
+  let kept = 0;
+  let questions = 0;
+
+  function shrink({ outlines, usedAt }: Loaded): void {
+    const oldestFirst = [...outlines.keys()].filter((place) => outlines[place] !== undefined);
+    oldestFirst.sort((a, b) => usedAt[a]! - usedAt[b]!);
+    for (const place of oldestFirst) {
+      if (kept <= limit * LEFT_AFTER_DROPPING) return;
+      kept -= sizeOf(outlines[place]!);
+      outlines[place] = undefined;
+    }
+  }
+
+  return {
+    refresh() {
+      const highest = highestId.get()!;
+      if (highest === loaded.highest) return;
+      loaded = loadedOf(select.all(), highest);
+      kept = 0;
+    },
+    touching(box) {
+      const places = loaded.tree(box);
+      return places.length > 1 ? places.sort((a, b) => a - b) : places;
+    },
+    area: (place) => loaded.areas[place]!,
+    outline(place) {
+      questions += 1;
+      loaded.usedAt[place] = questions;
+      const known = loaded.outlines[place];
+      if (known !== undefined) return known;
+      const outline = unpackOutline(selectOutline.get(loaded.ids[place]!)!);
+      kept += sizeOf(outline);
+      if (kept > limit) shrink(loaded);
+      loaded.outlines[place] = outline;
+      return outline;
+    },
+  };
+}
+
+function loadedOf(
+  rows: readonly (Box & { readonly id: number; readonly geoid: string })[],
+  highest: number | null,
+): Loaded {
+  return {
+    ids: rows.map(({ id }) => id),
+    areas: rows.map(({ geoid }) => ({ geoid, county: geoid.slice(0, 5) })),
+    tree: createBoxTree(rows),
+    highest,
+    outlines: rows.map(() => undefined),
+    usedAt: new Float64Array(rows.length),
+  };
+}
+
+function sizeOf(outline: Outline): number {
+  return outline.reduce((sum, ring) => sum + ring.length, 0);
+}

@@ -1,0 +1,139 @@
+import type { Location } from '../../geo/coordinates.ts';
+import { distanceMeters } from '../../geo/distance.ts';
+
+/** The lines and outlines of a feature, laid out for measuring: lng and lat in turn, one array a line or ring. */
+export interface FeatureShape {
+  readonly lines: readonly Float64Array[];
+  /** The rings of each polygon. */
+  readonly polygons: readonly (readonly Float64Array[])[];
+}
+
+/** The shape of a GeoJSON feature; null when it is not of lines and polygons alone, and `nearestMeters` must measure it. */
+export function shapeOf(feature: unknown): FeatureShape | null {
+  const { type, coordinates } = ((feature as { geometry?: unknown } | null)?.geometry ?? {}) as {
+    type?: unknown;
+    coordinates?: unknown;
+  };
+  switch (type) {
+    case 'LineString':
+      return { lines: [flat(coordinates)], polygons: [] };
+    case 'MultiLineString':
+      return { lines: list(coordinates).map(flat), polygons: [] };
+    case 'Polygon':
+      return { lines: [], polygons: [list(coordinates).map(flat)] };
+    case 'MultiPolygon':
+      return { lines: [], polygons: list(coordinates).map((rings) => list(rings).map(flat)) };
+    default:
+      return null;
+  }
+}
+
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+function flat(path: unknown): Float64Array {
+  const positions = list(path).filter(
+    (position): position is [number, number] =>
+      Array.isArray(position) && Number.isFinite(position[0]) && Number.isFinite(position[1]),
+  );
+  const line = new Float64Array(2 * positions.length);
+  for (const [index, [lng, lat]] of positions.entries()) line.set([lng, lat], 2 * index);
+  return line;
+}
+
+/**
+ * Whether `nearestMeters` of the feature is at most `meters`, in a tenth of the time: by the same arithmetic, to the last
+ * bit, without an object for each position, and only until a point is met that leaves no doubt.
+ */
+export function shapeWithin(shape: FeatureShape, location: Location, meters: number): boolean {
+  return metersToShape(shape, location, sureDegrees(location, meters) ** 2) <= meters;
+}
+
+/** Of a point that is this near on the plane, and of any nearer one, the true distance is within `meters`: on the plane a
+ * degree of longitude is as long as at the location, and within 200 km and 75° of latitude it is at most a tenth longer. */
+function sureDegrees({ lat }: Location, meters: number): number {
+  return meters <= 200_000 && Math.abs(lat) <= 75 ? (0.75 * meters) / METERS_PER_DEGREE : 0;
+}
+
+const METERS_PER_DEGREE = 111_195.08;
+
+/** 0 as soon as a point's squared distance on the plane is below `sure`. */
+function metersToShape({ lines, polygons }: FeatureShape, location: Location, sure: number): number {
+  const plane: Plane = {
+    ...location,
+    stretch: Math.cos((location.lat * Math.PI) / 180),
+    x: 0,
+    y: 0,
+    squared: Infinity,
+  };
+  for (const line of lines) if (approach(plane, line, sure)) return 0;
+  for (const rings of polygons) {
+    let inside = false;
+    for (const ring of rings) if (originInRing(plane, ring)) inside = !inside;
+    if (inside) return 0;
+    for (const ring of rings) if (approach(plane, ring, sure)) return 0;
+  }
+  if (plane.squared === Infinity) return Infinity;
+  return distanceMeters(location, {
+    lat: plane.y + location.lat,
+    lng: plane.x / (plane.stretch || 1) + location.lng,
+  });
+}
+
+/** A plane laid at a location, and the point nearest to it so far. */
+interface Plane extends Location {
+  readonly stretch: number;
+  x: number;
+  y: number;
+  squared: number;
+}
+
+/** Takes the nearest point of a path for the plane's when it is nearer; a path of one position is a point. True as soon as
+ * one is nearer than `sure`. */
+function approach(plane: Plane, path: Float64Array, sure: number): boolean {
+  let xBefore = 0;
+  let yBefore = 0;
+  for (let at = 0; at < path.length; at += 2) {
+    const xHere = eastOf(plane, path[at]!);
+    const yHere = path[at + 1]! - plane.lat;
+    let x = xHere;
+    let y = yHere;
+    if (at > 0) {
+      const dx = xHere - xBefore;
+      const dy = yHere - yBefore;
+      const length = dx * dx + dy * dy;
+      const along = length === 0 ? 0 : Math.max(0, Math.min(1, -(xBefore * dx + yBefore * dy) / length));
+      x = xBefore + along * dx;
+      y = yBefore + along * dy;
+    }
+    const squared = x * x + y * y;
+    if (squared < sure) return true;
+    if (squared < plane.squared) {
+      plane.x = x;
+      plane.y = y;
+      plane.squared = squared;
+    }
+    xBefore = xHere;
+    yBefore = yHere;
+  }
+  return false;
+}
+
+function originInRing(plane: Plane, ring: Float64Array): boolean {
+  let inside = false;
+  let xj = ring.length === 0 ? 0 : eastOf(plane, ring[ring.length - 2]!);
+  let yj = ring.length === 0 ? 0 : ring[ring.length - 1]! - plane.lat;
+  for (let at = 0; at < ring.length; at += 2) {
+    const xi = eastOf(plane, ring[at]!);
+    const yi = ring[at + 1]! - plane.lat;
+    if (yi > 0 !== yj > 0 && 0 < ((xj - xi) * -yi) / (yj - yi) + xi) inside = !inside;
+    xj = xi;
+    yj = yi;
+  }
+  return inside;
+}
+
+/** How far east of the location, the short way round. The remainder is what takes the time, and is seldom needed. */
+function eastOf({ lng, stretch }: Plane, east: number): number {
+  const turned = east - lng + 540;
+  return ((turned >= 360 && turned < 720 ? turned - 360 : turned % 360) - 180) * stretch;
+}
