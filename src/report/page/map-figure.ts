@@ -2,7 +2,7 @@ import { topicOf } from '../../contract/topics.ts';
 import type { Facts } from '../facts.ts';
 import { CLASS_LETTERS, type MapFigures } from '../figures.ts';
 import { HEXAGON_RADIUS } from '../map/bins.ts';
-import { HEIGHT, WIDTH } from '../map/frame.ts';
+import { HEIGHT, type Point, WIDTH } from '../map/frame.ts';
 import { countryPath, frameOnCountry, outlinesOf } from '../map/outlines.ts';
 import { HIGHEST, reading, type Scale, scaleOf } from '../scales.ts';
 import { swatch } from './bars.ts';
@@ -88,10 +88,25 @@ ${!map.frame.whole && locator(map)}
 `;
 }
 
+const LOCATOR = { width: 172, height: 106, margin: 6 };
+
 /** A small country in the corner of a close-up, with a frame around what the close-up shows. */
-function locator({ frame }: MapFigures): Html {
+function locator({ frame, bins }: MapFigures): Html {
   const { x, y, width, height } = frameOnCountry(frame);
-  return html`<g class="locator" transform="translate(${WIDTH - 168} ${HEIGHT - 106})"><rect class="paper" x="-8" y="-4" width="172" height="106"/><path d="${countryPath()}"/><rect class="here" x="${tenth(x)}" y="${tenth(y)}" width="${tenth(Math.max(3, width))}" height="${tenth(Math.max(3, height))}"/></g>`;
+  const [left, top] = emptiestCorner(bins.map(({ at }) => at));
+  return html`<g class="locator" transform="translate(${left} ${top})"><rect class="paper" width="${LOCATOR.width}" height="${LOCATOR.height}"/><g transform="translate(10 6)"><path d="${countryPath()}"/><rect class="here" x="${tenth(x)}" y="${tenth(y)}" width="${tenth(Math.max(3, width))}" height="${tenth(Math.max(3, height))}"/></g></g>`;
+}
+
+/** The corner in which a locator covers the fewest marks. */
+function emptiestCorner(marks: readonly Point[]): Point {
+  const { width, height, margin } = LOCATOR;
+  const lefts = [WIDTH - width - margin, margin];
+  const corners = [HEIGHT - height - margin, margin].flatMap((top) => lefts.map((left) => [left, top] as const));
+  const covered = ([left, top]: Point) =>
+    marks.filter(
+      ([x, y]) => x > left - margin && x < left + width + margin && y > top - margin && y < top + height + margin,
+    ).length;
+  return corners.reduce((best, corner) => (covered(corner) < covered(best) ? corner : best));
 }
 
 /** A hexagon of size 1, corner up. */

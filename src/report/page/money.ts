@@ -45,7 +45,7 @@ const KINDS = { single: 'Single topic', standard: 'Standard bundle', enterprise:
 function savings(planned: number, { byCells, byCache, byAreas }: Facts['money']['saved']): Html {
   const all = planned + byCells + byCache + byAreas;
   const lines: (readonly [string, number])[] = [
-    ['Bought', planned],
+    ['To be bought, as planned', planned],
     ['Saved: rows that share a cell', byCells],
     ['Saved: answers that the store had', byCache],
     ['Saved: one answer for a whole area', byAreas],
