@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { enrichedCells, locationsOf } from '../job/enriched-cells.ts';
 import { type NotedRows, notedRows } from '../job/noted-rows.ts';
@@ -22,9 +23,8 @@ export async function latestRun(job: Job, store: Store): Promise<RunRecord | nul
  * Makes the report of a job as one HTML page. Reads the input once more, the store and the ledger; spends nothing.
  *
  * @param prepared the job as it was priced after its latest run
- * @param input how the user calls the input
  */
-export async function makeReport(prepared: Prepared, store: Store, input: string, now: number): Promise<string> {
+export async function makeReport(prepared: Prepared, store: Store, now: number): Promise<string> {
   const { job, plan, connection, book } = prepared;
   const { scan } = plan;
   const figures = await figuresOf(prepared, store);
@@ -36,7 +36,8 @@ export async function makeReport(prepared: Prepared, store: Store, input: string
   const valueColumns = scan.layout.columns.slice(2, 2 + scan.layout.values);
   return reportPage({
     job: job.name,
-    input,
+    // Without its folder: a page that travels need not tell how a machine is laid out.
+    input: job.input === '-' ? 'standard input' : basename(job.input),
     madeAt: now,
     runAt: run?.startedAt ?? null,
     source: connection.sample ? 'the embedded service' : addressOf(connection.baseUrl),

@@ -56,8 +56,7 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
       if (flags.json) sayJson(world, ended.summary);
       if (report !== null) {
         const after = await prepareAgain(prepared, store);
-        const input = shownPath(job.input, world.workingFolder);
-        await writeReport(world, report, await makeReport(after, store, input, world.clock.now()));
+        await writeReport(world, report, await makeReport(after, store, world.clock.now()));
         talk([`The report is in ${shownPath(report, world.workingFolder)}`]);
       }
       talk(runWords(ended, againWords(world), world.workingFolder));

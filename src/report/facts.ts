@@ -5,7 +5,7 @@ import type { Figures } from './figures.ts';
 /** All that the page is made of: the book's figures, and what the run and the ledger say. Times are milliseconds. */
 export interface Facts {
   readonly job: string;
-  /** The input as the user knows it. */
+  /** The name of the input. */
   readonly input: string;
   readonly madeAt: number;
   /** When the run that is shown began; null where none was made yet. */

@@ -77,7 +77,7 @@ export async function handMadeBook(t: TestContext, name: string): Promise<HandMa
     ...{ sample: name === 'spread', keys: [key] },
   };
   const prepared = await prepare(job, connection, store, effects, Date.parse('2026-03-15T12:00:00Z'));
-  return { prepared, store, clock, page: () => makeReport(prepared, store, 'book.csv', clock.now()) };
+  return { prepared, store, clock, page: () => makeReport(prepared, store, clock.now()) };
 }
 
 function settlementOf(

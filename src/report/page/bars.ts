@@ -5,8 +5,8 @@ import { percent } from './numbers.ts';
 /** A bar for a share, beside its figure; it says nothing that the figure does not, so readers of text do not hear it. */
 export function bar(part: number, whole: number, tone: Tone | 'plain' = 'plain'): Html {
   const width = whole === 0 ? 0 : Math.max(0, Math.min(100, (part / whole) * 100));
-  // A width as an attribute: the page's policy forbids styles in elements.
-  return html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect class="rail" width="100" height="8"/><rect class="t-${tone}" width="${width.toFixed(1)}" height="8"/></svg>`;
+  // Widths as attributes: the page's policy forbids styles in elements. In per cent: a viewBox would stretch the hatching.
+  return html`<svg class="bar" aria-hidden="true" focusable="false"><rect class="rail" width="100%" height="100%"/><rect class="t-${tone}" width="${width.toFixed(1)}%" height="100%"/></svg>`;
 }
 
 /** All classes as one bar, in the order given. */
@@ -16,9 +16,9 @@ export function stackedBar(parts: readonly { readonly tone: Tone; readonly part:
   const rects = parts.map(({ tone, part }) => {
     const [x, width] = [before, whole === 0 ? 0 : (part / whole) * 100];
     before += width;
-    return width > 0 && html`<rect class="t-${tone}" x="${x.toFixed(2)}" width="${width.toFixed(2)}" height="8"/>`;
+    return width > 0 && html`<rect class="t-${tone}" x="${x.toFixed(2)}%" width="${width.toFixed(2)}%" height="100%"/>`;
   });
-  return html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" focusable="false">${rects}</svg>`;
+  return html`<svg class="bar" aria-hidden="true" focusable="false">${rects}</svg>`;
 }
 
 /** A cell of a table with a share as a figure and as a bar. */

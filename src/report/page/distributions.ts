@@ -65,7 +65,7 @@ function glance(cards: readonly Card[], unit: ValueUnit | null): Html {
   const bars = ({ scale: own }: Card, sums: readonly number[]) =>
     stackedBar(reading(own).map(({ index, of: { tone } }) => ({ tone, part: sums[index]! })));
   return html`<div class="wide" role="region" tabindex="0" aria-label="At a glance">
-<table class="glance">
+<table class="glance${unit && ' valued'}">
 <caption>At a glance, the gravest first${isOne && html`: ${reading(scale).map(({ of: { tone, name } }) => html`<span class="item">${swatch(tone)}${name}</span> `)}`}</caption>
 <thead><tr><th scope="col">Topic</th><td class="whole">By locations</td><th scope="col" class="n">${LEADS[scale.id][1]}</th>${
     unit && html`<td class="whole">By value</td><th scope="col" class="n">${LEADS[scale.id][1]}</th>`
@@ -83,6 +83,9 @@ ${cards.map((card) => {
 </div>
 `;
 }
+
+/** Names of classes that may be broken into two lines. */
+const LONG_NAME = 22;
 
 function grave({ scale: { id, ordered } }: Card, sums: readonly number[]): number {
   return sum(sums.slice(LEADS[id][0], ordered));
@@ -107,7 +110,7 @@ ${shown.map(
   ({
     index,
     of: { name, tone },
-  }) => html`<tr><th scope="row">${swatch(tone)}${name}</th><td class="n">${grouped(distribution.rows[index]!)}</td>${shareCell(distribution.rows[index]!, rows, tone)}${
+  }) => html`<tr${distribution.rows[index] === 0 && html` class="zero"`}><th scope="row"${name.length > LONG_NAME && html` class="long-name"`}>${swatch(tone)}${name}</th><td class="n">${grouped(distribution.rows[index]!)}</td>${shareCell(distribution.rows[index]!, rows, tone)}${
     unit === null
       ? null
       : html`<td class="n">${inUnit(distribution.value[index]!, unit)}</td>${shareCell(distribution.value[index]!, value, tone)}`
