@@ -5,7 +5,7 @@ interface Area {
   readonly name: string;
   rows: number;
   value: number;
-  readonly high: { rows: number; value: number };
+  readonly veryHigh: { rows: number; value: number };
 }
 
 /** How much of a book lies in each state and county. */
@@ -13,12 +13,12 @@ export class Concentration {
   readonly #states = new Map<string, Area>();
   readonly #counties = new Map<string, Area>();
 
-  /** Adds rows at a place; `isHigh` where some natural rating is high or very high. */
-  add(county: County | null, rows: number, value: number, isHigh: boolean): void {
+  /** Adds rows at a place; `isVeryHigh` where some natural rating is. */
+  add(county: County | null, rows: number, value: number, isVeryHigh: boolean): void {
     const state = county?.state;
-    count(areaOf(this.#states, state?.code ?? '', state?.name ?? 'Elsewhere'), rows, value, isHigh);
+    count(areaOf(this.#states, state?.code ?? '', state?.name ?? 'Elsewhere'), rows, value, isVeryHigh);
     const name = county === null ? 'Elsewhere' : `${county.name}, ${county.state.name}`;
-    count(areaOf(this.#counties, county?.code ?? '', name), rows, value, isHigh);
+    count(areaOf(this.#counties, county?.code ?? '', name), rows, value, isVeryHigh);
   }
 
   figures(): { readonly states: readonly AreaFigures[]; readonly counties: readonly AreaFigures[] } {
@@ -29,18 +29,18 @@ export class Concentration {
 function areaOf(areas: Map<string, Area>, code: string, name: string): Area {
   let area = areas.get(code);
   if (!area) {
-    area = { name, rows: 0, value: 0, high: { rows: 0, value: 0 } };
+    area = { name, rows: 0, value: 0, veryHigh: { rows: 0, value: 0 } };
     areas.set(code, area);
   }
   return area;
 }
 
-function count(area: Area, rows: number, value: number, isHigh: boolean): void {
+function count(area: Area, rows: number, value: number, isVeryHigh: boolean): void {
   area.rows += rows;
   area.value += value;
-  if (!isHigh) return;
-  area.high.rows += rows;
-  area.high.value += value;
+  if (!isVeryHigh) return;
+  area.veryHigh.rows += rows;
+  area.veryHigh.value += value;
 }
 
 /** By value, where there is any: that is what a loss is measured in. */

@@ -9,8 +9,6 @@ export interface Figures {
   /** Rows with a location in the US, and their value. */
   readonly rows: number;
   readonly value: number;
-  /** What is rated Relatively High or Very High for at least one natural hazard. */
-  readonly high: Share;
   /** By the highest of a location's natural ratings; null where no natural topic was asked. */
   readonly highest: Distribution | null;
   readonly topics: readonly TopicFigures[];
@@ -41,7 +39,8 @@ export interface TopicFigures {
 /** A state or a county, the one with most locations first. */
 export interface AreaFigures extends Share {
   readonly name: string;
-  readonly high: Share;
+  /** What is rated Very High for at least one natural hazard. With Relatively High it would be nearly all of any book. */
+  readonly veryHigh: Share;
 }
 
 export interface MapFigures {

@@ -59,8 +59,6 @@ export class Tally {
   #rows = 0;
   #value = 0;
   #cells = 0;
-  #highRows = 0;
-  #highValue = 0;
   #oldest: string | null = null;
   #newest: string | null = null;
 
@@ -85,14 +83,9 @@ export class Tally {
     this.#value += value;
     this.#count(fields, rows);
     const highest = this.#classify(cell);
-    const isHigh = highest === HIGH || highest === VERY_HIGH;
-    if (isHigh) {
-      this.#highRows += rows;
-      this.#highValue += value;
-    }
     const county = countyAt(cell.location);
-    this.#concentration.add(county, rows, value, isHigh);
-    if (isHigh) this.#worst.add(cell, county, this.#classes.subarray(1));
+    this.#concentration.add(county, rows, value, highest === VERY_HIGH);
+    if (highest === HIGH || highest === VERY_HIGH) this.#worst.add(cell, county, this.#classes.subarray(1));
     const point = project(cell.location);
     if (point !== null) this.#bins.add(place(this.#frame, point), rows, value, this.#classes);
     else this.#missed(county?.state.name ?? 'Elsewhere', rows, value);
@@ -142,7 +135,6 @@ export class Tally {
       cells: this.#cells,
       rows: this.#rows,
       value: this.#value,
-      high: { rows: this.#highRows, value: this.#highValue },
       highest: hasNatural ? this.#highest.distribution(HIGHEST) : null,
       topics: this.#topics.map(({ slug, scale, sums }) => ({ slug, scale, distribution: sums.distribution(scale) })),
       map: {

@@ -13,7 +13,7 @@ export function concentrationSection({ figures, valueName }: Facts, unit: ValueU
   const hasRatings = figures.highest !== null;
   return html`<section id="concentration" aria-labelledby="concentration-title">
 <h2 id="concentration-title">Concentration</h2>
-<p class="says">${value === null ? 'The most locations first.' : 'The largest value first.'} ${hasRatings && 'High: rated Relatively High or Very High for at least one hazard.'} A county is the one in whose outline the location lies.</p>
+<p class="says">${value === null ? 'The most locations first.' : 'The largest value first.'} ${hasRatings && 'Very High: rated so for at least one hazard.'} A county is the one in whose outline the location lies.</p>
 ${table('By state', figures.states, STATES_SHOWN, ['state', 'states'], value, hasRatings)}
 ${table('By county', figures.counties, COUNTIES_SHOWN, ['county', 'counties'], value, hasRatings)}
 </section>
@@ -33,17 +33,17 @@ function table(
   const line = (area: AreaFigures) =>
     html`<th scope="row">${area.name}</th><td class="n">${grouped(area.rows)}</td>${shareCell(area.rows, all.rows)}${
       unit && html`<td class="n">${inUnit(area.value, unit)}</td>${shareCell(area.value, all.value)}`
-    }${hasRatings && html`<td class="n">${percent(area.high.rows, area.rows)}</td>`}${
-      hasRatings && unit && html`<td class="n">${percent(area.high.value, area.value)}</td>`
+    }${hasRatings && html`<td class="n">${percent(area.veryHigh.rows, area.rows)}</td>`}${
+      hasRatings && unit && html`<td class="n">${percent(area.veryHigh.value, area.value)}</td>`
     }`;
   return html`<h3>${title}</h3>
-<div class="wide" role="region" tabindex="0" aria-label="${title}">
+<div class="wide" role="region" tabindex="0" aria-label="Table: ${title}">
 <table class="areas">
 <caption class="unseen">${title}: ${counted(areas.length, one, many)}</caption>
 <thead><tr><th scope="col">${one === 'state' ? 'State' : 'County'}</th><th scope="col" class="n">Locations</th><th scope="col" class="n">Share</th>${
     unit && html`<th scope="col" class="n">${unit.name}</th><th scope="col" class="n">Share</th>`
-  }${hasRatings && html`<th scope="col" class="n">High, of locations</th>`}${
-    hasRatings && unit && html`<th scope="col" class="n">High, of value</th>`
+  }${hasRatings && html`<th scope="col" class="n">Very High, of locations</th>`}${
+    hasRatings && unit && html`<th scope="col" class="n">Very High, of value</th>`
   }</tr></thead>
 <tbody>
 ${areas.slice(0, most).map(
@@ -61,12 +61,12 @@ ${areas.slice(0, most).map(
 }
 
 function sumOf(areas: readonly AreaFigures[], name: string): AreaFigures {
-  const sum = { name, rows: 0, value: 0, high: { rows: 0, value: 0 } };
-  for (const { rows, value, high } of areas) {
+  const sum = { name, rows: 0, value: 0, veryHigh: { rows: 0, value: 0 } };
+  for (const { rows, value, veryHigh } of areas) {
     sum.rows += rows;
     sum.value += value;
-    sum.high.rows += high.rows;
-    sum.high.value += high.value;
+    sum.veryHigh.rows += veryHigh.rows;
+    sum.veryHigh.value += veryHigh.value;
   }
   return sum;
 }

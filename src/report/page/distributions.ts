@@ -64,7 +64,7 @@ function glance(cards: readonly Card[], unit: ValueUnit | null): Html {
   const isOne = cards.every((card) => card.scale.id === scale.id);
   const bars = ({ scale: own }: Card, sums: readonly number[]) =>
     stackedBar(reading(own).map(({ index, of: { tone } }) => ({ tone, part: sums[index]! })));
-  return html`<div class="wide" role="region" tabindex="0" aria-label="At a glance">
+  return html`<div class="wide" role="region" tabindex="0" aria-label="Table: At a glance">
 <table class="glance${unit && ' valued'}">
 <caption>At a glance, the gravest first${isOne && html`: ${reading(scale).map(({ of: { tone, name } }) => html`<span class="item">${swatch(tone)}${name}</span> `)}`}</caption>
 <thead><tr><th scope="col">Topic</th><td class="whole">By locations</td><th scope="col" class="n">${LEADS[scale.id][1]}</th>${

@@ -147,6 +147,7 @@ function markWords({ kind, bins }: MapFigures): string {
 
 /** What the map shows, for those who do not see it. */
 function inWords({ figures: { states, rows, cells } }: Facts): Html {
+  if (rows === 0) return html`No row has a location in the US.`;
   const largest = [...states].sort((a, b) => b.rows - a.rows).slice(0, 3);
   const names = largest.map((state) => `${state.name} (${percent(state.rows, rows)} of locations)`);
   return html`${counted(rows, 'location')} at ${counted(cells, 'distinct place')}, most in ${names.join(', ')}. The same in figures: <a href="#concentration">concentration</a>.`;

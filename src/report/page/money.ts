@@ -22,7 +22,7 @@ ${savings(planned, saved)}
 ${
   ledger.length === 0
     ? html`<p>No calls were made.</p>`
-    : html`<div class="wide" role="region" tabindex="0" aria-label="The ledger"><table>
+    : html`<div class="wide" role="region" tabindex="0" aria-label="Table: The ledger"><table>
 <caption class="unseen">Calls and credits by kind of call</caption>
 <thead><tr><th scope="col">Kind of call</th><th scope="col" class="n">Charged</th><th scope="col" class="n">Failed, free</th><th scope="col" class="n">Unknown</th><th scope="col" class="n">Credits charged</th><th scope="col" class="n">Credits unknown</th></tr></thead>
 <tbody>
@@ -68,7 +68,7 @@ ${shown.map(
 
 function runsTable(runs: Facts['runs']): Html {
   return html`<h3>Runs</h3>
-<div class="wide" role="region" tabindex="0" aria-label="Runs"><table>
+<div class="wide" role="region" tabindex="0" aria-label="Table: Runs"><table>
 <caption class="unseen">The latest runs of this job</caption>
 <thead><tr><th scope="col" class="n">Run</th><th scope="col">Started</th><th scope="col">State</th><th scope="col" class="n">Planned</th><th scope="col" class="n">Charged</th><th scope="col" class="n">Unknown</th></tr></thead>
 <tbody>

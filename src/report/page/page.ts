@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Facts } from '../facts.ts';
+import { VERY_HIGH } from '../scales.ts';
 import { concentrationSection } from './concentration-tables.ts';
 import { distributionSections } from './distributions.ts';
 import { type Html, html, markup, quoted } from './html.ts';
@@ -101,9 +102,11 @@ function keyFigures(
     ['Locations', grouped(figures.rows), `of ${counted(rows, 'row')}, at ${counted(figures.cells, 'place')}`],
   ];
   if (valueName !== null) list.push([unit.name, inUnit(figures.value, unit), valueName]);
-  if (figures.highest !== null) {
-    const ofValue = valueName === null ? '' : `, ${percent(figures.high.value, figures.value)} of value`;
-    list.push(['High in some hazard', percent(figures.high.rows, figures.rows), `of locations${ofValue}`]);
+  const { highest } = figures;
+  if (highest !== null) {
+    const ofValue = valueName === null ? '' : `, ${percent(highest.value[VERY_HIGH]!, figures.value)} of value`;
+    const ofRows = percent(highest.rows[VERY_HIGH]!, figures.rows);
+    list.push(['Very High for some hazard', ofRows, `of locations${ofValue}`]);
   }
   list.push(['Complete', percent(complete, figures.rows), `${grouped(figures.rows - complete)} still open`]);
   list.push(['Credits spent', grouped(money.charged), `of ${grouped(money.planned)} planned`]);

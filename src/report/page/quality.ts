@@ -11,7 +11,7 @@ export function qualitySection({ findings, rows, figures }: Facts): Html {
 ${
   findings.length === 0
     ? html`<p>Nothing was found wrong.</p>`
-    : html`<div class="wide" role="region" tabindex="0" aria-label="Data quality"><table>
+    : html`<div class="wide" role="region" tabindex="0" aria-label="Table: Data quality"><table>
 <caption class="unseen">What was found, in how many rows, and on which lines</caption>
 <thead><tr><th scope="col">Finding</th><th scope="col" class="n">Rows</th><th scope="col">Lines of the file</th></tr></thead>
 <tbody>
@@ -61,7 +61,7 @@ ${missing.accounts.map(
   ) => html`<li>Account ${quoted(one.account)}: ${grouped(one.left)} of ${counted(one.allowance, 'credit')} left; the quota resets at the next billing anniversary, ${dateTime(one.resetsAt)}.</li>
 `,
 )}</ul>
-<div class="wide" role="region" tabindex="0" aria-label="Rows by status"><table>
+<div class="wide" role="region" tabindex="0" aria-label="Table: Rows by status"><table>
 <caption class="unseen">Rows by status</caption>
 <thead><tr><th scope="col">Status</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Share</th><th scope="col">Meaning</th></tr></thead>
 <tbody>

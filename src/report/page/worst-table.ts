@@ -17,7 +17,7 @@ ${
   worst.length === 0
     ? html`<p>No location is rated Relatively High or Very High for any hazard.</p>`
     : html`<p class="says">${counted(worst.length, 'location')}: those with the most hazards rated Very High first, then the most rated Relatively High${value && ', then the larger value'}. Rows at the same place are one location.</p>
-<div class="wide" role="region" tabindex="0" aria-label="The gravest locations">
+<div class="wide" role="region" tabindex="0" aria-label="Table: The gravest locations">
 <table class="worst">
 <caption class="unseen">The gravest locations with their high ratings</caption>
 <thead><tr><th scope="col" class="n">Row</th><th scope="col">Location</th>${value && html`<th scope="col" class="n">${value.name}</th>`}<th scope="col">High ratings</th></tr></thead>
