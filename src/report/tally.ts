@@ -1,4 +1,4 @@
-import { addedColumns } from '../columns/row.ts';
+import { addedColumns, SAMPLE_NOTE } from '../columns/row.ts';
 import type { Field } from '../contract/answer.ts';
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
@@ -35,6 +35,9 @@ export interface TallyOf {
 
 /** Notes tell of topics and reasons, so they can differ without end; so many are told apart. */
 const NOTES_KEPT = 100;
+
+/** That it is sample data stands at the head of the page, not with every reason. */
+const SAMPLE_PREFIX = new RegExp(`^${SAMPLE_NOTE}(; |$)`);
 
 interface Counted {
   readonly slug: TopicSlug;
@@ -113,8 +116,8 @@ export class Tally {
   #count([status, note, asOf]: readonly Field[], rows: number): void {
     const name = String(status);
     this.#status.set(name, (this.#status.get(name) ?? 0) + rows);
-    if (name !== 'ok' && note) {
-      const text = String(note);
+    const text = name === 'ok' ? '' : String(note ?? '').replace(SAMPLE_PREFIX, '');
+    if (text !== '') {
       const kept = this.#notes.has(text) || this.#notes.size < NOTES_KEPT ? text : 'other reasons';
       this.#notes.set(kept, (this.#notes.get(kept) ?? 0) + rows);
     }

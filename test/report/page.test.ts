@@ -33,7 +33,10 @@ test('a share is never shown as nothing when it is something, nor as all when it
     [percent(0, 9), percent(9, 9), percent(1, 1e6), percent(1e6 - 1, 1e6), percent(1, 3), percent(1, 0)],
     ['0 %', '100 %', '<0.1 %', '>99.9 %', '33.3 %', '–'],
   );
-  assert.deepEqual([inUnit(1_250_000, valueUnit(5e6)), inUnit(950, valueUnit(999_999))], ['1,250', '950']);
+  assert.deepEqual(
+    [inUnit(1_250_000, valueUnit(5e6)), inUnit(950, valueUnit(999_999)), inUnit(2.5e12, valueUnit(3e12))],
+    ['1,250', '950', '2,500,000'],
+  );
 });
 
 test('the columns by which people know a location', () => {

@@ -119,6 +119,33 @@ test('on paper the switches are gone, the figures stay, and the colours are thos
   assert.ok(pages >= 2 && pages <= 12, `${pages} pages`);
 });
 
+/** Tables that are wider than the card or the scrolling box that they stand in. */
+const SPILLING = `[...document.querySelectorAll('.card, .wide')]
+  .filter((box) => box.scrollWidth > box.clientWidth + 1)
+  .map((box) => box.className + ': ' + box.textContent.trim().slice(0, 30))`;
+
+test(
+  'no table spills over its place: on a screen, on paper; on a phone only what can be scrolled',
+  options,
+  async (t) => {
+    const { page } = await openReport(t, 'spread');
+    for (const width of [1280, 1000, 820]) {
+      await page.setViewportSize({ width, height: 900 });
+      assert.deepEqual(await page.evaluate(SPILLING), [], `${width}`);
+    }
+    await page.setViewportSize({ width: 360, height: 900 });
+    const onPhone = (await page.evaluate(SPILLING)) as string[];
+    assert.deepEqual(
+      onPhone.filter((box) => box.startsWith('card')),
+      [],
+    );
+    // A4 less its margins, at 96 dots an inch.
+    await page.setViewportSize({ width: 688, height: 1000 });
+    await page.emulateMedia({ media: 'print' });
+    assert.deepEqual(await page.evaluate(SPILLING), [], 'paper');
+  },
+);
+
 test('without script the page shows all but the switches', options, async (t) => {
   const { page } = await openReport(t, 'spread', { javaScriptEnabled: false });
   assert.equal(await page.locator('#map-controls').isVisible(), false);

@@ -26,7 +26,7 @@ export function dateTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** The unit in which a book's values are shown: thousands from a million on, so that columns stay narrow. */
+/** The unit in which a book's values are shown: thousands or millions, so that columns stay narrow. */
 export interface ValueUnit {
   readonly per: number;
   /** For the head of a column. */
@@ -34,6 +34,7 @@ export interface ValueUnit {
 }
 
 export function valueUnit(total: number): ValueUnit {
+  if (Math.abs(total) >= 1e10) return { per: 1_000_000, name: 'Value, millions' };
   return Math.abs(total) >= 1_000_000 ? { per: 1_000, name: 'Value, thousands' } : { per: 1, name: 'Value' };
 }
 
