@@ -49,7 +49,7 @@ test('the columns by which people know a location', () => {
   assert.equal(labelOf(['x'.repeat(200)]).length, 80);
 });
 
-const CSS = readFileSync(new URL('../../src/report/page/assets/report.css', import.meta.url), 'utf8');
+const CSS = readFileSync(new URL('../../src/report/page/assets/colours.css', import.meta.url), 'utf8');
 
 /** Relative luminance (WCAG 2.2) of the custom property `name` in a part of the style sheet. */
 function luminance(part: string, name: string): number {
