@@ -27,6 +27,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   'hyparquet-writer': ['rows'],
   fastify: ['service'],
   yaml: ['job'],
+  'd3-geo': ['report'],
 };
 
 interface Import {

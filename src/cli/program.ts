@@ -35,8 +35,19 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
         plan: { type: 'string', describe: 'keep to an approved plan (perilbook plan --out)', requiresArg: true },
         yes: { alias: 'y', type: 'boolean', describe: 'spend what the plan says without asking' },
         quiet: { alias: 'q', type: 'boolean', describe: 'say only what went wrong' },
+        report: { type: 'string', describe: 'also write the report, a page of HTML, to this file', requiresArg: true },
       }),
     load: async () => (await import('./run-command.ts')).runCommand,
+  },
+  {
+    command: 'report [job]',
+    describe: 'a page to look at: map, ratings, concentration, data quality, money; spends nothing',
+    builder: (y) =>
+      y.positional('job', jobPosition).options({
+        ...yargsJobOptions(),
+        report: { type: 'string', describe: 'file to write the page to; - for stdout', requiresArg: true },
+      }),
+    load: async () => (await import('./report-command.ts')).reportCommand,
   },
   {
     command: 'status [job]',

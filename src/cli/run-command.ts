@@ -1,17 +1,20 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../errors.ts';
 import { readPlan } from '../job/approved-plan.ts';
-import { type Prepared, prepare } from '../job/prepare.ts';
+import { type Prepared, prepare, prepareAgain } from '../job/prepare.ts';
 import { newProgress, run } from '../job/run.ts';
+import { checkOutput } from '../rows/output-file.ts';
 import { askToSpend } from './ask-to-spend.ts';
 import type { Flags } from './command.ts';
 import { connect } from './connection.ts';
 import { effectsOf } from './effects.ts';
 import { exitCodeOfRun } from './exit-codes.ts';
 import { jobOf } from './job-options.ts';
+import { makeReport } from './make-report.ts';
 import { openStore } from './open-store.ts';
 import { planWords } from './plan-words.ts';
 import { showProgress } from './progress-lines.ts';
+import { reportFile, writeReport } from './report-command.ts';
 import { runWords } from './run-words.ts';
 import { shownPath } from './words.ts';
 import { say, sayJson, type World } from './world.ts';
@@ -29,6 +32,15 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
   }
   const planFile = flags.plan as string | undefined;
   const approved = planFile === undefined ? null : readPlan(resolve(world.workingFolder, planFile));
+  const report = reportFile(world, flags);
+  if (report === '-' || report === job.output) {
+    throw new PerilbookError(
+      'USAGE',
+      '--report of a run needs a file of its own',
+      'Name one, or use perilbook report afterwards.',
+    );
+  }
+  if (report !== null) await checkOutput(report, job.input);
   talk([`perilbook: reading ${shownPath(job.input, world.workingFolder)}`]);
   const store = openStore(world, job);
   try {
@@ -42,6 +54,11 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
       const hide = flags.quiet ? () => {} : showProgress(world, progress);
       const ended = await run(prepared, store, effects, progress, world.interrupt, approved).finally(hide);
       if (flags.json) sayJson(world, ended.summary);
+      if (report !== null) {
+        const after = await prepareAgain(prepared, store);
+        await writeReport(world, report, await makeReport(after, store, world.clock.now()));
+        talk([`The report is in ${shownPath(report, world.workingFolder)}`]);
+      }
       talk(runWords(ended, againWords(world), world.workingFolder));
       return exitCodeOfRun(ended);
     } finally {

@@ -10,7 +10,7 @@ import { type Key, Keyring } from './planning/keyring.ts';
 import { marketOf } from './planning/market.ts';
 import { makePlan, type Plan } from './planning/planning.ts';
 import type { BodyReader } from './reading/body-readers.ts';
-import { scan } from './scan/scan.ts';
+import { type Scan, scan } from './scan/scan.ts';
 import type { Job } from './settings/settings.ts';
 import { type PlanSummary, planSummary } from './summary.ts';
 
@@ -50,14 +50,37 @@ export interface Prepared {
   readonly finished: CellFields;
 }
 
-/** Scans and prices a job; spends nothing. @throws INPUT_*, SCOPE_MISSING, STORE_* */
-export async function prepare(job: Job, connection: Connection, store: Store, effects: Effects): Promise<Prepared> {
+/**
+ * Scans and prices a job; spends nothing.
+ * @param asOf the time from which freshness is measured; now, where it is left out
+ * @throws INPUT_*, SCOPE_MISSING, STORE_*
+ */
+export async function prepare(
+  job: Job,
+  connection: Connection,
+  store: Store,
+  effects: Effects,
+  asOf = effects.clock.now(),
+): Promise<Prepared> {
   const book = await openBook(job.input, job.reading, effects.streams);
-  const scanned = await scan(book, job);
+  return await priced({ job, connection, book }, await scan(book, job), store, asOf);
+}
+
+/** Prices a scanned book anew: after a run, to see what it left. The input is not read again. */
+export async function prepareAgain({ plan, freshness, ...prepared }: Prepared, store: Store): Promise<Prepared> {
+  return await priced(prepared, plan.scan, store, freshness.startedAt);
+}
+
+async function priced(
+  { job, connection, book }: Pick<Prepared, 'job' | 'connection' | 'book'>,
+  scanned: Scan,
+  store: Store,
+  asOf: number,
+): Promise<Prepared> {
   const source = await store.source(connection.source);
   const keyring = await Keyring.open(connection.keys, store, source);
   const market = marketOf(job, await store.bundleContents(source), keyring);
-  const freshness = freshnessOf(job, effects.clock.now());
+  const freshness = freshnessOf(job, asOf);
   const leading = leadingFieldsAt(connection.sample);
   const width = addedColumns(job.topics, job.prefix, job.counts).length;
   const finished = new CellFields(scanned.cells.size, width, (asOf, bytes, from) =>

@@ -146,7 +146,14 @@ function* unfinished(cells: number, finished: CellFields): Generator<number[]> {
 }
 
 /** Reads cells from the store and finishes their fields. */
-async function cellReader({ job, scan, store, source, sample, freshness }: Writing) {
+export async function cellReader({
+  job,
+  scan,
+  store,
+  source,
+  sample,
+  freshness,
+}: Omit<Writing, 'book' | 'finished'>): Promise<(numbers: readonly number[]) => Promise<Fields[]>> {
   const { cells, areas } = scan;
   const known = job.areas === null ? null : await readKnownAreas(areas, store, source);
   const finish = (own: CellRecord, number: number): Fields => {

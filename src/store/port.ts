@@ -146,7 +146,7 @@ export interface Correction {
   readonly at: number;
 }
 
-export type StatementBy = 'run' | 'job' | 'key' | 'day';
+export type StatementBy = 'run' | 'job' | 'key' | 'day' | 'kind';
 
 /** Which calls of the ledger a statement sums, and over what. */
 export interface StatementQuery {
@@ -162,7 +162,7 @@ export interface StatementQuery {
 
 /** One line of a statement. A free call costs nothing, so it has a count and no credits. */
 export interface StatementRow {
-  /** The number of the run, the name of the job, the fingerprint of the key, or the day in UTC (2026-03-15). */
+  /** The number of the run, the name of the job, the fingerprint of the key, the day in UTC (2026-03-15), or the kind of call. */
   readonly name: string | number;
   /** Whose run it is; only by run. */
   readonly job?: string;

@@ -23,6 +23,7 @@ const NAMES: Readonly<Record<StatementBy, string>> = {
   run: 'calls.run',
   job: 'runs.job',
   key: 'calls.key',
+  kind: 'calls.kind',
   day: `strftime('%Y-%m-%d', ${COUNTED_AT} / 1000, 'unixepoch')`,
 };
 

@@ -43,7 +43,7 @@ test('whatever happened: the statement of every period, by anything, is what spe
         const seen = await play(store, clock, events);
         for (const { account, period } of seen.values()) {
           const { charged, unknown, open } = await store.spending(account, period);
-          for (const by of ['run', 'job', 'key', 'day'] as const) {
+          for (const by of ['run', 'job', 'key', 'day', 'kind'] as const) {
             const rows = await store.statement({ by, account, period });
             assert.deepEqual(sumOf(rows), { charged, unknown, inFlight: open }, `${by} of ${account}`);
             const names = rows.map(({ name }) => name);

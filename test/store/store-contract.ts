@@ -269,6 +269,14 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
         credits: { charged: 0, unknown: 1, inFlight: 0 },
       },
     ]);
+    const kinds = await store.statement({ by: 'kind', ...query });
+    assert.deepEqual(
+      kinds.map(({ name, calls, credits }) => [name, calls.charged, calls.unknown, credits.charged, credits.inFlight]),
+      [
+        ['single', 0, 1, 0, 0],
+        ['standard', 1, 0, 15, 15],
+      ],
+    );
     const days = await store.statement({ by: 'day', ...query });
     assert.deepEqual(
       days.map(({ name, credits }) => [name, credits.charged, credits.inFlight]),

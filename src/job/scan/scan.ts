@@ -71,14 +71,14 @@ export function layoutOf(book: Book, job: Job): Layout {
 }
 
 /** What a row's location is: a cell, or a finding. */
-function locate(row: Row, precision: number) {
+export function locate(row: Row, precision: number) {
   if (row.problem !== undefined) return { ok: false, finding: 'unreadable', note: row.problem } as const;
   const parsed = parseLocation(row.fields[0] ?? '', row.fields[1] ?? '', isCovered);
   return parsed.ok ? ({ ok: true, cell: cellOf(parsed.location, precision) } as const) : parsed;
 }
 
 /** What a row is worth: the sum of its value columns. A text that is no number counts as 0, and is counted. */
-function rowValue(row: Row, layout: Layout): { readonly value: number; readonly readable: boolean } {
+export function rowValue(row: Row, layout: Layout): { readonly value: number; readonly readable: boolean } {
   let value = 0;
   let readable = true;
   for (let index = FIRST_VALUE; index < FIRST_VALUE + layout.values; index++) {
@@ -90,7 +90,7 @@ function rowValue(row: Row, layout: Layout): { readonly value: number; readonly 
 }
 
 /** Behind latitude and longitude, without which a row is nothing: one that is too short for its value counts as worth 0. */
-const FIRST_VALUE = 2;
+export const FIRST_VALUE = 2;
 
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing. */
 export async function scan(book: Book, job: Job): Promise<Scan> {

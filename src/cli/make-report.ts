@@ -1,0 +1,142 @@
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { enrichedCells, locationsOf } from '../job/enriched-cells.ts';
+import { type NotedRows, notedRows } from '../job/noted-rows.ts';
+import { accountState } from '../job/planning/account-state.ts';
+import type { Prepared } from '../job/prepare.ts';
+import type { Job } from '../job/settings/settings.ts';
+import type { Facts, LedgerLine, Missing, Money } from '../report/facts.ts';
+import type { Figures } from '../report/figures.ts';
+import { labelColumns, labelOf } from '../report/label-columns.ts';
+import { reportPage } from '../report/page/page.ts';
+import { Tally } from '../report/tally.ts';
+import type { RunRecord, Store } from '../store/port.ts';
+
+const RUNS_SHOWN = 10;
+
+/** The latest run of a job on the input that it names now, or null. */
+export async function latestRun(job: Job, store: Store): Promise<RunRecord | null> {
+  return (await store.runs({ job: job.name })).find(({ input }) => input === job.input) ?? null;
+}
+
+/**
+ * Makes the report of a job as one HTML page. Reads the input once more, the store and the ledger; spends nothing.
+ *
+ * @param prepared the job as it was priced after its latest run
+ */
+export async function makeReport(prepared: Prepared, store: Store, now: number): Promise<string> {
+  const { job, plan, connection, book } = prepared;
+  const { scan } = plan;
+  const figures = await figuresOf(prepared, store);
+  const labels = labelColumns(
+    scan.layout.dropFrom === null ? book.columns : book.columns.slice(0, scan.layout.dropFrom),
+  );
+  const noted = await notedRows(prepared, new Set(figures.worst.map(({ cell }) => cell)), labels);
+  const run = await latestRun(job, store);
+  const valueColumns = scan.layout.columns.slice(2, 2 + scan.layout.values);
+  return reportPage({
+    job: job.name,
+    // Without its folder: a page that travels need not tell how a machine is laid out.
+    input: job.input === '-' ? 'standard input' : basename(job.input),
+    madeAt: now,
+    runAt: run?.startedAt ?? null,
+    source: connection.sample ? 'the embedded service' : addressOf(connection.baseUrl),
+    sample: connection.sample,
+    topics: job.topics,
+    valueName: valueColumns.length === 0 ? null : valueColumns.map((index) => book.columns[index]!).join(' + '),
+    rows: scan.rows,
+    invalid: scan.invalid,
+    outsideUs: scan.outsideUs,
+    findings: scan.findings.map(({ finding, note, rows, firstLine }) => ({
+      note,
+      rows,
+      lines: noted.lines.get(finding) ?? [firstLine],
+    })),
+    figures,
+    names: namesOf(noted),
+    money: moneyOf(prepared, run),
+    missing: await missingOf(prepared, store, run, now),
+    ledger: await ledgerOf(job, store),
+    runs: await runsOf(job, store),
+  });
+}
+
+async function figuresOf(prepared: Prepared, store: Store): Promise<Figures> {
+  const { job, plan, finished } = prepared;
+  const { cells } = plan.scan;
+  const { topics, counts } = job;
+  const tally = new Tally({ topics, counts, cells: cells.size, locations: locationsOf(cells) });
+  try {
+    for await (const batch of enrichedCells(prepared, store)) for (const cell of batch) tally.add(cell);
+  } finally {
+    finished.close();
+    plan.scan.places.close();
+  }
+  return tally.figures();
+}
+
+function namesOf({ first }: NotedRows): Facts['names'] {
+  return new Map([...first].map(([cell, { number, texts }]) => [cell, { row: number, name: labelOf(texts) }]));
+}
+
+/** An address may carry a password or a token: what is shown goes no farther than its path. */
+function addressOf(baseUrl: string): string {
+  const { host, pathname } = new URL(baseUrl);
+  return host + (pathname === '/' ? '' : pathname);
+}
+
+/** What is read of a run's own summary; one that another version wrote may lack it. */
+const keptSummary = z
+  .object({
+    stopped: z.string().nullable(),
+    saved: z.object({ by_cells: z.number(), by_cache: z.number(), by_areas: z.number() }),
+  })
+  .nullable()
+  .catch(null);
+
+function moneyOf({ summary }: Prepared, run: RunRecord | null): Money {
+  const saved = (keptSummary.parse(run?.summary ?? null) ?? summary).saved;
+  return {
+    planned: run?.plannedCredits ?? summary.credits,
+    charged: run?.charged ?? 0,
+    unknown: run === null ? 0 : run.unknown + run.open,
+    allowed: run?.budget ?? null,
+    saved: { byCells: saved.by_cells, byCache: saved.by_cache, byAreas: saved.by_areas },
+  };
+}
+
+async function missingOf({ job, plan }: Prepared, store: Store, run: RunRecord | null, now: number): Promise<Missing> {
+  const states = await Promise.all(job.accounts.map((account) => accountState(account, store, now)));
+  const isPaused = run !== null && run.resumeAfter !== null && run.resumeAfter > now;
+  const isUsedUp = states.every(({ available }) => available === 0);
+  return {
+    credits: plan.price.credits,
+    cells: plan.order.length,
+    stopped: keptSummary.parse(run?.summary ?? null)?.stopped ?? null,
+    resumeAfter: isPaused ? run.resumeAfter : isUsedUp ? Math.min(...states.map(({ period }) => period.end)) : null,
+    accounts: states.map(({ account, available, period }) => ({
+      account: account.account,
+      allowance: account.subscription.creditsPerMonth,
+      left: available,
+      resetsAt: period.end,
+    })),
+  };
+}
+
+async function ledgerOf({ name }: Job, store: Store): Promise<LedgerLine[]> {
+  const rows = await store.statement({ by: 'kind', job: name });
+  return rows.map(({ name: kind, calls, credits }) => ({
+    kind: kind as LedgerLine['kind'],
+    calls: { charged: calls.charged, free: calls.free, unknown: calls.unknown + calls.inFlight },
+    credits: { charged: credits.charged, unknown: credits.unknown + credits.inFlight },
+  }));
+}
+
+async function runsOf({ name }: Job, store: Store): Promise<Facts['runs']> {
+  const runs = await store.runs({ job: name });
+  return runs.slice(0, RUNS_SHOWN).map(({ run, startedAt, state, plannedCredits, charged, unknown, open }) => ({
+    ...{ run, startedAt, state, charged },
+    planned: plannedCredits,
+    unknown: unknown + open,
+  }));
+}

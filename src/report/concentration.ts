@@ -1,0 +1,49 @@
+import type { County } from '../geo/us-counties.ts';
+import type { AreaFigures } from './figures.ts';
+
+interface Area {
+  readonly name: string;
+  rows: number;
+  value: number;
+  readonly veryHigh: { rows: number; value: number };
+}
+
+/** How much of a book lies in each state and county. */
+export class Concentration {
+  readonly #states = new Map<string, Area>();
+  readonly #counties = new Map<string, Area>();
+
+  /** Adds rows at a place; `isVeryHigh` where some natural rating is. */
+  add(county: County | null, rows: number, value: number, isVeryHigh: boolean): void {
+    const state = county?.state;
+    count(areaOf(this.#states, state?.code ?? '', state?.name ?? 'Elsewhere'), rows, value, isVeryHigh);
+    const name = county === null ? 'Elsewhere' : `${county.name}, ${county.state.name}`;
+    count(areaOf(this.#counties, county?.code ?? '', name), rows, value, isVeryHigh);
+  }
+
+  figures(): { readonly states: readonly AreaFigures[]; readonly counties: readonly AreaFigures[] } {
+    return { states: largestFirst(this.#states), counties: largestFirst(this.#counties) };
+  }
+}
+
+function areaOf(areas: Map<string, Area>, code: string, name: string): Area {
+  let area = areas.get(code);
+  if (!area) {
+    area = { name, rows: 0, value: 0, veryHigh: { rows: 0, value: 0 } };
+    areas.set(code, area);
+  }
+  return area;
+}
+
+function count(area: Area, rows: number, value: number, isVeryHigh: boolean): void {
+  area.rows += rows;
+  area.value += value;
+  if (!isVeryHigh) return;
+  area.veryHigh.rows += rows;
+  area.veryHigh.value += value;
+}
+
+/** By value, where there is any: that is what a loss is measured in. */
+function largestFirst(areas: ReadonlyMap<string, Area>): Area[] {
+  return [...areas.values()].sort((a, b) => b.value - a.value || b.rows - a.rows || (a.name < b.name ? -1 : 1));
+}

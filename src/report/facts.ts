@@ -1,0 +1,79 @@
+import type { CallKind } from '../contract/credits.ts';
+import type { TopicSlug } from '../contract/topics.ts';
+import type { Figures } from './figures.ts';
+
+/** All that the page is made of: the book's figures, and what the run and the ledger say. Times are milliseconds. */
+export interface Facts {
+  readonly job: string;
+  /** The name of the input. */
+  readonly input: string;
+  readonly madeAt: number;
+  /** When the run that is shown began; null where none was made yet. */
+  readonly runAt: number | null;
+  /** Whose answers these are. */
+  readonly source: string;
+  readonly sample: boolean;
+  readonly topics: readonly TopicSlug[];
+  /** How value is measured, e.g. `BuildingTIV + ContentsTIV`; null where the job names none. */
+  readonly valueName: string | null;
+  readonly rows: number;
+  readonly invalid: number;
+  readonly outsideUs: number;
+  readonly findings: readonly FindingFacts[];
+  readonly figures: Figures;
+  /** How the worst locations are called in the input, by cell. */
+  readonly names: ReadonlyMap<number, { readonly row: number; readonly name: string }>;
+  readonly money: Money;
+  readonly missing: Missing;
+  readonly ledger: readonly LedgerLine[];
+  readonly runs: readonly RunLine[];
+}
+
+export interface FindingFacts {
+  readonly note: string;
+  readonly rows: number;
+  /** The first lines on which it was found. */
+  readonly lines: readonly number[];
+}
+
+export interface Money {
+  /** What the last run planned, spent, and may have spent. Credits. */
+  readonly planned: number;
+  readonly charged: number;
+  readonly unknown: number;
+  /** Most that it may spend; null where no run was made. */
+  readonly allowed: number | null;
+  readonly saved: { readonly byCells: number; readonly byCache: number; readonly byAreas: number };
+}
+
+export interface Missing {
+  /** Credits that what is missing would cost now. */
+  readonly credits: number;
+  readonly cells: number;
+  /** Why the last run stopped early; null where it did not. */
+  readonly stopped: string | null;
+  readonly resumeAfter: number | null;
+  /** What each account has left in its period, and when that resets. */
+  readonly accounts: readonly {
+    readonly account: string;
+    readonly allowance: number;
+    readonly left: number;
+    readonly resetsAt: number;
+  }[];
+}
+
+/** What became of the calls of one kind, over all runs of the job. `free` calls failed and cost nothing. */
+export interface LedgerLine {
+  readonly kind: CallKind;
+  readonly calls: { readonly charged: number; readonly free: number; readonly unknown: number };
+  readonly credits: { readonly charged: number; readonly unknown: number };
+}
+
+export interface RunLine {
+  readonly run: number;
+  readonly startedAt: number;
+  readonly state: string;
+  readonly planned: number;
+  readonly charged: number;
+  readonly unknown: number;
+}

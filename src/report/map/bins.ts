@@ -1,0 +1,43 @@
+import type { Point } from './frame.ts';
+
+/** How places are gathered on the map: each for itself, or in hexagons. */
+export interface Binning {
+  readonly kind: 'point' | 'hexagon';
+  /** The bin that a point of the drawing falls into, by its centre. */
+  readonly binOf: (point: Point) => { readonly key: string; readonly at: Point };
+}
+
+/** More distinct places than this are drawn as hexagons: as points they would cover one another. */
+export const MOST_POINTS = 2_000;
+
+/** From the centre of a hexagon to its corners, in units of the drawing: some 3,000 cover the whole country. */
+export const HEXAGON_RADIUS = 6.5;
+
+const POINTS: Binning = {
+  kind: 'point',
+  binOf: ([x, y]) => {
+    const at = [Math.round(x * 10) / 10, Math.round(y * 10) / 10] as const;
+    return { key: at.join(' '), at };
+  },
+};
+
+/** The hexagon, corner up, that a point lies in: of the two nearest rows of centres, the nearer centre. */
+function hexagonOf([x, y]: Point, radius: number): { readonly key: string; readonly at: Point } {
+  const dx = radius * Math.sqrt(3);
+  const dy = radius * 1.5;
+  const centre = (row: number): readonly [row: number, column: number, x: number, y: number] => {
+    const shift = (row & 1) / 2;
+    const column = Math.round(x / dx - shift);
+    return [row, column, (column + shift) * dx, row * dy];
+  };
+  const [above, below] = [centre(Math.floor(y / dy)), centre(Math.floor(y / dy) + 1)];
+  const far = (of: typeof above) => (of[2] - x) ** 2 + (of[3] - y) ** 2;
+  const [row, column, cx, cy] = far(above) <= far(below) ? above : below;
+  return { key: `${row} ${column}`, at: [cx, cy] };
+}
+
+/** The binning for a book of so many distinct places. */
+export function binningOf(places: number): Binning {
+  if (places <= MOST_POINTS) return POINTS;
+  return { kind: 'hexagon', binOf: (point) => hexagonOf(point, HEXAGON_RADIUS) };
+}

@@ -1,0 +1,69 @@
+import { geoAlbersUsa } from 'd3-geo';
+import type { Location } from '../../geo/coordinates.ts';
+
+/** A point of the drawing. */
+export type Point = readonly [x: number, y: number];
+
+/** The part of the country that the map shows: a place of the projected plane is drawn at ((x - x0) * k, (y - y0) * k). */
+export interface Frame {
+  readonly x0: number;
+  readonly y0: number;
+  readonly k: number;
+  /** The whole country, not a part of it. */
+  readonly whole: boolean;
+}
+
+/** The drawing's size in its own units. */
+export const WIDTH = 960;
+export const HEIGHT = 600;
+
+/** The projection that us-atlas's projected shapes were made with: equal areas, Alaska and Hawaii moved below. */
+const albers = geoAlbersUsa().scale(1300).translate([487.5, 305]);
+
+/** The extent of those shapes, with a margin. */
+const WHOLE: Frame = { x0: -66, y0: -11, k: WIDTH / 1032, whole: true };
+
+/** A book that fills more of the country than this is shown on all of it. */
+const LARGEST_PART = 0.55;
+
+/** About 200 km, so that one town does not fill the map with nothing around it. */
+const SMALLEST = 44;
+
+/** Room around the book. */
+const MARGIN = 1.24;
+
+/** Where a place lies on the projected plane; null for the territories, which the projection does not show. */
+export function project({ lat, lng }: Location): Point | null {
+  return albers([lng, lat]);
+}
+
+export function place(frame: Frame, [x, y]: Point): Point {
+  return [(x - frame.x0) * frame.k, (y - frame.y0) * frame.k];
+}
+
+/** The frame that holds all places: a part of the country where they lie close together, else all of it. */
+export function frameOf(locations: Iterable<Location>): Frame {
+  let [west, north, east, south] = [Infinity, Infinity, -Infinity, -Infinity];
+  const regions = new Set<string>();
+  for (const location of locations) {
+    const point = project(location);
+    if (point === null) continue;
+    regions.add(regionOf(location));
+    const [x, y] = point;
+    west = Math.min(west, x);
+    east = Math.max(east, x);
+    north = Math.min(north, y);
+    south = Math.max(south, y);
+  }
+  // Alaska and Hawaii lie in insets: what is near them on the plane is not near them on earth.
+  if (regions.size !== 1) return WHOLE;
+  const width = Math.max(SMALLEST, east - west, ((south - north) * WIDTH) / HEIGHT) * MARGIN;
+  const k = WIDTH / width;
+  if (WHOLE.k / k > LARGEST_PART) return WHOLE;
+  return { x0: (west + east - width) / 2, y0: (north + south) / 2 - HEIGHT / k / 2, k, whole: false };
+}
+
+function regionOf({ lat, lng }: Location): string {
+  if (lat > 50) return 'Alaska';
+  return lng < -140 ? 'Hawaii' : 'conterminous';
+}

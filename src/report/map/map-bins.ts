@@ -1,0 +1,64 @@
+import type { TopicSlug } from '../../contract/topics.ts';
+import { CLASS_LETTERS, type MapFigures } from '../figures.ts';
+import type { Scale } from '../scales.ts';
+import { typicalClass } from '../sums.ts';
+import type { Binning } from './bins.ts';
+import type { Point } from './frame.ts';
+
+interface Bin {
+  readonly at: Point;
+  rows: number;
+  value: number;
+  /** Rows and then value, by layer and class. */
+  readonly weights: Float64Array;
+}
+
+/** No scale has more classes. */
+const CLASSES = CLASS_LETTERS.length;
+
+/** What falls into each bin of the map: at most as many bins as fit on it. */
+export class MapBins {
+  readonly #binning: Binning;
+  readonly #scales: readonly Scale[];
+  readonly #bins = new Map<string, Bin>();
+
+  constructor(binning: Binning, scales: readonly Scale[]) {
+    this.#binning = binning;
+    this.#scales = scales;
+  }
+
+  /** Adds rows at a point of the drawing, with their class in each layer. */
+  add(point: Point, rows: number, value: number, classes: Uint8Array): void {
+    const { key, at } = this.#binning.binOf(point);
+    let bin = this.#bins.get(key);
+    if (!bin) {
+      bin = { at, rows: 0, value: 0, weights: new Float64Array(this.#scales.length * CLASSES * 2) };
+      this.#bins.set(key, bin);
+    }
+    bin.rows += rows;
+    bin.value += value;
+    for (let layer = 0; layer < classes.length; layer++) {
+      const index = (layer * CLASSES + classes[layer]!) * 2;
+      bin.weights[index]! += rows;
+      bin.weights[index + 1]! += value;
+    }
+  }
+
+  /** The bins, the largest first so that small ones are drawn on top, and the typical class of each in each layer. */
+  drawn(topics: readonly TopicSlug[]): Pick<MapFigures, 'kind' | 'bins' | 'layers'> {
+    const bins = [...this.#bins.values()].sort((a, b) => b.rows - a.rows);
+    const letters = (layer: number, measure: 0 | 1) => {
+      const scale = this.#scales[layer]!;
+      return bins.map(({ weights }) => CLASS_LETTERS[typicalClass(weightsOf(weights, layer, measure), scale)]).join('');
+    };
+    return {
+      kind: this.#binning.kind,
+      bins: bins.map(({ at, rows, value }) => ({ at, rows, value })),
+      layers: [null, ...topics].map((slug, layer) => ({ slug, rows: letters(layer, 0), value: letters(layer, 1) })),
+    };
+  }
+}
+
+function weightsOf(weights: Float64Array, layer: number, measure: 0 | 1): number[] {
+  return Array.from({ length: CLASSES }, (_, index) => weights[(layer * CLASSES + index) * 2 + measure]!);
+}

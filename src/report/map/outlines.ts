@@ -1,0 +1,111 @@
+import { createRequire } from 'node:module';
+import { geoPath } from 'd3-geo';
+import { feature, mesh } from 'topojson-client';
+import type { GeometryCollection, Topology } from 'topojson-specification';
+import { type Frame, HEIGHT, type Point, place, WIDTH } from './frame.ts';
+
+type Atlas = Topology<{
+  counties: GeometryCollection;
+  states: GeometryCollection<{ name: string }>;
+  nation: GeometryCollection;
+}>;
+
+/** The shapes behind the book, as the `d` of SVG paths, and the names of the states with where they stand. */
+export interface Outlines {
+  readonly land: string;
+  readonly states: string;
+  readonly counties: string;
+  readonly labels: readonly { readonly name: string; readonly at: Point }[];
+}
+
+/** Points nearer to the one before are left out: less than a line's width. */
+const FINEST = 0.5;
+
+/** A state's name is drawn where the state is at least this wide. */
+const ROOM_FOR_NAME = 120;
+
+const PAPER = 40;
+
+let atlas: Atlas | undefined;
+
+/** Reads us-atlas's projected shapes and draws what a frame shows of them. */
+export function outlinesOf(frame: Frame): Outlines {
+  atlas ??= createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as Atlas;
+  const { counties, states, nation } = atlas.objects;
+  const inner = mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b));
+  const borders = mesh(atlas, states, (a, b) => a !== b);
+  return {
+    land: feature(atlas, nation)
+      .features.map(({ geometry }) => areaPath(geometry, frame))
+      .join(''),
+    states: linesPath(borders.coordinates, frame, false),
+    counties: linesPath(inner.coordinates, frame, false),
+    labels: frame.whole ? [] : stateNames(atlas, frame),
+  };
+}
+
+/** The country alone, small, for a key to where a close-up lies. */
+export function countryPath(): string {
+  atlas ??= createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as Atlas;
+  const small: Frame = { x0: -60, y0: 0, k: 0.15, whole: true };
+  return feature(atlas, atlas.objects.nation)
+    .features.map(({ geometry }) => areaPath(geometry, small, 2))
+    .join('');
+}
+
+/** Where the frame lies on `countryPath`. */
+export function frameOnCountry({ x0, y0, k }: Frame): { x: number; y: number; width: number; height: number } {
+  return { x: (x0 + 60) * 0.15, y: y0 * 0.15, width: (WIDTH / k) * 0.15, height: (HEIGHT / k) * 0.15 };
+}
+
+function stateOf({ id }: { id?: string | number | undefined }): string {
+  return String(id).slice(0, 2);
+}
+
+function stateNames(shapes: Atlas, frame: Frame): { name: string; at: Point }[] {
+  const path = geoPath();
+  return feature(shapes, shapes.objects.states).features.flatMap((state) => {
+    const [[west, north], [east, south]] = path.bounds(state);
+    const [x0, y0] = place(frame, [west, north]);
+    const [x1, y1] = place(frame, [east, south]);
+    const at = place(frame, path.centroid(state) as [number, number]);
+    const isSeen = at[0] > PAPER && at[0] < WIDTH - PAPER && at[1] > PAPER && at[1] < HEIGHT - PAPER;
+    return isSeen && Math.max(x1 - x0, y1 - y0) > ROOM_FOR_NAME ? [{ name: state.properties.name, at }] : [];
+  });
+}
+
+function areaPath(geometry: GeoJSON.Geometry, frame: Frame, finest = FINEST): string {
+  if (geometry.type !== 'MultiPolygon' && geometry.type !== 'Polygon') return '';
+  const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
+  return linesPath(polygons.flat(), frame, true, finest);
+}
+
+/** Lines as one path, in tenths of a unit, each point relative to the one before: a third of the absolute ones' size. */
+function linesPath(lines: readonly (readonly number[][])[], frame: Frame, closed: boolean, finest = FINEST): string {
+  return lines.map((line) => linePath(line as unknown as readonly Point[], frame, closed, finest)).join('');
+}
+
+function linePath(line: readonly Point[], frame: Frame, closed: boolean, finest: number): string {
+  const points = line.map((point) => place(frame, point));
+  if (!isSeen(points)) return '';
+  let path = '';
+  let [lastX, lastY] = [0, 0];
+  for (const [index, [x, y]] of points.entries()) {
+    const isEnd = index === 0 || index === points.length - 1;
+    const [tenX, tenY] = [Math.round(x * 10), Math.round(y * 10)];
+    if (!isEnd && Math.hypot(tenX - lastX, tenY - lastY) < finest * 10) continue;
+    if (index === 0) path = `M${tenX / 10} ${tenY / 10}`;
+    else if (tenX !== lastX || tenY !== lastY) path += `l${(tenX - lastX) / 10} ${(tenY - lastY) / 10}`;
+    [lastX, lastY] = [tenX, tenY];
+  }
+  return path.includes('l') ? path + (closed ? 'z' : '') : '';
+}
+
+/** Whether a line's box touches the drawing. */
+function isSeen(points: readonly Point[]): boolean {
+  const xs = points.map(([x]) => x);
+  const ys = points.map(([, y]) => y);
+  const [west, east] = [Math.min(...xs), Math.max(...xs)];
+  const [north, south] = [Math.min(...ys), Math.max(...ys)];
+  return west < WIDTH && east > 0 && north < HEIGHT && south > 0;
+}

@@ -1,0 +1,32 @@
+import type { Tone } from '../scales.ts';
+import { type Html, html } from './html.ts';
+import { percent } from './numbers.ts';
+
+/** A bar for a share, beside its figure; it says nothing that the figure does not, so readers of text do not hear it. */
+export function bar(part: number, whole: number, tone: Tone | 'plain' = 'plain'): Html {
+  const width = whole === 0 ? 0 : Math.max(0, Math.min(100, (part / whole) * 100));
+  // Widths as attributes: the page's policy forbids styles in elements. In per cent: a viewBox would stretch the hatching.
+  return html`<svg class="bar" aria-hidden="true" focusable="false"><rect class="rail" width="100%" height="100%"/><rect class="t-${tone}" width="${width.toFixed(1)}%" height="100%"/></svg>`;
+}
+
+/** All classes as one bar, in the order given. */
+export function stackedBar(parts: readonly { readonly tone: Tone; readonly part: number }[]): Html {
+  const whole = parts.reduce((all, { part }) => all + part, 0);
+  let before = 0;
+  const rects = parts.map(({ tone, part }) => {
+    const [x, width] = [before, whole === 0 ? 0 : (part / whole) * 100];
+    before += width;
+    return width > 0 && html`<rect class="t-${tone}" x="${x.toFixed(2)}%" width="${width.toFixed(2)}%" height="100%"/>`;
+  });
+  return html`<svg class="bar" aria-hidden="true" focusable="false">${rects}</svg>`;
+}
+
+/** A cell of a table with a share as a figure and as a bar. */
+export function shareCell(part: number, whole: number, tone: Tone | 'plain' = 'plain'): Html {
+  return html`<td class="share"><span>${bar(part, whole, tone)}<b>${percent(part, whole)}</b></span></td>`;
+}
+
+/** The colour of a class, for legends and the first cells of rows. */
+export function swatch(tone: Tone): Html {
+  return html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true" focusable="false"><rect class="t-${tone}" x=".5" y=".5" width="11" height="11"/></svg>`;
+}

@@ -1,0 +1,142 @@
+import { type Category, topicOf } from '../../contract/topics.ts';
+import type { Facts } from '../facts.ts';
+import type { TopicFigures } from '../figures.ts';
+import { HIGH, HIGHEST, reading, type Scale } from '../scales.ts';
+import type { Distribution } from '../sums.ts';
+import { shareCell, stackedBar, swatch } from './bars.ts';
+import { type Html, html } from './html.ts';
+import { grouped, inUnit, percent, type ValueUnit } from './numbers.ts';
+
+interface Card {
+  readonly title: string;
+  readonly scale: Scale;
+  readonly distribution: Distribution;
+}
+
+/** The sections that show how answers are spread: natural hazards, nearest sites, measurements; those that were asked. */
+export function distributionSections(facts: Facts, unit: ValueUnit): Html[] {
+  const { highest, topics } = facts.figures;
+  const all: Card[] =
+    highest === null ? [] : [{ title: 'Highest rating of all hazards', scale: HIGHEST, distribution: highest }];
+  const of = (category: Category) => topics.filter(({ slug }) => topicOf(slug).category === category).map(cardOf);
+  return [
+    section(facts, unit, 'hazards', 'Hazards', [...all, ...of('natural')], HAZARDS),
+    section(facts, unit, 'sites', 'Nearest sites', of('proximity'), SITES),
+    section(facts, unit, 'measurements', 'Measurements', of('measurement'), MEASUREMENTS),
+  ].flat();
+}
+
+const HAZARDS =
+  'How the ratings of the National Risk Index are spread over the book. A rating compares a place with the rest of the country; it is no probability.';
+const SITES =
+  'How far it is from each location to the nearest site of a kind. Where none was found within the radius that is searched, it says so.';
+const MEASUREMENTS = 'What was measured nearby or for the county: the category of each location.';
+
+function cardOf({ slug, scale, distribution }: TopicFigures): Card {
+  return { title: topicOf(slug).title, scale, distribution };
+}
+
+function section(
+  { valueName }: Facts,
+  unit: ValueUnit,
+  id: string,
+  title: string,
+  cards: readonly Card[],
+  says: string,
+): Html[] {
+  if (cards.length === 0) return [];
+  const value = valueName === null ? null : unit;
+  return [
+    html`<section id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+<p class="says">${says}</p>
+${cards.length > 3 && glance(cards, value)}
+<div class="cards${value === null ? '' : ' valued'}">
+${cards.map((card) => cardHtml(card, value))}</div>
+</section>
+`,
+  ];
+}
+
+/** All topics of a section below one another, each as one bar: what stands out is seen here, and read in its card. */
+function glance(cards: readonly Card[], unit: ValueUnit | null): Html {
+  const [{ scale }] = cards as [Card];
+  const isOne = cards.every((card) => card.scale.id === scale.id);
+  const bars = ({ scale: own }: Card, sums: readonly number[]) =>
+    stackedBar(reading(own).map(({ index, of: { tone } }) => ({ tone, part: sums[index]! })));
+  return html`<div class="wide" role="region" tabindex="0" aria-label="Table: At a glance">
+<table class="glance${unit && ' valued'}">
+<caption>At a glance, the gravest first${isOne && html`: ${reading(scale).map(({ of: { tone, name } }) => html`<span class="item">${swatch(tone)}${name}</span> `)}`}</caption>
+<thead><tr><th scope="col">Topic</th><td class="whole">By locations</td><th scope="col" class="n">${LEADS[scale.id][1]}</th>${
+    unit && html`<td class="whole">By value</td><th scope="col" class="n">${LEADS[scale.id][1]}</th>`
+  }</tr></thead>
+<tbody>
+${cards.map((card) => {
+  const { title, distribution } = card;
+  return html`<tr><th scope="row">${title}</th><td class="whole">${bars(card, distribution.rows)}</td><td class="n">${percent(grave(card, distribution.rows), sum(distribution.rows))}</td>${
+    unit &&
+    html`<td class="whole">${bars(card, distribution.value)}</td><td class="n">${percent(grave(card, distribution.value), sum(distribution.value))}</td>`
+  }</tr>
+`;
+})}</tbody>
+</table>
+</div>
+`;
+}
+
+/** Names of classes that may be broken into two lines. */
+const LONG_NAME = 22;
+
+function grave({ scale: { id, ordered } }: Card, sums: readonly number[]): number {
+  return sum(sums.slice(LEADS[id][0], ordered));
+}
+
+function cardHtml(card: Card, unit: ValueUnit | null): Html {
+  const { title, scale, distribution } = card;
+  const rows = sum(distribution.rows);
+  const value = sum(distribution.value);
+  // The ordered classes always, so that cards can be compared; the others where there is something in them.
+  const shown = reading(scale).filter(({ index }) => index < scale.ordered || distribution.rows[index]! > 0);
+  return html`<article class="card">
+<h3>${title}</h3>
+${lead(card, rows, value, unit)}
+<table>
+<caption class="unseen">${title}: locations${unit === null ? '' : ' and value'} by class</caption>
+<thead><tr><th scope="col">${scale.id === 'distance' ? 'Nearest' : 'Class'}</th><th scope="col" class="n">Locations</th><th scope="col" class="n">Share</th>${
+    unit === null ? null : html`<th scope="col" class="n">${unit.name}</th><th scope="col" class="n">Share</th>`
+  }</tr></thead>
+<tbody>
+${shown.map(
+  ({
+    index,
+    of: { name, tone },
+  }) => html`<tr${distribution.rows[index] === 0 && html` class="zero"`}><th scope="row"${name.length > LONG_NAME && html` class="long-name"`}>${swatch(tone)}${name}</th><td class="n">${grouped(distribution.rows[index]!)}</td>${shareCell(distribution.rows[index]!, rows, tone)}${
+    unit === null
+      ? null
+      : html`<td class="n">${inUnit(distribution.value[index]!, unit)}</td>${shareCell(distribution.value[index]!, value, tone)}`
+  }</tr>
+`,
+)}</tbody>
+</table>
+</article>
+`;
+}
+
+/** The one figure of a card: how much is high, near or unhealthy. */
+function lead(card: Card, rows: number, value: number, unit: ValueUnit | null): Html {
+  const { scale, distribution } = card;
+  const ofValue = unit && html`, <b>${percent(grave(card, distribution.value), value)}</b> of value`;
+  return html`<p class="lead"><b>${percent(grave(card, distribution.rows), rows)}</b> of locations${ofValue} ${LEADS[scale.id][1]}</p>`;
+}
+
+/** From which class on, and how that is called. */
+const LEADS: Readonly<Record<Scale['id'], readonly [from: number, words: string]>> = {
+  rating: [HIGH, 'Relatively High or Very High'],
+  distance: [4, 'within 1 km'],
+  air: [2, 'worse than Moderate'],
+  radon: [2, 'in Zone 1'],
+};
+
+function sum(parts: readonly number[]): number {
+  return parts.reduce((all, part) => all + part, 0);
+}

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Facts } from '../facts.ts';
+import { VERY_HIGH } from '../scales.ts';
+import { concentrationSection } from './concentration-tables.ts';
+import { distributionSections } from './distributions.ts';
+import { type Html, html, markup, quoted } from './html.ts';
+import { mapSection } from './map-figure.ts';
+import { moneySection } from './money.ts';
+import { counted, dateTime, grouped, inUnit, percent, type ValueUnit, valueUnit } from './numbers.ts';
+import { missingSection, qualitySection } from './quality.ts';
+import { worstSection } from './worst-table.ts';
+
+/** In the order in which one overrules another. */
+const STYLES = ['colours.css', 'page.css', 'map.css', 'tables.css', 'media.css'];
+
+/** The page as one file: nothing in it is fetched from anywhere, and its policy forbids it to try. */
+export function reportPage(facts: Facts): string {
+  const style = STYLES.map(asset).join('');
+  const script = asset('report.js');
+  const policy = `default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
+  const unit = valueUnit(facts.figures.value);
+  const sections = [
+    mapSection(facts),
+    ...distributionSections(facts, unit),
+    concentrationSection(facts, unit),
+    worstSection(facts, unit),
+    qualitySection(facts),
+    missingSection(facts),
+    moneySection(facts),
+  ];
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${markup(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="Perilbook">
+<title>${facts.job}: hazard report</title>
+<style>${markup(style)}</style>
+</head>
+<body>
+${PATTERNS}
+<a class="skip" href="#content">Skip to the report</a>
+${opening(facts, unit)}
+<main id="content">
+${sections}</main>
+${closing(facts)}
+<script>${markup(script)}</script>
+</body>
+</html>
+`.text;
+}
+
+function asset(name: string): string {
+  return readFileSync(new URL(`./assets/${name}`, import.meta.url), 'utf8');
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
+
+/** Hatchings for what has no place on a scale of colours. */
+const PATTERNS: Html = html`<svg class="patterns" width="0" height="0" aria-hidden="true" focusable="false"><defs>
+<pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="ground" width="5" height="5"/><rect class="stroke" width="1.6" height="5"/></pattern>
+<pattern id="dots" width="4" height="4" patternUnits="userSpaceOnUse"><rect class="ground" width="4" height="4"/><circle class="stroke" cx="2" cy="2" r=".9"/></pattern>
+</defs></svg>`;
+
+function opening(facts: Facts, unit: ValueUnit): Html {
+  const { job, input, source, sample, runAt, madeAt, topics, figures } = facts;
+  return html`<header>
+<p class="eyebrow">Perilbook · Hazard report</p>
+<h1>${quoted(job)}</h1>
+<p class="says">${quoted(input)} · ${counted(topics.length, 'topic')} · answers of ${quoted(source)}${
+    figures.oldest !== null && figures.newest !== null && html`, given ${dated(figures.oldest, figures.newest)}`
+  }<br>
+${runAt === null ? 'No run was made yet' : `As of the run of ${dateTime(runAt)}`}; report of ${dateTime(madeAt)}</p>
+${sample && html`<p class="sample" role="note"><strong>Sample data: not for decisions.</strong> The answers come from the embedded service and are made up.</p>`}
+<dl class="key">
+${keyFigures(facts, unit).map(
+  ([name, value, note]) => html`<div><dt>${name}</dt><dd>${value}<small>${note}</small></dd></div>
+`,
+)}</dl>
+<nav aria-label="Sections"><ul>
+${contents(facts).map(
+  ([id, name]) => html`<li><a href="#${id}">${name}</a></li>
+`,
+)}</ul></nav>
+</header>
+`;
+}
+
+function dated(oldest: string, newest: string): string {
+  const [from, to] = [oldest.slice(0, 10), newest.slice(0, 10)];
+  return from === to ? `on ${to}` : `from ${from} to ${to}`;
+}
+
+function keyFigures(
+  { figures, rows, valueName, money }: Facts,
+  unit: ValueUnit,
+): (readonly [string, string, string])[] {
+  const complete = figures.status.ok ?? 0;
+  const list: (readonly [string, string, string])[] = [
+    ['Locations', grouped(figures.rows), `of ${counted(rows, 'row')}, at ${counted(figures.cells, 'place')}`],
+  ];
+  if (valueName !== null) list.push([unit.name, inUnit(figures.value, unit), valueName]);
+  const { highest } = figures;
+  if (highest !== null) {
+    const ofValue = valueName === null ? '' : `, ${percent(highest.value[VERY_HIGH]!, figures.value)} of value`;
+    const ofRows = percent(highest.rows[VERY_HIGH]!, figures.rows);
+    list.push(['Very High for some hazard', ofRows, `of locations${ofValue}`]);
+  }
+  list.push(['Complete', percent(complete, figures.rows), `${grouped(figures.rows - complete)} still open`]);
+  list.push(['Credits spent', grouped(money.charged), `of ${grouped(money.planned)} planned`]);
+  return list;
+}
+
+function contents({ figures }: Facts): (readonly [id: string, name: string])[] {
+  const has = (id: string) => figures.topics.some(({ scale }) => scale.id === id);
+  const list: (readonly [string, string, boolean])[] = [
+    ['map', 'Map', true],
+    ['hazards', 'Hazards', has('rating')],
+    ['sites', 'Nearest sites', has('distance')],
+    ['measurements', 'Measurements', has('air') || has('radon')],
+    ['concentration', 'Concentration', true],
+    ['worst', 'Gravest locations', has('rating')],
+    ['quality', 'Data quality', true],
+    ['missing', 'What is missing', true],
+    ['money', 'Money', true],
+  ];
+  return list.filter(([, , shown]) => shown).map(([id, name]) => [id, name]);
+}
+
+function closing({ sample }: Facts): Html {
+  return html`<footer>
+<p>${sample && html`<strong>Sample data: not for decisions.</strong> `}Made by Perilbook from the input, the store and the ledger; it fetches nothing. Outlines: us-atlas, from the US Census Bureau's shapes; Albers equal-area projection, Alaska and Hawaii not to scale.</p>
+</footer>`;
+}

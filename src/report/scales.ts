@@ -1,0 +1,136 @@
+import type { Field } from '../contract/answer.ts';
+import { type TopicSlug, topicOf } from '../contract/topics.ts';
+import { RATINGS } from '../contract/values.ts';
+
+/** How a class is drawn: 1 to 6 from light to dark, or one of the greys for what has no place in the order. */
+export type Tone = '1' | '2' | '3' | '4' | '5' | '6' | 'none' | 'sparse' | 'void' | 'unanswered';
+
+export interface ScaleClass {
+  readonly name: string;
+  readonly tone: Tone;
+}
+
+/** The classes into which a topic's answers fall: the ordered ones first, the least grave to the gravest. */
+export interface Scale {
+  readonly id: 'rating' | 'distance' | 'air' | 'radon';
+  /** How many of the classes are ordered. */
+  readonly ordered: number;
+  readonly classes: readonly ScaleClass[];
+  /** The class of an answer's fields, which begin at `from`. */
+  readonly classOf: (fields: readonly Field[], from: number) => number;
+}
+
+const UNANSWERED = { name: 'Not answered', tone: 'unanswered' } as const;
+
+function classes(...pairs: readonly (readonly [name: string, tone: Tone])[]): ScaleClass[] {
+  return [...pairs.map(([name, tone]) => ({ name, tone })), UNANSWERED];
+}
+
+const RATING_INDEX = new Map<Field, number>(RATINGS.map((rating, index) => [rating, index]));
+
+/** The National Risk Index's own words, in its own order. */
+const RATING: Scale = {
+  id: 'rating',
+  ordered: 5,
+  classes: classes(
+    ...RATINGS.slice(0, 5).map((name, index) => [name, String(index + 1) as Tone] as const),
+    ['No Rating', 'none'],
+    ['Insufficient Data', 'sparse'],
+    ['Not Applicable', 'void'],
+  ),
+  classOf: (fields, from) => RATING_INDEX.get(fields[from]!) ?? RATINGS.length,
+};
+
+/** From a class's near end on. */
+const METERS = [10_000, 5_000, 2_000, 1_000, 500, 0];
+
+const DISTANCE: Scale = {
+  id: 'distance',
+  ordered: 6,
+  classes: classes(
+    ['Beyond 10 km', '1'],
+    ['5 to 10 km', '2'],
+    ['2 to 5 km', '3'],
+    ['1 to 2 km', '4'],
+    ['500 m to 1 km', '5'],
+    ['Within 500 m', '6'],
+    ['None found', 'void'],
+    ['Distance not given', 'sparse'],
+  ),
+  classOf: (fields, from) => {
+    const [count, meters] = [fields[from], fields[from + 1]];
+    if (count === null || count === undefined) return 8;
+    if (typeof meters === 'number') return METERS.findIndex((near) => meters >= near);
+    return count === 0 ? 6 : 7;
+  },
+};
+
+const AIR_CATEGORIES = [
+  'Good',
+  'Moderate',
+  'Unhealthy for Sensitive Groups',
+  'Unhealthy',
+  'Very Unhealthy',
+  'Hazardous',
+];
+
+/** The index value that each category of the US air quality index reaches (40 CFR 58 App. G). */
+const AIR_REACHES = [50, 100, 150, 200, 300, Number.POSITIVE_INFINITY];
+
+/** The place of `air_quality_median_aqi` among the fields of `airQuality`. */
+const MEDIAN_AQI = 10;
+
+/** `airQuality` by its county's median index of the year; the pollutants by the word that the service gives. */
+function airScale(slug: TopicSlug): Scale {
+  return {
+    id: 'air',
+    ordered: 6,
+    classes: classes(...AIR_CATEGORIES.map((name, index) => [name, String(index + 1) as Tone] as const), [
+      'Other',
+      'none',
+    ]),
+    classOf: (fields, from) => {
+      const said = fields[from + (slug === 'airQuality' ? MEDIAN_AQI : 2)] ?? null;
+      if (said === null) return fields[from] === null ? 7 : 6;
+      if (typeof said === 'number') return AIR_REACHES.findIndex((reach) => Math.round(said) <= reach);
+      const index = AIR_CATEGORIES.indexOf(said);
+      return index < 0 ? 6 : index;
+    },
+  };
+}
+
+const RADON: Scale = {
+  id: 'radon',
+  ordered: 3,
+  classes: classes(['Zone 3', '1'], ['Zone 2', '3'], ['Zone 1', '5'], ['Other', 'none']),
+  classOf: (fields, from) => {
+    const said = fields[from] ?? null;
+    if (said === null) return 4;
+    const index = ['Zone 3', 'Zone 2', 'Zone 1'].indexOf(String(said));
+    return index < 0 ? 3 : index;
+  },
+};
+
+/** The scale on which a topic's answers are shown. */
+export function scaleOf(slug: TopicSlug): Scale {
+  const { category } = topicOf(slug);
+  if (category === 'natural') return RATING;
+  if (category === 'proximity') return DISTANCE;
+  return slug === 'radon' ? RADON : airScale(slug);
+}
+
+/** The scale of the highest rating over all natural topics. */
+export const HIGHEST: Scale = RATING;
+
+/** The classes from which on a rating counts as high. */
+export const HIGH = RATINGS.indexOf('Relatively High');
+export const VERY_HIGH = RATINGS.indexOf('Very High');
+
+/** The classes in the order in which people read them: the gravest first, then those without an order. */
+export function reading({
+  ordered,
+  classes: all,
+}: Scale): readonly { readonly index: number; readonly of: ScaleClass }[] {
+  const entries = all.map((of, index) => ({ index, of }));
+  return [...entries.slice(0, ordered).reverse(), ...entries.slice(ordered)];
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { usage } from '../../src/service/accounts/usage.ts';
+import { openServiceDatabase } from '../../src/service/data/database.ts';
+import { FastClock } from '../fast-clock.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook, provideSampleData } from './command-line.ts';
+
+const BOOK = 'id,name,lat,lng,BuildingTIV\n1,Tower,34.0522,-118.2437,100\n2,Shed,29.7604,-95.3698,50\n3,Nowhere,,,1\n';
+
+const WORDS = ['book.csv', '-t', 'hail,wildfire,park', '--store', 'store.db', '-o', 'out.csv', '--order-by', 'tiv'];
+
+function folderWithBook(t: TestContext): string {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'book.csv'), BOOK);
+  provideSampleData(join(folder, 'store.db'));
+  return folder;
+}
+
+/** What the ledger says, and what the service has charged. */
+async function spentIn(folder: string, clock: FastClock): Promise<{ ledger: unknown; charged: number }> {
+  const words = ['quota', 'book.csv', '--store', 'store.db', '--by', 'day', '--json'];
+  const { stdout } = await perilbook(words, { folder, clock });
+  const database = openServiceDatabase(join(folder, 'sample-service.db'));
+  try {
+    const charged = usage(database, 'embedded, resets on day 1', clock.now()).totalCredits;
+    return { ledger: JSON.parse(stdout).statement, charged };
+  } finally {
+    database.close();
+  }
+}
+
+test('run --report writes the page at the end of a run; report writes the same one afterwards and spends nothing', async (t) => {
+  const folder = folderWithBook(t);
+  const clock = new FastClock('2026-03-15T12:00:10Z', 1);
+  const ran = await perilbook(['run', ...WORDS, '--yes', '--report', 'page.html'], { folder, clock });
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.match(ran.stderr, /The report is in page\.html/);
+  const page = readFileSync(join(folder, 'page.html'), 'utf8');
+  const before = await spentIn(folder, clock);
+  assert.equal(before.charged, 6, 'on the side of the service');
+  const reported = await perilbook(['report', ...WORDS], { folder, clock });
+  assert.deepEqual([reported.code, reported.stdout], [0, ''], reported.stderr);
+  assert.match(reported.stderr, /The report is in out\.report\.html/);
+  assert.equal(readFileSync(join(folder, 'out.report.html'), 'utf8'), page);
+  assert.deepEqual(await spentIn(folder, clock), before);
+  for (const said of [
+    'Sample data: not for decisions.',
+    '2 rows of 3 (66.7 %) have a location',
+    'Latitude or longitude is empty.</bdi></th><td class="n">1</td><td>4</td>',
+    '<dt>Planned</dt><dd>6</dd>',
+    '<dt>Spent</dt><dd>6</dd>',
+    'Single topic</th><td class="n">6</td><td class="n">0</td><td class="n">0</td><td class="n">6</td>',
+    'Nothing is left to buy.',
+  ]) {
+    assert.ok(page.includes(said), said);
+  }
+});
+
+test('before any run the page says what is missing; nothing is bought, no service is started', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'book.csv'), BOOK);
+  const { code, stdout, stderr } = await perilbook(['report', ...WORDS, '--report', '-'], { folder });
+  assert.equal(code, 0, stderr);
+  assert.ok(stdout.startsWith('<!doctype html>') && stdout.endsWith('</html>\n'));
+  assert.ok(stdout.includes('No run was made yet') && stdout.includes('<b>6 credits</b> for 2 places'));
+  assert.equal(existsSync(join(folder, 'sample-service.db')), false);
+  assert.equal(existsSync(join(folder, 'out.csv')), false);
+});
+
+test('a run that stops at its budget says on the page what is left and why', async (t) => {
+  const folder = folderWithBook(t);
+  const ran = await perilbook(['run', ...WORDS, '--budget', '3', '--report', 'page.html', '--quiet'], { folder });
+  assert.equal(ran.code, 4, ran.stderr);
+  const page = readFileSync(join(folder, 'page.html'), 'utf8');
+  assert.ok(page.includes('The last run stopped early: <bdi>The budget of 3 credits is reached.</bdi>'));
+  assert.ok(page.includes('<b>3 credits</b> for 1 place are still to be spent.'));
+  assert.match(page, /resets at the next billing anniversary, 20\d\d-\d\d-01 00:00 UTC/);
+  assert.ok(page.includes('<code>deferred</code></th><td class="n">1</td>'));
+});
+
+test('the rows of standard input are reported on too', async (t) => {
+  const folder = folderWithBook(t);
+  const words = ['run', '-', '-t', 'hail', '--store', 'store.db', '--budget', '9', '--report', 'page.html'];
+  const { code, stderr } = await perilbook(words, { folder, stdin: BOOK });
+  assert.equal(code, 0, stderr);
+  assert.ok(readFileSync(join(folder, 'page.html'), 'utf8').includes('<bdi>standard input</bdi>'));
+});
+
+test('a report that could not be written is refused before anything is bought', async (t) => {
+  const folder = folderWithBook(t);
+  for (const [name, says] of [
+    ['nowhere/page.html', /nowhere/],
+    ['book.csv', /book\.csv/],
+    ['out.csv', /--report of a run needs a file of its own/],
+    ['-', /--report of a run needs a file of its own/],
+  ] as const) {
+    const { code, stderr } = await perilbook(['run', ...WORDS, '--yes', '--report', name], { folder });
+    assert.equal(code, 2, name);
+    assert.match(stderr, says);
+  }
+  assert.equal(existsSync(join(folder, 'out.csv')), false);
+  assert.equal(readFileSync(join(folder, 'book.csv'), 'utf8'), BOOK);
+  const { stdout } = await perilbook(['status', '--store', 'store.db', '--json'], { folder });
+  assert.deepEqual(JSON.parse(stdout), []);
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
+import type { Answer, Field } from '../../src/contract/answer.ts';
+import { TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
+import { RATINGS } from '../../src/contract/values.ts';
+import type { Facts } from '../../src/report/facts.ts';
+import { reportPage } from '../../src/report/page/page.ts';
+import { type CellFigure, Tally } from '../../src/report/tally.ts';
+
+const MOST_BYTES = 2_000_000;
+
+/** A number from 0 up to, not including, `below`, that looks like chance and is the same in every run. */
+function scattered(seed: number, below: number): number {
+  return ((Math.imul(seed ^ (seed >>> 15), 0x9e3779b1) >>> 0) / 2 ** 32) * below;
+}
+
+function fieldsOf(slug: TopicSlug, seed: number): Field[] {
+  const width = addedColumns([slug]).length - addedColumns([]).length;
+  const { category } = topicOf(slug);
+  if (category === 'natural') return padded([RATINGS[Math.floor(scattered(seed, 8))]!, 50, null], width);
+  if (category === 'proximity') return [3, Math.floor(scattered(seed, 20_000))];
+  if (slug === 'radon') return padded([`Zone ${1 + Math.floor(scattered(seed, 3))}`], width);
+  return padded(slug === 'airQuality' ? ['AQI'] : [12, 'µg/m³', 'Moderate'], width);
+}
+
+function padded(fields: readonly Field[], width: number): Field[] {
+  return [...fields, ...new Array<Field>(width - fields.length).fill(1)];
+}
+
+function cellOf(number: number): CellFigure {
+  const answers = new Map<TopicSlug, Answer>(
+    TOPIC_SLUGS.map((topic, index) => [topic, { topic, asOf: 0, fields: fieldsOf(topic, number * 41 + index) }]),
+  );
+  const record = { answers, failures: new Map() };
+  return {
+    number,
+    location: { lat: 25 + scattered(number + 1, 24), lng: -124 + scattered(number * 7 + 3, 57) },
+    rows: 10,
+    value: 1e9,
+    fields: enrichedFields(record, TOPIC_SLUGS, { status: 'ok', note: '' }, false),
+  };
+}
+
+/** The longest that a row's texts can become on the page: each character escaped. */
+const LONG_NAME = '<'.repeat(80);
+
+test('the page of a book all over the country, in all topics, stays below its bound', (t) => {
+  const cells = 60_000;
+  const each = function* () {
+    for (let number = 0; number < cells; number++) yield cellOf(number);
+  };
+  const locations = function* () {
+    for (const { location } of each()) yield location;
+  };
+  const tally = new Tally({ topics: TOPIC_SLUGS, counts: true, cells, locations: locations() });
+  for (const cell of each()) tally.add(cell);
+  const figures = tally.figures();
+  assert.ok(figures.map.kind === 'hexagon' && figures.map.bins.length > 1_500, 'the hexagons cover the country');
+  assert.equal(figures.worst.length, 100);
+  const facts: Facts = {
+    ...{ job: 'large', input: 'large.csv', madeAt: 0, runAt: null, source: 'here', sample: true, topics: TOPIC_SLUGS },
+    ...{ valueName: 'TIV', rows: 600_000, invalid: 0, outsideUs: 0, findings: [], figures },
+    names: new Map(figures.worst.map(({ cell }) => [cell, { row: cell, name: LONG_NAME }])),
+    money: { planned: 0, charged: 0, unknown: 0, allowed: null, saved: { byCells: 0, byCache: 0, byAreas: 0 } },
+    missing: { credits: 0, cells: 0, stopped: null, resumeAfter: null, accounts: [] },
+    ...{ ledger: [], runs: [] },
+  };
+  const bytes = Buffer.byteLength(reportPage(facts));
+  t.diagnostic(`${bytes} bytes`);
+  assert.ok(bytes < MOST_BYTES, `${bytes} bytes`);
+});
