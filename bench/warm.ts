@@ -32,6 +32,9 @@ const RATINGS = ['Very Low', 'Relatively Low', 'Relatively Moderate', 'Relativel
 const ROUNDS = 3;
 const SOURCE = 'bench';
 
+/** As in the first line of src/main.ts. */
+export const FLAGS = ['--max-semi-space-size=16'];
+
 type Format = 'csv' | 'parquet';
 type Runner = 'perilbook' | 'duckdb' | 'plain';
 const RUNS: readonly (readonly [Runner, Format])[] = [
@@ -130,7 +133,7 @@ export async function run(rows = 1_000_000, places = 200_000, rounds = ROUNDS): 
     const figures = RUNS.map(() => [] as { seconds: number; megabytes: number }[]);
     for (let round = 0; round < rounds; round++) {
       for (const [index, [runner, format]] of RUNS.entries()) {
-        const args = [import.meta.filename, runner, format, folder];
+        const args = [...FLAGS, import.meta.filename, runner, format, folder];
         figures[index]!.push(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })));
       }
     }
@@ -153,7 +156,7 @@ async function checkSame(folder: string, format: Format, rows: number): Promise<
   const { countOk } = await peers();
   const { output } = filesIn(folder, format);
   const theirs = await countOk(output);
-  execFileSync(process.execPath, [import.meta.filename, 'perilbook', format, folder]);
+  execFileSync(process.execPath, [...FLAGS, import.meta.filename, 'perilbook', format, folder]);
   const ours = await countOk(output);
   if (ours.rows !== rows || theirs.rows !== rows || ours.ok !== theirs.ok) {
     throw new Error(`${format}: ${JSON.stringify({ rows, ours, theirs })}`);

@@ -1,4 +1,6 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=16
+// The flag: V8 lets the space for new objects grow to several times this where rows are made faster than they are let go; a
+// run of a million rows then took up to 500 MB in place of 340, and was no faster.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 
