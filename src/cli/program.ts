@@ -35,6 +35,7 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
         plan: { type: 'string', describe: 'keep to an approved plan (perilbook plan --out)', requiresArg: true },
         yes: { alias: 'y', type: 'boolean', describe: 'spend what the plan says without asking' },
         quiet: { alias: 'q', type: 'boolean', describe: 'say only what went wrong' },
+        debug: { type: 'boolean', describe: 'say each request and what came of it, without keys' },
       }),
     load: async () => (await import('./run-command.ts')).runCommand,
   },
