@@ -54,6 +54,8 @@ export interface Trial {
   run(...flags: string[]): Promise<Ended>;
   /** Another command about the same job. */
   command(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  /** A command with no other words than these. */
+  alone(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
   /** Credits that the service has charged. */
   charged(): number;
   /** Looks into the store, which no run has open. */
@@ -73,6 +75,8 @@ export interface TrialOptions {
   readonly cells?: number;
   readonly certificate?: { readonly key: Buffer; readonly cert: Buffer };
   readonly elsewhere?: string;
+  /** A key that the service does not know. */
+  readonly foreignKey?: string;
 }
 
 /** Opens the world; whoever opens it closes it, be it a test or the soak. */
@@ -89,12 +93,15 @@ export async function openHostileWorld(): Promise<HostileWorld> {
   const signedUpAt = Date.UTC(2025, 0, 1);
   let made = 0;
 
-  async function trial(seed: number, { cells = CELLS, certificate, elsewhere }: TrialOptions = {}): Promise<Trial> {
+  async function trial(
+    seed: number,
+    { cells = CELLS, certificate, elsewhere, foreignKey }: TrialOptions = {},
+  ): Promise<Trial> {
     const name = `trial ${++made}`;
     const random = seeded(seed);
     const own = new LeapingClock(START);
     createAccount(database, { name, subscription: customSubscription(100_000, 100_000), signedUpAt }, clock);
-    const { key } = createKey(database, name, ['bundle', ...TOPIC_SLUGS], clock);
+    const key = foreignKey ?? createKey(database, name, ['bundle', ...TOPIC_SLUGS], clock).key;
     const home = join(folder, String(made));
     mkdirSync(home);
     writeFileSync(join(home, 'key'), `${key}\n`, { mode: 0o600 });
@@ -115,6 +122,7 @@ export async function openHostileWorld(): Promise<HostileWorld> {
       proxy,
       key,
       command,
+      alone: (...words) => commandLine(words, home, own, random),
       async run(...flags) {
         const words = ['run', 'book.csv', '-o', 'out.csv', '--topics', TOPICS, '--sockets', String(SOCKETS)];
         const { code, stdout, stderr } = await command(...words, '--yes', '--json', ...flags);
