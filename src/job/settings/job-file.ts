@@ -6,7 +6,7 @@ import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import { MAX_PRECISION } from '../../geo/coordinates.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { durationMs } from './duration.ts';
-import { holdsKey, looksLikeKey, namesKey } from './key-shapes.ts';
+import { holdsKey, KEY_HINT, looksLikeKey, namesKey } from './key-shapes.ts';
 
 /** Sets of topics that have a name of their own, beside the slugs. */
 export const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
@@ -194,10 +194,6 @@ function isScalarKey(document: Document.Parsed, path: readonly PropertyKey[]): b
   const isPlace = path.at(-1) === 'api_keys' || path.at(-2) === 'api_keys';
   return isPlace && isScalar(document.getIn(path, true));
 }
-
-/** What to do where a key stands in a job file, or seems to. */
-const KEY_HINT =
-  'Keys do not belong in a job file. Put the key into a file of its own (chmod 600), and name it: service: {base_url: …, api_keys: [{file: …}]}.';
 
 /** The plain content. References upon references without end are refused by the library. */
 function contentOf(document: Document.Parsed, at: (offset: number, message: string) => PerilbookError): unknown {

@@ -26,3 +26,7 @@ export function holdsKey(line: string): boolean {
 export function namesKey(name: string): boolean {
   return KEY_NAME.test(name);
 }
+
+/** What to do where a key stands in a job file, or seems to. */
+export const KEY_HINT =
+  'Keys do not belong in a job file. Put the key into a file of its own (chmod 600), and name it: service: {base_url: …, api_keys: [{file: …}]}.';
