@@ -110,6 +110,20 @@ const ERRORS = edited('errors', 'exact', [
   ['errors that are no texts', results((result) => ({ ...result, error: { code: 7 } }))],
 ]);
 
+/** Bundles that bring now these topics, now those. */
+const HALVES = edited('halves', 'exact', [
+  [
+    'half of the topics',
+    (answer, passage) => {
+      const kept = passage.random() < 0.5 ? 0 : 1;
+      return envelope(({ data }) => {
+        if (!data.topics) return;
+        data.topics = Object.fromEntries(Object.entries(data.topics).filter((_, index) => index % 2 === kept));
+      })(answer, passage);
+    },
+  ],
+]);
+
 /** Odd, and yet an answer. */
 const HARMLESS = edited(
   'fine',
@@ -178,4 +192,4 @@ const COSTS = [
 ];
 
 /** The service is asked, and what it says is bent. */
-export const ANSWERS: readonly FaultCase[] = [...BODIES, ...TOPICS, ...ERRORS, ...HARMLESS, ...COSTS];
+export const ANSWERS: readonly FaultCase[] = [...BODIES, ...TOPICS, ...ERRORS, ...HALVES, ...HARMLESS, ...COSTS];

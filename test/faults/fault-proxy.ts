@@ -44,6 +44,9 @@ export interface Entry {
   charged: number;
 }
 
+/** What happens to a request, by its number from 0 and its path; null lets it pass. */
+export type Choice = (entry: number, path: string) => Fault | null;
+
 export interface FaultProxy {
   readonly url: string;
   readonly entries: readonly Entry[];
@@ -51,8 +54,8 @@ export interface FaultProxy {
   readonly connections: number;
   /** Bytes that left towards the client. */
   readonly bytes: number;
-  /** Decides what happens to each request from now on; null lets it pass. */
-  disturb(choose: ((entry: number) => Fault | null) | null): void;
+  /** Decides what happens to each request from now on; null lets all pass. */
+  disturb(choose: Choice | null): void;
   readonly tls: TlsServer | null;
   close(): Promise<void>;
 }
@@ -73,14 +76,14 @@ export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultP
   const entries: Entry[] = [];
   const sockets = new Set<Socket>();
   const acts = new Set<Promise<unknown>>();
-  let choose: ((entry: number) => Fault | null) | null = null;
+  let choose: Choice | null = null;
   let connections = 0;
   let bytesOfClosed = 0;
 
   async function pass(socket: Socket, head: string): Promise<void> {
     const path = head.split(' ', 2)[1] ?? '/';
     const key = /^x-api-key: (.*)$/im.exec(head)?.[1]?.trim() ?? '';
-    const fault = choose?.(entries.length) ?? null;
+    const fault = choose?.(entries.length, path) ?? null;
     const entry: Entry = { path, fault, charged: 0 };
     entries.push(entry);
     const write = (bytes: Buffer | string) => {

@@ -6,6 +6,7 @@ import { MAX_BODY_BYTES } from '../../src/fetch/client.ts';
 import { FAULTS } from './faults.ts';
 import { ENDS, faultTrial, seedTrial } from './hostile-service.ts';
 import { type HostileWorld, openHostileWorld, SOCKETS } from './hostile-world.ts';
+import { assertTrueBooks, assertTrueRows, booksOf } from './promises.ts';
 
 /** Trials of the random mix; SOAK=1 takes more, and all faults into the mix. */
 const SEEDS = process.env.SOAK === '1' ? 500 : 20;
@@ -50,6 +51,25 @@ test('each request meets a fault of its own, or none', { concurrency: 4 }, async
       t.test(`seed ${index + 1}`, async () => void (await seedTrial(world, index + 1, wide))),
     ),
   );
+});
+
+test('a bundle that was paid and malformed is not bought again for a topic that no key may buy alone', async () => {
+  const named = (wanted: string) => FAULTS.find(({ name }) => name === wanted)!;
+  const first = '/v1/bundle/standard?lat=40.05&';
+  const trial = await world.trial(1);
+  try {
+    trial.proxy.disturb((_, path) => {
+      if (path.startsWith('/v1/avalanche/')) return named('403 with a page');
+      return path.startsWith(first) ? named('no topic') : null;
+    });
+    const { code, rows, stderr } = await trial.run();
+    assert.equal(code, 3, stderr);
+    assertTrueRows(rows, world.truth, ['ok', 'partial', 'deferred']);
+    assert.equal(trial.proxy.entries.filter(({ path }) => path.startsWith(first)).length, 1);
+    assertTrueBooks(await booksOf(trial), 'exact');
+  } finally {
+    await trial.close();
+  }
 });
 
 test('2 GB sent to every request: a bounded part is taken, and held', async () => {

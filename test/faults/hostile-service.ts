@@ -45,6 +45,8 @@ export const ENDS: Readonly<Record<string, End>> = {
   upstream: down(RETRY_POLICY.attempts, RETRY_POLICY.attempts),
   topics: { exit: EXIT.serviceDown, statuses: UNDONE, requests: CALLS + SECOND_LOOKS, paid: 1 },
   errors: { exit: EXIT.someFailed, statuses: UNDONE, requests: CALLS + SECOND_LOOKS, paid: 1 },
+  // What a bundle did not bring is bought alone.
+  halves: { exit: EXIT.complete, statuses: ['ok'], requests: 21 * CELLS, paid: 1 },
   // A reset may meet the next request on the same connection, which is then in doubt.
   mostly: {
     exit: [EXIT.complete, EXIT.someFailed, EXIT.serviceDown],
