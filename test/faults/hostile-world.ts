@@ -114,7 +114,8 @@ export async function openHostileWorld(): Promise<HostileWorld> {
     });
     const store = join(home, 'store.db');
     const ofJob = ['--base-url', proxy.url, '--api-key-file', 'key', '--store', store];
-    ofJob.push('--subscription', 'professional', '--account', 'trial');
+    // A trial may wait for hours of its clock: what was answered shall not be stale by then.
+    ofJob.push('--subscription', 'professional', '--account', 'trial', '--time-to-live', 'ozone=never');
     const command = (...words: string[]) => commandLine([...words, ...ofJob], home, own, random);
     return {
       folder: home,
