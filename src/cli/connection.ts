@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { PerilbookError } from '../errors.ts';
+import { exposedKeyFiles, unencryptedKeys } from '../job/planning/key-warnings.ts';
 import { fingerprintOf, readKeys } from '../job/planning/keyring.ts';
 import type { Connection } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
@@ -25,6 +26,7 @@ export function unopenedConnection(world: World, job: Job): Connection {
     return { baseUrl: '', source: EMBEDDED_SOURCE, sample: true, keys: [anyKey] };
   }
   const { baseUrl, keys } = job.service;
+  for (const warning of exposedKeyFiles(keys)) say(world, warning);
   try {
     return { baseUrl, source: baseUrl, sample: false, keys: readKeys(keys, world.env) };
   } catch (error) {
@@ -53,6 +55,7 @@ export function embeddedDatabaseFile(job: Job): string {
 export async function connect(world: World, job: Job): Promise<OpenConnection> {
   if (job.service.kind === 'remote') {
     const { baseUrl, keys } = job.service;
+    for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)]) say(world, warning);
     const connection = { baseUrl, source: baseUrl, sample: false, keys: readKeys(keys, world.env) };
     return { connection, close: async () => {} };
   }

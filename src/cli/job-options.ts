@@ -265,7 +265,8 @@ function gather(read: (option: JobOption) => Said | undefined, nameOf: (option: 
     if (isWhole && !checked.success) {
       throw new PerilbookError(
         'USAGE',
-        `${nameOf(option)} ${value}: ${deepestIssue(checked.error.issues[0]!).message}`,
+        // An address may have been given with a password inside.
+        `${nameOf(option)}${option.flag === 'base-url' ? '' : ` ${value}`}: ${deepestIssue(checked.error.issues[0]!).message}`,
         'perilbook run --help lists the options.',
       );
     }

@@ -36,6 +36,7 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
         yes: { alias: 'y', type: 'boolean', describe: 'spend what the plan says without asking' },
         quiet: { alias: 'q', type: 'boolean', describe: 'say only what went wrong' },
         report: { type: 'string', describe: 'also write the report, a page of HTML, to this file', requiresArg: true },
+        debug: { type: 'boolean', describe: 'say each request and what came of it, without keys' },
       }),
     load: async () => (await import('./run-command.ts')).runCommand,
   },

@@ -46,7 +46,7 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
   try {
     const { connection, close } = await connect(world, job);
     try {
-      const effects = effectsOf(world);
+      const effects = effectsOf(world, flags.debug === true);
       const prepared = await prepare(job, connection, store, effects);
       talk([...planWords(prepared, world.workingFolder), '']);
       if (approved === null) await approve(world, flags, prepared);

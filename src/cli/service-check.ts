@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PerilbookError } from '../errors.ts';
+import { exposedKeyFiles, unencryptedKeys } from '../job/planning/key-warnings.ts';
 import { type CheckedStatement, CREDITS_NEEDED, runChecks, STATEMENTS } from '../service/conformance/run-checks.ts';
 import { askToSpend } from './ask-to-spend.ts';
 import type { Flags } from './command.ts';
@@ -14,6 +15,7 @@ const DEFAULT_PLACE = { lat: 40.7536, lng: -73.9832 };
 /** `perilbook service check`: holds a service against the contract, statement by statement. */
 export async function checkAction(world: World, flags: Flags): Promise<number> {
   const baseUrl = needed(flags, 'base-url');
+  for (const warning of unencryptedKeys(baseUrl)) say(world, warning);
   const key = keyIn(world, needed(flags, 'key-file'));
   const narrow = flags['narrow-key-file'] as string | undefined;
   const location = {
@@ -53,6 +55,7 @@ async function approve(world: World, flags: Flags): Promise<void> {
 
 function keyIn(world: World, file: string): string {
   const path = resolve(world.workingFolder, file);
+  for (const warning of exposedKeyFiles([{ file: path }])) say(world, warning);
   try {
     const key = readFileSync(path, 'utf8').trim();
     if (key !== '') return key;

@@ -6,6 +6,7 @@ import { PerilbookError } from '../errors.ts';
 import type { Location } from '../geo/coordinates.ts';
 import type { Exchange } from './exchange.ts';
 import { Receiver } from './receiver.ts';
+import { exchangeLine, requestLine } from './trace.ts';
 
 /** An enterprise bundle is 5 to 7 MB (contract); several times that is still an answer, more is not. */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
@@ -30,6 +31,8 @@ export interface ClientOptions {
   readonly maxBodyBytes?: number;
   readonly userAgent: string;
   readonly clock?: Clock;
+  /** Told of every request and of what came of it, a line each, without any key. */
+  readonly trace?: (line: string) => void;
 }
 
 export interface SendRequest {
@@ -53,6 +56,8 @@ export function createClient(options: ClientOptions): Client {
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
   const clock = options.clock ?? systemClock;
   const inFlight = new Set<Promise<Exchange>>();
+  const { trace } = options;
+  let sent = 0;
   const pool = new Pool(base.origin, {
     connections: options.sockets,
     pipelining: 1,
@@ -66,6 +71,7 @@ export function createClient(options: ClientOptions): Client {
   async function exchange({ call, location, key, signal }: SendRequest): Promise<Exchange> {
     const deadline = new AbortController();
     const startedAt = clock.now();
+    const number = ++sent;
     const { promise, resolve } = Promise.withResolvers<Exchange>();
     const receiver = new Receiver({ maxBodyBytes, key, elapsed: () => clock.now() - startedAt, settle: resolve });
     const abort = () => receiver.stop('ABORTED', 'The request was interrupted');
@@ -84,10 +90,13 @@ export function createClient(options: ClientOptions): Client {
         'user-agent': options.userAgent,
       };
       const path = base.prefix + pathOf(call, location.lat, location.lng);
+      trace?.(requestLine(number, path, headers));
       pool.dispatch({ method: 'GET', path, headers }, receiver);
     }
     try {
-      return await promise;
+      const exchange = await promise;
+      trace?.(exchangeLine(number, exchange));
+      return exchange;
     } finally {
       deadline.abort();
       signal?.removeEventListener('abort', abort);
@@ -97,12 +106,12 @@ export function createClient(options: ClientOptions): Client {
   return {
     async send(request) {
       requireSendable(request.key);
-      const sent = exchange(request);
-      inFlight.add(sent);
+      const exchanged = exchange(request);
+      inFlight.add(exchanged);
       try {
-        return await sent;
+        return await exchanged;
       } finally {
-        inFlight.delete(sent);
+        inFlight.delete(exchanged);
       }
     },
     async close() {

@@ -57,9 +57,13 @@ function judgeAnswer<Result>(
     return { kind: 'malformed', charged: cost.stated ?? 'unknown', reason, message, ...judged };
   }
   const { results, unknownTopics, timestamp } = reading;
-  const charged = cost.stated ?? CREDITS[call.kind];
+  // What was answered was charged (contract): a service that states less is not believed, or a budget would have no end.
+  const charged = Math.max(cost.stated ?? 0, CREDITS[call.kind]);
   return { kind: 'answered', charged, message: 'Answered', results, unknownTopics, timestamp, ...judged };
 }
+
+/** A number beyond this is no price (the dearest call costs 35): a garbled header must not use up the quota for a month. */
+const MOST_CREDIBLE_COST = 1_000;
 
 /** The larger statement wins: counting too little would spend credits that were not planned. */
 function costOf(
@@ -70,11 +74,14 @@ function costOf(
   const inMeta = typeof meta === 'number' && Number.isSafeInteger(meta) && meta >= 0 ? meta : null;
   const inHeader = count(header);
   if (inHeader === null && inMeta === null) return { stated: null, note: 'the service did not state the cost' };
-  const stated = Math.max(inHeader ?? 0, inMeta ?? 0);
+  const credible = [inHeader, inMeta].filter((cost) => cost !== null && cost <= MOST_CREDIBLE_COST) as number[];
   const agree = (inHeader ?? price) === price && (inMeta ?? price) === price;
   const parts = [inHeader === null ? null : `${inHeader} in the header`, inMeta === null ? null : `${inMeta} in meta`];
   const said = parts.filter((part) => part !== null).join(' and ');
-  return { stated, note: agree ? null : `the service states a cost of ${said}; the contract's price is ${price}` };
+  return {
+    stated: credible.length === 0 ? null : Math.max(...credible),
+    note: agree ? null : `the service states a cost of ${said}; the contract's price is ${price}`,
+  };
 }
 
 function judgeStatus({ status, headers, body }: Received, now: number): Verdict<never> {
@@ -87,10 +94,11 @@ function judgeStatus({ status, headers, body }: Received, now: number): Verdict<
     requestId: error.requestId,
     rate: readRate(headers, now),
   };
-  const refused = (kind: Refused['kind'], message: string): Refused => ({ kind, status, message, ...judged });
+  const isPage = /^\s*</.test(body.subarray(0, 100).toString());
+  const refused = (kind: Refused['kind'], message: string): Refused => ({ kind, status, message, isPage, ...judged });
   if (status < 300) {
     const message = `The service answered with status ${status} instead of 200`;
-    const charged = count(headers[HEADERS.creditCost]) ?? 'unknown';
+    const charged = costOf(headers[HEADERS.creditCost], undefined, 0).stated ?? 'unknown';
     return { ...judged, kind: 'malformed', charged, reason: 'shape', message };
   }
   if (status < 400) return refused('redirected', redirectMessage(status, headers.location));

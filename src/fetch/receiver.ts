@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Exchange, FailureCode, HeaderMap } from './exchange.ts';
-import { redact } from './redact.ts';
+import { redact, redactBytes } from './redact.ts';
 
 /** Most bytes that are kept of the body of any status but 200: enough for every code and message. */
 export const MAX_ERROR_BODY_BYTES = 64 * 1024;
@@ -90,7 +90,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
       kind: 'response',
       status: this.#status,
       headers: this.#headers,
-      body: this.#status === 200 ? body : errorBody(body, this.#options.key),
+      body: this.#status === 200 ? redactBytes(body, this.#options.key) : errorBody(body, this.#options.key),
       elapsedMs: this.#options.elapsed(),
     });
   }

@@ -13,7 +13,7 @@ export interface RetryPolicy {
   readonly backoffMostMs: number;
   /** Longest wait that is worth keeping a run alive for; beyond it the run pauses and can be resumed. */
   readonly longestWaitMs: number;
-  /** Most waiting, in all, that one call does for the rate. */
+  /** Most waiting for the rate, in all: of one call, and of a run in which no call is answered. */
   readonly rateWaitMostMs: number;
 }
 
@@ -60,16 +60,18 @@ export interface RetryQuestion {
   readonly policy: RetryPolicy;
   /** In [0, 1). */
   readonly random: () => number;
+  /** For how long the service has answered none of the run's calls and only asked to slow down, in milliseconds. */
+  readonly slowedDownMs?: number;
 }
 
 /** Rates are limited by the minute: without any word of the service, a wait beyond this brings nothing. */
 const RATE_BACKOFF_MOST_MS = 60_000;
 
 /** Decides what follows a call that was not answered. Only what is known to pass is tried again. */
-export function decide({ verdict, tried, policy, random }: RetryQuestion): Decision {
+export function decide({ verdict, tried, policy, random, slowedDownMs = 0 }: RetryQuestion): Decision {
   switch (verdict.kind) {
     case 'rate':
-      return afterRate(verdict, tried, policy, random);
+      return afterRate(verdict, tried, policy, random, slowedDownMs);
     case 'upstream':
       return afterUpstream(verdict, tried, policy, random);
     case 'transport':
@@ -80,13 +82,25 @@ export function decide({ verdict, tried, policy, random }: RetryQuestion): Decis
   }
 }
 
-function afterRate({ rate }: Refused, tried: Tried, policy: RetryPolicy, random: () => number): Decision {
-  // No jitter where the service named the time: it knows when, and the throttle spreads the calls.
+function afterRate(
+  { rate }: Refused,
+  tried: Tried,
+  policy: RetryPolicy,
+  random: () => number,
+  slowedDownMs: number,
+): Decision {
+  // No jitter where the service named the time: it knows when, and the throttle spreads the calls. The first time it is
+  // taken at its word; if it then refuses again, the time was wrong, and the waits double all the same: "Retry-After: 1"
+  // for ten minutes was thousands of requests.
   const named = rate.retryAfterMs ?? rate.resetMs;
-  const waitMs = named || fullJitter(tried.slowedDown + 1, policy.backoffBaseMs, RATE_BACKOFF_MOST_MS, random);
+  const doubled = Math.min(RATE_BACKOFF_MOST_MS, policy.backoffBaseMs * 2 ** tried.slowedDown);
+  const waitMs = named
+    ? Math.max(named, tried.slowedDown === 0 ? 0 : doubled)
+    : fullJitter(tried.slowedDown + 1, policy.backoffBaseMs, RATE_BACKOFF_MOST_MS, random);
   const afterMs = Math.max(SHORTEST_RETRY_AFTER_MS, waitMs);
   const rateWaitMs = tried.rateWaitMs + afterMs;
-  if (afterMs > policy.longestWaitMs || rateWaitMs > policy.rateWaitMostMs)
+  // The calls of a run wait together: each on its own may have waited little when all of them have waited long.
+  if (afterMs > policy.longestWaitMs || Math.max(rateWaitMs, slowedDownMs + afterMs) > policy.rateWaitMostMs)
     return { next: 'pause', afterMs, why: 'rate' };
   return { next: 'retry', afterMs, rate: true, tried: { ...tried, slowedDown: tried.slowedDown + 1, rateWaitMs } };
 }

@@ -47,6 +47,8 @@ export interface Refused extends Judged {
   readonly kind: 'unauthenticated' | 'forbidden' | 'rate' | 'quota' | 'upstream' | 'redirected';
   readonly charged: 0;
   readonly status: number;
+  /** The body is a page for a browser: probably a firewall or a proxy said it, not the service. */
+  readonly isPage: boolean;
 }
 
 /** No answer arrived. */

@@ -31,6 +31,8 @@ export interface Effects {
   readonly streams: Streams;
   /** Told of what the user should know at once. */
   readonly notice: (message: string) => void;
+  /** Told of each request and of what came of it, for whoever looks for an error; never of a key. */
+  readonly trace?: (line: string) => void;
   /** Reads the bodies of answers; closed with the run. Left out: large ones in workers. */
   readonly reader?: BodyReader;
 }

@@ -97,8 +97,12 @@ async function buy(
   progress.cells = plan.order.length;
   progress.creditsPlanned = plan.price.credits;
   if (plan.order.length === 0) return null;
-  const { clock, random, notice } = effects;
-  const client = createClient({ baseUrl: connection.baseUrl, sockets: job.sockets, userAgent: 'perilbook', clock });
+  const { clock, random, notice, trace } = effects;
+  const { baseUrl } = connection;
+  const client = createClient({
+    ...{ baseUrl, sockets: job.sockets, userAgent: 'perilbook', clock },
+    ...(trace ? { trace } : {}),
+  });
   const reader = effects.reader ?? createBodyReader();
   const throttles = new Map(
     job.accounts.map(({ account, subscription: { creditsPerMinute } }) => [

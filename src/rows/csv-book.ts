@@ -40,13 +40,14 @@ async function writeRows(
 ): Promise<WriteResult> {
   const { delimiter } = dialect;
   const encoding = await encodingToWrite(input, dialect);
-  const addSuffix = suffixWriter({ delimiter, encoding, width: request.added.length });
+  const style = { delimiter, encoding, width: request.added.length };
+  const addSuffix = suffixWriter({ ...style, harmlessFrom: 0 });
   const addKept = keptSuffixes(addSuffix);
   const joint = jointOf(delimiter, request);
   const output = await openMatchingOutput(request.output, input, stdout, request.signal);
   try {
     const gathered = gatherBytes((bytes) => output.write(bytes));
-    addHeader(gathered, input.head, dialect, request, addSuffix);
+    addHeader(gathered, input.head, dialect, request, suffixWriter(style));
     let rows = 0;
     const { fillKeyed, dropFrom, signal } = request;
     const columns = fillKeyed ? null : request.columns;

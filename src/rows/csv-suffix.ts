@@ -11,6 +11,8 @@ export interface SuffixStyle {
   readonly encoding: TextEncoding;
   /** How many fields each row gets. */
   readonly width: number;
+  /** From this field on, texts are not the user's own and are made harmless for spreadsheets; left out: none are. */
+  readonly harmlessFrom?: number;
 }
 
 /** Adds the fields of a row to what is gathered. */
@@ -19,11 +21,20 @@ export type SuffixWriter = (fields: readonly Field[], to: ByteGatherer) => void;
 const QUOTE = 34;
 const NOT_PLAIN = -1;
 
+/** Spreadsheets run a text that begins like this, wherever it came from; the wide forms too, where such are typed. */
+const BEGINS_FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/** An apostrophe is how spreadsheets themselves mark a text as one. A text that is a number stays one. */
+function harmless(text: string): string {
+  return BEGINS_FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+}
+
 /** The room that a number or a short text and its delimiter take at most. */
 const FIELD_ROOM = LONGEST_NUMBER + 1;
 
 /** Writes the added fields of a row as bytes, joined by the delimiter, quoted where RFC 4180 asks for it. */
-export function suffixWriter({ delimiter, encoding, width }: SuffixStyle): SuffixWriter {
+export function suffixWriter({ delimiter, encoding, width, harmlessFrom = width }: SuffixStyle): SuffixWriter {
   const delimiterByte = delimiter.charCodeAt(0);
   return (fields, to) => {
     if (fields.length !== width) {
@@ -33,10 +44,11 @@ export function suffixWriter({ delimiter, encoding, width }: SuffixStyle): Suffi
     to.makeRoom(width * FIELD_ROOM);
     let { bytes, used: at } = to;
     for (let i = 0; i < width; i++) {
-      const field = fields[i]!;
+      let field = fields[i]!;
       if (i > 0) bytes[at++] = delimiterByte;
       if (typeof field === 'number') at = writeNumber(bytes, at, field);
       else if (field !== null) {
+        if (i >= harmlessFrom) field = harmless(field);
         const end = field.length <= FIELD_ROOM - 1 ? writePlain(bytes, at, field, delimiterByte) : NOT_PLAIN;
         if (end !== NOT_PLAIN) {
           at = end;

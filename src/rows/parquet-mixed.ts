@@ -90,12 +90,12 @@ async function writeText(
   const output = await openMatchingOutput(request.output, input, stdout, request.signal);
   try {
     const gathered = gatherBytes((bytes) => output.write(bytes));
-    const add = lineWriter(format, names);
-    const put = (fields: readonly Field[]) => {
-      add(fields, gathered);
+    const add = lineWriter(format, names, table.names.length);
+    const put = (fields: readonly Field[], write = add) => {
+      write(fields, gathered);
       gathered.addText('\n');
     };
-    if (format !== 'ndjson') put(names);
+    if (format !== 'ndjson') put(names, lineWriter(format, names));
     let count = 0;
     for await (const { texts, rows } of table.batches()) {
       request.signal?.throwIfAborted();
@@ -114,9 +114,13 @@ async function writeText(
   }
 }
 
-function lineWriter(format: TextFormat, names: readonly string[]): ReturnType<typeof suffixWriter> {
+function lineWriter(
+  format: TextFormat,
+  names: readonly string[],
+  harmlessFrom = names.length,
+): ReturnType<typeof suffixWriter> {
   if (format !== 'ndjson') {
-    return suffixWriter({ delimiter: DELIMITERS[format], encoding: 'utf-8', width: names.length });
+    return suffixWriter({ delimiter: DELIMITERS[format], encoding: 'utf-8', width: names.length, harmlessFrom });
   }
   return (fields, to) => to.addText(Buffer.from(jsonLine(names, fields)).toString('latin1'));
 }

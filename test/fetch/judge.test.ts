@@ -21,8 +21,11 @@ for (const [header, meta, charged, discrepancy] of [
   ['3.5', 1.5, 35, /did not state the cost/],
   ['35', 36, 36, /35 in the header and 36 in meta; the contract's price is 35/],
   ['70', 35, 70, /70 in the header and 35 in meta/],
-  ['0', 0, 0, /0 in the header and 0 in meta/],
-  [undefined, 1, 1, /a cost of 1 in meta/],
+  ['0', 0, 35, /0 in the header and 0 in meta/],
+  [undefined, 1, 35, /a cost of 1 in meta/],
+  ['999999999999999', 35, 35, /999999999999999 in the header and 35 in meta/],
+  ['999999999999999', undefined, 35, /999999999999999 in the header/],
+  [undefined, 1_001, 35, /a cost of 1001 in meta/],
   ['35', '35', 35, /meta is malformed/],
 ] as const) {
   test(`an answer that costs ${header} in the header and ${JSON.stringify(meta)} in meta is charged ${charged}`, () => {
@@ -63,6 +66,7 @@ for (const [name, body, headers, charged] of [
   ['no data', { meta: { credit_cost: 35 } }, {}, 35],
   ['no data, free', { meta: { credit_cost: 0 } }, { 'x-credit-cost': '0' }, 0],
   ['another place', envelopeOf(ENTERPRISE, { lat: 40, lng: -75 }), {}, 35],
+  ['HTML with a header that is no price', '<html>', { 'x-credit-cost': '999999999999999' }, 'unknown'],
 ] as const) {
   test(`a malformed 200 (${name}) is charged ${charged}`, () => {
     const verdict = judge(received(200, body, headers));

@@ -21,6 +21,7 @@ const refused = (kind: Refused['kind'], rate: Partial<Rate> = {}): Refused => ({
   kind,
   charged: 0,
   status: 0,
+  isPage: false,
   rate: { ...NO_RATE, ...rate },
 });
 const transport = (charged: 0 | 'unknown', code: Transport['code'] = 'BROKEN'): Transport => ({
@@ -109,10 +110,21 @@ test('without any time: longer and longer, at least a second, at most a minute, 
   assert.ok(exhaust(refused('rate'), 0).waits.every((ms) => ms === 1_000));
 });
 
-test('being slowed down is no failed attempt', () => {
+test('a service that asks for a second again and again is believed once, then waited for longer and longer', () => {
   const { waits, end } = exhaust(refused('rate', { retryAfterMs: 1_000 }));
-  assert.equal(waits.length, 600);
-  assert.deepEqual(end, { next: 'pause', afterMs: 1_000, why: 'rate' });
+  assert.deepEqual(waits.slice(0, 8), [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+  assert.ok(waits.length <= 16, `${waits.length} attempts`);
+  assert.deepEqual(end, { next: 'pause', afterMs: 60_000, why: 'rate' });
+});
+
+test('a run in which nobody is answered waits ten minutes in all, however little each call has waited', () => {
+  const question = { verdict: refused('rate', { retryAfterMs: 1_000 }), tried: NOTHING_TRIED, policy: RETRY_POLICY };
+  const after = (slowedDownMs: number) => decide({ ...question, random: () => 0.5, slowedDownMs }).next;
+  assert.equal(after(599_000), 'retry');
+  assert.equal(after(599_001), 'pause');
+});
+
+test('being slowed down is no failed attempt', () => {
   const once = ask(refused('rate', { retryAfterMs: 1_000 }));
   assert.ok(once.next === 'retry');
   assert.equal(once.tried.failures, 0);

@@ -112,12 +112,6 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
     /subscription\.credits_per_minute: /,
   ],
   [
-    'a key in a job file',
-    'service:\n  base_url: https://h.example\n  api_keys:\n    - {key: pb_secret}\n',
-    '4',
-    /unknown setting "key"|does not belong in a job file/,
-  ],
-  [
     'a key with two places',
     'service: {base_url: "https://h.example", api_keys: [{env: A, file: b}]}\n',
     '1:53',
@@ -140,6 +134,27 @@ for (const [what, text, at, says] of wrong) {
     if (at !== '') assert.equal(at.includes(':') ? `${line}:${column}` : line, at);
     const shown = text.split('\n')[Number(line) - 1]!.trim();
     assert.ok(shown === '' || message.endsWith(`\n    ${shown}`), message);
+  });
+}
+
+const SECRET = 'pb_4fQx9Zk2LmN8rTv1WyB3cD5eF7gH0jKpSuXaYbMdQeR';
+const SERVICE = 'service:\n  base_url: https://h.example\n';
+for (const [what, text] of [
+  ['as a setting', `${SERVICE}  api_keys:\n    - {key: short_secret_}\n`],
+  ['as a setting of the service', `${SERVICE}  api_key: short_secret_\n`],
+  ['as a setting of the job', 'API-Key: short_secret_\n'],
+  ['in the list', `${SERVICE}  api_keys: [short_secret_]\n`],
+  ['in place of the list', `${SERVICE}  api_keys: short_secret_\n`],
+  ['in the address, as a user', 'service: {base_url: "https://short_secret_@h.example"}\n'],
+  ['in the address, as a query', 'service: {base_url: "https://h.example/?key=short_secret_"}\n'],
+  ['on a line that is no YAML', `service: {base_url: "https://h.example", api_keys: [{key: ${SECRET}}\n`],
+  ['where nobody looks for it', `topics: ${SECRET}\n`],
+] as const) {
+  test(`a key in a job file, ${what}: refused, and not repeated`, () => {
+    const { message, hint } = errorOf(text);
+    assert.match(message, /^job\.yaml:\d+:\d+: /);
+    assert.ok(!message.includes('short_secret_') && !message.includes(SECRET), message);
+    if (!/topics|YAML|flow/i.test(message)) assert.match(`${hint}${message}`, /chmod 600|named in api_keys/);
   });
 }
 

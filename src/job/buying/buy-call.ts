@@ -103,8 +103,11 @@ async function attemptCall(
   const task = { call: order.call, location, keepDetails: job.keepDetails };
   const reading = hasAnswer(exchange) ? await reader.read(task, exchange.body) : null;
   const verdict = judgeRead(exchange, order.call, reading, cameAt);
-  const decision =
-    verdict.kind === 'answered' ? null : decide({ verdict, tried: order.tried, policy: order.policy, random });
+  if (verdict.kind === 'answered') buying.slowedDownSince = null;
+  else if (verdict.kind === 'rate') buying.slowedDownSince ??= cameAt;
+  const slowedDownMs = cameAt - (buying.slowedDownSince ?? cameAt);
+  const { tried, policy } = order;
+  const decision = verdict.kind === 'answered' ? null : decide({ verdict, tried, policy, random, slowedDownMs });
   const settlement = settlementOf(buying, order, claimed, verdict, decision);
   await buying.settle(settlement);
   progress.callsInFlight--;

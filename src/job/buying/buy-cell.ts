@@ -3,7 +3,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { isTopicDown } from '../../fetch/breaker.ts';
 import { RETRY_POLICY, SECOND_LOOK_POLICY } from '../../fetch/retry.ts';
 import type { Cell } from '../../geo/coordinates.ts';
-import { cheapestCalls } from '../../plan/cheapest-calls.ts';
+import { cheapestCalls, type Market } from '../../plan/cheapest-calls.ts';
 import { missingTopics } from '../planning/freshness.ts';
 import { buyCall } from './buy-call.ts';
 import type { Buying } from './buying.ts';
@@ -15,7 +15,9 @@ export type CellEnd = 'done' | 'claimed' | 'short' | 'stopped';
  * Buys what one cell lacks, call by call. After every call the rest is priced again: a bundle may have brought more than
  * was known, another run may have answered, a key may have lost a scope.
  *
- * A topic that a bundle reports as unavailable is asked for once more, as a single; never by another bundle.
+ * A topic that a bundle reports as unavailable is asked for once more, as a single; never by another bundle. A bundle that
+ * was answered here is not bought here again, for whatever topic; after one that was given up, which may well have been paid,
+ * no other is.
  */
 export async function buyCell(
   buying: Buying,
@@ -36,15 +38,18 @@ async function buyCalls(
   const { freshness, store, source } = buying.parts;
   let missing = [...lacking];
   const secondLook = new Set<TopicSlug>();
+  const had = new Set<Bundle>();
   for (;;) {
     if (buying.stopped) return 'stopped';
-    const next = nextCall(buying, missing, secondLook);
+    const next = nextCall(buying, missing, secondLook, had);
     if (next === null) return 'done';
     const { call, topics } = next;
     const wanted = topics.map((topic) => ({ topic, freshSince: freshness.freshSince(topic) }));
     const isSecondLook = call.kind === 'single' && secondLook.has(call.topic);
     const policy = isSecondLook ? SECOND_LOOK_POLICY : RETRY_POLICY;
     const result = await buyCall(buying, { cell, call, wanted, policy }, spending);
+    if (call.kind !== 'single' && result.end === 'answered') had.add(call.kind);
+    if (call.kind !== 'single' && result.end === 'failed') for (const kind of BUNDLES) had.add(kind);
     switch (result.end) {
       case 'answered':
         for (const [topic, reading] of result.results) {
@@ -70,13 +75,26 @@ async function buyCalls(
   }
 }
 
+type Bundle = Exclude<Call['kind'], 'single'>;
+const BUNDLES: readonly Bundle[] = ['standard', 'enterprise'];
+
+/** The market as if these bundles brought nothing. */
+function marketWithout(market: Market, bundles: ReadonlySet<Bundle>): Market {
+  if (bundles.size === 0) return market;
+  const left = (kind: Bundle) => (bundles.has(kind) ? NOTHING : market[kind]);
+  return { ...market, standard: left('standard'), enterprise: left('enterprise') };
+}
+
+const NOTHING: ReadonlySet<TopicSlug> = new Set();
+
 /** The next call to make, and the topics it is made for; null when none can be made. */
 function nextCall(
   buying: Buying,
   missing: readonly TopicSlug[],
   secondLook: ReadonlySet<TopicSlug>,
+  had: ReadonlySet<Bundle>,
 ): { call: Call; topics: TopicSlug[] } | null {
-  const { market } = buying;
+  const market = marketWithout(buying.market, had);
   const planned = missing.filter((topic) => !secondLook.has(topic) && !isTopicDown(buying.breaker, topic));
   const [first] = cheapestCalls(planned, market).calls;
   if (first !== undefined) {

@@ -73,6 +73,8 @@ export class Buying {
   readonly parts: BuyingParts;
   readonly settle: (settlement: Settlement) => Promise<void>;
   breaker: Breaker = HEALTHY;
+  /** Since when every call was asked to slow down and none was answered; null where the last one was. */
+  slowedDownSince: number | null = null;
   readonly #stopping = new AbortController();
   readonly #claims = new Map<string, (proposal: Proposal) => Promise<Claim>>();
   /** Most credits that a call of an account can still cost. */

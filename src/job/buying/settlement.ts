@@ -58,7 +58,8 @@ export function settlementOf(
       answers: [],
       failures: decision?.next === 'give-up' ? failuresOf(verdict, topics, call, now) : [],
       ...(verdict.kind === 'quota' ? { exhausted: true } : {}),
-      ...(verdict.kind === 'forbidden' ? { refused: scopeOf(call) } : {}),
+      // A page is a firewall's word: good for this run, no reason to leave the scope alone for a day.
+      ...(verdict.kind === 'forbidden' && !verdict.isPage ? { refused: scopeOf(call) } : {}),
     };
   }
   const saidAt = verdict.timestamp;

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Scope } from '../../contract/credits.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { Store } from '../../store/port.ts';
 import type { KeySource } from '../settings/accounts.ts';
+import { looksLikeKey } from '../settings/key-shapes.ts';
 
 /** A key that may be used. The key itself goes into a request header and nowhere else. */
 export interface Key {
@@ -28,15 +30,7 @@ export function readKeys(
 ): Key[] {
   return sources.map(({ env, file, scopes, account }) => {
     const secret = (env !== undefined ? environment[env] : readKeyFile(file!))?.trim();
-    if (!secret) {
-      throw new PerilbookError(
-        'KEY_MISSING',
-        env !== undefined ? `The environment variable ${env} holds no API key` : `The key file ${file} is empty`,
-        env !== undefined
-          ? `Set ${env}, or name a key file in the job: service: {api_keys: [{file: …}]}.`
-          : 'Put the key on its first line.',
-      );
-    }
+    if (!secret) throw env !== undefined ? noKeyIn(env) : emptyKeyFile(file!);
     return {
       secret,
       fingerprint: fingerprintOf(secret),
@@ -46,10 +40,27 @@ export function readKeys(
   });
 }
 
+function noKeyIn(env: string): PerilbookError {
+  const hint = 'or name a key file in the job: service: {api_keys: [{file: …}]}.';
+  if (looksLikeKey(env)) {
+    const message = 'The environment variable that the job names for its key looks like a key itself, and is not shown';
+    return new PerilbookError('KEY_MISSING', message, `Name the variable, not its content; ${hint}`);
+  }
+  return new PerilbookError('KEY_MISSING', `The environment variable ${env} holds no API key`, `Set ${env}, ${hint}`);
+}
+
+function emptyKeyFile(file: string): PerilbookError {
+  return new PerilbookError('KEY_MISSING', `The key file ${file} is empty`, 'Put the key on its first line.');
+}
+
 function readKeyFile(file: string): string {
   try {
     return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] ?? '';
   } catch (error) {
+    if (looksLikeKey(basename(file))) {
+      const message = 'The name of the key file looks like a key itself, and is not shown; there is no such file';
+      throw new PerilbookError('KEY_MISSING', message, 'Put the key into a file (chmod 600), and name that file.');
+    }
     throw new PerilbookError(
       'KEY_MISSING',
       `The key file ${file} cannot be read`,

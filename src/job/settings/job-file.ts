@@ -6,6 +6,7 @@ import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import { MAX_PRECISION } from '../../geo/coordinates.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { durationMs } from './duration.ts';
+import { holdsKey, KEY_HINT, looksLikeKey, namesKey } from './key-shapes.ts';
 
 /** Sets of topics that have a name of their own, beside the slugs. */
 export const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
@@ -15,10 +16,11 @@ const TOPIC_NAMES: readonly string[] = [...TOPIC_GROUPS, ...TOPIC_SLUGS];
 const topicName = z.string().check((context) => {
   if (TOPIC_NAMES.includes(context.value)) return;
   const near = nearestName(context.value, TOPIC_NAMES);
+  const said = looksLikeKey(context.value) ? 'of that name' : JSON.stringify(context.value);
   context.issues.push({
     code: 'custom',
     input: context.value,
-    message: `there is no topic ${JSON.stringify(context.value)}${near ? `; did you mean ${near}?` : ''} (perilbook topics lists all)`,
+    message: `there is no topic ${said}${near ? `; did you mean ${near}?` : ''} (perilbook topics lists all)`,
   });
 });
 
@@ -51,6 +53,13 @@ const apiKey = z
       'name the environment variable (env) or the file (file) that holds the key; the key itself does not belong in a job file',
   });
 
+/** The address is kept in the store and shown: it must hold nothing that is secret. */
+function isBareAddress(text: string): boolean {
+  if (!URL.canParse(text)) return true;
+  const { username, password, search, hash } = new URL(text);
+  return username === '' && password === '' && search === '' && hash === '';
+}
+
 const duration = z.string().refine((text) => text === 'never' || durationMs(text) !== null, {
   error: 'a time such as 90s, 30m, 12h or 30d, or never',
 });
@@ -78,7 +87,11 @@ export const jobFileSchema = z.strictObject({
     .union([
       z.literal('embedded'),
       z.strictObject({
-        base_url: z.url({ protocol: /^https?$/, error: 'an address that begins with https:// or http://' }),
+        base_url: z
+          .url({ protocol: /^https?$/, error: 'an address that begins with https:// or http://' })
+          .refine(isBareAddress, {
+            error: 'an address without user, password, query and fragment: a key is named in api_keys',
+          }),
         api_keys: z.array(apiKey).min(1).optional(),
       }),
     ])
@@ -146,13 +159,14 @@ export function readJobFile(path: string, file: string): JobFile {
 export function parseJobFile(text: string, file: string): JobFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const at = (offset: number, message: string): PerilbookError => {
+  const at = (offset: number, message: string, isSecret = false): PerilbookError => {
     const { line, col } = lines.linePos(offset);
-    const shown = text.split(/\r?\n/)[line - 1]?.trim() ?? '';
+    const content = text.split(/\r?\n/)[line - 1]?.trim() ?? '';
+    const shown = isSecret || holdsKey(content) ? '' : content;
     return new PerilbookError(
       'JOB_FILE',
       `${file}:${line}:${col}: ${message}${shown === '' ? '' : `\n    ${shown}`}`,
-      'Correct that line of the job file.',
+      isSecret ? KEY_HINT : 'Correct that line of the job file.',
       { file, line, column: String(col) },
     );
   };
@@ -171,7 +185,14 @@ export function parseJobFile(text: string, file: string): JobFile {
   if (checked.success) return checked.data;
   const issue = deepestIssue(checked.error.issues[0]!);
   const { path, message } = issue;
-  throw at(offsetOf(document, issue), `${path.length > 0 ? `${path.join('.')}: ` : ''}${message}`);
+  const isSecret = issue.isUnknown ? namesKey(String(path.at(-1))) : isScalarKey(document, path);
+  throw at(offsetOf(document, issue), `${path.length > 0 ? `${path.join('.')}: ` : ''}${message}`, isSecret);
+}
+
+/** Whether a text stands where a key's whereabouts belong: most likely the key. */
+function isScalarKey(document: Document.Parsed, path: readonly PropertyKey[]): boolean {
+  const isPlace = path.at(-1) === 'api_keys' || path.at(-2) === 'api_keys';
+  return isPlace && isScalar(document.getIn(path, true));
 }
 
 /** The plain content. References upon references without end are refused by the library. */

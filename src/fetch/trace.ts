@@ -1,0 +1,38 @@
+import { HEADERS } from '../contract/headers.ts';
+import type { Exchange, HeaderMap } from './exchange.ts';
+import { cleanText } from './redact.ts';
+
+/** Headers whose value is nobody's business, whatever the service calls them. */
+const SECRET_NAME = /key|auth|token|secret|cookie|session|signature|password|credential/i;
+const HIDDEN = '[hidden]';
+const MAX_VALUE = 200;
+
+/** A request as one line, before it is sent. */
+export function requestLine(number: number, path: string, headers: HeaderMap): string {
+  return `debug ${number} > GET ${path}  ${headerText(headers)}`;
+}
+
+/** What came of it as one line: status, time, credits as the service states them, headers; or how it failed. */
+export function exchangeLine(number: number, exchange: Exchange): string {
+  const took = `${Math.round(exchange.elapsedMs)} ms`;
+  if (exchange.kind === 'failure') {
+    const { code, reached, message } = exchange;
+    const money = reached === 'never' ? 'never sent' : 'maybe charged';
+    return `debug ${number} < ${code} after ${took}, ${money}: ${cleanText(message, MAX_VALUE)}`;
+  }
+  const { status, headers, body } = exchange;
+  const credits = cleanText(headers[HEADERS.creditCost] ?? 'not stated', MAX_VALUE);
+  return `debug ${number} < ${status} after ${took}, credits: ${credits}, ${body.length} bytes  ${headerText(headers)}`;
+}
+
+function headerText(headers: HeaderMap): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${cleanText(name, MAX_VALUE)}: ${shown(name, value)}`)
+    .join('; ');
+}
+
+function shown(name: string, value: string): string {
+  if (SECRET_NAME.test(name)) return HIDDEN;
+  // An address may carry anything behind its path.
+  return cleanText(name === 'location' ? value.replace(/[?#].*$/s, '?…') : value, MAX_VALUE);
+}

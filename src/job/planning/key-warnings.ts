@@ -1,0 +1,36 @@
+import { statSync } from 'node:fs';
+import { platform } from 'node:os';
+import type { KeySource } from '../settings/accounts.ts';
+
+/** Bits of a file's mode that let the group or others read or change it. */
+const FOR_OTHERS = 0o077;
+
+/** A sentence for each key file that others on this machine can read, with the command that closes it. */
+export function exposedKeyFiles(keys: readonly Pick<KeySource, 'file'>[]): string[] {
+  // Windows has no such bits.
+  if (platform() === 'win32') return [];
+  return keys.flatMap(({ file }) => {
+    const mode = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.mode;
+    if (mode === undefined || (mode & FOR_OTHERS) === 0) return [];
+    const octal = (mode & 0o777).toString(8).padStart(3, '0');
+    return [`Others on this machine can read the key file (mode ${octal}). To close it: chmod 600 ${quoted(file!)}`];
+  });
+}
+
+/** A sentence when keys travel to another machine without encryption. */
+export function unencryptedKeys(baseUrl: string): string[] {
+  if (!URL.canParse(baseUrl)) return [];
+  const { protocol, hostname } = new URL(baseUrl);
+  if (protocol !== 'http:' || isLoopback(hostname)) return [];
+  return [
+    `The key travels to ${hostname} unencrypted, for all on the way to read: use https:// where the service has it.`,
+  ];
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === '[::1]' || /^127\./.test(hostname) || /(^|\.)localhost$/.test(hostname);
+}
+
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}

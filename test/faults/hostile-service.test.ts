@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import { MAX_BODY_BYTES } from '../../src/fetch/client.ts';
+import { FAULTS } from './faults.ts';
+import { ENDS, faultTrial, seedTrial } from './hostile-service.ts';
+import { type HostileWorld, openHostileWorld, SOCKETS } from './hostile-world.ts';
+import { assertTrueBooks, assertTrueRows, booksOf } from './promises.ts';
+
+/** Trials of the random mix; SOAK=1 takes more, and all faults into the mix. */
+const SEEDS = process.env.SOAK === '1' ? 500 : 20;
+
+let world: HostileWorld;
+/** Where redirects lead: whatever comes here is a promise broken. */
+const elsewhere = { url: '', connections: 0 };
+const server = createServer((_request, response) => void response.end());
+
+before(async () => {
+  world = await openHostileWorld();
+  server.on('connection', () => elsewhere.connections++);
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  elsewhere.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+after(async () => {
+  server.close();
+  await world.close();
+});
+
+test('every request meets the same fault: true rows, true books, few requests, an end, and a next run that completes', {
+  concurrency: 4,
+}, async (t) => {
+  assert.ok(FAULTS.length > 100);
+  assert.equal(new Set(FAULTS.map(({ name }) => name)).size, FAULTS.length);
+  await Promise.all(
+    FAULTS.map((fault) => {
+      const { exit, requests } = ENDS[fault.end]!;
+      return t.test(`${fault.name}: exit ${[exit].flat().join(' or ')}, at most ${requests} requests`, async () => {
+        await faultTrial(world, fault, { elsewhere: elsewhere.url });
+      });
+    }),
+  );
+  assert.equal(elsewhere.connections, 0, 'a redirect was followed');
+});
+
+test('each request meets a fault of its own, or none', { concurrency: 4 }, async (t) => {
+  const wide = process.env.SOAK === '1';
+  await Promise.all(
+    Array.from({ length: SEEDS }, (_, index) =>
+      t.test(`seed ${index + 1}`, async () => void (await seedTrial(world, index + 1, wide))),
+    ),
+  );
+});
+
+test('a bundle that was paid and malformed is not bought again for a topic that no key may buy alone', async () => {
+  const named = (wanted: string) => FAULTS.find(({ name }) => name === wanted)!;
+  const first = '/v1/bundle/standard?lat=40.05&';
+  const trial = await world.trial(1);
+  try {
+    trial.proxy.disturb((_, path) => {
+      if (path.startsWith('/v1/avalanche/')) return named('403 with a page');
+      return path.startsWith(first) ? named('no topic') : null;
+    });
+    const { code, rows, stderr } = await trial.run();
+    assert.equal(code, 3, stderr);
+    assertTrueRows(rows, world.truth, ['ok', 'partial', 'deferred']);
+    assert.equal(trial.proxy.entries.filter(({ path }) => path.startsWith(first)).length, 1);
+    assertTrueBooks(await booksOf(trial), 'exact');
+  } finally {
+    await trial.close();
+  }
+});
+
+test('2 GB sent to every request: a bounded part is taken, and held', async () => {
+  const flood = FAULTS.find(({ name }) => name === '2 GB sent')!;
+  const trial = await world.trial(1);
+  let held = 0;
+  const before = process.memoryUsage().arrayBuffers;
+  const watch = setInterval(() => {
+    held = Math.max(held, process.memoryUsage().arrayBuffers - before);
+  }, 5);
+  try {
+    trial.proxy.disturb(() => flood);
+    const { code } = await trial.run();
+    assert.equal(code, ENDS[flood.end]!.exit);
+    const { bytes, entries } = trial.proxy;
+    // What lies in the buffers of both sockets when the client hangs up is beyond the limit.
+    const most = entries.length * (MAX_BODY_BYTES + 16 * 2 ** 20);
+    assert.ok(bytes < most, `${bytes} bytes left for ${entries.length} requests`);
+    // Two bodies at a time, and what the collector has not yet taken of those before: of 16 GB that were on offer.
+    assert.ok(held < 12 * SOCKETS * MAX_BODY_BYTES, `${held} bytes were held`);
+  } finally {
+    clearInterval(watch);
+    await trial.close();
+  }
+});

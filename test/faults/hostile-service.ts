@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { EXIT } from '../../src/cli/exit-codes.ts';
+import type { RowStatus } from '../../src/columns/status.ts';
+import { CREDITS } from '../../src/contract/credits.ts';
+import { DOWN_AFTER, TOPIC_DOWN_AFTER } from '../../src/fetch/breaker.ts';
+import { RETRY_POLICY } from '../../src/fetch/retry.ts';
+import type { FaultCase } from './fault-case.ts';
+import { FAULTS } from './faults.ts';
+import { CELLS, type HostileWorld, openHostileWorld, SOCKETS, type Trial, type TrialOptions } from './hostile-world.ts';
+import { assertNotPaidTwice, assertTrueBooks, assertTrueRows, assertTrueSummary, booksOf } from './promises.ts';
+import { oneOf, seeded } from './seeded.ts';
+
+/** Cells that are at work at once (src/job/buying/purchase.ts). */
+const AT_WORK = 4 * SOCKETS;
+/** Calls that an undisturbed run makes: a bundle and two singles a cell. */
+const CALLS = 3 * CELLS;
+/** A topic's second look at each cell, until so many in a row have failed. */
+const SECOND_LOOKS = 20 * (TOPIC_DOWN_AFTER + AT_WORK);
+
+/** How a run under one lasting fault ends, and how many requests it may make: none of these grows with the book, but for
+ * what is answered. */
+interface End {
+  readonly exit: number | readonly number[];
+  readonly statuses: readonly RowStatus[];
+  readonly requests: number;
+  /** How often one request may be paid. */
+  readonly paid: number;
+}
+
+const UNDONE = ['failed', 'deferred'] as const;
+
+/** The service is taken for down after eight calls, each with all its attempts, and those at work beside them. */
+const down = (attempts: number, paid: number): End => ({
+  exit: EXIT.serviceDown,
+  statuses: UNDONE,
+  requests: (DOWN_AFTER + AT_WORK) * attempts,
+  paid,
+});
+
+export const ENDS: Readonly<Record<string, End>> = {
+  fine: { exit: EXIT.complete, statuses: ['ok'], requests: CALLS, paid: 1 },
+  doubt: down(RETRY_POLICY.attemptsInDoubt, RETRY_POLICY.attemptsInDoubt),
+  once: down(1, 1),
+  malformed: down(1, 1),
+  upstream: down(RETRY_POLICY.attempts, RETRY_POLICY.attempts),
+  topics: { exit: EXIT.serviceDown, statuses: UNDONE, requests: CALLS + SECOND_LOOKS, paid: 1 },
+  errors: { exit: EXIT.someFailed, statuses: UNDONE, requests: CALLS + SECOND_LOOKS, paid: 1 },
+  // What a bundle did not bring is bought alone.
+  halves: { exit: EXIT.complete, statuses: ['ok'], requests: 21 * CELLS, paid: 1 },
+  // A reset may meet the next request on the same connection, which is then in doubt.
+  mostly: {
+    exit: [EXIT.complete, EXIT.someFailed, EXIT.serviceDown],
+    statuses: ['ok', 'partial', ...UNDONE],
+    requests: 2 * CALLS,
+    paid: 2,
+  },
+  rate: { exit: EXIT.serviceDown, statuses: UNDONE, requests: 16 * AT_WORK, paid: 0 },
+  asked: { exit: EXIT.serviceDown, statuses: UNDONE, requests: AT_WORK, paid: 0 },
+  dear: { exit: EXIT.paused, statuses: ['ok', 'deferred'], requests: CALLS, paid: 1 },
+  quota: { exit: EXIT.paused, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
+  keys: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
+  // Each of 21 scopes is asked for once, by as many as are at work.
+  scope: { exit: EXIT.someFailed, statuses: ['deferred'], requests: 21 * AT_WORK, paid: 0 },
+  'wrong place': { exit: EXIT.someFailed, statuses: ['deferred'], requests: CELLS, paid: 0 },
+  rejected: { exit: EXIT.complete, statuses: ['rejected'], requests: CELLS, paid: 0 },
+  misdirected: { exit: EXIT.usage, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
+};
+
+/** No run may hang: the longest of these takes some seconds. */
+const LONGEST_MS = 60_000;
+
+/** What came of one trial, for whoever prints it. */
+export interface TrialFigures {
+  readonly requests: number;
+  readonly disturbed: number;
+  readonly exit: number;
+  /** Credits, by the service. */
+  readonly charged: number;
+  /** Credits, by the ledger. */
+  readonly unknown: number;
+}
+
+/** A run in which every request meets the same fault, and what the user does afterwards. Rejects when a promise is broken. */
+export async function faultTrial(
+  world: HostileWorld,
+  fault: FaultCase,
+  options: TrialOptions = {},
+): Promise<TrialFigures> {
+  const trial = await world.trial(fault.name.length, options);
+  try {
+    const end = ENDS[fault.end]!;
+    trial.proxy.disturb(() => fault);
+    const ended = await inTime(trial.run());
+    const requests = trial.proxy.entries.length;
+    assert.ok([end.exit].flat().includes(ended.code), `${ended.code}: ${ended.stderr}`);
+    assertTrueRows(ended.rows, world.truth, end.statuses);
+    assertTrueSummary(ended);
+    assert.ok(requests <= end.requests, `${requests} requests are more than ${end.requests}`);
+    const books = await booksOf(trial);
+    assertTrueBooks(books, fault.money);
+    assertNotPaidTwice(trial.proxy.entries, end.paid);
+    trial.proxy.disturb(null);
+    await assertResumed(world, trial, fault.believed ?? null);
+    assertNotPaidTwice(trial.proxy.entries, end.paid + 1);
+    assertTrueBooks(await booksOf(trial), fault.money === 'free' ? 'exact' : fault.money);
+    return { requests, disturbed: requests, exit: ended.code, charged: books.charged, unknown: books.ledger.unknown };
+  } finally {
+    await trial.close();
+  }
+}
+
+/** After the fault is gone the next run completes the book. What the service said of the quota, a scope or a place is believed for as long as the README says. */
+async function assertResumed(world: HostileWorld, trial: Trial, believed: FaultCase['believed'] | null): Promise<void> {
+  if (believed === 'quota') {
+    assert.equal((await trial.run()).code, EXIT.paused);
+    await trial.command('quota', 'set', '--spent', '0');
+  }
+  const again = await inTime(trial.run());
+  if (believed === 'scope') {
+    assert.equal(again.code, EXIT.keyRefused, again.stderr);
+    return;
+  }
+  assert.equal(again.code, EXIT.complete, again.stderr);
+  if (believed === 'place') {
+    assert.ok(again.rows.every((row) => row.hazard_status === 'rejected'));
+    return;
+  }
+  assertTrueRows(again.rows, world.truth, ['ok']);
+}
+
+/** A complete book has nothing left to ask. */
+async function assertComplete(trial: Trial): Promise<void> {
+  const asked = trial.proxy.entries.length;
+  assert.equal((await inTime(trial.run())).code, EXIT.complete);
+  assert.equal(trial.proxy.entries.length, asked, 'a complete book is asked for again');
+}
+
+const IN_THE_MIX: readonly FaultCase[] = FAULTS.filter(({ alone }) => !alone);
+/** With what is slow or ends a run at once; what is believed beyond the run would need the user. */
+const IN_THE_WIDE_MIX: readonly FaultCase[] = FAULTS.filter(
+  ({ believed, end, name }) => !believed && end !== 'dear' && !name.includes('after the body'),
+);
+
+const priceOf = (path: string): number => {
+  const bundle = /^\/v1\/bundle\/(standard|enterprise)/.exec(path)?.[1] as 'standard' | 'enterprise' | undefined;
+  return CREDITS[bundle ?? 'single'];
+};
+
+/** A run in which each request may meet a fault of its own, as the seed says. Rejects when a promise is broken. */
+export async function seedTrial(world: HostileWorld, seed: number, wide = false): Promise<TrialFigures> {
+  const random = seeded(seed);
+  const share = oneOf([0.05, 0.2, 0.5, 0.9], random);
+  const budget = random() < 0.3 ? Math.floor(400 * random()) : null;
+  // Some of the wide mix end a run at once: too many of them would leave nothing to see.
+  const pool = () => (wide && random() < 0.1 ? IN_THE_WIDE_MIX : IN_THE_MIX);
+  const trial = await world.trial(seed);
+  try {
+    trial.proxy.disturb(() => (random() < share ? oneOf(pool(), random) : null));
+    const ended = await inTime(trial.run(...(budget === null ? [] : ['--budget', String(budget)])));
+    const entries = [...trial.proxy.entries];
+    assertTrueRows(ended.rows, world.truth, ['ok', 'partial', 'failed', 'deferred']);
+    assertTrueSummary(ended);
+    const most = 2 * CALLS + SECOND_LOOKS + (wide ? 16 * AT_WORK : 0);
+    assert.ok(entries.length <= most, `${entries.length} requests are more than ${most}`);
+    assertNotPaidTwice(entries, RETRY_POLICY.attemptsInDoubt);
+    const books = await booksOf(trial);
+    assertTrueBooks(books, 'bounded');
+    // To the credit: what was never asked, and what the client cannot know that it was not.
+    const neverAsked = entries.filter(({ fault }) => (fault as FaultCase | null)?.money === 'bounded');
+    const feared = neverAsked.reduce((sum, { path }) => sum + priceOf(path), 0);
+    assert.equal(books.ledger.charged + books.ledger.unknown, books.charged + feared);
+    const limit = budget ?? ended.summary!.credits_limit;
+    assert.ok(books.charged + feared <= limit, `${books.charged + feared} credits, and ${limit} were allowed`);
+    trial.proxy.disturb(null);
+    await assertResumed(world, trial, null);
+    await assertComplete(trial);
+    assertNotPaidTwice(trial.proxy.entries, RETRY_POLICY.attemptsInDoubt + 1);
+    const disturbed = entries.filter(({ fault }) => fault !== null).length;
+    const { charged, ledger } = books;
+    return { requests: entries.length, disturbed, exit: ended.code, charged, unknown: ledger.unknown };
+  } catch (error) {
+    const faults = trial.proxy.entries.map(({ path, fault, charged }) => `${path}  ${charged}  ${fault?.name ?? ''}`);
+    throw new Error(`Seed ${seed}: ${(error as Error).message}\n${faults.slice(-40).join('\n')}`, { cause: error });
+  } finally {
+    await trial.close();
+  }
+}
+
+/** What many trials came to. */
+export interface HostileFigures {
+  readonly trials: number;
+  readonly requests: number;
+  readonly disturbed: number;
+  readonly charged: number;
+  readonly unknown: number;
+  /** How many runs ended with each exit code. */
+  readonly exits: Readonly<Record<number, number>>;
+}
+
+/** The long version: a trial for each seed, with all faults in the mix. Rejects with the seed of the first that breaks a
+ * promise. */
+export async function hostileService(seeds: readonly number[], wide = true): Promise<HostileFigures> {
+  const world = await openHostileWorld();
+  const figures = { trials: 0, requests: 0, disturbed: 0, charged: 0, unknown: 0, exits: {} as Record<number, number> };
+  try {
+    for (const seed of seeds) {
+      const { exit, ...trial } = await seedTrial(world, seed, wide);
+      figures.trials++;
+      for (const name of ['requests', 'disturbed', 'charged', 'unknown'] as const) figures[name] += trial[name];
+      figures.exits[exit] = (figures.exits[exit] ?? 0) + 1;
+    }
+    return figures;
+  } finally {
+    await world.close();
+  }
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('The run does not end')), LONGEST_MS);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,182 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { TestContext } from 'node:test';
+import { program } from '../../src/cli/program.ts';
+import { columnsOf } from '../../src/columns/columns.ts';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import type { RunSummary } from '../../src/job/summary.ts';
+import { createAccount } from '../../src/service/accounts/accounts.ts';
+import { createKey } from '../../src/service/accounts/keys.ts';
+import { usage } from '../../src/service/accounts/usage.ts';
+import { deliver } from '../../src/service/data/deliver.ts';
+import type { Store } from '../../src/store/port.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { places } from '../job/desk.ts';
+import { deliveries, info, openDatabase, point, start } from '../service/small-world.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { closedLater } from './closed-later.ts';
+import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
+import { LeapingClock } from './leaping-clock.ts';
+import { seeded } from './seeded.ts';
+
+/** More cells than are in work at once (2 sockets × 4), so that a run that is stopped leaves some untouched. */
+export const CELLS = 20;
+export const SOCKETS = 2;
+
+/** A bundle and two singles a cell. */
+const TOPICS = 'natural,park,ozone';
+
+const START = '2026-03-15T12:00:00Z';
+
+/** Every cell has a park at a distance of its own, so that an answer in a wrong row shows. */
+const PARKS = places(CELLS).map(([lat, lng], index) => point(lng, lat + 0.00002 * index));
+
+export type Row = Readonly<Record<string, string>>;
+
+/** How a run by the command line ended. */
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Null where it ended by an error. */
+  readonly summary: RunSummary | null;
+  readonly rows: readonly Row[];
+}
+
+/** An account, a key, a store and a book, behind a proxy of their own. */
+export interface Trial {
+  readonly folder: string;
+  readonly clock: LeapingClock;
+  readonly proxy: FaultProxy;
+  readonly key: string;
+  run(...flags: string[]): Promise<Ended>;
+  /** Another command about the same job. */
+  command(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  /** A command with no other words than these. */
+  alone(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  /** Credits that the service has charged. */
+  charged(): number;
+  /** Looks into the store, which no run has open. */
+  inStore<T>(look: (store: Store) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** One service for many trials. */
+export interface HostileWorld {
+  /** What an undisturbed run answers. */
+  readonly truth: readonly Row[];
+  trial(seed: number, options?: TrialOptions): Promise<Trial>;
+  close(): Promise<void>;
+}
+
+export interface TrialOptions {
+  readonly cells?: number;
+  readonly certificate?: { readonly key: Buffer; readonly cert: Buffer };
+  readonly elsewhere?: string;
+  /** A key that the service does not know. */
+  readonly foreignKey?: string;
+}
+
+/** Opens the world; whoever opens it closes it, be it a test or the soak. */
+export async function openHostileWorld(): Promise<HostileWorld> {
+  const scope = closedLater();
+  const t = scope as unknown as TestContext;
+  const folder = temporaryFolder(t);
+  // The service's own time is of no account here: its quota and its rate are out of reach.
+  const clock = new LeapingClock(START);
+  const database = openDatabase(t, join(folder, 'service.db'));
+  for (const delivery of deliveries()) deliver(database, delivery, clock);
+  deliver(database, { kind: 'sites', topic: 'park', info: info('sites:park'), records: PARKS }, clock);
+  const service = await start(t, { database, clock });
+  const signedUpAt = Date.UTC(2025, 0, 1);
+  let made = 0;
+
+  async function trial(
+    seed: number,
+    { cells = CELLS, certificate, elsewhere, foreignKey }: TrialOptions = {},
+  ): Promise<Trial> {
+    const name = `trial ${++made}`;
+    const random = seeded(seed);
+    const own = new LeapingClock(START);
+    createAccount(database, { name, subscription: customSubscription(100_000, 100_000), signedUpAt }, clock);
+    const key = foreignKey ?? createKey(database, name, ['bundle', ...TOPIC_SLUGS], clock).key;
+    const home = join(folder, String(made));
+    mkdirSync(home);
+    writeFileSync(join(home, 'key'), `${key}\n`, { mode: 0o600 });
+    const lines = places(cells).map(([lat, lng], index) => `${index + 1},${lat},${lng}\n`);
+    writeFileSync(join(home, 'book.csv'), `id,lat,lng\n${lines.join('')}`);
+    const proxy = await openFaultProxy({
+      ...{ service: service.url, clock: own, random },
+      ...(certificate ? { certificate } : {}),
+      ...(elsewhere === undefined ? {} : { elsewhere }),
+    });
+    const store = join(home, 'store.db');
+    const ofJob = ['--base-url', proxy.url, '--api-key-file', 'key', '--store', store];
+    // A trial may wait for hours of its clock: what was answered shall not be stale by then.
+    ofJob.push('--subscription', 'professional', '--account', 'trial', '--time-to-live', 'ozone=never');
+    const command = (...words: string[]) => commandLine([...words, ...ofJob], home, own, random);
+    return {
+      folder: home,
+      clock: own,
+      proxy,
+      key,
+      command,
+      alone: (...words) => commandLine(words, home, own, random),
+      async run(...flags) {
+        const words = ['run', 'book.csv', '-o', 'out.csv', '--topics', TOPICS, '--sockets', String(SOCKETS)];
+        const { code, stdout, stderr } = await command(...words, '--yes', '--json', ...flags);
+        const summary = stdout === '' ? null : (JSON.parse(stdout) as RunSummary);
+        return { code, stdout, stderr, summary, rows: summary === null ? [] : rowsOf(join(home, 'out.csv')) };
+      },
+      charged: () => usage(database, name, clock.now()).totalCredits,
+      async inStore(look) {
+        const opened = openSqliteStore(
+          store,
+          own,
+          { name: 'look', isAlive: () => true },
+          (topic) => columnsOf(topic).length,
+        );
+        return look(opened).finally(() => opened.close());
+      },
+      close: () => proxy.close(),
+    };
+  }
+
+  const undisturbed = await trial(0);
+  const { code, rows: truth, stderr } = await undisturbed.run();
+  await undisturbed.close();
+  if (code !== 0) throw new Error(`The undisturbed run ended with ${code}: ${stderr}`);
+  return { truth, trial, close: () => scope.close() };
+}
+
+async function commandLine(args: readonly string[], workingFolder: string, clock: LeapingClock, random: () => number) {
+  const gathered = { out: '', err: '' };
+  const gather = (into: 'out' | 'err') =>
+    new PassThrough().on('data', (chunk: Buffer) => {
+      gathered[into] += chunk.toString();
+    });
+  const [stdout, stderr] = [gather('out'), gather('err')];
+  const code = await program(
+    {
+      ...{ args, workingFolder, clock, random, stdout, stderr },
+      env: {},
+      stdin: new PassThrough().end() as unknown as NodeJS.ReadStream,
+      interrupt: new AbortController().signal,
+      owner: { name: 'trial', isAlive: () => true },
+    },
+    '0.0.0',
+  );
+  return { code, stdout: gathered.out, stderr: gathered.err };
+}
+
+/** The rows of a CSV file; no field of these books has a comma, except notes, which are quoted. */
+function rowsOf(file: string): Row[] {
+  const [head, ...lines] = readFileSync(file, 'utf8').trimEnd().split('\n');
+  const names = head!.split(',');
+  return lines.map((line) => {
+    const fields = line.match(/("([^"]|"")*"|[^,]*)(,|$)/g)!.map((field) => field.replace(/,$/, ''));
+    return Object.fromEntries(names.map((name, index) => [name, fields[index] ?? '']));
+  });
+}

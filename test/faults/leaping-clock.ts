@@ -1,0 +1,81 @@
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import type { Clock } from '../../src/clock.ts';
+
+/** Turns of the event loop without any news after which everything waits: what travels on loopback within one process
+ * needs one or two. */
+const QUIET_TURNS = 4;
+
+interface Sleeper {
+  readonly at: number;
+  readonly wake: () => void;
+}
+
+/**
+ * A clock that stands still while anything happens, and leaps to the next waking when all wait. A slow machine then
+ * changes nothing: no deadline passes while an answer is on its way, and an hour of waiting takes milliseconds.
+ *
+ * It must be told of what happens (`stir`), and of work that other threads may do (`during`).
+ */
+export class LeapingClock implements Clock {
+  #now: number;
+  #sleepers: Sleeper[] = [];
+  #news = 0;
+  #busy = 0;
+  #leaping: Promise<void> | null = null;
+
+  constructor(start: string) {
+    this.#now = Date.parse(start);
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** Something happened: whoever is to answer gets the time for it. */
+  stir(): void {
+    this.#news++;
+  }
+
+  /** Stands still while the work goes on. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    this.#busy++;
+    return work.finally(() => {
+      this.#busy--;
+      this.#news++;
+    });
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const sleeper = { at: this.#now + ms, wake: resolve };
+    this.#sleepers.push(sleeper);
+    this.#news++;
+    const wake = () => {
+      this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+      resolve();
+    };
+    signal?.addEventListener('abort', wake, { once: true });
+    this.#leaping ??= this.#leap().finally(() => {
+      this.#leaping = null;
+    });
+    await promise;
+    signal?.removeEventListener('abort', wake);
+  }
+
+  async #leap(): Promise<void> {
+    for (let quiet = 0, seen = -1; this.#sleepers.length > 0; ) {
+      // A timer and an immediate: between the two the loop has looked for what came in.
+      await delay(1);
+      await turn();
+      quiet = this.#busy > 0 || this.#news !== seen ? 0 : quiet + 1;
+      seen = this.#news;
+      if (quiet < QUIET_TURNS || this.#sleepers.length === 0) continue;
+      quiet = 0;
+      this.#now = Math.max(this.#now, Math.min(...this.#sleepers.map(({ at }) => at)));
+      const due = this.#sleepers.filter(({ at }) => at <= this.#now);
+      this.#sleepers = this.#sleepers.filter(({ at }) => at > this.#now);
+      for (const { wake } of due) wake();
+    }
+  }
+}

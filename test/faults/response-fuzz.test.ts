@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { columnsOf } from '../../src/columns/columns.ts';
+import { type Call, CREDITS } from '../../src/contract/credits.ts';
+import type { HeaderMap } from '../../src/fetch/exchange.ts';
+import { hasAnswer, judgeRead } from '../../src/fetch/judge.ts';
+import { decide, NOTHING_TRIED, RETRY_POLICY } from '../../src/fetch/retry.ts';
+import { type Taken, take } from '../../src/job/reading/taken.ts';
+import { ENTERPRISE, envelopeOf, NOW, PLACE, STANDARD, WILDFIRE } from '../fetch/answers.ts';
+import { clientOf } from '../fetch/servers.ts';
+
+/** Bounded for every day; FUZZ_RUNS asks for more. fast-check prints the seed of what fails. */
+const RUNS = Number(process.env.FUZZ_RUNS ?? 2_000);
+
+const CALLS: readonly Call[] = [
+  WILDFIRE,
+  STANDARD,
+  ENTERPRISE,
+  ...(['park', 'ozone', 'airQuality', 'radon'] as const).map((topic): Call => ({ kind: 'single', topic })),
+];
+const HEADER_NAMES = [
+  'x-credit-cost',
+  'retry-after',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'location',
+  'date',
+  'content-type',
+  '__proto__',
+];
+
+/** Everything that the client makes of one answer: what it means, what is kept of it, what is done next. */
+function makeOf(call: Call, status: number, headers: HeaderMap, body: Buffer): void {
+  const exchange = { kind: 'response', status, headers, body, elapsedMs: 1 } as const;
+  const reading = hasAnswer(exchange) ? take({ call, location: PLACE, keepDetails: true }, body) : null;
+  const verdict = judgeRead<Taken>(exchange, call, reading, NOW);
+  const { charged, message, discrepancy, rate } = verdict;
+  assert.ok(charged === 'unknown' || (Number.isSafeInteger(charged) && charged >= 0 && charged <= 1_000), `${charged}`);
+  for (const text of [message, discrepancy ?? '', verdict.requestId ?? '']) {
+    assert.doesNotMatch(text, /\p{Cc}/u);
+    assert.ok(text.length <= 1_000, text);
+  }
+  for (const number of Object.values(rate)) assert.ok(number === null || (Number.isFinite(number) && number >= 0));
+  if (verdict.kind !== 'answered') {
+    const decision = decide({ verdict, tried: NOTHING_TRIED, policy: RETRY_POLICY, random: () => 0.5 });
+    if (decision.next !== 'give-up') assert.ok(decision.afterMs >= 0 && Number.isFinite(decision.afterMs));
+    if (verdict.kind === 'malformed') assert.equal(decision.next, 'give-up', 'paid, and asked again');
+    return;
+  }
+  assert.ok(charged !== 'unknown' && charged >= CREDITS[call.kind]);
+  for (const [topic, result] of verdict.results) {
+    if (!result.ok) continue;
+    const columns = columnsOf(topic);
+    assert.equal(result.result.fields.length, columns.length);
+    for (const [index, field] of result.result.fields.entries()) {
+      const { type, name } = columns[index]!;
+      const isText = type === 'text' || type === 'time';
+      assert.ok(field === null || typeof field === (isText ? 'string' : 'number'), `${name}: ${JSON.stringify(field)}`);
+      if (typeof field === 'number') assert.ok(Number.isFinite(field), name);
+      if (type === 'count' && field !== null) assert.ok(Number.isSafeInteger(field) && (field as number) >= 0, name);
+    }
+  }
+}
+
+const call = fc.constantFrom(...CALLS);
+const status = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(200) },
+  { weight: 1, arbitrary: fc.integer({ min: 200, max: 999 }) },
+);
+const headerValue = fc
+  .oneof(
+    fc.string(),
+    fc.nat(),
+    fc.integer(),
+    fc.double(),
+    fc.date().map(String),
+    fc.constantFrom('1e99', '-0', ' 1', '0x10', '١', '1,1', '99999999999999999999', 'Fri, 31 Dec 9999 23:59:59 GMT'),
+  )
+  .map(String);
+const headers = fc.dictionary(fc.constantFrom(...HEADER_NAMES), headerValue);
+const json = fc.json({ maxDepth: 6 });
+
+/** The places of a value, from the outside in. */
+function placesOf(value: unknown, path: readonly string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null) return [[...path]];
+  return [[...path], ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner, [...path, name]))];
+}
+
+/** A true envelope in which something stands where something else should. */
+const bent = fc
+  .tuple(
+    call,
+    fc.array(fc.tuple(fc.nat(), fc.oneof(fc.jsonValue(), fc.constantFrom(1e308, -1, 1.5, '', '=1', null, [], {}))), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+  )
+  .map(([call, changes]) => {
+    const whole: unknown = JSON.parse(JSON.stringify(envelopeOf(call)));
+    for (const [nth, value] of changes) {
+      const places = placesOf(whole).filter((path) => path.length > 0);
+      const path = places[nth % places.length]!;
+      const holder = path
+        .slice(0, -1)
+        .reduce((at, name) => at[name] as Record<string, unknown>, whole as Record<string, unknown>);
+      holder[path.at(-1)!] = value;
+    }
+    return [call, JSON.stringify(whole)] as const;
+  });
+
+/** A true body in which bytes are others, gone, or twice there. */
+const damaged = fc
+  .tuple(
+    call,
+    fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 }), fc.constantFrom('set', 'drop', 'double')), {
+      minLength: 1,
+      maxLength: 6,
+    }),
+  )
+  .map(([call, changes]) => {
+    let bytes = Buffer.from(JSON.stringify(envelopeOf(call)));
+    for (const [nth, byte, how] of changes) {
+      const at = nth % bytes.length;
+      const rest = bytes.subarray(how === 'double' ? Math.max(0, at - 50) : at + 1);
+      bytes = Buffer.concat([bytes.subarray(0, at), how === 'set' ? Buffer.of(byte) : Buffer.alloc(0), rest]);
+    }
+    return [call, bytes] as const;
+  });
+
+test('any bytes whatever: a verdict', () => {
+  const bytes = fc.uint8Array({ maxLength: 2_000 }).map((array) => Buffer.from(array));
+  fc.assert(fc.property(call, status, headers, bytes, makeOf), { numRuns: RUNS });
+});
+
+test('any JSON whatever: a verdict', () => {
+  fc.assert(
+    fc.property(call, status, headers, json, (...[of, code, said, text]) => makeOf(of, code, said, Buffer.from(text))),
+    { numRuns: RUNS },
+  );
+});
+
+test('a true answer with other things in its places: a verdict, and fields of the right kinds', () => {
+  fc.assert(
+    fc.property(bent, headers, ([of, text], said) => makeOf(of, 200, said, Buffer.from(text))),
+    { numRuns: RUNS },
+  );
+});
+
+test('a true answer with damaged bytes: a verdict, and fields of the right kinds', () => {
+  fc.assert(
+    fc.property(damaged, headers, ([of, bytes], said) => makeOf(of, 200, said, bytes)),
+    { numRuns: RUNS },
+  );
+});
+
+test('any depth: a verdict', () => {
+  for (const [open, close] of [
+    ['[', ']'],
+    ['{"a":', '}'],
+    ['{"data":{"topics":', '}}'],
+    ['{"error":', '}'],
+  ] as const) {
+    for (const depth of [10, 1_000, 100_000, 1_000_000]) {
+      const text = `${open.repeat(depth)}1${close.repeat(depth)}`;
+      for (const code of [200, 429]) makeOf(ENTERPRISE, code, {}, Buffer.from(text));
+    }
+  }
+});
+
+test('any bytes on the wire: the client says what came of it, and goes on', async (t) => {
+  let next: Buffer = Buffer.alloc(0);
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(next));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const client = clientOf(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, { sockets: 1 });
+  const start = fc.constantFrom(
+    '',
+    'HTTP/1.1 200 OK\r\n',
+    'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
+    'HTTP/1.0 502 No\r\n\r\n',
+    'HTTP/1.1 100 Continue\r\n\r\n',
+  );
+  const rest = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc.string().map((text) => Buffer.from(text)),
+  );
+  await fc.assert(
+    fc.asyncProperty(start, rest, async (head, bytes) => {
+      next = Buffer.concat([Buffer.from(head), bytes]);
+      const exchange = await client.send({ call: WILDFIRE, location: PLACE, key: 'key-7f3a9c' });
+      if (exchange.kind === 'response') makeOf(WILDFIRE, exchange.status, exchange.headers, exchange.body);
+      else assert.equal(exchange.reached, 'maybe', exchange.message);
+    }),
+    { numRuns: Math.min(RUNS, 300) },
+  );
+});

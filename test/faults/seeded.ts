@@ -1,0 +1,15 @@
+/** Random numbers in [0, 1) that a seed decides (mulberry32), so that a trial can be had again. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** One of several, each as likely. */
+export function oneOf<T>(many: readonly T[], random: () => number): T {
+  return many[Math.floor(random() * many.length)]!;
+}

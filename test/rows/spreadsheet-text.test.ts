@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import type { Field } from '../../src/contract/answer.ts';
+import { openBook } from '../../src/rows/open-book.ts';
+import { enrich, fillWith, temporaryFolder } from './book-fixture.ts';
+
+const folder = temporaryFolder();
+const OWN = '=1+1,40.5,-@x\n+2,"=SUM(A1)",-3\n';
+
+async function written(fields: readonly Field[], prefix = ''): Promise<{ text: string; added: string[][] }> {
+  const added = fields.map((_, index) => ({ name: `${prefix}hazard_${index}`, type: 'text' as const }));
+  const text = await enrich(folder, `=a,lat,lng\n${OWN}`, { added, fill: fillWith(fields) });
+  const rows: string[][] = parse(Buffer.from(text, 'latin1'), { relax_quotes: true });
+  return { text, added: rows.map((row) => row.slice(3)) };
+}
+
+for (const text of [
+  '=1+1',
+  '+x',
+  '-x',
+  '@SUM(A1)',
+  '\tx',
+  '\rx',
+  '\nx',
+  '-1+2',
+  '+',
+  '-',
+  '=',
+  '＝1',
+  '－x',
+  `=${'x'.repeat(200)}`,
+]) {
+  test(`a text that a spreadsheet would take for a formula gets an apostrophe: ${JSON.stringify(text.slice(0, 20))}`, async () => {
+    const { added } = await written(['ok', text]);
+    assert.deepEqual(added.slice(1), [
+      ['ok', `'${text}`],
+      ['ok', `'${text}`],
+    ]);
+  });
+}
+
+for (const text of [
+  '-5',
+  '+3.25',
+  '-0.5',
+  '-.5',
+  '-1e-7',
+  'x=1',
+  ' =1',
+  "'=1",
+  'Very High',
+  '2026-03-15T12:00:00.000Z',
+  '\u00b5g',
+]) {
+  test(`a number or an ordinary text stays as it is: ${JSON.stringify(text)}`, async () => {
+    assert.deepEqual((await written(['ok', text])).added[1], ['ok', text]);
+  });
+}
+
+test('numbers are numbers: a negative one gets nothing', async () => {
+  assert.deepEqual((await written([-81.5, -0.25, 0, -1e-9])).added[1]!.map(Number), [-81.5, -0.25, 0, -1e-9]);
+});
+
+test('the columns of the input stay byte for byte, and so do the names of the new ones', async () => {
+  const { text } = await written(['=1'], '-');
+  assert.equal(text, '=a,lat,lng,-hazard_0\n=1+1,40.5,-@x,\'=1\n+2,"=SUM(A1)",-3,\'=1\n');
+});
+
+test('a CSV file made of another format: only what is added is made harmless', async () => {
+  const [input, output] = [join(folder, 'in.ndjson'), join(folder, 'out.csv')];
+  writeFileSync(input, '{"a":"=1+1","lat":40.5,"lng":-99}\n');
+  const book = await openBook(input);
+  const added = [{ name: 'rating', type: 'text' as const }];
+  await book.write({ output, columns: [1, 2], dropFrom: null, added, fill: fillWith(['=cmd']) });
+  assert.equal(readFileSync(output, 'utf8'), "a,lat,lng,rating\n=1+1,40.5,-99,'=cmd\n");
+});
+
+test('formats with types need nothing: a text there is never a formula', async () => {
+  const [input, output] = [join(folder, 'own.ndjson'), join(folder, 'own-out.ndjson')];
+  writeFileSync(input, '{"lat":40.5,"lng":-99}\n');
+  const book = await openBook(input);
+  const added = [{ name: 'rating', type: 'text' as const }];
+  await book.write({ output, columns: [0, 1], dropFrom: null, added, fill: fillWith(['=cmd']) });
+  assert.equal(readFileSync(output, 'utf8'), '{"lat":40.5,"lng":-99,"rating":"=cmd"}\n');
+});
+
+test('whatever is said: nothing begins like a formula that is no number, and nothing else is changed', async () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.tuple(fc.constantFrom('=', '+', '-', '@', '\t', '\r'), fc.string()).map((two) => two.join('')),
+  );
+  const field = fc.oneof(text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null));
+  await fc.assert(
+    fc.asyncProperty(fc.array(field, { minLength: 1, maxLength: 5 }), async (fields) => {
+      const [, row] = (await written(fields)).added;
+      for (const [index, field] of fields.entries()) {
+        const got = row![index]!;
+        if (field === null) assert.equal(got, '');
+        else if (typeof field === 'number') assert.equal(Number(got), field + 0);
+        else {
+          const isNumber = field.trim() === field && field !== '' && Number.isFinite(Number(field));
+          if (/^[=+\-@\t\r\n]/.test(field) && !isNumber) assert.equal(got, `'${field}`);
+          else assert.equal(got, field);
+        }
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
