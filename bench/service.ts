@@ -24,6 +24,7 @@ import type { Order } from './service-process.ts';
 const HOUSTON = 'lat=29.7604&lng=-95.3698';
 const CASES = [
   ['single natural', `/v1/riverineFlood/risk?${HOUSTON}`, 20],
+  ['the same, 64 at once', `/v1/riverineFlood/risk?${HOUSTON}`, 64],
   ['single proximity', `/v1/ustFacility/risk?${HOUSTON}`, 20],
   ['standard', `/v1/bundle/standard?${HOUSTON}`, 20],
   ['enterprise', `/v1/bundle/enterprise?${HOUSTON}`, 4],

@@ -16,7 +16,7 @@ export interface ChargeRow {
 }
 
 /** Most rows that one statement writes; the calls of a turn are no more. */
-const MOST_ROWS = 32;
+const MOST_ROWS = 64;
 
 /** Writes charges; both to be called in one immediate transaction, so that nobody else takes the ids. */
 export interface ChargeRows {

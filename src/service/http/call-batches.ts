@@ -6,7 +6,7 @@ interface Waiting<Asked, Answer> {
 }
 
 /** Most calls of a batch: one that answers too many keeps the others waiting, and their bodies in memory. */
-const MOST_CALLS = 32;
+const MOST_CALLS = 64;
 
 /**
  * Gathers the calls that arrive in one turn of the event loop, and has them answered together at its end: none waits for
