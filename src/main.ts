@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 
 // Before anything else is loaded: better-sqlite3 crashes the process on older versions instead of saying so.
 if (Number.parseInt(process.versions.node, 10) < 24) {
@@ -13,6 +12,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 
 const { systemClock } = await import('./clock.ts');
 const { program } = await import('./cli/program.ts');
+const { isProcessRunning, machineName } = await import('./running-processes.ts');
 const { default: manifest } = await import('../package.json', { with: { type: 'json' } });
 
 const interruption = new AbortController();
@@ -27,7 +27,7 @@ process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);
 
 /** Claims name their process, so that those of a killed one can be told from those of one at work. */
-const owner = `${hostname()}/${process.pid}/${randomUUID()}`;
+const owner = `${machineName()}/${process.pid}/${randomUUID()}`;
 
 process.exitCode = await program(
   {
@@ -46,11 +46,6 @@ process.exitCode = await program(
 );
 
 function isAlive(other: string): boolean {
-  const [host, pid] = other.split('/');
-  if (host !== hostname()) return true;
-  try {
-    return process.kill(Number(pid), 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  const [machine, pid] = other.split('/');
+  return machine !== machineName() || isProcessRunning(Number(pid));
 }

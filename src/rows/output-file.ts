@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { hasSystemCode, PerilbookError } from '../errors.ts';
+import { removeAbandoned, unfinishedName } from './unfinished-outputs.ts';
 
 /** Where an output goes. Nothing of it shows under its name before `commit`. */
 export interface OutputFile {
@@ -52,7 +52,8 @@ async function openFile(output: string, input: InputIdentity | null): Promise<Ou
     }
     // A device or a pipe has no place to rename to: it takes the bytes as they come.
     if (old && !old.isFile()) return deviceOutput(output, await open(target, 'w'));
-    const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+    await removeAbandoned(target);
+    const temporary = unfinishedName(target);
     const handle = await open(temporary, 'wx', old ? old.mode & 0o777 : 0o666);
     if (old) await handle.chmod(old.mode & 0o777).catch(() => {});
     return renamedOutput(output, handle, temporary, target);
