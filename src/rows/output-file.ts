@@ -20,14 +20,29 @@ export interface InputIdentity {
 }
 
 /** Refuses an output that could not be written, before anything is bought for it: the input itself, a directory, a folder
- * that does not exist or may not be written. Leaves nothing behind. */
-export async function checkOutput(output: string, input: string): Promise<void> {
+ * that does not exist or may not be written, or a database in use, with the files that SQLite keeps beside it. Leaves
+ * nothing behind. */
+export async function checkOutput(output: string, input: string, databases: readonly string[] = []): Promise<void> {
   if (output === '-') return;
+  for (const database of databases) await refuseDatabase(output, database);
   const old = await stat(output).catch(() => undefined);
   // Opening a pipe would wait for its reader.
   if (old && !old.isFile() && !old.isDirectory()) return;
   const file = await openFile(output, input === '-' ? null : ((await stat(input).catch(ignoreMissing)) ?? null));
   await file.discard();
+}
+
+async function refuseDatabase(output: string, database: string): Promise<void> {
+  try {
+    const target = await stat(await resolveLinks(output)).catch(ignoreMissing);
+    for (const end of ['', '-wal', '-shm', '-journal']) {
+      const used = await stat(`${await resolveLinks(database)}${end}`).catch(ignoreMissing);
+      if (!target || !used || target.dev !== used.dev || target.ino !== used.ino) continue;
+      throw unwritable(output, 'holds the store, with all that was paid for', 'Choose another output file.');
+    }
+  } catch (error) {
+    throw asUnwritable(output, error);
+  }
 }
 
 /** Opens the output: a path, or `-` for `stdout`. */
@@ -172,16 +187,20 @@ function unwritable(file: string, what: string, hint: string, cause?: unknown): 
   return new PerilbookError('OUTPUT_UNWRITABLE', `${file} ${what}`, hint, { file }, cause);
 }
 
+const NO_ROOM = [
+  'does not fit on its disk',
+  'Make room or choose another output file, then run again: nothing is bought twice.',
+] as const;
+
 const REASONS: Readonly<Record<string, readonly [what: string, hint: string]>> = {
   ENOENT: ['lies in a folder that does not exist', 'Create the folder, or choose another output file.'],
   ENOTDIR: ['lies in a folder that does not exist', 'Create the folder, or choose another output file.'],
   EACCES: ['may not be written by this user', 'Choose another output file, or change the permissions of its folder.'],
   EPERM: ['may not be written by this user', 'Choose another output file, or change the permissions of its folder.'],
   EROFS: ['lies on a disk that is read-only', 'Choose another output file.'],
-  ENOSPC: [
-    'does not fit on its disk',
-    'Make room or choose another output file, then run again: nothing is bought twice.',
-  ],
+  ENOSPC: NO_ROOM,
+  EDQUOT: NO_ROOM,
+  EFBIG: NO_ROOM,
   EPIPE: ['was closed by its reader', 'Run again with a reader that takes all rows: nothing is bought twice.'],
 };
 

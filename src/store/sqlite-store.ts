@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import type { Scope } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
@@ -10,6 +11,7 @@ import { ledgerStatements, type Owner } from './ledger.ts';
 import type { Charge, Store } from './port.ts';
 import { runStatements } from './runs.ts';
 import { correctionStatement, readStatement } from './statement.ts';
+import { asStoreError, withStoreErrors } from './store-errors.ts';
 
 /** How long a refused scope is believed. Keys are given new scopes now and then, and asking again is free (403). */
 const REFUSAL_HOLDS_MS = 24 * 60 * 60_000;
@@ -24,6 +26,15 @@ const CELLS_PER_PAGE = 1_000;
  */
 export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthOf: WidthOf = () => null): Store {
   const database = openDatabase(file);
+  try {
+    return withStoreErrors(file, storeOn(database, file, clock, owner, widthOf));
+  } catch (error) {
+    database.close();
+    throw asStoreError(file, error);
+  }
+}
+
+function storeOn(database: Database.Database, file: string, clock: Clock, owner: Owner, widthOf: WidthOf): Store {
   const cells = cellStatements(database, widthOf);
   const areas = areaStatements(database);
   const details = detailsStatements(database);
