@@ -46,7 +46,8 @@ export function openDatabase(file: string): Database.Database {
 /** SQLite names the files beside a database after it: two programs that open one file by two names (hard links; links by
  * name are followed) do not see each other's, and ruin it. */
 function refuseSecondName(file: string): void {
-  const names = statSync(file, { throwIfNoEntry: false })?.nlink ?? 1;
+  const found = statSync(file, { throwIfNoEntry: false });
+  const names = found?.isFile() ? found.nlink : 1;
   if (names <= 1) return;
   throw new PerilbookError(
     'STORE_UNUSABLE',

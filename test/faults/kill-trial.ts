@@ -18,8 +18,8 @@ export interface KillTrial {
   readonly wrong: readonly string[];
 }
 
-/** The most kills that one job is given: it must come to an end in between. */
-const KILLS_A_JOB = 6;
+/** Runs of one job that are to be killed. Once it is done, they have nothing left to buy and still write. */
+const DOOMED_RUNS = 8;
 
 /** Draws a job, kills it at random moments, starts it again until it is done, and looks at everything that is left. */
 export async function killTrial(t: TestContext, seed: number): Promise<KillTrial> {
@@ -29,23 +29,21 @@ export async function killTrial(t: TestContext, seed: number): Promise<KillTrial
   const kills: string[] = [];
   const wrong: string[] = [];
   let isDone = false;
-  while (!isDone && kills.length < KILLS_A_JOB) {
+  for (let run = 0; run < DOOMED_RUNS; run++) {
     const openBefore = new Set(openCalls(scene));
     const { where, bin } = startDoomed(scene);
     const { code, signal, stderr } = await bin.ended;
-    isDone = code === 0;
+    if (code === 0) isDone = true;
     if (signal === 'SIGKILL') kills.push(where);
-    else if (!isDone) wrong.push(`ended with ${code}: ${stderr}`);
+    else if (code !== 0) wrong.push(`ended with ${code}: ${stderr}`);
     if (wrong.length > 0) break;
     const left = openCalls(scene).filter((call) => !openBefore.has(call)).length;
     if (left > scene.sockets) wrong.push(`${left} calls open after a kill at ${where}, with ${scene.sockets} sockets`);
     wrong.push(...lookAtOutput(scene, isDone));
   }
-  if (!isDone) {
-    const { code, stderr } = await scene.start().ended;
-    if (code !== 0) wrong.push(`the last run ended with ${code}: ${stderr}`);
-    wrong.push(...lookAtOutput(scene, true));
-  }
+  const { code, stderr } = await scene.start().ended;
+  if (code !== 0) wrong.push(`the last run ended with ${code}: ${stderr}`);
+  wrong.push(...lookAtOutput(scene, true));
   await serviceSettled(scene);
   wrong.push(...compareBooks(scene, since, kills.length, scene.sockets), ...(await lookAtStatement(scene, since)));
   // Once more: nothing is left to buy.
@@ -114,6 +112,7 @@ async function killOnceWriting({ desk, output }: KillScene, bin: Bin, ms: number
 
 function lookAtOutput({ desk, output, expected }: KillScene, isDone: boolean): string[] {
   const bytes = readFileSync(join(desk.folder, output));
+  // A run that was killed after the rename has done all that there is to do.
   if (bytes.equals(expected)) return [];
   if (isDone)
     return [`the output differs from that of an undisturbed run: ${bytes.length} of ${expected.length} bytes`];
