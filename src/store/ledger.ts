@@ -6,6 +6,7 @@ import { MINUTE_MARGIN_MS, periodLeft, refusal, type Standing } from './admissio
 import type { cellStatements } from './answers.ts';
 import type { areaStatements } from './areas.ts';
 import type { detailsStatements } from './details.ts';
+import { openLedgerClock } from './ledger-clock.ts';
 import type { Charge, Claim, PeriodSpending, Proposal, Settlement, Spending, Terms } from './port.ts';
 
 /** Who holds claims: one process. `isAlive` tells of the owner of another claim whether it may still be at work. */
@@ -61,6 +62,7 @@ export function ledgerStatements(
   clock: Clock,
   owner: Owner,
 ) {
+  const time = openLedgerClock(database, clock, owner.name.split('/')[0]!);
   const openCallsAt = database.prepare<[number, number, number], OpenCall>(
     "SELECT id, owner, lease_until FROM calls WHERE source = ? AND lat7 = ? AND lng7 = ? AND charge = 'sent'",
   );
@@ -127,7 +129,7 @@ export function ledgerStatements(
       charge: to.charge,
       credits: to.credits,
       period: to.period,
-      now: clock.now(),
+      now: time.now(),
       outcome: to.outcome,
       requestId: to.requestId ?? null,
     });
@@ -136,7 +138,7 @@ export function ledgerStatements(
 
   /** A claim whose owner died was perhaps sent and perhaps charged: nobody can say, and the ledger says that. */
   function giveUpIfDead(open: OpenCall): boolean {
-    if (open.lease_until > clock.now() && (open.owner === owner.name || owner.isAlive(open.owner))) return false;
+    if (open.lease_until > time.now() && (open.owner === owner.name || owner.isAlive(open.owner))) return false;
     const before = callOf.get(open.id)!;
     move(open.id, {
       charge: 'unknown',
@@ -150,7 +152,7 @@ export function ledgerStatements(
   function claimedElsewhere(source: number, { lat7, lng7 }: Cell): boolean {
     const open = openCallsAt
       .all(source, lat7, lng7)
-      .filter((call) => call.owner !== owner.name || call.lease_until <= clock.now());
+      .filter((call) => call.owner !== owner.name || call.lease_until <= time.now());
     return open.filter((call) => !giveUpIfDead(call)).length > 0;
   }
 
@@ -166,11 +168,13 @@ export function ledgerStatements(
   }
 
   function standing(terms: Terms): Standing {
+    const latest = recent.all(terms.account, time.now() - RATE_WINDOW_MS - MINUTE_MARGIN_MS);
+    time.catchUp(latest.at(-1)?.settledAt ?? 0);
     return {
       period: period(terms.account, terms.period.start),
       run: runOf.get(terms.run)!,
       inFlight: openCredits.get(terms.account)!,
-      recent: recent.all(terms.account, clock.now() - RATE_WINDOW_MS - MINUTE_MARGIN_MS),
+      recent: latest,
     };
   }
 
@@ -183,7 +187,7 @@ export function ledgerStatements(
     if (claimedElsewhere(terms.source, cell)) return { outcome: 'claimed' };
     const limits = { ...terms, windowMs: RATE_WINDOW_MS };
     const now = standing(terms);
-    const refused = refusal(now, limits, credits, clock.now());
+    const refused = refusal(now, limits, credits, time.now());
     if (refused) return refused;
     const { lastInsertRowid } = insertCall.run({
       run: terms.run,
@@ -198,7 +202,7 @@ export function ledgerStatements(
       price: credits,
       owner: owner.name,
       now: clock.now(),
-      lease: clock.now() + terms.leaseMs,
+      lease: time.now() + terms.leaseMs,
       left: periodLeft(now.period, terms),
     });
     add(terms.account, terms.period.start, terms.run, 'sent', credits);

@@ -38,7 +38,6 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
   const cells = cellStatements(database, widthOf);
   const areas = areaStatements(database);
   const details = detailsStatements(database);
-  const ledger = ledgerStatements(database, cells, areas, details, clock, owner);
   const runs = runStatements(database, clock, owner.name);
   const correct = correctionStatement(database, clock);
 
@@ -71,6 +70,7 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
   const setAnswers = database.prepare('UPDATE cells SET answers = ? WHERE id = ?');
 
   const immediately = <T>(work: () => T): T => database.transaction(work).immediate();
+  const ledger = immediately(() => ledgerStatements(database, cells, areas, details, clock, owner));
   immediately(() => ledger.giveUpDead());
 
   return {

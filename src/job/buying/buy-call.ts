@@ -1,3 +1,4 @@
+import { steadyTime } from '../../clock.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { isAllRejected, isDown, isTopicDown, observe, observeSecondLook } from '../../fetch/breaker.ts';
@@ -62,7 +63,7 @@ export async function buyCall(buying: Buying, request: Request, spending: { cred
     tried = attempt.decision.tried;
     if (attempt.decision.rate) {
       progress.slowedDown++;
-      throttle.pauseUntil(clock.now() + attempt.decision.afterMs);
+      throttle.pauseUntil(steadyTime(clock) + attempt.decision.afterMs);
     }
     await clock.sleep(attempt.decision.afterMs, buying.signal);
     if (buying.signal.aborted) return { end: 'stopped' };
