@@ -14,6 +14,7 @@ export interface KillScene {
   readonly desk: Desk;
   readonly random: Random;
   readonly sockets: number;
+  readonly rows: number;
   readonly output: string;
   readonly expected: Buffer;
   /** What the undisturbed run cost, by the service. */
@@ -85,7 +86,7 @@ export async function setKillScene(t: TestContext, seed: number): Promise<KillSc
   if (calm.code !== 0) throw new Error(`seed ${seed}: the undisturbed run ended with ${calm.code}: ${calm.stderr}`);
   const steps = Number(readFileSync(file('steps'), 'utf8'));
   return {
-    ...{ desk, random, sockets, output, steps },
+    ...{ desk, random, sockets, rows, output, steps },
     expected: readFileSync(file(`calm.${output}`)),
     price: desk.charged(),
     lastedMs: performance.now() - began,
