@@ -14,17 +14,14 @@ export interface LedgerClock {
  * again, which a steady clock shows by being earlier than the ledger's latest entry, it begins anew, never earlier than that
  * entry. Runs inside the caller's transaction.
  */
-export function openLedgerClock(database: Database.Database, clock: Clock, machine: string): LedgerClock {
-  const known = database
-    .prepare<[string], number>('SELECT offset FROM ledger_clocks WHERE machine = ?')
-    .pluck()
-    .get(machine);
-  const keep = database.prepare('INSERT OR REPLACE INTO ledger_clocks (machine, offset) VALUES (?, ?)');
+export function openLedgerClock(database: Database.Database, clock: Clock): LedgerClock {
+  const known = database.prepare<[], number>('SELECT offset FROM ledger_clock').pluck().get();
+  const keep = database.prepare('INSERT OR REPLACE INTO ledger_clock (id, offset) VALUES (1, ?)');
   const latest = latestEntry(database);
   const steady = steadyTime(clock);
   const isOfThisStart = known !== undefined && steady + known >= latest;
   let offset = isOfThisStart ? known : Math.max(clock.now(), latest) - steady;
-  if (!isOfThisStart) keep.run(machine, offset);
+  if (!isOfThisStart) keep.run(offset);
   return {
     now: () => steadyTime(clock) + offset,
     catchUp(time) {

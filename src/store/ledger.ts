@@ -8,6 +8,7 @@ import type { areaStatements } from './areas.ts';
 import type { detailsStatements } from './details.ts';
 import { openLedgerClock } from './ledger-clock.ts';
 import type { Charge, Claim, PeriodSpending, Proposal, Settlement, Spending, Terms } from './port.ts';
+import { recentCalls } from './recent-calls.ts';
 
 /** Who holds claims: one process. `isAlive` tells of the owner of another claim whether it may still be at work. */
 export interface Owner {
@@ -62,7 +63,7 @@ export function ledgerStatements(
   clock: Clock,
   owner: Owner,
 ) {
-  const time = openLedgerClock(database, clock, owner.name.split('/')[0]!);
+  const time = openLedgerClock(database, clock);
   const openCallsAt = database.prepare<[number, number, number], OpenCall>(
     "SELECT id, owner, lease_until FROM calls WHERE source = ? AND lat7 = ? AND lng7 = ? AND charge = 'sent'",
   );
@@ -70,9 +71,7 @@ export function ledgerStatements(
   const openCredits = database
     .prepare<[string], number>('SELECT coalesce(sum(open), 0) FROM periods WHERE account = ? AND open > 0')
     .pluck();
-  const recent = database.prepare<[string, number], { credits: number; settledAt: number }>(
-    'SELECT credits, settled_at AS settledAt FROM calls WHERE account = ? AND settled_at > ? AND credits > 0 ORDER BY settled_at',
-  );
+  const recent = recentCalls(database);
   const periodRow = database.prepare<[string, number], PeriodRow>(
     `SELECT charged, unknown, open, exhausted_at AS exhaustedAt, exhausted_left AS exhaustedLeft, elsewhere,
        corrected_at AS correctedAt FROM periods WHERE account = ? AND period_start = ?`,
@@ -168,13 +167,13 @@ export function ledgerStatements(
   }
 
   function standing(terms: Terms): Standing {
-    const latest = recent.all(terms.account, time.now() - RATE_WINDOW_MS - MINUTE_MARGIN_MS);
-    time.catchUp(latest.at(-1)?.settledAt ?? 0);
+    const minute = recent(terms.account, time.now() - RATE_WINDOW_MS - MINUTE_MARGIN_MS);
+    time.catchUp(minute.latest);
     return {
       period: period(terms.account, terms.period.start),
       run: runOf.get(terms.run)!,
       inFlight: openCredits.get(terms.account)!,
-      recent: latest,
+      recent: minute,
     };
   }
 
