@@ -111,6 +111,7 @@ async function buy(
   const parts = {
     ...{ job, store, client, reader, throttles, keyring, clock, random, source, freshness, contents, progress },
     ...{ run: number, budget: plan.limit, places: plan.scan, notice: once(notice) },
+    represents: plan.areas?.represents ?? new Map(),
   };
   try {
     return await buyInRounds(parts, plan, interrupt);

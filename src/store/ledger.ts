@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
-import type { Cell } from '../geo/coordinates.ts';
 import { MINUTE_MARGIN_MS, periodLeft, refusal, type Standing } from './admission.ts';
 import type { cellStatements } from './answers.ts';
+import { areaClaims } from './area-claims.ts';
 import type { areaStatements } from './areas.ts';
 import type { detailsStatements } from './details.ts';
 import { openLedgerClock } from './ledger-clock.ts';
@@ -72,6 +72,7 @@ export function ledgerStatements(
     .prepare<[string], number>('SELECT coalesce(sum(open), 0) FROM periods WHERE account = ? AND open > 0')
     .pluck();
   const recent = recentCalls(database);
+  const inAreas = areaClaims(database, areas);
   const periodRow = database.prepare<[string, number], PeriodRow>(
     `SELECT charged, unknown, open, exhausted_at AS exhaustedAt, exhausted_left AS exhaustedLeft, elsewhere,
        corrected_at AS correctedAt FROM periods WHERE account = ? AND period_start = ?`,
@@ -123,6 +124,7 @@ export function ledgerStatements(
     if (!before) return null;
     add(before.account, before.period_start, before.run, before.charge, -before.credits);
     add(before.account, to.period, before.run, to.charge, to.credits);
+    if (before.charge === 'sent') inAreas.end(call);
     settleCall.run({
       call,
       charge: to.charge,
@@ -148,11 +150,15 @@ export function ledgerStatements(
     return true;
   }
 
-  function claimedElsewhere(source: number, { lat7, lng7 }: Cell): boolean {
-    const open = openCallsAt
-      .all(source, lat7, lng7)
-      .filter((call) => call.owner !== owner.name || call.lease_until <= time.now());
-    return open.filter((call) => !giveUpIfDead(call)).length > 0;
+  /** Whether some of these calls are another's at work. Those of the dead are given up, all of them. */
+  function isAtWork(calls: readonly OpenCall[]): boolean {
+    const others = calls.filter((call) => call.owner !== owner.name || call.lease_until <= time.now());
+    return others.filter((call) => !giveUpIfDead(call)).length > 0;
+  }
+
+  function claimedElsewhere(source: number, { cell, areas: wanted = [] }: Proposal): boolean {
+    if (isAtWork(openCallsAt.all(source, cell.lat7, cell.lng7))) return true;
+    return wanted.some((area) => isAtWork(inAreas.open(source, area)));
   }
 
   function period(account: string, start: number): PeriodSpending {
@@ -183,7 +189,8 @@ export function ledgerStatements(
     if (known && wanted.some(({ topic, freshSince }) => (known.answers.get(topic)?.asOf ?? -1) >= freshSince)) {
       return { outcome: 'answered' };
     }
-    if (claimedElsewhere(terms.source, cell)) return { outcome: 'claimed' };
+    if (proposal.areas?.some((area) => inAreas.isAnswered(terms.source, area))) return { outcome: 'answered' };
+    if (claimedElsewhere(terms.source, proposal)) return { outcome: 'claimed' };
     const limits = { ...terms, windowMs: RATE_WINDOW_MS };
     const now = standing(terms);
     const refused = refusal(now, limits, credits, time.now());
@@ -204,6 +211,7 @@ export function ledgerStatements(
       lease: time.now() + terms.leaseMs,
       left: periodLeft(now.period, terms),
     });
+    for (const area of proposal.areas ?? []) inAreas.add(Number(lastInsertRowid), terms.source, area);
     add(terms.account, terms.period.start, terms.run, 'sent', credits);
     return { outcome: 'granted', call: Number(lastInsertRowid) };
   }

@@ -18,12 +18,14 @@ export interface Buyer {
   /** Beside the folder's store, where another is to be used. */
   readonly store?: string;
   readonly progress?: Progress;
+  /** Of several that share a store. */
+  readonly name?: string;
 }
 
 /** Runs a job against a service whose clock is another one, and closes its store. */
 export async function buy(buyer: Buyer): Promise<RunEnded> {
   const { folder, clock } = buyer;
-  const owner = { name: `test/${process.pid}/buyer`, isAlive: () => true };
+  const owner = { name: `test/${process.pid}/${buyer.name ?? 'buyer'}`, isAlive: () => true };
   const store = openSqliteStore(
     `${folder}/${buyer.store ?? 'buyer.db'}`,
     clock,

@@ -68,7 +68,7 @@ async function writeBook(file: string, cells: number): Promise<void> {
       const number = from + index;
       return `${number},${(40.01 + 0.0001 * (number % 4_800)).toFixed(4)},${(-99.99 + 0.0001 * Math.floor(number / 4_800)).toFixed(4)}\n`;
     });
-    if (!stream.write(rows.join(''))) await new Promise((resolve) => stream.once('drain', resolve));
+    if (!stream.write(rows.join(''))) await new Promise<void>((resolve) => stream.once('drain', () => resolve()));
   }
   await new Promise<void>((resolve) => stream.end(() => resolve()));
 }

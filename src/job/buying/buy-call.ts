@@ -75,6 +75,8 @@ export interface Request {
   readonly cell: Cell;
   readonly call: Call;
   readonly wanted: Proposal['wanted'];
+  /** What of it is asked for whole areas. */
+  readonly areas: NonNullable<Proposal['areas']>;
   readonly policy: RetryPolicy;
 }
 
@@ -122,12 +124,15 @@ async function attemptCall(
 }
 
 /** The number of the ledger row, or why there is none. Waits for the minute while another process fills it. */
-async function claimCall(buying: Buying, { cell, call, key, account, wanted }: Order): Promise<number | Attempt> {
+async function claimCall(
+  buying: Buying,
+  { cell, call, key, account, wanted, areas }: Order,
+): Promise<number | Attempt> {
   const credits = CREDITS[call.kind];
   for (;;) {
     if (buying.signal.aborted) return { end: 'stopped' };
     if (!buying.canAfford(key.account ?? null, credits)) return { end: 'other-account' };
-    const claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted });
+    const claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted, areas });
     switch (claim.outcome) {
       case 'granted':
         return claim.call;
