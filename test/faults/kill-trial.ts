@@ -19,7 +19,7 @@ export interface KillTrial {
 }
 
 /** Runs of one job that are to be killed. Once it is done, they have nothing left to buy and still write. */
-const DOOMED_RUNS = 8;
+const DOOMED_RUNS = 12;
 
 /** Draws a job, kills it at random moments, starts it again until it is done, and looks at everything that is left. */
 export async function killTrial(t: TestContext, seed: number): Promise<KillTrial> {
