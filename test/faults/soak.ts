@@ -1,6 +1,6 @@
 /**
  * The long versions of what `npm test` proves in short, with seeds of the day: `npm run soak`, or `npm run soak -- kills many`
- * for parts of it. SOAK_SEED repeats an earlier one, SOAK_KILLS says how many kills, SOAK_MINUTES how long the last part buys
+ * for parts of it. SOAK_SEED repeats an earlier one, SOAK_KILLS says how many kills, SOAK_CELLS of how many cells the long job is, SOAK_MINUTES how long the last part buys
  * at full rate (60).
  */
 import { table } from '../../bench/table.ts';
@@ -23,7 +23,7 @@ const PARTS: Readonly<Record<string, () => Promise<Soaked>>> = {
   power: () => soakPower(seed, 20),
   many: () => soakMany(seed, 6),
   clocks: () => soakClocks(seed, 10),
-  long: () => soakLongJob(100_000),
+  long: () => soakLongJob(Number(process.env.SOAK_CELLS ?? 100_000)),
   hour: () => soakHour(Number(process.env.SOAK_MINUTES ?? 60)),
   // The hostile service goes here: hostile: () => soakHostile(seed, …), made from hostileService(seeds).
 };
