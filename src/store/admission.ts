@@ -52,6 +52,11 @@ export function refusal(
 
 const IN_FLIGHT_WAIT_MS = 250;
 
+/** Credits of the last minute that other runs than this one have spent, or have in flight. */
+export function byOthers({ recent, inFlight, run }: Standing, number: number): number {
+  return recent.credits - recent.creditsOf(number) + Math.max(0, inFlight - run.open);
+}
+
 /** Credits of the period that may still be spent here: one arithmetic for plans and claims. Below 0 when overspent. */
 export function periodLeft(
   period: PeriodSpending,

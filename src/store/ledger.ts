@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
-import { MINUTE_MARGIN_MS, periodLeft, refusal, type Standing } from './admission.ts';
+import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal, type Standing } from './admission.ts';
 import type { cellStatements } from './answers.ts';
 import { areaClaims } from './area-claims.ts';
 import type { areaStatements } from './areas.ts';
@@ -213,7 +213,7 @@ export function ledgerStatements(
     });
     for (const area of proposal.areas ?? []) inAreas.add(Number(lastInsertRowid), terms.source, area);
     add(terms.account, terms.period.start, terms.run, 'sent', credits);
-    return { outcome: 'granted', call: Number(lastInsertRowid) };
+    return { outcome: 'granted', call: Number(lastInsertRowid), byOthers: byOthers(now, terms.run) };
   }
 
   function settle(settlement: Settlement): void {

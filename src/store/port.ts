@@ -60,7 +60,7 @@ export interface AreaWanted {
 }
 
 /**
- * - `granted`: the intent is durable; the call may be sent.
+ * - `granted`: the intent is durable; the call may be sent. `byOthers`: credits of the minute that other runs have spent.
  * - `answered`: since it was planned, some wanted topic was answered by another run, at this cell or for its area: plan
  *   the cell again.
  * - `claimed`: another run is buying at this cell, or for its area: come back later.
@@ -68,7 +68,7 @@ export interface AreaWanted {
  * - `quota`, `budget`: the period's or the run's credits do not reach.
  */
 export type Claim =
-  | { readonly outcome: 'granted'; readonly call: number }
+  | { readonly outcome: 'granted'; readonly call: number; readonly byOthers: number }
   | { readonly outcome: 'answered' }
   | { readonly outcome: 'claimed' }
   | { readonly outcome: 'wait'; readonly ms: number }

@@ -3,6 +3,7 @@ import type Database from 'better-sqlite3';
 /** A call that was charged, or may have been, and when it settled by the ledger's own time. */
 export interface RecentCall {
   readonly id: number;
+  readonly run: number;
   readonly credits: number;
   readonly settledAt: number;
 }
@@ -10,6 +11,8 @@ export interface RecentCall {
 /** The calls of an account that settled within a window. */
 export interface Recent {
   readonly credits: number;
+  /** Those of one run among them. */
+  creditsOf(run: number): number;
   /** Oldest first. */
   readonly calls: Iterable<RecentCall>;
   /** When the newest settled; 0 where there is none. */
@@ -26,7 +29,7 @@ const CUT_AT = 10_000;
  */
 export function recentCalls(database: Database.Database): (account: string, since: number) => Recent {
   const settled = database.prepare<[string, number], RecentCall>(
-    'SELECT id, credits, settled_at AS settledAt FROM calls WHERE account = ? AND settled_at >= ? AND credits > 0 ORDER BY settled_at',
+    'SELECT id, run, credits, settled_at AS settledAt FROM calls WHERE account = ? AND settled_at >= ? AND credits > 0 ORDER BY settled_at',
   );
   const windows = new Map<string, Window>();
   return (account, since) => {
@@ -43,8 +46,13 @@ class Window implements Recent {
   latest = 0;
   #calls: RecentCall[] = [];
   #first = 0;
+  readonly #byRun = new Map<number, number>();
   /** The calls of the latest millisecond, which will be read again: more may have settled in it. */
   readonly #ofLatest = new Set<number>();
+
+  creditsOf(run: number): number {
+    return this.#byRun.get(run) ?? 0;
+  }
 
   get calls(): Iterable<RecentCall> {
     return this.#from(this.#first);
@@ -63,18 +71,25 @@ class Window implements Recent {
       if (this.#ofLatest.has(call.id)) continue;
       this.#ofLatest.add(call.id);
       this.#calls.push(call);
-      this.credits += call.credits;
+      this.#count(call.run, call.credits);
     }
   }
 
   /** Lets go of the calls that settled at `since` or before. */
   leave(since: number): void {
     for (let call = this.#calls[this.#first]; call && call.settledAt <= since; call = this.#calls[this.#first]) {
-      this.credits -= call.credits;
+      this.#count(call.run, -call.credits);
       this.#first++;
     }
     if (this.#first < CUT_AT && this.#first < this.#calls.length) return;
     this.#calls = this.#calls.slice(this.#first);
     this.#first = 0;
+  }
+
+  #count(run: number, credits: number): void {
+    this.credits += credits;
+    const left = this.creditsOf(run) + credits;
+    if (left === 0) this.#byRun.delete(run);
+    else this.#byRun.set(run, left);
   }
 }

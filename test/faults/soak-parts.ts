@@ -4,7 +4,7 @@ import { clockTrial } from './clock-trial.ts';
 import { hourTrial } from './hour-trial.ts';
 import { killTrial } from './kill-trial.ts';
 import { longTrial } from './long-trial.ts';
-import { manyTrial } from './many-trial.ts';
+import { type ManyOptions, manyTrial } from './many-trial.ts';
 import { cutPower, writeLedger } from './power-loss.ts';
 import { inScope } from './scope.ts';
 import { signalTrial } from './signal-trial.ts';
@@ -82,10 +82,11 @@ export async function soakMany(seed: number, trials: number): Promise<Soaked> {
   const found: string[] = [];
   let [charged, longest] = [0, 0];
   for (let nth = 0; nth < trials; nth++) {
-    const options = nth % 2 === 0 ? { quota: 2, creditsPerMinute: 300 } : { quota: 0.7, creditsPerMinute: 500 };
+    const options: ManyOptions =
+      nth % 2 === 0 ? { quota: 2, creditsPerMinute: 300 } : { quota: 0.7, creditsPerMinute: 300, apart: true };
     const trial = await inScope((t) => manyTrial(t, seed + nth, options));
     charged += trial.charged;
-    longest = Math.max(longest, trial.longestWait);
+    if (options.apart) longest = Math.max(longest, trial.longestWait);
     found.push(...trial.wrong.map((what) => `seed ${seed + nth}: ${what}`));
     say(
       `${trial.needed} needed, ${trial.charged} charged, shares ${trial.shares.join(', ')}, ${trial.longestWait} in between`,
