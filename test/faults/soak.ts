@@ -1,7 +1,7 @@
 /**
  * The long versions of what `npm test` proves in short, with seeds of the day: `npm run soak`, or `npm run soak -- kills many`
- * for parts of it. SOAK_SEED repeats an earlier one, SOAK_KILLS says how many kills, SOAK_CELLS of how many cells the long job is, SOAK_MINUTES how long the last part buys
- * at full rate (60).
+ * for parts of it. SOAK_SEED repeats an earlier one; SOAK_KILLS says how many kills, SOAK_CELLS of how many cells the long job
+ * is, SOAK_MINUTES how long the last part buys at full rate (60).
  */
 import { table } from '../../bench/table.ts';
 import { soakClocks, soakHour, soakKills, soakLongJob, soakMany, soakPower, soakSignals } from './soak-parts.ts';
