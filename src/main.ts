@@ -2,7 +2,6 @@
 // The flag: V8 lets the space for new objects grow to several times this where rows are made faster than they are let go; a
 // run of a million rows then took up to 500 MB in place of 340, and was no faster.
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 
 // Before anything else is loaded: better-sqlite3 crashes the process on older versions instead of saying so.
 if (Number.parseInt(process.versions.node, 10) < 24) {
@@ -15,6 +14,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 
 const { systemClock } = await import('./clock.ts');
 const { program } = await import('./cli/program.ts');
+const { isProcessRunning, machineName } = await import('./running-processes.ts');
 const { default: manifest } = await import('../package.json', { with: { type: 'json' } });
 
 const interruption = new AbortController();
@@ -29,7 +29,7 @@ process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);
 
 /** Claims name their process, so that those of a killed one can be told from those of one at work. */
-const owner = `${hostname()}/${process.pid}/${randomUUID()}`;
+const owner = `${machineName()}/${process.pid}/${randomUUID()}`;
 
 process.exitCode = await program(
   {
@@ -48,11 +48,6 @@ process.exitCode = await program(
 );
 
 function isAlive(other: string): boolean {
-  const [host, pid] = other.split('/');
-  if (host !== hostname()) return true;
-  try {
-    return process.kill(Number(pid), 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  const [machine, pid] = other.split('/');
+  return machine !== machineName() || isProcessRunning(Number(pid));
 }

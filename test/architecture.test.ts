@@ -12,7 +12,7 @@ const FLOORS = [
   ['job', 'service', 'report'],
   ['rows', 'plan', 'fetch', 'store', 'columns'],
   ['contract', 'geo'],
-  ['errors.ts', 'clock.ts', 'nearest-name.ts'],
+  ['errors.ts', 'clock.ts', 'nearest-name.ts', 'running-processes.ts'],
 ];
 
 /** Rooms that alone may import a library. */

@@ -17,7 +17,9 @@ export async function planCommand(world: World, flags: Flags): Promise<number> {
   try {
     const prepared = await prepare(job, unopenedConnection(world, job), store, effectsOf(world));
     const out = flags.out as string | undefined;
-    if (out !== undefined) writePlan(resolve(world.workingFolder, out), approvablePlan(prepared, world.clock.now()));
+    if (out !== undefined) {
+      await writePlan(resolve(world.workingFolder, out), approvablePlan(prepared, world.clock.now()), job);
+    }
     if (flags.json) sayJson(world, prepared.summary);
     else world.stdout.write(`${planWords(prepared, world.workingFolder).join('\n')}\n`);
     if (out !== undefined)

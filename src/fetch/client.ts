@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, steadyTime, systemClock } from '../clock.ts';
 import { type Call, pathOf } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import { PerilbookError } from '../errors.ts';
@@ -70,10 +70,10 @@ export function createClient(options: ClientOptions): Client {
 
   async function exchange({ call, location, key, signal }: SendRequest): Promise<Exchange> {
     const deadline = new AbortController();
-    const startedAt = clock.now();
     const number = ++sent;
+    const startedAt = steadyTime(clock);
     const { promise, resolve } = Promise.withResolvers<Exchange>();
-    const receiver = new Receiver({ maxBodyBytes, key, elapsed: () => clock.now() - startedAt, settle: resolve });
+    const receiver = new Receiver({ maxBodyBytes, key, elapsed: () => steadyTime(clock) - startedAt, settle: resolve });
     const abort = () => receiver.stop('ABORTED', 'The request was interrupted');
     if (signal?.aborted) abort();
     else {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import { type Clock, steadyTime } from '../clock.ts';
 
 interface Due {
   readonly at: number;
@@ -21,7 +21,7 @@ export class CreditReturns {
     this.#give = give;
   }
 
-  /** Gives these credits back at `at`. */
+  /** Gives these credits back at `at`, by the steady time: by the wall clock, setting it would free or hold them. */
   add(at: number, credits: number): void {
     if (this.#closed) return;
     const after = this.#due.findLastIndex((due) => due.at <= at);
@@ -40,7 +40,7 @@ export class CreditReturns {
 
   async #run(): Promise<void> {
     while (this.#due.length > 0) {
-      const waitMs = this.#due[0]!.at - this.#clock.now();
+      const waitMs = this.#due[0]!.at - steadyTime(this.#clock);
       if (waitMs > 0) {
         this.#wake = new AbortController();
         await this.#clock.sleep(waitMs, this.#wake.signal);
@@ -52,7 +52,7 @@ export class CreditReturns {
   }
 
   #takeDue(): number {
-    const now = this.#clock.now();
+    const now = steadyTime(this.#clock);
     const later = this.#due.findIndex((due) => due.at > now);
     const ripe = this.#due.splice(0, later === -1 ? this.#due.length : later);
     return ripe.reduce((sum, { credits }) => sum + credits, 0);

@@ -1,5 +1,5 @@
 import Bottleneck from 'bottleneck';
-import type { Clock } from '../clock.ts';
+import { type Clock, steadyTime } from '../clock.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 import { PerilbookError } from '../errors.ts';
 import { CreditReturns } from './credit-returns.ts';
@@ -67,7 +67,7 @@ export class Throttle {
     return this.#available;
   }
 
-  /** Until when nobody starts, milliseconds since the epoch; in the past when nothing is paused. */
+  /** Until when nobody starts, by the steady time; in the past when nothing is paused. */
   get pausedUntil(): number {
     return this.#pausedUntil;
   }
@@ -104,10 +104,10 @@ export class Throttle {
     const excess = this.#available - returnedSince - Math.max(0, remaining);
     if (excess <= 0 || this.#closing.signal.aborted) return;
     this.#give(-excess);
-    this.#returns.add(this.#clock.now() + Math.min(resetMs ?? this.#holdMs, this.#holdMs), excess);
+    this.#returns.add(steadyTime(this.#clock) + Math.min(resetMs ?? this.#holdMs, this.#holdMs), excess);
   }
 
-  /** Nobody starts before `ms` (milliseconds since the epoch). A shorter pause does not end a longer one. */
+  /** Nobody starts before `ms`, by the steady time. A shorter pause does not end a longer one. */
   pauseUntil(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, ms);
   }
@@ -143,7 +143,7 @@ export class Throttle {
       } finally {
         this.#inFlight--;
         // From the end, not the start: the service may count the call at any instant in between.
-        if (held > 0) this.#returns.add(this.#clock.now() + this.#holdMs, held);
+        if (held > 0) this.#returns.add(steadyTime(this.#clock) + this.#holdMs, held);
         held = 0;
       }
     });
@@ -155,7 +155,7 @@ export class Throttle {
   }
 
   #pauseMs(): number {
-    return this.#pausedUntil - this.#clock.now();
+    return this.#pausedUntil - steadyTime(this.#clock);
   }
 
   #give(credits: number): void {

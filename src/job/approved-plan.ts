@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { PerilbookError } from '../errors.ts';
+import { checkOutput, openOutput } from '../rows/output-file.ts';
 import type { Prepared } from './prepare.ts';
 import type { CellTable } from './scan/cell-table.ts';
+import type { Job } from './settings/settings.ts';
 
 /** What a plan file holds beside the plan in words: enough to see that a run is the one that was approved. */
 const planFile = z.strictObject({
@@ -59,18 +61,16 @@ export function approvablePlan(prepared: Prepared, now: number): ApprovedPlan {
   return { perilbook_plan: 1, id, ...body };
 }
 
-/** Writes a plan for approval. @throws OUTPUT_UNWRITABLE */
-export function writePlan(file: string, plan: ApprovedPlan): void {
+/** Writes a plan for approval. @throws OUTPUT_UNWRITABLE, also where it would replace the job's input or store */
+export async function writePlan(file: string, plan: ApprovedPlan, job: Job): Promise<void> {
+  await checkOutput(file, job.input, [job.store]);
+  const output = await openOutput(file, null);
   try {
-    writeFileSync(file, `${JSON.stringify(plan, null, 2)}\n`);
+    await output.write(Buffer.from(`${JSON.stringify(plan, null, 2)}\n`));
+    await output.commit();
   } catch (error) {
-    throw new PerilbookError(
-      'OUTPUT_UNWRITABLE',
-      `The plan cannot be written to ${file}`,
-      'Choose another place with --out.',
-      { file },
-      error,
-    );
+    await output.discard();
+    throw error;
   }
 }
 

@@ -52,7 +52,7 @@ export async function run(
     const { charged, unknown, open } = await store.planSpending(approved.id);
     plan.limit = Math.min(plan.limit, checkApproved(approved, prepared, charged + unknown + open));
   }
-  await checkOutput(job.output, job.input);
+  await checkOutput(job.output, job.input, [job.store]);
   const number = await store.startRun({
     job: job.name,
     input: job.input,
@@ -80,7 +80,8 @@ export async function run(
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: ended });
     return { summary: ended, state, stop };
   } catch (error) {
-    await store.finishRun(number, { state: 'stopped', resumeAfter: null, summary: null });
+    // Where the store itself failed, it fails here too: the first error is the one to tell.
+    await store.finishRun(number, { state: 'stopped', resumeAfter: null, summary: null }).catch(() => {});
     throw error;
   }
 }
@@ -114,6 +115,7 @@ async function buy(
   const parts = {
     ...{ job, store, client, reader, throttles, keyring, clock, random, source, freshness, contents, progress },
     ...{ run: number, budget: plan.limit, places: plan.scan, notice: once(notice) },
+    represents: plan.areas?.represents ?? new Map(),
   };
   try {
     return await buyInRounds(parts, plan, interrupt);

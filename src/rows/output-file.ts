@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { hasSystemCode, PerilbookError } from '../errors.ts';
+import { removeAbandoned, unfinishedName } from './unfinished-outputs.ts';
 
 /** Where an output goes. Nothing of it shows under its name before `commit`. */
 export interface OutputFile {
@@ -20,14 +20,29 @@ export interface InputIdentity {
 }
 
 /** Refuses an output that could not be written, before anything is bought for it: the input itself, a directory, a folder
- * that does not exist or may not be written. Leaves nothing behind. */
-export async function checkOutput(output: string, input: string): Promise<void> {
+ * that does not exist or may not be written, or a database in use, with the files that SQLite keeps beside it. Leaves
+ * nothing behind. */
+export async function checkOutput(output: string, input: string, databases: readonly string[] = []): Promise<void> {
   if (output === '-') return;
+  for (const database of databases) await refuseDatabase(output, database);
   const old = await stat(output).catch(() => undefined);
   // Opening a pipe would wait for its reader.
   if (old && !old.isFile() && !old.isDirectory()) return;
   const file = await openFile(output, input === '-' ? null : ((await stat(input).catch(ignoreMissing)) ?? null));
   await file.discard();
+}
+
+async function refuseDatabase(output: string, database: string): Promise<void> {
+  try {
+    const target = await stat(await resolveLinks(output)).catch(ignoreMissing);
+    for (const end of ['', '-wal', '-shm', '-journal']) {
+      const used = await stat(`${await resolveLinks(database)}${end}`).catch(ignoreMissing);
+      if (!target || !used || target.dev !== used.dev || target.ino !== used.ino) continue;
+      throw unwritable(output, 'holds the store, with all that was paid for', 'Choose another output file.');
+    }
+  } catch (error) {
+    throw asUnwritable(output, error);
+  }
 }
 
 /** Opens the output: a path, or `-` for `stdout`. */
@@ -52,7 +67,8 @@ async function openFile(output: string, input: InputIdentity | null): Promise<Ou
     }
     // A device or a pipe has no place to rename to: it takes the bytes as they come.
     if (old && !old.isFile()) return deviceOutput(output, await open(target, 'w'));
-    const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+    await removeAbandoned(target);
+    const temporary = unfinishedName(target);
     const handle = await open(temporary, 'wx', old ? old.mode & 0o777 : 0o666);
     if (old) await handle.chmod(old.mode & 0o777).catch(() => {});
     return renamedOutput(output, handle, temporary, target);
@@ -171,16 +187,20 @@ function unwritable(file: string, what: string, hint: string, cause?: unknown): 
   return new PerilbookError('OUTPUT_UNWRITABLE', `${file} ${what}`, hint, { file }, cause);
 }
 
+const NO_ROOM = [
+  'does not fit on its disk',
+  'Make room or choose another output file, then run again: nothing is bought twice.',
+] as const;
+
 const REASONS: Readonly<Record<string, readonly [what: string, hint: string]>> = {
   ENOENT: ['lies in a folder that does not exist', 'Create the folder, or choose another output file.'],
   ENOTDIR: ['lies in a folder that does not exist', 'Create the folder, or choose another output file.'],
   EACCES: ['may not be written by this user', 'Choose another output file, or change the permissions of its folder.'],
   EPERM: ['may not be written by this user', 'Choose another output file, or change the permissions of its folder.'],
   EROFS: ['lies on a disk that is read-only', 'Choose another output file.'],
-  ENOSPC: [
-    'does not fit on its disk',
-    'Make room or choose another output file, then run again: nothing is bought twice.',
-  ],
+  ENOSPC: NO_ROOM,
+  EDQUOT: NO_ROOM,
+  EFBIG: NO_ROOM,
   EPIPE: ['was closed by its reader', 'Run again with a reader that takes all rows: nothing is bought twice.'],
 };
 

@@ -1,4 +1,5 @@
 import type { Claim, PeriodSpending, Spending } from './port.ts';
+import type { Recent } from './recent-calls.ts';
 
 /** A little longer than the minute itself, for clocks that tick apart; below the throttle's own margin, so that a single
  * process is paced by its throttle and not by refused claims. */
@@ -10,8 +11,8 @@ export interface Standing {
   readonly run: Spending;
   /** Credits of calls in flight, whose minute has not begun to end. */
   readonly inFlight: number;
-  /** Calls that settled within the last minute, oldest first. */
-  readonly recent: readonly { readonly credits: number; readonly settledAt: number }[];
+  /** Calls that settled within the last minute. */
+  readonly recent: Recent;
 }
 
 export interface Limits {
@@ -38,18 +39,23 @@ export function refusal(
   if (standing.period.exhaustedAt !== null || credits > periodLeft(standing.period, limits))
     return { outcome: 'quota' };
   const window = limits.windowMs + MINUTE_MARGIN_MS;
-  let inWindow = standing.recent.reduce((sum, call) => sum + call.credits, standing.inFlight);
-  for (const call of standing.recent) {
-    if (inWindow + credits <= limits.creditsPerMinute) return null;
+  let inWindow = standing.recent.credits + standing.inFlight;
+  if (inWindow + credits <= limits.creditsPerMinute) return null;
+  for (const call of standing.recent.calls) {
     const ms = call.settledAt + window - now;
     inWindow -= call.credits;
     if (inWindow + credits <= limits.creditsPerMinute) return { outcome: 'wait', ms: Math.max(1, ms) };
   }
   // What is in the way is in flight; it settles in its own time.
-  return inWindow + credits <= limits.creditsPerMinute ? null : { outcome: 'wait', ms: IN_FLIGHT_WAIT_MS };
+  return { outcome: 'wait', ms: IN_FLIGHT_WAIT_MS };
 }
 
 const IN_FLIGHT_WAIT_MS = 250;
+
+/** Credits of the last minute that other runs than this one have spent, or have in flight. */
+export function byOthers({ recent, inFlight, run }: Standing, number: number): number {
+  return recent.credits - recent.creditsOf(number) + Math.max(0, inFlight - run.open);
+}
 
 /** Credits of the period that may still be spent here: one arithmetic for plans and claims. Below 0 when overspent. */
 export function periodLeft(

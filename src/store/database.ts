@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { PerilbookError } from '../errors.ts';
 import { packJsonAnswers } from './pack-json-answers.ts';
+import { asStoreError } from './store-errors.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 
@@ -26,6 +27,7 @@ export function openDatabase(file: string): Database.Database {
   let database: Database.Database | undefined;
   try {
     mkdirSync(dirname(file), { recursive: true });
+    refuseSecondName(file);
     database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = FULL');
@@ -34,7 +36,8 @@ export function openDatabase(file: string): Database.Database {
     return database;
   } catch (error) {
     database?.close();
-    if (error instanceof PerilbookError) throw error;
+    const known = asStoreError(file, error);
+    if (known instanceof PerilbookError) throw known;
     const reason = error instanceof Error ? error.message : String(error);
     throw new PerilbookError(
       'STORE_UNUSABLE',
@@ -44,6 +47,20 @@ export function openDatabase(file: string): Database.Database {
       error,
     );
   }
+}
+
+/** SQLite names the files beside a database after it: two programs that open one file by two names (hard links; links by
+ * name are followed) do not see each other's, and ruin it. */
+function refuseSecondName(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  const names = found?.isFile() ? found.nlink : 1;
+  if (names <= 1) return;
+  throw new PerilbookError(
+    'STORE_UNUSABLE',
+    `The store ${file} is one file under ${names} names (hard links): programs that open it by different ones would ruin it`,
+    'Make a copy of it and name the copy with --store, or remove the other names.',
+    { file },
+  );
 }
 
 function migrate(database: Database.Database, file: string): void {

@@ -1,12 +1,14 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
-import type { Cell } from '../geo/coordinates.ts';
-import { MINUTE_MARGIN_MS, periodLeft, refusal, type Standing } from './admission.ts';
+import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal, type Standing } from './admission.ts';
 import type { cellStatements } from './answers.ts';
+import { areaClaims } from './area-claims.ts';
 import type { areaStatements } from './areas.ts';
 import type { detailsStatements } from './details.ts';
+import { openLedgerClock } from './ledger-clock.ts';
 import type { Charge, Claim, PeriodSpending, Proposal, Settlement, Spending, Terms } from './port.ts';
+import { recentCalls } from './recent-calls.ts';
 
 /** Who holds claims: one process. `isAlive` tells of the owner of another claim whether it may still be at work. */
 export interface Owner {
@@ -61,6 +63,7 @@ export function ledgerStatements(
   clock: Clock,
   owner: Owner,
 ) {
+  const time = openLedgerClock(database, clock);
   const openCallsAt = database.prepare<[number, number, number], OpenCall>(
     "SELECT id, owner, lease_until FROM calls WHERE source = ? AND lat7 = ? AND lng7 = ? AND charge = 'sent'",
   );
@@ -68,9 +71,8 @@ export function ledgerStatements(
   const openCredits = database
     .prepare<[string], number>('SELECT coalesce(sum(open), 0) FROM periods WHERE account = ? AND open > 0')
     .pluck();
-  const recent = database.prepare<[string, number], { credits: number; settledAt: number }>(
-    'SELECT credits, settled_at AS settledAt FROM calls WHERE account = ? AND settled_at > ? AND credits > 0 ORDER BY settled_at',
-  );
+  const recent = recentCalls(database);
+  const inAreas = areaClaims(database, areas);
   const periodRow = database.prepare<[string, number], PeriodRow>(
     `SELECT charged, unknown, open, exhausted_at AS exhaustedAt, exhausted_left AS exhaustedLeft, elsewhere,
        corrected_at AS correctedAt FROM periods WHERE account = ? AND period_start = ?`,
@@ -122,12 +124,13 @@ export function ledgerStatements(
     if (!before) return null;
     add(before.account, before.period_start, before.run, before.charge, -before.credits);
     add(before.account, to.period, before.run, to.charge, to.credits);
+    if (before.charge === 'sent') inAreas.end(call);
     settleCall.run({
       call,
       charge: to.charge,
       credits: to.credits,
       period: to.period,
-      now: clock.now(),
+      now: time.now(),
       outcome: to.outcome,
       requestId: to.requestId ?? null,
     });
@@ -136,7 +139,7 @@ export function ledgerStatements(
 
   /** A claim whose owner died was perhaps sent and perhaps charged: nobody can say, and the ledger says that. */
   function giveUpIfDead(open: OpenCall): boolean {
-    if (open.lease_until > clock.now() && (open.owner === owner.name || owner.isAlive(open.owner))) return false;
+    if (open.lease_until > time.now() && (open.owner === owner.name || owner.isAlive(open.owner))) return false;
     const before = callOf.get(open.id)!;
     move(open.id, {
       charge: 'unknown',
@@ -147,11 +150,15 @@ export function ledgerStatements(
     return true;
   }
 
-  function claimedElsewhere(source: number, { lat7, lng7 }: Cell): boolean {
-    const open = openCallsAt
-      .all(source, lat7, lng7)
-      .filter((call) => call.owner !== owner.name || call.lease_until <= clock.now());
-    return open.filter((call) => !giveUpIfDead(call)).length > 0;
+  /** Whether some of these calls are another's at work. Those of the dead are given up, all of them. */
+  function isAtWork(calls: readonly OpenCall[]): boolean {
+    const others = calls.filter((call) => call.owner !== owner.name || call.lease_until <= time.now());
+    return others.filter((call) => !giveUpIfDead(call)).length > 0;
+  }
+
+  function claimedElsewhere(source: number, { cell, areas: wanted = [] }: Proposal): boolean {
+    if (isAtWork(openCallsAt.all(source, cell.lat7, cell.lng7))) return true;
+    return wanted.some((area) => isAtWork(inAreas.open(source, area)));
   }
 
   function period(account: string, start: number): PeriodSpending {
@@ -166,11 +173,13 @@ export function ledgerStatements(
   }
 
   function standing(terms: Terms): Standing {
+    const minute = recent(terms.account, time.now() - RATE_WINDOW_MS - MINUTE_MARGIN_MS);
+    time.catchUp(minute.latest);
     return {
       period: period(terms.account, terms.period.start),
       run: runOf.get(terms.run)!,
       inFlight: openCredits.get(terms.account)!,
-      recent: recent.all(terms.account, clock.now() - RATE_WINDOW_MS - MINUTE_MARGIN_MS),
+      recent: minute,
     };
   }
 
@@ -180,10 +189,11 @@ export function ledgerStatements(
     if (known && wanted.some(({ topic, freshSince }) => (known.answers.get(topic)?.asOf ?? -1) >= freshSince)) {
       return { outcome: 'answered' };
     }
-    if (claimedElsewhere(terms.source, cell)) return { outcome: 'claimed' };
+    if (proposal.areas?.some((area) => inAreas.isAnswered(terms.source, area))) return { outcome: 'answered' };
+    if (claimedElsewhere(terms.source, proposal)) return { outcome: 'claimed' };
     const limits = { ...terms, windowMs: RATE_WINDOW_MS };
     const now = standing(terms);
-    const refused = refusal(now, limits, credits, clock.now());
+    const refused = refusal(now, limits, credits, time.now());
     if (refused) return refused;
     const { lastInsertRowid } = insertCall.run({
       run: terms.run,
@@ -198,11 +208,12 @@ export function ledgerStatements(
       price: credits,
       owner: owner.name,
       now: clock.now(),
-      lease: clock.now() + terms.leaseMs,
+      lease: time.now() + terms.leaseMs,
       left: periodLeft(now.period, terms),
     });
+    for (const area of proposal.areas ?? []) inAreas.add(Number(lastInsertRowid), terms.source, area);
     add(terms.account, terms.period.start, terms.run, 'sent', credits);
-    return { outcome: 'granted', call: Number(lastInsertRowid) };
+    return { outcome: 'granted', call: Number(lastInsertRowid), byOthers: byOthers(now, terms.run) };
   }
 
   function settle(settlement: Settlement): void {

@@ -41,19 +41,34 @@ export interface Proposal {
   readonly credits: number;
   /** Fingerprint of the API key that will be used, never the key. */
   readonly key: string;
-  /** The topics that the call is bought for, each with the oldest time at which an answer would still do. */
-  readonly wanted: readonly { readonly topic: TopicSlug; readonly freshSince: number }[];
+  /** The topics that the call is bought for. */
+  readonly wanted: readonly Wanted[];
+  /** The areas that the call is made for as well: its answer is to serve other cells of them. */
+  readonly areas?: readonly AreaWanted[];
+}
+
+/** A topic, and the oldest time at which an answer to it would still do. */
+export interface Wanted {
+  readonly topic: TopicSlug;
+  readonly freshSince: number;
+}
+
+/** What of a proposal's topics is wanted for a whole area, e.g. `tract 06037106111`. */
+export interface AreaWanted {
+  readonly area: string;
+  readonly wanted: readonly Wanted[];
 }
 
 /**
- * - `granted`: the intent is durable; the call may be sent.
- * - `answered`: since it was planned, some wanted topic was answered by another run: plan the cell again.
- * - `claimed`: another run is buying at this cell: come back later.
+ * - `granted`: the intent is durable; the call may be sent. `byOthers`: credits of the minute that other runs have spent.
+ * - `answered`: since it was planned, some wanted topic was answered by another run, at this cell or for its area: plan
+ *   the cell again.
+ * - `claimed`: another run is buying at this cell, or for its area: come back later.
  * - `wait`: the minute is full; try again in `ms`.
  * - `quota`, `budget`: the period's or the run's credits do not reach.
  */
 export type Claim =
-  | { readonly outcome: 'granted'; readonly call: number }
+  | { readonly outcome: 'granted'; readonly call: number; readonly byOthers: number }
   | { readonly outcome: 'answered' }
   | { readonly outcome: 'claimed' }
   | { readonly outcome: 'wait'; readonly ms: number }

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import type { Scope } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
@@ -11,6 +12,7 @@ import { newAnswerSpan, nextAnswer } from './packed-answers.ts';
 import type { Charge, Store, StoreStats } from './port.ts';
 import { runStatements } from './runs.ts';
 import { correctionStatement, readStatement } from './statement.ts';
+import { asStoreError, withStoreErrors } from './store-errors.ts';
 import { storedTexts } from './texts.ts';
 
 /** How long a refused scope is believed. Keys are given new scopes now and then, and asking again is free (403). */
@@ -26,11 +28,19 @@ const CELLS_PER_PAGE = 1_000;
  */
 export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthOf: WidthOf = () => null): Store {
   const database = openDatabase(file);
+  try {
+    return withStoreErrors(file, storeOn(database, file, clock, owner, widthOf));
+  } catch (error) {
+    database.close();
+    throw asStoreError(file, error);
+  }
+}
+
+function storeOn(database: Database.Database, file: string, clock: Clock, owner: Owner, widthOf: WidthOf): Store {
   const texts = storedTexts(database, file);
   const cells = cellStatements(database, texts, widthOf);
   const areas = areaStatements(database);
   const details = detailsStatements(database);
-  const ledger = ledgerStatements(database, cells, areas, details, clock, owner);
   const runs = runStatements(database, clock, owner.name);
   const correct = correctionStatement(database, clock);
 
@@ -67,6 +77,7 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
       throw error;
     }
   };
+  const ledger = immediately(() => ledgerStatements(database, cells, areas, details, clock, owner));
   immediately(() => ledger.giveUpDead());
 
   return {

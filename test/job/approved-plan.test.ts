@@ -20,7 +20,11 @@ function setUp(t: TestContext) {
     folder,
     clock,
     book,
-    plan: (...words: string[]) => perilbook(['plan', ...common, '--out', 'plan.json', ...words], { folder, clock }),
+    plan: (...words: string[]) =>
+      perilbook(['plan', ...common, ...(words.includes('--out') ? [] : ['--out', 'plan.json']), ...words], {
+        folder,
+        clock,
+      }),
     run: (...words: string[]) =>
       perilbook(['run', ...common, '--plan', 'plan.json', '--json', ...words], { folder, clock }),
     approved: () => JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8')),
@@ -76,4 +80,18 @@ test('a file that is no plan is refused', async (t) => {
   const { folder, run } = setUp(t);
   writeFileSync(join(folder, 'plan.json'), '{"perilbook_plan": 2}');
   assert.match((await run()).stderr, /no plan of this version/);
+});
+
+test('a plan is never written over the input or the store', async (t) => {
+  const { folder, plan } = setUp(t);
+  const before = readFileSync(join(folder, 'book.csv'));
+  await plan();
+  for (const name of ['book.csv', 'store.db']) {
+    const bytes = readFileSync(join(folder, name));
+    const { code, stderr } = await plan('--out', name);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /is the input itself|holds the store/);
+    assert.ok(readFileSync(join(folder, name)).subarray(0, 100).equals(bytes.subarray(0, 100)), name);
+  }
+  assert.ok(readFileSync(join(folder, 'book.csv')).equals(before));
 });

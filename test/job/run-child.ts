@@ -17,6 +17,8 @@ export interface ChildTask {
   readonly creditsPerMonth: number;
   readonly creditsPerMinute: number;
   readonly clock: { readonly start: number; readonly factor: number; readonly origin: number };
+  /** Default: store.db, which the desk has open too. */
+  readonly store?: string;
 }
 
 if (process.argv[2] !== undefined) {
@@ -30,7 +32,7 @@ if (process.argv[2] !== undefined) {
       return false;
     }
   };
-  const store = openSqliteStore(`${task.folder}/store.db`, clock, { name: owner, isAlive });
+  const store = openSqliteStore(`${task.folder}/${task.store ?? 'store.db'}`, clock, { name: owner, isAlive });
   const job = makeJob(
     [
       {

@@ -15,7 +15,7 @@ function doubling(isLarge: (asked: number) => boolean = () => false) {
   return { ask, batches };
 }
 
-test('calls of one turn are answered together, up to 32, each with its own answer', async () => {
+test('calls of one turn are answered together, up to 64, each with its own answer', async () => {
   const { ask, batches } = doubling();
   const numbers = Array.from({ length: 70 }, (_, index) => index);
   assert.deepEqual(
@@ -24,7 +24,7 @@ test('calls of one turn are answered together, up to 32, each with its own answe
   );
   assert.deepEqual(
     batches.map(({ length }) => length),
-    [32, 32, 6],
+    [64, 6],
   );
 });
 

@@ -66,6 +66,49 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.equal(third!.outcome, 'answered');
   });
 
+  it('a call that is made for an area holds back those for the same area and topics, at whatever cell', async (world) => {
+    const { store, another, terms, propose, clock } = world;
+    const area = 'tract 06037106111';
+    const forArea = (cell: Cell, topic: 'wildfire' | 'hail' = 'wildfire', freshSince = clock.now()) => ({
+      ...{ ...propose(cell, 'single'), call: { kind: 'single', topic } as const, wanted: [{ topic, freshSince }] },
+      areas: [{ area, wanted: [{ topic, freshSince }] }],
+    });
+    const other = another('b');
+    const [first] = await store.claim(await terms(), [forArea(LA)]);
+    assert.equal(first!.outcome, 'granted');
+    const ofOther = await terms(other);
+    const [second, otherTopic] = await other.claim(ofOther, [forArea(NY), forArea(NY, 'hail')]);
+    assert.deepEqual([second!.outcome, otherTopic!.outcome], ['claimed', 'granted']);
+    // A cell that is bought for itself does not wait for its area.
+    const elsewhere: Cell = { lat7: 400_000_000, lng7: -1_000_000_000 };
+    const [plain] = await other.claim(ofOther, [propose(elsewhere, 'single')]);
+    assert.equal(plain!.outcome, 'granted');
+    const answers = [{ topic: 'wildfire' as const, asOf: clock.now(), fields: ['Very Low', 0, null] }];
+    const settled = { ...charged(first!, clock, 1), areas: [{ area, answers, comparableSince: 0 }] };
+    await store.settle([settled, charged(otherTopic!, clock, 1)]);
+    const [third, stale] = await other.claim(ofOther, [forArea(NY), forArea(NY, 'wildfire', clock.now() + 1)]);
+    assert.deepEqual([third!.outcome, stale!.outcome], ['answered', 'granted']);
+  });
+
+  it('the claim of an area ends with its process, and with a call that failed', async (world) => {
+    const { store, another, terms, propose } = world;
+    const forArea = (cell: Cell) => {
+      const proposal = propose(cell, 'standard');
+      return { ...proposal, areas: [{ area: 'county 06037', wanted: proposal.wanted }] };
+    };
+    await store.claim(await terms(), [forArea(LA)]);
+    const other = another('b');
+    const ofOther = await terms(other);
+    assert.equal((await other.claim(ofOther, [forArea(NY)]))[0]!.outcome, 'claimed');
+    world.alive.delete('a');
+    const [taken] = await other.claim(ofOther, [forArea(NY)]);
+    assert.ok(taken?.outcome === 'granted');
+    const free = { charge: 'free', credits: 0, outcome: '502', answers: [], failures: [] } as const;
+    await other.settle([{ ...free, call: taken.call, period: ofOther.period }]);
+    const third = another('c');
+    assert.equal((await third.claim(await terms(third), [forArea(LA)]))[0]!.outcome, 'granted');
+  });
+
   it('the claim of a process that died becomes unknown, counts as spent, and frees the cell', async (world) => {
     const { store, another, terms, propose, clock } = world;
     await store.claim(await terms(), [propose(LA, 'standard')]);

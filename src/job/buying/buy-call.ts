@@ -1,3 +1,4 @@
+import { steadyTime } from '../../clock.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { isAllRejected, isDown, isTopicDown, observe, observeSecondLook } from '../../fetch/breaker.ts';
@@ -14,7 +15,7 @@ import {
 import type { Permit } from '../../fetch/throttle.ts';
 import type { Verdict } from '../../fetch/verdict.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
-import type { Proposal } from '../../store/port.ts';
+import type { Claim, Proposal } from '../../store/port.ts';
 import type { Key } from '../planning/keyring.ts';
 import type { Taken } from '../reading/taken.ts';
 import type { Account } from '../settings/accounts.ts';
@@ -62,7 +63,7 @@ export async function buyCall(buying: Buying, request: Request, spending: { cred
     tried = attempt.decision.tried;
     if (attempt.decision.rate) {
       progress.slowedDown++;
-      throttle.pauseUntil(clock.now() + attempt.decision.afterMs);
+      throttle.pauseUntil(steadyTime(clock) + attempt.decision.afterMs);
     }
     await clock.sleep(attempt.decision.afterMs, buying.signal);
     if (buying.signal.aborted) return { end: 'stopped' };
@@ -74,8 +75,12 @@ export interface Request {
   readonly cell: Cell;
   readonly call: Call;
   readonly wanted: Proposal['wanted'];
+  /** What of it is asked for whole areas. */
+  readonly areas: NonNullable<Proposal['areas']>;
   readonly policy: RetryPolicy;
 }
+
+type Granted = Extract<Claim, { outcome: 'granted' }>;
 
 interface Order extends Request {
   readonly key: Key;
@@ -91,7 +96,7 @@ async function attemptCall(
 ): Promise<Attempt> {
   const { job, client, reader, clock, progress, random } = buying.parts;
   const claimed = await claimCall(buying, order);
-  if (typeof claimed !== 'number') {
+  if (!('byOthers' in claimed)) {
     permit.refund();
     return claimed;
   }
@@ -108,7 +113,7 @@ async function attemptCall(
   const slowedDownMs = cameAt - (buying.slowedDownSince ?? cameAt);
   const { tried, policy } = order;
   const decision = verdict.kind === 'answered' ? null : decide({ verdict, tried, policy, random, slowedDownMs });
-  const settlement = settlementOf(buying, order, claimed, verdict, decision);
+  const settlement = settlementOf(buying, order, claimed.call, verdict, decision);
   await buying.settle(settlement);
   progress.callsInFlight--;
   progress.calls++;
@@ -116,23 +121,30 @@ async function attemptCall(
   else progress.creditsSpent += settlement.credits;
   spending.credits += settlement.credits;
   permit.refund(Math.max(0, permit.credits - settlement.credits));
-  if (verdict.rate.remaining !== null)
-    buying.parts.throttles.get(order.account.account)!.correct(verdict.rate.remaining, verdict.rate.resetMs, permit);
+  if (verdict.rate.remaining !== null) {
+    // What other runs on this store spend, the ledger holds back, call by call. Held back here as well it would be until the
+    // minute's end, and whoever had spent least of the one minute would come last in the next.
+    const remaining = verdict.rate.remaining + claimed.byOthers;
+    buying.parts.throttles.get(order.account.account)!.correct(remaining, verdict.rate.resetMs, permit);
+  }
   if (verdict.discrepancy !== null) buying.parts.notice(verdict.discrepancy);
   if (decision?.next === 'retry') return { end: 'retry', decision };
   return afterCall(buying, order, verdict, decision);
 }
 
-/** The number of the ledger row, or why there is none. Waits for the minute while another process fills it. */
-async function claimCall(buying: Buying, { cell, call, key, account, wanted }: Order): Promise<number | Attempt> {
+/** The claim, or why there is none. Waits for the minute while another process fills it. */
+async function claimCall(
+  buying: Buying,
+  { cell, call, key, account, wanted, areas }: Order,
+): Promise<Granted | Attempt> {
   const credits = CREDITS[call.kind];
   for (;;) {
     if (buying.signal.aborted) return { end: 'stopped' };
     if (!buying.canAfford(key.account ?? null, credits)) return { end: 'other-account' };
-    const claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted });
+    const claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted, areas });
     switch (claim.outcome) {
       case 'granted':
-        return claim.call;
+        return claim;
       case 'answered':
         return { end: 'changed' };
       case 'claimed':

@@ -1,9 +1,11 @@
 import type { Call } from '../../contract/credits.ts';
+import { inBoth, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { isTopicDown } from '../../fetch/breaker.ts';
 import { RETRY_POLICY, SECOND_LOOK_POLICY } from '../../fetch/retry.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import { cheapestCalls, type Market } from '../../plan/cheapest-calls.ts';
+import { answeredMeanwhile, areasToClaim } from '../planning/area-plan.ts';
 import { missingTopics } from '../planning/freshness.ts';
 import { buyCall } from './buy-call.ts';
 import type { Buying } from './buying.ts';
@@ -35,7 +37,9 @@ async function buyCalls(
   lacking: readonly TopicSlug[],
   spending: { credits: number },
 ): Promise<CellEnd> {
-  const { freshness, store, source } = buying.parts;
+  const { freshness, store, source, places, represents } = buying.parts;
+  const number = places.cells.numberOf(cell);
+  const represented = represents.get(number) ?? 0;
   let missing = [...lacking];
   const secondLook = new Set<TopicSlug>();
   const had = new Set<Bundle>();
@@ -47,7 +51,8 @@ async function buyCalls(
     const wanted = topics.map((topic) => ({ topic, freshSince: freshness.freshSince(topic) }));
     const isSecondLook = call.kind === 'single' && secondLook.has(call.topic);
     const policy = isSecondLook ? SECOND_LOOK_POLICY : RETRY_POLICY;
-    const result = await buyCall(buying, { cell, call, wanted, policy }, spending);
+    const areas = represented === 0 ? [] : areasToClaim(places.areas, number, represented, wanted);
+    const result = await buyCall(buying, { cell, call, wanted, areas, policy }, spending);
     if (call.kind !== 'single' && result.end === 'answered') had.add(call.kind);
     if (call.kind !== 'single' && result.end === 'failed') for (const kind of BUNDLES) had.add(kind);
     switch (result.end) {
@@ -62,7 +67,11 @@ async function buyCalls(
         break;
       case 'changed': {
         const [record] = await store.read(source, [cell]);
-        missing = missing.filter((topic) => missingTopics(record ?? null, [topic], freshness).length > 0);
+        const served = await answeredMeanwhile(places.areas, number, represented, store, source, freshness);
+        missing = missing.filter(
+          (topic) =>
+            missingTopics(record ?? null, [topic], freshness).length > 0 && inBoth(served, topicSet([topic])) === 0,
+        );
         break;
       }
       case 'rejected':

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
+import type { TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type Breaker, HEALTHY } from '../../fetch/breaker.ts';
 import { type Client, TIMEOUTS } from '../../fetch/client.ts';
@@ -60,6 +61,8 @@ export interface BuyingParts {
   readonly contents: BundleContents;
   /** The cells of the book, and the areas that they lie in. */
   readonly places: Pick<Scan, 'cells' | 'areas'>;
+  /** The topics that cells are asked about for their areas, by the cell's number. */
+  readonly represents: ReadonlyMap<number, TopicSet>;
   readonly progress: Progress;
   /** Told of what the user should know at once: a key refused, a scope missing, a topic down. */
   readonly notice: (message: string) => void;

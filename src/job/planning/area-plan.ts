@@ -1,9 +1,9 @@
 import { areaAnswer, areaLevelOf, areaSuffices } from '../../columns/area-fields.ts';
 import type { Answer, CellRecord } from '../../contract/answer.ts';
-import { inBoth, type TopicSet, topicSet } from '../../contract/topic-set.ts';
+import { inBoth, type TopicSet, topicSet, topicsIn } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { AreaLevel } from '../../geo/area-codes.ts';
-import type { AreaAnswers, AreaRecord, Store } from '../../store/port.ts';
+import type { AreaAnswers, AreaRecord, Proposal, Store } from '../../store/port.ts';
 import type { AreaTable } from '../scan/area-table.ts';
 import type { Scan } from '../scan/scan.ts';
 import type { Job } from '../settings/settings.ts';
@@ -24,6 +24,8 @@ export interface AreaPlan {
   readonly verified: number;
   /** Cells that are spared some topic. */
   readonly spared: number;
+  /** The topics that a cell is asked about for its areas, by the cell's number. */
+  readonly represents: ReadonlyMap<number, TopicSet>;
 }
 
 /** The topics of a level that an area's answer settles for this job. */
@@ -59,13 +61,12 @@ export function spareByAreas(
   freshness: Freshness,
 ): AreaPlan {
   const asked = new Map<string, TopicSet>();
-  let representatives = 0;
+  const represents = new Map<number, TopicSet>();
   let verified = 0;
   let spared = 0;
   for (const cell of order) {
     const { lat7, lng7 } = cells.cell(cell);
     const verify = isChosen(lat7, lng7, job.areas!.verify);
-    let represents = false;
     let isVerified = false;
     let isSpared = false;
     for (const level of LEVELS) {
@@ -77,7 +78,7 @@ export function spareByAreas(
       const served = asked.get(area) ?? freshTopics(record, freshness);
       const both = inBoth(lacking, served);
       asked.set(area, served + lacking - both);
-      if (lacking > both) represents = true;
+      if (lacking > both) represents.set(cell, (represents.get(cell) ?? 0) + lacking - both);
       if (both === 0) continue;
       if (verify) {
         isVerified = true;
@@ -86,11 +87,10 @@ export function spareByAreas(
       missing[cell]! -= both;
       isSpared = true;
     }
-    if (represents) representatives++;
     if (isVerified) verified++;
     if (isSpared) spared++;
   }
-  return { representatives, verified, spared };
+  return { representatives: represents.size, verified, spared, represents };
 }
 
 function freshTopics(record: AreaRecord | undefined, freshness: Freshness): TopicSet {
@@ -117,6 +117,43 @@ export function areasToSettle(
     const shared = answers.filter(({ topic }) => areaLevelOf(topic) === level).map(areaAnswer);
     return area === null || shared.length === 0 ? [] : [{ area, answers: shared, comparableSince }];
   });
+}
+
+/** What of a call's topics is asked for the areas of its cell, as the call's claim wants it. */
+export function areasToClaim(
+  areas: AreaTable,
+  cell: number,
+  represented: TopicSet,
+  wanted: Proposal['wanted'],
+): NonNullable<Proposal['areas']> {
+  return LEVELS.flatMap((level) => {
+    const area = areas.of(cell, level);
+    const shared = wanted.filter(
+      ({ topic }) => areaLevelOf(topic) === level && inBoth(represented, topicSet([topic])) > 0,
+    );
+    return area === null || shared.length === 0 ? [] : [{ area, wanted: shared }];
+  });
+}
+
+/** The topics that a cell was to be asked about for its areas, and that another run has asked about meanwhile. */
+export async function answeredMeanwhile(
+  areas: AreaTable,
+  cell: number,
+  represented: TopicSet,
+  store: Store,
+  source: number,
+  freshness: Freshness,
+): Promise<TopicSet> {
+  let answered = 0;
+  for (const level of LEVELS) {
+    const area = areas.of(cell, level);
+    if (area === null || represented === 0) continue;
+    const [record] = await store.readAreas(source, [area]);
+    if (!record || record.mismatchedAt !== null) continue;
+    const ofLevel = topicsIn(freshTopics(record, freshness)).filter((topic) => areaLevelOf(topic) === level);
+    answered += inBoth(represented, topicSet(ofLevel));
+  }
+  return answered;
 }
 
 /** A cell's record with what its areas add: only topics that it has no fresh answer to, only areas that agree. */

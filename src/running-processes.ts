@@ -1,0 +1,31 @@
+import { readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+let machine: string | undefined;
+
+/**
+ * Names the machine, and in it the space of process numbers: containers that share a host's name may each have a process 1,
+ * and know nothing of one another's.
+ */
+export function machineName(): string {
+  machine ??= hostname() + pidNamespace();
+  return machine;
+}
+
+/** Whether a process of this machine is there. True where that cannot be told. */
+export function isProcessRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** Linux alone has such namespaces. */
+function pidNamespace(): string {
+  try {
+    return `.${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`;
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,44 @@
+import type Database from 'better-sqlite3';
+import { inBoth, type TopicSet, topicSet } from '../contract/topic-set.ts';
+import type { areaStatements } from './areas.ts';
+import type { AreaWanted } from './port.ts';
+
+/** A call in flight that is made for an area. */
+export interface OpenAreaCall {
+  readonly id: number;
+  readonly owner: string;
+  readonly lease_until: number;
+}
+
+/** Which areas are being asked about; every function runs inside the caller's transaction. */
+export function areaClaims(database: Database.Database, areas: ReturnType<typeof areaStatements>) {
+  const openAt = database.prepare<[number, string], OpenAreaCall & { readonly topics: TopicSet }>(
+    `SELECT calls.id, owner, lease_until, topics FROM area_claims JOIN calls ON calls.id = area_claims.call
+     WHERE area_claims.source = ? AND area = ?`,
+  );
+  const insert = database.prepare('INSERT INTO area_claims (call, source, area, topics) VALUES (?, ?, ?, ?)');
+  const remove = database.prepare('DELETE FROM area_claims WHERE call = ?');
+  const topicsOf = ({ wanted }: AreaWanted): TopicSet => topicSet(wanted.map(({ topic }) => topic));
+
+  return {
+    /** Whether an area has meanwhile a fresh answer to something that is wanted for it. One that was answered in two ways
+     * serves nobody. */
+    isAnswered(source: number, { area, wanted }: AreaWanted): boolean {
+      const known = areas.read(source, area);
+      if (!known || known.mismatchedAt !== null) return false;
+      return wanted.some(({ topic, freshSince }) => (known.answers.get(topic)?.asOf ?? -1) >= freshSince);
+    },
+    /** Calls in flight that ask for some of the same topics of the area. */
+    open(source: number, wanted: AreaWanted): OpenAreaCall[] {
+      const topics = topicsOf(wanted);
+      return openAt.all(source, wanted.area).filter((call) => inBoth(call.topics, topics) > 0);
+    },
+    add(call: number, source: number, wanted: AreaWanted): void {
+      insert.run(call, source, wanted.area, topicsOf(wanted));
+    },
+    /** The call has an outcome. */
+    end(call: number): void {
+      remove.run(call);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import Database from 'better-sqlite3';
+import { PerilbookError } from '../errors.ts';
+import type { Store } from './port.ts';
+
+const RUN_AGAIN = 'then run again: what was answered is kept, and calls without an outcome are listed as unknown.';
+
+/** What SQLite's codes mean to a user, by their beginnings; the rest (a constraint, a mistake in a statement) are bugs. */
+const REASONS: readonly (readonly [code: string, what: string, hint: string])[] = [
+  ['SQLITE_FULL', 'has no room left on its disk', `Make room, ${RUN_AGAIN}`],
+  ['SQLITE_IOERR', 'cannot be read or written', `Check its disk (is it full?), ${RUN_AGAIN}`],
+  ['SQLITE_READONLY', 'may not be written', `Change its permissions and those of its folder, ${RUN_AGAIN}`],
+  ['SQLITE_PERM', 'may not be written', `Change its permissions and those of its folder, ${RUN_AGAIN}`],
+  ['SQLITE_CANTOPEN', 'cannot be opened', `Check its folder and the permissions, ${RUN_AGAIN}`],
+  ['SQLITE_BUSY', 'is held by another program', `Let that program end, ${RUN_AGAIN}`],
+  [
+    'SQLITE_CORRUPT',
+    'is damaged',
+    'Put back a copy of it, or name another file with --store; the answers in it are lost.',
+  ],
+  ['SQLITE_NOTADB', 'is no database', 'Put back a copy of it, or name another file with --store.'],
+];
+
+/** An error of SQLite's as the user can act on it; any other as it is. */
+export function asStoreError(file: string, error: unknown): unknown {
+  if (!(error instanceof Database.SqliteError)) return error;
+  const reason = REASONS.find(([code]) => error.code.startsWith(code));
+  if (reason === undefined) return error;
+  const [, what, hint] = reason;
+  return new PerilbookError('STORE_UNUSABLE', `The store ${file} ${what}: ${error.message}`, hint, { file }, error);
+}
+
+/** The store with the errors of its disk told as our own. */
+export function withStoreErrors(file: string, store: Store): Store {
+  const told = <Given extends unknown[], T>(work: (...given: Given) => Promise<T>) => {
+    return async (...given: Given): Promise<T> => {
+      try {
+        return await work(...given);
+      } catch (error) {
+        throw asStoreError(file, error);
+      }
+    };
+  };
+  return {
+    ...store,
+    source: told(store.source),
+    read: told(store.read),
+    readWanted: told(store.readWanted),
+    readAreas: told(store.readAreas),
+    claim: told(store.claim),
+    settle: told(store.settle),
+    bundleContents: told(store.bundleContents),
+    refusedScopes: told(store.refusedScopes),
+    spending: told(store.spending),
+    statement: told(store.statement),
+    correct: told(store.correct),
+    startRun: told(store.startRun),
+    finishRun: told(store.finishRun),
+    runs: told(store.runs),
+    runSpending: told(store.runSpending),
+    planSpending: told(store.planSpending),
+    stats: told(store.stats),
+    prune: told(store.prune),
+    async *cells() {
+      yield* toldWhile(file, store.cells());
+    },
+    async *details() {
+      yield* toldWhile(file, store.details());
+    },
+  };
+}
+
+async function* toldWhile<T>(file: string, stream: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw asStoreError(file, error);
+  }
+}

@@ -1,0 +1,389 @@
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { gateBefore } from '../cli/bin-process.ts';
+import { column } from '../job/desk.ts';
+import {
+  CELLS,
+  type DiskRun,
+  type DiskScene,
+  holds,
+  mountAt,
+  OLD_OUTPUT,
+  PRICE,
+  SOCKETS,
+  setDiskScene,
+} from './disk-scene.ts';
+
+const timeout = 90_000;
+const NO_SHELL_LIMITS = process.platform === 'win32' && 'no ulimit';
+const OUTPUT = 'OUTPUT_UNWRITABLE';
+const STORE = 'STORE_UNUSABLE';
+
+interface Fault {
+  readonly what: string;
+  /** Makes the fault; a text says why it cannot be made here. */
+  readonly make: (scene: DiskScene, t: TestContext) => DiskRun | string;
+  readonly code: string;
+  readonly message: RegExp;
+  readonly hint: RegExp;
+  /** Most credits that the service may have charged: nothing, where all is known before the first call. */
+  readonly mayCost?: number;
+  readonly skip?: string | false;
+}
+
+/** Makes a store with all answers of half the book in it. */
+async function boughtStore(scene: DiskScene): Promise<void> {
+  const half = readFileSync(scene.path('input.csv'), 'utf8').split('\n', CELLS / 2 + 1);
+  writeFileSync(scene.path('input.half.csv'), `${half.join('\n')}\n`);
+  const { code, stderr } = await scene.run({ job: { input: 'input.half.csv', output: 'half.csv' } });
+  assert.equal(code, 0, stderr);
+}
+
+const nobody = (scene: DiskScene, run: DiskRun = {}): DiskRun => {
+  // What the run needs besides the fault: to read its job and book, and to write elsewhere in the folder.
+  chmodSync(scene.folder, 0o777);
+  return { preload: ['another-user.ts'], ...run };
+};
+
+const FAULTS: readonly Fault[] = [
+  {
+    what: 'the output lies in a folder that is missing',
+    make: () => ({ job: { output: 'missing/output.csv' } }),
+    code: OUTPUT,
+    message: /folder that does not exist/,
+    hint: /Create the folder/,
+  },
+  {
+    what: 'the output lies below a file',
+    make: () => ({ job: { output: 'input.csv/output.csv' } }),
+    code: OUTPUT,
+    message: /folder that does not exist/,
+    hint: /choose another/,
+  },
+  {
+    what: "the output's folder may not be written by this user",
+    make: (scene) => {
+      mkdirSync(scene.path('closed'));
+      chmodSync(scene.path('closed'), 0o555);
+      return nobody(scene, { job: { output: 'closed/output.csv' } });
+    },
+    code: OUTPUT,
+    message: /may not be written by this user/,
+    hint: /permissions of its folder/,
+  },
+  {
+    what: "the output's disk is read-only",
+    make: (scene, t) => {
+      mkdirSync(scene.path('frozen'));
+      const isMounted = mountAt(t, scene.path('frozen'), '-t', 'tmpfs', '-o', 'ro', 'none');
+      return isMounted ? { job: { output: 'frozen/output.csv' } } : 'nothing can be mounted here';
+    },
+    code: OUTPUT,
+    message: /read-only/,
+    hint: /Choose another output file/,
+  },
+  {
+    what: 'the output is the input',
+    make: () => ({ job: { output: 'input.csv' } }),
+    code: OUTPUT,
+    message: /is the input itself/,
+    hint: /Choose another/,
+  },
+  {
+    what: 'the output is a link to the input',
+    make: (scene) => {
+      symlinkSync('input.csv', scene.path('link.csv'));
+      return { job: { output: 'link.csv' } };
+    },
+    code: OUTPUT,
+    message: /is the input itself/,
+    hint: /Choose another/,
+  },
+  {
+    what: 'the output is another name of the input',
+    make: (scene) => {
+      linkSync(scene.path('input.csv'), scene.path('second.csv'));
+      return { job: { output: 'second.csv' } };
+    },
+    code: OUTPUT,
+    message: /is the input itself/,
+    hint: /Choose another/,
+  },
+  ...['disk.db', 'disk.db-wal'].map(
+    (output): Fault => ({
+      what: `the output is the store (${output})`,
+      make: () => ({ job: { output } }),
+      code: OUTPUT,
+      message: /holds the store/,
+      hint: /Choose another output file/,
+    }),
+  ),
+  {
+    what: 'the output is a link to the store',
+    make: (scene) => {
+      symlinkSync('disk.db', scene.path('link.csv'));
+      return { job: { output: 'link.csv' } };
+    },
+    code: OUTPUT,
+    message: /holds the store/,
+    hint: /Choose another output file/,
+  },
+  {
+    what: 'the output is a loop of links',
+    make: (scene) => {
+      symlinkSync('b.csv', scene.path('a.csv'));
+      symlinkSync('a.csv', scene.path('b.csv'));
+      return { job: { output: 'a.csv' } };
+    },
+    code: OUTPUT,
+    message: /loop of links|ELOOP/,
+    hint: /Choose another output file/,
+  },
+  {
+    what: 'the disk is full while the output is written (a file size limit)',
+    skip: NO_SHELL_LIMITS,
+    make: (scene) => {
+      // Rows enough that the output, and it alone, outgrows eight mebibytes.
+      const [head, ...rows] = readFileSync(scene.path('input.csv'), 'utf8').trimEnd().split('\n');
+      writeFileSync(scene.path('input.csv'), `${head}\n${`${rows.join('\n')}\n`.repeat(12)}`);
+      return { shell: "ulimit -f 8192; trap '' XFSZ;" };
+    },
+    code: OUTPUT,
+    message: /does not fit on its disk/,
+    hint: /run again: nothing is bought twice/,
+    mayCost: PRICE,
+  },
+  {
+    what: 'the disk is full while the output is written (a small disk)',
+    make: (scene, t) => {
+      mkdirSync(scene.path('small'));
+      const isMounted = mountAt(t, scene.path('small'), '-t', 'tmpfs', '-o', 'size=64k', 'none');
+      return isMounted ? { job: { output: 'small/output.csv' } } : 'nothing can be mounted here';
+    },
+    code: OUTPUT,
+    message: /does not fit on its disk/,
+    hint: /run again: nothing is bought twice/,
+    mayCost: PRICE,
+  },
+  {
+    what: 'the store lies below a file',
+    make: () => ({ job: { store: 'input.csv/store.db' } }),
+    code: STORE,
+    message: /cannot be made/,
+    hint: /--store/,
+  },
+  {
+    what: 'the store is a folder',
+    make: (scene) => {
+      mkdirSync(scene.path('folder.db'));
+      return { job: { store: 'folder.db' } };
+    },
+    code: STORE,
+    message: /cannot be opened/,
+    hint: /Check/,
+  },
+  {
+    what: 'the store is the input',
+    make: () => ({ job: { store: 'input.csv' } }),
+    code: STORE,
+    message: /is no database/,
+    hint: /--store/,
+  },
+  {
+    what: 'the store may not be written by this user',
+    make: (scene) => {
+      new Database(scene.path('closed.db')).exec('CREATE TABLE t (a)').close();
+      chmodSync(scene.path('closed.db'), 0o444);
+      if (process.getuid?.() === 0) chownSync(scene.path('closed.db'), 0, 0);
+      return nobody(scene, { job: { store: 'closed.db' } });
+    },
+    code: STORE,
+    message: /may not be written/,
+    hint: /permissions/,
+  },
+  {
+    what: "the store's disk is full from the beginning (a file size limit)",
+    skip: NO_SHELL_LIMITS,
+    make: () => ({ shell: "ulimit -f 16; trap '' XFSZ;" }),
+    code: STORE,
+    message: /cannot be read or written/,
+    hint: /is it full/,
+  },
+  {
+    what: 'the store under two names',
+    make: (scene) => {
+      new Database(scene.path('one.db')).exec('CREATE TABLE t (a)').close();
+      linkSync(scene.path('one.db'), scene.path('two.db'));
+      return { job: { store: 'two.db' } };
+    },
+    code: STORE,
+    message: /one file under 2 names/,
+    hint: /Make a copy/,
+  },
+  {
+    what: 'a store from a later version',
+    make: (scene) => {
+      new Database(scene.path('later.db')).exec('PRAGMA user_version = 99').close();
+      return { job: { store: 'later.db' } };
+    },
+    code: 'STORE_TOO_NEW',
+    message: /written by a later Perilbook/,
+    hint: /Update Perilbook/,
+  },
+];
+
+for (const { what, make, code, message, hint, mayCost = 0, skip = false } of FAULTS) {
+  test(`${what}: ${code}, the old output intact, ${mayCost === 0 ? 'nothing sent' : 'what was bought is kept'}`, {
+    timeout,
+    skip,
+  }, async (t) => {
+    const scene = await setDiskScene(t);
+    const input = scene.path('input.csv');
+    const made = make(scene, t);
+    if (typeof made === 'string') return t.skip(made);
+    const [text, expectedStray] = [readFileSync(input, 'utf8'), scene.stray()];
+    const { code: exit, signal, stderr } = await scene.run(made);
+    assert.deepEqual([exit, signal], [2, null], stderr);
+    assert.match(stderr, new RegExp(`\\[${code}\\]`));
+    const [said, next] = stderr.slice(stderr.indexOf('perilbook: ')).split('\n');
+    assert.match(said!, message);
+    assert.match(next!, hint);
+    assert.ok(holds(scene, 'output.csv', OLD_OUTPUT));
+    assert.equal(readFileSync(input, 'utf8'), text);
+    const left = scene.stray().filter((name) => !/^(closed|one|two|later)\.db-(wal|shm)$/.test(name));
+    assert.deepEqual(left, expectedStray);
+    assert.equal(scene.desk.charged(), mayCost);
+    if (mayCost === 0) return;
+    // All of it is in the store: the next run, on a good disk, spends nothing.
+    const again = await scene.run();
+    assert.equal(again.code, 0, again.stderr);
+    assert.equal(scene.desk.charged(), mayCost);
+    assert.ok(column(scene.desk.output(), 'hazard_status').every((status) => status === 'ok'));
+  });
+}
+
+/** Runs with a store that fails in the middle, then with a good one: what was lost is in flight at the failure, no more. */
+async function failsInTheMiddle(t: TestContext, run: DiskRun, message: RegExp): Promise<void> {
+  const scene = await setDiskScene(t);
+  const { code, stderr } = await scene.run(run);
+  assert.equal(code, 2, stderr);
+  assert.match(stderr, message);
+  assert.match(stderr, /run again.*\[STORE_UNUSABLE\]/);
+  assert.ok(holds(scene, 'output.csv', OLD_OUTPUT));
+  assert.deepEqual(scene.stray(), []);
+  const spent = scene.desk.charged();
+  assert.ok(spent < PRICE, `${spent} credits`);
+  const again = await scene.run();
+  assert.equal(again.code, 0, again.stderr);
+  const { charged, unknown } = await scene.statement();
+  t.diagnostic(`${spent} credits before the failure, ${unknown} of them may be lost`);
+  assert.equal(charged, PRICE);
+  assert.ok(unknown <= SOCKETS * 15, `${unknown} credits unknown`);
+  assert.ok(scene.desk.charged() <= charged + unknown);
+  assert.ok(column(scene.desk.output(), 'hazard_status').every((status) => status === 'ok'));
+}
+
+for (const kilobytes of [160, 200, 280]) {
+  test(
+    `the disk of the store is full in the middle of buying (a file size limit of ${kilobytes} kB)`,
+    {
+      timeout,
+      skip: NO_SHELL_LIMITS,
+    },
+    (t) => failsInTheMiddle(t, { shell: `ulimit -f ${kilobytes}; trap '' XFSZ;` }, /cannot be read or written/),
+  );
+}
+
+test('the store is full in the middle of buying (SQLITE_FULL)', { timeout }, (t) =>
+  failsInTheMiddle(t, { preload: ['few-pages.ts'], env: { MAX_PAGES: '24' } }, /has no room left/),
+);
+
+test('a store whose pages are damaged: STORE_UNUSABLE, never a bug, the old output intact', { timeout }, async (t) => {
+  const scene = await setDiskScene(t);
+  await boughtStore(scene);
+  const whole = readFileSync(scene.path('disk.db'));
+  const spent = scene.desk.charged();
+  let refused = 0;
+  for (let page = 1; page * 4096 < whole.length; page += 3) {
+    const bytes = Buffer.from(whole);
+    bytes.fill(0xa5, page * 4096, page * 4096 + 4096);
+    writeFileSync(scene.path('disk.db'), bytes);
+    const before = scene.desk.charged();
+    const { code, stderr } = await scene.run({ job: { topics: 'wildfire', budget: 100 } });
+    // A page that this run does not look at does no harm.
+    if (code === 0) continue;
+    refused++;
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /The store .* is damaged.*\n.*copy of it.*\[STORE_UNUSABLE\]/);
+    assert.ok(scene.desk.charged() - before <= CELLS);
+    if (refused === 3) break;
+  }
+  assert.ok(refused > 0, 'no damage was seen');
+  truncateSync(scene.path('disk.db'), whole.length - 4096 * 3);
+  assert.equal((await scene.run()).code, 2);
+  assert.ok(scene.desk.charged() >= spent);
+});
+
+test('an input that changes between scan and write: told, the old output intact, what was bought is kept', {
+  timeout,
+}, async (t) => {
+  const scene = await setDiskScene(t);
+  const gate = await gateBefore(t, scene.desk.url, () => 'answer');
+  const key = [{ env: 'THE_KEY' }];
+  const running = scene.run({ job: { service: { base_url: gate.url, api_keys: key } } });
+  await gate.reached(1);
+  appendFileSync(scene.path('input.csv'), '9999,40.3,-99.8\n');
+  const { code, stderr } = await running;
+  assert.equal(code, 2, stderr);
+  assert.match(stderr, /input\.csv has changed since it was opened\n {2}Run again.*\[INPUT_UNREADABLE\]/);
+  assert.ok(holds(scene, 'output.csv', OLD_OUTPUT));
+  assert.deepEqual(scene.stray(), []);
+  const spent = scene.desk.charged();
+  const again = await scene.run({ job: { service: { base_url: gate.url, api_keys: key } } });
+  assert.equal(again.code, 0, again.stderr);
+  assert.equal(scene.desk.charged(), PRICE + 15);
+  assert.ok(spent > 0 && spent <= PRICE);
+});
+
+test('links to input, output and store are followed and kept', { timeout }, async (t) => {
+  const scene = await setDiskScene(t);
+  for (const folder of ['there', 'kept']) mkdirSync(scene.path(folder));
+  symlinkSync('input.csv', scene.path('in.link.csv'));
+  symlinkSync('there/real.csv', scene.path('out.link.csv'));
+  symlinkSync('kept/real.db', scene.path('store.link.db'));
+  const linked = { input: 'in.link.csv', output: 'out.link.csv', store: 'store.link.db' };
+  const first = await scene.run({ job: linked });
+  assert.equal(first.code, 0, first.stderr);
+  for (const link of Object.values(linked)) assert.ok(lstatSync(scene.path(link)).isSymbolicLink(), link);
+  assert.equal(scene.desk.charged(), PRICE);
+  // The same store and the same output by their other names: nothing is bought again.
+  const direct = await scene.run({ job: { output: 'there/real.csv', store: 'kept/real.db' } });
+  assert.equal(direct.code, 0, direct.stderr);
+  assert.equal(scene.desk.charged(), PRICE);
+  assert.ok(column(readFileSync(scene.path('there/real.csv'), 'utf8'), 'hazard_status').every((one) => one === 'ok'));
+});
+
+test('/dev/full takes no output, and stays', {
+  timeout,
+  skip: !existsSync('/dev/full') && 'no /dev/full',
+}, async (t) => {
+  const scene = await setDiskScene(t);
+  const { code, stderr } = await scene.run({ job: { output: '/dev/full' } });
+  assert.equal(code, 2, stderr);
+  assert.match(stderr, /does not fit on its disk/);
+  assert.ok(lstatSync('/dev/full').isCharacterDevice());
+});

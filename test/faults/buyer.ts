@@ -1,0 +1,52 @@
+import { PassThrough } from 'node:stream';
+import type { Clock } from '../../src/clock.ts';
+import { columnsOf } from '../../src/columns/columns.ts';
+import type { Progress } from '../../src/job/buying/buying.ts';
+import type { Key } from '../../src/job/planning/keyring.ts';
+import { prepare } from '../../src/job/prepare.ts';
+import { newProgress, type RunEnded, run } from '../../src/job/run.ts';
+import type { JobFile } from '../../src/job/settings/job-file.ts';
+import { makeJob } from '../../src/job/settings/settings.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+
+export interface Buyer {
+  readonly folder: string;
+  readonly baseUrl: string;
+  readonly key: Key;
+  readonly clock: Clock;
+  readonly job: JobFile;
+  /** Beside the folder's store, where another is to be used. */
+  readonly store?: string;
+  readonly progress?: Progress;
+  /** Of several that share a store. */
+  readonly name?: string;
+}
+
+/** Runs a job against a service whose clock is another one, and closes its store. */
+export async function buy(buyer: Buyer): Promise<RunEnded> {
+  const { folder, clock } = buyer;
+  const owner = { name: `test/${process.pid}/${buyer.name ?? 'buyer'}`, isAlive: () => true };
+  const store = openSqliteStore(
+    `${folder}/${buyer.store ?? 'buyer.db'}`,
+    clock,
+    owner,
+    (topic) => columnsOf(topic).length,
+  );
+  try {
+    const job = makeJob([buyer.job, { input: 'input.csv', output: 'output.csv', anniversary_day: 31 }], {
+      dataFolder: folder,
+      workingFolder: folder,
+    });
+    const effects = {
+      clock,
+      random: Math.random,
+      streams: { stdin: new PassThrough(), stdout: new PassThrough() },
+      notice: () => {},
+    };
+    const connection = { baseUrl: buyer.baseUrl, source: 'desk', sample: false, keys: [buyer.key] };
+    const prepared = await prepare(job, connection, store, effects);
+    return await run(prepared, store, effects, buyer.progress ?? newProgress(), new AbortController().signal);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { clockOf } from '../../src/clock.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { clockTrial } from './clock-trial.ts';
+
+const HOUR = 3_600_000;
+
+test('the clock is set while a run fills its minutes: the service sees no minute that is too full, and nobody waits long', {
+  timeout: 60_000,
+}, async (t) => {
+  for (const seed of [1, 2]) {
+    const { jumps, wrong } = await clockTrial(t, seed);
+    t.diagnostic(`seed ${seed}: the clock jumped by ${jumps.join(', ')}`);
+    assert.ok(jumps.length > 3);
+    assert.deepEqual(wrong, []);
+  }
+});
+
+const DAY = 24 * HOUR;
+
+/** How long a wait of `ms` takes by the steady clock, when the wall clock is moved by `jump` in each of its pauses. */
+async function waited(ms: number, jump: number): Promise<number> {
+  let [wall, steady] = [Date.parse('2026-03-15T12:00:00Z'), 5_000];
+  const clock = clockOf(
+    () => wall,
+    () => steady,
+    async (pause) => {
+      assert.ok(steady < 5_000 + 100 * DAY, 'a wait without end');
+      steady += pause;
+      wall += pause + jump;
+    },
+  );
+  await clock.sleep(ms);
+  return steady - 5_000;
+}
+
+test('a wait for a span lasts as long as it was asked to, wherever the clock is set in it', async () => {
+  for (const ms of [250, 60_250, 10 * 60_000]) {
+    for (const jump of [0, -HOUR, HOUR, -400 * DAY]) assert.equal(await waited(ms, jump), ms);
+  }
+});
+
+test('a wait for a date ends when the date has come, as after a machine was suspended, and never later than asked', async () => {
+  assert.equal(await waited(30 * DAY, 0), 30 * DAY);
+  assert.ok((await waited(30 * DAY, DAY)) <= 30 * 60_000, 'in each minute a day goes by');
+  assert.equal(await waited(30 * DAY, -HOUR), 30 * DAY);
+});
+
+/** The wall clock and the steady clock of one machine, set by hand. */
+function machineClock() {
+  const times = { wall: Date.parse('2026-03-15T12:00:00Z'), steady: 5_000_000 };
+  return {
+    now: () => times.wall,
+    steady: () => times.steady,
+    sleep: async () => {},
+    pass(ms: number) {
+      times.wall += ms;
+      times.steady += ms;
+    },
+    set(ms: number) {
+      times.wall += ms;
+    },
+    /** The machine is started again; its clock goes on. */
+    restart() {
+      times.steady = 1_000;
+    },
+  };
+}
+
+/** Two processes of one machine on one store, with a minute of 10 credits. */
+async function twoProcesses(t: Parameters<typeof temporaryFolder>[0]) {
+  const clock = machineClock();
+  const file = join(temporaryFolder(t), 'store.db');
+  const open = (name: string) => openSqliteStore(file, clock, { name: `here/${name}`, isAlive: () => true });
+  const period = { start: 0, end: Date.UTC(2099, 0) };
+  const work = async (store: ReturnType<typeof open>) => {
+    const source = await store.source('somewhere');
+    const plan = { job: 'j', input: 'i', output: 'o', account: 'a', plannedCredits: 1, budget: 1_000 };
+    const run = await store.startRun(plan);
+    const limits = { periodLimit: 1_000, creditsPerMinute: 10, budget: 1_000, leaseMs: 220_000 };
+    const terms = { run, source, account: 'a', period, ...limits };
+    const claim = async (lat7: number) =>
+      (
+        await store.claim(terms, [
+          { cell: { lat7, lng7: 0 }, call: { kind: 'single', topic: 'hail' }, credits: 1, key: 'k', wanted: [] },
+        ])
+      )[0]!;
+    const settle = async (call: number) =>
+      store.settle([{ call, charge: 'charged', credits: 1, period, outcome: 'ok', answers: [], failures: [] }]);
+    const fillMinute = async () => {
+      for (let cell = 0; cell < 10; cell++) {
+        const granted = await claim(cell);
+        assert.ok(granted.outcome === 'granted');
+        await settle(granted.call);
+      }
+    };
+    return { store, claim, settle, fillMinute };
+  };
+  return { clock, process: async (name: string) => work(open(name)) };
+}
+
+for (const jump of [HOUR, -HOUR]) {
+  const way = jump > 0 ? 'forward' : 'back';
+  test(`the clock is set ${way} between two claims: the minute is the same for who was there and who comes`, async (t) => {
+    const { clock, process } = await twoProcesses(t);
+    const first = await process('1');
+    await first.fillMinute();
+    clock.pass(20_000);
+    clock.set(jump);
+    const second = await process('2');
+    for (const { claim } of [first, second]) {
+      const refused = await claim(100);
+      assert.ok(refused.outcome === 'wait' && refused.ms > 30_000 && refused.ms <= 40_100, JSON.stringify(refused));
+    }
+    clock.pass(40_101);
+    assert.equal((await second.claim(100)).outcome, 'granted');
+    assert.equal((await first.claim(101)).outcome, 'granted');
+    for (const { store } of [first, second]) await store.close();
+  });
+
+  test(`the clock is set ${way} while a call is in flight: its cell is not given to another, and is after its lease`, async (t) => {
+    const { clock, process } = await twoProcesses(t);
+    const first = await process('1');
+    assert.equal((await first.claim(1)).outcome, 'granted');
+    clock.set(jump);
+    const second = await process('2');
+    assert.equal((await second.claim(1)).outcome, 'claimed');
+    clock.pass(220_001);
+    assert.equal((await second.claim(1)).outcome, 'granted');
+    for (const { store } of [first, second]) await store.close();
+  });
+}
+
+test('after the machine was started again, the minute goes on where it was, and never waits for long', async (t) => {
+  for (const jump of [0, -HOUR, HOUR]) {
+    const { clock, process } = await twoProcesses(t);
+    const before = await process('1');
+    await before.fillMinute();
+    await before.store.close();
+    clock.pass(10_000);
+    clock.restart();
+    clock.set(jump);
+    const after = await process('2');
+    const claim = await after.claim(50);
+    assert.ok(
+      jump > 0 ? claim.outcome === 'granted' : claim.outcome === 'wait' && claim.ms <= 60_100,
+      JSON.stringify(claim),
+    );
+    await after.store.close();
+  }
+});

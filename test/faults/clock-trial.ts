@@ -1,0 +1,59 @@
+import type { TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { newProgress } from '../../src/job/run.ts';
+import { between, pick, randomOf } from '../../src/service/sample/random.ts';
+import { openDesk, places } from '../job/desk.ts';
+import { JumpingClock } from '../jumping-clock.ts';
+import { buy } from './buyer.ts';
+
+const [CELLS, CREDITS_PER_MINUTE] = [700, 200];
+/** Three and a half minutes of credits: the fourth minute's may be spent only after three whole minutes. */
+const MINUTES_NEEDED = 3;
+const FACTOR = 120;
+const MINUTE = 60_000;
+
+export interface ClockTrial {
+  readonly jumps: readonly string[];
+  readonly minutes: number;
+  readonly wrong: readonly string[];
+}
+
+/** A run that fills its minutes while its clock is set forwards and backwards; the service's clock goes on evenly. */
+export async function clockTrial(t: TestContext, seed: number): Promise<ClockTrial> {
+  const random = randomOf(seed, 'clock');
+  const [start, origin] = [Date.parse('2026-03-15T12:00:00Z'), Date.now()];
+  const desk = await openDesk(t, {
+    subscription: customSubscription(100_000, CREDITS_PER_MINUTE),
+    clock: { start, factor: FACTOR, origin },
+  });
+  desk.book(places(CELLS));
+  const clock = new JumpingClock(start, FACTOR, origin);
+  const progress = newProgress();
+  const subscription = { credits_per_month: 100_000, credits_per_minute: CREDITS_PER_MINUTE };
+  const running = buy({
+    ...{ folder: desk.folder, baseUrl: desk.url, key: desk.key(), clock, progress },
+    job: { topics: ['wildfire'], subscription },
+  });
+  const jumps: string[] = [];
+  const ended = new AbortController();
+  void running.finally(() => ended.abort()).catch(() => {});
+  const began = clock.steady();
+  while (!ended.signal.aborted) {
+    await delay(between(random, 20, 250), undefined, { signal: ended.signal }).catch(() => {});
+    const ms = Math.round(pick(random, [1, -1]) * pick(random, [90_000, 3_600_000, 6 * 3_600_000]) * (0.5 + random()));
+    // Within the billing period: a clock that is wrong by weeks is believed, there is no other calendar.
+    if (Math.abs(clock.now() + ms - clock.steady()) > 5 * 86_400_000) continue;
+    clock.jump(ms);
+    jumps.push(`${Math.round(ms / 1000)} s`);
+  }
+  const { state } = await running;
+  const minutes = (clock.steady() - began) / MINUTE;
+  const wrong: string[] = [];
+  if (state !== 'complete') wrong.push(`the run ended ${state}`);
+  if (progress.slowedDown > 0) wrong.push(`the service said ${progress.slowedDown} times that the minute is full`);
+  if (desk.charged() !== CELLS) wrong.push(`${desk.charged()} credits charged for ${CELLS} cells`);
+  if (minutes < MINUTES_NEEDED) wrong.push(`it took ${minutes} minutes: the limit was not in force`);
+  if (minutes > 10 * MINUTES_NEEDED) wrong.push(`it took ${minutes} minutes instead of ${MINUTES_NEEDED} and some`);
+  return { jumps, minutes, wrong };
+}

@@ -1,0 +1,117 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import type { BinEnd } from '../cli/bin-process.ts';
+import { ROOT } from '../cli/command-line.ts';
+import { type Desk, openDesk, places } from '../job/desk.ts';
+import { releaseLater } from '../service/small-world.ts';
+
+export const CELLS = 60;
+/** 15 credits for the standard bundle of each. */
+export const PRICE = CELLS * 15;
+export const OLD_OUTPUT = 'the old output\n';
+export const SOCKETS = 4;
+
+/** A job on a disk where things go wrong. Paths are in the desk's folder. */
+export interface DiskScene {
+  readonly desk: Desk;
+  readonly folder: string;
+  path(name: string): string;
+  /** Names in the folder that no test put there. */
+  stray(): string[];
+  /** Runs the job to its end, in a shell where a test wants its limits. */
+  run(options?: DiskRun): Promise<BinEnd>;
+  /** Credits that the ledger of the job's store says were charged, and unknown. */
+  statement(store?: string): Promise<{ charged: number; unknown: number }>;
+}
+
+export interface DiskRun {
+  readonly job?: Readonly<Record<string, unknown>>;
+  /** Said to the shell that becomes the run. */
+  readonly shell?: string;
+  /** Modules of this folder that are loaded first. */
+  readonly preload?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Opens a desk with a book of 3,000 rows in 60 cells, an old output, and a job of 900 credits. */
+export async function setDiskScene(t: TestContext): Promise<DiskScene> {
+  const now = Date.now();
+  const desk = await openDesk(t, {
+    subscription: customSubscription(1_000_000, 1_000_000),
+    clock: { start: now, factor: 1, origin: now },
+  });
+  const spots = places(CELLS);
+  desk.book(Array.from({ length: 3_000 }, (_, row) => spots[row % CELLS]!));
+  const { folder } = desk;
+  const path = (name: string) => join(folder, name);
+  writeFileSync(path('output.csv'), OLD_OUTPUT);
+  const before = new Set(readdirSync(folder));
+  const { secret } = desk.key();
+  const settings = {
+    input: 'input.csv',
+    output: 'output.csv',
+    store: 'disk.db',
+    topics: 'natural',
+    sockets: SOCKETS,
+    budget: 1_000_000,
+    subscription: { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 },
+    service: { base_url: desk.url, api_keys: [{ env: 'THE_KEY' }] },
+  };
+  const start = (words: readonly string[], { shell = '', preload = [], env = {} }: DiskRun): Promise<BinEnd> => {
+    const imports = preload.map((name) => `--import ${join(import.meta.dirname, name)}`);
+    const child = spawn(
+      'bash',
+      ['-c', `${shell} exec "$0" "$@"`, process.execPath, join(ROOT, 'src/main.ts'), ...words],
+      {
+        cwd: folder,
+        env: { PATH: process.env.PATH, HOME: folder, THE_KEY: secret, NODE_OPTIONS: imports.join(' '), ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    let [stdout, stderr] = ['', ''];
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    releaseLater(t, () => child.kill('SIGKILL'));
+    return new Promise((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
+    });
+  };
+  return {
+    ...{ desk, folder, path },
+    stray: () =>
+      readdirSync(folder)
+        .filter((name) => !before.has(name) && !/^(service\.db|disk\.db|store\.db|job\.yaml)/.test(name))
+        .sort(),
+    run: ({ job = {}, ...run } = {}) => {
+      writeFileSync(path('job.yaml'), JSON.stringify({ ...settings, ...job }));
+      return start(['run', 'job.yaml', '--quiet'], run);
+    },
+    async statement(store = 'disk.db') {
+      const { stdout, stderr } = await start(['quota', 'job.yaml', '--store', store, '--by', 'run', '--json'], {});
+      if (stdout === '') throw new Error(stderr);
+      const rows = JSON.parse(stdout).statement as { credits: { charged: number; unknown: number } }[];
+      const sum = (name: 'charged' | 'unknown') => rows.reduce((total, { credits }) => total + credits[name], 0);
+      return { charged: sum('charged'), unknown: sum('unknown') };
+    },
+  };
+}
+
+/** Mounts something at a folder for as long as the test lasts; false where this user may not. */
+export function mountAt(t: TestContext, folder: string, ...options: readonly string[]): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
+  if (spawnSync('mount', [...options, folder]).status !== 0) return false;
+  releaseLater(t, () => spawnSync('umount', ['-l', folder]));
+  return true;
+}
+
+export function holds(scene: DiskScene, name: string, text: string): boolean {
+  return readFileSync(scene.path(name), 'utf8') === text;
+}

@@ -1,0 +1,97 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { pick, type Random, randomOf, whole } from '../../src/service/sample/random.ts';
+import { type Bin, startBin } from '../cli/bin-process.ts';
+import { type Desk, openDesk, places } from '../job/desk.ts';
+
+/** What the old output holds: a kill leaves either this or the whole new one. */
+export const OLD_OUTPUT = 'the old output\n';
+
+/** A job that is to be killed, and what an undisturbed run of it wrote. */
+export interface KillScene {
+  readonly desk: Desk;
+  readonly random: Random;
+  readonly sockets: number;
+  readonly rows: number;
+  readonly output: string;
+  readonly expected: Buffer;
+  /** What the undisturbed run cost, by the service. */
+  readonly price: number;
+  /** How long it took, and how many steps (kill-at-step.ts). */
+  readonly lastedMs: number;
+  readonly steps: number;
+  /** Says in a line what was drawn. */
+  readonly drawn: string;
+  start(env?: Readonly<Record<string, string>>): Bin;
+  /** Runs another command of the job to its end. */
+  ask(...args: string[]): Bin;
+}
+
+const OUTPUTS = ['output.csv', 'output.csv.gz', 'output.parquet'];
+const TOPICS = [
+  ['wildfire'],
+  ['hail', 'park'],
+  ['wildfire', 'superfund', 'radon', 'airQuality'],
+  ['natural'],
+  ['natural', 'park', 'superfund', 'ozone'],
+  ['all'],
+];
+
+/** Draws a job by its seed, and runs it once undisturbed, with a store of its own.
+ *
+ * The service's clock stands still near the true time, so that every answer bears the same time and the outputs can be
+ * compared byte for byte, `hazard_as_of` and all. The runs themselves are on the machine's clock. */
+export async function setKillScene(t: TestContext, seed: number): Promise<KillScene> {
+  const random = randomOf(seed, 'kill');
+  const now = Date.now();
+  const desk = await openDesk(t, {
+    subscription: customSubscription(1_000_000, 1_000_000),
+    clock: { start: now, factor: 1e-9, origin: now },
+  });
+  const cells = whole(random, 20, 60);
+  const rows = pick(random, [cells, 2_000, 30_000]);
+  const sockets = pick(random, [1, 3, 8]);
+  const topics = pick(random, TOPICS);
+  const output = pick(random, OUTPUTS);
+  const spots = places(cells);
+  desk.book(Array.from({ length: rows }, (_, row) => (row % 97 === 96 ? ['', 'x'] : spots[row % cells]!)));
+  const { secret } = desk.key();
+  const job = {
+    name: 'killed',
+    input: 'input.csv',
+    topics,
+    sockets,
+    budget: 1_000_000,
+    subscription: { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 },
+    service: { base_url: desk.url, api_keys: [{ env: 'THE_KEY' }] },
+  };
+  const file = (name: string) => join(desk.folder, name);
+  writeFileSync(file('job.yaml'), JSON.stringify({ ...job, output, store: 'killed.db' }));
+  writeFileSync(file('calm.yaml'), JSON.stringify({ ...job, output: `calm.${output}`, store: 'calm.db' }));
+  writeFileSync(file(output), OLD_OUTPUT);
+  const environment = (more: Readonly<Record<string, string>> = {}) => ({
+    THE_KEY: secret,
+    NODE_OPTIONS: `--import ${join(import.meta.dirname, 'kill-at-step.ts')}`,
+    ...more,
+  });
+  const began = performance.now();
+  const calm = await startBin(
+    t,
+    ['run', 'calm.yaml', '--quiet'],
+    desk.folder,
+    environment({ COUNT_STEPS: file('steps') }),
+  ).ended;
+  if (calm.code !== 0) throw new Error(`seed ${seed}: the undisturbed run ended with ${calm.code}: ${calm.stderr}`);
+  const steps = Number(readFileSync(file('steps'), 'utf8'));
+  return {
+    ...{ desk, random, sockets, rows, output, steps },
+    expected: readFileSync(file(`calm.${output}`)),
+    price: desk.charged(),
+    lastedMs: performance.now() - began,
+    drawn: `seed ${seed}: ${rows} rows, ${cells} cells, ${topics.join('+')}, ${sockets} sockets, ${output}, ${steps} steps`,
+    start: (env) => startBin(t, ['run', 'job.yaml', '--quiet'], desk.folder, environment(env)),
+    ask: (...args) => startBin(t, args, desk.folder, { THE_KEY: secret }),
+  };
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { randomOf } from '../../src/service/sample/random.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { cutPower, lostUnsynced, writeLedger } from './power-loss.ts';
+
+test('a power cut at any moment: what was claimed before a call was sent is in the ledger, what was answered is kept', {
+  timeout: 60_000,
+}, async (t) => {
+  const folder = temporaryFolder(t);
+  const random = randomOf(1, 'power');
+  const written = await writeLedger(folder, random);
+  assert.ok(written.promised.length > 30);
+  for (let nth = 0; nth < written.promised.length; nth++) {
+    for (let look = 0; look < 3; look++) assert.deepEqual(await cutPower(folder, written, nth, random), []);
+  }
+  // It is the sync that keeps them: calls that were sent would be missing from a ledger whose log was only written.
+  assert.equal(lostUnsynced(folder, written), written.promised.at(-1)!.claimed);
+});
+
+test('the store is opened with synchronous=FULL in WAL mode', (t) => {
+  const database = openDatabase(join(temporaryFolder(t), 'store.db'));
+  assert.deepEqual(
+    [database.pragma('journal_mode', { simple: true }), database.pragma('synchronous', { simple: true })],
+    ['wal', 2],
+  );
+  database.close();
+});
+
+const strace = spawnSync('strace', ['-V']).status === 0;
+
+test('each commit is synced before it is told (seen by strace)', {
+  skip: !strace && 'no strace here',
+  timeout: 60_000,
+}, (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'work'));
+  const trace = join(folder, 'trace');
+  const script = `
+    import { randomOf } from '${import.meta.dirname}/../../src/service/sample/random.ts';
+    import { writeLedger } from '${import.meta.dirname}/power-loss.ts';
+    const { promised } = await writeLedger('${join(folder, 'work')}', randomOf(1, 'power'));
+    process.stdout.write(String(promised.length));`;
+  const { status, stdout, stderr } = spawnSync(
+    'strace',
+    ['-f', '-y', '-e', 'trace=fdatasync,fsync', '-o', trace, process.execPath, '--input-type=module', '-e', script],
+    { encoding: 'utf8' },
+  );
+  if (status !== 0) return t.skip(`strace may not trace here: ${stderr.slice(0, 200)}`);
+  const syncs = readFileSync(trace, 'utf8').match(/sync\(\d+<[^>]*store\.db-wal>\)/g) ?? [];
+  assert.ok(syncs.length >= Number(stdout) - 1, `${syncs.length} syncs of the write-ahead log for ${stdout} promises`);
+});

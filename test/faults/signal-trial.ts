@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ROW_STATUSES } from '../../src/columns/status.ts';
+import { openBook } from '../../src/rows/open-book.ts';
+import { between, pick } from '../../src/service/sample/random.ts';
+import { compareBooks, lastCharge, serviceSettled } from './kill-books.ts';
+import { type KillScene, setKillScene } from './kill-scene.ts';
+
+const RUNS = 6;
+
+export interface SignalTrial {
+  readonly drawn: string;
+  /** What was sent, when, and how the run ended. */
+  readonly signals: readonly string[];
+  readonly wrong: readonly string[];
+}
+
+/** Draws a job, interrupts it at random moments, once or twice, and looks at how it ends and what it leaves. */
+export async function signalTrial(t: TestContext, seed: number): Promise<SignalTrial> {
+  const scene = await setKillScene(t, seed);
+  const { random } = scene;
+  const since = lastCharge(scene);
+  const signals: string[] = [];
+  const wrong: string[] = [];
+  let twice = 0;
+  let output = readOutput(scene);
+  for (let nth = 0; nth < RUNS; nth++) {
+    const name = pick(random, ['SIGINT', 'SIGTERM'] as const);
+    const isTwice = random() < 0.5;
+    const ms = Math.round(between(random, 200, scene.lastedMs));
+    const bin = scene.start();
+    await Promise.race([delay(ms), bin.ended]);
+    bin.kill(name);
+    if (isTwice) {
+      twice++;
+      await Promise.race([delay(between(random, 0, 100)), bin.ended]);
+      bin.kill(name);
+    }
+    const { code, signal, stderr } = await bin.ended;
+    const what = `${isTwice ? 'two' : 'one'} ${name} at ${ms} ms: ${signal ?? code}`;
+    signals.push(what);
+    const now = readOutput(scene);
+    // A signal that comes before the program is loaded ends it as any other program.
+    const isUnheard = signal === name && stderr === '';
+    if (code === 0 && !now.equals(scene.expected)) wrong.push(`${what}: not the whole output`);
+    if (code === 130 && !(isTwice && now.equals(output)) && !(await isComplete(scene)))
+      wrong.push(`${what}: rows are missing`);
+    if (isUnheard && !now.equals(output)) wrong.push(`${what}: the old output is gone`);
+    if (code !== 0 && code !== 130 && !isUnheard) wrong.push(`${what}: ${stderr}`);
+    output = now;
+  }
+  const { code, stderr } = await scene.start().ended;
+  if (code !== 0 || !readOutput(scene).equals(scene.expected)) wrong.push(`the last run ended with ${code}: ${stderr}`);
+  await serviceSettled(scene);
+  // Calls in flight land after one signal: only a second one leaves some of them unknown.
+  wrong.push(...compareBooks(scene, since, twice, scene.sockets));
+  return { drawn: scene.drawn, signals, wrong };
+}
+
+function readOutput({ desk, output }: KillScene): Buffer {
+  return readFileSync(join(desk.folder, output));
+}
+
+/** Whether every row of the input is there, with a status. */
+async function isComplete({ desk, output, rows }: KillScene): Promise<boolean> {
+  const book = await openBook(join(desk.folder, output));
+  const status = book.columns.indexOf('hazard_status');
+  if (status < 0) return false;
+  let found = 0;
+  for await (const batch of book.read([status])) {
+    found += batch.filter(({ fields }) => ROW_STATUSES.some((name) => name === fields[0])).length;
+  }
+  return found === rows;
+}

@@ -1,0 +1,22 @@
+import type { Clock } from '../src/clock.ts';
+import { FastClock } from './fast-clock.ts';
+
+/** A fast clock whose wall time can be set, as by a time server or a machine that wakes, while its steady time goes on. */
+export class JumpingClock implements Clock {
+  readonly #time: FastClock;
+  #offset = 0;
+
+  constructor(start: number, factor: number, origin: number = Date.now()) {
+    this.#time = new FastClock(start, factor, origin);
+  }
+
+  now = (): number => this.#time.now() + this.#offset;
+
+  steady = (): number => this.#time.now();
+
+  sleep = (ms: number, signal?: AbortSignal): Promise<void> => this.#time.sleep(ms, signal);
+
+  jump(ms: number): void {
+    this.#offset += ms;
+  }
+}
