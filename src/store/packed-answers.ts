@@ -10,13 +10,13 @@ import type { FieldPacker } from './packed-fields.ts';
  *     4 bytes  how many bytes they take
  *     …        the fields, packed
  *
- * All little-endian. The layouts that were measured, 180,000 cells of 18 natural topics, 54 fields each (the plan of a
- * warm run reads all of them; a row is 1,390 bytes as JSON, 560 like this; `npm run bench -- lookups` has today's figures):
- * - a row an answer (source, cell, topic): 18 look-ups a cell, 45,000 cells a second, and 2.4 times the file
- * - a row a cell, its answers as JSON: 67,000 cells a second until the fields are packed for the write
- * - a row a cell, its answers packed, never unpacked for the plan: this
- * - a row a cell with the finished suffix of its line: as fast to read, but it holds for one choice of topics, one
- *   delimiter and one encoding, and says nothing of how old each answer is
+ * All little-endian. The layouts that were measured (`npm run bench -- layouts`: 100,000 cells of 18 natural topics, 54
+ * fields, read cell by cell until the fields can be written; on a busy machine, so what counts is how they compare):
+ * - a row an answer, its fields JSON: 125 MB, 38,000 cells a second
+ * - a row a cell, its answers JSON: 139 MB, 33,000; here until version 4
+ * - a row a cell, its answers packed, handed on as they are: 53 MB, 95,000; this
+ * - a row a cell with the finished suffix of its line: 61 MB, 220,000. Not taken: it holds for one choice of topics, one
+ *   delimiter and one encoding, says nothing of how old each answer is, and the write makes each suffix once anyway
  */
 const HEADER_BYTES = 13;
 
