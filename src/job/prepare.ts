@@ -5,6 +5,7 @@ import type { Market } from '../plan/cheapest-calls.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
 import type { Store } from '../store/port.ts';
 import { CellFields } from './cell-fields.ts';
+import { enterPhase, type Phased } from './phase.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
 import { type Key, Keyring } from './planning/keyring.ts';
 import { marketOf } from './planning/market.ts';
@@ -51,9 +52,18 @@ export interface Prepared {
 }
 
 /** Scans and prices a job; spends nothing. @throws INPUT_*, SCOPE_MISSING, STORE_* */
-export async function prepare(job: Job, connection: Connection, store: Store, effects: Effects): Promise<Prepared> {
+export async function prepare(
+  job: Job,
+  connection: Connection,
+  store: Store,
+  effects: Effects,
+  progress?: Phased,
+): Promise<Prepared> {
   const book = await openBook(job.input, job.reading, effects.streams);
-  const scanned = await scan(book, job);
+  const scanned = await scan(book, job, (rows) => {
+    if (progress) progress.rows = rows;
+  });
+  if (progress) enterPhase(progress, 'pricing');
   const source = await store.source(connection.source);
   const keyring = await Keyring.open(connection.keys, store, source);
   const market = marketOf(job, await store.bundleContents(source), keyring);

@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from '
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { firstWord } from '../../src/cli/first-word.ts';
 import { program } from '../../src/cli/program.ts';
 import type { World } from '../../src/cli/world.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
@@ -43,6 +44,7 @@ export async function perilbook(args: readonly string[], options: WorldOptions =
     interrupt: options.interrupt ?? new AbortController().signal,
     owner: { name: `test/${process.pid}`, isAlive: () => true },
   };
+  world.stderr.write(firstWord(args));
   const code = await program(world, '0.0.0');
   return { code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() };
 }

@@ -62,7 +62,9 @@ export async function buyCall(buying: Buying, request: Request, spending: { cred
     tried = attempt.decision.tried;
     if (attempt.decision.rate) {
       progress.slowedDown++;
-      throttle.pauseUntil(clock.now() + attempt.decision.afterMs);
+      progress.slowedUntil = clock.now() + attempt.decision.afterMs;
+      throttle.pauseUntil(progress.slowedUntil);
+      progress.onChange?.();
     }
     await clock.sleep(attempt.decision.afterMs, buying.signal);
     if (buying.signal.aborted) return { end: 'stopped' };
@@ -188,6 +190,7 @@ function afterCall(
       break;
   }
   progress.failures++;
+  progress.failuresByKind[verdict.kind] = (progress.failuresByKind[verdict.kind] ?? 0) + 1;
   if (isAllRejected(buying.breaker)) {
     const message = `The service rejects everything it is asked (${verdict.message}): is the base address right?`;
     buying.stop({ reason: 'misdirected', message, resumeAfter: null });
