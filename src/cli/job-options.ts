@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import type { Options } from 'yargs';
 import { PerilbookError } from '../errors.ts';
-import { deepestIssue, type JobFile, jobFileSchema, readJobFile } from '../job/settings/job-file.ts';
+import { type JobFile, jobFileSchema } from '../job/settings/job-file.ts';
+import { readJobFile } from '../job/settings/read-job-file.ts';
+import { issuesOf } from '../job/settings/setting-issues.ts';
 import { type Job, makeJob, mergeJobFiles, relativeToFile } from '../job/settings/settings.ts';
 import { dataFolder, type World } from './world.ts';
 
@@ -265,7 +267,7 @@ function gather(
     if (isWhole && !checked.success) {
       throw new PerilbookError(
         'USAGE',
-        `${nameOf(option)} ${value}: ${deepestIssue(checked.error.issues[0]!).message}`,
+        `${nameOf(option)} ${value}: ${issuesOf(checked.error.issues, part)[0]!.message}`,
         'perilbook run --help lists the options.',
       );
     }
