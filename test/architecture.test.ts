@@ -27,6 +27,8 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   'hyparquet-writer': ['rows'],
   fastify: ['service'],
   yaml: ['job'],
+  'log-update': ['cli'],
+  'string-width': ['cli', 'job'],
 };
 
 interface Import {
