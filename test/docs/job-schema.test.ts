@@ -25,9 +25,13 @@ test('every setting has a sentence that editors show', () => {
   );
 });
 
-const validate = new Ajv({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true, formats: { uri: true } }).compile(
-  jobFileJsonSchema(),
-);
+const validate = new Ajv({
+  allErrors: true,
+  strict: true,
+  strictRequired: false,
+  allowUnionTypes: true,
+  formats: { uri: true },
+}).compile(jobFileJsonSchema());
 const jobs = readdirSync(join(ROOT, 'jobs')).filter((name) => name.endsWith('.yaml'));
 
 for (const name of jobs) {

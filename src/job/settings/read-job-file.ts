@@ -88,7 +88,8 @@ export function checkJobText(text: string): CheckedJobFile {
   const checked = jobFileSchema.safeParse(said);
   if (checked.success) return { content: checked.data, problems: [], placeOf };
   const problems = issuesOf(checked.error.issues, said).map((issue) => {
-    const name = issue.path.length > 0 ? `${issue.path.join('.')}: ` : '';
+    const path = issue.isName ? issue.path.slice(0, -1) : issue.path;
+    const name = path.length > 0 ? `${path.join('.')}: ` : '';
     return at(offsetOf(document, issue), name + issue.message);
   });
   return { content: {}, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column), placeOf };
