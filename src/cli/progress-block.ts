@@ -2,7 +2,15 @@ import stringWidth from 'string-width';
 import { CREDITS } from '../contract/credits.ts';
 import type { Progress } from '../job/buying/buying.ts';
 import type { Paint } from './paint.ts';
-import { type Estimate, estimate, type LastMinute, quotaLeft, type RunFacts, spentOf } from './progress-estimate.ts';
+import {
+  type Estimate,
+  estimate,
+  type LastMinute,
+  limitNow,
+  quotaLeft,
+  type RunFacts,
+  spentOf,
+} from './progress-estimate.ts';
 import { counted, dateTime, grouped, percent, timeSpan, wrapped } from './words.ts';
 
 /** Everything that a block or a line of progress is made of. */
@@ -110,12 +118,17 @@ function creditParts({ progress, facts }: ProgressView): string[] {
 
 function rateParts({ progress, facts, last, now }: ProgressView, paint: Paint): string[] {
   const { callsInFlight, retries, slowedDown, slowedUntil } = progress;
+  const limit = facts!.creditsPerMinute;
   // The cheapest call that waits may cost more than what the minute has left.
-  const isFull = facts !== null && last.credits > facts.creditsPerMinute - CREDITS.enterprise;
+  const isFull = last.credits > limitNow(progress, facts!, last) - CREDITS.enterprise;
+  const isOurs = last.credits > limit - CREDITS.enterprise;
+  const why = isOurs
+    ? 'the minute is full: the next calls wait for it'
+    : 'the service lets no more through now: it waits';
   const slowed = slowedUntil > now ? `: on again in ${Math.ceil((slowedUntil - now) / 1_000)} s` : '';
   return [
-    `${grouped(Math.min(last.credits, facts!.creditsPerMinute))} of ${grouped(facts!.creditsPerMinute)} credits in the last minute`,
-    callsInFlight === 0 && isFull ? 'the minute is full: the next calls wait for it' : `${callsInFlight} in flight`,
+    `${grouped(Math.min(last.credits, limit))} of ${grouped(limit)} credits in the last minute`,
+    callsInFlight > 0 || !isFull ? `${callsInFlight} in flight` : why,
     retries > 0 ? counted(retries, 'retry', 'retries') : '',
     slowedDown > 0 ? paint('yellow', `asked to slow down ${counted(slowedDown, 'time')}${slowed}`) : '',
   ].filter(Boolean);

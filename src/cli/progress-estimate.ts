@@ -5,6 +5,7 @@ import type { Prepared } from '../job/prepare.ts';
 
 /** What does not change while a run buys, as far as its progress needs it. */
 export interface RunFacts {
+  /** When the buying began. */
   readonly startedAt: number;
   readonly rows: number;
   readonly cellsCached: number;
@@ -20,17 +21,16 @@ export interface RunFacts {
   readonly waitsForQuota: boolean;
 }
 
-export function runFacts({ job, plan, summary, freshness }: Prepared): RunFacts {
-  const { startedAt } = freshness;
+export function runFacts({ job, plan, summary, freshness }: Prepared, now: number): RunFacts {
   return {
-    startedAt,
+    startedAt: now,
     rows: summary.rows,
     cellsCached: summary.cells_cached,
     budget: job.budget,
     allowance: plan.accounts.reduce((sum, { account }) => sum + account.subscription.creditsPerMonth, 0),
     creditsPerMinute: job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0),
     anniversaryDays: job.accounts.map(({ anniversaryDay }) => anniversaryDay),
-    deadline: job.maxMinutes === null ? null : startedAt + job.maxMinutes * 60_000,
+    deadline: job.maxMinutes === null ? null : freshness.startedAt + job.maxMinutes * 60_000,
     waitsForQuota: job.onQuota === 'wait',
   };
 }
@@ -89,13 +89,21 @@ export function estimate(progress: Progress, facts: RunFacts, last: LastMinute, 
   const credits = Math.min(toBuy, ofBudget, ofQuota);
   const resets = Math.min(...facts.anniversaryDays.map((day) => billingPeriod(day, now).end));
   const endedBy = credits === toBuy ? 'done' : credits === ofQuota ? 'quota' : 'budget';
-  const minutes = minutesFor(credits, facts.creditsPerMinute, last, Math.max(0, progress.slowedUntil - now));
+  const pauseMs = Math.max(0, progress.slowedUntil - now);
+  const minutes = minutesFor(credits, limitNow(progress, facts, last), last, pauseMs);
   const windowLeft = facts.deadline === null ? null : (facts.deadline - now) / 60_000;
   if (windowLeft !== null && minutes !== null && minutes > windowLeft) {
     const share = minutes === 0 ? 0 : Math.max(0, windowLeft) / minutes;
     return { credits: Math.floor(credits * share), minutes: Math.max(0, windowLeft), endedBy: 'time', resets };
   }
   return { credits, minutes, endedBy, resets };
+}
+
+/** What a minute lets through, as far as is known now: where the service says that it has less left than the subscription
+ * allows, what went through and what is left of it. */
+export function limitNow(progress: Progress, { creditsPerMinute }: RunFacts, last: LastMinute): number {
+  const left = progress.minuteLeft?.() ?? creditsPerMinute;
+  return Math.max(1, Math.min(creditsPerMinute, last.credits + left));
 }
 
 /** A burst of less than this tells nothing of the speed that will last. */

@@ -41,7 +41,7 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
       const style = { width: screenOf(world.stderr), paint: paintFor(world, world.stderr) };
       talk([...planWords(prepared, world.workingFolder, style), '']);
       if (approved === null) await approve(world, flags, prepared);
-      show.know(runFacts(prepared));
+      show.know(runFacts(prepared, world.clock.now()));
       show.resume();
       const ended = await run(prepared, store, effects, show.progress, world.interrupt, approved);
       show.end();

@@ -45,9 +45,7 @@ export function usageError(
   const isOption = (word: string) => args.some((arg) => arg.replace(/=.*/, '') === `--${word}`);
   const place = (word: string) => args.findIndex((arg) => arg === word || arg.replace(/=.*/, '') === `--${word}`);
   // Without a command every option is unknown, and says nothing.
-  const words = unknown
-    .filter((word) => command !== undefined || !isOption(word))
-    .sort((a, b) => place(a) - place(b));
+  const words = unknown.filter((word) => command !== undefined || !isOption(word)).sort((a, b) => place(a) - place(b));
   const suggestions = words.flatMap((word) => {
     // Behind a command a word of its own is a file or an action, and no command was meant.
     if (!isOption(word) && command !== undefined) return [];

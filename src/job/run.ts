@@ -39,6 +39,7 @@ export function newProgress(): Progress {
     slowedUntil: 0,
     waitingUntil: 0,
     atHand: null,
+    minuteLeft: null,
   };
 }
 
@@ -119,6 +120,7 @@ async function buy(
       createThrottle({ creditsPerMinute, sockets: job.sockets, clock }),
     ]),
   );
+  progress.minuteLeft = () => [...throttles.values()].reduce((sum, { available }) => sum + Math.max(0, available), 0);
   const contents = await store.bundleContents(source);
   const parts = {
     ...{ job, store, client, reader, throttles, keyring, clock, random, source, freshness, contents, progress },
@@ -127,6 +129,7 @@ async function buy(
   try {
     return await buyInRounds(parts, plan, interrupt);
   } finally {
+    progress.minuteLeft = null;
     for (const throttle of throttles.values()) await throttle.close();
     await client.close();
     await reader.close();

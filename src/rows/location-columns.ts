@@ -162,10 +162,15 @@ function columnsError(message: string, names: readonly string[], column?: string
   const shown = names.slice(0, COLUMNS_SHOWN).map((name) => name || '(no name)');
   const more = names.length > COLUMNS_SHOWN ? `, and ${names.length - COLUMNS_SHOWN} more` : '';
   const hint = hintFor(names);
-  return new PerilbookError('INPUT_COLUMNS', `${message}${message.endsWith('?') ? '' : '.'} The columns are: ${shown.join(', ')}${more}`, hint, {
-    ...(column === undefined ? {} : { column }),
-    columns: names,
-  });
+  return new PerilbookError(
+    'INPUT_COLUMNS',
+    `${message}${message.endsWith('?') ? '' : '.'} The columns are: ${shown.join(', ')}${more}`,
+    hint,
+    {
+      ...(column === undefined ? {} : { column }),
+      columns: names,
+    },
+  );
 }
 
 function hintFor(names: readonly string[]): string {

@@ -108,6 +108,17 @@ test('time left goes by credits and the limit: a first burst does not make it sh
   assert.equal(Math.round(estimate(slowed, FACTS, burst, NOW).minutes!), 15);
 });
 
+test('a service that lets less through than the subscription says is believed, and said', () => {
+  // It has charged 300 of 1,200 credits and says that none are left.
+  const progress = buying({ creditsSpent: 300, creditsPlanned: 3_300, callsInFlight: 0, minuteLeft: () => 0 });
+  const last = { credits: 300, ms: 6_000 };
+  assert.equal(Math.round(estimate(progress, FACTS, last, NOW).minutes!), 10);
+  const block = progressBlock({ ...view(progress), last }, style(120)).join('\n');
+  assert.match(block, /300 of 1,200 credits in the last minute · the service lets no more through now: it waits/);
+  const own = progressBlock(view(buying({ callsInFlight: 0 })), style(120)).join('\n');
+  assert.match(own, /the minute is full: the next calls wait for it/);
+});
+
 test('whichever comes first ends the run: all bought, budget, quota, or its time', () => {
   const last = { credits: 1_200, ms: 60_000 };
   const ends = (progress: Partial<Progress>, facts: Partial<RunFacts> = {}) => {

@@ -50,6 +50,9 @@ export interface Progress extends Phased {
   /** What quota and reserve leave of the period, by the ledger, when as many credits of this run were spent; null before
    * the ledger was asked. */
   atHand: { readonly credits: number; readonly spent: number } | null;
+  /** Credits that may be spent at this moment before the minute is full: less than the subscription says where the
+   * service has said so. Null while nothing is bought. */
+  minuteLeft: (() => number) | null;
 }
 
 export interface BuyingParts {
