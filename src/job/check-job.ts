@@ -26,8 +26,9 @@ export interface CheckSurroundings extends Surroundings {
 export async function checkJob(text: string, file: string, outside: CheckSurroundings): Promise<CheckedJob> {
   const { content, problems, placeOf } = checkJobText(text);
   if (problems.length > 0) return { problems, warnings: [] };
-  const at = (error: PerilbookError, ...path: PropertyKey[]): JobProblem => {
-    return placeOf(settingOf(error.message) ?? path, `${error.message}. ${error.hint}`);
+  const at = ({ message, hint }: PerilbookError, ...path: PropertyKey[]): JobProblem => {
+    const words = `${message}${message.endsWith('?') ? '' : '.'} ${hint}`;
+    return placeOf(path.length > 0 ? path : (settingOf(message) ?? []), words);
   };
   let job: Job;
   try {
@@ -58,14 +59,15 @@ function settingOf(message: string): PropertyKey[] | null {
 }
 
 /** The setting that named a column which is not there. */
-function pathOfColumn({ location, areas }: Job, { context, code }: PerilbookError): PropertyKey[] {
-  if (code !== 'INPUT_COLUMNS' || context.column === undefined) return ['input'];
+function pathOfColumn({ location, areas }: Job, { context, code, message }: PerilbookError): PropertyKey[] {
   const { column } = context;
+  if (code !== 'INPUT_COLUMNS') return ['input'];
+  if (column === undefined) return settingOf(message) ?? ['input'];
   if (column === location.lat) return ['location', 'lat'];
   if (column === location.lng) return ['location', 'lng'];
   if (column === areas?.tract) return ['areas', 'tract'];
   if (column === areas?.county) return ['areas', 'county'];
-  return ['input'];
+  return settingOf(message) ?? ['input'];
 }
 
 function missingKeys({ service }: Job, env: CheckSurroundings['env']): { index: number; message: string }[] {

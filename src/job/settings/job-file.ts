@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { MAX_PRECISION } from '../../geo/coordinates.ts';
-import { nearestName } from '../../nearest-name.ts';
+import { didYouMean } from '../../nearest-name.ts';
 import { encodingNamed } from '../../rows/text-encoding.ts';
 import { DURATION, durationMs } from './duration.ts';
 
@@ -16,9 +16,10 @@ export const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as co
 
 export const TOPIC_NAMES: readonly string[] = [...TOPIC_GROUPS, ...TOPIC_SLUGS];
 
-function noTopic(name: string): string {
-  const near = nearestName(name, TOPIC_NAMES);
-  return `there is no topic ${JSON.stringify(name)}${near ? `; did you mean ${near}?` : ''} (perilbook topics lists all)`;
+const SCOPE_NAMES: readonly string[] = ['bundle', ...TOPIC_NAMES];
+
+function noTopic(name: string, known = TOPIC_NAMES): string {
+  return `there is no topic ${JSON.stringify(name)}${didYouMean(name, known)} (perilbook topics lists all)`;
 }
 
 const topicName = z
@@ -31,7 +32,13 @@ const topicName = z
 
 const topicSet = z.union([topicName, z.array(topicName).min(1)]);
 
-const scopeName = z.union([z.literal('bundle'), topicName]);
+const scopeName = z
+  .string()
+  .check((context) => {
+    if (SCOPE_NAMES.includes(context.value)) return;
+    context.issues.push({ code: 'custom', input: context.value, message: noTopic(context.value, SCOPE_NAMES) });
+  })
+  .meta({ id: 'scope', enum: [...SCOPE_NAMES] });
 
 const credits = z.int().nonnegative();
 
