@@ -24,6 +24,13 @@ const list = (value: string | number): string[] =>
     .map((part) => part.trim())
     .filter(Boolean);
 
+/** A word that is neither is left as it is, for the check to refuse. */
+function yesOrNo(value: string | number): boolean {
+  const word = String(value).toLowerCase();
+  if (word === 'yes' || word === 'true') return true;
+  return word === 'no' || word === 'false' ? false : (value as unknown as boolean);
+}
+
 /** No option has a default here: a default of the command line would overrule the job file. */
 export const JOB_OPTIONS: readonly JobOption[] = [
   {
@@ -69,7 +76,7 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     flag: 'header',
     type: 'string',
     describe: 'no: the input has no header line; columns are named by number',
-    place: (v) => ({ header: v !== 'no' && v !== 'false' }),
+    place: (v) => ({ header: yesOrNo(v) }),
   },
   {
     flag: 'encoding',
@@ -150,7 +157,7 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     flag: 'counts',
     type: 'string',
     describe: 'no: without the columns that count records of details',
-    place: (v) => ({ counts: v !== 'no' && v !== 'false' }),
+    place: (v) => ({ counts: yesOrNo(v) }),
   },
   {
     flag: 'details',
@@ -261,17 +268,22 @@ function gather(
   for (const option of JOB_OPTIONS) {
     const value = read(option);
     if (value === undefined) continue;
+    const name = nameOf(option);
+    if (Array.isArray(value)) throw wrongValue(`${name} is said ${value.length} times`, 'Say it once.');
+    if (option.type === 'number' && Number.isNaN(Number(value))) {
+      throw wrongValue(`${name} wants a number`, 'A number has digits and a point, and no commas.');
+    }
     const part = option.place(option.type === 'number' ? Number(value) : value);
     const isWhole = typeof part.service !== 'object' || part.service.base_url !== '';
     const checked = jobFileSchema.safeParse(part);
     if (isWhole && !checked.success) {
-      throw new PerilbookError(
-        'USAGE',
-        `${nameOf(option)} ${value}: ${issuesOf(checked.error.issues, part)[0]!.message}`,
-        'perilbook run --help lists the options.',
-      );
+      throw wrongValue(`${name} ${value}: ${issuesOf(checked.error.issues, part)[0]!.message}`);
     }
     job = mergeJobFiles(job, part);
   }
   return job;
+}
+
+function wrongValue(message: string, hint = 'perilbook run --help lists the options.'): PerilbookError {
+  return new PerilbookError('USAGE', message, hint);
 }

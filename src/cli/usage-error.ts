@@ -40,6 +40,13 @@ export function usageError(
       `Say one of: ${known.join(', ')}. ${help}`,
     );
   }
+  if (/^Not enough non-option arguments/.test(message) && command !== undefined) {
+    return new PerilbookError(
+      'USAGE',
+      `perilbook ${command} wants to know what to do`,
+      `${help} The examples come first.`,
+    );
+  }
   const unknown = /^Unknown (?:command|argument)s?: (.*)$/.exec(message)?.[1]?.split(', ');
   if (unknown === undefined) return new PerilbookError('USAGE', message, help);
   const isOption = (word: string) => args.some((arg) => arg.replace(/=.*/, '') === `--${word}`);

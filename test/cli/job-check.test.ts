@@ -111,7 +111,7 @@ test('in words: the line is shown with a caret, and the verdict comes last', asy
   assert.deepEqual([code, stderr], [2, '']);
   assert.equal(
     stdout,
-    'jobs/job.yaml:2:14: precision: Too big: expected number to be <=7\n    precision:   9\n                 ^\n1 problem: this job cannot run.\n',
+    'jobs/job.yaml:2:14: precision: at most 7\n    precision:   9\n                 ^\n1 problem: this job cannot run.\n',
   );
 });
 

@@ -38,8 +38,8 @@ export function readersFolder(t: TestContext): string {
  * Runs every `$ perilbook …` of a document's console blocks in order, in one folder, and compares what it says. Of
  * `2>&1 | tail -N` only the last N lines are compared.
  */
-export async function checkSessions(document: string, folder: string): Promise<number> {
-  const clock = new FastClock('2026-11-20T12:00:00Z', 1);
+export async function checkSessions(document: string, folder: string, timeFactor = 1): Promise<number> {
+  const clock = new FastClock('2026-11-20T12:00:00Z', timeFactor);
   const env = { PERILBOOK_STORE: join(folder, '.perilbook', 'store.db'), XDG_DATA_HOME: folder };
   const blocks = [...readFileSync(document, 'utf8').matchAll(/```console\n([\s\S]*?)```/g)].map(([, block]) => block!);
   const parts = blocks.flatMap((block) => block.split(/^(?=\$ )/m)).filter((part) => part.startsWith('$ perilbook'));

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import stringWidth from 'string-width';
 import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import { didYouMeanFile } from '../../rows/nearest-file.ts';
 import { type JobFile, jobFileSchema } from './job-file.ts';
 import { issuesOf, type SettingIssue } from './setting-issues.ts';
 
@@ -36,7 +37,7 @@ export function readJobText(path: string, file: string): string {
     throw new PerilbookError(
       'JOB_FILE',
       hasSystemCode(error, 'ENOENT')
-        ? `There is no job file ${file}`
+        ? `There is no job file ${file}${didYouMeanFile(path)}`
         : `The job file ${file} cannot be read: ${String(error)}`,
       'Check the path; jobs/ holds examples.',
       { file },

@@ -82,10 +82,23 @@ function noSuchValue(value: unknown, known: readonly string[], orElse?: string):
   return `${JSON.stringify(value) ?? 'nothing'} is not ${choice}${near ? `; did you mean ${near}?` : ''}`;
 }
 
-/** Zod's own words, without its headline, and with what was found where that is a word. */
+/** Zod's words for people who do not program. */
+const PLAINER: readonly (readonly [RegExp, string])[] = [
+  [/^Invalid input: /, ''],
+  [/^expected int, received number$/, 'expected a whole number'],
+  [/^Too big: expected number to be <=/, 'at most '],
+  [/^Too big: expected string to have <=(\d+) characters?$/, 'at most $1 letter(s)'],
+  [/^Too small: expected number to be >=/, 'at least '],
+  [/^Too small: expected number to be >/, 'more than '],
+  [/^Too small: expected string to have >=1 characters$/, 'must not be empty'],
+  [/^Too small: expected array to have >=1 items$/, 'the list must not be empty'],
+  [/^expected boolean, received/, 'expected true or false, received'],
+];
+
+/** In plainer words, and with what was found where that is a word. */
 function plain(message: string, value: unknown): string {
-  const bare = message.replace(/^Invalid input: /, '');
-  return typeof value === 'string' && /received string$/.test(bare) ? `${bare} ${JSON.stringify(value)}` : bare;
+  const words = PLAINER.reduce((text, [zods, ours]) => text.replace(zods, ours), message);
+  return typeof value === 'string' && /received string$/.test(words) ? `${words} ${JSON.stringify(value)}` : words;
 }
 
 function valueAt(said: unknown, path: readonly PropertyKey[]): unknown {
