@@ -7,6 +7,7 @@ import {
   byteSize,
   counted,
   dateTime,
+  fittingTable,
   grouped,
   listed,
   percent,
@@ -124,20 +125,7 @@ function waysToBuy({ job, plan, summary }: Prepared, width: number): string[] {
     calls.standard > 0 ? `${grouped(calls.standard)} standard` : '',
     calls.enterprise > 0 ? `${grouped(calls.enterprise)} enterprise` : '',
   ].filter(Boolean);
-  return [...fittingTable(head, rows, width), `Planned: ${parts.join(' + ') || 'no calls'}.`];
-}
-
-/** Leaves out what can be done without until the table fits. */
-function fittingTable(head: readonly string[], rows: readonly (readonly string[])[], width: number): string[] {
-  const without = (name: string, cells: readonly string[]) => cells.filter((_, column) => head[column] !== name);
-  const lines = table(head, rows);
-  const next = DISPENSABLE.find((name) => head.includes(name));
-  if (next === undefined || lines.every((line) => stringWidth(line) <= width)) return lines;
-  return fittingTable(
-    without(next, head),
-    rows.map((row) => without(next, row)),
-    width,
-  );
+  return [...fittingTable(head, rows, DISPENSABLE, '  ', width), `Planned: ${parts.join(' + ') || 'no calls'}.`];
 }
 
 function doneWords({ fits, periods, finishBy }: Forecast): string {
@@ -194,15 +182,27 @@ function accountWords({ job, plan, summary }: Prepared): (readonly [string, stri
   return words;
 }
 
+/** How far the credits at hand reach: with several tiers, for the leanest and for the richest. */
+function coverWords({ shares }: Prepared['summary']): string {
+  const richest = shares.at(-1)!;
+  if (shares.length === 1) return `${sharePhrase(richest)} complete`;
+  const values = shares.map(({ share_of_value }) => share_of_value);
+  const atLeast = {
+    share_of_cells: shares.reduce((sum, { share_of_cells }) => sum + share_of_cells, 0),
+    share_of_value: values.includes(null) ? null : values.reduce<number>((sum, value) => sum + value!, 0),
+  };
+  return `${sharePhrase(atLeast)} with at least ${shares[0]!.tier}, ${percent(richest.share_of_cells)} with ${richest.tier}`;
+}
+
 /** The one line that says what will happen. */
 function verdict({ job, plan, summary }: Prepared): string {
   const { credits, credits_available, credits_limit } = summary;
   const { finishBy } = plan.ways.planned.forecast;
   if (summary.cells === 0) return 'No row can be looked up: 0 credits.';
   if (credits === 0) return 'Everything is in the store: 0 credits.';
-  const share = sharePhrase(summary.shares.at(-1)!);
+  const share = coverWords(summary);
   if (credits > credits_limit && credits_limit <= credits_available) {
-    return `${counted(credits, 'credit')} needed, the budget allows ${grouped(credits_limit)}: ${share} complete, the rest deferred.`;
+    return `${counted(credits, 'credit')} needed, the budget allows ${grouped(credits_limit)}: ${share}, the rest deferred.`;
   }
   const dollars = summary.overage_dollars > 0 ? `, $${summary.overage_dollars.toFixed(2)} of it as overage` : '';
   if (summary.fits) return `${counted(credits, 'credit')}${dollars}: fits.`;

@@ -113,6 +113,21 @@ export function table(
   return [line(head), ...rows.flatMap(folded)];
 }
 
+/** A table that leaves out what can be done without, in that order, until it fits. */
+export function fittingTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  dispensable: readonly string[],
+  indent: string,
+  screen: number,
+): string[] {
+  const lines = table(head, rows, indent, screen);
+  const next = dispensable.find((name) => head.includes(name));
+  if (next === undefined || lines.every((line) => stringWidth(line) <= screen)) return lines;
+  const without = (cells: readonly string[]) => cells.filter((_, column) => head[column] !== next);
+  return fittingTable(without(head), rows.map(without), dispensable, indent, screen);
+}
+
 /** 38 %, and 99.9 % for what is not quite all. */
 export function percent(share: number): string {
   const rounded = Math.round(share * 100);

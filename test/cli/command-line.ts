@@ -23,6 +23,8 @@ export interface WorldOptions {
   readonly clock?: Clock;
   readonly stdin?: string;
   readonly interrupt?: AbortSignal;
+  /** Standard output is a terminal so wide. */
+  readonly columns?: number;
 }
 
 /** Runs a command line as the bin would, in this process: only main.ts is left out. */
@@ -37,7 +39,10 @@ export async function perilbook(args: readonly string[], options: WorldOptions =
     env: options.env ?? {},
     workingFolder: options.folder ?? ROOT,
     stdin,
-    stdout: collect(out),
+    stdout:
+      options.columns === undefined
+        ? collect(out)
+        : Object.assign(collect(out), { isTTY: true, columns: options.columns }),
     stderr: collect(err),
     clock: options.clock ?? systemClock,
     random: Math.random,
