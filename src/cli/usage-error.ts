@@ -41,11 +41,7 @@ export function usageError(
     );
   }
   if (/^Not enough non-option arguments/.test(message) && command !== undefined) {
-    return new PerilbookError(
-      'USAGE',
-      `perilbook ${command} wants to know what to do`,
-      `${help} The examples come first.`,
-    );
+    return new PerilbookError('USAGE', `What is perilbook ${command} to do?`, help);
   }
   const unknown = /^Unknown (?:command|argument)s?: (.*)$/.exec(message)?.[1]?.split(', ');
   if (unknown === undefined) return new PerilbookError('USAGE', message, help);

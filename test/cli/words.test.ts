@@ -36,9 +36,9 @@ test('what is too wide goes on below itself; nothing is lost', () => {
     'note  a text of some words',
     '      that is long',
   ]);
-  const [head, ...rows] = table(['line', 'reason'], [['7', 'The place is outside US, by far.']], '', 30);
+  const [head, ...rows] = table(['line', 'reason'], [['7', 'The place is outside the US, by far.']], '', 30);
   assert.equal(head, 'line  reason');
-  assert.deepEqual(rows, ['   7  The place is outside the', '      the US, by far.']);
+  assert.deepEqual(rows, ['   7  The place is outside the', '      US, by far.']);
 });
 
 test('a table leaves out what can be done without, in that order', () => {
