@@ -204,10 +204,9 @@ export function changeLine({ progress, facts }: ProgressView): string | null {
   switch (progress.phase) {
     case 'buying':
       return `buying: ${counted(progress.cells, 'cell')} for ${counted(progress.creditsPlanned, 'credit')}`;
-    case 'waiting':
-      return `waiting for the quota, until ${dateTime(progress.waitingUntil)}`;
     case 'writing':
       return `writing: ${counted(facts?.rows ?? 0, 'row')}`;
+    // That it waits for the quota is a notice of the run itself.
     default:
       return null;
   }

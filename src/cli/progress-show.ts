@@ -1,4 +1,5 @@
 import type { Progress } from '../job/buying/buying.ts';
+import type { Phase } from '../job/phase.ts';
 import { newProgress } from '../job/run.ts';
 import { isDumb, isUnicode, paintFor } from './paint.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './progress-block.ts';
@@ -67,10 +68,14 @@ function lineShow(world: World): ProgressShow {
     say(world, `perilbook: ${line}`);
   };
   let toldSlow = 0;
+  let toldPhase: Phase = progress.phase;
   progress.onChange = () => {
-    const { slowedDown, slowedUntil } = progress;
+    const { phase, slowedUntil } = progress;
     const now = world.clock.now();
-    if (slowedDown === 0 || slowedUntil <= now) return tell(changeLine(view()));
+    if (phase !== toldPhase) {
+      toldPhase = phase;
+      return tell(changeLine(view()));
+    }
     // A service that refuses one call in ten would otherwise be told of thousands of times.
     if (now - toldSlow < ELSEWHERE_MS) return;
     toldSlow = now;

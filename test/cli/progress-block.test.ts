@@ -149,7 +149,8 @@ test('where nothing can be written over, a line says the same, and a change of p
   assert.equal(changeLine(view(buying())), 'buying: 12,000 cells for 180,000 credits');
   assert.equal(changeLine(view({ ...newProgress(), phase: 'writing' })), 'writing: 15,000 rows');
   const waiting = { ...buying(), phase: 'waiting', waitingUntil: Date.parse('2026-12-01T00:01:00Z') } as const;
-  assert.equal(changeLine(view(waiting)), 'waiting for the quota, until 2026-12-01 00:01 UTC');
+  assert.equal(changeLine(view(waiting)), null, 'the run tells it itself');
+  assert.equal(progressLine(view(waiting)), 'waiting for the quota, until 2026-12-01 00:01 UTC');
   assert.match(
     progressBlock(view(waiting), style(100))[0]!,
     /for the quota, until 2026-12-01 00:01 UTC · 10 days 12 h left/,

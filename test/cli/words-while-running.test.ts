@@ -124,6 +124,23 @@ test('on a terminal the block is drawn at a change, makes room for words and for
   assert.ok(!screen().includes('cells'));
 });
 
+test('off a terminal being asked to slow down is told, but not a thousand times, and a change of phase always', async (t) => {
+  const { world, stderr, screen } = terminal(80);
+  stderr.isTTY = false;
+  const show = await showProgress(world);
+  t.after(show.end);
+  show.know(FACTS);
+  enterPhase(show.progress, 'buying');
+  Object.assign(show.progress, { slowedDown: 1, slowedUntil: Date.now() + 30_000 });
+  for (let times = 0; times < 1_000; times++) show.progress.onChange!();
+  enterPhase(show.progress, 'writing');
+  const [buying, slowed, writing, ...rest] = screen().trimEnd().split('\n');
+  assert.match(buying!, /^perilbook: buying: /);
+  assert.match(slowed!, /^perilbook: the service asks to slow down: on again in (29|30) s$/);
+  assert.match(writing!, /^perilbook: writing: 10 rows$/);
+  assert.deepEqual(rest, []);
+});
+
 test('a terminal that becomes narrower: what it folded is wiped, and nothing drawn is wider', async (t) => {
   const { world, stderr, screen } = terminal(100, { NO_COLOR: '1' });
   const show = await showProgress(world);
