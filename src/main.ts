@@ -12,7 +12,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 }
 
 const { firstWord } = await import('./cli/first-word.ts');
-process.stderr.write(firstWord(process.argv.slice(2)));
+process.stderr.write(firstWord(process.argv.slice(2), process.stderr.isTTY));
 
 const { systemClock } = await import('./clock.ts');
 const { program } = await import('./cli/program.ts');

@@ -1,11 +1,12 @@
 /**
- * What a run says before anything is loaded, and with it a tenth of a second after it was called: everything else takes
+ * What a run (and a plan, to somebody who sits before it) says before anything is loaded, and with it a tenth of a second after it was called: everything else takes
  * several times as long to be there. Nothing where only what goes wrong is wanted. Imports nothing, for that reason.
  */
-export function firstWord(args: readonly string[]): string {
+export function firstWord(args: readonly string[], isTerminal = false): string {
   const [command, target, ...rest] = args;
   const isSilent = [target, ...rest].some((arg) => /^(--quiet|--help|-[a-z]*[qh][a-z]*)$/.test(arg ?? ''));
-  if (command !== 'run' || target === undefined || isSilent) return '';
+  const isWaitedFor = command === 'run' || (command === 'plan' && isTerminal);
+  if (!isWaitedFor || target === undefined || isSilent) return '';
   if (target === '-') return 'perilbook: reading stdin\n';
   return target.startsWith('-') ? 'perilbook: starting\n' : `perilbook: reading ${target}\n`;
 }

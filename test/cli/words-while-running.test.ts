@@ -20,6 +20,7 @@ test('the first word names what is read, and is not said where nobody wants it',
   assert.equal(firstWord(['run', 'job.yaml', '-y']), 'perilbook: reading job.yaml\n');
   assert.equal(firstWord(['run', '-']), 'perilbook: reading stdin\n');
   assert.equal(firstWord(['run', '-t', 'hail', 'a.csv']), 'perilbook: starting\n');
+  assert.equal(firstWord(['plan', 'a.csv'], true), 'perilbook: reading a.csv\n');
   for (const args of [
     [],
     ['run'],
