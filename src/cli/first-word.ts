@@ -1,6 +1,7 @@
 /**
- * What a run (and a plan, to somebody who sits before it) says before anything is loaded, and with it a tenth of a second after it was called: everything else takes
- * several times as long to be there. Nothing where only what goes wrong is wanted. Imports nothing, for that reason.
+ * What a run says before anything is loaded, and with it a tenth of a second after it was called: everything else takes
+ * several times as long to be there. A plan says it to somebody who sits before it. Nothing where only what goes wrong is
+ * wanted. Imports nothing, for that reason.
  */
 export function firstWord(args: readonly string[], isTerminal = false): string {
   const [command, target, ...rest] = args;
