@@ -12,6 +12,9 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   process.exit(2);
 }
 
+const { firstWord } = await import('./cli/first-word.ts');
+process.stderr.write(firstWord(process.argv.slice(2), process.stderr.isTTY));
+
 const { systemClock } = await import('./clock.ts');
 const { program } = await import('./cli/program.ts');
 const { isProcessRunning, machineName } = await import('./running-processes.ts');
@@ -20,10 +23,11 @@ const { default: manifest } = await import('../package.json', { with: { type: 'j
 const interruption = new AbortController();
 function interrupt(): void {
   if (interruption.signal.aborted) process.exit(130);
+  // First: what shows progress makes room for the words.
+  interruption.abort();
   process.stderr.write(
     '\nperilbook: stopping: calls in flight land, then the output is written. Again to leave at once.\n',
   );
-  interruption.abort();
 }
 process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);

@@ -19,6 +19,12 @@ export function nearestName(misspelt: string, known: readonly string[]): string 
   return nearestNames(misspelt, known)[0] ?? null;
 }
 
+/** `; did you mean X?` behind a name that is not known; nothing when none is near. */
+export function didYouMean(misspelt: string, known: readonly string[]): string {
+  const near = nearestName(misspelt, known);
+  return near === null ? '' : `; did you mean ${near}?`;
+}
+
 /** Letters to insert, delete, replace, or exchange with their neighbour (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)];

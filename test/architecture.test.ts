@@ -28,6 +28,8 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   fastify: ['service'],
   yaml: ['job'],
   'd3-geo': ['report'],
+  'log-update': ['cli'],
+  'string-width': ['cli', 'job'],
 };
 
 interface Import {

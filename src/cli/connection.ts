@@ -50,9 +50,13 @@ export function embeddedDatabaseFile(job: Job): string {
 
 /**
  * Opens the way to a job's service. `embedded` starts our own on loopback, with sample data, an account as the job
- * describes it, and a key that lives as long as the run.
+ * describes it, and a key that lives as long as the run; `tell` is told of what takes its time.
  */
-export async function connect(world: World, job: Job): Promise<OpenConnection> {
+export async function connect(
+  world: World,
+  job: Job,
+  tell: (line: string) => void = (line) => say(world, line),
+): Promise<OpenConnection> {
   if (job.service.kind === 'remote') {
     const { baseUrl, keys } = job.service;
     for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)]) say(world, warning);
@@ -61,7 +65,7 @@ export async function connect(world: World, job: Job): Promise<OpenConnection> {
   }
   const file = embeddedDatabaseFile(job);
   if (!existsSync(file)) {
-    say(world, 'Making the sample data of the embedded service (once, some seconds) …');
+    tell('Making the sample data of the embedded service (once, some seconds) …');
     buildSampleDatabase(file, world.clock, String(Math.trunc(world.random() * 1e15)));
   }
   const database = openServiceDatabase(file);

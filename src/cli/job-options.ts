@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import type { Options } from 'yargs';
 import { PerilbookError } from '../errors.ts';
-import { deepestIssue, type JobFile, jobFileSchema, readJobFile } from '../job/settings/job-file.ts';
+import { type JobFile, jobFileSchema } from '../job/settings/job-file.ts';
+import { readJobFile } from '../job/settings/read-job-file.ts';
+import { issuesOf } from '../job/settings/setting-issues.ts';
 import { type Job, makeJob, mergeJobFiles, relativeToFile } from '../job/settings/settings.ts';
 import { dataFolder, type World } from './world.ts';
 
@@ -24,6 +26,13 @@ const list = (value: Said): string[] =>
     .split(',')
     .map((part) => part.trim())
     .filter(Boolean);
+
+/** A word that is neither is left as it is, for the check to refuse. */
+function yesOrNo(value: Said): boolean {
+  const word = String(value).toLowerCase();
+  if (word === 'yes' || word === 'true') return true;
+  return word === 'no' || word === 'false' ? false : (value as unknown as boolean);
+}
 
 /** No option has a default here: a default of the command line would overrule the job file. */
 export const JOB_OPTIONS: readonly JobOption[] = [
@@ -151,7 +160,7 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     flag: 'counts',
     type: 'string',
     describe: 'no: without the columns that count records of details',
-    place: (v) => ({ counts: v !== 'no' && v !== 'false' }),
+    place: (v) => ({ counts: yesOrNo(v) }),
   },
   {
     flag: 'details',
@@ -259,18 +268,24 @@ function gather(read: (option: JobOption) => Said | undefined, nameOf: (option: 
   for (const option of JOB_OPTIONS) {
     const value = read(option);
     if (value === undefined) continue;
+    const name = nameOf(option);
+    if (Array.isArray(value)) throw wrongValue(`${name} is said ${value.length} times`, 'Say it once.');
+    if (option.type === 'number' && Number.isNaN(Number(value))) {
+      throw wrongValue(`${name} wants a number`, 'A number has digits and a point, and no commas.');
+    }
     const part = option.place(option.type === 'number' ? Number(value) : value);
     const isWhole = typeof part.service !== 'object' || part.service.base_url !== '';
     const checked = jobFileSchema.safeParse(part);
     if (isWhole && !checked.success) {
-      throw new PerilbookError(
-        'USAGE',
-        // An address may have been given with a password inside.
-        `${nameOf(option)}${option.flag === 'base-url' ? '' : ` ${value}`}: ${deepestIssue(checked.error.issues[0]!).message}`,
-        'perilbook run --help lists the options.',
-      );
+      // An address may have been given with a password inside.
+      const shown = option.flag === 'base-url' ? name : `${name} ${value}`;
+      throw wrongValue(`${shown}: ${issuesOf(checked.error.issues, part)[0]!.message}`);
     }
     job = mergeJobFiles(job, part);
   }
   return job;
+}
+
+function wrongValue(message: string, hint = 'perilbook run --help lists the options.'): PerilbookError {
+  return new PerilbookError('USAGE', message, hint);
 }

@@ -7,21 +7,28 @@ import { effectsOf } from './effects.ts';
 import { EXIT } from './exit-codes.ts';
 import { jobOf } from './job-options.ts';
 import { openStore } from './open-store.ts';
+import { paintFor } from './paint.ts';
 import { planWords } from './plan-words.ts';
-import { say, sayJson, type World } from './world.ts';
+import { showProgress } from './progress-show.ts';
+import { say, sayJson, screenOf, type World } from './world.ts';
 
 /** `perilbook plan`: scans, prices, spends nothing. The plan is the data asked for, so it goes to stdout. */
 export async function planCommand(world: World, flags: Flags): Promise<number> {
   const job = jobOf(world, flags.job as string | undefined, flags);
   const store = openStore(world, job);
   try {
-    const prepared = await prepare(job, unopenedConnection(world, job), store, effectsOf(world));
+    const show = await showProgress(world, world.stderr.isTTY !== true);
+    const connection = unopenedConnection(world, job);
+    const prepared = await prepare(job, connection, store, effectsOf(world, show.say), show.progress).finally(show.end);
     const out = flags.out as string | undefined;
     if (out !== undefined) {
       await writePlan(resolve(world.workingFolder, out), approvablePlan(prepared, world.clock.now()), job);
     }
     if (flags.json) sayJson(world, prepared.summary);
-    else world.stdout.write(`${planWords(prepared, world.workingFolder).join('\n')}\n`);
+    else {
+      const style = { width: screenOf(world.stdout), paint: paintFor(world, world.stdout) };
+      world.stdout.write(`${planWords(prepared, world.workingFolder, style).join('\n')}\n`);
+    }
     if (out !== undefined)
       say(world, `The plan is in ${out}. To run it once it is approved: perilbook run … --plan ${out}`);
     return EXIT.complete;

@@ -1,10 +1,13 @@
+import stringWidth from 'string-width';
 import type { Ways } from '../job/planning/planning.ts';
 import type { Prepared } from '../job/prepare.ts';
 import type { Forecast } from '../plan/forecast.ts';
+import type { Paint } from './paint.ts';
 import {
   byteSize,
   counted,
   dateTime,
+  fittingTable,
   grouped,
   listed,
   percent,
@@ -12,10 +15,18 @@ import {
   shownPath,
   table,
   timeSpan,
+  wrapped,
 } from './words.ts';
 
+/** Where the words go. */
+export interface PlanStyle {
+  /** The terminal's columns; without end elsewhere. */
+  readonly width: number;
+  readonly paint: Paint;
+}
+
 /** The plan in words; the line that matters most comes last. */
-export function planWords(prepared: Prepared, folder: string): string[] {
+export function planWords(prepared: Prepared, folder: string, { width, paint }: PlanStyle): string[] {
   const { job, summary, connection } = prepared;
   const lines: string[] = [];
   if (connection.sample) lines.push('The answers come from the embedded service: sample data, not for decisions.');
@@ -26,16 +37,19 @@ export function planWords(prepared: Prepared, folder: string): string[] {
       ...table(
         ['line', 'rows', 'reason'],
         summary.findings.map(({ first_line, rows, note }) => [`${first_line}`, grouped(rows), note]),
+        '  ',
+        width,
       ),
     );
   }
   lines.push('', `${counted(job.topics.length, 'topic')}: ${topicWords(job.topics)}`);
-  lines.push(...listed(cellWords(prepared)));
-  lines.push('', ...waysToBuy(prepared), ...shareWords(prepared));
+  lines.push(...listed(cellWords(prepared), '  ', width));
+  lines.push('', ...waysToBuy(prepared, width), ...shareWords(prepared));
   for (const note of summary.scopes) lines.push(note);
-  lines.push('', ...listed(accountWords(prepared)));
-  lines.push('', verdict(prepared));
-  return lines;
+  lines.push('', ...listed(accountWords(prepared), '  ', width));
+  lines.push('', paint('bold', verdict(prepared)));
+  const tooWide = (line: string) => stringWidth(line) > width;
+  return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
 }
 
 function rowsWords({ rows, located, invalid, outside_us }: Prepared['summary']): string {
@@ -72,21 +86,31 @@ function cellWords({ job, summary }: Prepared): (readonly [string, string])[] {
   return words;
 }
 
-const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
-  ['cheapest', 'fewest credits'],
-  ['fewest_calls', 'fewest calls'],
-  ['standard', 'a standard bundle each'],
-  ['enterprise', 'an enterprise bundle each'],
+const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string, short: string])[] = [
+  ['cheapest', 'fewest credits', 'fewest credits'],
+  ['fewest_calls', 'fewest calls', 'fewest calls'],
+  ['standard', 'a standard bundle each', 'standard bundle'],
+  ['enterprise', 'an enterprise bundle each', 'enterprise bundle'],
 ];
 
-function waysToBuy({ job, plan, summary }: Prepared): string[] {
+/** Below this the ways to buy get their short names. */
+const NARROW = 72;
+
+/** Which columns of the ways go first where the terminal is too narrow for all. */
+const DISPENSABLE = ['download', 'calls', 'time'];
+
+function waysToBuy({ job, plan, summary }: Prepared, width: number): string[] {
   const dollars = job.overageCredits > 0;
+  const chosen: keyof Ways = job.optimize === 'calls' ? 'fewest_calls' : 'cheapest';
   const head = ['way to buy', 'credits', ...(dollars ? ['overage'] : []), 'calls', 'download', 'time', 'done'];
-  const rows = WAY_NAMES.map(([way, name]) => {
+  const isNarrow = width < NARROW;
+  const rows = WAY_NAMES.map(([way, long, short]) => {
     const { price, calls, bytes, forecast, overageDollars } = plan.ways[way];
     const lacks = summary.tiers[way].lacks.length;
+    const lacksWords = isNarrow ? `lacks ${lacks}` : `lacks ${counted(lacks, 'topic')}`;
+    const mark = lacks > 0 ? lacksWords : way === chosen ? 'planned' : '';
     return [
-      lacks > 0 ? `${name} (lacks ${counted(lacks, 'topic')})` : name,
+      `${isNarrow ? short : long}${mark === '' ? '' : ` (${mark})`}`,
       grouped(price.credits),
       ...(dollars ? [`$${overageDollars.toFixed(2)}`] : []),
       grouped(calls),
@@ -101,7 +125,7 @@ function waysToBuy({ job, plan, summary }: Prepared): string[] {
     calls.standard > 0 ? `${grouped(calls.standard)} standard` : '',
     calls.enterprise > 0 ? `${grouped(calls.enterprise)} enterprise` : '',
   ].filter(Boolean);
-  return [...table(head, rows), `Planned: ${parts.join(' + ') || 'no calls'}.`];
+  return [...fittingTable(head, rows, DISPENSABLE, '  ', width), `Planned: ${parts.join(' + ') || 'no calls'}.`];
 }
 
 function doneWords({ fits, periods, finishBy }: Forecast): string {
@@ -158,15 +182,27 @@ function accountWords({ job, plan, summary }: Prepared): (readonly [string, stri
   return words;
 }
 
+/** How far the credits at hand reach: with several tiers, for the leanest and for the richest. */
+function coverWords({ shares }: Prepared['summary']): string {
+  const richest = shares.at(-1)!;
+  if (shares.length === 1) return `${sharePhrase(richest)} complete`;
+  const values = shares.map(({ share_of_value }) => share_of_value);
+  const atLeast = {
+    share_of_cells: shares.reduce((sum, { share_of_cells }) => sum + share_of_cells, 0),
+    share_of_value: values.includes(null) ? null : values.reduce<number>((sum, value) => sum + value!, 0),
+  };
+  return `${sharePhrase(atLeast)} with at least ${shares[0]!.tier}, ${percent(richest.share_of_cells)} with ${richest.tier}`;
+}
+
 /** The one line that says what will happen. */
 function verdict({ job, plan, summary }: Prepared): string {
   const { credits, credits_available, credits_limit } = summary;
   const { finishBy } = plan.ways.planned.forecast;
   if (summary.cells === 0) return 'No row can be looked up: 0 credits.';
   if (credits === 0) return 'Everything is in the store: 0 credits.';
-  const share = sharePhrase(summary.shares.at(-1)!);
+  const share = coverWords(summary);
   if (credits > credits_limit && credits_limit <= credits_available) {
-    return `${counted(credits, 'credit')} needed, the budget allows ${grouped(credits_limit)}: ${share} complete, the rest deferred.`;
+    return `${counted(credits, 'credit')} needed, the budget allows ${grouped(credits_limit)}: ${share}, the rest deferred.`;
   }
   const dollars = summary.overage_dollars > 0 ? `, $${summary.overage_dollars.toFixed(2)} of it as overage` : '';
   if (summary.fits) return `${counted(credits, 'credit')}${dollars}: fits.`;

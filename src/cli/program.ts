@@ -1,9 +1,11 @@
 import yargs, { type Argv } from 'yargs';
 import { PerilbookError } from '../errors.ts';
-import { nearestName } from '../nearest-name.ts';
 import type { Command } from './command.ts';
+import type { Completable } from './completion.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
-import { JOB_OPTIONS, yargsJobOptions } from './job-options.ts';
+import { yargsJobOptions } from './job-options.ts';
+import { SERVICE_OPTIONS } from './service-options.ts';
+import { optionsOf, tableOf, usageError } from './usage-error.ts';
 import { say, type World } from './world.ts';
 
 const jobPosition = { type: 'string', describe: 'a job file (.yaml), or an input file; - for stdin' } as const;
@@ -13,10 +15,18 @@ const csv = { csv: { type: 'boolean', describe: 'print the rows as CSV on stdout
 const json = { json: { type: 'boolean', describe: 'print one JSON value on stdout' } } as const;
 
 /** The commands' files are loaded when they are called for: `topics` need not wait for the web framework. */
-const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<Command['run']> })[] = [
+const COMMANDS: readonly (Omit<Command, 'run'> & {
+  readonly examples: readonly string[];
+  readonly load: () => Promise<Command['run']>;
+})[] = [
   {
     command: 'plan [job]',
     describe: 'price it; spends nothing',
+    examples: [
+      'plan portfolio.csv --topics natural',
+      'plan nightly.yaml --json',
+      'plan nightly.yaml --out plan.json    (to be approved; then: run nightly.yaml --plan plan.json)',
+    ],
     builder: (y) =>
       y.positional('job', jobPosition).options({
         ...yargsJobOptions(),
@@ -28,6 +38,11 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
   {
     command: 'run [job]',
     describe: 'buy what is missing, write the output; run again to resume',
+    examples: [
+      'run portfolio.csv -o out.csv --topics wildfire,riverineFlood',
+      'run portfolio.csv -o out.parquet --topics all --order-by tiv --budget 5000',
+      'run nightly.yaml --yes --quiet       (from cron)',
+    ],
     builder: (y) =>
       y.positional('job', jobPosition).options({
         ...yargsJobOptions(),
@@ -43,6 +58,7 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
   {
     command: 'report [job]',
     describe: 'a page to look at: map, ratings, concentration, data quality, money; spends nothing',
+    examples: ['report nightly.yaml', 'report portfolio.csv --topics natural --report portfolio.html'],
     builder: (y) =>
       y.positional('job', jobPosition).options({
         ...yargsJobOptions(),
@@ -53,12 +69,14 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
   {
     command: 'status [job]',
     describe: 'runs, what is left, when to resume',
+    examples: ['status', 'status nightly.yaml --json'],
     builder: (y) => y.positional('job', jobPosition).options({ ...yargsJobOptions(), ...json, ...csv }),
     load: async () => (await import('./status-command.ts')).statusCommand,
   },
   {
     command: 'quota [set] [job]',
     describe: 'this period: allowance, spent, reserved, left, resets on; set corrects it',
+    examples: ['quota nightly.yaml', 'quota nightly.yaml --by day', 'quota set nightly.yaml --left 4200'],
     builder: (y) =>
       y
         // The first word is `set` or already the job; its name is what the help shows.
@@ -77,12 +95,31 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
   {
     command: 'topics',
     describe: 'the 37, their columns, cost, cadence',
+    examples: ['topics', 'topics --json'],
     builder: (y) => y.options(json),
     load: async () => (await import('./topics-command.ts')).topicsCommand,
   },
   {
+    command: 'job <action> [file]',
+    describe: 'check FILE: all that is wrong with a job file; schema: its JSON Schema, for editors',
+    examples: ['job check nightly.yaml', 'job check nightly.yaml --json', 'job schema > job.schema.json'],
+    builder: (y) =>
+      y
+        .positional('action', { choices: ['check', 'schema'] as const })
+        .positional('file', { type: 'string', describe: 'check: a job file (.yaml)' })
+        .options(json),
+    load: async () => (await import('./job-command.ts')).jobCommand,
+  },
+  {
+    command: 'completion',
+    describe: 'a script that lets bash and zsh complete commands, options and topics',
+    examples: ['completion >> ~/.bashrc', 'completion >> ~/.zshrc'],
+    load: async () => (await import('./completion-command.ts')).completionCommand(completable),
+  },
+  {
     command: 'cache <action>',
     describe: 'stats | prune | export: what the store keeps',
+    examples: ['cache stats', 'cache prune --older-than 400d', 'cache export > answers.ndjson'],
     builder: (y) =>
       y.positional('action', { choices: ['stats', 'prune', 'export'] as const }).options({
         store: { type: 'string', describe: 'file that keeps answers, ledger and runs', requiresArg: true },
@@ -99,64 +136,35 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
   {
     command: 'service <action> [what] [files..]',
     describe: 'start | load NAME FILE | data | check | account create | key create, list, rotate, revoke',
+    examples: [
+      'service load sample',
+      'service account create --account acme --subscription professional',
+      'service key create --account acme --scopes all',
+      'service start --port 8737',
+    ],
     builder: (y) =>
       y
         .positional('action', { choices: ['start', 'load', 'data', 'check', 'account', 'key'] as const })
         .positional('what', { type: 'string' })
         .positional('files', { type: 'string', array: true })
-        .options({
-          lat: { type: 'string', describe: 'load: column of the latitude; check: latitude', requiresArg: true },
-          lng: { type: 'string', describe: 'load: column of the longitude; check: longitude', requiresArg: true },
-          sites: { type: 'string', describe: "load airnow: file of the monitors' places", requiresArg: true },
-          source: { type: 'string', describe: 'load: where the file is from', requiresArg: true },
-          vintage: { type: 'string', describe: 'load: what time the file is of', requiresArg: true },
-          licence: {
-            type: 'string',
-            describe: "load: the sentence that the file's licence asks for",
-            requiresArg: true,
-          },
-          'base-url': { type: 'string', describe: 'check: address of the service', requiresArg: true },
-          'key-file': { type: 'string', describe: 'check: file that holds a key', requiresArg: true },
-          'narrow-key-file': {
-            type: 'string',
-            describe: 'check: a key with the scope of one topic',
-            requiresArg: true,
-          },
-          yes: { alias: 'y', type: 'boolean', describe: 'check: spend what it says without asking' },
-          db: { type: 'string', describe: "the service's database file", requiresArg: true },
-          port: { type: 'number', describe: 'port to listen on (8737)', requiresArg: true },
-          account: { type: 'string', describe: 'account of a key', requiresArg: true },
-          scopes: {
-            type: 'string',
-            describe: 'bundle and topics, with commas between; all for every scope',
-            requiresArg: true,
-          },
-          subscription: { type: 'string', describe: 'starter or professional', requiresArg: true },
-          'credits-per-month': { type: 'number', describe: 'of a custom subscription', requiresArg: true },
-          'credits-per-minute': { type: 'number', describe: 'of a custom subscription', requiresArg: true },
-          'signed-up': { type: 'string', describe: 'day of sign-up, e.g. 2026-01-31', requiresArg: true },
-          overages: { type: 'boolean', describe: 'go on beyond the quota, billed per credit' },
-          key: { type: 'number', describe: 'number of a key, from key list', requiresArg: true },
-          grace: { type: 'number', describe: 'rotate: seconds for which the old key still works', requiresArg: true },
-          'expires-in': { type: 'string', describe: 'life of a new key, e.g. 90d', requiresArg: true },
-          ...json,
-        }),
+        .options({ ...SERVICE_OPTIONS, ...json }),
     load: async () => (await import('./service-command.ts')).serviceCommand,
   },
 ];
 
+const nameOf = (command: string): string => command.split(' ')[0]!;
+
 /** Runs one command line; resolves to the exit code, never rejects. */
 export async function program(world: World, version: string): Promise<number> {
   let exitCode: number = EXIT.complete;
-  const names = COMMANDS.map(({ command }) => command.split(' ')[0]!);
-  const parser = yargs([...world.args])
+  const names = COMMANDS.map(({ command }) => nameOf(command));
+  // `help run` is what many people say for `run --help`.
+  const [first, ...others] = world.args;
+  // What stands behind `completion` are the words of another line.
+  const args = first === 'help' ? [...others, '--help'] : first === 'completion' ? [first] : [...world.args];
+  const parser: Argv = yargs(args)
     .scriptName('perilbook')
-    .usage(
-      '$0 COMMAND\n\nEnriches a book of US locations with hazard columns, at the lowest price, never paying twice.',
-    )
-    .example('$0 plan portfolio.csv --topics natural', 'what it would cost')
-    .example('$0 run portfolio.csv -o out.csv --topics wildfire,riverineFlood', 'buy and write')
-    .example('$0 run jobs/nightly.yaml', 'a job file; run it again to resume')
+    .usage(`perilbook COMMAND\n\n${ABOUT}`)
     .parserConfiguration({ 'boolean-negation': false, 'camel-case-expansion': false })
     .strict()
     .help()
@@ -167,7 +175,9 @@ export async function program(world: World, version: string): Promise<number> {
     .exitProcess(false)
     .demandCommand(1, 'Name a command.')
     .fail((message, error) => {
-      throw error ?? usageError(message, names, world.args);
+      // What yargs throws itself (an option without its value) is the user's mistake too.
+      const isUsage = error === undefined || error === null || error.name === 'YError';
+      throw isUsage ? usageError(message ?? error.message, names, world.args, optionsOf(parser)) : error;
     });
   for (const { command, describe, builder, load } of COMMANDS) {
     parser.command(
@@ -181,7 +191,11 @@ export async function program(world: World, version: string): Promise<number> {
     );
   }
   try {
-    await parser.parseAsync();
+    let said = '';
+    await parser.parseAsync(args, {}, (_error, _argv, output) => {
+      said = output;
+    });
+    if (said !== '') world.stdout.write(`${isHelp(args) ? exampleWords(args[0]) : ''}${said}\n`);
     return exitCode;
   } catch (error) {
     sayError(world, error);
@@ -189,16 +203,37 @@ export async function program(world: World, version: string): Promise<number> {
   }
 }
 
-function usageError(message: string, commands: readonly string[], args: readonly string[]): PerilbookError {
-  const unknown = /^Unknown (?:command|argument)s?: ([^,]+)/.exec(message)?.[1];
-  const isOption = args.some((arg) => arg.replace(/=.*/, '') === `--${unknown}`);
-  const flags = JOB_OPTIONS.map(({ flag }) => flag);
-  const near = unknown === undefined ? null : nearestName(unknown, isOption ? flags : commands);
-  return new PerilbookError(
-    'USAGE',
-    message + (near === null ? '' : `; did you mean ${isOption ? '--' : ''}${near}?`),
-    'perilbook --help shows the commands, perilbook COMMAND --help its options.',
-  );
+const ABOUT = 'Enriches a book of US locations with hazard columns, at the lowest price, never paying twice.';
+
+const EXAMPLES = [
+  'plan portfolio.csv --topics natural                            what it would cost',
+  'run portfolio.csv -o out.csv --topics wildfire,riverineFlood   buy and write',
+  'run jobs/nightly.yaml                                          a job file; run it again to resume',
+  'status                                                         what has run, and when to go on',
+];
+
+const isHelp = (args: readonly string[]) => args.some((arg) => /^(--help|-[a-z]*h|help)$/.test(arg));
+
+/** Help begins with examples: most people look for a line to copy. */
+function exampleWords(name: string | undefined): string {
+  const examples = COMMANDS.find(({ command }) => nameOf(command) === name)?.examples ?? EXAMPLES;
+  return `Examples:\n${examples.map((example) => `  perilbook ${example}\n`).join('')}\n`;
+}
+
+/** The commands as completion knows them, read from the same table. */
+function completable(): Completable[] {
+  return COMMANDS.map(({ command, builder }) => {
+    const y = yargs([]);
+    builder?.(y);
+    const { key, boolean, choices, alias } = tableOf(y);
+    const dashed = (name: string) => (name.length === 1 ? `-${name}` : `--${name}`);
+    const bare = boolean.flatMap((name) => [name, ...(alias[name] ?? [])]).map(dashed);
+    const positions = [...command.matchAll(/[<[](\w+)/g)].map(([, name]) => name!);
+    const options = Object.keys(key)
+      .filter((name) => name.length > 1 && !positions.includes(name))
+      .map(dashed);
+    return { name: nameOf(command), actions: choices.action ?? [], options, bare };
+  });
 }
 
 /** An error as the user sees it: what happened, then what to do. The stack only for bugs of ours. */

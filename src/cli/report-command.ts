@@ -22,7 +22,7 @@ export async function reportCommand(world: World, flags: Flags): Promise<number>
     const run = await latestRun(job, store);
     // As of that run: an answer that went stale since was fresh in the output that the page is about.
     const asOf = run?.startedAt ?? world.clock.now();
-    const prepared = await prepare(job, unopenedConnection(world, job), store, effectsOf(world), asOf);
+    const prepared = await prepare(job, unopenedConnection(world, job), store, effectsOf(world), undefined, asOf);
     const page = await makeReport(prepared, store, world.clock.now());
     await writeReport(world, file, page);
     if (file !== '-') say(world, `The report is in ${shownPath(file, world.workingFolder)}`);

@@ -2,22 +2,24 @@ import { resolve } from 'node:path';
 import { PerilbookError } from '../errors.ts';
 import { readPlan } from '../job/approved-plan.ts';
 import { type Prepared, prepare, prepareAgain } from '../job/prepare.ts';
-import { newProgress, run } from '../job/run.ts';
+import { run } from '../job/run.ts';
 import { checkOutput } from '../rows/output-file.ts';
 import { askToSpend } from './ask-to-spend.ts';
 import type { Flags } from './command.ts';
 import { connect } from './connection.ts';
 import { effectsOf } from './effects.ts';
-import { exitCodeOfRun } from './exit-codes.ts';
+import { EXIT, exitCodeOfRun } from './exit-codes.ts';
 import { jobOf } from './job-options.ts';
 import { makeReport } from './make-report.ts';
 import { openStore } from './open-store.ts';
+import { paintFor } from './paint.ts';
 import { planWords } from './plan-words.ts';
-import { showProgress } from './progress-lines.ts';
+import { runFacts } from './progress-estimate.ts';
+import { showProgress } from './progress-show.ts';
 import { reportFile, writeReport } from './report-command.ts';
 import { runWords } from './run-words.ts';
 import { shownPath } from './words.ts';
-import { say, sayJson, type World } from './world.ts';
+import { say, sayJson, screenOf, type World } from './world.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write. */
 export async function runCommand(world: World, flags: Flags): Promise<number> {
@@ -41,33 +43,43 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
     );
   }
   if (report !== null) await checkOutput(report, job.input);
-  talk([`perilbook: reading ${shownPath(job.input, world.workingFolder)}`]);
   const store = openStore(world, job);
   try {
-    const { connection, close } = await connect(world, job);
+    const { connection, close } = await connect(world, job, (line) => talk([line]));
+    const show = await showProgress(world, flags.quiet === true);
     try {
-      const effects = effectsOf(world, flags.debug === true);
-      const prepared = await prepare(job, connection, store, effects);
-      talk([...planWords(prepared, world.workingFolder), '']);
+      const effects = effectsOf(world, show.say, flags.debug === true);
+      const prepared = await prepare(job, connection, store, effects, show.progress);
+      show.pause();
+      const style = { width: screenOf(world.stderr), paint: paintFor(world, world.stderr) };
+      talk([...planWords(prepared, world.workingFolder, style), '']);
       if (approved === null) await approve(world, flags, prepared);
-      const progress = newProgress();
-      const hide = flags.quiet ? () => {} : showProgress(world, progress);
-      const ended = await run(prepared, store, effects, progress, world.interrupt, approved).finally(hide);
+      show.know(runFacts(prepared, world.clock.now()));
+      show.resume();
+      const ended = await run(prepared, store, effects, show.progress, world.interrupt, approved);
+      show.end();
       if (flags.json) sayJson(world, ended.summary);
       if (report !== null) {
         const after = await prepareAgain(prepared, store);
         await writeReport(world, report, await makeReport(after, store, world.clock.now()));
         talk([`The report is in ${shownPath(report, world.workingFolder)}`]);
       }
-      talk(runWords(ended, againWords(world), world.workingFolder));
-      return exitCodeOfRun(ended);
+      const exitCode = exitCodeOfRun(ended);
+      const words = runWords(ended, againWords(world), world.workingFolder, style);
+      // Of a quiet run only what went wrong is told: not that it is paused, which the exit code and `status` say.
+      if (!flags.quiet) talk([...words.facts, ...words.next]);
+      else if (WRONG.has(exitCode)) say(world, words.next.map((line) => `perilbook: ${line}`).join('\n'));
+      return exitCode;
     } finally {
+      show.end();
       await close();
     }
   } finally {
     await store.close();
   }
 }
+
+const WRONG: ReadonlySet<number> = new Set([EXIT.someFailed, EXIT.keyRefused, EXIT.serviceDown, EXIT.usage]);
 
 /** Spending asks on a terminal; elsewhere it needs --yes or a budget, given by whoever pays. */
 async function approve(world: World, flags: Flags, { job, summary }: Prepared): Promise<void> {

@@ -1,9 +1,15 @@
 import { ROW_STATUSES } from '../columns/status.ts';
 import type { RunEnded } from '../job/run.ts';
+import type { PlanStyle } from './plan-words.ts';
 import { counted, dateTime, grouped, listed, percent, shownPath } from './words.ts';
 
 /** How a run ended, in words; what to do next comes last. */
-export function runWords({ summary, stop }: RunEnded, again: string, folder: string): string[] {
+export function runWords(
+  { summary, stop }: RunEnded,
+  again: string,
+  folder: string,
+  { width, paint }: PlanStyle,
+): { readonly facts: readonly string[]; readonly next: readonly string[] } {
   const { status, saved } = summary;
   const counts = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
   const pairs: (readonly [string, string])[] = [
@@ -25,9 +31,9 @@ export function runWords({ summary, stop }: RunEnded, again: string, folder: str
     `${grouped(saved.by_cells)} by rows that share a cell, ${grouped(saved.by_cache)} by the store`,
   ]);
   if (summary.complete.rows < 1 && stop !== null) pairs.push(['complete', completeWords(summary.complete)]);
-  const lines = listed(pairs, '');
-  if (summary.sample_data) lines.push('Sample data: not for decisions.');
-  return [...lines, ...nextStep(stop, summary.status, again)];
+  const facts = listed(pairs, '', width);
+  if (summary.sample_data) facts.push('Sample data: not for decisions.');
+  return { facts, next: nextStep(stop, summary.status, again).map((line) => paint('bold', line)) };
 }
 
 function completeWords({ rows, value }: RunEnded['summary']['complete']): string {

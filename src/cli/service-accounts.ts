@@ -3,6 +3,7 @@ import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { PerilbookError } from '../errors.ts';
 import { durationMs } from '../job/settings/duration.ts';
 import { isoTime } from '../job/summary.ts';
+import { didYouMean } from '../nearest-name.ts';
 import { createAccount, listAccounts } from '../service/accounts/accounts.ts';
 import { createKey, listKeys, type NewKey, revokeKey, rotateKey } from '../service/accounts/keys.ts';
 import type { ServiceDatabase } from '../service/data/database.ts';
@@ -111,7 +112,7 @@ function subscriptionOf(flags: Flags): Subscription {
   if (name === 'starter' || name === 'professional') return SUBSCRIPTIONS[name];
   throw new PerilbookError(
     'USAGE',
-    `There is no subscription ${name}`,
+    `There is no subscription ${name}${didYouMean(name, Object.keys(SUBSCRIPTIONS))}`,
     'starter, professional, or your own figures with --credits-per-month and --credits-per-minute.',
   );
 }
@@ -131,7 +132,7 @@ function needed(flags: Flags, name: string): string {
 function unknownAction(what: string, action: unknown, known: string): PerilbookError {
   return new PerilbookError(
     'USAGE',
-    `There is no ${what} action ${JSON.stringify(action ?? '')}`,
+    `There is no ${what} action ${JSON.stringify(action ?? '')}${didYouMean(String(action ?? ''), known.split(', '))}`,
     `Say one of: ${known}.`,
   );
 }

@@ -1,4 +1,5 @@
 import { PerilbookError } from '../errors.ts';
+import { didYouMean } from '../nearest-name.ts';
 import { plainCsv } from '../rows/plain-csv.ts';
 import type { StatementBy, StatementRow } from '../store/port.ts';
 import { grouped, table } from './words.ts';
@@ -10,7 +11,11 @@ export function statementBy(said: unknown): StatementBy | null {
   if (said === undefined) return null;
   const by = STATEMENT_BY.find((name) => name === said);
   if (by !== undefined) return by;
-  throw new PerilbookError('USAGE', `There is no statement by ${said}`, `Say one of: ${STATEMENT_BY.join(', ')}.`);
+  throw new PerilbookError(
+    'USAGE',
+    `There is no statement by ${said}${didYouMean(String(said), STATEMENT_BY)}`,
+    `Say one of: ${STATEMENT_BY.join(', ')}.`,
+  );
 }
 
 /** The rows as `--json` prints them. */

@@ -5,8 +5,8 @@ import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { anyJobOf } from './job-options.ts';
 import { openStore } from './open-store.ts';
-import { dateTime, grouped, table } from './words.ts';
-import { sayJson, type World } from './world.ts';
+import { dateTime, fittingTable, grouped } from './words.ts';
+import { sayJson, screenOf, type World } from './world.ts';
 
 const SHOWN = 20;
 
@@ -34,7 +34,10 @@ export async function statusCommand(world: World, flags: Flags): Promise<number>
     } else if (runs.length === 0) {
       world.stdout.write(`No runs${target === undefined ? '' : ` of ${job.name}`} in ${job.store}\n`);
     } else {
-      const lines = [...asTable(runs.slice(0, SHOWN), callsOf), ...whenToResume(runs, world.clock.now())];
+      const lines = [
+        ...asTable(runs.slice(0, SHOWN), callsOf, screenOf(world.stdout)),
+        ...whenToResume(runs, world.clock.now()),
+      ];
       if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (--json lists them)`);
       world.stdout.write(`${lines.join('\n')}\n`);
     }
@@ -44,7 +47,7 @@ export async function statusCommand(world: World, flags: Flags): Promise<number>
   }
 }
 
-function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): string[] {
+function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls, screen: number): string[] {
   const head = ['run', 'job', 'started', 'state', 'planned', 'charged', 'unknown', 'free calls', 'resume after'];
   const rows = runs.map((run) => [
     String(run.run),
@@ -57,8 +60,11 @@ function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls)
     grouped(callsOf(run).free),
     run.resumeAfter === null ? '' : dateTime(run.resumeAfter),
   ]);
-  return table(head, rows, '');
+  return fittingTable(head, rows, DISPENSABLE, '', screen);
 }
+
+/** What goes first where the terminal is too narrow for all. */
+const DISPENSABLE = ['free calls', 'unknown', 'run', 'started', 'planned'];
 
 /** One line for each job whose latest run was paused; an earlier run's pause is over. */
 function whenToResume(runs: readonly RunRecord[], now: number): string[] {

@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import stringWidth from 'string-width';
 
 /** Numbers and times as people read them; `--json` never goes through here. */
 
@@ -43,23 +44,88 @@ export function shownPath(path: string, folder: string): string {
   return inside.startsWith('..') ? path : inside;
 }
 
-/** Lines up pairs of words: the first in a column as wide as the widest. */
-export function listed(pairs: readonly (readonly [name: string, value: string])[], indent = '  '): string[] {
-  const width = Math.max(...pairs.map(([name]) => name.length));
-  return pairs.map(([name, value]) => `${indent}${name.padEnd(width)}  ${value}`);
+/** Spaces that fill a text up to a width on the screen, where a wide letter takes two columns. */
+function gap(text: string, width: number): string {
+  return ' '.repeat(Math.max(0, width - stringWidth(text)));
 }
 
-/** A table with its numbers to the right. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[], indent = '  '): string[] {
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
+/** Puts parts into as few lines as the width allows, with ` · ` between those of a line. A part is never cut. */
+export function wrapped(parts: readonly string[], width: number, between = ' · '): string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const last = lines.at(-1);
+    const longer = last === undefined ? part : last + between + part;
+    if (last !== undefined && stringWidth(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(part);
+  }
+  return lines;
+}
+
+/** Lines up pairs of words: the first in a column as wide as the widest; a long second goes on below itself. */
+export function listed(
+  pairs: readonly (readonly [name: string, value: string])[],
+  indent = '  ',
+  screen = Number.POSITIVE_INFINITY,
+): string[] {
+  const width = Math.max(...pairs.map(([name]) => stringWidth(name)));
+  const room = screen - stringWidth(indent) - width - 2;
+  return pairs.flatMap(([name, value]) => {
+    const lines = room < LEAST_ROOM || stringWidth(value) <= room ? [value] : wrapped(value.split(' '), room, ' ');
+    return lines.map((line, index) => {
+      const before = index === 0 ? name : '';
+      return `${indent}${before}${gap(before, width)}  ${line}`;
+    });
+  });
+}
+
+/** Words in a narrower column than this are harder to read than a line that the terminal folds. */
+const LEAST_ROOM = 20;
+
+/** A table with its numbers to the right; a text in the last column that is too long goes on below itself. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  indent = '  ',
+  screen = Number.POSITIVE_INFINITY,
+): string[] {
+  const last = head.length - 1;
+  const widthOf = (column: number) =>
+    Math.max(stringWidth(head[column]!), ...rows.map((row) => stringWidth(row[column]!)));
+  const widths = head.map((_, column) => widthOf(column));
   const isNumber = head.map((_, column) => rows.every((row) => /^[-+$<]?[\d,.]* ?%?$/.test(row[column]!)));
+  const before = widths.slice(0, last).reduce((sum, width) => sum + width + 2, stringWidth(indent));
   const line = (cells: readonly string[]) =>
     indent +
     cells
-      .map((cell, column) => (isNumber[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
+      .map((cell, column) => {
+        const space = gap(cell, widths[column]!);
+        return isNumber[column] ? space + cell : cell + space;
+      })
       .join('  ')
       .trimEnd();
-  return [line(head), ...rows.map(line)];
+  const folded = (cells: readonly string[]): string[] => {
+    const text = cells[last]!;
+    const room = screen - before;
+    if (isNumber[last] || room < LEAST_ROOM || stringWidth(text) <= room) return [line(cells)];
+    const [first, ...more] = wrapped(text.split(' '), room, ' ');
+    return [line([...cells.slice(0, last), first!]), ...more.map((rest) => ' '.repeat(before) + rest)];
+  };
+  return [line(head), ...rows.flatMap(folded)];
+}
+
+/** A table that leaves out what can be done without, in that order, until it fits. */
+export function fittingTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  dispensable: readonly string[],
+  indent: string,
+  screen: number,
+): string[] {
+  const lines = table(head, rows, indent, screen);
+  const next = dispensable.find((name) => head.includes(name));
+  if (next === undefined || lines.every((line) => stringWidth(line) <= screen)) return lines;
+  const without = (cells: readonly string[]) => cells.filter((_, column) => head[column] !== next);
+  return fittingTable(without(head), rows.map(without), dispensable, indent, screen);
 }
 
 /** 38 %, and 99.9 % for what is not quite all. */

@@ -18,6 +18,11 @@ export interface World {
   readonly owner: Owner;
 }
 
+/** How wide the lines of a stream may be: without end where it is no terminal. */
+export function screenOf(stream: World['stdout']): number {
+  return stream.isTTY === true ? (stream.columns ?? 80) : Number.POSITIVE_INFINITY;
+}
+
 /** Words go to stderr; stdout is for data. */
 export function say(world: World, text: string): void {
   world.stderr.write(`${text}\n`);

@@ -5,6 +5,7 @@ import type { Market } from '../plan/cheapest-calls.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
 import type { Store } from '../store/port.ts';
 import { CellFields } from './cell-fields.ts';
+import { enterPhase, type Phased } from './phase.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
 import { type Key, Keyring } from './planning/keyring.ts';
 import { marketOf } from './planning/market.ts';
@@ -54,6 +55,7 @@ export interface Prepared {
 
 /**
  * Scans and prices a job; spends nothing.
+ * @param progress is told of the rows and of the phase
  * @param asOf the time from which freshness is measured; now, where it is left out
  * @throws INPUT_*, SCOPE_MISSING, STORE_*
  */
@@ -62,10 +64,15 @@ export async function prepare(
   connection: Connection,
   store: Store,
   effects: Effects,
+  progress?: Phased,
   asOf = effects.clock.now(),
 ): Promise<Prepared> {
   const book = await openBook(job.input, job.reading, effects.streams);
-  return await priced({ job, connection, book }, await scan(book, job), store, asOf);
+  const scanned = await scan(book, job, (rows) => {
+    if (progress) progress.rows = rows;
+  });
+  if (progress) enterPhase(progress, 'pricing');
+  return await priced({ job, connection, book }, scanned, store, asOf);
 }
 
 /** Prices a scanned book anew: after a run, to see what it left. The input is not read again. */

@@ -6,6 +6,7 @@ import type { RunState, Store } from '../store/port.ts';
 import { type ApprovedPlan, checkApproved } from './approved-plan.ts';
 import type { Progress, Stop } from './buying/buying.ts';
 import { buyInRounds } from './buying/buying-rounds.ts';
+import { enterPhase } from './phase.ts';
 import type { Effects, Prepared } from './prepare.ts';
 import { createBodyReader } from './reading/body-readers.ts';
 import { type RunSummary, runSummary } from './summary.ts';
@@ -21,6 +22,9 @@ export interface RunEnded {
 /** Nothing done yet. */
 export function newProgress(): Progress {
   return {
+    phase: 'reading',
+    rows: 0,
+    onChange: null,
     cells: 0,
     cellsDone: 0,
     creditsPlanned: 0,
@@ -30,7 +34,12 @@ export function newProgress(): Progress {
     callsInFlight: 0,
     retries: 0,
     failures: 0,
+    failuresByKind: {},
     slowedDown: 0,
+    slowedUntil: 0,
+    waitingUntil: 0,
+    atHand: null,
+    minuteLeft: null,
   };
 }
 
@@ -64,6 +73,7 @@ export async function run(
   });
   try {
     const stop = await buy(prepared, store, effects, progress, interrupt, number);
+    enterPhase(progress, 'writing');
     const written = await writeBook({
       book: prepared.book,
       job,
@@ -73,6 +83,9 @@ export async function run(
       sample: connection.sample,
       freshness,
       finished: prepared.finished,
+      onRows: (rows) => {
+        progress.rows += rows;
+      },
     });
     const spent = await store.runSpending(number);
     const ended = runSummary(summary, number, spent, written, job.output, stop);
@@ -98,6 +111,7 @@ async function buy(
   progress.cells = plan.order.length;
   progress.creditsPlanned = plan.price.credits;
   if (plan.order.length === 0) return null;
+  enterPhase(progress, 'buying');
   const { clock, random, notice, trace } = effects;
   const { baseUrl } = connection;
   const client = createClient({
@@ -111,6 +125,7 @@ async function buy(
       createThrottle({ creditsPerMinute, sockets: job.sockets, clock }),
     ]),
   );
+  progress.minuteLeft = () => [...throttles.values()].reduce((sum, { available }) => sum + Math.max(0, available), 0);
   const contents = await store.bundleContents(source);
   const parts = {
     ...{ job, store, client, reader, throttles, keyring, clock, random, source, freshness, contents, progress },
@@ -120,6 +135,7 @@ async function buy(
   try {
     return await buyInRounds(parts, plan, interrupt);
   } finally {
+    progress.minuteLeft = null;
     for (const throttle of throttles.values()) await throttle.close();
     await client.close();
     await reader.close();

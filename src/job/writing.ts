@@ -36,6 +36,8 @@ export interface Writing {
   readonly freshness: Freshness;
   /** The cells that the plan has finished; gets the others, and is closed at the end. */
   readonly finished: CellFields;
+  /** Told of every so many rows more. */
+  readonly onRows?: (rows: number) => void;
 }
 
 /**
@@ -55,6 +57,7 @@ export async function writeBook(writing: Writing): Promise<Written> {
     const nextPlaces = places.placesFrom(cells.size);
 
     const fillKeyed = async (count: number): Promise<KeyedRows> => {
+      writing.onRows?.(count);
       const keys = nextPlaces(count);
       const own = new Map<number, Fields>();
       // Only where the disk had no room for the fields of all cells.

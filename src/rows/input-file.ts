@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { hasSystemCode, PerilbookError } from '../errors.ts';
 import type { Compression } from './compression.ts';
+import { didYouMeanFile } from './nearest-file.ts';
 import type { Utf16 } from './utf16.ts';
 
 /** Descriptors, not FileHandles: a spooled input has no end of life of its own, and the process closes what is left. */
@@ -168,7 +169,9 @@ function unreadable(file: string, what: string, hint: string, cause?: unknown): 
 
 function asUnreadable(file: string, error: unknown): unknown {
   if (error instanceof PerilbookError || !(error instanceof Error) || !('code' in error)) return error;
-  if (error.code === 'ENOENT') return unreadable(file, 'does not exist', 'Check the name of the file.', error);
+  if (error.code === 'ENOENT') {
+    return unreadable(file, `does not exist${didYouMeanFile(file)}`, 'Check the name of the file.', error);
+  }
   if (error.code === 'EACCES' || error.code === 'EPERM') {
     return unreadable(file, 'may not be read by this user', 'Change its permissions, or copy it.', error);
   }

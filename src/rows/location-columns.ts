@@ -162,10 +162,15 @@ function columnsError(message: string, names: readonly string[], column?: string
   const shown = names.slice(0, COLUMNS_SHOWN).map((name) => name || '(no name)');
   const more = names.length > COLUMNS_SHOWN ? `, and ${names.length - COLUMNS_SHOWN} more` : '';
   const hint = hintFor(names);
-  return new PerilbookError('INPUT_COLUMNS', `${message}. The columns are: ${shown.join(', ')}${more}`, hint, {
-    ...(column === undefined ? {} : { column }),
-    columns: names,
-  });
+  return new PerilbookError(
+    'INPUT_COLUMNS',
+    `${message}${message.endsWith('?') ? '' : '.'} The columns are: ${shown.join(', ')}${more}`,
+    hint,
+    {
+      ...(column === undefined ? {} : { column }),
+      columns: names,
+    },
+  );
 }
 
 function hintFor(names: readonly string[]): string {
@@ -181,5 +186,5 @@ function hintFor(names: readonly string[]): string {
     filled.length > 0 && filled.filter((name) => /^[+-]?[\d.:/-]+$/.test(name)).length * 3 >= filled.length;
   return looksLikeData
     ? 'The first line looks like data: add a line with the names of the columns above it, or say that there is none and give the columns by number.'
-    : 'Name the latitude and the longitude column of this file.';
+    : 'Name the latitude and the longitude column of this file: --lat COLUMN --lng COLUMN, or location: in the job file.';
 }

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Answer, CellRecord, Failure } from '../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import type { Cell } from '../geo/coordinates.ts';
-import { newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
+import { damagedCell, newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
 import { FieldPacker } from './packed-fields.ts';
 import type { PackedFields, WantedAnswer } from './port.ts';
 import type { StoredTexts } from './texts.ts';
@@ -72,9 +72,12 @@ export function cellStatements(database: Database.Database, texts: StoredTexts, 
         const { freshSince, fields } = wanted[index]!;
         const width = widths[index]!;
         if (span.asOf < freshSince || span.width < fields || (width !== null && span.width !== width)) return null;
+        const to = span.width === fields ? span.to : packer.skip(bytes, span.from, fields);
+        // Not a number, where a field's own length is damaged.
+        if (!(to <= span.to)) throw damagedCell();
         froms[index] = span.from;
-        tos[index] = span.width === fields ? span.to : packer.skip(bytes, span.from, fields);
-        size += tos[index]! - span.from;
+        tos[index] = to;
+        size += to - span.from;
         asOf = Math.min(asOf, span.asOf);
         found++;
       }

@@ -1,4 +1,5 @@
 import type { Answer } from '../contract/answer.ts';
+import { PerilbookError } from '../errors.ts';
 import type { FieldPacker } from './packed-fields.ts';
 
 /*
@@ -36,7 +37,7 @@ export function newAnswerSpan(): AnswerSpan {
   return { slug: 0, asOf: 0, width: 0, start: 0, from: 0, to: 0 };
 }
 
-/** Finds the answer behind `span`, or the first where `span.to` is 0; false behind the last one. */
+/** Finds the answer behind `span`, or the first where `span.to` is 0; false behind the last one. @throws STORE_UNUSABLE */
 export function nextAnswer(bytes: Buffer, span: AnswerSpan): boolean {
   const at = span.to;
   if (at + HEADER_BYTES > bytes.length) return false;
@@ -46,7 +47,17 @@ export function nextAnswer(bytes: Buffer, span: AnswerSpan): boolean {
   span.width = bytes[at + 8]!;
   span.from = at + HEADER_BYTES;
   span.to = span.from + uint32(bytes, at + 9);
+  if (span.to > bytes.length) throw damagedCell();
   return true;
+}
+
+/** The disk gave back other bytes than it was given. */
+export function damagedCell(): PerilbookError {
+  return new PerilbookError(
+    'STORE_UNUSABLE',
+    'The store is damaged: the answers of a cell end before their end',
+    'Put back a copy of the store, or name another file with --store: its answers are then bought again.',
+  );
 }
 
 /** One answer, ready to be put behind others. */

@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from '
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { firstWord } from '../../src/cli/first-word.ts';
 import { program } from '../../src/cli/program.ts';
 import type { World } from '../../src/cli/world.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
@@ -22,6 +23,8 @@ export interface WorldOptions {
   readonly clock?: Clock;
   readonly stdin?: string;
   readonly interrupt?: AbortSignal;
+  /** Standard output is a terminal so wide. */
+  readonly columns?: number;
 }
 
 /** Runs a command line as the bin would, in this process: only main.ts is left out. */
@@ -36,13 +39,17 @@ export async function perilbook(args: readonly string[], options: WorldOptions =
     env: options.env ?? {},
     workingFolder: options.folder ?? ROOT,
     stdin,
-    stdout: collect(out),
+    stdout:
+      options.columns === undefined
+        ? collect(out)
+        : Object.assign(collect(out), { isTTY: true, columns: options.columns }),
     stderr: collect(err),
     clock: options.clock ?? systemClock,
     random: Math.random,
     interrupt: options.interrupt ?? new AbortController().signal,
     owner: { name: `test/${process.pid}`, isAlive: () => true },
   };
+  world.stderr.write(firstWord(args));
   const code = await program(world, '0.0.0');
   return { code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() };
 }

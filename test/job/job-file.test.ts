@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { PerilbookError } from '../../src/errors.ts';
-import { type JobFile, jobFileSchema, parseJobFile, readJobFile } from '../../src/job/settings/job-file.ts';
+import { type JobFile, jobFileSchema } from '../../src/job/settings/job-file.ts';
+import { parseJobFile, readJobFile } from '../../src/job/settings/read-job-file.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 test('a job file that says everything', () => {
@@ -92,7 +93,7 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['a misspelt topic of a list', 'topics:\n  - park\n  - wildfir\n', '3:5', /topics\.1: .*"wildfir"; did you mean/],
   ['no topic at all', 'topics: []\n', '1:9', /topics: /],
   ['an amount that is text', 'budget: many\n', '1:9', /budget: .*expected number/],
-  ['a broken amount', 'input: a\n\nbudget: 1.5\n', '3:9', /budget: .*int/],
+  ['a broken amount', 'input: a\n\nbudget: 1.5\n', '3:9', /budget: expected a whole number/],
   ['a negative amount', 'reserve: -1\n', '1:10', /reserve: /],
   ['too many decimals', 'precision: 8\n', '1:12', /precision: /],
   ['a day that no month has', 'anniversary_day: 32\n', '1:18', /anniversary_day: /],
@@ -103,8 +104,34 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['a time that is none', 'time_to_live: {park: soon}\n', '1:22', /a time such as 90s, 30m, 12h or 30d, or never/],
   ['an address without a protocol', 'service: {base_url: h.example}\n', '1:21', /https:\/\/ or http:\/\//],
   ['an address of a file', 'service: {base_url: "file:///etc"}\n', '1:21', /https:\/\/ or http:\/\//],
-  ['a service that is neither', 'service: embeded\n', '1:10', /service: /],
-  ['a subscription that is not sold', 'subscription: gold\n', '1:15', /subscription: /],
+  [
+    'a service that is neither',
+    'service: embeded\n',
+    '1:10',
+    /service: "embeded" is not embedded or settings of its own; did you mean embedded\?/,
+  ],
+  [
+    'a subscription that is not sold',
+    'subscription: gold\n',
+    '1:15',
+    /subscription: "gold" is not starter, professional or settings/,
+  ],
+  ['a misspelt subscription', 'subscription: profesional\n', '1:15', /did you mean professional\?/],
+  ['a misspelt word', 'on_quota: wiat\n', '1:11', /on_quota: "wiat" is not stop or wait; did you mean wait\?/],
+  ['a misspelt setting of a setting', 'location: {lta: Y}\n', '1:12', /unknown setting "lta"; did you mean lat\?/],
+  [
+    'a misspelt setting of a key',
+    'service: {base_url: "http://h.example", api_keys: [{evn: A}]}\n',
+    '1:53',
+    /did you mean env\?/,
+  ],
+  [
+    'a time for a misspelt topic',
+    'time_to_live:\n  wildfir: 30d\n',
+    '2:3',
+    /no topic "wildfir"; did you mean wildfire\?/,
+  ],
+  ['an encoding that is none', 'encoding: utf-9\n', '1:11', /"utf-9" is not an encoding that is read/],
   [
     'a custom subscription without its minute',
     'subscription:\n  credits_per_month: 5\n',
@@ -133,7 +160,8 @@ for (const [what, text, at, says] of wrong) {
     assert.deepEqual([context.file, context.line, context.column], ['job.yaml', Number(line), column]);
     if (at !== '') assert.equal(at.includes(':') ? `${line}:${column}` : line, at);
     const shown = text.split('\n')[Number(line) - 1]!.trim();
-    assert.ok(shown === '' || message.endsWith(`\n    ${shown}`), message);
+    assert.ok(shown === '' || message.includes(`\n    ${shown}\n    `), message);
+    assert.ok(shown === '' || /\n {4} *\^$/.test(message), message);
   });
 }
 

@@ -9,7 +9,7 @@ import { billingPeriod } from '../../src/contract/billing-period.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import { cellOf } from '../../src/geo/coordinates.ts';
 import { type Prepared, prepare } from '../../src/job/prepare.ts';
-import { readJobFile } from '../../src/job/settings/job-file.ts';
+import { readJobFile } from '../../src/job/settings/read-job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import type { Claim, Settlement, Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
@@ -76,7 +76,7 @@ export async function handMadeBook(t: TestContext, name: string): Promise<HandMa
     ...{ baseUrl: 'https://hazards.example.com/v1?token=SECRET-TOKEN', source: 'hand-made' },
     ...{ sample: name === 'spread', keys: [key] },
   };
-  const prepared = await prepare(job, connection, store, effects, Date.parse('2026-03-15T12:00:00Z'));
+  const prepared = await prepare(job, connection, store, effects, undefined, Date.parse('2026-03-15T12:00:00Z'));
   return { prepared, store, clock, page: () => makeReport(prepared, store, clock.now()) };
 }
 

@@ -63,7 +63,9 @@ export async function buyCall(buying: Buying, request: Request, spending: { cred
     tried = attempt.decision.tried;
     if (attempt.decision.rate) {
       progress.slowedDown++;
+      progress.slowedUntil = clock.now() + attempt.decision.afterMs;
       throttle.pauseUntil(steadyTime(clock) + attempt.decision.afterMs);
+      progress.onChange?.();
     }
     await clock.sleep(attempt.decision.afterMs, buying.signal);
     if (buying.signal.aborted) return { end: 'stopped' };
@@ -203,6 +205,7 @@ function afterCall(
       break;
   }
   progress.failures++;
+  progress.failuresByKind[verdict.kind] = (progress.failuresByKind[verdict.kind] ?? 0) + 1;
   if (isAllRejected(buying.breaker)) {
     const message = `The service rejects everything it is asked (${verdict.message}): is the base address right?`;
     buying.stop({ reason: 'misdirected', message, resumeAfter: null });

@@ -1,5 +1,6 @@
 import { inBoth, topicSet } from '../../contract/topic-set.ts';
 import type { Store } from '../../store/port.ts';
+import { enterPhase } from '../phase.ts';
 import { accountState } from '../planning/account-state.ts';
 import { readKnownAreas } from '../planning/area-plan.ts';
 import { missingSet } from '../planning/freshness.ts';
@@ -20,8 +21,12 @@ export async function buyInRounds(parts: BuyingParts, plan: Plan, interrupt: Abo
     if (stop?.reason !== 'quota' || job.onQuota !== 'wait' || stop.resumeAfter === null) return stop;
     if (deadline !== null && stop.resumeAfter >= deadline) return stop;
     parts.notice(`${stop.message} Waiting until ${new Date(stop.resumeAfter).toISOString()}, when it resets.`);
-    await clock.sleep(stop.resumeAfter + CLOCKS_APART_MS - clock.now(), interrupt);
+    parts.progress.waitingUntil = stop.resumeAfter + CLOCKS_APART_MS;
+    enterPhase(parts.progress, 'waiting');
+    await clock.sleep(parts.progress.waitingUntil - clock.now(), interrupt);
+    parts.progress.waitingUntil = 0;
     if (interrupt.aborted) return { reason: 'interrupted', message: 'Interrupted.', resumeAfter: stop.resumeAfter };
+    enterPhase(parts.progress, 'buying');
     parts = { ...parts, contents: await store.bundleContents(parts.source) };
   }
 }
@@ -119,10 +124,11 @@ async function distrust(
 }
 
 /** What may be spent now, and which limit is the nearer one. */
-async function atHand({ job, store, clock, run, budget }: BuyingParts) {
+async function atHand({ job, store, clock, run, budget, progress }: BuyingParts) {
   const spent = await spentBy(store, run);
   const states = await Promise.all(job.accounts.map((account) => accountState(account, store, clock.now())));
   const available = states.reduce((sum, account) => sum + account.available, 0);
+  progress.atHand = { credits: available, spent };
   const ofBudget = Math.max(0, budget - spent);
   return { credits: Math.min(ofBudget, available), short: available < ofBudget ? 'quota' : 'budget' } as const;
 }

@@ -92,8 +92,9 @@ export function rowValue(row: Row, layout: Layout): { readonly value: number; re
 /** Behind latitude and longitude, without which a row is nothing: one that is too short for its value counts as worth 0. */
 export const FIRST_VALUE = 2;
 
-/** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing. */
-export async function scan(book: Book, job: Job): Promise<Scan> {
+/** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing; `onRows` is
+ * told now and then how many rows were read. */
+export async function scan(book: Book, job: Job, onRows: (rows: number) => void = () => {}): Promise<Scan> {
   const layout = layoutOf(book, job);
   const cells = new CellTable();
   const areas = new AreaTable();
@@ -132,6 +133,7 @@ export async function scan(book: Book, job: Job): Promise<Scan> {
       places.addUnlocated(place.finding, place.note, value);
       found(place.finding, place.note, row.line);
     }
+    onRows(rows);
   }
   const outsideUs = findings.get('outside_us')?.rows ?? 0;
   return {

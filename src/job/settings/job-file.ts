@@ -1,57 +1,76 @@
-import { readFileSync } from 'node:fs';
-import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
-import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../errors.ts';
 import { MAX_PRECISION } from '../../geo/coordinates.ts';
-import { nearestName } from '../../nearest-name.ts';
-import { durationMs } from './duration.ts';
-import { holdsKey, KEY_HINT, looksLikeKey, namesKey } from './key-shapes.ts';
+import { didYouMean } from '../../nearest-name.ts';
+import { encodingNamed } from '../../rows/text-encoding.ts';
+import { DURATION, durationMs } from './duration.ts';
+import { looksLikeKey } from './key-shapes.ts';
+
+/*
+ * What a job file can say, each setting with the sentence that an editor shows for it: jobs/job.schema.json is made from
+ * this. What zod checks by a function is told to the editor by `meta`.
+ */
 
 /** Sets of topics that have a name of their own, beside the slugs. */
 export const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
 
-const TOPIC_NAMES: readonly string[] = [...TOPIC_GROUPS, ...TOPIC_SLUGS];
+export const TOPIC_NAMES: readonly string[] = [...TOPIC_GROUPS, ...TOPIC_SLUGS];
 
-const topicName = z.string().check((context) => {
-  if (TOPIC_NAMES.includes(context.value)) return;
-  const near = nearestName(context.value, TOPIC_NAMES);
-  const said = looksLikeKey(context.value) ? 'of that name' : JSON.stringify(context.value);
-  context.issues.push({
-    code: 'custom',
-    input: context.value,
-    message: `there is no topic ${said}${near ? `; did you mean ${near}?` : ''} (perilbook topics lists all)`,
-  });
-});
+const SCOPE_NAMES: readonly string[] = ['bundle', ...TOPIC_NAMES];
 
-const scopeName = z.union([z.literal('bundle'), topicName]);
+function noTopic(name: string, known = TOPIC_NAMES): string {
+  const said = looksLikeKey(name) ? 'of that name' : JSON.stringify(name);
+  return `there is no topic ${said}${didYouMean(name, known)} (perilbook topics lists all)`;
+}
+
+const topicName = z
+  .string()
+  .check((context) => {
+    if (TOPIC_NAMES.includes(context.value)) return;
+    context.issues.push({ code: 'custom', input: context.value, message: noTopic(context.value) });
+  })
+  .meta({ id: 'topic', enum: [...TOPIC_NAMES] });
+
+const topicSet = z.union([topicName, z.array(topicName).min(1)]);
+
+const scopeName = z
+  .string()
+  .check((context) => {
+    if (SCOPE_NAMES.includes(context.value)) return;
+    context.issues.push({ code: 'custom', input: context.value, message: noTopic(context.value, SCOPE_NAMES) });
+  })
+  .meta({ id: 'scope', enum: [...SCOPE_NAMES] });
 
 const credits = z.int().nonnegative();
 
 const subscription = z.union([
   z.enum(['starter', 'professional']),
   z.strictObject({
-    credits_per_month: credits,
-    credits_per_minute: z.int().positive(),
-    overage_rate: z.number().nonnegative().optional(),
+    credits_per_month: credits.describe('credits of a billing period'),
+    credits_per_minute: z.int().positive().describe('credits that any minute may spend'),
+    overage_rate: z.number().nonnegative().optional().describe('dollars for a credit beyond the allowance'),
   }),
 ]);
+
+const anniversaryDay = z.int().min(1).max(31);
 
 /** Where a key is found. Never the key itself: job files are kept in source control. */
 const apiKey = z
   .strictObject({
-    env: z.string().min(1).optional(),
-    file: z.string().min(1).optional(),
-    scopes: z.array(scopeName).optional(),
-    account: z.string().min(1).optional(),
-    subscription: subscription.optional(),
-    anniversary_day: z.int().min(1).max(31).optional(),
-    reserve: z.int().nonnegative().optional(),
+    env: z.string().min(1).optional().describe('environment variable that holds the key'),
+    file: z.string().min(1).optional().describe('file that holds the key on its first line'),
+    scopes: z.array(scopeName).optional().describe('what the key may buy; left out, it is found by trying'),
+    account: z.string().min(1).optional().describe('whose credits the key spends'),
+    subscription: subscription.optional().describe("the account's subscription, where it is not the job's"),
+    anniversary_day: anniversaryDay.optional().describe("the day on which the account's quota resets"),
+    reserve: credits.optional().describe("credits of the account's period that stay untouched"),
   })
   .refine(({ env, file }) => (env === undefined) !== (file === undefined), {
     error:
       'name the environment variable (env) or the file (file) that holds the key; the key itself does not belong in a job file',
-  });
+  })
+  .meta({ oneOf: [{ required: ['env'] }, { required: ['file'] }] });
 
 /** The address is kept in the store and shown: it must hold nothing that is secret. */
 function isBareAddress(text: string): boolean {
@@ -60,9 +79,12 @@ function isBareAddress(text: string): boolean {
   return username === '' && password === '' && search === '' && hash === '';
 }
 
-const duration = z.string().refine((text) => text === 'never' || durationMs(text) !== null, {
-  error: 'a time such as 90s, 30m, 12h or 30d, or never',
-});
+const duration = z
+  .string()
+  .refine((text) => text === 'never' || durationMs(text) !== null, {
+    error: 'a time such as 90s, 30m, 12h or 30d, or never',
+  })
+  .meta({ pattern: `^(never|${DURATION.source.slice(1, -1)})$`, examples: ['12h', '30d', 'never'] });
 
 /** A share: `1 %` or 0.01. */
 const share = z
@@ -70,19 +92,52 @@ const share = z
   .transform((value) => (typeof value === 'number' ? value : Number.parseFloat(value) / 100))
   .refine((value) => value >= 0 && value <= 1, { error: 'a share between 0 and 1 (100 %)' });
 
+const encoding = z.string().check((context) => {
+  try {
+    encodingNamed(context.value);
+  } catch (error) {
+    if (!(error instanceof PerilbookError)) throw error;
+    context.issues.push({ code: 'custom', input: context.value, message: `${error.message}. ${error.hint}` });
+  }
+});
+
+const timeToLive = z
+  .record(z.string(), duration)
+  .check(({ value, issues }) => {
+    for (const name of Object.keys(value)) {
+      if (TOPIC_NAMES.includes(name)) continue;
+      issues.push({ code: 'custom', input: value, path: [name], message: noTopic(name), params: { isName: true } });
+    }
+  })
+  .meta({ propertyNames: { $ref: '#/definitions/topic' } });
+
 /** Everything that a job file can say. All is optional here: what is missing comes from flags, the environment, or the
  * defaults, which are applied last (settings.ts). */
 export const jobFileSchema = z.strictObject({
-  name: z.string().min(1).optional(),
-  input: z.string().min(1).optional(),
-  output: z.string().min(1).optional(),
-  topics: z.union([topicName, z.array(topicName).min(1)]).optional(),
-  location: z.strictObject({ lat: z.string().min(1).optional(), lng: z.string().min(1).optional() }).optional(),
-  precision: z.int().min(0).max(MAX_PRECISION).optional(),
-  prefix: z.string().optional(),
-  delimiter: z.string().length(1).optional(),
-  header: z.boolean().optional(),
-  encoding: z.string().min(1).optional(),
+  name: z.string().min(1).optional().describe('how status calls the job; default: the name of the input'),
+  input: z.string().min(1).optional().describe('CSV, Parquet, NDJSON or GeoJSON; a path relative to this file'),
+  output: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('file to write, its extension decides the format; default: beside the input'),
+  topics: topicSet.optional().describe('slugs, or natural, proximity, measurement, all (perilbook topics lists them)'),
+  location: z
+    .strictObject({
+      lat: z.string().min(1).optional().describe('column of the latitude, by name or number'),
+      lng: z.string().min(1).optional().describe('column of the longitude, by name or number'),
+    })
+    .optional()
+    .describe('where the location stands; only needed where the names are unusual'),
+  precision: z.int().min(0).max(MAX_PRECISION).optional().describe('decimals of a cell; 4 is about 11 m'),
+  prefix: z.string().optional().describe('put before the names of the new columns'),
+  delimiter: z
+    .string()
+    .length(1)
+    .optional()
+    .describe('between the fields of a CSV file, where it is not found by itself'),
+  header: z.boolean().optional().describe('false: the input has no line of names, columns are numbered from 1'),
+  encoding: encoding.optional().describe('utf-8, windows-1252, utf-16le or utf-16be, where it is not found by itself'),
   service: z
     .union([
       z.literal('embedded'),
@@ -91,161 +146,72 @@ export const jobFileSchema = z.strictObject({
           .url({ protocol: /^https?$/, error: 'an address that begins with https:// or http://' })
           .refine(isBareAddress, {
             error: 'an address without user, password, query and fragment: a key is named in api_keys',
-          }),
-        api_keys: z.array(apiKey).min(1).optional(),
+          })
+          .describe('address of the service')
+          .meta({ pattern: '^https?://' }),
+        api_keys: z.array(apiKey).min(1).optional().describe('where the keys are; a refused key gives way to the next'),
       }),
     ])
-    .optional(),
-  account: z.string().min(1).optional(),
-  subscription: subscription.optional(),
-  anniversary_day: z.int().min(1).max(31).optional(),
-  budget: credits.optional(),
+    .optional()
+    .describe('who answers; embedded (the default) answers with sample data'),
+  account: z.string().min(1).optional().describe("whose quota it is; default: the service's host"),
+  subscription: subscription.optional().describe('starter, professional, or figures of your own'),
+  anniversary_day: anniversaryDay
+    .optional()
+    .describe('day of the month on which the quota resets; in a shorter month its last day'),
+  budget: credits.optional().describe('most credits that one run may spend; also the approval off a terminal'),
   tiers: z
-    .array(z.union([topicName, z.array(topicName).min(1)]))
+    .array(topicSet)
     .min(1)
-    .optional(),
+    .optional()
+    .describe('topic sets from the richest to the leanest: every location gets the leanest, the most valuable more'),
   order_by: z
     .union([
       z.enum(['file', 'tiv']),
       z.strictObject({ column: z.string().min(1), direction: z.enum(['asc', 'desc']).optional() }),
     ])
-    .optional(),
+    .optional()
+    .describe("what is bought first: file, tiv (the sum of OED's TIV columns), or a column"),
   areas: z
     .union([
       z.literal('oed'),
       z.strictObject({
-        tract: z.string().min(1).optional(),
-        county: z.string().min(1).optional(),
-        oed: z.boolean().optional(),
-        verify: share.optional(),
+        tract: z.string().min(1).optional().describe('column with census tract codes'),
+        county: z.string().min(1).optional().describe('column with county codes (FIPS)'),
+        oed: z.boolean().optional().describe("whether OED's GeogScheme and GeogName columns name areas"),
+        verify: share.optional().describe('share of the answers that is bought anyway and compared'),
       }),
     ])
-    .optional(),
-  counts: z.boolean().optional(),
-  details: z.enum(['keep', 'drop']).optional(),
-  max_minutes: z.number().positive().optional(),
-  on_quota: z.enum(['stop', 'wait']).optional(),
-  overages: z.strictObject({ ceiling: z.number().nonnegative() }).optional(),
-  reserve: credits.optional(),
-  spent_elsewhere: credits.optional(),
-  optimize: z.enum(['credits', 'calls']).optional(),
-  time_to_live: z.record(z.string(), duration).optional(),
-  store: z.string().min(1).optional(),
-  sockets: z.int().min(1).max(64).optional(),
+    .optional()
+    .describe('one answer for a census tract or county'),
+  counts: z.boolean().optional().describe('false leaves out the columns that count records of details'),
+  details: z.enum(['keep', 'drop']).optional().describe('keep: also store the details of what is bought'),
+  max_minutes: z.number().positive().optional().describe('stop buying after so many minutes, resumable'),
+  on_quota: z.enum(['stop', 'wait']).optional().describe('what to do at the end of the quota'),
+  overages: z
+    .strictObject({ ceiling: z.number().nonnegative().describe('dollars a period') })
+    .optional()
+    .describe('what may be billed beyond the allowance; default: nothing'),
+  reserve: credits.optional().describe('credits of the period that stay untouched'),
+  spent_elsewhere: credits.optional().describe('credits a period that other programs spend with the same key'),
+  optimize: z.enum(['credits', 'calls']).optional().describe('buy with the fewest credits or the fewest calls'),
+  time_to_live: timeToLive.optional().describe('how long an answer is fresh, by topic or group'),
+  store: z.string().min(1).optional().describe('file that keeps answers, ledger and runs'),
+  sockets: z.int().min(1).max(64).optional().describe('calls at once'),
 });
 
 export type JobFile = z.infer<typeof jobFileSchema>;
 
-/** Reads the job file at `path`; `file` is what the user calls it. @throws JOB_FILE with the line and column of what is wrong */
-export function readJobFile(path: string, file: string): JobFile {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new PerilbookError(
-      'JOB_FILE',
-      hasSystemCode(error, 'ENOENT')
-        ? `There is no job file ${file}`
-        : `The job file ${file} cannot be read: ${String(error)}`,
-      'Check the path; jobs/ holds examples.',
-      { file },
-      error,
-    );
-  }
-  return parseJobFile(text, file);
-}
-
-/** The content of a job file, checked. `file` is for messages. @throws JOB_FILE */
-export function parseJobFile(text: string, file: string): JobFile {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const at = (offset: number, message: string, isSecret = false): PerilbookError => {
-    const { line, col } = lines.linePos(offset);
-    const content = text.split(/\r?\n/)[line - 1]?.trim() ?? '';
-    const shown = isSecret || holdsKey(content) ? '' : content;
-    return new PerilbookError(
-      'JOB_FILE',
-      `${file}:${line}:${col}: ${message}${shown === '' ? '' : `\n    ${shown}`}`,
-      isSecret ? KEY_HINT : 'Correct that line of the job file.',
-      { file, line, column: String(col) },
-    );
-  };
-  const broken = document.errors[0];
-  if (broken) throw at(broken.pos[0], broken.message);
-  visit(document, {
-    Alias(_, alias) {
-      if (alias.resolve(document) !== undefined) return;
-      throw at(
-        alias.range![0],
-        `YAML reads *${alias.source} as a reference, and there is none of that name: put the value in quotes`,
-      );
+/** The same as a JSON Schema, for editors. */
+export function jobFileJsonSchema(): object {
+  const schema = z.toJSONSchema(jobFileSchema, {
+    target: 'draft-7',
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
-  const checked = jobFileSchema.safeParse(contentOf(document, at) ?? {});
-  if (checked.success) return checked.data;
-  const issue = deepestIssue(checked.error.issues[0]!);
-  const { path, message } = issue;
-  const isSecret = issue.isUnknown ? namesKey(String(path.at(-1))) : isScalarKey(document, path);
-  throw at(offsetOf(document, issue), `${path.length > 0 ? `${path.join('.')}: ` : ''}${message}`, isSecret);
-}
-
-/** Whether a text stands where a key's whereabouts belong: most likely the key. */
-function isScalarKey(document: Document.Parsed, path: readonly PropertyKey[]): boolean {
-  const isPlace = path.at(-1) === 'api_keys' || path.at(-2) === 'api_keys';
-  return isPlace && isScalar(document.getIn(path, true));
-}
-
-/** The plain content. References upon references without end are refused by the library. */
-function contentOf(document: Document.Parsed, at: (offset: number, message: string) => PerilbookError): unknown {
-  try {
-    return document.toJS();
-  } catch (error) {
-    throw at(0, error instanceof Error ? error.message : String(error));
-  }
-}
-
-interface Issue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-  readonly isUnknown?: boolean;
-}
-
-/** Of a union only the branch that got farthest says something useful. */
-export function deepestIssue(issue: z.core.$ZodIssue): Issue {
-  if (issue.code === 'unrecognized_keys') {
-    const known = Object.keys(jobFileSchema.shape);
-    const name = issue.keys[0]!;
-    const near = issue.path.length === 0 ? nearestName(name, known) : null;
-    const misplaced = issue.path.length > 0 && known.includes(name);
-    const hint = misplaced ? ' here; it belongs at the top level' : near ? `; did you mean ${near}?` : '';
-    const message = `unknown setting ${JSON.stringify(name)}${hint}`;
-    return { path: [...issue.path, name], message, isUnknown: true };
-  }
-  if (issue.code !== 'invalid_union') return issue;
-  const branches = issue.errors.map((issues) => deepestIssue(issues[0]!));
-  const deepest = branches.sort((a, b) => b.path.length - a.path.length)[0];
-  if (!deepest) return issue;
-  const message =
-    deepest.path.length > 0 ? deepest.message : [...new Set(branches.map((branch) => branch.message))].join('; or ');
-  return { ...deepest, path: [...issue.path, ...deepest.path], message };
-}
-
-/** Where a setting stands. An unknown one is shown at its name: its value may be a list that begins lines below. */
-function offsetOf(document: Document.Parsed, { path, isUnknown }: Issue): number {
-  for (let length = path.length; length > 0; length--) {
-    const node = isUnknown
-      ? nameOf(document, path.slice(0, length))
-      : (document.getIn(path.slice(0, length), true) as { range?: readonly number[] | null } | undefined);
-    if (node?.range) return node.range[0]!;
-  }
-  return 0;
-}
-
-function nameOf(
-  document: Document.Parsed,
-  path: readonly PropertyKey[],
-): { range?: readonly number[] | null } | undefined {
-  const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
-  const isIt = ({ key }: { key: unknown }) => isScalar(key) && key.value === path.at(-1);
-  return isMap(parent) ? (parent.items.find(isIt)?.key as { range?: readonly number[] | null } | undefined) : undefined;
+  const title = 'Perilbook job file';
+  // Editors take the schema's own address for a setting of the file.
+  return { ...schema, title, description: 'A book of US locations, and how to buy its hazard columns.' };
 }

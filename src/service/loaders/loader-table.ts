@@ -1,4 +1,5 @@
 import { PerilbookError } from '../../errors.ts';
+import { didYouMean } from '../../nearest-name.ts';
 import { airQuality } from './air-quality.ts';
 import { airnow } from './airnow.ts';
 import { areas, counties } from './areas.ts';
@@ -39,5 +40,7 @@ export const LOADERS: ReadonlyMap<string, Loader> = new Map<string, Loader>([
 export function loaderNamed(name: string): Loader {
   const loader = LOADERS.get(name);
   if (loader !== undefined) return loader;
-  throw new PerilbookError('USAGE', `There is no loader "${name}"`, `Say one of: ${[...LOADERS.keys()].join(', ')}.`);
+  const known = ['sample', ...LOADERS.keys()];
+  const message = `There is no loader "${name}"${didYouMean(name, known)}`;
+  throw new PerilbookError('USAGE', message, `Say one of: ${known.join(', ')}.`);
 }

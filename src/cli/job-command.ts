@@ -1,0 +1,49 @@
+import { resolve } from 'node:path';
+import { PerilbookError } from '../errors.ts';
+import { checkJob } from '../job/check-job.ts';
+import { jobFileJsonSchema } from '../job/settings/job-file.ts';
+import { type JobProblem, readJobText } from '../job/settings/read-job-file.ts';
+import type { Flags } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { paintFor } from './paint.ts';
+import { counted } from './words.ts';
+import { dataFolder, sayJson, type World } from './world.ts';
+
+/** `perilbook job check FILE | schema`: says all that is wrong with a job file; spends nothing, opens no store. */
+export async function jobCommand(world: World, flags: Flags): Promise<number> {
+  if (flags.action === 'schema') {
+    sayJson(world, jobFileJsonSchema());
+    return EXIT.complete;
+  }
+  const file = flags.file as string | undefined;
+  if (file === undefined) {
+    throw new PerilbookError('USAGE', 'Which job file is to be checked?', 'Say: perilbook job check FILE.yaml');
+  }
+  const path = resolve(world.workingFolder, file);
+  const { problems, warnings } = await checkJob(readJobText(path, file), path, {
+    dataFolder: dataFolder(world),
+    workingFolder: world.workingFolder,
+    env: world.env,
+    streams: { stdin: world.stdin, stdout: world.stdout },
+  });
+  if (flags.json) {
+    const asJson = (found: readonly JobProblem[]) =>
+      found.map(({ line, column, message }) => ({ line, column, message }));
+    sayJson(world, { file, ok: problems.length === 0, problems: asJson(problems), warnings: asJson(warnings) });
+  } else {
+    const paint = paintFor(world, world.stdout);
+    const words = (kind: string, { line, column, message, shown }: JobProblem) =>
+      `${file}:${line}:${column}: ${kind}${message}${shown}`;
+    const verdict =
+      problems.length > 0
+        ? `${counted(problems.length, 'problem')}: this job cannot run.`
+        : `${file} is a job${warnings.length > 0 ? `, with ${counted(warnings.length, 'warning')}` : ''}.`;
+    const lines = [
+      ...problems.map((problem) => words('', problem)),
+      ...warnings.map((warning) => words('warning: ', warning)),
+      paint('bold', verdict),
+    ];
+    world.stdout.write(`${lines.join('\n')}\n`);
+  }
+  return problems.length === 0 ? EXIT.complete : EXIT.usage;
+}

@@ -1,0 +1,30 @@
+import { styleText } from 'node:util';
+import type { World } from './world.ts';
+
+type Format = Parameters<typeof styleText>[0];
+
+/** Puts a colour on a text, or leaves it as it is. */
+export type Paint = (format: Format, text: string) => string;
+
+export const noPaint: Paint = (_, text) => text;
+
+/** Whether an environment can be asked for more than plain lines. */
+export function isDumb({ env }: Pick<World, 'env'>): boolean {
+  return env.TERM === 'dumb';
+}
+
+/**
+ * Colours for one of the two streams: on a terminal, unless NO_COLOR is set or the terminal is dumb; FORCE_COLOR (anything
+ * but 0) puts them anywhere, and stands above all.
+ */
+export function paintFor(world: Pick<World, 'env'>, stream: { readonly isTTY?: boolean }): Paint {
+  const { NO_COLOR, FORCE_COLOR } = world.env;
+  const isForced = FORCE_COLOR !== undefined && FORCE_COLOR !== '';
+  const isOn = isForced ? FORCE_COLOR !== '0' : !NO_COLOR && !isDumb(world) && stream.isTTY === true;
+  return isOn ? (format, text) => styleText(format, text, { validateStream: false }) : noPaint;
+}
+
+/** Whether letters beyond ASCII can be expected to be shown: the locale says so. */
+export function isUnicode({ env }: Pick<World, 'env'>): boolean {
+  return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '');
+}

@@ -1,0 +1,218 @@
+import stringWidth from 'string-width';
+import { CREDITS } from '../contract/credits.ts';
+import type { Progress } from '../job/buying/buying.ts';
+import type { Paint } from './paint.ts';
+import {
+  type Estimate,
+  estimate,
+  type LastMinute,
+  limitNow,
+  quotaLeft,
+  type RunFacts,
+  spentOf,
+} from './progress-estimate.ts';
+import { counted, dateTime, grouped, percent, timeSpan, wrapped } from './words.ts';
+
+/** Everything that a block or a line of progress is made of. */
+export interface ProgressView {
+  readonly progress: Progress;
+  /** Null until the book is priced. */
+  readonly facts: RunFacts | null;
+  readonly last: LastMinute;
+  readonly now: number;
+}
+
+export interface BlockStyle {
+  readonly width: number;
+  readonly paint: Paint;
+  /** Blocks for the bar; else letters. */
+  readonly unicode: boolean;
+}
+
+const NAME_WIDTH = 'failures'.length;
+const BAR_WIDTH = 30;
+
+/** The block that is written over on a terminal: a line for each thing one may ask, none wider than the terminal. */
+export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
+  const { progress, facts, now } = view;
+  const line = (name: string, parts: readonly string[]): string[] =>
+    wrapped(parts, style.width - NAME_WIDTH - 2).map(
+      (text, index) =>
+        `${index === 0 ? style.paint('bold', name.padEnd(NAME_WIDTH)) : ' '.repeat(NAME_WIDTH)}  ${text}`,
+    );
+  switch (progress.phase) {
+    case 'reading':
+      return line('reading', [progress.rows === 0 ? 'the first rows …' : counted(progress.rows, 'row')]);
+    case 'pricing':
+      return line('pricing', ['looking up what the store has …']);
+    case 'writing': {
+      const rows = facts?.rows ?? 0;
+      const amount = `${grouped(Math.min(progress.rows, rows))} of ${counted(rows, 'row')}`;
+      return line('writing', [`${bar(progress.rows, rows, style)}  ${amount}`]);
+    }
+    case 'waiting': {
+      const left = timeSpan((progress.waitingUntil - now) / 60_000);
+      return [
+        ...line('waiting', [
+          style.paint('yellow', `for the quota, until ${dateTime(progress.waitingUntil)}`),
+          `${left} left`,
+        ]),
+        ...line('cells', cellParts(view)),
+        ...line('credits', creditParts(view)),
+      ];
+    }
+    case 'buying': {
+      if (facts === null) return [];
+      const { cells, cellsDone } = progress;
+      const end = estimate(progress, facts, view.last, now);
+      const failures = failureParts(progress).map((part) => style.paint('red', part));
+      return [
+        ...line('buying', [
+          `${bar(cellsDone, cells, style)}  ${cellParts(view).join(' · ')}`,
+          `${stopwatch(now - facts.startedAt)} so far`,
+        ]),
+        ...line('credits', creditParts(view)),
+        ...line('rate', rateParts(view, style.paint)),
+        ...(facts.cellsCached > 0
+          ? line('store', [`${counted(facts.cellsCached, 'cell')} had been bought before`])
+          : []),
+        ...(failures.length > 0 ? line('failures', failures) : []),
+        ...line('left', leftParts(end, facts, style.paint)),
+      ];
+    }
+  }
+}
+
+function bar(done: number, all: number, { width, unicode, paint }: BlockStyle): string {
+  const length = Math.max(8, Math.min(BAR_WIDTH, width - 48));
+  const filled = all === 0 ? length : Math.min(length, Math.floor((done / all) * length));
+  const [full, empty] = unicode ? ['█', '░'] : ['#', '.'];
+  return paint('green', full!.repeat(filled)) + paint('dim', empty!.repeat(length - filled));
+}
+
+/** 2:05, 1:02:05: something that moves while a run waits. */
+function stopwatch(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const two = (value: number) => String(value).padStart(2, '0');
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+function cellParts({ progress: { cells, cellsDone } }: ProgressView): string[] {
+  return [`${grouped(cellsDone)} of ${counted(cells, 'cell')}`, percent(cells === 0 ? 1 : cellsDone / cells)];
+}
+
+/** Spent of planned, of the budget, of the period. */
+function creditParts({ progress, facts }: ProgressView): string[] {
+  const spent = spentOf(progress);
+  const left = quotaLeft(progress);
+  return [
+    `${grouped(spent)} of ${grouped(progress.creditsPlanned)} planned`,
+    facts?.budget == null
+      ? ''
+      : `budget: ${grouped(Math.max(0, facts.budget - spent))} left of ${grouped(facts.budget)}`,
+    left === null || facts === null ? '' : `period: ${grouped(left)} left of ${grouped(facts.allowance)}`,
+    progress.creditsUnknown > 0 ? `${grouped(progress.creditsUnknown)} unknown` : '',
+  ].filter(Boolean);
+}
+
+function rateParts({ progress, facts, last, now }: ProgressView, paint: Paint): string[] {
+  const { callsInFlight, retries, slowedDown, slowedUntil } = progress;
+  const limit = facts!.creditsPerMinute;
+  // The cheapest call that waits may cost more than what the minute has left.
+  const isFull = last.credits > limitNow(progress, facts!, last) - CREDITS.enterprise;
+  const isOurs = last.credits > limit - CREDITS.enterprise;
+  const why = isOurs
+    ? 'the minute is full: the next calls wait for it'
+    : 'the service lets no more through now: it waits';
+  const slowed = slowedUntil > now ? `: on again in ${Math.ceil((slowedUntil - now) / 1_000)} s` : '';
+  return [
+    `${grouped(Math.min(last.credits, limit))} of ${grouped(limit)} credits in the last minute`,
+    callsInFlight > 0 || !isFull ? `${callsInFlight} in flight` : why,
+    retries > 0 ? counted(retries, 'retry', 'retries') : '',
+    slowedDown > 0 ? paint('yellow', `asked to slow down ${counted(slowedDown, 'time')}${slowed}`) : '',
+  ].filter(Boolean);
+}
+
+/** What a failure of a call is called, by the verdict's kind. */
+const FAILURE_WORDS: Readonly<Record<string, string>> = {
+  upstream: 'service failed',
+  transport: 'network failed',
+  malformed: 'answer could not be read',
+  rejected: 'place refused',
+  rate: 'refused for the rate',
+};
+
+function failureParts({ failuresByKind }: Progress): string[] {
+  return Object.entries(failuresByKind).map(([kind, count]) => `${FAILURE_WORDS[kind] ?? kind}: ${grouped(count)}`);
+}
+
+function leftParts(end: Estimate, facts: RunFacts, paint: Paint): string[] {
+  const minutes = end.minutes === null ? 'not known yet' : timeSpan(end.minutes);
+  const after = `after ${counted(end.credits, 'more credit')}`;
+  switch (end.endedBy) {
+    case 'done':
+      return [minutes];
+    case 'budget':
+      return [minutes, paint('yellow', `the budget ends it ${after}`)];
+    case 'time':
+      return [minutes, paint('yellow', `then its time is over, ${after} or so`)];
+    case 'quota': {
+      const then = facts.waitsForQuota ? 'it waits until' : 'to go on after';
+      return [
+        minutes,
+        paint('yellow', `the quota ends it ${after}`),
+        paint('yellow', `${then} ${dateTime(end.resets)}`),
+      ];
+    }
+  }
+}
+
+/** The same in one line, where nothing can be written over. */
+export function progressLine(view: ProgressView): string {
+  const { progress, facts } = view;
+  const { phase, rows, waitingUntil } = progress;
+  switch (phase) {
+    case 'reading':
+      return `reading: ${counted(rows, 'row')}`;
+    case 'pricing':
+      return 'pricing';
+    case 'waiting':
+      return `waiting for the quota, until ${dateTime(waitingUntil)}`;
+    case 'writing':
+      return `writing: ${grouped(rows)} of ${counted(facts?.rows ?? rows, 'row')}`;
+    case 'buying': {
+      const plain: Paint = (_, text) => text;
+      const failures = failureParts(progress);
+      const parts = [
+        `${grouped(progress.cellsDone)} of ${counted(progress.cells, 'cell')}`,
+        `${grouped(spentOf(progress))} of ${counted(progress.creditsPlanned, 'credit')}`,
+        ...(progress.retries > 0 ? [counted(progress.retries, 'retry', 'retries')] : []),
+        ...(progress.slowedDown > 0 ? [`asked to slow down ${counted(progress.slowedDown, 'time')}`] : []),
+        ...(failures.length > 0 ? [`failures: ${failures.join(', ')}`] : []),
+        ...(facts === null
+          ? []
+          : [`left: ${leftParts(estimate(progress, facts, view.last, view.now), facts, plain).join(', ')}`]),
+      ];
+      return `buying: ${parts.join(' · ')}`;
+    }
+  }
+}
+
+/** What is said once where nothing can be written over, when the phase changes; null for what is not worth a line. */
+export function changeLine({ progress, facts }: ProgressView): string | null {
+  switch (progress.phase) {
+    case 'buying':
+      return `buying: ${counted(progress.cells, 'cell')} for ${counted(progress.creditsPlanned, 'credit')}`;
+    case 'writing':
+      return `writing: ${counted(facts?.rows ?? 0, 'row')}`;
+    // That it waits for the quota is a notice of the run itself.
+    default:
+      return null;
+  }
+}
+
+/** The terminal's rows that lines take when it is so wide: a narrower one folds what it shows. */
+export function rowsTaken(lines: readonly string[], width: number): number {
+  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / width)), 0);
+}

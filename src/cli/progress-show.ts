@@ -1,0 +1,160 @@
+import type { Progress } from '../job/buying/buying.ts';
+import type { Phase } from '../job/phase.ts';
+import { newProgress } from '../job/run.ts';
+import { isDumb, isUnicode, paintFor } from './paint.ts';
+import { changeLine, progressBlock, progressLine, rowsTaken } from './progress-block.ts';
+import { MinuteMeter, type RunFacts, spentOf } from './progress-estimate.ts';
+import { say, type World } from './world.ts';
+
+const ON_TERMINAL_MS = 200;
+const ELSEWHERE_MS = 30_000;
+const LOOK_MS = 1_000;
+
+/** Shows on stderr how a run goes, and lets others speak in between. */
+export interface ProgressShow {
+  readonly progress: Progress;
+  /** Says something that stays, above what is written over. */
+  readonly say: (text: string) => void;
+  /** The book is priced: more can be shown. */
+  know(facts: RunFacts): void;
+  /** Nothing is shown until `resume`: somebody else has the terminal. */
+  pause(): void;
+  resume(): void;
+  end(): void;
+}
+
+/** On a terminal one block that is written over; elsewhere a line every 30 s and at each change; quiet, nothing. */
+export async function showProgress(world: World, isQuiet = false): Promise<ProgressShow> {
+  if (isQuiet) return quietShow(world);
+  return world.stderr.isTTY === true && !isDumb(world) ? blockShow(world) : lineShow(world);
+}
+
+function quietShow(world: World): ProgressShow {
+  const nothing = () => {};
+  return {
+    progress: newProgress(),
+    say: (text) => say(world, text),
+    know: nothing,
+    pause: nothing,
+    resume: nothing,
+    end: nothing,
+  };
+}
+
+/** What a view is made of, kept up to date. */
+function viewer(world: World) {
+  const progress = newProgress();
+  const meter = new MinuteMeter();
+  let facts: RunFacts | null = null;
+  return {
+    progress,
+    know: (known: RunFacts) => {
+      facts = known;
+    },
+    view: () => {
+      const now = world.clock.now();
+      const last = progress.phase === 'buying' ? meter.add(now, spentOf(progress)) : { credits: 0, ms: 0 };
+      return { progress, facts, last, now };
+    },
+  };
+}
+
+function lineShow(world: World): ProgressShow {
+  const { progress, know, view } = viewer(world);
+  let saidAt = world.clock.now();
+  const tell = (line: string | null) => {
+    if (line === null) return;
+    saidAt = world.clock.now();
+    say(world, `perilbook: ${line}`);
+  };
+  let toldSlow = 0;
+  let toldPhase: Phase = progress.phase;
+  progress.onChange = () => {
+    const { phase, slowedUntil } = progress;
+    const now = world.clock.now();
+    if (phase !== toldPhase) {
+      toldPhase = phase;
+      return tell(changeLine(view()));
+    }
+    // A service that refuses one call in ten would otherwise be told of thousands of times.
+    if (now - toldSlow < ELSEWHERE_MS) return;
+    toldSlow = now;
+    tell(`the service asks to slow down: on again in ${Math.ceil((slowedUntil - now) / 1_000)} s`);
+  };
+  const timer = setInterval(() => {
+    const seen = view();
+    if (world.clock.now() - saidAt >= ELSEWHERE_MS) tell(progressLine(seen));
+  }, LOOK_MS);
+  timer.unref();
+  return {
+    progress,
+    know,
+    say: (text) => say(world, text),
+    pause: () => {},
+    resume: () => {},
+    end: () => clearInterval(timer),
+  };
+}
+
+async function blockShow(world: World): Promise<ProgressShow> {
+  const { createLogUpdate } = await import('log-update');
+  const { stderr } = world;
+  const { progress, know, view } = viewer(world);
+  // A hidden cursor would stay hidden after a kill.
+  const render = createLogUpdate(stderr, { showCursor: true });
+  const paint = paintFor(world, stderr);
+  const unicode = isUnicode(world);
+  const columns = () => Math.max(20, stderr.columns ?? 80);
+  let shown: readonly string[] = [];
+  let shownWidth = 0;
+  let isPaused = false;
+  const clear = () => {
+    if (shown.length === 0) return;
+    if (columns() < shownWidth) {
+      // A narrower terminal has folded what was shown: more rows are to be wiped than log-update knows of.
+      stderr.write(`\r\u001b[${rowsTaken(shown, columns())}A\u001b[J`);
+      render.done();
+    } else render.clear();
+    shown = [];
+  };
+  const show = () => {
+    if (isPaused) return;
+    if (columns() !== shownWidth) clear();
+    shownWidth = columns();
+    // One column stays free: some terminals fold a line that fills the last one.
+    const rows = (stderr as { readonly rows?: number }).rows ?? 24;
+    shown = progressBlock(view(), { width: shownWidth - 1, paint, unicode }).slice(-Math.max(1, rows - 2));
+    if (shown.length > 0) render(shown.join('\n'));
+  };
+  const pause = () => {
+    isPaused = true;
+    clear();
+  };
+  progress.onChange = show;
+  // The bin says a word at an interrupt: the block makes room for it, and is drawn anew below.
+  world.interrupt.addEventListener('abort', clear);
+  stderr.on('resize', show);
+  const timer = setInterval(show, ON_TERMINAL_MS);
+  timer.unref();
+  return {
+    progress,
+    know,
+    say(text) {
+      clear();
+      say(world, text);
+      show();
+    },
+    pause,
+    resume() {
+      isPaused = false;
+      show();
+    },
+    end() {
+      clearInterval(timer);
+      world.interrupt.removeEventListener('abort', clear);
+      stderr.off('resize', show);
+      progress.onChange = null;
+      pause();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { Options } from 'yargs';
+
+/** What `perilbook service` can be told; the action that an option belongs to comes first. */
+export const SERVICE_OPTIONS = {
+  lat: { type: 'string', describe: 'load: column of the latitude; check: latitude', requiresArg: true },
+  lng: { type: 'string', describe: 'load: column of the longitude; check: longitude', requiresArg: true },
+  sites: { type: 'string', describe: "load airnow: file of the monitors' places", requiresArg: true },
+  source: { type: 'string', describe: 'load: where the file is from', requiresArg: true },
+  vintage: { type: 'string', describe: 'load: what time the file is of', requiresArg: true },
+  licence: {
+    type: 'string',
+    describe: "load: the sentence that the file's licence asks for",
+    requiresArg: true,
+  },
+  'base-url': { type: 'string', describe: 'check: address of the service', requiresArg: true },
+  'key-file': { type: 'string', describe: 'check: file that holds a key', requiresArg: true },
+  'narrow-key-file': {
+    type: 'string',
+    describe: 'check: a key with the scope of one topic',
+    requiresArg: true,
+  },
+  yes: { alias: 'y', type: 'boolean', describe: 'check: spend what it says without asking' },
+  db: { type: 'string', describe: "the service's database file", requiresArg: true },
+  port: { type: 'number', describe: 'port to listen on (8737)', requiresArg: true },
+  account: { type: 'string', describe: 'account of a key', requiresArg: true },
+  scopes: {
+    type: 'string',
+    describe: 'bundle and topics, with commas between; all for every scope',
+    requiresArg: true,
+  },
+  subscription: { type: 'string', describe: 'starter or professional', requiresArg: true },
+  'credits-per-month': { type: 'number', describe: 'of a custom subscription', requiresArg: true },
+  'credits-per-minute': { type: 'number', describe: 'of a custom subscription', requiresArg: true },
+  'signed-up': { type: 'string', describe: 'day of sign-up, e.g. 2026-01-31', requiresArg: true },
+  overages: { type: 'boolean', describe: 'go on beyond the quota, billed per credit' },
+  key: { type: 'number', describe: 'number of a key, from key list', requiresArg: true },
+  grace: { type: 'number', describe: 'rotate: seconds for which the old key still works', requiresArg: true },
+  'expires-in': { type: 'string', describe: 'life of a new key, e.g. 90d', requiresArg: true },
+} as const satisfies Record<string, Options>;

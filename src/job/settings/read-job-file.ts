@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import stringWidth from 'string-width';
+import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import { didYouMeanFile } from '../../rows/nearest-file.ts';
+import { type JobFile, jobFileSchema } from './job-file.ts';
+import { holdsKey, KEY_HINT, namesKey } from './key-shapes.ts';
+import { issuesOf, type SettingIssue } from './setting-issues.ts';
+
+/** Something that is wrong in a job file. */
+export interface JobProblem {
+  readonly line: number;
+  /** From 1, in letters. */
+  readonly column: number;
+  readonly message: string;
+  /** The line as it stands in the file, and a caret under the place; '' where it seems to hold a key. */
+  readonly shown: string;
+  /** A key stands there, or seems to. */
+  readonly isSecret: boolean;
+}
+
+/** What a job file says, and all that is wrong with it: it can be used when there is nothing. */
+export interface CheckedJobFile {
+  readonly content: JobFile;
+  readonly problems: readonly JobProblem[];
+  /** Where a setting stands, for what is found out later; the first line where it is not said. */
+  readonly placeOf: (path: readonly PropertyKey[], message: string) => JobProblem;
+}
+
+/** Reads the job file at `path`; `file` is what the user calls it. @throws JOB_FILE with the line and column of what is wrong */
+export function readJobFile(path: string, file: string): JobFile {
+  return parseJobFile(readJobText(path, file), file);
+}
+
+/** The text of a job file. @throws JOB_FILE */
+export function readJobText(path: string, file: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new PerilbookError(
+      'JOB_FILE',
+      hasSystemCode(error, 'ENOENT')
+        ? `There is no job file ${file}${didYouMeanFile(path)}`
+        : `The job file ${file} cannot be read: ${String(error)}`,
+      'Check the path; jobs/ holds examples.',
+      { file },
+      error,
+    );
+  }
+}
+
+/** The content of a job file, checked. `file` is for messages. @throws JOB_FILE with the first thing that is wrong */
+export function parseJobFile(text: string, file: string): JobFile {
+  const { content, problems } = checkJobText(text);
+  const [first, ...others] = problems;
+  if (first === undefined) return content;
+  const { line, column, message, shown, isSecret } = first;
+  const more = others.length === 0 ? '' : ` There is more: perilbook job check ${file} says all.`;
+  throw new PerilbookError(
+    'JOB_FILE',
+    `${file}:${line}:${column}: ${message}${shown}`,
+    (isSecret ? KEY_HINT : 'Correct that line of the job file.') + more,
+    { file, line, column: String(column) },
+  );
+}
+
+/** Reads and checks a job file as far as it can be read. */
+export function checkJobText(text: string): CheckedJobFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const at = (offset: number, message: string, isSecret = false): JobProblem => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col, message, shown: isSecret ? '' : shownLine(text, line, col), isSecret };
+  };
+  const placeOf = (path: readonly PropertyKey[], message: string) => at(offsetOf(document, { path, message }), message);
+  const broken = document.errors.map(({ pos, message }) => at(pos[0], message));
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document) !== undefined) return;
+      const message = `YAML reads *${alias.source} as a reference, and there is none of that name: put the value in quotes`;
+      broken.push(at(alias.range![0], message));
+    },
+  });
+  if (broken.length > 0) return { content: {}, problems: broken, placeOf };
+  let said: unknown;
+  try {
+    said = document.toJS() ?? {};
+  } catch (error) {
+    // References upon references without end are refused by the library.
+    return { content: {}, problems: [at(0, error instanceof Error ? error.message : String(error))], placeOf };
+  }
+  const checked = jobFileSchema.safeParse(said);
+  if (checked.success) return { content: checked.data, problems: [], placeOf };
+  const problems = issuesOf(checked.error.issues, said).map((issue) => {
+    const path = issue.isName ? issue.path.slice(0, -1) : issue.path;
+    const name = path.length > 0 ? `${path.join('.')}: ` : '';
+    const isSecret = issue.isName ? namesKey(String(issue.path.at(-1))) : isScalarKey(document, issue.path);
+    return at(offsetOf(document, issue), name + issue.message, isSecret);
+  });
+  return { content: {}, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column), placeOf };
+}
+
+/** Whether a text stands where a key's whereabouts belong: most likely the key. */
+function isScalarKey(document: Document.Parsed, path: readonly PropertyKey[]): boolean {
+  const isPlace = path.at(-1) === 'api_keys' || path.at(-2) === 'api_keys';
+  return isPlace && isScalar(document.getIn(path, true));
+}
+
+/** A longer line is shown from shortly before the place on. */
+const SHOWN_LETTERS = 100;
+
+function shownLine(text: string, line: number, column: number): string {
+  const whole = text.split(/\r?\n/)[line - 1] ?? '';
+  const indent = whole.length - whole.trimStart().length;
+  const shown = whole.trim();
+  if (shown === '' || holdsKey(shown)) return '';
+  const at = Math.max(0, column - 1 - indent);
+  const from = shown.length > SHOWN_LETTERS ? Math.max(0, at - SHOWN_LETTERS / 2) : 0;
+  const part = shown.slice(from, from + SHOWN_LETTERS);
+  return `\n    ${part}\n    ${' '.repeat(stringWidth(part.slice(0, at - from).replaceAll('\t', ' ')))}^`;
+}
+
+/** Where a setting stands. An unknown one is shown at its name: its value may be a list that begins lines below. */
+function offsetOf(document: Document.Parsed, { path, isName }: SettingIssue): number {
+  for (let length = path.length; length > 0; length--) {
+    const node = isName
+      ? nameOf(document, path.slice(0, length))
+      : (document.getIn(path.slice(0, length), true) as { range?: readonly number[] | null } | undefined);
+    if (node?.range) return node.range[0]!;
+  }
+  return 0;
+}
+
+function nameOf(
+  document: Document.Parsed,
+  path: readonly PropertyKey[],
+): { range?: readonly number[] | null } | undefined {
+  const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  const isIt = ({ key }: { key: unknown }) => isScalar(key) && key.value === path.at(-1);
+  return isMap(parent) ? (parent.items.find(isIt)?.key as { range?: readonly number[] | null } | undefined) : undefined;
+}

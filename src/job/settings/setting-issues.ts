@@ -1,0 +1,145 @@
+import type { z } from 'zod';
+import { nearestName } from '../../nearest-name.ts';
+import { jobFileSchema } from './job-file.ts';
+import { holdsKey } from './key-shapes.ts';
+
+/** What is wrong with one setting. */
+export interface SettingIssue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  /** It is the name that is wrong, not the value. */
+  readonly isName?: boolean;
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** What zod found in `said`, in the words of a job file, with the nearest right word where one is near. */
+export function issuesOf(issues: readonly Issue[], said: unknown): SettingIssue[] {
+  const found = issues.flatMap((issue) => wordsFor(issue, said));
+  // What a whole lacks because one of its names is misspelt is no problem of its own.
+  const misspelt = found.filter(({ isName }) => isName);
+  const follows = (issue: SettingIssue) =>
+    !issue.isName && misspelt.some(({ path }) => path.length === issue.path.length + 1 && startsWith(path, issue.path));
+  return found.filter((issue) => !follows(issue));
+}
+
+const startsWith = (path: readonly PropertyKey[], start: readonly PropertyKey[]) =>
+  start.every((key, index) => path[index] === key);
+
+function unknownSetting(path: readonly PropertyKey[], name: string): SettingIssue {
+  const topLevel = Object.keys(jobFileSchema.shape);
+  const near = nearestName(name, namesAt(jobFileSchema, path));
+  const isMisplaced = path.length > 0 && topLevel.includes(name);
+  const hint = isMisplaced ? ' here; it belongs at the top level' : near ? `; did you mean ${near}?` : '';
+  return { path: [...path, name], message: `unknown setting ${JSON.stringify(name)}${hint}`, isName: true };
+}
+
+function wordsFor(issue: Issue, said: unknown): SettingIssue[] {
+  const { path } = issue;
+  const value = valueAt(said, path);
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((name) => unknownSetting(path, name));
+    case 'invalid_value':
+      return [{ path, message: noSuchValue(value, issue.values.map(String)) }];
+    case 'invalid_union':
+      return ofUnion(issue, value, said);
+    default: {
+      const isName = issue.code === 'custom' && issue.params?.isName === true;
+      return [{ path, message: plain(issue.message, value), ...(isName ? { isName } : {}) }];
+    }
+  }
+}
+
+/** Of a union only the branch that got farthest says something useful; of a word, those that are words. */
+function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, value: unknown, said: unknown): SettingIssue[] {
+  const { path } = issue;
+  if (typeof value === 'string') {
+    const all = issue.errors.flat();
+    const custom = all.find((branch) => branch.code === 'custom' && branch.path.length === 0);
+    if (custom) return [{ path, message: custom.message }];
+    const words = all.flatMap((branch) => (branch.code === 'invalid_value' ? branch.values.map(String) : []));
+    if (words.length > 0) return [{ path, message: noSuchValue(value, words, 'settings of its own') }];
+  }
+  const depth = (issues: readonly SettingIssue[]) => Math.max(...issues.map((one) => one.path.length));
+  const branches = issue.errors
+    .map((issues) =>
+      issuesOf(
+        issues.map((one) => ({ ...one, path: [...path, ...one.path] })),
+        said,
+      ),
+    )
+    .sort((a, b) => depth(b) - depth(a));
+  const [farthest] = branches;
+  if (farthest === undefined) return [{ path, message: plain(issue.message, value) }];
+  if (depth(farthest) > path.length) return farthest;
+  return [{ path, message: [...new Set(branches.flat().map(({ message }) => message))].join('; or ') }];
+}
+
+function noSuchValue(value: unknown, known: readonly string[], orElse?: string): string {
+  const near = typeof value === 'string' ? nearestName(value, known) : null;
+  const all = [...known, ...(orElse ? [orElse] : [])];
+  const choice = all.length === 1 ? all[0] : `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
+  return `${shown(value)} is not ${choice}${near ? `; did you mean ${near}?` : ''}`;
+}
+
+/** A value as a message repeats it: never one that looks like a key. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return holdsKey(text) ? 'what stands there' : text;
+}
+
+/** Zod's words for people who do not program. */
+const PLAINER: readonly (readonly [RegExp, string])[] = [
+  [/^Invalid input: /, ''],
+  [/^expected int, received number$/, 'expected a whole number'],
+  [/^Too big: expected number to be <=/, 'at most '],
+  [/^Too big: expected string to have <=(\d+) characters?$/, 'at most $1 letter(s)'],
+  [/^Too small: expected number to be >=/, 'at least '],
+  [/^Too small: expected number to be >/, 'more than '],
+  [/^Too small: expected string to have >=1 characters$/, 'must not be empty'],
+  [/^Too small: expected array to have >=1 items$/, 'the list must not be empty'],
+  [/^expected boolean, received/, 'expected true or false, received'],
+];
+
+/** In plainer words, and with what was found where that is a word. */
+function plain(message: string, value: unknown): string {
+  const words = PLAINER.reduce((text, [zods, ours]) => text.replace(zods, ours), message);
+  return typeof value === 'string' && /received string$/.test(words) ? `${words} ${shown(value)}` : words;
+}
+
+function valueAt(said: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined,
+    said,
+  );
+}
+
+/** The names that may stand at a path. */
+function namesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
+  const { def } = schema as { readonly def: SchemaDef };
+  const [key, ...rest] = path;
+  switch (def.type) {
+    case 'optional':
+      return namesAt(def.innerType, path);
+    case 'union':
+      return def.options!.flatMap((option) => namesAt(option, path));
+    case 'array':
+      return key === undefined ? [] : namesAt(def.element, rest);
+    case 'object':
+      if (key === undefined) return Object.keys(def.shape!);
+      return key in def.shape! ? namesAt(def.shape![key as string], rest) : [];
+    default:
+      return [];
+  }
+}
+
+/** As far as a job file's schema goes. */
+interface SchemaDef {
+  readonly type: string;
+  readonly innerType?: unknown;
+  readonly options?: readonly unknown[];
+  readonly element?: unknown;
+  readonly shape?: Readonly<Record<string, unknown>>;
+}

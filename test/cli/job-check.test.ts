@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook, ROOT } from './command-line.ts';
+
+const BOOK = 'id,lat,lng,TRACT\n1,34.0522,-118.2437,06037207400\n';
+
+async function check(t: TestContext, yaml: string, env: Record<string, string> = {}) {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'book.csv'), BOOK);
+  writeFileSync(join(folder, 'job.yaml'), yaml);
+  const { code, stdout } = await perilbook(['job', 'check', 'job.yaml', '--json'], { folder, env });
+  assert.deepEqual(readdirSync(folder).sort(), ['book.csv', 'job.yaml'], 'no store is made');
+  const said = JSON.parse(stdout);
+  const places = (found: { line: number; column: number; message: string }[]) =>
+    found.map(({ line, column, message }) => `${line}:${column} ${message}`);
+  return { code, ok: said.ok, problems: places(said.problems), warnings: places(said.warnings) };
+}
+
+test('all problems of a job file are said at once, in the order of its lines', async (t) => {
+  const { code, ok, problems } = await check(
+    t,
+    [
+      'input: book.csv',
+      'topics: [wildfir, hail, prak]',
+      'budgte: 5',
+      'subscription: strater',
+      'service:',
+      '  base_url: http://h.example',
+      '  api_keys: [{evn: A}, {file: k, scopes: [bundel]}]',
+      'time_to_live: {wildfire: soon, hial: 3d}',
+      'on_quota: wiat',
+      '',
+    ].join('\n'),
+  );
+  assert.deepEqual([code, ok], [2, false]);
+  assert.deepEqual(problems, [
+    '2:10 topics.0: there is no topic "wildfir"; did you mean wildfire? (perilbook topics lists all)',
+    '2:25 topics.2: there is no topic "prak"; did you mean park? (perilbook topics lists all)',
+    '3:1 unknown setting "budgte"; did you mean budget?',
+    '4:15 subscription: "strater" is not starter, professional or settings of its own; did you mean starter?',
+    '7:15 service.api_keys.0: unknown setting "evn"; did you mean env?',
+    '7:43 service.api_keys.1.scopes.0: there is no topic "bundel"; did you mean bundle? (perilbook topics lists all)',
+    '8:26 time_to_live.wildfire: a time such as 90s, 30m, 12h or 30d, or never',
+    '8:32 time_to_live: there is no topic "hial"; did you mean hail? (perilbook topics lists all)',
+    '9:11 on_quota: "wiat" is not stop or wait; did you mean wait?',
+  ]);
+});
+
+test('what breaks YAML itself is said, every place of it', async (t) => {
+  const { problems } = await check(t, 'input: *.csv\nbudget: 1\nbudget: 2\n');
+  assert.equal(problems.length, 2, problems.join('\n'));
+});
+
+test('what only the whole job shows is a problem at its setting', async (t) => {
+  const { code, problems } = await check(
+    t,
+    'input: book.csv\nsubscription: {credits_per_month: 5, credits_per_minute: 5}\noverages: {ceiling: 5}\n',
+  );
+  assert.equal(code, 2);
+  assert.match(problems.join('\n'), /^3:11 overages: the subscription has no rate/);
+});
+
+test('what is not there now is a warning, and the job is right', async (t) => {
+  const { code, ok, warnings } = await check(
+    t,
+    [
+      'input: book.csv',
+      'location: {lat: latt}',
+      'service:',
+      '  base_url: http://h.example',
+      '  api_keys: [{env: NO_SUCH_KEY}, {file: no-key}]',
+      '',
+    ].join('\n'),
+  );
+  assert.deepEqual([code, ok, warnings.length], [0, true, 3]);
+  assert.match(warnings[0]!, /^5:14 the environment variable NO_SUCH_KEY holds no API key here$/);
+  assert.match(warnings[1]!, /^5:34 there is no key file .*no-key here$/);
+  assert.match(warnings[2]!, /^2:17 There is no latitude column "latt"; did you mean "lat"\?/);
+});
+
+for (const [what, yaml, says] of [
+  ['an input that is not there', 'topics: all\ninput: boook.csv\n', /^2:8 .*boook\.csv does not exist/],
+  ['a tract column that is not there', 'input: book.csv\nareas: {tract: TRACTT}\n', /^2:16 .*did you mean TRACT\?/],
+  [
+    'a value column that is not there',
+    'input: book.csv\norder_by: {column: vlaue}\n',
+    /^2:11 order_by: there is no column vlaue/,
+  ],
+] as const) {
+  test(`${what}: a warning at its setting`, async (t) => {
+    const { code, warnings } = await check(t, yaml);
+    assert.equal(code, 0);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0]!, says);
+  });
+}
+
+test('a right job has nothing to be said of it, with a key in its place and without an input', async (t) => {
+  const yaml = 'service: {base_url: "http://h.example", api_keys: [{env: A_KEY}]}\n';
+  assert.deepEqual(await check(t, yaml, { A_KEY: 'x' }), { code: 0, ok: true, problems: [], warnings: [] });
+});
+
+test('in words: the line is shown with a caret, and the verdict comes last', async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'jobs'));
+  writeFileSync(join(folder, 'jobs/job.yaml'), 'name: "株式会社"\nprecision:   9\n');
+  const { code, stdout, stderr } = await perilbook(['job', 'check', 'jobs/job.yaml'], { folder });
+  assert.deepEqual([code, stderr], [2, '']);
+  assert.equal(
+    stdout,
+    'jobs/job.yaml:2:14: precision: at most 7\n    precision:   9\n                 ^\n1 problem: this job cannot run.\n',
+  );
+});
+
+test('the jobs in jobs/ are right', async () => {
+  for (const name of readdirSync(join(ROOT, 'jobs')).filter((file) => file.endsWith('.yaml'))) {
+    const { code, stdout } = await perilbook(['job', 'check', `jobs/${name}`]);
+    assert.deepEqual([code, stdout], [0, `jobs/${name} is a job.\n`]);
+  }
+});
+
+test('job check without a file, of none, and job schema', async (t) => {
+  const folder = temporaryFolder(t);
+  assert.match((await perilbook(['job', 'check'], { folder })).stderr, /Which job file .*\n.*\[USAGE\]/);
+  assert.match((await perilbook(['job', 'check', 'no.yaml'], { folder })).stderr, /There is no job file no\.yaml/);
+  assert.equal(JSON.parse((await perilbook(['job', 'schema'], { folder })).stdout).title, 'Perilbook job file');
+  assert.ok(!existsSync(join(folder, 'perilbook')));
+});

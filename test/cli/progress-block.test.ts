@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import stringWidth from 'string-width';
+import { noPaint, paintFor } from '../../src/cli/paint.ts';
+import {
+  type BlockStyle,
+  changeLine,
+  type ProgressView,
+  progressBlock,
+  progressLine,
+  rowsTaken,
+} from '../../src/cli/progress-block.ts';
+import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/cli/progress-estimate.ts';
+import type { Progress } from '../../src/job/buying/buying.ts';
+import { newProgress } from '../../src/job/run.ts';
+
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+
+const FACTS: RunFacts = {
+  startedAt: NOW - 125_000,
+  rows: 15_000,
+  cellsCached: 1_024,
+  budget: null,
+  allowance: 100_000,
+  creditsPerMinute: 1_200,
+  anniversaryDays: [1],
+  deadline: null,
+  waitsForQuota: false,
+};
+
+const buying = (more: Partial<Progress> = {}): Progress => ({
+  ...newProgress(),
+  ...{ phase: 'buying', cells: 12_000, cellsDone: 4_512, creditsPlanned: 180_000, creditsSpent: 67_680 },
+  ...{ callsInFlight: 8, atHand: { credits: 120_000, spent: 0 } },
+  ...more,
+});
+
+const view = (progress: Progress, facts: Partial<RunFacts> = {}): ProgressView => ({
+  progress,
+  facts: { ...FACTS, ...facts },
+  last: { credits: 1_180, ms: 60_000 },
+  now: NOW,
+});
+
+const style = (width: number): BlockStyle => ({ width, paint: noPaint, unicode: true });
+
+test('the block answers what one may ask of a run, the quota that will end it included', () => {
+  assert.deepEqual(progressBlock(view(buying()), style(120)), [
+    'buying    ███████████░░░░░░░░░░░░░░░░░░░  4,512 of 12,000 cells · 38 % · 2:05 so far',
+    'credits   67,680 of 180,000 planned · period: 52,320 left of 100,000',
+    'rate      1,180 of 1,200 credits in the last minute · 8 in flight',
+    'store     1,024 cells had been bought before',
+    'left      44 minutes · the quota ends it after 52,320 more credits · to go on after 2026-12-01 00:00 UTC',
+  ]);
+});
+
+test('failures by kind, retries and being asked to slow down have their place', () => {
+  const progress = buying({
+    ...{ failures: 4, failuresByKind: { upstream: 3, rejected: 1 }, retries: 12, slowedDown: 2 },
+    slowedUntil: NOW + 12_400,
+  });
+  const block = progressBlock(view(progress, { budget: 70_000 }), style(120)).join('\n');
+  assert.match(block, /^failures {2}service failed: 3 · place refused: 1$/m);
+  assert.match(block, /12 retries\n {10}asked to slow down 2 times: on again in 13 s$/m);
+  assert.match(block, /budget: 2,320 left of 70,000/);
+  assert.match(block, /the budget ends it after 2,320 more credits/);
+});
+
+for (const width of [40, 59, 79, 119]) {
+  test(`no line is wider than ${width} columns, and nothing is cut off`, () => {
+    const progress = buying({
+      creditsUnknown: 35,
+      slowedDown: 3,
+      retries: 7,
+      failures: 2,
+      failuresByKind: { transport: 2 },
+    });
+    const block = progressBlock(view(progress, { budget: 100_000 }), style(width));
+    const words = (lines: readonly string[]) =>
+      lines
+        .join(' ')
+        .replace(/[█░]/g, '')
+        .split(/[\s·]+/)
+        .filter(Boolean);
+    assert.deepEqual(words(block), words(progressBlock(view(progress, { budget: 100_000 }), style(1_000))));
+    if (width > 55)
+      assert.deepEqual(
+        block.filter((line) => stringWidth(line) > width),
+        [],
+      );
+  });
+}
+
+test('a terminal that became narrower has folded the block: wide letters count twice', () => {
+  assert.equal(rowsTaken(['x'.repeat(100), '', '株式会社'], 60), 4);
+  assert.equal(rowsTaken(['株式会社'], 4), 2);
+});
+
+test('time left goes by credits and the limit: a first burst does not make it short', () => {
+  const burst = { credits: 1_200, ms: 4_000 };
+  const progress = buying({ creditsSpent: 1_200, atHand: null, creditsPlanned: 13_200 });
+  assert.equal(Math.round(estimate(progress, FACTS, burst, NOW).minutes!), 10);
+  // A service at half of the limit takes twice as long, however the rows are spread.
+  assert.equal(Math.round(estimate(progress, FACTS, { credits: 600, ms: 60_000 }, NOW).minutes!), 20);
+  assert.equal(estimate(progress, FACTS, { credits: 0, ms: 60_000 }, NOW).minutes, null);
+  // Being asked to wait counts.
+  const slowed = { ...progress, slowedUntil: NOW + 300_000 };
+  assert.equal(Math.round(estimate(slowed, FACTS, burst, NOW).minutes!), 15);
+});
+
+test('a service that lets less through than the subscription says is believed, and said', () => {
+  // It has charged 300 of 1,200 credits and says that none are left.
+  const progress = buying({ creditsSpent: 300, creditsPlanned: 3_300, callsInFlight: 0, minuteLeft: () => 0 });
+  const last = { credits: 300, ms: 6_000 };
+  assert.equal(Math.round(estimate(progress, FACTS, last, NOW).minutes!), 10);
+  const block = progressBlock({ ...view(progress), last }, style(120)).join('\n');
+  assert.match(block, /300 of 1,200 credits in the last minute · the service lets no more through now: it waits/);
+  const own = progressBlock(view(buying({ callsInFlight: 0 })), style(120)).join('\n');
+  assert.match(own, /the minute is full: the next calls wait for it/);
+});
+
+test('whichever comes first ends the run: all bought, budget, quota, or its time', () => {
+  const last = { credits: 1_200, ms: 60_000 };
+  const ends = (progress: Partial<Progress>, facts: Partial<RunFacts> = {}) => {
+    const { endedBy, credits } = estimate(buying(progress), { ...FACTS, ...facts }, last, NOW);
+    return [endedBy, credits];
+  };
+  assert.deepEqual(ends({ creditsPlanned: 67_690 }), ['done', 10]);
+  assert.deepEqual(ends({}), ['quota', 52_320]);
+  assert.deepEqual(ends({}, { budget: 68_000 }), ['budget', 320]);
+  assert.deepEqual(ends({ atHand: null }, { deadline: NOW + 600_000 }), ['time', 12_000]);
+  assert.equal(quotaLeft(buying({ atHand: { credits: 100, spent: 67_000 } })), 0, 'never below nothing');
+});
+
+test('the meter counts the credits of the last minute, and no longer', () => {
+  const meter = new MinuteMeter();
+  assert.deepEqual(meter.add(0, 0), { credits: 0, ms: 0 });
+  assert.deepEqual(meter.add(30_000, 300), { credits: 300, ms: 30_000 });
+  assert.deepEqual(meter.add(60_000, 300), { credits: 300, ms: 60_000 });
+  assert.deepEqual(meter.add(90_000, 400), { credits: 100, ms: 60_000 });
+  assert.deepEqual(meter.add(180_000, 400), { credits: 0, ms: 60_000 });
+});
+
+test('where nothing can be written over, a line says the same, and a change of phase is said at once', () => {
+  assert.equal(
+    progressLine(view(buying())),
+    'buying: 4,512 of 12,000 cells · 67,680 of 180,000 credits · left: 44 minutes, the quota ends it after 52,320 more credits, to go on after 2026-12-01 00:00 UTC',
+  );
+  assert.equal(changeLine(view(buying())), 'buying: 12,000 cells for 180,000 credits');
+  assert.equal(changeLine(view({ ...newProgress(), phase: 'writing' })), 'writing: 15,000 rows');
+  const waiting = { ...buying(), phase: 'waiting', waitingUntil: Date.parse('2026-12-01T00:01:00Z') } as const;
+  assert.equal(changeLine(view(waiting)), null, 'the run tells it itself');
+  assert.equal(progressLine(view(waiting)), 'waiting for the quota, until 2026-12-01 00:01 UTC');
+  assert.match(
+    progressBlock(view(waiting), style(100))[0]!,
+    /for the quota, until 2026-12-01 00:01 UTC · 10 days 12 h left/,
+  );
+});
+
+test('colours: on a terminal, not with NO_COLOR or a dumb terminal, and anywhere with FORCE_COLOR', () => {
+  const isOn = (env: Record<string, string>, isTTY: boolean) => paintFor({ env }, { isTTY })('bold', 'x') !== 'x';
+  assert.ok(isOn({}, true) && !isOn({}, false));
+  assert.ok(!isOn({ NO_COLOR: '1' }, true) && isOn({ NO_COLOR: '' }, true));
+  assert.ok(!isOn({ TERM: 'dumb' }, true));
+  assert.ok(isOn({ FORCE_COLOR: '1' }, false) && !isOn({ FORCE_COLOR: '0' }, true));
+});

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { firstWord } from '../../src/cli/first-word.ts';
+import { runFacts } from '../../src/cli/progress-estimate.ts';
+import { showProgress } from '../../src/cli/progress-show.ts';
+import type { World } from '../../src/cli/world.ts';
+import { systemClock } from '../../src/clock.ts';
+import { enterPhase } from '../../src/job/phase.ts';
+import type { Prepared } from '../../src/job/prepare.ts';
+import { newProgress } from '../../src/job/run.ts';
+import { FastClock } from '../fast-clock.ts';
+import { openDesk, places } from '../job/desk.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook, provideSampleData } from './command-line.ts';
+
+test('the first word names what is read, and is not said where nobody wants it', () => {
+  assert.equal(firstWord(['run', 'job.yaml', '-y']), 'perilbook: reading job.yaml\n');
+  assert.equal(firstWord(['run', '-']), 'perilbook: reading stdin\n');
+  assert.equal(firstWord(['run', '-t', 'hail', 'a.csv']), 'perilbook: starting\n');
+  assert.equal(firstWord(['plan', 'a.csv'], true), 'perilbook: reading a.csv\n');
+  for (const args of [
+    [],
+    ['run'],
+    ['plan', 'a.csv'],
+    ['run', 'a.csv', '-q'],
+    ['run', 'a.csv', '-yq'],
+    ['run', '--help'],
+    ['run', 'a.csv', '--quiet'],
+  ]) {
+    assert.equal(firstWord(args), '', args.join(' '));
+  }
+});
+
+function bookIn(t: TestContext): string {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,34.0522,-118.2437\n2,40.7536,-73.9832\n');
+  provideSampleData(join(folder, 'store.db'));
+  return folder;
+}
+
+const RUN = ['run', 'book.csv', '-t', 'wildfire', '--store', 'store.db', '-o', 'out.csv', '--budget', '5'];
+
+test('off a terminal every change of state is a line', async (t) => {
+  const { stderr } = await perilbook(RUN, { folder: bookIn(t) });
+  const lines = stderr.split('\n').filter((line) => line.startsWith('perilbook: '));
+  assert.deepEqual(lines, [
+    'perilbook: reading book.csv',
+    'perilbook: buying: 2 cells for 2 credits',
+    'perilbook: writing: 2 rows',
+  ]);
+  assert.ok(!stderr.includes('\u001b'));
+});
+
+test('--quiet says nothing of what goes well, the first making of the sample data included', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34.0522,-118.2437\n');
+  assert.deepEqual(await perilbook([...RUN, '--quiet'], { folder }), { code: 0, stdout: '', stderr: '' });
+});
+
+test('--quiet says what went wrong: a service that is down', async (t) => {
+  const folder = bookIn(t);
+  const rows = Array.from({ length: 20 }, (_, index) => `${index},34.0${10 + index},-118.2437\n`);
+  writeFileSync(join(folder, 'book.csv'), `id,lat,lng\n${rows.join('')}`);
+  writeFileSync(join(folder, 'key'), 'pb_key\n');
+  const clock = new FastClock('2026-03-15T12:00:00Z', 1_000);
+  const service = ['--base-url', 'http://127.0.0.1:9', '--api-key-file', 'key', '--quiet'];
+  const { code, stderr } = await perilbook([...RUN, ...service], { folder, clock });
+  assert.equal(code, 6, stderr);
+  assert.match(stderr, /^perilbook: The service does not answer .* To go on later: perilbook run book\.csv/);
+});
+
+test('FORCE_COLOR reaches a pipe, NO_COLOR and no colour are plain', async (t) => {
+  const folder = bookIn(t);
+  assert.ok((await perilbook(RUN, { folder, env: { FORCE_COLOR: '1' } })).stderr.includes('\u001b[1m2 credits: fits'));
+  assert.ok(!(await perilbook(RUN, { folder, env: { NO_COLOR: '1' } })).stderr.includes('\u001b'));
+});
+
+/** A terminal of so many columns; `screen` is what was written, in order. */
+function terminal(columns: number, env: Record<string, string> = {}) {
+  const written: string[] = [];
+  const stderr = Object.assign(new PassThrough(), { isTTY: true, columns, rows: 30 });
+  stderr.on('data', (chunk: Buffer) => written.push(chunk.toString()));
+  const interruption = new AbortController();
+  const world = { env, stderr, clock: systemClock, interrupt: interruption.signal } as unknown as World;
+  return { world, stderr, interruption, screen: () => written.splice(0).join('') };
+}
+
+const FACTS = runFacts(
+  {
+    job: {
+      budget: null,
+      accounts: [{ anniversaryDay: 1, subscription: { creditsPerMinute: 300 } }],
+      maxMinutes: null,
+      onQuota: 'stop',
+    },
+    plan: { accounts: [{ account: { subscription: { creditsPerMonth: 10_000 } } }] },
+    summary: { rows: 10, cells_cached: 0 },
+    freshness: { startedAt: 0 },
+  } as unknown as Prepared,
+  0,
+);
+
+test('on a terminal the block is drawn at a change, makes room for words and for an interrupt, and leaves nothing', async (t) => {
+  const { world, interruption, screen } = terminal(80, { LANG: 'C.UTF-8', NO_COLOR: '1' });
+  const show = await showProgress(world);
+  t.after(show.end);
+  enterPhase(show.progress, 'pricing');
+  assert.match(screen(), /pricing/);
+  show.pause();
+  assert.ok(!screen().includes('pricing'), 'only wiped');
+  show.know(FACTS);
+  show.resume();
+  Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
+  enterPhase(show.progress, 'buying');
+  assert.match(screen(), /░ {2}0 of 4 cells · 0 %[\s\S]*left {6}/);
+  show.say('a notice');
+  assert.match(screen(), /a notice\n[\s\S]*0 of 4 cells/, 'the block stands below what was said');
+  interruption.abort();
+  const wiped = screen();
+  assert.ok(wiped !== '' && !wiped.includes('cells'), 'wiped before the bin speaks');
+  show.end();
+  assert.ok(!screen().includes('cells'));
+});
+
+test('off a terminal being asked to slow down is told, but not a thousand times, and a change of phase always', async (t) => {
+  const { world, stderr, screen } = terminal(80);
+  stderr.isTTY = false;
+  const show = await showProgress(world);
+  t.after(show.end);
+  show.know(FACTS);
+  enterPhase(show.progress, 'buying');
+  Object.assign(show.progress, { slowedDown: 1, slowedUntil: Date.now() + 30_000 });
+  for (let times = 0; times < 1_000; times++) show.progress.onChange!();
+  enterPhase(show.progress, 'writing');
+  const [buying, slowed, writing, ...rest] = screen().trimEnd().split('\n');
+  assert.match(buying!, /^perilbook: buying: /);
+  assert.match(slowed!, /^perilbook: the service asks to slow down: on again in (29|30) s$/);
+  assert.match(writing!, /^perilbook: writing: 10 rows$/);
+  assert.deepEqual(rest, []);
+});
+
+test('a terminal that becomes narrower: what it folded is wiped, and nothing drawn is wider', async (t) => {
+  const { world, stderr, screen } = terminal(100, { NO_COLOR: '1' });
+  const show = await showProgress(world);
+  t.after(show.end);
+  show.know(FACTS);
+  Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
+  enterPhase(show.progress, 'buying');
+  const drawn = screen()
+    .split('\n')
+    .filter((line) => /\w/.test(line)).length;
+  stderr.columns = 40;
+  stderr.emit('resize');
+  const again = screen();
+  const up = Number(/\[(\d+)A.\[J/.exec(again)![1]);
+  assert.ok(up > drawn, `${up} rows for ${drawn} lines`);
+  assert.match(again, /#|\./, 'without a UTF-8 locale the bar is of letters');
+});
+
+test('a run reads, prices, buys, writes: each phase is told, with the rows so far', async (t) => {
+  const desk = await openDesk(t);
+  desk.book(places(30));
+  const progress = newProgress();
+  const seen: string[] = [];
+  progress.onChange = () => seen.push(progress.phase);
+  await desk.run({ topics: ['wildfire'] }, { progress });
+  assert.deepEqual(seen, ['buying', 'writing']);
+  assert.deepEqual([progress.rows, progress.cellsDone, progress.minuteLeft], [30, 30, null]);
+  assert.ok(progress.atHand !== null);
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { perilbook, provideSampleData, ROOT } from '../cli/command-line.ts';
+import { FastClock } from '../fast-clock.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+/** Whether what the program says is to be written into the documents instead of being compared with them. */
+export const UPDATE = process.env.UPDATE_DOCS === '1';
+
+/** What stands in a document for the folder in which its commands run. */
+const SHOWN_FOLDER = '/home/you/books';
+
+/** Compares a part of a document with what it should be, or puts that in its place, for review in the diff. */
+export function compare(document: string, found: string, expected: string, replace: (text: string) => string): void {
+  if (found === expected) return;
+  if (UPDATE) writeFileSync(document, replace(readFileSync(document, 'utf8')));
+  else
+    assert.equal(
+      found,
+      expected,
+      `${document} says something else than the program: npm run docs, and look at the diff`,
+    );
+}
+
+/** A copy of what a reader has: the sample data and the jobs, and a store of the reader's own. */
+export function readersFolder(t: TestContext): string {
+  const folder = temporaryFolder(t);
+  for (const name of ['sample-data', 'jobs']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  provideSampleData(join(folder, '.perilbook', 'store.db'));
+  provideSampleData(join(folder, 'perilbook', 'store.db'));
+  return folder;
+}
+
+/**
+ * Runs every `$ perilbook …` of a document's console blocks in order, in one folder, and compares what it says. Of
+ * `2>&1 | tail -N` only the last N lines are compared.
+ */
+export async function checkSessions(document: string, folder: string, timeFactor = 1): Promise<number> {
+  const clock = new FastClock('2026-11-20T12:00:00Z', timeFactor);
+  const env = { PERILBOOK_STORE: join(folder, '.perilbook', 'store.db'), XDG_DATA_HOME: folder };
+  const blocks = [...readFileSync(document, 'utf8').matchAll(/```console\n([\s\S]*?)```/g)].map(([, block]) => block!);
+  const parts = blocks.flatMap((block) => block.split(/^(?=\$ )/m)).filter((part) => part.startsWith('$ perilbook'));
+  for (const part of parts) {
+    const [line, ...rest] = part.split('\n');
+    const [, words, , tail] = /^\$ perilbook (.*?)( 2>&1 \| tail -(\d+))?$/.exec(line!)!;
+    const args = words!.match(/"[^"]*"|\S+/g)!.map((word) => word.replace(/^"|"$/g, ''));
+    const { stdout, stderr } = await perilbook(args, { folder, clock, env });
+    const all = `${stderr}${stdout}`.trimEnd().replaceAll(folder, SHOWN_FOLDER).split('\n');
+    const said = all.slice(tail === undefined ? 0 : -Number(tail)).join('\n');
+    compare(document, rest.join('\n').trimEnd(), said, (text) =>
+      text.replace(part.trimEnd(), () => `${line}\n${said}`),
+    );
+  }
+  return parts.length;
+}
+
+/** Runs a document's sh blocks in order, as its reader would, in one shell that stops at the first failure. */
+export function runShellBlocks(document: string, folder: string): number {
+  const blocks = [...readFileSync(document, 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!);
+  if (blocks.length === 0) return 0;
+  const bin = join(folder, '.bin');
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, 'perilbook'), `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src/main.ts')}" "$@"\n`);
+  chmodSync(join(bin, 'perilbook'), 0o755);
+  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: folder, XDG_DATA_HOME: folder };
+  const ended = spawnSync('sh', ['-eu', '-c', blocks.join('\n')], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+    timeout: 90_000,
+  });
+  assert.equal(ended.status, 0, `${document}:\n${ended.stdout}\n${ended.stderr}`);
+  return blocks.length;
+}
