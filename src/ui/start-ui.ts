@@ -39,7 +39,8 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
     for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
   });
   app.setErrorHandler((error, _request, reply) => {
-    if (statusOfError(error) === 500) options.onBug(error);
+    // A page that was closed in the middle of an upload is no bug.
+    if (statusOfError(error) === 500 && !reply.raw.destroyed) options.onBug(error);
     return sendError(reply, error);
   });
   app.setNotFoundHandler((_request, reply) =>

@@ -109,9 +109,10 @@ async function onGoOn(last) {
 
 function introduce() {
   show('sample', about.sample);
+  const who = about.sample ? 'with made-up sample data' : `, account ${about.account} (${about.subscription})`;
   say(
     'about',
-    `Hazard columns for a book of US locations. Answers come from ${about.service}, account ${about.account} (${about.subscription}).`,
+    `Hazard columns for a book of US locations. Answers come from ${about.service}${about.sample ? ' ' : ''}${who}.`,
   );
 }
 

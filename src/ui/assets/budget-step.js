@@ -20,7 +20,7 @@ export function setUpBudget(about, onStart) {
     const wanted = budget();
     byId('start').disabled = isWorking || priced === null || wanted === null;
     const planned = priced?.summary.credits ?? 0;
-    show('budget-plan', priced !== null && wanted !== planned);
+    show('budget-plan', !isWorking && priced !== null && wanted !== planned);
     say('budget-plan', `Use the price: ${grouped(planned)}`);
     say('budget-words', wordsOf(wanted, planned, most));
   }

@@ -39,7 +39,7 @@ export function setUpColumns(onChange) {
       ];
       say(
         'rows-words',
-        `${counted(rows, 'row')}: ${parts.filter(Boolean).join(', ')}; ${counted(cells, 'distinct place')}.`,
+        `${counted(rows, 'row')}: ${parts.filter(Boolean).join(', ')}; ${counted(cells, 'cell')} (distinct places).`,
       );
       show('findings', findings.length > 0);
       byId('findings-rows').replaceChildren(

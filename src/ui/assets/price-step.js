@@ -16,8 +16,8 @@ export function setUpPrice(onChange) {
         'tr',
         { 'data-way': way },
         head(title, optimize),
-        ...[0, 1].map(() => make('td', { class: 'number' })),
-        make('td', { class: 'number wide' }),
+        make('td', { class: 'number' }),
+        ...[1, 2].map(() => make('td', { class: 'number wide' })),
         make('td', { class: 'number' }),
         make('td'),
       ),
@@ -76,7 +76,7 @@ function drawWay(way, { credits, calls, bytes, minutes, fits, periods, finish_by
 
 function wordsOf({ credits, cells, cells_cached }) {
   const known = cells_cached > 0 ? `, ${grouped(cells_cached)} of them already in the store` : '';
-  return `${credits === 1 ? 'credit' : 'credits'} for ${counted(cells, 'place')}${known}`;
+  return `${credits === 1 ? 'credit' : 'credits'} for ${counted(cells, 'cell')}${known}`;
 }
 
 function verdictOf({ credits, credits_available, tiers }, accounts) {

@@ -48,7 +48,7 @@ export function setUpRun(about, { onPhase, onGone, onGoOn }) {
   function tell(live) {
     const text =
       live.phase === 'buying'
-        ? `${grouped(live.cells_done)} of ${counted(live.cells, 'place')}, ${grouped(live.credits_spent)} credits spent`
+        ? `${grouped(live.cells_done)} of ${counted(live.cells, 'cell')}, ${grouped(live.credits_spent)} credits spent`
         : byId('run-title').textContent;
     const now = performance.now();
     if (live.phase === 'buying' && now - told.at < 15_000) return;
@@ -129,7 +129,10 @@ function drawLive(live) {
     ['Time left', isBought ? 'writing the output' : minutes_left === null ? '…' : timeSpan(minutes_left)],
     ['Budget', `${grouped(credits_spent)} of ${grouped(budget)}`],
     ['This period', `${grouped(Math.max(0, period_left - credits_spent))} credits left`],
-    ['Rate', `${per_minute === null ? '…' : grouped(per_minute)} of ${grouped(per_minute_limit)} a minute`],
+    [
+      'Rate',
+      `${per_minute === null ? '…' : grouped(per_minute)} credits a minute, at most ${grouped(per_minute_limit)}`,
+    ],
     ['Calls in flight', grouped(in_flight)],
     ['Failures', grouped(failures)],
     ['Asked to slow down', slowed_down > 0 ? counted(slowed_down, 'time') : null],

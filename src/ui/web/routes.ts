@@ -24,6 +24,8 @@ export function addRoutes(app: FastifyInstance, desk: UiDesk, closing: AbortSign
   app.get('/api/about', () => desk.about());
   app.get('/api/runs', () => desk.listRuns());
 
+  // A form of another page could send it without asking.
+  app.removeContentTypeParser('text/plain');
   app.addContentTypeParser('application/octet-stream', (_request, body, done) => done(null, body));
   app.post<{ Querystring: { name?: string } }>('/api/books', async (request, reply) => {
     const declared = Number(request.headers['content-length'] ?? 0);
