@@ -44,11 +44,19 @@ export interface UiScene {
 }
 
 /** The page over a service, a store and a clock of the test (desk.ts). */
-export async function openUi(t: TestContext, lent: Partial<Lent> = {}, options: DeskOptions = {}): Promise<UiScene> {
+export async function openUi(
+  t: TestContext,
+  lent: Partial<Lent> & { sample?: boolean } = {},
+  options: DeskOptions = {},
+): Promise<UiScene> {
   return await begin(t, await openDesk(t, options), lent);
 }
 
-async function begin(t: TestContext, desk: Desk, lent: Partial<Lent>): Promise<UiScene> {
+async function begin(
+  t: TestContext,
+  desk: Desk,
+  { sample = false, ...lent }: Partial<Lent> & { sample?: boolean },
+): Promise<UiScene> {
   const key = desk.key();
   const bugs: unknown[] = [];
   const { subscription } = desk.job();
@@ -64,7 +72,7 @@ async function begin(t: TestContext, desk: Desk, lent: Partial<Lent>): Promise<U
     clock: desk.clock,
     random: Math.random,
     jobOf: (said) => makeJob([said, base], { dataFolder: desk.folder, workingFolder: desk.folder }),
-    connectionOf: async () => ({ baseUrl: desk.url, source: 'desk', sample: false, keys: [key] }),
+    connectionOf: async () => ({ baseUrl: desk.url, source: 'desk', sample, keys: [key] }),
     reportOf: null,
     workspace: join(desk.folder, 'ui'),
     workingFolder: desk.folder,
@@ -93,7 +101,7 @@ async function begin(t: TestContext, desk: Desk, lent: Partial<Lent>): Promise<U
     },
     async restart() {
       await close();
-      return await begin(t, desk, lent);
+      return await begin(t, desk, { sample, ...lent });
     },
   };
 }

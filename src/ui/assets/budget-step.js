@@ -38,14 +38,14 @@ export function setUpBudget(about, onStart) {
     const wanted = budget();
     if (wanted === null || priced === null || isWorking) return;
     asked = wanted;
-    const left = priced.summary.credits_available;
+    const { credits_available: left, credits: cost } = priced.summary;
     const { account, sample } = about();
     say('confirm-title', `${confirmation(wanted)}?`);
     say(
       'confirm-words',
       wanted === 0
         ? 'The output is written from what the store has.'
-        : `That is ${inWords(wanted)} ${wanted === 1 ? 'credit' : 'credits'} of the account ${account}, which has ${grouped(left)} left in this period.`,
+        : `That is ${inWords(wanted)} ${wanted === 1 ? 'credit' : 'credits'} of the account ${account}, which has ${grouped(left)} left in this period.${wanted < cost ? ` The price is ${grouped(cost)}: the rest is deferred.` : ''}`,
     );
     say(
       'confirm-more',

@@ -29,7 +29,7 @@ function rowOf(run) {
     make('td', { class: 'when' }, moment(started_at)),
     make('th', { scope: 'row' }, job),
     make('td', {}, STATES[state]),
-    make('td', { class: 'number' }, grouped(charged)),
+    make('td', { class: 'number wide' }, grouped(charged)),
     make('td', { class: 'number wide' }, grouped(planned)),
     make('td', {}, goTo(run, book)),
   );
