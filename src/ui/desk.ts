@@ -18,14 +18,20 @@ export class UiDesk {
   readonly workspace: Workspace;
   readonly runs: Runs;
   readonly #pricing: Pricing;
+  #first: string | null = null;
   /** Of the books that were shown. */
   readonly #columns = new Map<string, readonly string[]>();
 
   constructor(lent: Lent, onBug: (error: unknown) => void) {
     this.lent = lent;
-    this.workspace = new Workspace(lent.workspace);
+    this.workspace = new Workspace(lent.workspace, lent.clock.now());
     this.runs = new Runs(lent, onBug);
     this.#pricing = new Pricing(lent.store, () => lent.clock.now());
+  }
+
+  /** Takes the file that was named at the start. @throws INPUT_UNREADABLE */
+  async begin(): Promise<void> {
+    if (this.lent.first !== null) this.#first = (await this.addPath(this.lent.first)).id;
   }
 
   /** What the page says of itself before any file is named. Neither the key nor where it lies. */
@@ -39,7 +45,7 @@ export class UiDesk {
       subscription: job.subscription.name,
       most_upload: this.lent.mostUpload,
       most_budget: this.lent.mostBudget,
-      first: this.lent.first === null ? null : (await this.addPath(this.lent.first)).id,
+      first: this.#first,
       has_report: this.lent.reportOf !== null,
       topics: TOPICS.map(({ slug, title, category }) => ({ slug, title, category })),
     };

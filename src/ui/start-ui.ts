@@ -28,11 +28,12 @@ const HOST = '127.0.0.1';
 
 const MOST_JSON = 64 * 1024;
 
-/** Starts the page. @throws USAGE when the port cannot be taken */
+/** Starts the page. @throws USAGE when the port cannot be taken, INPUT_UNREADABLE for the file to show first */
 export async function startUi(options: UiOptions): Promise<RunningUi> {
   const sessions = new Sessions();
   const closing = new AbortController();
   const desk = new UiDesk(options, options.onBug);
+  await desk.begin();
   const app = fastify({ logger: false, bodyLimit: MOST_JSON, exposeHeadRoutes: false, forceCloseConnections: true });
   let port = options.port;
   app.addHook('onSend', async (_request, reply) => {

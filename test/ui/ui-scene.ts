@@ -106,7 +106,8 @@ async function begin(
   };
 }
 
-function visitor(port: number, cookie: string | null): Visitor {
+/** Speaks to a page as a browser does. */
+export function visitor(port: number, cookie: string | null): Visitor {
   const ask: Visitor['ask'] = (method, path, { headers = {}, body } = {}) => {
     const isPlain = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
     const sent = isPlain ? body : JSON.stringify(body);

@@ -13,7 +13,10 @@ import { setUpTopics } from './topics-step.js';
 /** Long enough to tick three boxes in a row. */
 const SETTLE_MS = 250;
 
-let about = await get('/api/about');
+let about = await get('/api/about').catch((error) => {
+  showError('gone', error);
+  throw error;
+});
 let book = null;
 let location = null;
 let pricing = new AbortController();
@@ -95,6 +98,7 @@ function onGone() {
   get('/api/about').then(
     (now) => {
       about = now;
+      show('gone', false);
     },
     (error) => showError('gone', error),
   );

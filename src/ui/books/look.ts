@@ -5,7 +5,6 @@ import { findLocationColumns } from '../../rows/location-columns.ts';
 import { openBook } from '../../rows/open-book.ts';
 import { findPerilbookColumns } from '../../rows/perilbook-columns.ts';
 import type { Book } from '../../rows/port.ts';
-import { Refused } from '../web/refusals.ts';
 import type { BookEntry } from './workspace.ts';
 
 /** What a file looks like before anything is chosen. */
@@ -24,12 +23,12 @@ export interface Look {
 const ROWS_SHOWN = 6;
 const LONGEST_FIELD = 120;
 
-/** Opens a file and reads its first rows. @throws INPUT_UNREADABLE, Refused */
+/** Opens a file and reads its first rows. @throws INPUT_UNREADABLE */
 export async function lookAt({ path, name }: BookEntry): Promise<Look> {
   const found = await stat(path).catch(() => null);
   if (found === null || !found.isFile()) {
     const what = found === null ? `There is no file ${path}` : `${path} is no file`;
-    throw new Refused(422, 'INPUT_UNREADABLE', what, 'Name a CSV, Parquet, NDJSON or GeoJSON file with its folder.');
+    throw new PerilbookError('INPUT_UNREADABLE', what, 'Name a CSV, Parquet, NDJSON or GeoJSON file with its folder.');
   }
   const book = await openBook(path);
   const columns = originalColumns(book);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { type JobFile, readJobFile } from '../../job/settings/job-file.ts';
@@ -17,6 +17,8 @@ export interface BookEntry {
 
 const entrySchema = z.object({ name: z.string(), path: z.string(), isUpload: z.boolean(), addedAt: z.number() });
 
+const DAY_MS = 86_400_000;
+
 const ID = /^[0-9a-f]{16}$/;
 
 /** The folder of the page's books; what is in it is still known after a restart. */
@@ -24,13 +26,12 @@ export class Workspace {
   readonly #folder: string;
   readonly #books = new Map<string, BookEntry>();
 
-  constructor(folder: string) {
+  constructor(folder: string, now: number) {
     this.#folder = folder;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     for (const id of readdirSync(folder).filter((name) => ID.test(name))) {
       const entry = readEntry(join(folder, id, 'book.json'));
-      // A folder without its entry is an upload that was cut off.
-      if (entry === null) rmSync(join(folder, id), { recursive: true, force: true });
+      if (entry === null) this.#discardOld(id, now);
       else this.#books.set(id, { ...entry, id, path: entry.isUpload ? this.#inside(id, entry.name) : entry.path });
     }
   }
@@ -83,6 +84,11 @@ export class Workspace {
   /** Keeps the choice as a job file, which `perilbook run` takes as well. YAML reads JSON. */
   keepSettings({ id }: BookEntry, settings: JobFile): void {
     writeFileSync(this.#jobFile(id), `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+  }
+
+  /** A folder without its entry is an upload that was cut off, or one that another process takes in at this moment. */
+  #discardOld(id: string, now: number): void {
+    if (statSync(join(this.#folder, id)).mtimeMs < now - DAY_MS) this.discard(id);
   }
 
   #jobFile(id: string): string {
