@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { gateBefore, startBin } from '../cli/bin-process.ts';
+import { gateBefore, type Passage, startBin } from '../cli/bin-process.ts';
 import { column, openDesk, places } from '../job/desk.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { visitor, WILDFIRE, yes } from './ui-scene.ts';
@@ -11,16 +11,23 @@ const timeout = 90_000;
 const CELLS = 40;
 
 /** The bin over a service on the wall clock. */
-async function setScene(t: TestContext, more: readonly string[] = []) {
+async function setScene(
+  t: TestContext,
+  more: readonly string[] = [],
+  passage: (n: number) => Passage = () => 'answer',
+) {
   const now = Date.now();
   const desk = await openDesk(t, { clock: { start: now, factor: 1, origin: now } });
   desk.book(places(CELLS));
-  const gate = await gateBefore(t, desk.url, () => 'answer');
+  const gate = await gateBefore(t, desk.url, passage);
   const { secret } = desk.key();
   const env = { PERILBOOK_BASE_URL: gate.url, PERILBOOK_API_KEY: secret };
-  const bin = startBin(t, ['ui', '--subscription', 'starter', ...more], desk.folder, env);
-  await bin.said('token=');
-  return { desk, gate, bin, secret };
+  const start = async () => {
+    const bin = startBin(t, ['ui', '--subscription', 'starter', ...more], desk.folder, env);
+    await bin.said('token=');
+    return bin;
+  };
+  return { desk, gate, start, bin: await start(), secret };
 }
 
 async function visit(stderr: string) {
@@ -68,6 +75,29 @@ test('perilbook ui: SIGINT while nothing runs ends with 0; the key of the enviro
   bin.kill('SIGINT');
   const { code, stdout, stderr } = await bin.ended;
   assert.deepEqual([code, stdout], [0, ''], stderr);
+});
+
+test('perilbook ui: killed in the middle of a run, the next one lists it as cut off and buys the rest', {
+  timeout,
+}, async (t) => {
+  let isHeld = true;
+  const passage = (number: number): Passage => (number > 5 && isHeld ? 'hold' : 'answer');
+  const { desk, gate, start, bin } = await setScene(t, ['input.csv'], passage);
+  const page = await visit(bin.text());
+  const { first: id } = (await page.ask('GET', '/api/about')).body;
+  await page.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(CELLS) } });
+  await gate.reached(8);
+  bin.kill('SIGKILL');
+  await bin.ended;
+  assert.equal(desk.charged(), 5, 'the held calls never came to the service');
+
+  isHeld = false;
+  const later = await visit((await start()).text());
+  const [run] = (await later.ask('GET', '/api/runs')).body;
+  assert.deepEqual([run.book, run.state, run.is_latest], [id, 'cut off', true]);
+  await later.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(CELLS) } });
+  const { end } = await later.ended(id);
+  assert.deepEqual([end?.state, desk.charged()], ['complete', CELLS]);
 });
 
 for (const [args, env, code, says] of [

@@ -39,7 +39,7 @@ function rowOf(run) {
 function goTo({ is_latest, job, state }, book) {
   if (book === null) return make('span', { class: 'soft' }, 'command line');
   if (!is_latest) return '';
-  const word = state === 'complete' || state === 'running' ? 'Open' : 'Open, go on';
+  const word = state === 'complete' || state === 'running' ? 'Open' : 'Go on';
   return make(
     'button',
     { type: 'button', class: 'button small', 'data-book': book, 'aria-label': `${word}: ${job}` },
