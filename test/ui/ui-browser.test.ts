@@ -226,6 +226,15 @@ test(
     await title(page, 'Complete');
     await price(page, '0');
     await fits('runs');
+    await page.click('#budget-plan');
+    await page.click('#start');
+    assert.equal(await page.locator('#confirm-title').textContent(), 'Spend nothing?');
+    await page.click('#confirm-yes');
+    // So short that it may end between two looks at it.
+    await page.locator('#runs tr').nth(1).waitFor();
+    await page.locator('#budget-words', { hasText: 'Nothing is bought until' }).waitFor();
+    await title(page, 'Complete');
+    assert.equal(scene.desk.charged(), 15);
     assert.deepEqual([complaints, scene.bugs], [[], []]);
   },
 );

@@ -82,13 +82,12 @@ async function start(budget, confirmed) {
   steps.budget.working(true);
 }
 
-/** A run has gone from one phase to another, or was found in one. */
-async function onPhase({ phase }, before) {
+/** A run has gone from one phase to another; or the page was opened and found it there (`wasHere` is false). */
+async function onPhase(isWorking, isNew, wasHere) {
   show('gone', false);
-  const isWorking = phase !== 'ended' && phase !== 'failed';
   steps.budget.working(isWorking);
-  if (before === null || !isWorking) byId('run-title').focus({ preventScroll: !isWorking && before === null });
-  if (isWorking && before === null) byId('run-step').scrollIntoView();
+  if (isWorking && isNew) byId('run-step').scrollIntoView();
+  if (wasHere && (isNew || !isWorking)) byId('run-title').focus({ preventScroll: true });
   if (isWorking) return;
   await steps.runs.load();
   await reprice(0);

@@ -19,6 +19,8 @@ export function setUpRun(about, { onPhase, onGone, onGoOn }) {
   let source = null;
   let book = null;
   let last = null;
+  /** Whether the server has said how the book stands; what comes later has happened under the user's eyes. */
+  let heard = false;
   let told = { text: '', at: 0 };
 
   byId('stop').addEventListener('click', async () => {
@@ -28,8 +30,11 @@ export function setUpRun(about, { onPhase, onGone, onGoOn }) {
   byId('go-on').addEventListener('click', () => onGoOn(last));
 
   function draw(live) {
-    const before = last?.phase ?? null;
+    const isNew = last?.began_at !== live.began_at;
+    const isNews = isNew || last.phase !== live.phase;
+    const wasHere = heard;
     last = live;
+    heard = true;
     const isOver = live.phase === 'ended' || live.phase === 'failed';
     show('run-step', true);
     show('run-live', !isOver);
@@ -41,7 +46,7 @@ export function setUpRun(about, { onPhase, onGone, onGoOn }) {
       if (live.end) drawEnd(live);
     } else drawLive(live);
     tell(live);
-    if (before !== live.phase) onPhase(live, before);
+    if (isNews) onPhase(!isOver, isNew, wasHere);
   }
 
   /** For those who listen: at each change of state, else every quarter of a minute. */
@@ -94,12 +99,14 @@ export function setUpRun(about, { onPhase, onGone, onGoOn }) {
       source?.close();
       book = id;
       last = null;
+      heard = false;
       for (const part of ['run-step', 'result']) show(part, false);
       if (latest) drawEarlier(latest, has_output, links);
       source = new EventSource(`/api/books/${id}/events`);
       source.onmessage = ({ data }) => {
         const live = JSON.parse(data);
-        if (live !== null) draw(live);
+        if (live === null) heard = true;
+        else draw(live);
       };
       source.onerror = () => onGone();
     },

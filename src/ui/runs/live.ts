@@ -9,6 +9,7 @@ export type Phase = 'reading' | 'buying' | 'stopping' | 'ended' | 'failed';
 /** A run of this process. */
 export interface ActiveRun {
   phase: Phase;
+  readonly beganAt: number;
   readonly progress: Progress;
   readonly pace: Pace;
   readonly interruption: AbortController;
@@ -24,6 +25,8 @@ export interface ActiveRun {
 /** What the page is told while it watches, several times a second. */
 export interface Live {
   readonly phase: Phase;
+  /** Tells one run of a book from the next: a short one may end between two looks. */
+  readonly began_at: number;
   readonly cells: number;
   readonly cells_done: number;
   readonly credits_spent: number;
@@ -57,6 +60,7 @@ export function liveOf(run: ActiveRun, now: number): Live {
   const perMinute = pace.perMinute();
   return {
     phase,
+    began_at: run.beganAt,
     cells: progress.cells,
     cells_done: progress.cellsDone,
     credits_spent: progress.creditsSpent,

@@ -37,6 +37,7 @@ export class Runs {
     if (job.budget === null) throw new PerilbookError('NEEDS_APPROVAL', 'No budget was given', 'Set a budget.');
     const active: ActiveRun = {
       phase: 'reading',
+      beganAt: this.#lent.clock.now(),
       progress: newProgress(),
       pace: new Pace(),
       interruption: new AbortController(),
