@@ -59,7 +59,7 @@ export function setUpColumns(onChange) {
 
 /** A job file names a column by its name or its number. */
 function indexOf(columns, word) {
-  const named = columns.findIndex((name) => name.trim() === word);
+  const named = columns.indexOf(word);
   return named >= 0 ? named : Number(word) - 1;
 }
 

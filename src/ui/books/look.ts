@@ -74,7 +74,7 @@ async function firstRows(book: Book, width: number): Promise<Look['first']> {
 
 /** A column in the words of a job: its name, or its number where the name is missing or stands for several. */
 export function columnWord(columns: readonly string[], index: number): string {
-  const name = columns[index]!.trim();
-  const isOnlyOne = columns.filter((other) => other.trim().toLowerCase() === name.toLowerCase()).length === 1;
+  const name = columns[index]!;
+  const isOnlyOne = columns.filter((other) => other === name).length === 1;
   return name !== '' && isOnlyOne ? name : String(index + 1);
 }
