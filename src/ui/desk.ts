@@ -19,7 +19,7 @@ export class UiDesk {
   readonly runs: Runs;
   readonly #pricing: Pricing;
   #first: string | null = null;
-  /** Of the books that were shown. */
+  /** Of the books that were shown, with and without a header line. */
   readonly #columns = new Map<string, readonly string[]>();
 
   constructor(lent: Lent, onBug: (error: unknown) => void) {
@@ -65,16 +65,20 @@ export class UiDesk {
     return this.workspace.addPath(path, this.lent.clock.now());
   }
 
-  /** The book as the page shows it first, with what was chosen for it before. */
-  async show(book: BookEntry): Promise<unknown> {
-    const look = await this.#look(book);
+  /** The book as the page shows it first, with what was chosen for it before.
+   * @param said whether its first line names the columns; null: as it was chosen before */
+  async show(book: BookEntry, said: boolean | null = null): Promise<unknown> {
+    const settings = this.workspace.settings(book);
+    const header = said ?? settings?.header ?? true;
+    const look = await this.#look(book, header);
     const { id, name, isUpload, path } = book;
     return {
       id,
       name,
       path: isUpload ? null : path,
       ...look,
-      kept: keptChoice(this.workspace.settings(book)),
+      header,
+      kept: keptChoice(settings),
       is_working: this.runs.isWorking(id),
       has_output: existsSync(this.outputOf(book)),
     };
@@ -141,15 +145,15 @@ export class UiDesk {
     return this.lent.jobOf({ input: '-' });
   }
 
-  async #columnsOf(book: BookEntry, { lat, lng }: Choice): Promise<readonly string[]> {
-    const columns = this.#columns.get(book.id) ?? (await this.#look(book)).columns;
+  async #columnsOf(book: BookEntry, { lat, lng, header = true }: Choice): Promise<readonly string[]> {
+    const columns = this.#columns.get(`${book.id} ${header}`) ?? (await this.#look(book, header)).columns;
     if (lat < columns.length && lng < columns.length) return columns;
     throw new Refused(422, 'COLUMNS', 'There is no such column', 'Load the page again: the file may have changed.');
   }
 
-  async #look(book: BookEntry): Promise<Look> {
-    const look = await lookAt(book);
-    this.#columns.set(book.id, look.columns);
+  async #look(book: BookEntry, header: boolean): Promise<Look> {
+    const look = await lookAt(book, header);
+    this.#columns.set(`${book.id} ${header}`, look.columns);
     return look;
   }
 }

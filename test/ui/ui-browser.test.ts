@@ -238,3 +238,25 @@ test(
     assert.deepEqual([complaints, scene.bugs], [[], []]);
   },
 );
+
+test('a file without a header line, by the box that says so', options, async (t) => {
+  const scene = await openUi(t);
+  const file = join(scene.desk.folder, 'bare.csv');
+  writeFileSync(
+    file,
+    places(3)
+      .map(([lat, lng]) => `x,${lat},${lng}\n`)
+      .join(''),
+  );
+  const { page, complaints } = await openPage(t, scene);
+  await page.setInputFiles('#file', file);
+  await page.locator('#columns-note').waitFor();
+  assert.equal(await page.locator('#price-words').textContent(), '');
+  await page.getByLabel('The first line is data').check();
+  await page.locator('#lat option', { hasText: /^3$/ }).waitFor({ state: 'attached' });
+  await page.selectOption('#lat', { value: '1' });
+  await page.selectOption('#lng', { value: '2' });
+  await page.locator('#rows-words', { hasText: '3 rows: 3 located' }).waitFor();
+  await nothingFound(page, 'no header');
+  assert.deepEqual([complaints, scene.bugs], [[], []]);
+});

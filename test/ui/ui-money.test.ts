@@ -122,3 +122,20 @@ test('a price after another choice of topics is that of a fresh plan, and no cho
   }
   assert.equal(scene.desk.charged(), 0);
 });
+
+test('a file without a header line: its first row is bought and comes back', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const visitor = await scene.visit();
+  const text = places(3)
+    .map(([lat, lng]) => `x,${lat},${lng}\n`)
+    .join('');
+  const { id } = (await visitor.upload('bare.csv', text)).body;
+  const bare = (await visitor.ask('GET', `/api/books/${id}?header=no`)).body;
+  assert.deepEqual([bare.columns, bare.header, bare.first.length], [['1', '2', '3'], false, 3]);
+  const body = { ...WILDFIRE, header: false, ...yes(3) };
+  await visitor.ask('POST', `/api/books/${id}/start`, { body });
+  const { end } = await visitor.ended(id);
+  assert.deepEqual([end?.state, end?.summary.rows, scene.desk.charged()], ['complete', 3, 3]);
+  const again = (await visitor.ask('GET', `/api/books/${id}`)).body;
+  assert.deepEqual([again.header, again.kept.lat], [false, '2'], 'as it was chosen');
+});

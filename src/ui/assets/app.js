@@ -22,10 +22,13 @@ let location = null;
 let pricing = new AbortController();
 
 const steps = {
-  columns: setUpColumns((chosen) => {
-    location = chosen;
-    void reprice();
-  }),
+  columns: setUpColumns(
+    (chosen) => {
+      location = chosen;
+      void reprice();
+    },
+    (header) => void readAgain(header),
+  ),
   topics: setUpTopics(about.topics, () => reprice()),
   price: setUpPrice(() => reprice()),
   budget: setUpBudget(() => about, start),
@@ -34,7 +37,12 @@ const steps = {
   file: setUpFile(() => about, openBook),
 };
 
-const choice = () => ({ ...location, topics: steps.topics.chosen(), optimize: steps.price.optimize() });
+const choice = () => ({
+  ...location,
+  header: book.header,
+  topics: steps.topics.chosen(),
+  optimize: steps.price.optimize(),
+});
 
 async function openBook(opened) {
   book = opened;
@@ -49,6 +57,17 @@ async function openBook(opened) {
   steps.run.open(book, steps.runs.latestOf(book.id));
   await reprice(0);
   byId('file-title').scrollIntoView();
+}
+
+/** Reads the open book with or without a header line; what was chosen of it stays, but for the columns. */
+async function readAgain(header) {
+  try {
+    book = await get(`/api/books/${book.id}?header=${header ? 'yes' : 'no'}`);
+    location = steps.columns.open(book);
+    await reprice(0);
+  } catch (error) {
+    showError('columns-error', error);
+  }
 }
 
 /** Asks for the price of what is chosen; the latest question wins. */

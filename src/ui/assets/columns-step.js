@@ -2,9 +2,11 @@ import { byId, make, say, show, showError } from './dom.js';
 import { counted, grouped } from './words.js';
 
 /** Which columns hold the location, and what the rows look like. */
-export function setUpColumns(onChange) {
+export function setUpColumns(onChange, onHeader) {
   let book = null;
   for (const id of ['lat', 'lng']) byId(id).addEventListener('change', () => onChange(chosen()));
+
+  byId('no-header').addEventListener('change', ({ target }) => onHeader(!target.checked));
 
   function chosen() {
     const [lat, lng] = ['lat', 'lng'].map((id) => byId(id).value);
@@ -17,11 +19,15 @@ export function setUpColumns(onChange) {
     open(opened) {
       book = opened;
       const { location, note, kept, columns } = book;
-      const before = kept === null ? null : { lat: indexOf(columns, kept.lat), lng: indexOf(columns, kept.lng) };
+      // The words of a choice are names with a header line, and numbers without one.
+      const isKept = kept !== null && (kept.header ?? true) === book.header;
+      const before = !isKept ? null : { lat: indexOf(columns, kept.lat), lng: indexOf(columns, kept.lng) };
       const start = before ?? location;
       for (const id of ['lat', 'lng']) fill(byId(id), columns, start?.[id] ?? null);
       show('columns-note', note !== null);
       say('columns-note', note ?? '');
+      show('header-choice', book.format === 'csv');
+      byId('no-header').checked = !book.header;
       show('columns-step', true);
       say('rows-words', '');
       show('findings', false);

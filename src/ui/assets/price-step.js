@@ -39,7 +39,8 @@ export function setUpPrice(onChange) {
       showError('price-error', error);
       show('ways', priced !== null);
       if (priced === null) {
-        for (const id of ['price', 'price-words', 'price-verdict', 'price-notes']) say(id, '');
+        for (const id of ['price', 'price-words', 'price-notes']) say(id, '');
+        say('price-verdict', error === null ? 'Choose the columns of the location, and at least one topic.' : '');
         return;
       }
       const { summary, accounts } = priced;

@@ -11,6 +11,8 @@ export const choiceSchema = z.strictObject({
     .array(z.string().refine((text): text is TopicSlug => (TOPIC_SLUGS as readonly string[]).includes(text)))
     .min(1),
   optimize: z.enum(['credits', 'calls']),
+  /** Whether the first line names the columns; left out, it does. */
+  header: z.boolean().optional(),
 });
 
 export type Choice = z.infer<typeof choiceSchema>;
@@ -23,11 +25,12 @@ export const startSchema = z.strictObject({
 });
 
 /** The choice in the words of a job file. */
-export function jobFileOf({ lat, lng, topics, optimize }: Choice, columns: readonly string[]): JobFile {
+export function jobFileOf({ lat, lng, topics, optimize, header }: Choice, columns: readonly string[]): JobFile {
   return {
     location: { lat: columnWord(columns, lat), lng: columnWord(columns, lng) },
     topics: TOPIC_SLUGS.filter((slug) => topics.includes(slug)),
     optimize,
+    ...(header === false ? { header } : {}),
   };
 }
 

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { knownColumnNames } from '../../columns/row.ts';
 import { PerilbookError } from '../../errors.ts';
 import { findLocationColumns } from '../../rows/location-columns.ts';
-import { openBook } from '../../rows/open-book.ts';
+import { type OpenOptions, openBook } from '../../rows/open-book.ts';
 import { findPerilbookColumns } from '../../rows/perilbook-columns.ts';
 import type { Book } from '../../rows/port.ts';
 import type { BookEntry } from './workspace.ts';
@@ -23,14 +23,14 @@ export interface Look {
 const ROWS_SHOWN = 6;
 const LONGEST_FIELD = 120;
 
-/** Opens a file and reads its first rows. @throws INPUT_UNREADABLE */
-export async function lookAt({ path, name }: BookEntry): Promise<Look> {
+/** Opens a file and reads its first rows. @param header whether its first line names the columns @throws INPUT_UNREADABLE */
+export async function lookAt({ path, name }: BookEntry, header = true): Promise<Look> {
   const found = await stat(path).catch(() => null);
   if (found === null || !found.isFile()) {
     const what = found === null ? `There is no file ${path}` : `${path} is no file`;
     throw new PerilbookError('INPUT_UNREADABLE', what, 'Name a CSV, Parquet, NDJSON or GeoJSON file with its folder.');
   }
-  const book = await openBook(path);
+  const book = await openBook(path, readingOf(header));
   const columns = originalColumns(book);
   const location = locationOf(columns, name);
   return {
@@ -40,6 +40,11 @@ export async function lookAt({ path, name }: BookEntry): Promise<Look> {
     ...location,
     first: await firstRows(book, columns.length),
   };
+}
+
+/** What is left unsaid is looked for in the file. */
+function readingOf(header: boolean): OpenOptions {
+  return header ? {} : { header };
 }
 
 function originalColumns({ columns }: Book): readonly string[] {

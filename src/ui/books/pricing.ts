@@ -63,7 +63,14 @@ export class Pricing {
   }
 
   async #scanned(job: Job): Promise<Scanned> {
-    const key = JSON.stringify([job.input, await changeOf(job.input), job.location, job.precision, job.prefix]);
+    const key = JSON.stringify([
+      job.input,
+      await changeOf(job.input),
+      job.location,
+      job.reading,
+      job.precision,
+      job.prefix,
+    ]);
     if (this.#kept?.key === key) return this.#kept;
     this.close();
     const book = await openBook(job.input, job.reading);

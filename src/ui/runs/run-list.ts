@@ -72,6 +72,6 @@ export function listRuns(
 /** The parts of a kept job file that the page shows again. */
 export function keptChoice(settings: JobFile | null): unknown {
   if (settings === null) return null;
-  const { location, topics, optimize, budget } = settings;
-  return { lat: location?.lat ?? null, lng: location?.lng ?? null, topics, optimize, budget };
+  const { location, topics, optimize, budget, header } = settings;
+  return { lat: location?.lat ?? null, lng: location?.lng ?? null, topics, optimize, budget, header };
 }

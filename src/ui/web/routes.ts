@@ -38,7 +38,9 @@ export function addRoutes(app: FastifyInstance, desk: UiDesk, closing: AbortSign
     const { path } = read(z.strictObject({ path: z.string().trim().min(1) }), request.body);
     return reply.code(201).send(await desk.show(await desk.addPath(path)));
   });
-  app.get<OfBook>('/api/books/:id', ({ params }) => desk.show(desk.book(params.id)));
+  app.get<OfBook & { Querystring: { header?: string } }>('/api/books/:id', ({ params, query: { header } }) =>
+    desk.show(desk.book(params.id), header === undefined ? null : header !== 'no'),
+  );
   app.post<OfBook>('/api/books/:id/price', ({ params, body }) =>
     desk.price(desk.book(params.id), read(choiceSchema, body)),
   );
