@@ -4,7 +4,7 @@ import { PerilbookError } from '../errors.ts';
 import { type JobFile, jobFileSchema } from '../job/settings/job-file.ts';
 import { readJobFile } from '../job/settings/read-job-file.ts';
 import { issuesOf } from '../job/settings/setting-issues.ts';
-import { type Job, makeJob, mergeJobFiles, relativeToFile } from '../job/settings/settings.ts';
+import { type Job, makeJob, mergeJobFiles, relativeToFile, type Surroundings } from '../job/settings/settings.ts';
 import { dataFolder, type World } from './world.ts';
 
 /** A setting that can be given as a flag or in the environment, and where it stands in the job file. */
@@ -220,13 +220,15 @@ export const JOB_OPTIONS: readonly JobOption[] = [
   { flag: 'sockets', type: 'number', describe: 'most calls at once', place: (v) => ({ sockets: Number(v) }) },
 ];
 
-/** The same options as yargs wants them. */
-export function yargsJobOptions(): Record<string, Options> {
+/** The same options as yargs wants them; all, or those that are named. */
+export function yargsJobOptions(flags?: readonly string[]): Record<string, Options> {
   return Object.fromEntries(
-    JOB_OPTIONS.map(({ flag, alias, type, describe }) => [
-      flag,
-      { type, describe, requiresArg: type !== 'boolean', group: 'Job:', ...(alias ? { alias } : {}) },
-    ]),
+    JOB_OPTIONS.filter(({ flag }) => flags === undefined || flags.includes(flag)).map(
+      ({ flag, alias, type, describe }) => [
+        flag,
+        { type, describe, requiresArg: type !== 'boolean', group: 'Job:', ...(alias ? { alias } : {}) },
+      ],
+    ),
   );
 }
 
@@ -235,6 +237,38 @@ export function yargsJobOptions(): Record<string, Options> {
  * @throws USAGE, JOB_FILE
  */
 export function jobOf(world: World, said: string | undefined, flags: Readonly<Record<string, unknown>>): Job {
+  return makeJob(saidOf(world, said, flags), surroundingsOf(world));
+}
+
+/** What the job file leaves open after it: all that is of one input, and what is chosen for it. */
+const OF_ONE_INPUT: readonly string[] = [
+  ...['name', 'input', 'output', 'delimiter', 'header', 'encoding', 'location'],
+  ...['topics', 'tiers', 'order_by', 'areas', 'optimize'],
+];
+
+/** Options of a command that takes its inputs later, from somewhere else than the command line: account, service, store. */
+export const ACCOUNT_FLAGS: readonly string[] = [
+  ...['base-url', 'api-key-file', 'account', 'subscription', 'anniversary-day', 'reserve', 'spent-elsewhere'],
+  ...['overage-ceiling', 'budget', 'time-to-live', 'store', 'sockets'],
+];
+
+/** Makes jobs for inputs that are named later, with the account and the service that this command line means. */
+export function jobOfAccount(
+  world: World,
+  said: string | undefined,
+  flags: Readonly<Record<string, unknown>>,
+): (later: JobFile) => Job {
+  const base = saidOf(world, said, flags).map((part) =>
+    Object.fromEntries(Object.entries(part).filter(([name]) => !OF_ONE_INPUT.includes(name))),
+  );
+  return (later) => makeJob([later, ...base], surroundingsOf(world));
+}
+
+function surroundingsOf(world: World): Surroundings {
+  return { dataFolder: dataFolder(world), workingFolder: world.workingFolder };
+}
+
+function saidOf(world: World, said: string | undefined, flags: Readonly<Record<string, unknown>>): JobFile[] {
   // yargs takes a lone - in a place of its own for an option without a name, and hands on an empty text.
   const target = said === '' && world.args.includes('-') ? '-' : said;
   const isJobFile = target !== undefined && /\.ya?ml$/i.test(target);
@@ -251,10 +285,7 @@ export function jobOf(world: World, said: string | undefined, flags: Readonly<Re
     : target === undefined
       ? {}
       : { input: target };
-  return makeJob([fromFlags, fromEnv, fromFile], {
-    dataFolder: dataFolder(world),
-    workingFolder: world.workingFolder,
-  });
+  return [fromFlags, fromEnv, fromFile];
 }
 
 /** A job for commands that only need its store and account: no input need be named. */

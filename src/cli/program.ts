@@ -3,7 +3,7 @@ import { PerilbookError } from '../errors.ts';
 import type { Command } from './command.ts';
 import type { Completable } from './completion.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
-import { yargsJobOptions } from './job-options.ts';
+import { ACCOUNT_FLAGS, yargsJobOptions } from './job-options.ts';
 import { SERVICE_OPTIONS } from './service-options.ts';
 import { optionsOf, tableOf, usageError } from './usage-error.ts';
 import { say, type World } from './world.ts';
@@ -65,6 +65,23 @@ const COMMANDS: readonly (Omit<Command, 'run'> & {
         report: { type: 'string', describe: 'file to write the page to; - for stdout', requiresArg: true },
       }),
     load: async () => (await import('./report-command.ts')).reportCommand,
+  },
+  {
+    command: 'ui [job]',
+    describe: 'a page in the browser, on this machine only: choose a file, see the price, buy, watch, download',
+    examples: ['ui', 'ui portfolio.csv', 'ui nightly.yaml --budget 5000'],
+    builder: (y) =>
+      y
+        .positional('job', {
+          type: 'string',
+          describe: 'a job file (.yaml) with the service and the account, or a file to show first',
+        })
+        .options({
+          ...yargsJobOptions(ACCOUNT_FLAGS),
+          port: { type: 'number', describe: 'port to listen on (a free one)', requiresArg: true },
+          'max-upload': { type: 'number', describe: 'largest upload in MB (2000)', requiresArg: true },
+        }),
+    load: async () => (await import('./ui-command.ts')).uiCommand,
   },
   {
     command: 'status [job]',

@@ -80,7 +80,8 @@ export async function prepareAgain({ plan, freshness, ...prepared }: Prepared, s
   return await priced(prepared, plan.scan, store, freshness.startedAt);
 }
 
-async function priced(
+/** Prices a scanned book; the topics may be other ones than it was scanned for. */
+export async function priced(
   { job, connection, book }: Pick<Prepared, 'job' | 'connection' | 'book'>,
   scanned: Scan,
   store: Store,

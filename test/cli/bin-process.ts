@@ -17,6 +17,8 @@ export interface Bin {
   readonly ended: Promise<BinEnd>;
   readonly isRunning: boolean;
   kill(signal: NodeJS.Signals): void;
+  /** What stderr holds so far. */
+  text(): string;
   /** Resolves when stderr holds the text; rejects when the process ends without having said it. */
   said(text: string): Promise<void>;
 }
@@ -53,6 +55,7 @@ export function startBin(
       return isRunning();
     },
     kill: (signal) => child.kill(signal),
+    text: () => text(err),
     async said(words) {
       if (text(err).includes(words)) return;
       await new Promise<void>((resolve, reject) => {

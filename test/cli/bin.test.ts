@@ -22,7 +22,7 @@ test('--version and --help answer on stdout', { timeout }, async (t) => {
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   assert.deepEqual(version, { code: 0, signal: null, stdout: `${manifest.version}\n`, stderr: '' });
   assert.deepEqual([help.code, help.stderr], [0, '']);
-  for (const name of ['plan', 'run', 'status', 'quota', 'topics', 'cache', 'service']) {
+  for (const name of ['plan', 'run', 'report', 'ui', 'status', 'quota', 'topics', 'cache', 'service']) {
     assert.match(help.stdout, new RegExp(`^ +perilbook ${name}\\b`, 'm'));
   }
   assert.match(help.stdout, /Exit codes: 0 complete/);

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { platform } from 'node:os';
+import { join } from 'node:path';
+import { type Connection, prepare } from '../job/prepare.ts';
+import type { Job } from '../job/settings/settings.ts';
+import type { Store } from '../store/port.ts';
+import { type RunningUi, startUi } from '../ui/start-ui.ts';
+import type { Flags } from './command.ts';
+import { connect, unopenedConnection } from './connection.ts';
+import { effectsOf } from './effects.ts';
+import { EXIT } from './exit-codes.ts';
+import { jobOfAccount } from './job-options.ts';
+import { latestRun, makeReport } from './make-report.ts';
+import { openStore } from './open-store.ts';
+import { dataFolder, say, type World } from './world.ts';
+
+const MEGABYTE = 1_000_000;
+const MOST_UPLOAD_MB = 2_000;
+
+/** `perilbook ui`: the page for those who do not use terminals, until Ctrl-C. */
+export async function uiCommand(world: World, flags: Flags): Promise<number> {
+  const said = flags.job as string | undefined;
+  const jobOf = jobOfAccount(world, said, flags);
+  const base = jobOf({ input: '-' });
+  const store = openStore(world, base);
+  try {
+    // Once for all runs; without a key nothing could be bought, and that is better said here than on the page.
+    const { connection, close } = await connect(world, base);
+    try {
+      const ui = await startUi({
+        store,
+        clock: world.clock,
+        random: world.random,
+        jobOf,
+        // A key file may be written anew while the page is open; the embedded service's key lives as long as this.
+        connectionOf: async (job: Job): Promise<Connection> =>
+          job.service.kind === 'remote' ? (await connect(world, job)).connection : connection,
+        reportOf: (job) => reportOf(world, job, store),
+        workspace: join(dataFolder(world), 'ui'),
+        workingFolder: world.workingFolder,
+        first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,
+        mostUpload: ((flags['max-upload'] as number | undefined) ?? MOST_UPLOAD_MB) * MEGABYTE,
+        mostBudget: base.budget,
+        port: (flags.port as number | undefined) ?? 0,
+        onBug: (error) => say(world, `perilbook: a bug of ours: ${error instanceof Error ? error.stack : error}`),
+      });
+      return await serve(world, ui, connection.sample);
+    } finally {
+      await close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+async function serve(world: World, ui: RunningUi, sample: boolean): Promise<number> {
+  const address = ui.newAddress();
+  if (sample) say(world, 'The answers come from the embedded service: sample data, not for decisions.');
+  say(
+    world,
+    `The page is at\n\n  ${address}\n\nfor one visit, on this machine only. Ctrl-C ends it and stops what runs.`,
+  );
+  const { stdin } = world;
+  const onEnter = () => say(world, `A new address: ${ui.newAddress()}`);
+  if (stdin.isTTY) {
+    say(world, 'Enter gives another address.');
+    openBrowser(world, address);
+    stdin.on('data', onEnter);
+  }
+  try {
+    await interrupted(world.interrupt);
+    return (await ui.close()) > 0 ? EXIT.interrupted : EXIT.complete;
+  } finally {
+    stdin.off('data', onEnter);
+    stdin.pause();
+  }
+}
+
+function interrupted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Where somebody sits at the terminal and has a desktop; that it does not open is no error, the address is there to read. */
+function openBrowser({ env }: World, address: string): void {
+  const isMac = platform() === 'darwin';
+  if (!isMac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return;
+  const child = spawn(isMac ? 'open' : 'xdg-open', [address], { stdio: 'ignore', detached: true });
+  child.on('error', () => {});
+  child.unref();
+}
+
+/** The report of a job as its latest run left it; an answer that went stale since was fresh then. */
+async function reportOf(world: World, job: Job, store: Store): Promise<string> {
+  const run = await latestRun(job, store);
+  const asOf = run?.startedAt ?? world.clock.now();
+  const prepared = await prepare(job, unopenedConnection(world, job), store, effectsOf(world), undefined, asOf);
+  try {
+    return await makeReport(prepared, store, world.clock.now());
+  } finally {
+    prepared.finished.close();
+    prepared.plan.scan.places.close();
+  }
+}

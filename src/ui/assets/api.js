@@ -1,0 +1,52 @@
+/** What the server refused, in its words. */
+export class Refusal extends Error {
+  constructor({ code, message, hint }) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+const GONE = {
+  code: 'GONE',
+  message: 'Perilbook does not answer',
+  hint: 'Start perilbook ui again in the terminal and open the new address. What was bought is kept.',
+};
+
+async function ask(path, options) {
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new Refusal(GONE);
+  }
+  const body = await response.json().catch(() => null);
+  if (response.ok) return body;
+  throw new Refusal(body?.error ?? GONE);
+}
+
+export const get = (path) => ask(path);
+
+export const post = (path, body, signal) =>
+  ask(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body ?? {}),
+    ...(signal ? { signal } : {}),
+  });
+
+/** Sends a file as it is. `fetch` tells nothing of how far an upload is. */
+export function upload(file, onProgress) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', `/api/books?name=${encodeURIComponent(file.name)}`);
+    request.setRequestHeader('content-type', 'application/octet-stream');
+    request.responseType = 'json';
+    request.upload.onprogress = ({ loaded, total }) => onProgress(loaded / total);
+    request.onload = () =>
+      request.status < 300 ? resolve(request.response) : reject(new Refusal(request.response?.error ?? GONE));
+    request.onerror = () => reject(new Refusal(GONE));
+    request.send(file);
+  });
+}

@@ -1,0 +1,106 @@
+import { byId, say, show, showError } from './dom.js';
+import { confirmation, grouped, inWords } from './words.js';
+
+/** The budget, and the question before anything is spent. `onStart` gets the budget and the sentence that was confirmed. */
+export function setUpBudget(about, onStart) {
+  const field = byId('budget');
+  const dialog = byId('confirm');
+  let priced = null;
+  let isWorking = false;
+  let asked = 0;
+
+  /** Digits, with or without commas; null for anything else. */
+  function budget() {
+    const text = field.value.replace(/[,\s]/g, '');
+    return /^\d{1,15}$/.test(text) ? Number(text) : null;
+  }
+
+  function draw() {
+    const most = about().most_budget;
+    const wanted = budget();
+    byId('start').disabled = isWorking || priced === null || wanted === null;
+    const planned = priced?.summary.credits ?? 0;
+    show('budget-plan', !isWorking && priced !== null && wanted !== planned);
+    say('budget-plan', `Use the price: ${grouped(planned)}`);
+    say('budget-words', wordsOf(wanted, planned, most));
+  }
+
+  function wordsOf(wanted, planned, most) {
+    if (isWorking) return 'A run of this book is under way.';
+    if (most !== null && (wanted ?? 0) > most) return `At most ${grouped(most)}: set where perilbook ui was started.`;
+    if (field.value.trim() !== '' && wanted === null) return 'Whole credits, in digits.';
+    const start = 'Nothing is bought until you press Start and confirm.';
+    if (wanted === null || wanted >= planned) return start;
+    return `Below the price of ${grouped(planned)}: the rest is deferred and can be bought later. ${start}`;
+  }
+
+  function ask() {
+    const wanted = budget();
+    if (wanted === null || priced === null || isWorking) return;
+    asked = wanted;
+    const { credits_available: left, credits: cost } = priced.summary;
+    const { account, sample } = about();
+    say('confirm-title', `${confirmation(wanted)}?`);
+    say(
+      'confirm-words',
+      wanted === 0
+        ? 'The output is written from what the store has.'
+        : `That is ${inWords(wanted)} ${wanted === 1 ? 'credit' : 'credits'} of the account ${account}, which has ${grouped(left)} left in this period.${wanted < cost ? ` The price is ${grouped(cost)}: the rest is deferred.` : ''}`,
+    );
+    say(
+      'confirm-more',
+      sample
+        ? 'The embedded service answers with sample data; its credits are not billed.'
+        : 'The provider charges them; they cannot be had back.',
+    );
+    say('confirm-yes', `Yes, ${confirmation(wanted).toLowerCase()}`);
+    dialog.showModal();
+  }
+
+  field.addEventListener('input', draw);
+  byId('budget-plan').addEventListener('click', () => {
+    field.value = grouped(priced.summary.credits);
+    draw();
+    field.focus();
+  });
+  byId('budget-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    ask();
+  });
+  byId('confirm-no').addEventListener('click', () => dialog.close());
+  byId('confirm-yes').addEventListener('click', async () => {
+    dialog.close();
+    showError('budget-error', null);
+    try {
+      await onStart(asked, confirmation(asked));
+      field.value = '';
+      draw();
+    } catch (error) {
+      showError('budget-error', error);
+    }
+  });
+
+  return {
+    open() {
+      field.value = '';
+      showError('budget-error', null);
+      show('budget-step', true);
+      draw();
+    },
+    price(next) {
+      priced = next;
+      draw();
+    },
+    working(now) {
+      isWorking = now;
+      draw();
+    },
+    /** Asks about going on with so many credits, or with what the rest costs. */
+    goOn(credits) {
+      field.value = grouped(Math.min(credits ?? Number.MAX_SAFE_INTEGER, priced?.summary.credits ?? 0));
+      draw();
+      field.focus();
+      ask();
+    },
+  };
+}

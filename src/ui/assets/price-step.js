@@ -1,0 +1,107 @@
+import { byId, make, say, show, showError } from './dom.js';
+import { byteSize, counted, day, grouped, timeSpan } from './words.js';
+
+/** Ways that a run can take come first; the others are there to compare. */
+const WAYS = [
+  ['cheapest', 'Fewest credits', 'credits'],
+  ['fewest_calls', 'Fewest calls', 'calls'],
+  ['standard', 'A standard bundle each', null],
+  ['enterprise', 'An enterprise bundle each', null],
+];
+
+export function setUpPrice(onChange) {
+  byId('ways-rows').replaceChildren(
+    ...WAYS.map(([way, title, optimize]) =>
+      make(
+        'tr',
+        { 'data-way': way },
+        head(title, optimize),
+        make('td', { class: 'number' }),
+        ...[1, 2].map(() => make('td', { class: 'number wide' })),
+        make('td', { class: 'number' }),
+        make('td'),
+      ),
+    ),
+  );
+  byId('ways').addEventListener('change', onChange);
+  return {
+    optimize: () => document.querySelector('#ways input:checked').value,
+    open(optimize) {
+      document.querySelector(`#ways input[value="${optimize ?? 'credits'}"]`).checked = true;
+      show('price-step', true);
+    },
+    waiting() {
+      byId('price-step').classList.add('stale');
+    },
+    /** Shows a price; null with an error, or where nothing is chosen. */
+    draw(priced, error) {
+      byId('price-step').classList.remove('stale');
+      showError('price-error', error);
+      show('ways', priced !== null);
+      if (priced === null) {
+        for (const id of ['price', 'price-words', 'price-notes']) say(id, '');
+        say('price-verdict', error === null ? 'Choose the columns of the location, and at least one topic.' : '');
+        return;
+      }
+      const { summary, accounts } = priced;
+      say('price', grouped(summary.credits));
+      say('price-words', wordsOf(summary));
+      say('price-verdict', verdictOf(summary, accounts));
+      for (const [way] of WAYS) drawWay(way, summary.tiers[way]);
+      say('price-notes', notesOf(summary));
+    },
+  };
+}
+
+function head(title, optimize) {
+  const name = make('span', {}, title, make('span', { class: 'lacks soft' }));
+  if (optimize === null) return make('th', { scope: 'row', class: 'compared' }, name);
+  return make(
+    'th',
+    { scope: 'row' },
+    make('label', {}, make('input', { type: 'radio', name: 'optimize', value: optimize }), name),
+  );
+}
+
+function drawWay(way, { credits, calls, bytes, minutes, fits, periods, finish_by, lacks }) {
+  const row = document.querySelector(`tr[data-way="${way}"]`);
+  row.querySelector('.lacks').textContent = lacks.length > 0 ? `lacks ${counted(lacks.length, 'topic')}` : '';
+  const done = fits
+    ? 'fits'
+    : finish_by === null
+      ? 'never fits'
+      : `${counted(periods, 'period')}, to ${day(finish_by)}`;
+  const texts = [grouped(credits), grouped(calls), byteSize(bytes), timeSpan(minutes), done];
+  for (const [index, cell] of [...row.querySelectorAll('td')].entries()) cell.textContent = texts[index];
+}
+
+function wordsOf({ credits, cells, cells_cached }) {
+  const known = cells_cached > 0 ? `, ${grouped(cells_cached)} of them already in the store` : '';
+  return `${credits === 1 ? 'credit' : 'credits'} for ${counted(cells, 'cell')}${known}`;
+}
+
+function verdictOf({ credits, credits_available, tiers }, accounts) {
+  const resets = day(Math.min(...accounts.map((account) => account.resets)));
+  if (credits === 0) return 'There is nothing to buy. A run writes the output from what the store has.';
+  const left = `${grouped(credits_available)} credits are left until ${resets}`;
+  if (credits <= credits_available) return `It fits: ${left}.`;
+  const { finish_by } = tiers.planned;
+  const rest = finish_by === null ? 'The quota never reaches for all.' : `All would be done by ${day(finish_by)}.`;
+  return `It does not fit this period: ${left}. ${rest}`;
+}
+
+function notesOf({ saved, credits_retries_at_most, scopes }) {
+  const savings = [
+    saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} saved by rows at the same place` : '',
+    saved.by_cache > 0 ? `${counted(saved.by_cache, 'credit')} saved by the store` : '',
+  ].filter(Boolean);
+  return [
+    savings.length > 0 ? `${savings.join(', ')}.` : '',
+    credits_retries_at_most > 0
+      ? `Topics that a bundle reports as unavailable are asked for once more alone, within the budget: at most ${counted(credits_retries_at_most, 'credit')}.`
+      : '',
+    ...scopes,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}

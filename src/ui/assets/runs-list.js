@@ -1,0 +1,48 @@
+import { get } from './api.js';
+import { byId, make, show } from './dom.js';
+import { STATES } from './run-step.js';
+import { grouped, moment } from './words.js';
+
+/** Earlier runs and their state. `onOpen` gets the book of the one that the user wants to see. */
+export function setUpRuns(onOpen) {
+  let runs = [];
+  byId('runs').addEventListener('click', ({ target }) => {
+    const { book } = target.dataset;
+    if (book) onOpen(book);
+  });
+  return {
+    async load() {
+      runs = await get('/api/runs');
+      show('runs-none', runs.length === 0);
+      show('runs-table', runs.length > 0);
+      byId('runs').replaceChildren(...runs.map(rowOf));
+    },
+    latestOf: (book) => runs.find((run) => run.book === book && run.is_latest) ?? null,
+  };
+}
+
+function rowOf(run) {
+  const { job, book, state, started_at, charged, planned } = run;
+  return make(
+    'tr',
+    {},
+    make('td', { class: 'when' }, moment(started_at)),
+    make('th', { scope: 'row' }, job),
+    make('td', {}, STATES[state]),
+    make('td', { class: 'number wide' }, grouped(charged)),
+    make('td', { class: 'number wide' }, grouped(planned)),
+    make('td', {}, goTo(run, book)),
+  );
+}
+
+/** Only the latest run of a book leads on; those of the command line go on there. */
+function goTo({ is_latest, job, state }, book) {
+  if (book === null) return make('span', { class: 'soft' }, 'command line');
+  if (!is_latest) return '';
+  const word = state === 'complete' || state === 'running' ? 'Open' : 'Go on';
+  return make(
+    'button',
+    { type: 'button', class: 'button small', 'data-book': book, 'aria-label': `${word}: ${job}` },
+    word,
+  );
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import type { JobFile } from '../../job/settings/job-file.ts';
+import { columnWord } from './look.ts';
+
+/** What the user chooses of a book on the page. */
+export const choiceSchema = z.strictObject({
+  lat: z.int().nonnegative(),
+  lng: z.int().nonnegative(),
+  topics: z
+    .array(z.string().refine((text): text is TopicSlug => (TOPIC_SLUGS as readonly string[]).includes(text)))
+    .min(1),
+  optimize: z.enum(['credits', 'calls']),
+  /** Whether the first line names the columns; left out, it does. */
+  header: z.boolean().optional(),
+});
+
+export type Choice = z.infer<typeof choiceSchema>;
+
+/** To spend needs a budget, and the sentence that the user has read and confirmed. */
+export const startSchema = z.strictObject({
+  ...choiceSchema.shape,
+  budget: z.int().nonnegative(),
+  confirmed: z.string(),
+});
+
+/** The choice in the words of a job file. */
+export function jobFileOf({ lat, lng, topics, optimize, header }: Choice, columns: readonly string[]): JobFile {
+  return {
+    location: { lat: columnWord(columns, lat), lng: columnWord(columns, lng) },
+    topics: TOPIC_SLUGS.filter((slug) => topics.includes(slug)),
+    optimize,
+    ...(header === false ? { header } : {}),
+  };
+}
+
+/** The sentence that stands for a yes: a start without it, or with that of another budget, spends nothing. */
+export function confirmation(budget: number): string {
+  const credits = budget.toLocaleString('en-US');
+  return budget === 0 ? 'Spend nothing' : `Spend at most ${credits} ${budget === 1 ? 'credit' : 'credits'}`;
+}

@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs';
+import { basename, extname, resolve } from 'node:path';
+import { TOPICS } from '../contract/topics.ts';
+import type { JobFile } from '../job/settings/job-file.ts';
+import type { Job } from '../job/settings/settings.ts';
+import { type Choice, confirmation, jobFileOf } from './books/choice.ts';
+import { type Look, lookAt } from './books/look.ts';
+import { type Priced, Pricing } from './books/pricing.ts';
+import { type BookEntry, Workspace } from './books/workspace.ts';
+import type { Lent } from './lent.ts';
+import { keptChoice, type ListedRun, listRuns } from './runs/run-list.ts';
+import { Runs } from './runs/runs.ts';
+import { Refused } from './web/refusals.ts';
+
+/** What the page can ask for, without the web: every route is one call here. */
+export class UiDesk {
+  readonly lent: Lent;
+  readonly workspace: Workspace;
+  readonly runs: Runs;
+  readonly #pricing: Pricing;
+  #first: string | null = null;
+  /** Of the books that were shown, with and without a header line. */
+  readonly #columns = new Map<string, readonly string[]>();
+
+  constructor(lent: Lent, onBug: (error: unknown) => void) {
+    this.lent = lent;
+    this.workspace = new Workspace(lent.workspace, lent.clock.now());
+    this.runs = new Runs(lent, onBug);
+    this.#pricing = new Pricing(lent.store, () => lent.clock.now());
+  }
+
+  /** Takes the file that was named at the start. @throws INPUT_UNREADABLE */
+  async begin(): Promise<void> {
+    if (this.lent.first !== null) this.#first = (await this.addPath(this.lent.first)).id;
+  }
+
+  /** What the page says of itself before any file is named. Neither the key nor where it lies. */
+  async about(): Promise<unknown> {
+    const job = this.#anyJob();
+    const { sample } = await this.lent.connectionOf(job);
+    return {
+      sample,
+      service: job.service.kind === 'remote' ? new URL(job.service.baseUrl).host : 'the embedded service',
+      account: job.account,
+      subscription: job.subscription.name,
+      most_upload: this.lent.mostUpload,
+      most_budget: this.lent.mostBudget,
+      first: this.#first,
+      has_report: this.lent.reportOf !== null,
+      topics: TOPICS.map(({ slug, title, category }) => ({ slug, title, category })),
+    };
+  }
+
+  book(id: string): BookEntry {
+    const book = this.workspace.get(id);
+    if (book) return book;
+    throw new Refused(404, 'NO_BOOK', 'There is no such book here', 'Choose the file again.');
+  }
+
+  /** Takes a file of this machine for a book. @throws INPUT_UNREADABLE */
+  async addPath(said: string): Promise<BookEntry> {
+    const path = resolve(this.lent.workingFolder, said.trim().replace(/^"(.*)"$/, '$1'));
+    const entry = { id: '', name: basename(path), path, isUpload: false, addedAt: 0 };
+    await lookAt(entry);
+    return this.workspace.addPath(path, this.lent.clock.now());
+  }
+
+  /** The book as the page shows it first, with what was chosen for it before.
+   * @param said whether its first line names the columns; null: as it was chosen before */
+  async show(book: BookEntry, said: boolean | null = null): Promise<unknown> {
+    const settings = this.workspace.settings(book);
+    const header = said ?? settings?.header ?? true;
+    const look = await this.#look(book, header);
+    const { id, name, isUpload, path } = book;
+    return {
+      id,
+      name,
+      path: isUpload ? null : path,
+      ...look,
+      header,
+      kept: keptChoice(settings),
+      is_working: this.runs.isWorking(id),
+      has_output: existsSync(this.outputOf(book)),
+    };
+  }
+
+  /** Spends nothing. */
+  async price(book: BookEntry, choice: Choice): Promise<Priced> {
+    const job = this.#jobOf(book, jobFileOf(choice, await this.#columnsOf(book, choice)));
+    return await this.#pricing.price(job, await this.lent.connectionOf(job));
+  }
+
+  /** Begins to buy. @throws Refused without the sentence of this very budget */
+  async start(book: BookEntry, choice: Choice, budget: number, confirmed: string): Promise<void> {
+    if (confirmed !== confirmation(budget)) {
+      const words = `This run would spend up to ${budget} credits, and nobody approved it`;
+      throw new Refused(409, 'NEEDS_APPROVAL', words, `To approve it is to confirm: ${confirmation(budget)}.`);
+    }
+    const { mostBudget } = this.lent;
+    if (mostBudget !== null && budget > mostBudget) {
+      const words = `The budget is above ${mostBudget.toLocaleString('en-US')} credits`;
+      throw new Refused(422, 'BUDGET', words, 'That limit was set where perilbook ui was started.');
+    }
+    const settings = { ...jobFileOf(choice, await this.#columnsOf(book, choice)), budget };
+    const job = this.#jobOf(book, settings);
+    this.runs.start(book.id, job);
+    this.workspace.keepSettings(book, { ...this.#placeOf(book), output: job.output, ...settings });
+  }
+
+  async listRuns(): Promise<ListedRun[]> {
+    const books = this.workspace.list().map((book) => ({ ...book, output: this.outputOf(book) }));
+    return listRuns(await this.lent.store.runs(), books, (book) => this.runs.isWorking(book));
+  }
+
+  outputOf(book: BookEntry): string {
+    return this.workspace.output(book, this.lent.jobOf(this.#placeOf(book)).output);
+  }
+
+  /** The report of a book's latest run. */
+  async report(book: BookEntry): Promise<string> {
+    const settings = this.workspace.settings(book);
+    if (this.lent.reportOf === null || settings === null || this.runs.isWorking(book.id)) {
+      throw new Refused(404, 'NO_REPORT', 'There is no report of this book yet', 'It is made after a run.');
+    }
+    return await this.lent.reportOf(this.#jobOf(book, settings));
+  }
+
+  /** Stops what runs, and lets go; how many runs were stopped. */
+  async close(): Promise<number> {
+    const stopped = await this.runs.close();
+    this.#pricing.close();
+    return stopped;
+  }
+
+  #placeOf({ path, name }: BookEntry): JobFile {
+    return { name: basename(name, extname(name)), input: path };
+  }
+
+  #jobOf(book: BookEntry, settings: JobFile): Job {
+    return this.lent.jobOf({ ...settings, ...this.#placeOf(book), output: this.outputOf(book) });
+  }
+
+  /** A job only for what does not depend on its input. */
+  #anyJob(): Job {
+    return this.lent.jobOf({ input: '-' });
+  }
+
+  async #columnsOf(book: BookEntry, { lat, lng, header = true }: Choice): Promise<readonly string[]> {
+    const columns = this.#columns.get(`${book.id} ${header}`) ?? (await this.#look(book, header)).columns;
+    if (lat < columns.length && lng < columns.length) return columns;
+    throw new Refused(422, 'COLUMNS', 'There is no such column', 'Load the page again: the file may have changed.');
+  }
+
+  async #look(book: BookEntry, header: boolean): Promise<Look> {
+    const look = await lookAt(book, header);
+    this.#columns.set(`${book.id} ${header}`, look.columns);
+    return look;
+  }
+}

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import type { JobFile } from '../../job/settings/job-file.ts';
+import type { RunSummary } from '../../job/summary.ts';
+import type { RunRecord } from '../../store/port.ts';
+import type { BookEntry } from '../books/workspace.ts';
+
+/** A run as the page lists it. */
+export interface ListedRun {
+  readonly run: number;
+  readonly job: string;
+  /** The book of this page that it was for; null for a run of the command line. */
+  readonly book: string | null;
+  readonly state: RunRecord['state'] | 'cut off';
+  readonly started_at: number;
+  readonly planned: number;
+  readonly budget: number;
+  readonly charged: number;
+  readonly unknown: number;
+  readonly rows: number | null;
+  readonly complete: number | null;
+  readonly resume_after: number | null;
+  readonly output: string;
+  readonly has_output: boolean;
+  /** The latest run of its book: from here one can go on. */
+  readonly is_latest: boolean;
+}
+
+const SHOWN = 50;
+
+/** A book with the place of its output. */
+export interface PlacedBook extends BookEntry {
+  readonly output: string;
+}
+
+/**
+ * The runs of the store, newest first. A run of this page that the store calls running, and that no run of this process is,
+ * was cut off with its process.
+ */
+export function listRuns(
+  runs: readonly RunRecord[],
+  books: readonly PlacedBook[],
+  isWorking: (book: string) => boolean,
+): ListedRun[] {
+  const byOutput = new Map(books.map((book) => [book.output, book]));
+  const seen = new Set<string>();
+  return runs.slice(0, SHOWN).map((run) => {
+    const book = byOutput.get(run.output) ?? null;
+    const isLatest = !seen.has(run.output);
+    seen.add(run.output);
+    const isCutOff = run.state === 'running' && book !== null && !(isLatest && isWorking(book.id));
+    const summary = run.summary as Partial<RunSummary> | null;
+    return {
+      run: run.run,
+      job: book?.name ?? run.job,
+      book: book?.id ?? null,
+      state: isCutOff ? 'cut off' : run.state,
+      started_at: run.startedAt,
+      planned: run.plannedCredits,
+      budget: run.budget,
+      charged: run.charged,
+      unknown: run.unknown + run.open,
+      rows: summary?.rows ?? null,
+      complete: summary?.complete?.rows ?? null,
+      resume_after: run.resumeAfter,
+      output: run.output,
+      has_output: existsSync(run.output),
+      is_latest: isLatest,
+    };
+  });
+}
+
+/** The parts of a kept job file that the page shows again. */
+export function keptChoice(settings: JobFile | null): unknown {
+  if (settings === null) return null;
+  const { location, topics, optimize, budget, header } = settings;
+  return { lat: location?.lat ?? null, lng: location?.lng ?? null, topics, optimize, budget, header };
+}

@@ -1,0 +1,115 @@
+import { PassThrough } from 'node:stream';
+import { PerilbookError } from '../../errors.ts';
+import { type Effects, prepare } from '../../job/prepare.ts';
+import { newProgress, run } from '../../job/run.ts';
+import type { Job } from '../../job/settings/settings.ts';
+import type { Lent } from '../lent.ts';
+import { errorWords, Refused } from '../web/refusals.ts';
+import { type ActiveRun, type Live, liveOf } from './live.ts';
+import { Pace } from './pace.ts';
+
+const MOST_NOTICES = 20;
+
+/** The runs of this process, one a book: started, watched and stopped here, whether or not a page looks on. */
+export class Runs {
+  readonly #lent: Lent;
+  readonly #onBug: (error: unknown) => void;
+  readonly #runs = new Map<string, ActiveRun>();
+  readonly #working = new Map<string, Promise<void>>();
+  #isClosing = false;
+
+  constructor(lent: Lent, onBug: (error: unknown) => void) {
+    this.#lent = lent;
+    this.#onBug = onBug;
+  }
+
+  isWorking(book: string): boolean {
+    return this.#working.has(book);
+  }
+
+  /** Begins to buy for a book, at most the budget of the job. @throws Refused where it is at work already */
+  start(book: string, job: Job): void {
+    if (this.#isClosing) throw new Refused(503, 'CLOSING', 'Perilbook is being stopped', 'Start perilbook ui again.');
+    // Taken before anything is awaited: a second click finds the first.
+    if (this.isWorking(book)) {
+      throw new Refused(409, 'RUNNING', 'This book is being worked on already', 'Stop it, or wait for its end.');
+    }
+    if (job.budget === null) throw new PerilbookError('NEEDS_APPROVAL', 'No budget was given', 'Set a budget.');
+    const active: ActiveRun = {
+      phase: 'reading',
+      beganAt: this.#lent.clock.now(),
+      progress: newProgress(),
+      pace: new Pace(),
+      interruption: new AbortController(),
+      notices: [],
+      budget: job.budget,
+      available: 0,
+      perMinute: 0,
+      ended: null,
+      error: null,
+    };
+    this.#runs.set(book, active);
+    const work = this.#work(active, job).finally(() => this.#working.delete(book));
+    this.#working.set(book, work);
+  }
+
+  /** No new calls; those in flight land, and the output is written. */
+  stop(book: string): void {
+    const active = this.#runs.get(book);
+    if (!active || !this.isWorking(book)) {
+      throw new Refused(409, 'NOT_RUNNING', 'Nothing is running for this book', 'Load the page again.');
+    }
+    active.phase = 'stopping';
+    active.interruption.abort();
+  }
+
+  /** What the page is told of a book; null where this process has not run it. */
+  live(book: string): Live | null {
+    const active = this.#runs.get(book);
+    return active ? liveOf(active, this.#lent.clock.now()) : null;
+  }
+
+  /** Stops all and waits until they have written; how many there were. */
+  async close(): Promise<number> {
+    this.#isClosing = true;
+    const working = [...this.#working];
+    for (const [book] of working) this.stop(book);
+    await Promise.all(working.map(([, work]) => work));
+    return working.length;
+  }
+
+  async #work(active: ActiveRun, job: Job): Promise<void> {
+    const { store, connectionOf } = this.#lent;
+    const effects = this.#effects(active);
+    try {
+      const prepared = await prepare(job, await connectionOf(job), store, effects);
+      active.available = prepared.plan.available;
+      active.perMinute = job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
+      try {
+        if (active.phase === 'reading') active.phase = 'buying';
+        active.ended = await run(prepared, store, effects, active.progress, active.interruption.signal);
+        active.phase = 'ended';
+      } finally {
+        prepared.finished.close();
+        prepared.plan.scan.places.close();
+      }
+    } catch (error) {
+      active.error = errorWords(error);
+      active.phase = 'failed';
+      if (active.error.code === 'BUG') this.#onBug(error);
+    }
+  }
+
+  #effects({ notices }: ActiveRun): Effects {
+    const { clock, random } = this.#lent;
+    return {
+      clock,
+      random,
+      // The page has no standard streams; no job of it names them.
+      streams: { stdin: new PassThrough().end(), stdout: new PassThrough() },
+      notice: (message) => {
+        if (notices.length < MOST_NOTICES) notices.push(message);
+      },
+    };
+  }
+}

@@ -1,0 +1,123 @@
+import type { AddressInfo } from 'node:net';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { PerilbookError } from '../errors.ts';
+import { UiDesk } from './desk.ts';
+import type { Lent } from './lent.ts';
+import { cookieName, HEADERS, refusalOf, refusalOfStranger } from './web/guard.ts';
+import { Refused, sendError, statusOfError } from './web/refusals.ts';
+import { addRoutes } from './web/routes.ts';
+import { Sessions } from './web/sessions.ts';
+
+export interface UiOptions extends Lent {
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** Told of bugs of ours. */
+  readonly onBug: (error: unknown) => void;
+}
+
+export interface RunningUi {
+  readonly port: number;
+  /** An address that opens the page once, in one browser. */
+  newAddress(): string;
+  /** Lets calls in flight land and outputs be written, then ends; how many runs were stopped. */
+  close(): Promise<number>;
+}
+
+/** The page speaks to this machine alone, and there is no option for more. */
+const HOST = '127.0.0.1';
+
+const MOST_JSON = 64 * 1024;
+
+/** Starts the page. @throws USAGE when the port cannot be taken, INPUT_UNREADABLE for the file to show first */
+export async function startUi(options: UiOptions): Promise<RunningUi> {
+  const sessions = new Sessions();
+  const closing = new AbortController();
+  const desk = new UiDesk(options, options.onBug);
+  await desk.begin();
+  const app = fastify({ logger: false, bodyLimit: MOST_JSON, exposeHeadRoutes: false, forceCloseConnections: true });
+  let port = options.port;
+  app.addHook('onSend', async (_request, reply) => {
+    for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
+  });
+  app.setErrorHandler((error, _request, reply) => {
+    // A page that was closed in the middle of an upload is no bug.
+    if (statusOfError(error) === 500 && !reply.raw.destroyed) options.onBug(error);
+    return sendError(reply, error);
+  });
+  app.setNotFoundHandler((_request, reply) =>
+    sendError(reply, new Refused(404, 'NO_PATH', 'There is nothing at this path', 'Load the page again.')),
+  );
+  app.addHook('onRequest', async (request, reply) => {
+    const token = tokenOf(request);
+    const refusal =
+      token === null ? refusalOf(knock(request), port, sessions) : refusalOfStranger(knock(request), port);
+    if (refusal !== null) return refuse(request, reply, refusal);
+    if (token === null) return undefined;
+    const session = sessions.exchange(token);
+    if (session === null) return refuse(request, reply, USED_UP);
+    // Without a time: it goes with the browser.
+    const cookie = `${cookieName(port)}=${session}; HttpOnly; SameSite=Strict; Path=/`;
+    return reply.code(303).header('set-cookie', cookie).header('location', '/').send();
+  });
+  addRoutes(app, desk, closing.signal);
+  try {
+    await app.listen({ port, host: HOST });
+  } catch (error) {
+    await app.close();
+    throw startFailure(error, port);
+  }
+  port = (app.server.address() as AddressInfo).port;
+  return {
+    port,
+    newAddress: () => `http://${HOST}:${port}/?token=${sessions.newToken()}`,
+    close: () => end(app, desk, closing),
+  };
+}
+
+async function end(app: FastifyInstance, desk: UiDesk, closing: AbortController): Promise<number> {
+  // The page looks on while runs are stopped, and sees their end.
+  const stopped = await desk.close();
+  closing.abort();
+  await app.close();
+  return stopped;
+}
+
+const USED_UP = { status: 401, code: 'TOKEN', message: 'This address was used already' } as const;
+
+/** The token of an address from the terminal: of the first page alone. */
+function tokenOf({ method, url }: FastifyRequest): string | null {
+  const [path, query] = url.split('?', 2);
+  return method === 'GET' && path === '/' ? new URLSearchParams(query).get('token') : null;
+}
+
+function knock({ method, headers }: FastifyRequest) {
+  return { method, host: headers.host, origin: headers.origin, cookie: headers.cookie };
+}
+
+/** A person who comes with an old address gets words; a program gets them as JSON. */
+function refuse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, code, message }: { status: number; code: string; message: string },
+): FastifyReply {
+  const hint = 'In the terminal where perilbook ui runs, press Enter for a new address.';
+  if (!request.headers.accept?.includes('text/html')) return sendError(reply, new Refused(status, code, message, hint));
+  return reply
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .send(
+      `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Perilbook</title><main><h1>${message}</h1><p>${hint}</p></main></html>\n`,
+    );
+}
+
+function startFailure(error: unknown, port: number): unknown {
+  const code = (error as { code?: unknown }).code;
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error;
+  return new PerilbookError(
+    'USAGE',
+    `Cannot listen on ${HOST}:${port}: ${code === 'EADDRINUSE' ? 'another program does' : code}`,
+    'Choose another --port, or none for a free one.',
+    {},
+    error,
+  );
+}

@@ -1,0 +1,64 @@
+import type { Sessions } from './sessions.ts';
+
+/** What is looked at of a request before anything else is done. */
+export interface Knock {
+  readonly method: string;
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  readonly cookie: string | undefined;
+}
+
+export interface Refusal {
+  readonly status: 401 | 403 | 421;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Cookies do not know ports: two pages on one machine would take each other's. */
+export function cookieName(port: number): string {
+  return `perilbook_ui_${port}`;
+}
+
+/**
+ * Whether a request may pass. The name in `Host` must be the address that we listen on: a page of another name that was
+ * bound to this machine (DNS rebinding) sends its own. What changes something must come from our own page.
+ */
+export function refusalOf({ method, host, origin, cookie }: Knock, port: number, sessions: Sessions): Refusal | null {
+  const strange = refusalOfStranger({ host }, port);
+  if (strange !== null) return strange;
+  const isReading = method === 'GET' || method === 'HEAD';
+  if (origin === undefined ? !isReading : origin !== `http://127.0.0.1:${port}`) {
+    return { status: 403, code: 'ORIGIN', message: 'The request comes from another page' };
+  }
+  const session = cookieOf(cookie, cookieName(port));
+  if (session === null || !sessions.isOpen(session)) {
+    return { status: 401, code: 'SESSION', message: 'This browser has no session here' };
+  }
+  return null;
+}
+
+/** Of a request that brings a token, only the name that it calls us by can be checked. */
+export function refusalOfStranger({ host }: Pick<Knock, 'host'>, port: number): Refusal | null {
+  if (host === `127.0.0.1:${port}`) return null;
+  return { status: 421, code: 'HOST', message: 'The request is for another host' };
+}
+
+function cookieOf(header: string | undefined, name: string): string | null {
+  for (const part of header?.split(';') ?? []) {
+    const at = part.indexOf('=');
+    if (part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
+  }
+  return null;
+}
+
+/** On every response. Nothing is loaded from elsewhere, nothing inline is run, nobody frames us, nothing is kept. */
+export const HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};

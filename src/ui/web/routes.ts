@@ -1,0 +1,99 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { choiceSchema, startSchema } from '../books/choice.ts';
+import { receiveUpload } from '../books/upload.ts';
+import type { UiDesk } from '../desk.ts';
+import { readAssets } from './assets.ts';
+import { sendEvents } from './events.ts';
+import { Refused } from './refusals.ts';
+import { reportPolicy } from './report-policy.ts';
+
+interface OfBook {
+  readonly Params: { readonly id: string };
+}
+
+/** The routes behind the guard. */
+export function addRoutes(app: FastifyInstance, desk: UiDesk, closing: AbortSignal): void {
+  const { lent, workspace, runs } = desk;
+  addPage(app);
+
+  app.get('/api/about', () => desk.about());
+  app.get('/api/runs', () => desk.listRuns());
+
+  // A form of another page could send it without asking.
+  app.removeContentTypeParser('text/plain');
+  app.addContentTypeParser('application/octet-stream', (_request, body, done) => done(null, body));
+  app.post<{ Querystring: { name?: string } }>('/api/books', async (request, reply) => {
+    const declared = Number(request.headers['content-length'] ?? 0);
+    const { name = '' } = request.query;
+    const body = request.body as Readable;
+    const book = await receiveUpload(workspace, body, String(name), declared, lent.mostUpload, lent.clock.now());
+    return reply.code(201).send(await desk.show(book));
+  });
+  app.post('/api/books/named', async (request, reply) => {
+    const { path } = read(z.strictObject({ path: z.string().trim().min(1) }), request.body);
+    return reply.code(201).send(await desk.show(await desk.addPath(path)));
+  });
+  app.get<OfBook & { Querystring: { header?: string } }>('/api/books/:id', ({ params, query: { header } }) =>
+    desk.show(desk.book(params.id), header === undefined ? null : header !== 'no'),
+  );
+  app.post<OfBook>('/api/books/:id/price', ({ params, body }) =>
+    desk.price(desk.book(params.id), read(choiceSchema, body)),
+  );
+  app.post<OfBook>('/api/books/:id/start', async ({ params, body }, reply) => {
+    const { budget, confirmed, ...choice } = read(startSchema, body);
+    await desk.start(desk.book(params.id), choice, budget, confirmed);
+    return reply.code(202).send({ started: true });
+  });
+  app.post<OfBook>('/api/books/:id/stop', async ({ params }, reply) => {
+    runs.stop(desk.book(params.id).id);
+    return reply.code(202).send({ stopping: true });
+  });
+  app.get<OfBook>('/api/books/:id/events', (request, reply) => {
+    const { id } = desk.book(request.params.id);
+    sendEvents(request, reply, () => runs.live(id), closing);
+  });
+  app.get<OfBook>('/api/books/:id/result', async ({ params }, reply) => {
+    const output = desk.outputOf(desk.book(params.id));
+    const found = await stat(output).catch(() => null);
+    if (found === null) throw new Refused(404, 'NO_RESULT', 'There is no output yet', 'It is written by a run.');
+    return reply
+      .header('content-disposition', attachment(basename(output)))
+      .header('content-length', found.size)
+      .type('application/octet-stream')
+      .send(createReadStream(output));
+  });
+  app.get<OfBook>('/api/books/:id/report', async ({ params }, reply) => {
+    const html = await desk.report(desk.book(params.id));
+    return reply.header('content-security-policy', reportPolicy(html)).type('text/html; charset=utf-8').send(html);
+  });
+}
+
+function addPage(app: FastifyInstance): void {
+  const assets = readAssets();
+  const page = assets.get('page.html')!;
+  app.get('/', (_request, reply) => reply.type(page.type).send(page.body));
+  app.get<{ Params: { name: string } }>('/assets/:name', ({ params }, reply) => {
+    const asset = assets.get(params.name);
+    if (!asset) throw new Refused(404, 'NO_FILE', 'There is nothing at this path', 'Load the page again.');
+    return reply.type(asset.type).send(asset.body);
+  });
+}
+
+function read<T>(schema: z.ZodType<T>, body: unknown): T {
+  const checked = schema.safeParse(body);
+  if (checked.success) return checked.data;
+  const { path, message } = checked.error.issues[0]!;
+  throw new Refused(400, 'REQUEST', `${path.join('.')}: ${message}`, 'Load the page again.');
+}
+
+/** RFC 6266: the plain name for old readers, the whole one encoded. */
+function attachment(name: string): string {
+  const plain = name.replace(/[^\w .()-]/g, '_');
+  const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}

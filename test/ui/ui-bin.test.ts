@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { gateBefore, type Passage, startBin } from '../cli/bin-process.ts';
+import { column, openDesk, places } from '../job/desk.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { visitor, WILDFIRE, yes } from './ui-scene.ts';
+
+const timeout = 90_000;
+const CELLS = 40;
+
+/** The bin over a service on the wall clock. */
+async function setScene(
+  t: TestContext,
+  more: readonly string[] = [],
+  passage: (n: number) => Passage = () => 'answer',
+) {
+  const now = Date.now();
+  const desk = await openDesk(t, { clock: { start: now, factor: 1, origin: now } });
+  desk.book(places(CELLS));
+  const gate = await gateBefore(t, desk.url, passage);
+  const { secret } = desk.key();
+  const env = { PERILBOOK_BASE_URL: gate.url, PERILBOOK_API_KEY: secret };
+  const start = async () => {
+    const bin = startBin(t, ['ui', '--subscription', 'starter', ...more], desk.folder, env);
+    await bin.said('token=');
+    return bin;
+  };
+  return { desk, gate, start, bin: await start(), secret };
+}
+
+async function visit(stderr: string) {
+  const address = new URL(/http:\S+/.exec(stderr)![0]);
+  const port = Number(address.port);
+  const { headers } = await visitor(port, null).ask('GET', `/${address.search}`);
+  return visitor(port, String(headers['set-cookie']).split(';')[0]!);
+}
+
+test('perilbook ui: SIGINT while a run buys lands what is in flight, writes the output, and ends with 130', {
+  timeout,
+}, async (t) => {
+  const { desk, gate, bin, secret } = await setScene(t, ['input.csv', '--budget', '1000']);
+  const page = await visit(bin.text());
+  const { first: id, most_budget } = (await page.ask('GET', '/api/about')).body;
+  assert.equal(most_budget, 1000);
+  // The starter subscription has 300 credits a minute: of 40 cells in all topics, some eight.
+  const body = {
+    ...WILDFIRE,
+    topics: ['wildfire', 'superfund', 'radon', 'ozone', 'hail', 'park', 'drought', 'tsunami'],
+  };
+  assert.equal((await page.ask('GET', `/api/books/${id}`)).body.name, 'input.csv');
+  await page.ask('POST', `/api/books/${id}/start`, { body: { ...body, ...yes(320) } });
+  await gate.reached(5);
+  bin.kill('SIGINT');
+  const { code, stderr } = await bin.ended;
+  assert.equal(code, 130, stderr);
+  const output = readFileSync(join(desk.folder, 'perilbook/ui', id, 'output/input.hazards.csv'), 'utf8');
+  assert.equal(column(output, 'hazard_status').length, CELLS);
+  assert.ok(desk.charged() >= 5 && desk.charged() < 320, `${desk.charged()}`);
+  assert.deepEqual(
+    readdirSync(desk.folder).filter((name) => name.endsWith('.csv')),
+    ['input.csv'],
+  );
+  assert.ok(!stderr.includes(secret));
+});
+
+test('perilbook ui: SIGINT while nothing runs ends with 0; the key of the environment stays in it', {
+  timeout,
+}, async (t) => {
+  const { bin, secret } = await setScene(t);
+  const page = await visit(bin.text());
+  const { text } = await page.ask('GET', '/api/about');
+  assert.ok(!text.includes(secret));
+  bin.kill('SIGINT');
+  const { code, stdout, stderr } = await bin.ended;
+  assert.deepEqual([code, stdout], [0, ''], stderr);
+});
+
+test('perilbook ui: killed in the middle of a run, the next one lists it as cut off and buys the rest', {
+  timeout,
+}, async (t) => {
+  let isHeld = true;
+  const passage = (number: number): Passage => (number > 5 && isHeld ? 'hold' : 'answer');
+  const { desk, gate, start, bin } = await setScene(t, ['input.csv'], passage);
+  const page = await visit(bin.text());
+  const { first: id } = (await page.ask('GET', '/api/about')).body;
+  await page.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(CELLS) } });
+  await gate.reached(8);
+  bin.kill('SIGKILL');
+  await bin.ended;
+  assert.equal(desk.charged(), 5, 'the held calls never came to the service');
+
+  isHeld = false;
+  const later = await visit((await start()).text());
+  const [run] = (await later.ask('GET', '/api/runs')).body;
+  assert.deepEqual([run.book, run.state, run.is_latest], [id, 'cut off', true]);
+  // An answer may have been on its way when the process was killed: the ledger has that call as one of unknown outcome.
+  const lost = desk.charged() - run.charged;
+  assert.ok(lost >= 0 && lost <= run.unknown, `${lost} lost, ${run.unknown} unknown`);
+  await later.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(CELLS) } });
+  const { end } = await later.ended(id);
+  assert.deepEqual([end?.state, desk.charged()], ['complete', CELLS + lost], 'the rest only');
+});
+
+for (const [args, env, code, says] of [
+  [['ui'], { PERILBOOK_BASE_URL: 'http://127.0.0.1:9' }, 5, /KEY_MISSING/],
+  [['ui', 'missing.csv'], { PERILBOOK_BASE_URL: 'http://127.0.0.1:9', PERILBOOK_API_KEY: 'k' }, 2, /INPUT_UNREADABLE/],
+  [['ui', '--topics', 'all'], {}, 2, /USAGE/],
+] as const) {
+  test(`perilbook ${args.join(' ')} ends with ${code}`, { timeout }, async (t) => {
+    const ended = await startBin(t, args, temporaryFolder(t), env).ended;
+    assert.equal(ended.code, code);
+    assert.match(ended.stderr, says);
+  });
+}

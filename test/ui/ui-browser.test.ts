@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { noBrowser, startBrowser } from '../browser.ts';
+import { column, places } from '../job/desk.ts';
+import { openUi, type UiScene } from './ui-scene.ts';
+
+const options = { skip: noBrowser, timeout: 120_000 };
+
+interface Opened {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What the browser complained of, and what it asked of others than the page's own server. */
+  readonly complaints: readonly string[];
+}
+
+async function openPage(t: TestContext, { ui }: UiScene, wanted: BrowserContextOptions = {}): Promise<Opened> {
+  const browser = await startBrowser(t);
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...wanted });
+  context.setDefaultTimeout(20_000);
+  const complaints: string[] = [];
+  context.on('console', (message) => complaints.push(`console: ${message.text()}`));
+  context.on('weberror', (error) => complaints.push(`error: ${error.error().message}`));
+  context.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+  context.on('request', (request) => {
+    if (!/^(?:blob:)?http:\/\/127\.0\.0\.1:/.test(request.url())) complaints.push(`request: ${request.url()}`);
+  });
+  const page = await context.newPage();
+  await page.goto(ui.newAddress());
+  await page.locator('[data-ready]').waitFor();
+  return { context, page, complaints };
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface AxeResult {
+  readonly passes: readonly unknown[];
+  readonly violations: readonly { id: string; impact: string; nodes: readonly { html: string }[] }[];
+}
+
+/** axe-core finds nothing, however grave. The page's policy forbids scripts of others, so it is put in from outside. */
+async function nothingFound(page: Page, view: string): Promise<void> {
+  await page.evaluate(AXE);
+  const { passes, violations } = (await page.evaluate('axe.run()')) as AxeResult;
+  assert.ok(passes.length > 15, 'axe-core looked at the page');
+  const found = violations.map(({ id, impact, nodes }) => `${id} (${impact}): ${nodes[0]!.html.slice(0, 160)}`);
+  assert.deepEqual(found, [], view);
+}
+
+const title = (page: Page, text: string) => page.locator('#run-title', { hasText: new RegExp(`^${text}$`) }).waitFor();
+
+const price = (page: Page, credits: string) =>
+  page.locator('#price-step:not(.stale) #price', { hasText: new RegExp(`^${credits}$`) }).waitFor();
+
+const CELLS = 40;
+
+/** What a file may hold: names and values that would be markup. */
+function nastyBook(): string {
+  const rows = places(CELLS).map(([lat, lng], index) => `${lat},${lng},"<img src=x onerror=alert(${index})>"\n`);
+  return `lat,lng,"<script>alert('name')</script>"\n${rows.join('')}nowhere,-99,x\n`;
+}
+
+test('the whole way with the mouse: drop, choose, price, budget, run, result, rest, report', options, async (t) => {
+  const page404 =
+    '<!doctype html><html lang="en"><title>R</title><style>p{color:red}</style><main><h1>R</h1><p>1</main>';
+  const scene = await openUi(t, { sample: true, reportOf: async () => page404 });
+  const { desk } = scene;
+  const { context, page, complaints } = await openPage(t, scene);
+  await nothingFound(page, 'empty');
+  assert.ok(await page.getByText('Sample data: made up, not for decisions').isVisible());
+
+  const dropped = await page.evaluateHandle(
+    `(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([${JSON.stringify(nastyBook())}], '<b>my</b> book.csv'));
+      return transfer;
+    })()`,
+  );
+  await page.dispatchEvent('#drop', 'drop', { dataTransfer: dropped });
+  await price(page, '[0-9,]{3,}');
+  assert.equal(
+    await page.locator('#rows-words').textContent(),
+    '41 rows: 40 located, 1 invalid; 40 cells (distinct places).',
+  );
+  assert.deepEqual(await page.locator('#findings-rows td').allTextContents(), [
+    '42',
+    '1',
+    'Latitude or longitude is not a number.',
+  ]);
+  assert.equal(await page.locator('#first img, #first script').count(), 0);
+  assert.equal(await page.locator('#topics-count').textContent(), '18 of 37 chosen');
+  await nothingFound(page, 'columns, topics, price');
+
+  await page.click('[data-topics="none"]');
+  assert.ok(await page.locator('#start').isDisabled());
+  await page.getByLabel('Wildfire').click();
+  await price(page, '40');
+  assert.equal(await page.locator('#budget').inputValue(), '', 'no budget until somebody sets one');
+  assert.ok(await page.locator('#start').isDisabled());
+  await page.fill('#budget', '7');
+  await page.click('#start');
+  assert.equal(await page.locator('#confirm-title').textContent(), 'Spend at most 7 credits?');
+  assert.match((await page.locator('#confirm-words').textContent())!, /^That is seven credits of the account/);
+  await nothingFound(page, 'question');
+  await page.click('#confirm-no');
+  assert.equal(desk.charged(), 0, 'asked, and nothing spent');
+  await page.click('#start');
+  await page.click('#confirm-yes');
+  await title(page, 'Paused');
+  assert.equal(desk.charged(), 7);
+  await nothingFound(page, 'paused');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
+  const partial = readFileSync(await download.path(), 'utf8');
+  assert.equal(column(partial, 'hazard_status').filter((status) => status === 'ok').length, 7);
+
+  await price(page, '33');
+  await page.click('#go-on');
+  await page.locator('#confirm-title', { hasText: /^Spend at most 33 credits\?$/ }).waitFor();
+  await page.click('#confirm-yes');
+  await title(page, 'Complete, but for some rows|Complete');
+  assert.deepEqual([desk.charged(), await page.locator('#runs tr').count()], [CELLS, 2]);
+  const [report] = await Promise.all([context.waitForEvent('page'), page.click('#report')]);
+  assert.equal(await report.evaluate("getComputedStyle(document.querySelector('p')).color"), 'rgb(255, 0, 0)');
+  assert.deepEqual([complaints, scene.bugs], [[], []]);
+});
+
+/** Presses Tab until the element has the focus. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  const isThere = () => page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`);
+  for (let presses = 0; presses < 90; presses++) {
+    if (await isThere()) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.fail(`Tab does not lead to ${selector}`);
+}
+
+test('the whole way by keyboard alone: name a file, choose, start, stop, go on', options, async (t) => {
+  // Ten credits a minute, of which one takes 1.2 s: long enough to stop in.
+  const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
+  const { desk } = scene;
+  desk.book(places(CELLS));
+  const { page, complaints } = await openPage(t, scene, { colorScheme: 'dark', reducedMotion: 'reduce' });
+  const { keyboard } = page;
+  await tabTo(page, '#path');
+  await keyboard.type(join(desk.folder, 'input.csv'));
+  await keyboard.press('Enter');
+  await price(page, '[0-9,]{3,}');
+  await tabTo(page, '[data-topics="none"]');
+  await keyboard.press('Space');
+  await tabTo(page, '#topics input[value="wildfire"]');
+  await keyboard.press('Space');
+  await price(page, '40');
+  await tabTo(page, '#budget');
+  await keyboard.type('40');
+  await keyboard.press('Enter');
+  assert.equal(await page.evaluate('document.activeElement.id'), 'confirm-no', 'the safe answer is at hand');
+  await keyboard.press('Escape');
+  assert.equal(await page.evaluate('document.activeElement.id'), 'budget');
+  assert.equal(desk.charged(), 0);
+  await keyboard.press('Enter');
+  await tabTo(page, '#confirm-yes');
+  await keyboard.press('Enter');
+  await title(page, 'Running');
+  await page.locator('#run-facts dd').first().waitFor();
+  await tabTo(page, '#stop');
+  await keyboard.press('Enter');
+  await title(page, 'Stopped');
+  const spent = desk.charged();
+  assert.ok(spent < CELLS, `${spent} spent before the stop`);
+  await nothingFound(page, 'stopped, dark');
+
+  await price(page, String(CELLS - spent));
+  await tabTo(page, '#go-on');
+  await keyboard.press('Enter');
+  await tabTo(page, '#confirm-yes');
+  assert.match((await page.locator('#confirm-title').textContent())!, new RegExp(`at most ${CELLS - spent} credits`));
+  await keyboard.press('Enter');
+  await title(page, 'Running');
+  await nothingFound(page, 'running, dark');
+  await title(page, 'Complete');
+  assert.equal(desk.charged(), CELLS);
+  assert.deepEqual([complaints, scene.bugs], [[], []]);
+});
+
+test(
+  'on a phone nothing is wider than the page; a page that is loaded again finds its run; runs lead back',
+  options,
+  async (t) => {
+    const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
+    writeFileSync(
+      join(scene.desk.folder, 'wide.csv'),
+      `${Array.from({ length: 80 }, (_, i) => `column_${i}`).join()},lat,lng\n${places(15)
+        .map(([lat, lng]) => `${'value,'.repeat(80)}${lat},${lng}\n`)
+        .join('')}`,
+    );
+    const { page, complaints } = await openPage(t, scene, { viewport: { width: 360, height: 740 } });
+    const fits = async (view: string) =>
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, view);
+    await fits('empty');
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.click('label[for="file"]')]);
+    await chooser.setFiles(join(scene.desk.folder, 'wide.csv'));
+    await price(page, '[0-9,]{3,}');
+    await fits('price');
+    await nothingFound(page, 'phone');
+    await page.click('[data-topics="none"]');
+    await page.getByLabel('Hail').click();
+    await price(page, '15');
+    await page.click('#budget-plan');
+    await page.click('#start');
+    await page.click('#confirm-yes');
+    await title(page, 'Running');
+    await fits('running');
+    await page.reload();
+    await title(page, 'Running|Complete');
+    await title(page, 'Complete');
+    await fits('complete');
+    assert.equal(scene.desk.charged(), 15);
+    await page.goto('about:blank');
+    await page.goto(`http://127.0.0.1:${scene.ui.port}/`);
+    await page.locator('[data-ready]').waitFor();
+    await page.getByRole('button', { name: 'Open: wide.csv' }).click();
+    await title(page, 'Complete');
+    await price(page, '0');
+    await fits('runs');
+    await page.click('#budget-plan');
+    await page.click('#start');
+    assert.equal(await page.locator('#confirm-title').textContent(), 'Spend nothing?');
+    await page.click('#confirm-yes');
+    // So short that it may end between two looks at it.
+    await page.locator('#runs tr').nth(1).waitFor();
+    await page.locator('#budget-words', { hasText: 'Nothing is bought until' }).waitFor();
+    await title(page, 'Complete');
+    assert.equal(scene.desk.charged(), 15);
+    assert.deepEqual([complaints, scene.bugs], [[], []]);
+  },
+);
+
+test('a file without a header line, by the box that says so', options, async (t) => {
+  const scene = await openUi(t);
+  const file = join(scene.desk.folder, 'bare.csv');
+  writeFileSync(
+    file,
+    places(3)
+      .map(([lat, lng]) => `x,${lat},${lng}\n`)
+      .join(''),
+  );
+  const { page, complaints } = await openPage(t, scene);
+  await page.setInputFiles('#file', file);
+  await page.locator('#columns-note').waitFor();
+  assert.equal(await page.locator('#price-words').textContent(), '');
+  await page.getByLabel('The first line is data').check();
+  await page.locator('#lat option', { hasText: /^3$/ }).waitFor({ state: 'attached' });
+  await page.selectOption('#lat', { value: '1' });
+  await page.selectOption('#lng', { value: '2' });
+  await page.locator('#rows-words', { hasText: '3 rows: 3 located' }).waitFor();
+  await nothingFound(page, 'no header');
+  assert.deepEqual([complaints, scene.bugs], [[], []]);
+});

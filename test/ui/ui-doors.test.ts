@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { safeFileName } from '../../src/ui/books/file-name.ts';
+import { reportPolicy } from '../../src/ui/web/report-policy.ts';
+import { Sessions } from '../../src/ui/web/sessions.ts';
+import { places } from '../job/desk.ts';
+import { openUi, WILDFIRE, yes } from './ui-scene.ts';
+
+const timeout = 60_000;
+
+const PATHS = ['/', '/assets/app.js', '/api/about', '/api/runs', '/api/books/0000000000000000/result'];
+
+test('a token opens one session and is used up; without a session nothing is answered', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const stranger = scene.stranger();
+  for (const path of PATHS) assert.equal((await stranger.ask('GET', path)).status, 401, path);
+  for (const token of ['', 'AAAAAAAAAAAAAAAAAAAAAA', '%00', 'a'.repeat(5000)]) {
+    assert.equal((await stranger.ask('GET', `/?token=${token}`)).status, 401);
+  }
+  const address = new URL(scene.ui.newAddress());
+  assert.equal(address.hostname, '127.0.0.1');
+  assert.equal(Buffer.from(address.searchParams.get('token')!, 'base64url').length, 16, '128 bits');
+  const first = await stranger.ask('GET', `/${address.search}`);
+  assert.deepEqual([first.status, first.headers.location], [303, '/']);
+  const cookie = String(first.headers['set-cookie']);
+  assert.match(cookie, /^perilbook_ui_\d+=[\w-]{22}; HttpOnly; SameSite=Strict; Path=\/$/);
+  assert.equal((await stranger.ask('GET', `/${address.search}`)).status, 401, 'the second time');
+  const headers = { cookie: cookie.split(';')[0] };
+  assert.equal((await stranger.ask('GET', '/', { headers })).status, 200);
+  for (const forged of ['', 'perilbook_ui_1=x', `${headers.cookie}x`, headers.cookie!.slice(0, -1)]) {
+    assert.equal((await stranger.ask('GET', '/', { headers: { cookie: forged } })).status, 401, forged);
+  }
+});
+
+test('another host, another origin, none at all: refused, with and without a session', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const { port } = scene.ui;
+  const visitor = await scene.visit();
+  const address = new URL(scene.ui.newAddress());
+  for (const host of [
+    'evil.example',
+    `evil.example:${port}`,
+    `localhost:${port}`,
+    '127.0.0.1',
+    `127.0.0.1:${port + 1}`,
+  ]) {
+    assert.equal((await visitor.ask('GET', '/', { headers: { host } })).status, 421, host);
+    assert.equal((await scene.stranger().ask('GET', `/${address.search}`, { headers: { host } })).status, 421, host);
+  }
+  assert.equal((await scene.stranger().ask('GET', `/${address.search}`)).status, 303, 'those have not used it up');
+  const { id } = (await visitor.upload('book.csv', scene.desk.book(places(3)))).body;
+  const body = { ...WILDFIRE, ...yes(3) };
+  for (const origin of [
+    undefined,
+    'null',
+    'http://evil.example',
+    `http://localhost:${port}`,
+    `https://127.0.0.1:${port}`,
+  ]) {
+    for (const path of ['start', 'stop', 'price']) {
+      const { status } = await visitor.ask('POST', `/api/books/${id}/${path}`, { headers: { origin }, body });
+      assert.equal(status, 403, `${path} from ${origin}`);
+    }
+  }
+  const asForm = { 'content-type': 'text/plain' };
+  const form = await visitor.ask('POST', `/api/books/${id}/start`, { headers: asForm, body: JSON.stringify(body) });
+  assert.equal(form.status, 415);
+  assert.equal(scene.desk.charged(), 0);
+});
+
+test('only this machine is listened to', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const refused = await new Promise((resolve) => {
+    const socket = connect(scene.ui.port, '::1');
+    socket.on('connect', () => resolve(false));
+    socket.on('error', () => resolve(true));
+  });
+  assert.ok(refused);
+});
+
+test('every answer carries the policies, errors too', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const visitor = await scene.visit();
+  for (const path of [...PATHS, '/nothing', '/api/books/xyz']) {
+    for (const who of [visitor, scene.stranger()]) {
+      const { headers } = await who.ask('GET', path);
+      assert.match(
+        String(headers['content-security-policy']),
+        /^default-src 'none'; script-src 'self';.*frame-ancestors 'none'/,
+      );
+      assert.doesNotMatch(String(headers['content-security-policy']), /unsafe|http|\*/);
+      assert.deepEqual(
+        [headers['x-frame-options'], headers['cache-control'], headers['x-content-type-options']],
+        ['DENY', 'no-store', 'nosniff'],
+      );
+    }
+  }
+});
+
+test('names of uploads never lead out of their folder', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const visitor = await scene.visit();
+  const names = [
+    '../../../evil.csv',
+    '..\\..\\evil.csv',
+    '/etc/passwd',
+    '.',
+    '..',
+    '',
+    '.hidden',
+    'a\u0000b.csv',
+    'job.yaml',
+  ];
+  const before = readdirSync(scene.desk.folder).sort();
+  const books = [];
+  for (const name of names) {
+    const { status, body } = await visitor.upload(name, 'lat,lng\n40.1,-99.9\n');
+    assert.equal(status, 201, name);
+    assert.equal(readFileSync(join(scene.desk.folder, 'ui', body.id, 'input', body.name), 'utf8').length, 19);
+    books.push(body.id);
+  }
+  assert.deepEqual(readdirSync(scene.desk.folder).sort(), before, 'nothing beside the workspace');
+  assert.deepEqual(readdirSync(join(scene.desk.folder, 'ui')).sort(), books.sort());
+});
+
+test('a safe name has no folder, hides nothing, is not empty, whatever was said', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (said) => {
+      const name = safeFileName(said);
+      assert.ok(name.length > 0 && Buffer.byteLength(name) <= 700);
+      assert.doesNotMatch(name, /[/\\\p{Cc}]|^\.|^\s/u);
+    }),
+  );
+  assert.equal(safeFileName('Bücher 2026.csv'), 'Bücher 2026.csv');
+});
+
+test('what is asked for by path, number or name, and is not there, is not there', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const visitor = await scene.visit();
+  const { id } = (await visitor.upload('book.csv', scene.desk.book(places(3)))).body;
+  for (const path of [
+    '/assets/..%2f..%2fdesk.ts',
+    '/assets/%2e%2e/%2e%2e/package.json',
+    '/assets/../start-ui.ts',
+    '/api/books/..%2f..%2fstore.db/result',
+    `/api/books/${id}%2f..%2f${id}/result`,
+    `/api/books/${id}/result`,
+    `/api/books/${id}/report`,
+    '/api/books/0123456789abcdef',
+    '/api/books/0123456789abcdef/events',
+    `/api/books/${id}/start`,
+  ]) {
+    assert.equal((await visitor.ask('GET', path)).status, 404, path);
+  }
+  for (const body of [
+    { ...WILDFIRE, lat: 99 },
+    { ...WILDFIRE, lat: 1, lng: 1 },
+    { ...WILDFIRE, topics: ['rain'] },
+    { ...WILDFIRE, topics: [] },
+  ]) {
+    const { status } = await visitor.ask('POST', `/api/books/${id}/price`, { body });
+    assert.ok(status === 422 || status === 400, JSON.stringify(body));
+  }
+  assert.deepEqual(scene.bugs, []);
+});
+
+test('an upload that is too large is refused, said to be so or not, and nothing of it is left', {
+  timeout,
+}, async (t) => {
+  const scene = await openUi(t, { mostUpload: 1000 });
+  const visitor = await scene.visit();
+  const { status, body } = await visitor.upload('big.csv', 'x'.repeat(1001));
+  assert.deepEqual([status, body.error.code], [413, 'TOO_LARGE']);
+  const chunked = { 'content-type': 'application/octet-stream', 'transfer-encoding': 'chunked' };
+  const unsaid = await visitor.ask('POST', '/api/books?name=b.csv', { headers: chunked, body: 'x'.repeat(5000) });
+  assert.equal(unsaid.status, 413);
+  assert.deepEqual(readdirSync(join(scene.desk.folder, 'ui')), []);
+  assert.equal((await visitor.upload('small.csv', 'lat,lng\n40.1,-99.9\n')).status, 201);
+  const json = await visitor.ask('POST', '/api/books/named', { body: { path: 'x'.repeat(100_000) } });
+  assert.equal(json.status, 413);
+});
+
+test('a file of this machine: named once or twice it is one book; what is no file is refused', {
+  timeout,
+}, async (t) => {
+  const scene = await openUi(t);
+  const { folder } = scene.desk;
+  const visitor = await scene.visit();
+  scene.desk.book(places(3));
+  const name = (path: string) => visitor.ask('POST', '/api/books/named', { body: { path } });
+  const first = await name('input.csv');
+  assert.equal(first.status, 201);
+  assert.equal((await name(join(folder, 'input.csv'))).body.id, first.body.id);
+  mkdirSync(join(folder, 'folder'));
+  symlinkSync('/dev/zero', join(folder, 'endless'));
+  writeFileSync(join(folder, 'empty.csv'), '');
+  for (const path of ['folder', 'endless', 'missing.csv', 'empty.csv', '-', ' ']) {
+    const { status, body } = await name(path);
+    assert.ok(status === 422 || status === 400, `${path}: ${status}`);
+    assert.ok(body.error.hint.length > 0);
+  }
+  const { id } = first.body;
+  await visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
+  await visitor.ended(id);
+  assert.equal(existsSync(join(folder, 'input.hazards.csv')), false, 'the output lies in the workspace');
+});
+
+test('the key is in no answer', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const visitor = await scene.visit();
+  const key = scene.desk.key();
+  const other = await openUi(t, {
+    connectionOf: async () => ({ baseUrl: scene.desk.url, source: 'desk', sample: false, keys: [key] }),
+  });
+  const there = await other.visit();
+  const { id } = (await there.upload('book.csv', scene.desk.book(places(3)))).body;
+  const texts = [JSON.stringify((await visitor.ask('GET', '/api/about')).body)];
+  await there.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
+  texts.push(JSON.stringify(await there.ended(id)));
+  for (const path of ['/api/about', '/api/runs', `/api/books/${id}`, `/api/books/${id}/result`]) {
+    texts.push((await there.ask('GET', path)).text);
+  }
+  for (const text of texts) assert.ok(!text.includes(key.secret) && !text.includes(key.fingerprint));
+});
+
+test('a report is shown in an origin of its own, its inline parts known by their hashes', { timeout }, async (t) => {
+  const html = '<!doctype html><style>p{}</style><p>7<script>1</script>';
+  const scene = await openUi(t, { reportOf: async (job) => `${html}<p>${job.topics.join()}` });
+  const visitor = await scene.visit();
+  const { id } = (await visitor.upload('book.csv', scene.desk.book(places(3)))).body;
+  assert.equal((await visitor.ask('GET', `/api/books/${id}/report`)).status, 404, 'before a run');
+  await visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
+  await visitor.ended(id);
+  const { headers, text } = await visitor.ask('GET', `/api/books/${id}/report`);
+  assert.equal(text, `${html}<p>wildfire`);
+  const policy = String(headers['content-security-policy']);
+  assert.equal(policy, reportPolicy(text));
+  // printf 1 | openssl dgst -sha256 -binary | base64
+  assert.match(policy, /script-src 'sha256-a4ayc\/80\/OGda4BO\/1o\/V0etpOqiLx1JwB5S3beHW0s='; .*sandbox allow-scripts/);
+  assert.doesNotMatch(policy, /unsafe|allow-same-origin/);
+  assert.match(reportPolicy('<p>'), /script-src 'none'; style-src 'none'/);
+});
+
+test('sessions know what they gave out, and nothing else', () => {
+  const sessions = new Sessions();
+  const tokens = [sessions.newToken(), sessions.newToken()];
+  const session = sessions.exchange(tokens[1]!)!;
+  assert.ok(sessions.isOpen(session) && !sessions.isOpen(tokens[0]!) && !sessions.isOpen(''));
+  assert.equal(sessions.exchange(tokens[1]!), null);
+  assert.equal(sessions.exchange(session), null);
+  assert.ok(sessions.exchange(tokens[0]!));
+});

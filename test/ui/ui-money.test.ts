@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { column, places } from '../job/desk.ts';
+import { openUi, WILDFIRE, yes } from './ui-scene.ts';
+
+const timeout = 60_000;
+const CELLS = 40;
+
+const count = (text: string, status: string) => column(text, 'hazard_status').filter((one) => one === status).length;
+
+/** A summary without the moment at which all would be done: the clock goes on between two plans. */
+function timeless(summary: unknown): unknown {
+  return JSON.parse(JSON.stringify(summary, (key, value) => (key === 'finish_by' ? undefined : value)));
+}
+
+test('the whole way: price, budget, rest, nothing; the service counts what the page said', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const { desk } = scene;
+  const visitor = await scene.visit();
+  const { id, columns, location, first } = (await visitor.upload('A book.csv', desk.book(places(CELLS)))).body;
+  assert.deepEqual([columns, location, first.length], [['id', 'lat', 'lng'], { lat: 1, lng: 2 }, 6]);
+  const price = async () => (await visitor.ask('POST', `/api/books/${id}/price`, { body: WILDFIRE })).body.summary;
+  const planned = await price();
+  const ofPlan = await desk.plan({ topics: ['wildfire'] });
+  assert.deepEqual(timeless(planned), timeless(ofPlan), 'the figures of perilbook plan');
+  assert.deepEqual([planned.credits, planned.rows, desk.charged()], [CELLS, CELLS, 0]);
+
+  const start = (body: object) => visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...body } });
+  for (const [body, status] of [
+    [{}, 400],
+    [{ budget: CELLS }, 400],
+    [{ budget: CELLS, confirmed: 'yes' }, 409],
+    [{ budget: CELLS, confirmed: 'Spend at most 4 credits' }, 409],
+    [{ budget: -1, confirmed: 'Spend at most -1 credits' }, 400],
+    [{ budget: 1.5, confirmed: 'Spend at most 1.5 credits' }, 400],
+  ] as const) {
+    assert.equal((await start(body)).status, status, JSON.stringify(body));
+  }
+  assert.equal(desk.charged(), 0);
+
+  assert.equal((await start(yes(7))).status, 202);
+  const paused = await visitor.ended(id);
+  assert.deepEqual([paused.end?.state, paused.credits_spent, desk.charged()], ['paused', 7, 7]);
+  const partial = (await visitor.ask('GET', `/api/books/${id}/result`)).text;
+  assert.deepEqual([count(partial, 'ok'), count(partial, 'deferred')], [7, CELLS - 7]);
+
+  assert.equal((await price()).credits, CELLS - 7);
+  assert.equal((await start(yes(1000))).status, 202);
+  assert.equal((await visitor.ended(id)).end?.state, 'complete');
+  assert.equal(desk.charged(), CELLS, 'the rest only');
+
+  assert.equal((await start(yes(0))).status, 202);
+  assert.equal((await visitor.ended(id)).end?.state, 'complete');
+  const { headers, text } = await visitor.ask('GET', `/api/books/${id}/result`);
+  assert.equal(count(text, 'ok'), CELLS);
+  assert.match(String(headers['content-disposition']), /^attachment; filename="A book\.hazards\.csv"/);
+  assert.deepEqual([desk.charged(), (await desk.ledger()).charged], [CELLS, CELLS]);
+  assert.deepEqual(scene.bugs, []);
+});
+
+test('two starts at once: one runs; stop lands what is in flight; after a restart the rest is bought', {
+  timeout,
+}, async (t) => {
+  // Ten credits a minute, of which one takes 1.2 s: the run waits when it is stopped.
+  const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
+  const { desk } = scene;
+  const visitor = await scene.visit();
+  const { id } = (await visitor.upload('book.csv', desk.book(places(30)))).body;
+  const start = () => visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(30) } });
+  const statuses = (await Promise.all([start(), start(), start()])).map(({ status }) => status);
+  assert.deepEqual(statuses.sort(), [202, 409, 409]);
+  assert.equal((await visitor.ask('POST', `/api/books/${id}/stop`, { body: {} })).status, 202);
+  const stopped = await visitor.ended(id);
+  assert.deepEqual([stopped.end?.state, stopped.credits_spent], ['interrupted', desk.charged()]);
+  assert.ok(desk.charged() < 30, `${desk.charged()} were bought`);
+  assert.equal((await visitor.ask('POST', `/api/books/${id}/stop`, { body: {} })).status, 409);
+
+  assert.equal((await start()).status, 202);
+  const again = await scene.restart();
+  const { charged } = await desk.ledger();
+  assert.equal(desk.charged(), charged, 'closing waits for what is in flight');
+  const later = await again.visit();
+  const runs = (await later.ask('GET', '/api/runs')).body;
+  assert.deepEqual(
+    runs.map((run: { book: string; state: string; is_latest: boolean }) => [run.book, run.state, run.is_latest]),
+    [
+      [id, 'interrupted', true],
+      [id, 'interrupted', false],
+    ],
+  );
+  const book = (await later.ask('GET', `/api/books/${id}`)).body;
+  assert.deepEqual([book.kept.topics, book.kept.lat, book.has_output], [['wildfire'], 'lat', true]);
+  await later.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(30 - charged) } });
+  assert.equal((await later.ended(id)).end?.state, 'complete');
+  assert.equal(desk.charged(), 30);
+});
+
+test('a limit that was set where the page was started cannot be passed on the page', { timeout }, async (t) => {
+  const scene = await openUi(t, { mostBudget: 5 });
+  const visitor = await scene.visit();
+  const { id } = (await visitor.upload('book.csv', scene.desk.book(places(9)))).body;
+  const start = (budget: number) =>
+    visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(budget) } });
+  assert.equal((await start(6)).status, 422);
+  assert.equal(scene.desk.charged(), 0);
+  assert.equal((await start(5)).status, 202);
+  await visitor.ended(id);
+  assert.equal(scene.desk.charged(), 5);
+});
+
+test('a price after another choice of topics is that of a fresh plan, and no choice spends', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const visitor = await scene.visit();
+  const { id } = (await visitor.upload('book.csv', scene.desk.book([...places(5), ...places(2), [30, -140]]))).body;
+  for (const topics of [['wildfire'], ['hail', 'wildfire', 'park'], ['radon'], ['wildfire']]) {
+    for (const optimize of ['credits', 'calls'] as const) {
+      const body = { ...WILDFIRE, topics, optimize };
+      const { summary } = (await visitor.ask('POST', `/api/books/${id}/price`, { body })).body;
+      assert.deepEqual(timeless(summary), timeless(await scene.desk.plan({ topics, optimize })));
+    }
+  }
+  assert.equal(scene.desk.charged(), 0);
+});
+
+test('a file without a header line: its first row is bought and comes back', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const visitor = await scene.visit();
+  const text = places(3)
+    .map(([lat, lng]) => `x,${lat},${lng}\n`)
+    .join('');
+  const { id } = (await visitor.upload('bare.csv', text)).body;
+  const bare = (await visitor.ask('GET', `/api/books/${id}?header=no`)).body;
+  assert.deepEqual([bare.columns, bare.header, bare.first.length], [['1', '2', '3'], false, 3]);
+  const body = { ...WILDFIRE, header: false, ...yes(3) };
+  await visitor.ask('POST', `/api/books/${id}/start`, { body });
+  const { end } = await visitor.ended(id);
+  assert.deepEqual([end?.state, end?.summary.rows, scene.desk.charged()], ['complete', 3, 3]);
+  const again = (await visitor.ask('GET', `/api/books/${id}`)).body;
+  assert.deepEqual([again.header, again.kept.lat], [false, '2'], 'as it was chosen');
+});

@@ -1,0 +1,177 @@
+import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { JobFile } from '../../src/job/settings/job-file.ts';
+import { makeJob } from '../../src/job/settings/settings.ts';
+import type { Lent } from '../../src/ui/lent.ts';
+import type { Live } from '../../src/ui/runs/live.ts';
+import { type RunningUi, startUi } from '../../src/ui/start-ui.ts';
+import { type Desk, type DeskOptions, openDesk } from '../job/desk.ts';
+import { releaseLater } from '../service/small-world.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into freely
+  readonly body: any;
+}
+
+export interface Ask {
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body?: string | Buffer | object;
+}
+
+/** A browser without a window: a cookie, and the headers that browsers send. */
+export interface Visitor {
+  ask(method: string, path: string, ask?: Ask): Promise<Reply>;
+  /** Uploads a file; returns its book. */
+  upload(name: string, text: string | Buffer): Promise<Reply>;
+  /** Watches until the run of a book has ended. */
+  ended(book: string): Promise<Live>;
+}
+
+export interface UiScene {
+  readonly desk: Desk;
+  readonly ui: RunningUi;
+  /** Somebody who has opened the page. */
+  visit(): Promise<Visitor>;
+  /** Somebody without a session. */
+  stranger(): Visitor;
+  /** Ends the page and starts another one over the same store and workspace. */
+  restart(): Promise<UiScene>;
+  readonly bugs: unknown[];
+}
+
+/** The page over a service, a store and a clock of the test (desk.ts). */
+export async function openUi(
+  t: TestContext,
+  lent: Partial<Lent> & { sample?: boolean } = {},
+  options: DeskOptions = {},
+): Promise<UiScene> {
+  return await begin(t, await openDesk(t, options), lent);
+}
+
+async function begin(
+  t: TestContext,
+  desk: Desk,
+  { sample = false, ...lent }: Partial<Lent> & { sample?: boolean },
+): Promise<UiScene> {
+  const key = desk.key();
+  const bugs: unknown[] = [];
+  const { subscription } = desk.job();
+  const base: JobFile = {
+    anniversary_day: 31,
+    subscription: {
+      credits_per_month: subscription.creditsPerMonth,
+      credits_per_minute: subscription.creditsPerMinute,
+    },
+  };
+  const ui = await startUi({
+    store: desk.store,
+    clock: desk.clock,
+    random: Math.random,
+    jobOf: (said) => makeJob([said, base], { dataFolder: desk.folder, workingFolder: desk.folder }),
+    connectionOf: async () => ({ baseUrl: desk.url, source: 'desk', sample, keys: [key] }),
+    reportOf: null,
+    workspace: join(desk.folder, 'ui'),
+    workingFolder: desk.folder,
+    first: null,
+    mostUpload: 1_000_000,
+    mostBudget: null,
+    port: 0,
+    onBug: (error) => bugs.push(error),
+    ...lent,
+  });
+  let closed: Promise<number> | null = null;
+  const close = () => {
+    closed ??= ui.close();
+    return closed;
+  };
+  releaseLater(t, close);
+  return {
+    desk,
+    ui,
+    bugs,
+    stranger: () => visitor(ui.port, null),
+    async visit() {
+      const address = new URL(ui.newAddress());
+      const { headers } = await visitor(ui.port, null).ask('GET', address.pathname + address.search);
+      return visitor(ui.port, String(headers['set-cookie']).split(';')[0]!);
+    },
+    async restart() {
+      await close();
+      return await begin(t, desk, { sample, ...lent });
+    },
+  };
+}
+
+/** Speaks to a page as a browser does. */
+export function visitor(port: number, cookie: string | null): Visitor {
+  const ask: Visitor['ask'] = (method, path, { headers = {}, body } = {}) => {
+    const isPlain = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
+    const sent = isPlain ? body : JSON.stringify(body);
+    const all = {
+      host: `127.0.0.1:${port}`,
+      ...(cookie === null ? {} : { cookie }),
+      ...(method === 'GET' ? {} : { origin: `http://127.0.0.1:${port}` }),
+      ...(isPlain ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    };
+    const known = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+    return new Promise((resolve, reject) => {
+      const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: known }, async (response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk);
+        const text = Buffer.concat(chunks).toString();
+        const isJson = response.headers['content-type']?.startsWith('application/json');
+        resolve({
+          status: response.statusCode!,
+          headers: response.headers,
+          text,
+          body: isJson ? JSON.parse(text) : null,
+        });
+      });
+      request.on('error', reject);
+      request.end(sent);
+    });
+  };
+  return {
+    ask,
+    upload: (name, text) =>
+      ask('POST', `/api/books?name=${encodeURIComponent(name)}`, {
+        headers: { 'content-type': 'application/octet-stream' },
+        body: text,
+      }),
+    ended: (book) =>
+      new Promise((resolve, reject) => {
+        const headers = { host: `127.0.0.1:${port}`, cookie: cookie! };
+        const path = `/api/books/${book}/events`;
+        const request = httpRequest({ host: '127.0.0.1', port, path, headers }, async (response) => {
+          let text = '';
+          for await (const chunk of response.setEncoding('utf8')) {
+            text += chunk;
+            const events = text.split('\n\n').filter((event) => event.startsWith('data: '));
+            text = text.slice(text.lastIndexOf('\n\n') + 2);
+            const live = events.map((event) => JSON.parse(event.slice(6)) as Live | null).at(-1);
+            if (live?.phase === 'ended' || live?.phase === 'failed') {
+              resolve(live);
+              return;
+            }
+          }
+          reject(new Error('The events ended before the run'));
+        });
+        request.on('error', reject);
+        request.end();
+      }),
+  };
+}
+
+/** The sentence that stands for a yes, as the page sends it. */
+export function yes(budget: number): { budget: number; confirmed: string } {
+  const credits = `${budget.toLocaleString('en-US')} ${budget === 1 ? 'credit' : 'credits'}`;
+  return { budget, confirmed: budget === 0 ? 'Spend nothing' : `Spend at most ${credits}` };
+}
+
+/** One credit a cell. */
+export const WILDFIRE = { lat: 1, lng: 2, topics: ['wildfire'], optimize: 'credits' };
