@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { PerilbookError } from '../../src/errors.ts';
+import { readPlan } from '../../src/job/approved-plan.ts';
+import { parseJobFile } from '../../src/job/settings/job-file.ts';
+import { makeJob } from '../../src/job/settings/settings.ts';
+import { openBook } from '../../src/rows/open-book.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { inScope } from './in-scope.ts';
+
+/** How many inputs were tried, and how many of them were taken; the others were refused with our own error. */
+export interface Fuzzed {
+  readonly trials: number;
+  readonly taken: number;
+}
+
+const LONGEST_MS = 20_000;
+const SAMPLES = new URL('../../', import.meta.url);
+const sample = (name: string, bytes = 3_000) => readFileSync(new URL(name, SAMPLES)).subarray(0, bytes);
+
+const TEXT = 'id,lat,lng,note\r\n1,40.25,-99.75,"a ""b""\n, c"\r\n2,,,\r\n3,40.5,-98.5,=1+1\r\n';
+const BOOKS: readonly Buffer[] = [
+  Buffer.from(TEXT),
+  Buffer.from(`\ufeff${TEXT.replaceAll(',', ';').replaceAll('.', ',')}`),
+  Buffer.from(`\ufeff${TEXT}`, 'utf16le'),
+  Buffer.from(`\ufeff${TEXT}`, 'utf16le').swap16(),
+  Buffer.from(TEXT.replace('note', 'h\xe9t\x80'), 'latin1'),
+  Buffer.from(`sep=|\n${TEXT.replaceAll(',', '|')}`),
+  sample('sample-data/portfolio-oed.csv'),
+  Buffer.from('{"id":1,"lat":40.25,"lng":-99.75}\n{"id":2,"lat":null,"b":[1,{"c":"\\ud83d"}]}\n'),
+  Buffer.from(
+    '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[-99.75,40.25]}}]}',
+  ),
+];
+const JOBS = ['nightly-portfolio', 'real-estate-list', 'resume-after-quota', 'sample'].map((name) =>
+  sample(`jobs/${name}.yaml`),
+);
+const PLAN = Buffer.from(
+  JSON.stringify({
+    perilbook_plan: 1,
+    id: 'a',
+    job: 'b',
+    made_at: '2026-01-01T00:00:00.000Z',
+    credits_at_most: 5,
+    credits: 4,
+    settings: { topics: ['hail'] },
+    input: { rows: 1, located: 1, cells: 1, fingerprint: 'c' },
+    plan: {},
+  }),
+);
+
+/** A true file in which bytes are others, gone, or twice there; now and then bytes that are nothing at all. */
+function damaged(sources: readonly Buffer[]): fc.Arbitrary<Buffer> {
+  const piece = fc.oneof(
+    fc.uint8Array({ maxLength: 4 }),
+    fc
+      .constantFrom('"', '\r', '\n', '\0', ',', '\ufeff', '&a *a', '{', '[', '<<: ', '!!js/x ', '1e999')
+      .map((text) => Buffer.from(text)),
+  );
+  const change = fc.tuple(fc.nat(), fc.nat(40), piece);
+  const bent = fc.tuple(fc.constantFrom(...sources), fc.array(change, { maxLength: 6 })).map(([source, changes]) => {
+    let bytes: Buffer = source;
+    for (const [nth, gone, put] of changes) {
+      const at = nth % (bytes.length + 1);
+      bytes = Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + gone)]);
+    }
+    return bytes;
+  });
+  const any = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
+  return fc.oneof({ weight: 5, arbitrary: bent }, { weight: 1, arbitrary: any });
+}
+
+/** Whether it was taken; anything but our own error that says what is wrong is thrown on. */
+async function isTaken(work: () => unknown): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error('It hangs')), LONGEST_MS);
+  });
+  try {
+    await Promise.race([Promise.resolve().then(work), tooLong]);
+    return true;
+  } catch (error) {
+    if (error instanceof PerilbookError && error.code !== 'BUG') return false;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function tryAll(runs: number, sources: readonly Buffer[], work: (bytes: Buffer) => unknown): Promise<Fuzzed> {
+  let [trials, taken] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(damaged(sources), async (bytes) => {
+      trials += 1;
+      if (await isTaken(() => work(bytes))) taken += 1;
+    }),
+    { numRuns: runs, seed: Number(process.env.FUZZ_SEED ?? 7) },
+  );
+  return { trials, taken };
+}
+
+/** CSV, NDJSON and GeoJSON: opened, read and written; what is read is written, and the fields come back the same. */
+export async function fuzzBooks(runs: number): Promise<Fuzzed> {
+  return await inScope(async (t) => {
+    const folder = temporaryFolder(t);
+    const [file, output] = [join(folder, 'in'), join(folder, 'out')];
+    return await tryAll(runs, BOOKS, async (bytes) => {
+      writeFileSync(file, bytes);
+      const book = await openBook(file);
+      let rows = 0;
+      for await (const batch of book.read([...book.columns.keys()])) rows += batch.length;
+      const written = await book.write({
+        output,
+        columns: [],
+        dropFrom: null,
+        added: [{ name: 'added', type: 'text' }],
+        fill: async (batch) => batch.map(() => ['x']),
+      });
+      assert.equal(written.rows, rows, 'rows in, rows out');
+      assert.ok(readFileSync(output).length > 0 || rows === 0);
+    });
+  });
+}
+
+/** Job files: parsed, and made into a job. */
+export async function fuzzJobFiles(runs: number): Promise<Fuzzed> {
+  return await tryAll(runs, JOBS, (bytes) =>
+    makeJob([parseJobFile(bytes.toString(), 'job.yaml')], { dataFolder: '/data', workingFolder: '/work' }),
+  );
+}
+
+/** Files of approved plans. */
+export async function fuzzPlans(runs: number): Promise<Fuzzed> {
+  return await inScope(async (t) => {
+    const file = join(temporaryFolder(t), 'plan.json');
+    return await tryAll(runs, [PLAN], (bytes) => {
+      writeFileSync(file, bytes);
+      readPlan(file);
+    });
+  });
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import test from 'node:test';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { createKey, revokeKey } from '../../src/service/accounts/keys.ts';
+import { usage } from '../../src/service/accounts/usage.ts';
+import { openDatabase, pathTo, request, setUp, start, subscriptionOf } from '../service/small-world.ts';
+import { BUNDLE_KINDS, callsOfDoors } from './service-doors.ts';
+
+const PLENTY = subscriptionOf(1_000_000, 1_000_000);
+
+/** What the service answers to these bytes until it closes the connection, or has been silent for a while. */
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(text, 'latin1'));
+    socket.setTimeout(300, () => socket.destroy());
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1');
+    });
+    socket.on('close', () => resolve(answer));
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ECONNRESET' ? resolve(answer) : reject(error),
+    );
+  });
+}
+
+test('every key of one scope against every endpoint: 38 scopes by 39 doors', { timeout: 120_000 }, async (t) => {
+  const { database, clock, service } = await setUp(t, { subscription: PLENTY });
+  let [pairs, credits] = [0, 0];
+  for (const scope of ['bundle', ...TOPIC_SLUGS]) {
+    const { key } = createKey(database, 'tester', [scope], clock);
+    const doors = callsOfDoors();
+    const replies = await Promise.all(doors.map(({ path }) => request(service.url + pathTo(path), key)));
+    for (const [index, { status, headers }] of replies.entries()) {
+      const door = doors[index]!;
+      assert.equal(status, door.scope === scope ? 200 : 403, `${scope} at ${door.path}`);
+      credits += Number(headers.get('x-credit-cost') ?? 0);
+      pairs += 1;
+    }
+  }
+  assert.equal(pairs, 38 * (37 + BUNDLE_KINDS.length));
+  assert.equal(credits, 37 + 15 + 35);
+  assert.equal(usage(database, 'tester', clock.now()).totalCredits, credits);
+});
+
+test('1,000 calls at once at the last credits, over two services on one file: exactly those that fit', async (t) => {
+  const { service, key, file, clock, database } = await setUp(t, { subscription: subscriptionOf(97, 1_000_000) });
+  const other = await start(t, { database: openDatabase(t, file), clock });
+  const statuses: number[] = [];
+  await Promise.all(
+    Array.from({ length: 1_000 }, async (_, index) => {
+      const { url } = index % 2 === 0 ? service : other;
+      statuses.push((await request(url + pathTo('/v1/drought/risk'), key)).status);
+    }),
+  );
+  assert.equal(statuses.filter((status) => status === 200).length, 97);
+  assert.equal(statuses.filter((status) => status === 429).length, 903);
+  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 97);
+});
+
+test('a revocation by another handle works on the next request of an open connection', async (t) => {
+  const { single, file, clock, keyId } = await setUp(t);
+  const other = openDatabase(t, file);
+  assert.equal((await single()).status, 200);
+  revokeKey(other, keyId, clock);
+  assert.equal((await single()).status, 401);
+});
+
+test('odd requests: never a 5xx, never an answer that is not asked for, never a charge', {
+  timeout: 60_000,
+}, async (t) => {
+  const errors: unknown[] = [];
+  const { service, key, database, clock } = await setUp(t, { service: { onError: (error) => errors.push(error) } });
+  const query = '?lat=40.25&lng=-99.75';
+  const good = `/v1/drought/risk${query}`;
+  const head = (path: string, ...more: string[]) =>
+    [`GET ${path} HTTP/1.1`, 'Host: x', `X-API-Key: ${key}`, 'Connection: close', ...more, '', ''].join('\r\n');
+  const keyless = (...more: string[]) =>
+    [`GET ${good} HTTP/1.1`, 'Host: x', 'Connection: close', ...more, '', ''].join('\r\n');
+  const cases = [
+    ...['..%2fdrought/risk', 'drought%2frisk', '/drought/risk', 'drought//risk', 'drought%00/risk', 'DROUGHT/risk'].map(
+      (path) => head(`/v1/${path}${query}`),
+    ),
+    ...[
+      'drought/risk/',
+      'drought;a=b/risk',
+      'drought/risk;a=b',
+      '%64rought%2e/risk',
+      './drought/risk',
+      '../v1/drought/risk',
+    ].map((path) => head(`/v1/${path}${query}`)),
+    ...['__proto__', 'constructor', 'toString', '%ff', '%', '%2', '\xe9', '%F0%9F%94%A5'].map((topic) =>
+      head(`/v1/${topic}/risk${query}`),
+    ),
+    ...[
+      'lat=1e400&lng=1',
+      'lat[0]=40.25&lng=-99.75',
+      'lat=40.25&lng=-99.75%00',
+      `lat=40.${'2'.repeat(9_000)}&lng=1`,
+      'lat=40.25',
+    ].map((said) => head(`/v1/drought/risk?${said}`)),
+    ...['__proto__=1', 'lat=%ff&lng=%', '&&&&', `${'a=1&'.repeat(3_000)}`].map((said) =>
+      head(`/v1/drought/risk?${said}`),
+    ),
+    keyless(),
+    keyless(`X-API-Key: ${key}`, `X-API-Key: ${key}`),
+    keyless(`X-API-Key: ${key}, ${key}`),
+    keyless(`X-API-Key: ${key}\x01`),
+    keyless(`X-API-Key: ${key}\xe9`),
+    keyless(`X-API-Key: ${'k'.repeat(15_000)}`),
+    keyless(`X-API-Key: ${'k'.repeat(40_000)}`),
+    keyless(`X_API_Key: ${key}`),
+    keyless(`Authorization: Bearer ${key}`),
+    keyless(`X-API-Key : ${key}`),
+    keyless(`Cookie: x-api-key=${key}`),
+    `GET ${good}&x-api-key=${key} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    ...['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'TRACE', 'PROPFIND', 'CONNECT', 'BREW'].map((method) =>
+      head(good).replace('GET', method),
+    ),
+    `${head(good, 'Content-Length: 5', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
+    `${head(good, 'Content-Length: 5', 'Content-Length: 6')}hello`,
+    head(good, 'Content-Length: -1'),
+    head(good, 'Content-Length: 1e3'),
+    `${head(good, 'Transfer-Encoding: chunked, identity')}0\r\n\r\n`,
+    `${head(good, 'Transfer-Encoding: chunked')}zz\r\n`,
+    head(good, ' folded: yes'),
+    head(good, ...Array.from({ length: 5_000 }, (_, index) => `A${index}: 1`)),
+    `GET ${good} HTTP/1.1\r\nX-API-Key: ${key}\r\n\r\n`,
+    `GET ${good}\r\n\r\n`,
+    `GET ${good} HTTP/2.0\r\n\r\n`,
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+    '\0'.repeat(500),
+  ];
+  let answered = 0;
+  for (const [index, text] of cases.entries()) {
+    const answer = await raw(service.port, text);
+    assert.doesNotMatch(answer, /^HTTP\/1\.1 (2|3|5)\d\d /, `case ${index}: ${JSON.stringify(text.slice(0, 120))}`);
+    assert.doesNotMatch(answer, /HTTP\/1\.1 200 /, `case ${index}`);
+    assert.ok(!answer.includes(key), `case ${index} tells the key`);
+    if (answer !== '') answered += 1;
+  }
+  t.diagnostic(`${cases.length} requests, ${answered} answered`);
+  assert.deepEqual(errors, []);
+  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 0);
+  assert.equal((await request(service.url + good, key)).status, 200);
+});
+
+test('300 connections that say nothing or half a header do not keep others waiting', async (t) => {
+  const { service, single } = await setUp(t);
+  const sockets = Array.from({ length: 300 }, (_, index) => {
+    const socket = connect(service.port, '127.0.0.1');
+    socket.on('error', () => {});
+    if (index % 2 === 0) socket.write('GET /v1/drought/risk HTTP/1.1\r\nHo');
+    return socket;
+  });
+  t.after(() => sockets.forEach((socket) => void socket.destroy()));
+  for (let i = 0; i < 20; i++) assert.equal((await single()).status, 200);
+});
