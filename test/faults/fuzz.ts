@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { PerilbookError } from '../../src/errors.ts';
 import { readPlan } from '../../src/job/approved-plan.ts';
-import { parseJobFile } from '../../src/job/settings/job-file.ts';
+import { parseJobFile } from '../../src/job/settings/read-job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { openBook } from '../../src/rows/open-book.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { inScope } from './in-scope.ts';
+import { inScope } from './scope.ts';
 
 /** How many inputs were tried, and how many of them were taken; the others were refused with our own error. */
 export interface Fuzzed {

@@ -8,6 +8,6 @@ export async function inScope<T>(work: (scope: TestContext) => Promise<T>): Prom
   try {
     return await work(scope as unknown as TestContext);
   } finally {
-    for (const release of releases) await release();
+    for (const release of releases.toReversed()) await release();
   }
 }

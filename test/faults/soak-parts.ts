@@ -1,6 +1,7 @@
 import { randomOf } from '../../src/service/sample/random.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { clockTrial } from './clock-trial.ts';
+import { fuzzBooks, fuzzJobFiles, fuzzPlans } from './fuzz.ts';
 import { hostileService } from './hostile-service.ts';
 import { hourTrial } from './hour-trial.ts';
 import { killTrial } from './kill-trial.ts';
@@ -153,5 +154,22 @@ export async function soakHostile(seed: number, runs: number): Promise<Soaked> {
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
     return { promise, trials: `up to ${runs} runs`, figures: 'ended early', found: [what] };
+  }
+}
+
+/** Books, job files and plans of any bytes: taken, or refused with an error of our own. */
+export async function soakFuzz(runs: number): Promise<Soaked> {
+  const promise = 'no input ends in a crash, a hang or a lost row';
+  try {
+    const [books, jobs, plans] = [await fuzzBooks(runs), await fuzzJobFiles(runs), await fuzzPlans(runs)];
+    return {
+      promise,
+      trials: `${books.trials} books, ${jobs.trials} job files, ${plans.trials} plans`,
+      figures: `${books.taken + jobs.taken + plans.taken} taken, the others refused`,
+      found: [],
+    };
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    return { promise, trials: `up to ${runs} of each`, figures: 'ended early', found: [what] };
   }
 }

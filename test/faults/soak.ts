@@ -34,6 +34,7 @@ const PARTS: Readonly<Record<string, () => Promise<Soaked>>> = {
   clocks: () => soakClocks(seed, 10),
   long: () => soakLongJob(Number(process.env.SOAK_CELLS ?? 100_000)),
   hour: () => soakHour(Number(process.env.SOAK_MINUTES ?? 60)),
+  fuzz: () => soakFuzz(Number(process.env.SOAK_FUZZ ?? 8_000)),
   hostile: () => soakHostile(seed, Number(process.env.SOAK_HOSTILE ?? 200)),
 };
 
