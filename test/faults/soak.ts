@@ -6,6 +6,7 @@
 import { table } from '../../bench/table.ts';
 import {
   soakClocks,
+  soakFuzz,
   soakHostile,
   soakHour,
   soakKills,

@@ -157,3 +157,43 @@ test('a store whose answers are JSON is brought up to date with all of them', as
   assert.deepEqual(sources, [{ source: 'somewhere', cells: CELLS, answers: 2 * (CELLS - 1), oldest: 1 }]);
   assert.equal(await store.prune(4), 3 + (CELLS - 1));
 });
+
+test('damaged answers end in our own error, or read as some answers: never in another error, never without end', (t) => {
+  const cells = openCells(join(temporaryFolder(t), 'store.db'), (topic) => columnsOf(topic).length);
+  t.after(() => cells.database.close());
+  const told = TOPICS.map((topic, index): Answer => {
+    const fields = columnsOf(topic).map((_, column) =>
+      column === 0 ? 'Very High' : column === 1 ? 12.5 : index * 300,
+    );
+    return { topic, asOf: 1e12 + index, fields: [...fields.slice(0, -1), 'a text of its own '.repeat(20)] };
+  });
+  cells.merge(1, CELL, told, []);
+  const bytesOf = cells.database.prepare<[], Buffer>('SELECT answers FROM cells').pluck();
+  const whole = bytesOf.get()!;
+  const put = cells.database.prepare('UPDATE cells SET answers = ?');
+  const wants = TOPICS.map((topic) => ({ topic, freshSince: 0, fields: 3 }));
+  let refused = 0;
+  const damage = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(damage, fc.nat(whole.length), (changes, cut) => {
+      const bytes = Buffer.from(cut % 3 === 0 ? whole.subarray(0, cut) : whole);
+      for (const [at, value] of changes) if (at < bytes.length) bytes[at] = value;
+      put.run(bytes);
+      for (const read of [() => cells.read(1, CELL), () => unpacked()]) {
+        try {
+          read();
+        } catch (error) {
+          if ((error as { code?: string }).code !== 'STORE_UNUSABLE') throw error;
+          refused++;
+        }
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+  assert.ok(refused > 100, `${refused} refused`);
+
+  function unpacked(): void {
+    const [packed] = cells.readWanted(1, [CELL], wants);
+    if (packed && 'bytes' in packed) cells.unpackFields(packed.bytes, 0, 3 * wants.length);
+  }
+});
