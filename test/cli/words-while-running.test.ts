@@ -64,7 +64,7 @@ test('--quiet says what went wrong: a service that is down', async (t) => {
   const folder = bookIn(t);
   const rows = Array.from({ length: 20 }, (_, index) => `${index},34.0${10 + index},-118.2437\n`);
   writeFileSync(join(folder, 'book.csv'), `id,lat,lng\n${rows.join('')}`);
-  writeFileSync(join(folder, 'key'), 'pb_key\n');
+  writeFileSync(join(folder, 'key'), 'pb_key\n', { mode: 0o600 });
   const clock = new FastClock('2026-03-15T12:00:00Z', 1_000);
   const service = ['--base-url', 'http://127.0.0.1:9', '--api-key-file', 'key', '--quiet'];
   const { code, stderr } = await perilbook([...RUN, ...service], { folder, clock });
