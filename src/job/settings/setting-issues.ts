@@ -108,7 +108,9 @@ function plain(message: string, value: unknown): string {
   return typeof value === 'string' && /received string$/.test(words) ? `${words} ${shown(value)}` : words;
 }
 
+/** What stands at a path; undefined under `api_keys`, where a text is most likely the key, however it looks. */
 function valueAt(said: unknown, path: readonly PropertyKey[]): unknown {
+  if (path.includes('api_keys')) return undefined;
   return path.reduce<unknown>(
     (value, key) =>
       typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined,
