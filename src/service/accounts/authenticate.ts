@@ -18,8 +18,11 @@ interface KeyRow extends KeyTimes {
   readonly scopes: string;
 }
 
-/** Tells who a key belongs to; null for a key that is missing, malformed, unknown, revoked, expired or past its grace. */
-export type Authenticate = (presented: string | undefined, now: number) => Caller | null;
+/** Why a key opens nothing: it may be a guess, or it is missing, malformed, revoked, expired or past its grace. */
+export type Stranger = 'unknown' | 'invalid';
+
+/** Tells who a key belongs to, or why to nobody. */
+export type Authenticate = (presented: string | undefined, now: number) => Caller | Stranger;
 
 /**
  * Makes the function that begins to tell who asks, for the calls that are answered in one transaction. A key's row is read
@@ -32,11 +35,11 @@ export function createAuthentication(database: ServiceDatabase): () => Authentic
   );
   const selectAccount = database.prepare<[number], AccountRow>('SELECT * FROM accounts WHERE id = ?');
 
-  function callerOf(hash: Buffer, now: number): Caller | null {
+  function callerOf(hash: Buffer, now: number): Caller | Stranger {
     const row = selectKey.get(hash);
-    if (row === undefined || !timingSafeEqual(hash, row.hash)) return null;
+    if (row === undefined || !timingSafeEqual(hash, row.hash)) return 'unknown';
     const state = stateOf(row, now);
-    if (state !== 'active' && state !== 'rotating') return null;
+    if (state !== 'active' && state !== 'rotating') return 'invalid';
     const scopes = new Set(row.scopes.split(','));
     return {
       key: row.id,
@@ -47,10 +50,10 @@ export function createAuthentication(database: ServiceDatabase): () => Authentic
 
   return () => {
     // By hash: how long it takes to find a text says nothing of the keys then.
-    const seen = new Map<string, Caller | null>();
+    const seen = new Map<string, Caller | Stranger>();
     return (presented, now) => {
       const hash = hashOfKey(presented ?? '');
-      if (hash === null) return null;
+      if (hash === null) return 'invalid';
       const name = hash.toString('latin1');
       let caller = seen.get(name);
       if (caller === undefined) {

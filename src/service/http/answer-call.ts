@@ -12,6 +12,7 @@ import {
   type RateWindow,
   type Refusal,
 } from '../accounts/charges.ts';
+import { createKeyGuesses } from '../accounts/key-guesses.ts';
 import type { Ended, Settlements } from '../accounts/settlements.ts';
 import { type Area, createAreaFinder } from '../data/area-finder.ts';
 import { createHeldVersion } from '../data/data-version.ts';
@@ -36,6 +37,8 @@ export interface AnswerOptions {
 /** A request, as far as it matters for its answer. */
 export interface AskedCall {
   readonly key: string | undefined;
+  /** The address it comes from. */
+  readonly from: string;
   /** Which call the path names; a topic that the service does not have is given as text. */
   readonly asked: Call | { readonly kind: 'single'; readonly topic: string };
   readonly query: Readonly<Record<string, unknown>>;
@@ -64,6 +67,7 @@ export function createCallAnswers(
 ): (asked: readonly AskedCall[]) => (PaidAnswer | Failure)[] {
   const version = createHeldVersion(database);
   const beginAuthentication = createAuthentication(database);
+  const takeGuess = createKeyGuesses();
   const areaAt = createAreaFinder(database, version.held);
   const hasAreas = database.prepare<[], number>("SELECT 1 FROM datasets WHERE name = 'areas'").pluck();
   const answer = createTopicAnswers(database, radiiWith(options.radii ?? {}), options.failures, version.held);
@@ -86,7 +90,8 @@ export function createCallAnswers(
     check: (account: Account, call: Call) => Refusal | null,
   ): ReadAnswer | Refusal | Failure {
     const caller = authenticate(key, now);
-    if (caller === null) return UNAUTHENTICATED;
+    if (caller === 'unknown') return UNKNOWN_KEY;
+    if (caller === 'invalid') return UNAUTHENTICATED;
     if (!isKnown(asked)) return { failure: 'UNKNOWN_TOPIC', message: `There is no topic "${asked.topic}"` };
     const scope = scopeOf(asked);
     if (!caller.may(scope)) return { failure: 'SCOPE_REQUIRED', message: `The key lacks the scope "${scope}"` };
@@ -128,6 +133,12 @@ export function createCallAnswers(
     return { body: successText(call, location, answers, metaOf(requestId, timestamp, CREDITS[call.kind])), charge };
   }
 
+  /** A key that nobody has may be a guess, and guesses are counted: a key that works is served all the same. */
+  function guessed(from: string, now: number): Failure {
+    const retryAfter = takeGuess(from, now);
+    return retryAfter === null ? UNKNOWN_KEY : { ...TOO_MANY_GUESSES, retryAfter };
+  }
+
   return (calls) => {
     const now = clock.now();
     const read = readAll(calls, now);
@@ -136,7 +147,10 @@ export function createCallAnswers(
     const charged = answered.length === 0 ? [] : handover.settleBy((ended) => charge.immediate(answered, now, ended));
     const timestamp = timestampOf(now);
     let next = 0;
-    return read.map((found) => ('failure' in found ? found : paid(found, charged[next++]!, timestamp)));
+    return read.map((found, index) => {
+      if (found === UNKNOWN_KEY) return guessed(calls[index]!.from, now);
+      return 'failure' in found ? found : paid(found, charged[next++]!, timestamp);
+    });
   };
 }
 
@@ -149,6 +163,11 @@ interface ReadAnswer extends Chargeable {
 const UNAUTHENTICATED: Failure = {
   failure: 'UNAUTHENTICATED',
   message: 'The X-API-Key header must carry a key that is valid',
+};
+const UNKNOWN_KEY: Failure = { ...UNAUTHENTICATED };
+const TOO_MANY_GUESSES: Failure = {
+  failure: 'RATE_LIMITED',
+  message: 'Too many unknown keys came from this address',
 };
 const OUTSIDE_COVERAGE: Failure = {
   failure: 'OUTSIDE_COVERAGE',

@@ -9,7 +9,7 @@ import { type AnswerOptions, createCallAnswers } from './answer-call.ts';
 import { createCallBatches } from './call-batches.ts';
 import { createHandover } from './handover.ts';
 import { addRoutes } from './routes.ts';
-import { closeWithin, createWebServer } from './web-server.ts';
+import { type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
 
 export interface ServiceOptions extends AnswerOptions {
   /** Opened by the caller, and closed by the caller after the service. */
@@ -23,6 +23,7 @@ export interface ServiceOptions extends AnswerOptions {
   readonly busyTimeout?: number;
   /** How long `close` lets requests in flight go on, in milliseconds. Default: 10 000. */
   readonly closeTimeout?: number;
+  readonly limits?: ConnectionLimits;
   /** Told of errors that no response can show: our own bugs, and a database that cannot be written. */
   readonly onError?: (error: unknown) => void;
 }
@@ -66,7 +67,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       createCallAnswers(database, clock, settlements, handover, instance.id, options),
       ({ asked }) => asked.kind === 'enterprise',
     );
-    app = createWebServer(clock, onError);
+    app = createWebServer(clock, onError, options.limits);
     addRoutes(app, database, clock, answerCall, handover);
     await app.listen({ port: options.port, host });
   } catch (error) {

@@ -5,6 +5,17 @@ import { refuseBrokenRequest } from './broken-requests.ts';
 import { spareBusyConnections } from './idle-connections.ts';
 import { type Failure, sendFailure } from './replies.ts';
 
+/** What connections may take of a server. */
+export interface ConnectionLimits {
+  /** Most connections at once; one more is closed unanswered. Default: 1,000. */
+  readonly connections?: number;
+  /** How long a request may take to arrive, in milliseconds. Default: 10 000. */
+  readonly receiveTimeout?: number;
+  /** How long nothing may move on a connection, in milliseconds. Default: 120 000. */
+  readonly idleTimeout?: number;
+}
+
+const CONNECTIONS = 1_000;
 /** A request is one line and a few headers; a client that takes longer than this to send them is not one of ours. */
 const RECEIVE_TIMEOUT_MS = 10_000;
 /** A connection on which nothing moves: a reader of a 6 MB bundle has stalled. */
@@ -18,7 +29,12 @@ const MAX_HEADER_BYTES = 16_384;
  *
  * @param onError told of what is answered with a 5xx
  */
-export function createWebServer(clock: Clock, onError: (error: unknown) => void): FastifyInstance {
+export function createWebServer(
+  clock: Clock,
+  onError: (error: unknown) => void,
+  limits: ConnectionLimits = {},
+): FastifyInstance {
+  const { connections = CONNECTIONS, receiveTimeout = RECEIVE_TIMEOUT_MS, idleTimeout = IDLE_TIMEOUT_MS } = limits;
   const app = fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -26,10 +42,15 @@ export function createWebServer(clock: Clock, onError: (error: unknown) => void)
     // HEAD would be answered, and charged, as GET.
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    connectionTimeout: IDLE_TIMEOUT_MS,
-    requestTimeout: RECEIVE_TIMEOUT_MS,
+    connectionTimeout: idleTimeout,
+    requestTimeout: receiveTimeout,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: RECEIVE_TIMEOUT_MS },
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: receiveTimeout,
+      // Node looks every 30 s by default, so that a time-out of 10 s could take 40.
+      connectionsCheckingInterval: Math.ceil(receiveTimeout / 10),
+    },
     // A slug that is too long is an unknown topic like any other.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     bodyLimit: 1_024,
@@ -39,6 +60,7 @@ export function createWebServer(clock: Clock, onError: (error: unknown) => void)
       sendFailure(reply as FastifyReply, failureOfError(error), request.id, clock.now());
     },
   });
+  app.server.maxConnections = connections;
   spareBusyConnections(app.server);
   app.setNotFoundHandler((request, reply) =>
     sendFailure(reply, { failure: 'UNKNOWN_TOPIC', message: 'There is nothing at this path' }, request.id, clock.now()),

@@ -1,0 +1,39 @@
+/** Unknown keys that an address may present within a minute before it is asked to wait. */
+const GUESSES = 20;
+const WINDOW_MS = 60_000;
+/** How many addresses are remembered; the one whose minute began first is forgotten for another. */
+const ADDRESSES = 10_000;
+
+interface Guesses {
+  readonly since: number;
+  count: number;
+}
+
+/**
+ * Takes down that an address presented a key that does not exist.
+ *
+ * @returns seconds to wait, when the address has used up its guesses of this minute; else null
+ */
+export type TakeGuess = (address: string, now: number) => number | null;
+
+/**
+ * Makes the count of guessed keys by address. A minute begins with its first guess, and guesses that were refused do not
+ * make it longer. Times are the caller's, in milliseconds since the epoch.
+ */
+export function createKeyGuesses(addresses: number = ADDRESSES): TakeGuess {
+  // In the order in which the minutes began.
+  const guessesOf = new Map<string, Guesses>();
+  return (address, now) => {
+    const known = guessesOf.get(address);
+    // A clock that was set back would make the minute last for as long as it was set back.
+    if (known === undefined || now >= known.since + WINDOW_MS || now < known.since) {
+      guessesOf.delete(address);
+      if (guessesOf.size >= addresses) guessesOf.delete(guessesOf.keys().next().value!);
+      guessesOf.set(address, { since: now, count: 1 });
+      return null;
+    }
+    if (known.count >= GUESSES) return Math.ceil((known.since + WINDOW_MS - now) / 1_000);
+    known.count += 1;
+    return null;
+  };
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import test, { type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { usage } from '../../src/service/accounts/usage.ts';
+import { deliveries, info, pathTo, point, setUp, subscriptionOf } from '../service/small-world.ts';
+
+const PATH = pathTo('/v1/drought/risk');
+
+async function connected(t: TestContext, port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** All that arrives until the connection is closed. */
+async function untilClosed(socket: Socket): Promise<string> {
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+  });
+  if (!socket.destroyed) await once(socket, 'close');
+  return text;
+}
+
+test('one connection more than the limit is closed unanswered, and there is room again when one ends', {
+  timeout: 20_000,
+}, async (t) => {
+  const { service, key } = await setUp(t, { service: { limits: { connections: 4 } } });
+  const ask = `GET ${PATH} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
+  const held: Socket[] = [];
+  for (let i = 0; i < 4; i++) {
+    const socket = await connected(t, service.port);
+    socket.write(ask);
+    const [answer] = await once(socket, 'data');
+    assert.match(answer.toString(), /^HTTP\/1\.1 200 /);
+    held.push(socket);
+  }
+  const tooMany = await connected(t, service.port);
+  tooMany.write(ask);
+  assert.equal(await untilClosed(tooMany), '');
+  held[0]!.write(ask);
+  assert.match(String(await once(held[0]!, 'data')), /^HTTP\/1\.1 200 /);
+  held[1]!.end();
+  await once(held[1]!, 'close');
+  const next = await connected(t, service.port);
+  next.write(ask);
+  assert.match(String(await once(next, 'data')), /^HTTP\/1\.1 200 /);
+});
+
+test('a header that comes byte by byte meets the time-out, while others are answered', {
+  timeout: 20_000,
+}, async (t) => {
+  const { service, single } = await setUp(t, { service: { limits: { receiveTimeout: 200 } } });
+  const slow = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const socket = await connected(t, service.port);
+      const bytes = `GET ${PATH} HTTP/1.1\r\nHost: x\r\nX-Slow: ${'a'.repeat(10_000)}`;
+      let sent = 0;
+      const drip = setInterval(() => void socket.write(bytes[sent++]!), 20);
+      socket.once('close', () => clearInterval(drip));
+      return untilClosed(socket);
+    }).concat(
+      Array.from({ length: 20 }, async () => {
+        assert.equal((await single()).status, 200);
+        return 'HTTP/1.1 408 ';
+      }),
+    ),
+  );
+  for (const answer of slow) assert.match(answer, /^HTTP\/1\.1 408 /);
+});
+
+test('readers of one byte at a time do not keep others waiting, are not charged, and take a bounded memory', {
+  timeout: 60_000,
+}, async (t) => {
+  const SIZE = 16_000_000;
+  const READERS = 6;
+  const { service, key, single, database, clock } = await setUp(t, {
+    subscription: subscriptionOf(1_000, 1_000),
+    deliveries: [
+      ...deliveries().filter((delivery) => delivery.kind !== 'records' || delivery.feed !== 'hail'),
+      {
+        kind: 'records',
+        feed: 'hail',
+        info: info('records:hail'),
+        records: [point(-99.751, 40.251, { text: 'x'.repeat(SIZE) })],
+      },
+    ],
+    service: { limits: { idleTimeout: 1_000 } },
+  });
+  const before = process.memoryUsage().rss;
+  const begun: Promise<void>[] = [];
+  for (let i = 0; i < READERS; i++) {
+    const socket = await connected(t, service.port);
+    socket.pause();
+    socket.write(`GET ${pathTo('/v1/hail/risk')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`);
+    const one = Promise.withResolvers<void>();
+    let start = '';
+    const reading = setInterval(() => {
+      start += socket.read(1)?.toString('latin1') ?? '';
+      if (start.startsWith('HTTP/1.1 200 ')) one.resolve();
+    }, 5);
+    socket.once('close', () => {
+      clearInterval(reading);
+      one.reject(new Error(`closed after ${start}`));
+    });
+    begun.push(one.promise);
+  }
+  await Promise.all(begun);
+  for (let i = 0; i < 50; i++) assert.equal((await single()).status, 200);
+  const grown = process.memoryUsage().rss - before;
+  t.diagnostic(`${READERS} readers of ${SIZE} bytes, ${Math.round(grown / 1e6)} MB more`);
+  assert.ok(grown < READERS * SIZE * 4 + 100e6, `${grown} bytes more`);
+  const pending = database.prepare('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck();
+  // What was begun and not read to its end is cut when nothing has moved for the time of idleness, and is not charged.
+  for (let tries = 0; tries < 100; tries++) {
+    if (pending.get() === 0) break;
+    await sleep(100);
+  }
+  assert.equal(pending.get(), 0);
+  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 50);
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import test from 'node:test';
+import { createKeyGuesses } from '../../src/service/accounts/key-guesses.ts';
+import { createKey, revokeKey } from '../../src/service/accounts/keys.ts';
+import { usage } from '../../src/service/accounts/usage.ts';
+import { pathTo, setUp } from './small-world.ts';
+
+const PATH = pathTo('/v1/drought/risk');
+const guess = () => `pb_${randomBytes(32).toString('base64url')}`;
+
+test('after 20 unknown keys in a minute further ones are answered 429; keys that work or worked are not', async (t) => {
+  const { get, single, clock, database } = await setUp(t);
+  for (let i = 0; i < 20; i++) {
+    assert.equal((await get(PATH, guess())).status, 401);
+    clock.at += 1_000;
+  }
+  const refused = await get(PATH, guess());
+  assert.equal(refused.status, 429);
+  assert.equal(refused.headers.get('retry-after'), '40');
+  assert.equal(refused.body.error.code, 'RATE_LIMITED');
+  assert.equal(refused.body.meta.credit_cost, 0);
+  assert.equal((await single()).status, 200);
+  const leaked = createKey(database, 'tester', ['drought'], clock);
+  revokeKey(database, leaked.id, clock);
+  for (const key of [null, 'malformed', leaked.key]) assert.equal((await get(PATH, key)).status, 401, `${key}`);
+  clock.at += 39_999;
+  assert.equal((await get(PATH, guess())).status, 429);
+  clock.at += 1;
+  assert.equal((await get(PATH, guess())).status, 401);
+  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 1);
+});
+
+test('unknown keys that come at once are counted each, beside a key that works', async (t) => {
+  const { get, single } = await setUp(t);
+  const statuses = Array.from({ length: 100 }, () => get(PATH, guess()));
+  const good = Array.from({ length: 20 }, () => single());
+  const guessed = (await Promise.all(statuses)).map(({ status }) => status);
+  assert.equal(guessed.filter((status) => status === 401).length, 20);
+  assert.equal(guessed.filter((status) => status === 429).length, 80);
+  for (const { status } of await Promise.all(good)) assert.equal(status, 200);
+});
+
+test('addresses are counted apart, and only so many: the oldest is forgotten', () => {
+  const take = createKeyGuesses(3);
+  const useUp = (address: string, now: number) => {
+    for (let i = 0; i < 20; i++) assert.equal(take(address, now), null);
+  };
+  for (const [index, address] of ['a', 'b', 'c'].entries()) useUp(address, index);
+  assert.equal(take('a', 10), 60);
+  assert.equal(take('d', 10), null);
+  assert.equal(take('b', 10), 60);
+  assert.equal(take('c', 10), 60);
+  assert.equal(take('a', 10), null, 'a was the oldest');
+});
+
+test('a clock that is set back begins a minute anew', () => {
+  const take = createKeyGuesses();
+  for (let i = 0; i < 20; i++) take('a', 1_000_000);
+  assert.equal(take('a', 1_000_000), 60);
+  assert.equal(take('a', 5_000), null);
+});
