@@ -147,6 +147,33 @@ test('odd requests: never a 5xx, never an answer that is not asked for, never a 
   assert.equal((await request(service.url + good, key)).status, 200);
 });
 
+test('a body on GET, HTTP/1.0 and absolute-form targets: the exact status of each', async (t) => {
+  const { service, key, database, clock } = await setUp(t);
+  const path = pathTo('/v1/drought/risk');
+  const get = (target: string, version: string, ...more: string[]) =>
+    [`GET ${target} HTTP/${version}`, `X-API-Key: ${key}`, 'Connection: close', ...more, '', ''].join('\r\n');
+  const cases: [name: string, text: string, status: number][] = [
+    ['body', `${get(path, '1.1', 'Host: x', 'Content-Length: 5')}hello`, 200],
+    ['body, chunked', `${get(path, '1.1', 'Host: x', 'Transfer-Encoding: chunked')}5\r\nhello\r\n0\r\n\r\n`, 200],
+    ['HTTP/1.0', get(path, '1.0'), 200],
+    ['HTTP/1.0, Host', get(path, '1.0', 'Host: x'), 200],
+    ['absolute', get(`http://x${path}`, '1.1', 'Host: x'), 200],
+    ['absolute, elsewhere', get(`http://example.org${path}`, '1.1', 'Host: x'), 200],
+    ['absolute, no path', get('http://x', '1.1', 'Host: x'), 404],
+    ['asterisk', get('*', '1.1', 'Host: x'), 404],
+  ];
+  const found: [string, number][] = [];
+  for (const [name, text] of cases) {
+    found.push([name, Number(/^HTTP\/1\.1 (\d+) /.exec(await raw(service.port, text))?.[1] ?? 0)]);
+  }
+  assert.deepEqual(
+    found,
+    cases.map(([name, , status]) => [name, status]),
+  );
+  const paid = cases.filter(([, , status]) => status === 200).length;
+  assert.equal(usage(database, 'tester', clock.now()).totalCredits, paid);
+});
+
 test('300 connections that say nothing or half a header do not keep others waiting', async (t) => {
   const { service, single } = await setUp(t);
   const sockets = Array.from({ length: 300 }, (_, index) => {
