@@ -39,6 +39,30 @@ test('two services on one file, each with its own handle, share quota and minute
   assert.deepEqual(tally(replies.map(({ status }) => status)), { 200: 100, 429: 100 });
 });
 
+test('what another process writes while a call is being read is seen by its charge', async (t) => {
+  // The first look at the topic spends a credit from another handle, as another process would.
+  let spend = () => {};
+  const { single, file, clock, database } = await setUp(t, {
+    subscription: subscriptionOf(4, PLENTY),
+    service: {
+      failures: () => {
+        spend();
+        spend = () => {};
+        return false;
+      },
+    },
+  });
+  const used = () => usage(database, 'tester', clock.now()).creditsCharged;
+  const spendOne = openDatabase(t, file).prepare('UPDATE periods SET credits = credits + 1');
+  assert.equal((await single()).status, 200);
+  spend = () => spendOne.run();
+  assert.equal((await single()).status, 200);
+  assert.equal(used(), 3);
+  spend = () => spendOne.run();
+  assert.equal((await single()).body.error.code, 'QUOTA_EXCEEDED');
+  assert.equal(used(), 4);
+});
+
 test('what was charged is there after a restart', async (t) => {
   const { single, service, key, file, clock, database } = await setUp(t, { subscription: subscriptionOf(10, 5) });
   for (let i = 0; i < 5; i++) assert.equal((await single()).status, 200);

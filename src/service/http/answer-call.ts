@@ -13,7 +13,7 @@ import {
   type Refusal,
 } from '../accounts/charges.ts';
 import { createKeyGuesses } from '../accounts/key-guesses.ts';
-import type { Ended, Settlements } from '../accounts/settlements.ts';
+import type { Settlements } from '../accounts/settlements.ts';
 import { type Area, createAreaFinder } from '../data/area-finder.ts';
 import { createHeldVersion } from '../data/data-version.ts';
 import type { ServiceDatabase } from '../data/database.ts';
@@ -54,8 +54,8 @@ export interface PaidAnswer {
 /**
  * Makes the function that answers calls and charges them. The order of the questions decides which failure is told: who
  * asks, what, may they, where, is it covered, does the quota and the minute allow it, is there an answer. The charge comes
- * last, when nothing but the network can fail. Calls that are given together are read in one transaction and charged in
- * another: to begin and commit takes longer than to answer.
+ * last, when nothing but the network can fail. Calls that are given together are read and charged together: to begin and
+ * commit a transaction takes longer than to answer.
  */
 export function createCallAnswers(
   database: ServiceDatabase,
@@ -107,25 +107,46 @@ export function createCallAnswers(
   }
 
   /** All that is read for calls: a data set that is replaced meanwhile is seen whole, as it was or as it is. */
-  const readTogether = database.transaction((calls: readonly AskedCall[], now: number) => {
+  function readWithin(calls: readonly AskedCall[], now: number): (ReadAnswer | Refusal | Failure)[] {
     version.read();
     const authenticate = beginAuthentication();
     const check = charges.checks(now);
     return calls.map((asked) => readCall(asked, now, authenticate, check));
-  });
+  }
 
   function readAll(calls: readonly AskedCall[], now: number): (ReadAnswer | Failure)[] {
-    let read = readTogether(calls, now);
+    let read = readWithin(calls, now);
     // What a crashed instance left pending must not stand in the way of a call.
-    if (read.some(isRefusal) && settlements.releaseGone(instance)) read = readTogether(calls, now);
+    if (read.some(isRefusal) && settlements.releaseGone(instance)) read = readWithin(calls, now);
     return read.map((found) => (isRefusal(found) ? failureOf(found) : found));
   }
 
   /** What has ended meanwhile is settled before anything is charged: what is taken back is there again. */
-  const charge = database.transaction((answered: readonly ReadAnswer[], now: number, ended: Ended) => {
-    settlements.settleWithin(ended);
+  function chargeAll(read: readonly (ReadAnswer | Failure)[], now: number, settle: () => void): (Charge | Refusal)[] {
+    const answered = read.filter((found): found is ReadAnswer => !('failure' in found));
+    // Nothing is written for calls that were refused.
+    if (answered.length === 0) return [];
+    settle();
     return charges.chargeAll(answered, now);
+  }
+
+  const readTogether = database.transaction(readAll);
+  const chargeTogether = database.transaction(chargeAll);
+  const readAndCharge = database.transaction((calls: readonly AskedCall[], now: number, settle: () => void) => {
+    const read = readAll(calls, now);
+    return { read, charged: chargeAll(read, now, settle) };
   });
+
+  /** In one transaction, because to begin and commit another takes as long as to read. */
+  function answerSmall(calls: readonly AskedCall[], now: number): Answered {
+    return onNewest((mode) => handover.settleBy((settle) => readAndCharge[mode](calls, now, settle)));
+  }
+
+  /** In two, because another process that writes should not wait for what takes its time to read. */
+  function answerLarge(calls: readonly AskedCall[], now: number): Answered {
+    const read = onNewest((mode) => readTogether[mode](calls, now));
+    return { read, charged: handover.settleBy((settle) => chargeTogether.immediate(read, now, settle)) };
+  }
 
   function paid(answered: ReadAnswer, charge: Charge | Refusal, timestamp: string): PaidAnswer | Failure {
     if ('failure' in charge) return failureOf(charge);
@@ -141,10 +162,7 @@ export function createCallAnswers(
 
   return (calls) => {
     const now = clock.now();
-    const read = readAll(calls, now);
-    const answered = read.filter((found): found is ReadAnswer => !('failure' in found));
-    // Nothing is written for calls that were refused.
-    const charged = answered.length === 0 ? [] : handover.settleBy((ended) => charge.immediate(answered, now, ended));
+    const { read, charged } = calls.some(isLarge) ? answerLarge(calls, now) : answerSmall(calls, now);
     const timestamp = timestampOf(now);
     let next = 0;
     return read.map((found, index) => {
@@ -152,6 +170,28 @@ export function createCallAnswers(
       return 'failure' in found ? found : paid(found, charged[next++]!, timestamp);
     });
   };
+}
+
+/** Whether a call's answer takes so long to make that it is made by itself. */
+export function isLarge({ asked }: AskedCall): boolean {
+  return asked.kind === 'enterprise';
+}
+
+/** Makes a transaction that reads and may then write. What only reads keeps nobody from writing; where another process has
+ * written since it began, SQLite refuses its first write, and it is made again as one beside which nobody writes. */
+function onNewest<Result>(transaction: (mode: 'deferred' | 'immediate') => Result): Result {
+  try {
+    return transaction('deferred');
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'SQLITE_BUSY_SNAPSHOT') throw error;
+    return transaction('immediate');
+  }
+}
+
+/** What was found for each call, and in the same order what became of the charges of those that are answered. */
+interface Answered {
+  readonly read: readonly (ReadAnswer | Failure)[];
+  readonly charged: readonly (Charge | Refusal)[];
 }
 
 /** An answer that was read and is not charged yet. */

@@ -1,24 +1,28 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Ended, Settlements } from '../accounts/settlements.ts';
+import type { Settlements } from '../accounts/settlements.ts';
 
 /** Watches the responses whose charges are pending, and settles each by how its response ended. */
 export interface Handover {
   /** To be called before the response is sent; `socket` is the request's. */
   watch(response: ServerResponse, socket: Socket, charge: number): void;
-  /** Has what has ended settled by a transaction that is about to be made. When it fails, they are settled later. */
-  settleBy<Result>(transaction: (ended: Ended) => Result): Result;
+  /** Lets a transaction that is about to be made settle what has ended. When it fails or does not, that is settled later. */
+  settleBy<Result>(transaction: (settle: () => void) => Result): Result;
   /** Settles what has ended, and takes back what has not. */
   close(): void;
 }
+
+/** How long what has ended waits for a transaction that charges calls, before it gets one of its own: under load the next
+ * calls come sooner than that. */
+const SETTLE_MS = 5;
 
 /** How long to wait with charges that could not be settled, because another process holds the database. */
 const RETRY_MS = 500;
 
 /**
- * Makes the watch over responses. Those that have ended are settled by the transaction that charges the calls of the next
- * turn of the event loop; when there is none, by one of their own right after it. They do not wait any longer: if the
- * process died, charges whose answers have arrived would be lost.
+ * Makes the watch over responses. Those that have ended are settled by the transaction that charges the next calls; when
+ * there are none within 5 ms, by one of their own. They do not wait any longer: if the process died, charges whose answers
+ * have arrived would be lost. More than one a connection is never lost, because its next charge settles the one before.
  */
 export function createHandover(settlements: Settlements, onError: (error: unknown) => void): Handover {
   const open = new Set<number>();
@@ -29,14 +33,24 @@ export function createHandover(settlements: Settlements, onError: (error: unknow
   let scheduled = false;
 
   function settleEnded(): void {
-    if (delivered.length + undelivered.length > 0) settleBy(settlements.settle);
+    if (delivered.length + undelivered.length === 0) return;
+    settlements.settle({ delivered, undelivered });
+    forgetEnded();
   }
 
-  function settleBy<Result>(transaction: (ended: Ended) => Result): Result {
-    const result = transaction({ delivered, undelivered });
+  function settleBy<Result>(transaction: (settle: () => void) => Result): Result {
+    let settled = false;
+    const result = transaction(() => {
+      settlements.settleWithin({ delivered, undelivered });
+      settled = true;
+    });
+    if (settled) forgetEnded();
+    return result;
+  }
+
+  function forgetEnded(): void {
     delivered = [];
     undelivered = [];
-    return result;
   }
 
   function trySettling(): void {
@@ -55,8 +69,7 @@ export function createHandover(settlements: Settlements, onError: (error: unknow
     (whole ? delivered : undelivered).push(charge);
     if (scheduled) return;
     scheduled = true;
-    // The calls of the next turn are answered at its end, with the first of these; the second comes when they have been.
-    setImmediate(() => setImmediate(trySettling));
+    setTimeout(trySettling, SETTLE_MS).unref();
   }
 
   function chargesOn(socket: Socket): Set<number> {

@@ -5,7 +5,7 @@ import { PerilbookError } from '../../errors.ts';
 import { enterInstance, forgetGoneInstances } from '../accounts/instances.ts';
 import { createSettlements } from '../accounts/settlements.ts';
 import type { ServiceDatabase } from '../data/database.ts';
-import { type AnswerOptions, createCallAnswers } from './answer-call.ts';
+import { type AnswerOptions, createCallAnswers, isLarge } from './answer-call.ts';
 import { createCallBatches } from './call-batches.ts';
 import { createHandover } from './handover.ts';
 import { addRoutes } from './routes.ts';
@@ -65,7 +65,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   try {
     const answerCall = createCallBatches(
       createCallAnswers(database, clock, settlements, handover, instance.id, options),
-      ({ asked }) => asked.kind === 'enterprise',
+      isLarge,
     );
     app = createWebServer(clock, onError, options.limits);
     addRoutes(app, database, clock, answerCall, handover);
