@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usage } from '../../src/service/accounts/usage.ts';
-import { deliveries, info, pathTo, point, setUp, subscriptionOf } from '../service/small-world.ts';
+import { deliveries, info, pathTo, point, type SetupOptions, setUp, subscriptionOf } from '../service/small-world.ts';
 
 const PATH = pathTo('/v1/drought/risk');
 
@@ -73,12 +73,9 @@ test('a header that comes byte by byte meets the time-out, while others are answ
   for (const answer of slow) assert.match(answer, /^HTTP\/1\.1 408 /);
 });
 
-test('readers of one byte at a time do not keep others waiting, are not charged, and take a bounded memory', {
-  timeout: 60_000,
-}, async (t) => {
-  const SIZE = 16_000_000;
-  const READERS = 6;
-  const { service, key, single, database, clock } = await setUp(t, {
+/** A world in which hail is answered with so many bytes, by a service that cuts who has not moved for a second. */
+function withHailOf(size: number): SetupOptions {
+  return {
     subscription: subscriptionOf(1_000, 1_000),
     deliveries: [
       ...deliveries().filter((delivery) => delivery.kind !== 'records' || delivery.feed !== 'hail'),
@@ -86,11 +83,40 @@ test('readers of one byte at a time do not keep others waiting, are not charged,
         kind: 'records',
         feed: 'hail',
         info: info('records:hail'),
-        records: [point(-99.751, 40.251, { text: 'x'.repeat(SIZE) })],
+        records: [point(-99.751, 40.251, { text: 'x'.repeat(size) })],
       },
     ],
     service: { limits: { idleTimeout: 1_000 } },
-  });
+  };
+}
+
+test('who sends requests without waiting and does not read is held one answer, and charged none', {
+  timeout: 60_000,
+}, async (t) => {
+  const SIZE = 16_000_000;
+  const { service, key, single, database, clock } = await setUp(t, withHailOf(SIZE));
+  assert.equal((await single()).status, 200);
+  const before = process.memoryUsage().rss;
+  const socket = await connected(t, service.port);
+  socket.pause();
+  socket.write(`GET ${pathTo('/v1/hail/risk')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`.repeat(200));
+  const used = () => usage(database, 'tester', clock.now()).totalCredits;
+  for (let tries = 0; used() === 1 && tries < 200; tries++) await sleep(10);
+  for (let i = 0; i < 50; i++) assert.equal((await single()).status, 200);
+  assert.equal(used(), 52);
+  const grown = process.memoryUsage().rss - before;
+  t.diagnostic(`200 requests for ${SIZE} bytes each, ${Math.round(grown / 1e6)} MB more`);
+  assert.ok(grown < SIZE * 4 + 100e6, `${grown} bytes more`);
+  for (let tries = 0; used() > 51 && tries < 100; tries++) await sleep(100);
+  assert.equal(used(), 51);
+});
+
+test('readers of one byte at a time do not keep others waiting, are not charged, and take a bounded memory', {
+  timeout: 60_000,
+}, async (t) => {
+  const SIZE = 16_000_000;
+  const READERS = 6;
+  const { service, key, single, database, clock } = await setUp(t, withHailOf(SIZE));
   const before = process.memoryUsage().rss;
   const begun: Promise<void>[] = [];
   for (let i = 0; i < READERS; i++) {

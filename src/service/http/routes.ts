@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { HEADERS } from '../../contract/headers.ts';
@@ -22,6 +24,7 @@ export function addRoutes(
     asked: AskedCall['asked'],
   ): Promise<FastifyReply> {
     const { socket } = request.raw;
+    if (isQueued(reply.raw)) await once(reply.raw, 'socket');
     // Who has left is not charged, and the end of the connection would not be heard any more.
     if (socket.destroyed) return reply.hijack();
     const key = request.headers[HEADERS.key];
@@ -53,4 +56,12 @@ export function addRoutes(
     document ??= openApiDocument();
     return reply.send(document);
   });
+}
+
+/**
+ * Whether answers to earlier requests on the same connection have not left yet; when they have, Node gives the response
+ * the socket. Who sends requests without waiting and does not read is held one answer, and is charged none behind it.
+ */
+function isQueued(response: ServerResponse): boolean {
+  return response.socket === null;
 }
