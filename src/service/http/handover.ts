@@ -21,8 +21,9 @@ const RETRY_MS = 500;
 
 /**
  * Makes the watch over responses. Those that have ended are settled by the transaction that charges the next calls; when
- * there are none within 5 ms, by one of their own. They do not wait any longer: if the process died, charges whose answers
- * have arrived would be lost. More than one a connection is never lost, because its next charge settles the one before.
+ * there are none within 5 ms, by one of their own; what did not arrive is taken back at once. They do not wait any longer: if
+ * the process died, charges whose answers have arrived would be lost. More than one a connection is never lost, because its
+ * next charge settles the one before.
  */
 export function createHandover(settlements: Settlements, onError: (error: unknown) => void): Handover {
   const open = new Set<number>();
@@ -30,7 +31,9 @@ export function createHandover(settlements: Settlements, onError: (error: unknow
   const openOn = new WeakMap<Socket, Set<number>>();
   let delivered: number[] = [];
   let undelivered: number[] = [];
-  let scheduled = false;
+  let settling: NodeJS.Timeout | null = null;
+  // Whether the last try failed: then there is no other before its time.
+  let failed = false;
 
   function settleEnded(): void {
     if (delivered.length + undelivered.length === 0) return;
@@ -54,22 +57,32 @@ export function createHandover(settlements: Settlements, onError: (error: unknow
   }
 
   function trySettling(): void {
-    scheduled = false;
+    clearTimeout(settling ?? undefined);
+    settling = null;
+    failed = false;
     try {
       settleEnded();
     } catch (error) {
       onError(error);
-      scheduled = true;
-      setTimeout(trySettling, RETRY_MS).unref();
+      failed = true;
+      settling = setTimeout(trySettling, RETRY_MS).unref();
     }
   }
 
   function end(charge: number, whole: boolean): void {
     if (!open.delete(charge)) return;
-    (whole ? delivered : undelivered).push(charge);
-    if (scheduled) return;
-    scheduled = true;
-    setTimeout(trySettling, SETTLE_MS).unref();
+    if (whole) {
+      delivered.push(charge);
+      settling ??= setTimeout(trySettling, SETTLE_MS).unref();
+    } else {
+      undelivered.push(charge);
+      // What nobody got does not stand in the way of another call.
+      setImmediate(takeBack);
+    }
+  }
+
+  function takeBack(): void {
+    if (undelivered.length > 0 && !failed) trySettling();
   }
 
   function chargesOn(socket: Socket): Set<number> {
