@@ -26,6 +26,14 @@ export function cellStatements(database: Database.Database, texts: StoredTexts, 
   const packer = new FieldPacker(texts);
   const span = newAnswerSpan();
 
+  /** Where so many fields of the answer end. They must end where it says, or they would be read as what they are not. */
+  function endOf(bytes: Buffer, fields: number): number {
+    const to = packer.skip(bytes, span.from, fields);
+    // Not a number, where a text's own length is damaged.
+    if (!(fields === span.width ? to === span.to : to >= span.from && to <= span.to)) throw damagedCell();
+    return to;
+  }
+
   function unpack(bytes: Buffer, failuresText: string | null): CellRecord {
     const answers = new Map<TopicSlug, Answer>();
     span.to = 0;
@@ -35,6 +43,7 @@ export function cellStatements(database: Database.Database, texts: StoredTexts, 
       if (!isTopicSlug(topic)) continue;
       const width = widthOf(topic);
       if (width !== null && span.width !== width) continue;
+      endOf(bytes, span.width);
       answers.set(topic, { topic, asOf: span.asOf, fields: packer.unpack(bytes, span.from, span.width) });
     }
     return { answers, failures: unpackFailures(failuresText) };
@@ -72,9 +81,7 @@ export function cellStatements(database: Database.Database, texts: StoredTexts, 
         const { freshSince, fields } = wanted[index]!;
         const width = widths[index]!;
         if (span.asOf < freshSince || span.width < fields || (width !== null && span.width !== width)) return null;
-        const to = span.width === fields ? span.to : packer.skip(bytes, span.from, fields);
-        // Not a number, where a field's own length is damaged.
-        if (!(to <= span.to)) throw damagedCell();
+        const to = endOf(bytes, fields);
         froms[index] = span.from;
         tos[index] = to;
         size += to - span.from;
@@ -101,7 +108,7 @@ export function cellStatements(database: Database.Database, texts: StoredTexts, 
   ): void {
     if (answers.length === 0 && failures.length === 0) return;
     const known = select.get(source, lat7, lng7);
-    const packedFailures: PackedFailures = known?.[2] ? JSON.parse(known[2]) : {};
+    const packedFailures: PackedFailures = known?.[2] ? parsedFailures(known[2]) : {};
     const added = new Map(answers.map((answer) => [texts.ensure(answer.topic), answer]));
     const parts: Buffer[] = [];
     span.to = 0;
@@ -126,8 +133,16 @@ export function cellStatements(database: Database.Database, texts: StoredTexts, 
 function unpackFailures(text: string | null): Map<TopicSlug, Failure> {
   const failures = new Map<TopicSlug, Failure>();
   if (text === null) return failures;
-  for (const [topic, [reason, note, at]] of Object.entries(JSON.parse(text) as PackedFailures)) {
+  for (const [topic, [reason, note, at]] of Object.entries(parsedFailures(text))) {
     if (isTopicSlug(topic)) failures.set(topic, { reason, note, at });
   }
   return failures;
+}
+
+function parsedFailures(text: string): PackedFailures {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw damagedCell();
+  }
 }

@@ -40,7 +40,9 @@ export function newAnswerSpan(): AnswerSpan {
 /** Finds the answer behind `span`, or the first where `span.to` is 0; false behind the last one. @throws STORE_UNUSABLE */
 export function nextAnswer(bytes: Buffer, span: AnswerSpan): boolean {
   const at = span.to;
-  if (at + HEADER_BYTES > bytes.length) return false;
+  if (at === bytes.length) return false;
+  // Less than a header is no end: what lies there would be taken for missing, and bought again.
+  if (at + HEADER_BYTES > bytes.length) throw damagedCell();
   span.start = at;
   span.slug = bytes[at]! | (bytes[at + 1]! << 8);
   span.asOf = uint32(bytes, at + 2) + (bytes[at + 6]! | (bytes[at + 7]! << 8)) * 2 ** 32;
@@ -55,7 +57,7 @@ export function nextAnswer(bytes: Buffer, span: AnswerSpan): boolean {
 export function damagedCell(): PerilbookError {
   return new PerilbookError(
     'STORE_UNUSABLE',
-    'The store is damaged: the answers of a cell end before their end',
+    'The store is damaged: the answers of a cell are not as they were written',
     'Put back a copy of the store, or name another file with --store: its answers are then bought again.',
   );
 }
