@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { PerilbookError } from '../errors.ts';
-import { checkOutput, openOutput } from '../rows/output-file.ts';
+import { checkOutput, openOutput, writeWhole } from '../rows/output-file.ts';
 import type { Prepared } from './prepare.ts';
 import type { CellTable } from './scan/cell-table.ts';
 import type { Job } from './settings/settings.ts';
@@ -65,13 +65,7 @@ export function approvablePlan(prepared: Prepared, now: number): ApprovedPlan {
 export async function writePlan(file: string, plan: ApprovedPlan, job: Job): Promise<void> {
   await checkOutput(file, job.input, [job.store]);
   const output = await openOutput(file, null);
-  try {
-    await output.write(Buffer.from(`${JSON.stringify(plan, null, 2)}\n`));
-    await output.commit();
-  } catch (error) {
-    await output.discard();
-    throw error;
-  }
+  await writeWhole(output, undefined, () => output.write(Buffer.from(`${JSON.stringify(plan, null, 2)}\n`)));
 }
 
 /** Reads an approved plan. @throws PLAN_MISMATCH when the file is none */

@@ -1,13 +1,14 @@
 import type { Writable } from 'node:stream';
-import { PerilbookError } from '../errors.ts';
 import { type CsvBatch, CUT_WIDTH, csvBatches, cutRecord } from './csv-batches.ts';
 import { type CsvOptions, type Dialect, readDialect } from './csv-dialect.ts';
 import { encodingToWrite } from './csv-encoding.ts';
 import { type SuffixWriter, suffixWriter } from './csv-suffix.ts';
+import { checkCount, filledRows } from './filled-rows.ts';
 import { type ByteGatherer, gatherBytes } from './gather-bytes.ts';
 import type { InputFile } from './input-file.ts';
 import { keptSuffixes } from './kept-suffixes.ts';
 import { openMatchingOutput } from './matching-output.ts';
+import { writeWhole } from './output-file.ts';
 import type { Book, Row, WriteRequest, WriteResult } from './port.ts';
 
 /** Opens a CSV file behind the port. `stdout` takes an output named `-`. */
@@ -45,7 +46,7 @@ async function writeRows(
   const addKept = keptSuffixes(addSuffix);
   const joint = jointOf(delimiter, request);
   const output = await openMatchingOutput(request.output, input, stdout, request.signal);
-  try {
+  const written = await writeWhole(output, request.signal, async () => {
     const gathered = gatherBytes((bytes) => output.write(bytes));
     addHeader(gathered, input.head, dialect, request, suffixWriter(style));
     let rows = 0;
@@ -58,26 +59,16 @@ async function writeRows(
         checkCount(count, filled.keys);
         addBatch(gathered, batch, joint, (row) => addKept(row, filled, gathered));
       } else {
-        const filled = count === 0 ? [] : await request.fill(batch.rows);
-        checkCount(count, filled);
+        const filled = count === 0 ? [] : await filledRows(request, batch.rows);
         addBatch(gathered, batch, joint, (row) => addSuffix(filled[row]!, gathered));
       }
       rows += count;
       await gathered.flushIfFull();
     }
     await gathered.finish();
-    request.signal?.throwIfAborted();
-    await output.commit();
-    return { rows, bytes: output.written() };
-  } catch (error) {
-    await output.discard();
-    throw error;
-  }
-}
-
-function checkCount(rows: number, given: { readonly length: number }): void {
-  if (given.length === rows) return;
-  throw new PerilbookError('BUG', `${rows} rows were given ${given.length} answers`, 'Please report this.');
+    return rows;
+  });
+  return { rows: written, bytes: output.written() };
 }
 
 /** The bytes of a batch with each suffix set in where its record ends; line ends and blank lines are copied with the rest. */

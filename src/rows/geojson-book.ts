@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { PerilbookError } from '../errors.ts';
+import { filledRows } from './filled-rows.ts';
 import { type ByteGatherer, gatherBytes } from './gather-bytes.ts';
 import type { InputFile } from './input-file.ts';
 import { openMatchingOutput } from './matching-output.ts';
@@ -8,6 +9,7 @@ import { isObject, type JsonColumn, jsonColumns, jsonText } from './ndjson-colum
 import { parseObject } from './ndjson-parse.ts';
 import { listElements, NotJson, objectMembers, skipSpace } from './ndjson-scan.ts';
 import { memberTexts, withMembers } from './ndjson-write.ts';
+import { writeWhole } from './output-file.ts';
 import type { PartedBook } from './parquet-book.ts';
 import type { Row, WriteRequest, WriteResult } from './port.ts';
 
@@ -169,12 +171,12 @@ async function writeFeatures(
 ): Promise<WriteResult> {
   const names = request.added.map(({ name }) => name);
   const output = await openMatchingOutput(request.output, input, stdout, request.signal);
-  try {
+  const rows = await writeWhole(output, request.signal, async () => {
     const gathered = gatherBytes((written) => output.write(written));
     let copied = 0;
     for (let from = 0; from < features.length; from += ROWS_A_BATCH) {
       request.signal?.throwIfAborted();
-      const filled = await request.fill(rowsOf(request.columns, from));
+      const filled = await filledRows(request, rowsOf(request.columns, from));
       for (const [i, fields] of filled.entries()) {
         const feature = features[from + i]!;
         gathered.addBytes(bytes, copied, feature.from);
@@ -185,13 +187,9 @@ async function writeFeatures(
     }
     gathered.addBytes(bytes, copied, bytes.length);
     await gathered.finish();
-    request.signal?.throwIfAborted();
-    await output.commit();
-    return { rows: features.length, bytes: output.written() };
-  } catch (error) {
-    await output.discard();
-    throw error;
-  }
+    return features.length;
+  });
+  return { rows, bytes: output.written() };
 }
 
 /** The feature with more properties; where it has none they are made. */

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { PerilbookError } from '../errors.ts';
+import { filledRows } from './filled-rows.ts';
 import { type ByteGatherer, gatherBytes } from './gather-bytes.ts';
 import type { InputFile } from './input-file.ts';
 import { openMatchingOutput } from './matching-output.ts';
@@ -7,6 +7,7 @@ import { type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
 import { type LineBatch, lineBatches } from './ndjson-lines.ts';
 import { parseObject } from './ndjson-parse.ts';
 import { memberTexts, type Piece, withMembers } from './ndjson-write.ts';
+import { writeWhole } from './output-file.ts';
 import type { PartedBook } from './parquet-book.ts';
 import type { Row, WriteRequest, WriteResult } from './port.ts';
 
@@ -85,19 +86,12 @@ async function writeRows(
   const dropped = new Set(columns.slice(request.dropFrom ?? columns.length).map(({ name }) => name));
   const names = request.added.map(({ name }) => name);
   const output = await openMatchingOutput(request.output, input, stdout, request.signal);
-  try {
+  const rows = await writeWhole(output, request.signal, async () => {
     const gathered = gatherBytes((bytes) => output.write(bytes));
     let count = 0;
     for await (const batch of lineBatches(input, request.signal)) {
       const rows = rowsOf(batch, wanted, count);
-      const filled = rows.length === 0 ? [] : await request.fill(rows);
-      if (filled.length !== rows.length) {
-        throw new PerilbookError(
-          'BUG',
-          `${rows.length} rows were given ${filled.length} answers`,
-          'Please report this.',
-        );
-      }
+      const filled = rows.length === 0 ? [] : await filledRows(request, rows);
       let copied = batch.from;
       for (const [i, row] of rows.entries()) {
         // What is no object has no place to put anything: it stays as it is.
@@ -113,13 +107,9 @@ async function writeRows(
       await gathered.flushIfFull();
     }
     await gathered.finish();
-    request.signal?.throwIfAborted();
-    await output.commit();
-    return { rows: count, bytes: output.written() };
-  } catch (error) {
-    await output.discard();
-    throw error;
-  }
+    return count;
+  });
+  return { rows, bytes: output.written() };
 }
 
 /** Adds old bytes and new texts in their order. */

@@ -57,6 +57,26 @@ export async function openOutput(
   return streamOutput(stdout, signal);
 }
 
+/**
+ * Writes an output whole or not at all: what `write` has written gets its name when it is done; when it fails or is
+ * interrupted, everything is left as it was.
+ */
+export async function writeWhole<Result>(
+  output: OutputFile,
+  signal: AbortSignal | undefined,
+  write: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await write();
+    signal?.throwIfAborted();
+    await output.commit();
+    return result;
+  } catch (error) {
+    await output.discard();
+    throw error;
+  }
+}
+
 async function openFile(output: string, input: InputIdentity | null): Promise<OutputFile> {
   try {
     const target = await resolveLinks(output);

@@ -2,13 +2,14 @@ import { extname } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Field } from '../contract/answer.ts';
 import { suffixWriter } from './csv-suffix.ts';
+import { filledRows } from './filled-rows.ts';
 import { gatherBytes } from './gather-bytes.ts';
 import type { InputFile } from './input-file.ts';
 import { openMatchingOutput } from './matching-output.ts';
 import { jsonLine } from './ndjson-write.ts';
+import { writeWhole } from './output-file.ts';
 import type { PartedBook } from './parquet-book.ts';
 import { writeNewParquet } from './parquet-new.ts';
-import { filledRows } from './parquet-write.ts';
 import type { Book, Row, WriteRequest, WriteResult } from './port.ts';
 
 type TextFormat = 'csv' | 'tsv' | 'ndjson';
@@ -88,7 +89,7 @@ async function writeText(
 ): Promise<WriteResult> {
   const names = [...table.names, ...request.added.map(({ name }) => name)];
   const output = await openMatchingOutput(request.output, input, stdout, request.signal);
-  try {
+  const rows = await writeWhole(output, request.signal, async () => {
     const gathered = gatherBytes((bytes) => output.write(bytes));
     const add = lineWriter(format, names, table.names.length);
     const put = (fields: readonly Field[], write = add) => {
@@ -105,13 +106,9 @@ async function writeText(
       await gathered.flushIfFull();
     }
     await gathered.finish();
-    request.signal?.throwIfAborted();
-    await output.commit();
-    return { rows: count, bytes: output.written() };
-  } catch (error) {
-    await output.discard();
-    throw error;
-  }
+    return count;
+  });
+  return { rows, bytes: output.written() };
 }
 
 function lineWriter(

@@ -1,12 +1,13 @@
 import type { Writable } from 'node:stream';
 import type { Field } from '../contract/answer.ts';
-import { type InputIdentity, openOutput } from './output-file.ts';
+import { checkCount, filledRows } from './filled-rows.ts';
+import { type InputIdentity, openOutput, writeWhole } from './output-file.ts';
 import { type AddedChunks, schemaElement } from './parquet-edit.ts';
 import { binary, i32, i64, list, struct } from './parquet-fields.ts';
 import type { TextTable } from './parquet-mixed.ts';
 import { gatherFields } from './parquet-store.ts';
 import { THRIFT, type ThriftStruct } from './parquet-thrift.ts';
-import { checkCount, filledRows, type ParquetSink, parquetSink } from './parquet-write.ts';
+import { type ParquetSink, parquetSink } from './parquet-write.ts';
 import type { AddedColumn, KeyedRows, WriteRequest, WriteResult } from './port.ts';
 
 const ROWS_A_GROUP = 65_536;
@@ -24,7 +25,7 @@ export async function writeNewParquet(
   stdout?: Writable,
 ): Promise<WriteResult> {
   const output = await openOutput(request.output, identity, stdout, request.signal);
-  try {
+  return writeWhole(output, request.signal, async () => {
     const sink = parquetSink(output);
     await sink.write(Buffer.from('PAR1'));
     const columns = distinctNames(table.names, request.added);
@@ -47,13 +48,8 @@ export async function writeNewParquet(
     }
     await endGroup();
     await sink.finish(newFooter([...columns, ...request.added], rowsInAll, groups));
-    request.signal?.throwIfAborted();
-    await output.commit();
     return { rows: rowsInAll, bytes: sink.position() };
-  } catch (error) {
-    await output.discard();
-    throw error;
-  }
+  });
 }
 
 /** Gathers one row group after the other. */

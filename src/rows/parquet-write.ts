@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
-import { PerilbookError } from '../errors.ts';
+import { checkCount, filledRows } from './filled-rows.ts';
 import { gatherBytes } from './gather-bytes.ts';
 import type { InputPass } from './input-file.ts';
-import { type OutputFile, openOutput } from './output-file.ts';
+import { type OutputFile, openOutput, writeWhole } from './output-file.ts';
 import { encodeChunk } from './parquet-chunk.ts';
 import { type BookColumn, fieldsKept } from './parquet-columns.ts';
 import { type AddedChunks, editFooter, keptBody } from './parquet-edit.ts';
@@ -14,7 +14,7 @@ import { newScratch } from './parquet-scratch.ts';
 import { type FieldStore, gatherFields } from './parquet-store.ts';
 import type { ThriftStruct } from './parquet-thrift.ts';
 import { writeThrift } from './parquet-thrift-write.ts';
-import type { Row, WriteRequest, WriteResult } from './port.ts';
+import type { WriteRequest, WriteResult } from './port.ts';
 
 const BYTES_A_COPY = 1024 * 1024;
 const ROWS_A_BATCH = 4096;
@@ -31,64 +31,54 @@ export async function writeParquet(
   stdout?: Writable,
 ): Promise<WriteResult> {
   const output = await openOutput(request.output, file.input.identity, stdout, request.signal);
-  const pass = await file.input.startPass().catch(async (error: unknown) => {
-    await output.discard();
-    throw error;
-  });
-  try {
-    const sink = parquetSink(output);
-    const kept = fieldsKept(columns, request.dropFrom);
-    await copyBody(pass, keptBody(file, kept), sink, request.signal);
-    const { fillKeyed } = request;
-    const wanted = request.columns.map((index) => columns[index]!);
-    const addedTo: AddedChunks[] = [];
-    const gathered = gatherFields(
-      request.added,
-      file.rowGroups.reduce((most, group) => Math.max(most, group.rows), 0),
-    );
-    let firstRow = 0;
-    for (const group of file.rowGroups) {
-      if (fillKeyed) {
-        for (let done = 0; done < group.rows; done += ROWS_A_BATCH) {
-          request.signal?.throwIfAborted();
-          const count = Math.min(ROWS_A_BATCH, group.rows - done);
-          const filled = await fillKeyed(count);
-          checkCount(count, filled.keys);
-          gathered.addKeyed(filled);
-        }
-      } else {
-        for await (const rows of rowsOfGroup(file, pass, group, firstRow, wanted)) {
-          request.signal?.throwIfAborted();
-          for (const fields of await filledRows(request, rows)) gathered.add(fields);
-        }
-      }
-      firstRow += group.rows;
-      addedTo.push(await sink.addChunks(gathered.take()));
+  return writeWhole(output, request.signal, async () => {
+    const pass = await file.input.startPass();
+    try {
+      return await writeParts(file, columns, request, pass, parquetSink(output));
+    } finally {
+      await pass.close();
     }
-    await sink.finish(editFooter(file, kept, request.added, addedTo));
-    await pass.assertSame();
-    request.signal?.throwIfAborted();
-    await output.commit();
-    return { rows: file.rows, bytes: sink.position() };
-  } catch (error) {
-    await output.discard();
-    throw error;
-  } finally {
-    await pass.close();
+  });
+}
+
+async function writeParts(
+  file: ParquetFile,
+  columns: readonly BookColumn[],
+  request: WriteRequest,
+  pass: InputPass,
+  sink: ParquetSink,
+): Promise<WriteResult> {
+  const kept = fieldsKept(columns, request.dropFrom);
+  await copyBody(pass, keptBody(file, kept), sink, request.signal);
+  const { fillKeyed } = request;
+  const wanted = request.columns.map((index) => columns[index]!);
+  const addedTo: AddedChunks[] = [];
+  const gathered = gatherFields(
+    request.added,
+    file.rowGroups.reduce((most, group) => Math.max(most, group.rows), 0),
+  );
+  let firstRow = 0;
+  for (const group of file.rowGroups) {
+    if (fillKeyed) {
+      for (let done = 0; done < group.rows; done += ROWS_A_BATCH) {
+        request.signal?.throwIfAborted();
+        const count = Math.min(ROWS_A_BATCH, group.rows - done);
+        const filled = await fillKeyed(count);
+        checkCount(count, filled.keys);
+        gathered.addKeyed(filled);
+      }
+    } else {
+      for await (const rows of rowsOfGroup(file, pass, group, firstRow, wanted)) {
+        request.signal?.throwIfAborted();
+        for (const fields of await filledRows(request, rows)) gathered.add(fields);
+      }
+    }
+    firstRow += group.rows;
+    addedTo.push(await sink.addChunks(gathered.take()));
   }
-}
-
-/** Asks for the fields of some rows, and checks that each row got its own. */
-export async function filledRows(request: WriteRequest, rows: readonly Row[]) {
-  const filled = await request.fill(rows);
-  checkCount(rows.length, filled);
-  return filled;
-}
-
-/** Throws unless each row was given its own. */
-export function checkCount(rows: number, given: { readonly length: number }): void {
-  if (given.length === rows) return;
-  throw new PerilbookError('BUG', `${rows} rows were given ${given.length} answers`, 'Please report this.');
+  await sink.finish(editFooter(file, kept, request.added, addedTo));
+  await pass.assertSame();
+  return { rows: file.rows, bytes: sink.position() };
 }
 
 async function copyBody(pass: InputPass, end: number, sink: ParquetSink, signal?: AbortSignal): Promise<void> {
