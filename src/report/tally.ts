@@ -4,24 +4,13 @@ import { type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { countyAt } from '../geo/us-counties.ts';
 import { Concentration } from './concentration.ts';
-import type { Figures } from './figures.ts';
+import type { CellFigure, Figures } from './figures.ts';
 import { binningOf } from './map/bins.ts';
 import { type Frame, frameOf, place, project } from './map/frame.ts';
 import { MapBins } from './map/map-bins.ts';
 import { HIGH, HIGHEST, type Scale, scaleOf, VERY_HIGH } from './scales.ts';
 import { Sums } from './sums.ts';
 import { WorstList } from './worst-list.ts';
-
-/** A cell of the book with all rows in it: what the output file says of them. */
-export interface CellFigure {
-  readonly number: number;
-  readonly location: Location;
-  readonly rows: number;
-  /** The sum of the rows' values; 0 where the job names no value. */
-  readonly value: number;
-  /** Status, note and time, then the topics' columns: as they stand in the output. */
-  readonly fields: readonly Field[];
-}
 
 /** What must be known of a book before its cells are counted. */
 export interface TallyOf {

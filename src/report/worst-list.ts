@@ -1,8 +1,7 @@
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { County } from '../geo/us-counties.ts';
-import type { WorstLocation } from './figures.ts';
+import type { CellFigure, WorstLocation } from './figures.ts';
 import { HIGH, VERY_HIGH } from './scales.ts';
-import type { CellFigure } from './tally.ts';
 
 const KEPT = 100;
 

@@ -10,7 +10,8 @@ import { jsonLine } from './ndjson-write.ts';
 import { writeWhole } from './output-file.ts';
 import type { PartedBook } from './parquet-book.ts';
 import { writeNewParquet } from './parquet-new.ts';
-import type { Book, Row, WriteRequest, WriteResult } from './port.ts';
+import type { Book, WriteRequest, WriteResult } from './port.ts';
+import { type TextTable, textTable } from './text-table.ts';
 
 type TextFormat = 'csv' | 'tsv' | 'ndjson';
 
@@ -44,36 +45,6 @@ export function mixedBook(book: Book | PartedBook, input: InputFile, stdout?: Wr
       const table = textTable(book, request);
       if (format === 'parquet') return await writeNewParquet(table, request, input.identity, stdout);
       return await writeText(table, request, input, format, stdout);
-    },
-  };
-}
-
-/** The rows of a book as texts, each with what `fill` needs of it. */
-export interface TextTable {
-  readonly names: readonly string[];
-  readonly batches: () => AsyncGenerator<{
-    readonly texts: readonly (readonly string[])[];
-    readonly rows: readonly Row[];
-  }>;
-}
-
-function textTable(book: Book | PartedBook, request: WriteRequest): TextTable {
-  const { dropFrom } = request;
-  const columns = request.fillKeyed ? [] : request.columns;
-  const whole = 'wholeColumns' in book ? book.wholeColumns : [...book.columns.keys()];
-  const kept = whole.filter((index) => index < (dropFrom ?? book.columns.length));
-  return {
-    names: kept.map((index) => book.columns[index]!),
-    async *batches() {
-      for await (const read of book.read([...kept, ...columns])) {
-        if (columns.length === 0) {
-          yield { texts: read.map((row) => row.fields), rows: read };
-          continue;
-        }
-        const texts = read.map((row) => row.fields.slice(0, kept.length));
-        const rows = read.map((row): Row => ({ ...row, fields: row.fields.slice(kept.length) }));
-        yield { texts, rows };
-      }
     },
   };
 }

@@ -4,11 +4,11 @@ import { checkCount, filledRows } from './filled-rows.ts';
 import { type InputIdentity, openOutput, writeWhole } from './output-file.ts';
 import { type AddedChunks, schemaElement } from './parquet-edit.ts';
 import { binary, i32, i64, list, struct } from './parquet-fields.ts';
-import type { TextTable } from './parquet-mixed.ts';
 import { gatherFields } from './parquet-store.ts';
 import { THRIFT, type ThriftStruct } from './parquet-thrift.ts';
 import { type ParquetSink, parquetSink } from './parquet-write.ts';
 import type { AddedColumn, KeyedRows, WriteRequest, WriteResult } from './port.ts';
+import type { TextTable } from './text-table.ts';
 
 const ROWS_A_GROUP = 65_536;
 /** The batch that fills a row group goes into it whole. */

@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
-import type { Figures } from '../../src/report/figures.ts';
+import type { CellFigure, Figures } from '../../src/report/figures.ts';
 import { binningOf, HEXAGON_RADIUS, MOST_POINTS } from '../../src/report/map/bins.ts';
 import { HIGHEST, scaleOf } from '../../src/report/scales.ts';
 import { typicalClass } from '../../src/report/sums.ts';
-import { type CellFigure, Tally } from '../../src/report/tally.ts';
+import { Tally } from '../../src/report/tally.ts';
 
 const TOPICS = ['hail', 'wildfire', 'superfund'] as const;
 

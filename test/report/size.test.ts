@@ -5,8 +5,9 @@ import type { Answer, Field } from '../../src/contract/answer.ts';
 import { TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
 import { RATINGS } from '../../src/contract/values.ts';
 import type { Facts } from '../../src/report/facts.ts';
+import type { CellFigure } from '../../src/report/figures.ts';
 import { reportPage } from '../../src/report/page/page.ts';
-import { type CellFigure, Tally } from '../../src/report/tally.ts';
+import { Tally } from '../../src/report/tally.ts';
 
 const MOST_BYTES = 2_000_000;
 

@@ -1,0 +1,33 @@
+import type { PartedBook } from './parquet-book.ts';
+import type { Book, Row, WriteRequest } from './port.ts';
+
+/** The rows of a book as texts, each with what `fill` needs of it. */
+export interface TextTable {
+  readonly names: readonly string[];
+  readonly batches: () => AsyncGenerator<{
+    readonly texts: readonly (readonly string[])[];
+    readonly rows: readonly Row[];
+  }>;
+}
+
+/** Reads a book as texts, for a format that is not its own. */
+export function textTable(book: Book | PartedBook, request: WriteRequest): TextTable {
+  const { dropFrom } = request;
+  const columns = request.fillKeyed ? [] : request.columns;
+  const whole = 'wholeColumns' in book ? book.wholeColumns : [...book.columns.keys()];
+  const kept = whole.filter((index) => index < (dropFrom ?? book.columns.length));
+  return {
+    names: kept.map((index) => book.columns[index]!),
+    async *batches() {
+      for await (const read of book.read([...kept, ...columns])) {
+        if (columns.length === 0) {
+          yield { texts: read.map((row) => row.fields), rows: read };
+          continue;
+        }
+        const texts = read.map((row) => row.fields.slice(0, kept.length));
+        const rows = read.map((row): Row => ({ ...row, fields: row.fields.slice(kept.length) }));
+        yield { texts, rows };
+      }
+    },
+  };
+}
