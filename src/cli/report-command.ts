@@ -1,7 +1,7 @@
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { prepare } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
-import { checkOutput, openOutput } from '../rows/output-file.ts';
+import { checkOutput, openOutput, writeWhole } from '../rows/output-file.ts';
 import type { Flags } from './command.ts';
 import { unopenedConnection } from './connection.ts';
 import { effectsOf } from './effects.ts';
@@ -13,7 +13,8 @@ import { shownPath } from './words.ts';
 import { say, type World } from './world.ts';
 
 /** `perilbook report`: the page about a job as its latest run left it. Asks nobody, spends nothing. */
-export async function reportCommand(world: World, flags: Flags): Promise<number> {
+export async function reportCommand(world: World, given: Flags): Promise<number> {
+  const flags = withPageNamed(given);
   const job = jobOf(world, flags.job as string | undefined, flags);
   const file = reportFile(world, flags) ?? besideOutput(job, world.workingFolder);
   await checkOutput(file, job.input);
@@ -32,6 +33,13 @@ export async function reportCommand(world: World, flags: Flags): Promise<number>
   }
 }
 
+/** A page that is named by `-o` is what was meant: no book is written here, and none is called `.html`. */
+function withPageNamed(flags: Flags): Flags {
+  const { output, report, ...others } = flags;
+  const isPage = report === undefined && typeof output === 'string' && /\.html?$/i.test(output);
+  return isPage ? { ...others, report: output } : flags;
+}
+
 /** The file that `--report` names, from the working folder; null where it was not said. */
 export function reportFile(world: World, flags: Flags): string | null {
   const said = flags.report as string | undefined;
@@ -41,12 +49,7 @@ export function reportFile(world: World, flags: Flags): string | null {
 /** Writes the page whole or not at all. @throws OUTPUT_UNWRITABLE */
 export async function writeReport(world: World, file: string, page: string): Promise<void> {
   const output = await openOutput(file, null, world.stdout);
-  try {
-    await output.write(Buffer.from(page));
-    await output.commit();
-  } finally {
-    await output.discard();
-  }
+  await writeWhole(output, undefined, () => output.write(Buffer.from(page)));
 }
 
 function besideOutput({ output, name }: Job, folder: string): string {

@@ -11,11 +11,11 @@ export function runWords(
   { width, paint }: PlanStyle,
 ): { readonly facts: readonly string[]; readonly next: readonly string[] } {
   const { status, saved } = summary;
-  const counts = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
+  const statuses = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
   const pairs: (readonly [string, string])[] = [
     [
       'wrote',
-      `${summary.output === '-' ? 'stdout' : shownPath(summary.output, folder)}: ${counted(summary.rows, 'row')} (${counts.join(', ')})`,
+      `${summary.output === '-' ? 'stdout' : shownPath(summary.output, folder)}: ${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`,
     ],
     ['planned', counted(summary.credits, 'credit')],
     ['spent', counted(summary.credits_spent, 'credit')],

@@ -34,6 +34,17 @@ test('off a terminal, spending needs --yes or a budget', async (t) => {
   assert.equal((await perilbook(words, { folder })).code, 0, 'nothing is left to spend, so nothing is asked');
 });
 
+test('a book of a header alone comes back with the columns, and nothing is spent', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n');
+  const words = ['run', 'book.csv', '-t', 'radon', '--store', 'store.db', '-o', 'out.csv'];
+  const { code, stderr } = await perilbook(words, { folder });
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /wrote {4}out\.csv: 0 rows\n.*planned {2}0 credits\n/s);
+  const columns = 'hazard_status,hazard_note,hazard_as_of,radon_zone';
+  assert.ok(readFileSync(join(folder, 'out.csv'), 'utf8').startsWith(`id,lat,lng,${columns}`));
+});
+
 test('data goes to stdout only for -o -, words to stderr', async (t) => {
   const folder = temporaryFolder(t);
   provideSampleData(join(folder, 'store.db'));

@@ -59,6 +59,17 @@ test('run --report writes the page at the end of a run; report writes the same o
   }
 });
 
+test('report -o names the page where it is called so', async (t) => {
+  const folder = folderWithBook(t);
+  const words = ['report', 'book.csv', '-t', 'hail', '--store', 'store.db', '-o'];
+  const { code, stderr } = await perilbook([...words, 'mine.html'], { folder });
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /The report is in mine\.html/);
+  assert.ok(readFileSync(join(folder, 'mine.html'), 'utf8').startsWith('<!doctype html>'));
+  await perilbook([...words, 'out.csv'], { folder });
+  assert.ok(existsSync(join(folder, 'out.report.html')) && !existsSync(join(folder, 'out.csv')));
+});
+
 test('before any run the page says what is missing; nothing is bought, no service is started', async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'book.csv'), BOOK);
