@@ -14,6 +14,9 @@ const TIV_COLUMNS = [
   'timeelementvalue',
 ];
 
+/** Lists that are not of those schemes have the sum itself under this name. */
+const TIV_ITSELF = 'tiv';
+
 /** The columns whose sum is a row's value; none for the order of the file. @throws INPUT_COLUMNS */
 export function valueColumns(names: readonly string[], orderBy: OrderBy, file: string): number[] {
   if (orderBy.kind === 'file') return [];
@@ -30,10 +33,12 @@ export function valueColumns(names: readonly string[], orderBy: OrderBy, file: s
   }
   const found = names.flatMap((name, index) => (TIV_COLUMNS.includes(name.toLowerCase()) ? [index] : []));
   if (found.length > 0) return found;
+  const sum = names.findIndex((name) => name.toLowerCase() === TIV_ITSELF);
+  if (sum >= 0) return [sum];
   throw new PerilbookError(
     'INPUT_COLUMNS',
-    'order_by tiv: none of the columns BuildingTIV, OtherTIV, ContentsTIV, BITIV is there',
-    'Name the column that holds the value: order_by: {column: …}.',
+    'order_by tiv: none of the columns BuildingTIV, OtherTIV, ContentsTIV, BITIV, TIV is there',
+    'Name the column that holds the value: --order-by COLUMN, or order_by: {column: …} in the job file.',
     { file },
   );
 }
