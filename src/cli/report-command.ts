@@ -1,6 +1,7 @@
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { prepare } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
+import { extensionOf } from '../rows/compression.ts';
 import { checkOutput, openOutput, writeWhole } from '../rows/output-file.ts';
 import type { Flags } from './command.ts';
 import { unopenedConnection } from './connection.ts';
@@ -54,5 +55,5 @@ export async function writeReport(world: World, file: string, page: string): Pro
 
 function besideOutput({ output, name }: Job, folder: string): string {
   if (output === '-') return join(folder, `${name.replace(/[^\w.-]+/g, '-')}.report.html`);
-  return join(dirname(output), `${basename(output, extname(output))}.report.html`);
+  return join(dirname(output), `${basename(output, extensionOf(output))}.report.html`);
 }

@@ -1,4 +1,4 @@
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
 
 /** How a file may be compressed; found by its content, never by its name. */
 export type Compression = 'gzip' | 'zstd';
@@ -12,6 +12,12 @@ export function compressionOf(head: Buffer): Compression | null {
 }
 
 const BY_EXTENSION: Readonly<Record<string, Compression>> = { '.gz': 'gzip', '.zst': 'zstd', '.zstd': 'zstd' };
+
+/** What a file's name ends in, with what says that it is compressed: `.csv`, `.csv.gz`. */
+export function extensionOf(name: string): string {
+  const last = extname(name);
+  return last.toLowerCase() in BY_EXTENSION ? extname(basename(name, last)) + last : last;
+}
 
 /** How an output is to be compressed: as its name says, or as the input when both names end alike. */
 export function compressionOfOutput(

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { basename, extname, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { TOPICS } from '../contract/topics.ts';
 import type { JobFile } from '../job/settings/job-file.ts';
 import type { Job } from '../job/settings/settings.ts';
+import { extensionOf } from '../rows/compression.ts';
 import { type Choice, confirmation, jobFileOf } from './books/choice.ts';
 import { type Look, lookAt } from './books/look.ts';
 import { type Priced, Pricing } from './books/pricing.ts';
@@ -133,7 +134,7 @@ export class UiDesk {
   }
 
   #placeOf({ path, name }: BookEntry): JobFile {
-    return { name: basename(name, extname(name)), input: path };
+    return { name: basename(name, extensionOf(name)), input: path };
   }
 
   #jobOf(book: BookEntry, settings: JobFile): Job {

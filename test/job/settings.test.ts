@@ -158,6 +158,10 @@ test('a key file of a job file is found from any working folder', () => {
 test('the output stands beside the input, unless it is named; stdin goes to stdout', () => {
   assert.equal(job({ input: '/b/a.tar.parquet' }).output, '/b/a.tar.hazards.parquet');
   assert.equal(job({ input: '/b/noext' }).output, '/b/noext.hazards');
+  for (const compressed of ['.csv.gz', '.CSV.GZ', '.ndjson.zst', '.tsv.zstd', '.gz']) {
+    const { output, name } = job({ input: `/b/list${compressed}` });
+    assert.deepEqual([output, name], [`/b/list.hazards${compressed}`, 'list']);
+  }
   const piped = job({ input: '-' });
   assert.deepEqual([piped.input, piped.output, piped.name], ['-', '-', 'stdin']);
   assert.equal(job({ output: '-' }).output, '-');

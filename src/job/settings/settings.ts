@@ -1,7 +1,8 @@
-import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { nearestName } from '../../nearest-name.ts';
+import { extensionOf } from '../../rows/compression.ts';
 import type { OpenOptions } from '../../rows/open-book.ts';
 import { encodingNamed } from '../../rows/text-encoding.ts';
 import { type Account, accountOf, accountsOf, type ServiceSettings, serviceOf } from './accounts.ts';
@@ -105,7 +106,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
   const account = accountOf(settings, service);
   const tiers = tiersOf(settings.tiers ?? [settings.topics]);
   return {
-    name: settings.name ?? (input === '-' ? 'stdin' : basename(input, extname(input))),
+    name: settings.name ?? (input === '-' ? 'stdin' : basename(input, extensionOf(input))),
     input,
     output: outputOf(settings.output, input, surroundings.workingFolder),
     topics: tiers.at(-1)!.topics,
@@ -190,7 +191,7 @@ function outputOf(output: string | undefined, input: string, folder: string): st
   if (output === '-') return '-';
   if (output !== undefined) return resolve(folder, output);
   if (input === '-') return '-';
-  const extension = extname(input);
+  const extension = extensionOf(input);
   return join(dirname(input), `${basename(input, extension)}.hazards${extension}`);
 }
 
