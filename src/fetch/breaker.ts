@@ -13,6 +13,8 @@ export interface Breaker {
   /** Calls that were rejected as long as not one was ever answered. */
   readonly rejections: number;
   readonly everAnswered: boolean;
+  /** Whether anything was ever paid, be it of use or not. */
+  readonly everPaid: boolean;
   /** Singles in a row, by topic, that found the topic unavailable. */
   readonly unavailable: ReadonlyMap<TopicSlug, number>;
 }
@@ -23,6 +25,7 @@ export const HEALTHY: Breaker = {
   failingTopics: new Set(),
   rejections: 0,
   everAnswered: false,
+  everPaid: false,
   unavailable: new Map(),
 };
 
@@ -56,6 +59,12 @@ export function isDown(breaker: Breaker, after = DOWN_AFTER): boolean {
   return breaker.failures >= after && (breaker.everywhere || breaker.failingTopics.size > 1);
 }
 
+/** Every call was given up and not one was ever paid: when nothing is left to ask, a few are as good as eight. A run
+ * that buys four cells a night must say too that the service is down. */
+export function isUnanswered(breaker: Breaker): boolean {
+  return !breaker.everPaid && breaker.failures > 0 && breaker.everywhere;
+}
+
 /** This topic should not be asked for as a single again in this run. */
 export function isTopicDown(breaker: Breaker, topic: TopicSlug, after = TOPIC_DOWN_AFTER): boolean {
   return (breaker.unavailable.get(topic) ?? 0) >= after;
@@ -72,7 +81,7 @@ function overall(breaker: Breaker, call: Call, verdict: Verdict): Partial<Breake
   const failedEverywhere = { failures: breaker.failures + 1, everywhere: true };
   switch (verdict.kind) {
     case 'answered':
-      return { ...NO_FAILURES, rejections: 0, everAnswered: true };
+      return { ...NO_FAILURES, rejections: 0, everAnswered: true, everPaid: true };
     case 'upstream':
       return call.kind === 'single'
         ? { failures: breaker.failures + 1, failingTopics: new Set([...breaker.failingTopics, call.topic]) }
@@ -84,7 +93,7 @@ function overall(breaker: Breaker, call: Call, verdict: Verdict): Partial<Breake
       return { ...NO_FAILURES, rejections: breaker.everAnswered ? 0 : breaker.rejections + 1 };
     case 'malformed':
       // Paid for and of no use: as good a reason to stop as no answer.
-      return failedEverywhere;
+      return { ...failedEverywhere, everPaid: true };
     default:
       // It lives and says what it wants: slower, another key, another period.
       return NO_FAILURES;

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Call } from '../../src/contract/credits.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
-import { type Breaker, HEALTHY, isAllRejected, isDown, isTopicDown, observe } from '../../src/fetch/breaker.ts';
+import {
+  type Breaker,
+  HEALTHY,
+  isAllRejected,
+  isDown,
+  isTopicDown,
+  isUnanswered,
+  observe,
+} from '../../src/fetch/breaker.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
 import { judge } from '../../src/fetch/judge.ts';
 import { envelopeOf, NOW, PLACE, received, STANDARD } from './answers.ts';
@@ -25,6 +33,17 @@ test('eight failures in a row are an outage, whatever their kind', () => {
     assert.equal(isDown(after(seven, STANDARD, exchange)), true);
     assert.equal(isDown(seven, 7), true);
   }
+});
+
+test('where none was ever answered, one failure is enough at the end of a run; a topic that fails is no outage', () => {
+  assert.equal(isUnanswered(HEALTHY), false);
+  assert.equal(isUnanswered(after(HEALTHY, single('wildfire'), lost)), true);
+  assert.equal(isUnanswered(after(answered(HEALTHY, STANDARD), STANDARD, lost)), false);
+  assert.equal(isUnanswered(after(HEALTHY, single('wildfire'), received(502, ''))), false);
+  assert.equal(isUnanswered(after(HEALTHY, STANDARD, received(422, ''))), false);
+  assert.equal(isUnanswered(after(HEALTHY, STANDARD, received(502, ''))), true);
+  const paidInVain = after(HEALTHY, STANDARD, received(200, '<html>'));
+  assert.equal(isUnanswered(after(paidInVain, STANDARD, lost)), false);
 });
 
 test('one answer in between, and it is none', () => {

@@ -174,6 +174,16 @@ test('a service that is down pauses the run: resumable, nothing recorded as a fa
   assert.equal((await desk.run({ topics: ['wildfire', 'hail'] })).state, 'complete');
 });
 
+test('a service that is down pauses the run of a single cell too: nobody answered', async (t) => {
+  const desk = await openDesk(t, { factor: 500 });
+  desk.book(places(1));
+  const ended = await desk.run({ topics: ['wildfire'] }, { baseUrl: 'http://127.0.0.1:9' });
+  assert.deepEqual([ended.stop?.reason, ended.state], ['service_down', 'paused']);
+  assert.deepEqual(column(desk.output(), 'hazard_status'), ['failed']);
+  assert.equal((await desk.run({ topics: ['wildfire'] })).state, 'complete');
+  assert.equal(desk.charged(), 1);
+});
+
 test('an interrupt lets calls in flight land, writes all rows, and the next run goes on', async (t) => {
   const desk = await openDesk(t, { factor: 1 });
   desk.book(places(200));

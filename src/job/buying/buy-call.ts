@@ -204,14 +204,14 @@ function afterCall(
     default:
       break;
   }
+  buying.lastFailure = verdict.message;
   progress.failures++;
   progress.failuresByKind[verdict.kind] = (progress.failuresByKind[verdict.kind] ?? 0) + 1;
   if (isAllRejected(buying.breaker)) {
     const message = `The service rejects everything it is asked (${verdict.message}): is the base address right?`;
     buying.stop({ reason: 'misdirected', message, resumeAfter: null });
   } else if (isDown(buying.breaker) || job.topics.every((topic) => isTopicDown(buying.breaker, topic))) {
-    const message = `The service does not answer (${verdict.message}).`;
-    buying.stop({ reason: 'service_down', message, resumeAfter: null });
+    buying.stop(buying.outage());
   }
   return { end: verdict.kind === 'rejected' ? 'rejected' : 'failed' };
 }

@@ -1,4 +1,5 @@
 import { inBoth, topicSet } from '../../contract/topic-set.ts';
+import { isUnanswered } from '../../fetch/breaker.ts';
 import type { Store } from '../../store/port.ts';
 import { enterPhase } from '../phase.ts';
 import { accountState } from '../planning/account-state.ts';
@@ -80,6 +81,7 @@ async function buyWithinPeriod(
         await distrust(parts, plan, distrusted);
         if (parts.progress.calls > callsBefore) continue;
       }
+      if (isUnanswered(buying.breaker)) return buying.outage();
       const leftOver = plan.order.some((cell) => plan.missing[cell]! > 0);
       return leftOver ? (buying.shortage() ?? buying.shortOf(money.short)) : null;
     }

@@ -91,6 +91,8 @@ export class Buying {
   breaker: Breaker = HEALTHY;
   /** Since when every call was asked to slow down and none was answered; null where the last one was. */
   slowedDownSince: number | null = null;
+  /** Why the last call was given up. */
+  lastFailure = '';
   readonly #stopping = new AbortController();
   readonly #claims = new Map<string, (proposal: Proposal) => Promise<Claim>>();
   /** Most credits that a call of an account can still cost. */
@@ -136,6 +138,12 @@ export class Buying {
   stop(stop: Stop): void {
     this.#stop ??= stop;
     this.#stopping.abort();
+  }
+
+  /** The words for a service that is down. */
+  outage(): Stop {
+    const message = `The service does not answer (${this.lastFailure}).`;
+    return { reason: 'service_down', message, resumeAfter: null };
   }
 
   /** The account that a key spends. */
