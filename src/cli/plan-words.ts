@@ -27,10 +27,12 @@ export interface PlanStyle {
 
 /** The plan in words; the line that matters most comes last. */
 export function planWords(prepared: Prepared, folder: string, { width, paint }: PlanStyle): string[] {
-  const { job, summary, connection } = prepared;
+  const { job, plan, summary, connection } = prepared;
   const lines: string[] = [];
   if (connection.sample) lines.push('The answers come from the embedded service: sample data, not for decisions.');
   lines.push(`${shownPath(job.input, folder)}: ${rowsWords(summary)}`);
+  const { locationNote } = plan.scan.layout;
+  if (locationNote !== null) lines.push(locationNote);
   if (summary.findings.length > 0) {
     lines.push('', 'Rows that are not looked up (first line of each kind):');
     lines.push(
@@ -199,6 +201,7 @@ function verdict({ job, plan, summary }: Prepared): string {
   const { credits, credits_available, credits_limit } = summary;
   const { finishBy } = plan.ways.planned.forecast;
   if (summary.cells === 0) return 'No row can be looked up: 0 credits.';
+  if (plan.price.unobtainable.size > 0) return 'This cannot be bought with these keys.';
   if (credits === 0) return 'Everything is in the store: 0 credits.';
   const share = coverWords(summary);
   if (credits > credits_limit && credits_limit <= credits_available) {

@@ -33,6 +33,7 @@ export function findLocationColumns(names: readonly string[], named: NamedColumn
   for (const pairs of [exactPairs(plain), partnerPairs(plain), prefixPairs(plain), mapPairs(plain)]) {
     const fitting = pairs.filter(fits);
     const [first, ...others] = fitting;
+    if (first) refuseTwins(names, plain, first, named);
     if (first) return { ...first, note: noteOf(names, plain, first, others) };
   }
   // The named one has an unusual name: the other may still have a usual one.
@@ -44,6 +45,21 @@ export function findLocationColumns(names: readonly string[], named: NamedColumn
   }
   const missing = lat !== undefined ? 'longitude' : lng !== undefined ? 'latitude' : 'latitude and longitude';
   throw columnsError(`No ${missing} column was found`, names);
+}
+
+/** Two whole locations of the same names are told apart by their order, and the first is taken. Where one of the two
+ * columns is there twice and the other is not, nothing says which is meant. */
+function refuseTwins(
+  names: readonly string[],
+  plain: readonly string[],
+  { lat, lng }: Pair,
+  named: NamedColumns,
+): void {
+  const twinsOf = (chosen: number) => [...plain.keys()].filter((i) => plain[i] === plain[chosen]);
+  const [lats, lngs] = [twinsOf(lat), twinsOf(lng)];
+  if (lats.length === lngs.length) return;
+  if (lats.length > 1 && named.lat === undefined) throw ambiguous(names, names[lat]!, 'latitude', lats);
+  if (lngs.length > 1 && named.lng === undefined) throw ambiguous(names, names[lng]!, 'longitude', lngs);
 }
 
 const LATITUDES = ['latitude', 'lat'];

@@ -11,12 +11,17 @@ export interface CountedOutput extends OutputFile {
   readonly written: () => number;
 }
 
-/** Opens an output for text that was read from `input`: in its UTF-16, and compressed as the names say. */
+/**
+ * Opens an output for text that was read from `input`, compressed as the names say.
+ *
+ * @param isJson JSON is UTF-8, whatever it was made from; other text keeps the input's UTF-16
+ */
 export async function openMatchingOutput(
   name: string,
   input: InputFile,
   stdout?: Writable,
   signal?: AbortSignal,
+  isJson = false,
 ): Promise<CountedOutput> {
   const file = await openOutput(name, input.identity, stdout, signal);
   let written = 0;
@@ -29,7 +34,7 @@ export async function openMatchingOutput(
   };
   const compression = compressionOfOutput(name, input);
   const packed = compression ? compressedOutput(counted, compression) : counted;
-  const output = input.utf16 ? utf16Output(packed, input.utf16) : packed;
+  const output = input.utf16 && !isJson ? utf16Output(packed, input.utf16) : packed;
   return { ...output, written: () => written };
 }
 

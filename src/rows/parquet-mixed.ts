@@ -59,7 +59,7 @@ async function writeText(
   stdout?: Writable,
 ): Promise<WriteResult> {
   const names = [...table.names, ...request.added.map(({ name }) => name)];
-  const output = await openMatchingOutput(request.output, input, stdout, request.signal);
+  const output = await openMatchingOutput(request.output, input, stdout, request.signal, format === 'ndjson');
   const rows = await writeWhole(output, request.signal, async () => {
     const gathered = gatherBytes((bytes) => output.write(bytes));
     const add = lineWriter(format, names, table.names.length);

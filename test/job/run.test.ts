@@ -144,6 +144,18 @@ test('a refused key gives way to the next; when none is left the run stops and h
   assert.deepEqual(column(desk.output(), 'hazard_status'), ['deferred', 'deferred', 'deferred']);
 });
 
+test('a key that turns out to lack a scope ends the run with that, and what it may buy is bought', async (t) => {
+  const desk = await openDesk(t);
+  desk.book(places(3));
+  const key = desk.key('wildfire');
+  const ended = await desk.run({ topics: ['wildfire', 'park'], budget: 200 }, { keys: [key] });
+  assert.deepEqual([ended.stop?.reason, ended.stop?.message], ['keys', 'No key may buy park (403).']);
+  assert.deepEqual([ended.state, desk.charged()], ['stopped', 3]);
+  // The next run knows it before it begins; what is bought already needs no key.
+  await assert.rejects(desk.run({ topics: ['park'] }, { keys: [key] }), { code: 'SCOPE_MISSING' });
+  assert.equal((await desk.run({ topics: ['wildfire'] }, { keys: [desk.key('hail')] })).state, 'complete');
+});
+
 test('a topic that a bundle reports unavailable is asked for once more as a single, never by another bundle', async (t) => {
   let asked = 0;
   const desk = await openDesk(t, { service: { failures: (topic) => topic === 'hail' && asked++ % 2 === 0 } });

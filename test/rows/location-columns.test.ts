@@ -36,6 +36,16 @@ test('where there is a choice the note says which was taken', () => {
   const twice = findLocationColumns(['Latitude', 'Longitude', 'Latitude', 'Longitude']);
   assert.deepEqual([twice.lat, twice.lng], [0, 1]);
   assert.match(twice.note ?? '', /not "Latitude" \(column 3\) and "Longitude" \(column 4\)/);
+  for (const names of [
+    ['lat', 'lat', 'lng'],
+    ['Lat', 'lng', 'lon', 'LAT', 'Lat'],
+  ]) {
+    assert.throws(() => findLocationColumns(names), { code: 'INPUT_COLUMNS', message: /may be column 1 or column/ });
+    assert.equal(findLocationColumns(names, { lat: '1' }).lat, 0);
+  }
+  assert.throws(() => findLocationColumns(['lat', 'lng', 'lng']), {
+    message: /longitude column "lng" may be column 2/,
+  });
   const map = findLocationColumns(['X', 'Y', 'name']);
   assert.deepEqual([map.lat, map.lng], [1, 0]);
   assert.match(map.note ?? '', /"Y" \(column 2\) and "X" \(column 1\) were taken/);

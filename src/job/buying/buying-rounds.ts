@@ -1,5 +1,7 @@
 import { inBoth, topicSet } from '../../contract/topic-set.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
 import { isUnanswered } from '../../fetch/breaker.ts';
+import type { Market } from '../../plan/cheapest-calls.ts';
 import type { Store } from '../../store/port.ts';
 import { enterPhase } from '../phase.ts';
 import { accountState } from '../planning/account-state.ts';
@@ -59,6 +61,8 @@ async function buyWithinPeriod(
   const { cells } = plan.scan;
   const masks = job.tiers.map((tier) => topicSet(tier.topics));
   const buying = new Buying(parts, interrupt);
+  // That a key lacks a scope may come to light by the service's 403 only.
+  const open = job.topics.filter((topic) => mayBuy(buying.market, topic));
   const distrusted = new Set<string>();
   const ended = new AbortController();
   const timer = deadline === null ? null : stopAt(buying, deadline, ended.signal);
@@ -82,6 +86,10 @@ async function buyWithinPeriod(
         if (parts.progress.calls > callsBefore) continue;
       }
       if (isUnanswered(buying.breaker)) return buying.outage();
+      const closed = open.filter((topic) => !mayBuy(buying.market, topic));
+      if (closed.length > 0) {
+        return { reason: 'keys', message: `No key may buy ${closed.join(', ')} (403).`, resumeAfter: null };
+      }
       const leftOver = plan.order.some((cell) => plan.missing[cell]! > 0);
       return leftOver ? (buying.shortage() ?? buying.shortOf(money.short)) : null;
     }
@@ -89,6 +97,11 @@ async function buyWithinPeriod(
     ended.abort();
     await timer;
   }
+}
+
+/** Whether some key may buy a topic, alone or in a bundle. */
+function mayBuy({ singles, bundles, standard, enterprise }: Market, topic: TopicSlug): boolean {
+  return singles(topic) || (bundles && (standard.has(topic) || enterprise.has(topic)));
 }
 
 /**

@@ -46,6 +46,8 @@ export interface Layout {
   /** How many of them are values. */
   readonly values: number;
   readonly areas: AreaColumns;
+  /** Which columns were taken for the location where there was a choice; null where there was none. */
+  readonly locationNote: string | null;
   /** The first of the columns that an earlier run of Perilbook added, or null. */
   readonly dropFrom: number | null;
 }
@@ -54,7 +56,7 @@ export interface Layout {
 export function layoutOf(book: Book, job: Job): Layout {
   const dropFrom = findPerilbookColumns(book.columns, knownColumnNames(job.prefix));
   const original = dropFrom === null ? book.columns : book.columns.slice(0, dropFrom);
-  const { lat, lng } = findLocationColumns(original, job.location);
+  const { lat, lng, note } = findLocationColumns(original, job.location);
   const taken = new Set(original.map((name) => name.toLowerCase()));
   const clash = addedColumns(job.topics, job.prefix, job.counts).find(({ name }) => taken.has(name.toLowerCase()));
   if (clash) {
@@ -67,7 +69,8 @@ export function layoutOf(book: Book, job: Job): Layout {
   }
   const values = valueColumns(original, job.orderBy, job.input);
   const areas = findAreaColumns(original, job.areas, FIRST_VALUE + values.length, job.input);
-  return { columns: [lat, lng, ...values, ...areas.read], values: values.length, areas: areas.columns, dropFrom };
+  const columns = [lat, lng, ...values, ...areas.read];
+  return { columns, values: values.length, areas: areas.columns, locationNote: note, dropFrom };
 }
 
 /** What a row's location is: a cell, or a finding. */

@@ -92,6 +92,7 @@ export function createHandover(settlements: Settlements, onError: (error: unknow
     openOn.set(socket, charges);
     socket.once('close', () => {
       for (const charge of charges) end(charge, false);
+      charges.clear();
     });
     return charges;
   }
@@ -108,7 +109,8 @@ export function createHandover(settlements: Settlements, onError: (error: unknow
       charges.add(charge);
       // A response finishes once; to take the listener away then would cost as much as to call it.
       response.prependListener('finish', () => {
-        charges.delete(charge);
+        // Not twice: the number of a charge that was taken back is given again.
+        if (!charges.delete(charge)) return;
         // A socket that is destroyed fails the writes that wait on it, and Node reports some of those as finished.
         end(charge, !socket.destroyed && !socket.errored);
       });
