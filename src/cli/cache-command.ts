@@ -2,6 +2,7 @@ import { PerilbookError } from '../errors.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { durationMs } from '../job/settings/duration.ts';
 import { isoTime } from '../job/summary.ts';
+import type { StoreStats } from '../store/port.ts';
 import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { anyJobOf } from './job-options.ts';
@@ -19,10 +20,7 @@ export async function cacheCommand(world: World, flags: Flags): Promise<number> 
       case 'stats': {
         const stats = await store.stats();
         if (flags.json) {
-          sayJson(world, {
-            ...stats,
-            sources: stats.sources.map((source) => ({ ...source, oldest: isoTime(source.oldest) })),
-          });
+          sayJson(world, statsJson(stats));
           return EXIT.complete;
         }
         const { calls, credits, details } = stats;
@@ -89,6 +87,17 @@ export async function cacheCommand(world: World, flags: Flags): Promise<number> 
   } finally {
     await store.close();
   }
+}
+
+/** The figures under the names that `quota --json` and `status --json` use too. */
+function statsJson({ sources, calls, credits, details, bytes }: StoreStats): Record<string, unknown> {
+  return {
+    sources: sources.map((source) => ({ ...source, oldest: isoTime(source.oldest) })),
+    calls: { charged: calls.charged, free: calls.free, unknown: calls.unknown, in_flight: calls.sent },
+    credits: { charged: credits.charged, unknown: credits.unknown, in_flight: credits.open },
+    details: { answers: details.answers, bytes: details.bytes, json_bytes: details.jsonBytes },
+    bytes,
+  };
 }
 
 async function writeLine(world: World, line: string): Promise<void> {

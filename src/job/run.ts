@@ -2,6 +2,7 @@ import { PerilbookError } from '../errors.ts';
 import { createClient } from '../fetch/client.ts';
 import { createThrottle } from '../fetch/throttle.ts';
 import { checkOutput } from '../rows/output-file.ts';
+import { checkFormat } from '../rows/parquet-mixed.ts';
 import type { RunState, Store } from '../store/port.ts';
 import { type ApprovedPlan, checkApproved } from './approved-plan.ts';
 import type { Progress, Stop } from './buying/buying.ts';
@@ -61,6 +62,7 @@ export async function run(
     const { charged, unknown, open } = await store.planSpending(approved.id);
     plan.limit = Math.min(plan.limit, checkApproved(approved, prepared, charged + unknown + open));
   }
+  checkFormat(job.output, prepared.book.format);
   await checkOutput(job.output, job.input, [job.store]);
   const number = await store.startRun({
     job: job.name,

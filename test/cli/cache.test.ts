@@ -27,7 +27,7 @@ test('details that were kept are counted by cache stats and printed by cache exp
   const { details } = JSON.parse(stats.stdout);
   assert.equal(details.answers, lines.length);
   // Houston's bundle weighs 5 to 7 MB; all of it but the values is details.
-  assert.ok(details.jsonBytes > 4e6 && details.bytes < details.jsonBytes / 3, JSON.stringify(details));
+  assert.ok(details.json_bytes > 4e6 && details.bytes < details.json_bytes / 3, JSON.stringify(details));
   assert.match(
     (await perilbook(['cache', 'stats', ...store], { folder })).stdout,
     /details +of \d+ answers, .* as JSON/,

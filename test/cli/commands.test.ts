@@ -117,7 +117,7 @@ test('topics lists 37; cache stats and prune work', async (t) => {
   provideSampleData(join(folder, 'store.db'));
   await perilbook(['run', 'book.csv', '-t', 'wildfire', '--store', 'store.db', '-b', '5'], { folder });
   const stats = await perilbook(['cache', 'stats', '--json', '--store', 'store.db'], { folder });
-  assert.deepEqual(JSON.parse(stats.stdout).credits, { charged: 1, unknown: 0, open: 0 });
+  assert.deepEqual(JSON.parse(stats.stdout).credits, { charged: 1, unknown: 0, in_flight: 0 });
   const exported = await perilbook(['cache', 'export', '--store', 'store.db'], { folder });
   assert.equal(JSON.parse(exported.stdout).topic, 'wildfire');
   assert.equal((await perilbook(['cache', 'prune', '--store', 'store.db'], { folder })).code, 2);

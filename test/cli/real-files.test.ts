@@ -129,7 +129,7 @@ test('4,216 fuelling stations of Massachusetts come back byte for byte, each wit
   for (const [status, rowsOf] of Object.entries(summary.status)) assert.equal(rowsOf, counts[status] ?? 0, status);
   assert.deepEqual([summary.cells, summary.credits, summary.credits_spent], [cells.size, cells.size, cells.size]);
   const stats = await statsOf(folder, ended);
-  assert.deepEqual(stats.credits, { charged: cells.size, unknown: 0, open: 0 });
+  assert.deepEqual(stats.credits, { charged: cells.size, unknown: 0, in_flight: 0 });
 
   const again = await perilbook(['run', job, '--json'], { folder, clock: clock() });
   assert.deepEqual([again.code, JSON.parse(again.stdout).credits_spent], [0, 0]);
@@ -182,6 +182,6 @@ test('a portfolio outside the US: every row comes back and says so, and the serv
   );
   assert.deepEqual([service.requests, service.connections()], [[], 0]);
   const { calls, credits } = await statsOf(folder, ended);
-  assert.deepEqual(calls, { sent: 0, charged: 0, free: 0, unknown: 0 });
-  assert.deepEqual(credits, { charged: 0, unknown: 0, open: 0 });
+  assert.deepEqual(calls, { charged: 0, free: 0, unknown: 0, in_flight: 0 });
+  assert.deepEqual(credits, { charged: 0, unknown: 0, in_flight: 0 });
 });

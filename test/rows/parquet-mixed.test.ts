@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { openBook } from '../../src/rows/open-book.ts';
 import { binary, i32 } from '../../src/rows/parquet-fields.ts';
-import { formatOfOutput } from '../../src/rows/parquet-mixed.ts';
+import { checkFormat, formatOfOutput } from '../../src/rows/parquet-mixed.ts';
 import { readSchema } from '../../src/rows/parquet-schema.ts';
 import { textForm } from '../../src/rows/parquet-text.ts';
 import type { WriteRequest } from '../../src/rows/port.ts';
@@ -105,4 +105,42 @@ test('doubles and floats have the shortest text that reads back to them', () => 
     }),
     { numRuns: 2000 },
   );
+});
+
+test('UTF-16 text becomes NDJSON in UTF-8, and text in UTF-16', async () => {
+  const text = 'id,city\r\n1,Cañon\r\n';
+  writeFileSync(join(folder, 'wide.csv'), Buffer.from(`\ufeff${text}`, 'utf16le'));
+  await convert('wide.csv', 'wide.ndjson');
+  assert.match(readFileSync(join(folder, 'wide.ndjson'), 'utf8'), /^\{"id":"1","city":"Cañon",/);
+  await convert('wide.csv', 'wide.out.csv');
+  assert.match(readFileSync(join(folder, 'wide.out.csv'), 'utf16le'), /^\ufeffid,city,/);
+});
+
+test('an output whose name promises what would not stand in it is refused', () => {
+  const refused: readonly (readonly [output: string, format: string])[] = [
+    ['a.geojson', 'csv'],
+    ['a.GeoJSON.gz', 'parquet'],
+    ['a.json', 'csv'],
+    ['a.json', 'parquet'],
+    ['a.geojson', 'ndjson'],
+    ['a.xlsx', 'csv'],
+    ['a.parquet.gz', 'csv'],
+    ['a.parquet.zst', 'parquet'],
+  ];
+  for (const [output, format] of refused) {
+    assert.throws(() => checkFormat(output, format), { code: 'OUTPUT_UNWRITABLE' }, `${output} from ${format}`);
+  }
+  const taken: readonly (readonly [output: string, format: string])[] = [
+    ['a.geojson', 'geojson'],
+    ['a.json', 'geojson'],
+    ['a.json.gz', 'ndjson'],
+    ['a.csv.gz', 'parquet'],
+    ['a.parquet', 'csv'],
+    ['a', 'csv'],
+    ['a.txt', 'csv'],
+    ['a.hazards', 'parquet'],
+    ['-', 'csv'],
+    ['/dev/full', 'csv'],
+  ];
+  for (const [output, format] of taken) checkFormat(output, format);
 });

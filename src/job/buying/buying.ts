@@ -181,9 +181,13 @@ export class Buying {
 
   /** The words for running out of the one or the other. */
   shortOf(why: 'quota' | 'budget'): Stop {
-    const { job, budget, clock } = this.parts;
+    const { job, budget, clock, progress } = this.parts;
     if (why === 'budget') {
-      return { reason: 'budget', message: `The budget of ${budget} credits is reached.`, resumeAfter: null };
+      const isTooSmall = progress.creditsSpent + progress.creditsUnknown === 0;
+      const message = isTooSmall
+        ? `The budget of ${budget} credits does not reach for one place.`
+        : `The budget of ${budget} credits is reached.`;
+      return { reason: 'budget', message, resumeAfter: null };
     }
     const resets = job.accounts.map(({ anniversaryDay }) => billingPeriod(anniversaryDay, clock.now()).end);
     const resumeAfter = Math.min(...resets);
