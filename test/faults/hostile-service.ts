@@ -60,7 +60,7 @@ export const ENDS: Readonly<Record<string, End>> = {
   quota: { exit: EXIT.paused, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
   keys: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
   // Each of 21 scopes is asked for once, by as many as are at work.
-  scope: { exit: EXIT.someFailed, statuses: ['deferred'], requests: 21 * AT_WORK, paid: 0 },
+  scope: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: 21 * AT_WORK, paid: 0 },
   'wrong place': { exit: EXIT.someFailed, statuses: ['deferred'], requests: CELLS, paid: 0 },
   rejected: { exit: EXIT.complete, statuses: ['rejected'], requests: CELLS, paid: 0 },
   misdirected: { exit: EXIT.usage, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
