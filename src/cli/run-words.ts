@@ -30,7 +30,13 @@ export function runWords(
     'saved',
     `${grouped(saved.by_cells)} by rows that share a cell, ${grouped(saved.by_cache)} by the store`,
   ]);
-  if (summary.complete.rows < 1 && stop !== null) pairs.push(['complete', completeWords(summary.complete)]);
+  if (summary.complete.rows < 1 && stop !== null) {
+    pairs.push(['complete', completeWords(summary.complete)]);
+    // The richest tier is what the line above says.
+    for (const tier of summary.complete_tiers.slice(0, -1).reverse()) {
+      pairs.push(['', `${completeWords(tier)} with ${tier.tier}`]);
+    }
+  }
   const facts = listed(pairs, '', width);
   if (summary.sample_data) facts.push('Sample data: not for decisions.');
   return { facts, next: nextStep(stop, summary.status, again).map((line) => paint('bold', line)) };

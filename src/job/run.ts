@@ -90,7 +90,7 @@ export async function run(
       },
     });
     const spent = await store.runSpending(number);
-    const ended = runSummary(summary, number, spent, written, job.output, stop);
+    const ended = runSummary(summary, number, spent, written, job, stop);
     const state = stateOf(stop, ended);
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: ended });
     return { summary: ended, state, stop };

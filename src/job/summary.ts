@@ -79,6 +79,8 @@ export interface RunSummary extends PlanSummary {
   readonly status: Readonly<Record<RowStatus, number>>;
   /** Of the located rows, those that are complete: by number and by value (null in the order of the file), 0 to 1. */
   readonly complete: { readonly rows: number; readonly value: number | null };
+  /** The same for each tier, from the leanest to the richest; empty where the job has one set of topics. */
+  readonly complete_tiers: readonly { readonly tier: string; readonly rows: number; readonly value: number | null }[];
   readonly output: string;
   readonly stopped: string | null;
   readonly resume_after: string | null;
@@ -145,8 +147,8 @@ export function runSummary(
   planned: PlanSummary,
   run: number,
   spent: { readonly charged: number; readonly unknown: number; readonly open: number },
-  { status, value }: Pick<Written, 'status' | 'value'>,
-  output: string,
+  { status, value, tiers }: Pick<Written, 'status' | 'value' | 'tiers'>,
+  { output, tiers: named }: Pick<Job, 'output' | 'tiers'>,
   stop: Stop | null,
 ): RunSummary {
   return {
@@ -155,17 +157,25 @@ export function runSummary(
     credits_spent: spent.charged,
     credits_unknown: spent.unknown + spent.open,
     status,
-    complete: { rows: shareOf(status, 1), value: shareOf(value, null) },
+    complete: { rows: shareOf(status.ok, status, 1), value: shareOf(value.ok, value, null) },
+    complete_tiers:
+      named.length < 2
+        ? []
+        : tiers.map((tier, index) => ({
+            tier: named[index]!.name,
+            rows: shareOf(tier.rows, status, 1),
+            value: shareOf(tier.value, value, null),
+          })),
     output,
     stopped: stop?.message ?? null,
     resume_after: isoTime(stop?.resumeAfter ?? null),
   };
 }
 
-/** The share of complete rows among all that were located; `ifNone` where there is nothing to share. */
-function shareOf<None>(sums: Written['status'], ifNone: None): number | None {
+/** A share of the rows that were located, or of their value; `ifNone` where there is nothing to share. */
+function shareOf<None>(part: number, sums: Written['status'], ifNone: None): number | None {
   const all = sums.ok + sums.partial + sums.deferred + sums.failed + sums.rejected;
-  return all === 0 ? ifNone : sums.ok / all;
+  return all === 0 ? ifNone : part / all;
 }
 
 function wayOf(

@@ -7,7 +7,7 @@ import { type Book, type KeyedRows, NO_KEY, type WriteResult } from '../rows/por
 import type { Store } from '../store/port.ts';
 import type { CellFields } from './cell-fields.ts';
 import { readKnownAreas, withAreas } from './planning/area-plan.ts';
-import type { Freshness } from './planning/freshness.ts';
+import { type Freshness, missingTopics } from './planning/freshness.ts';
 import type { Unlocated } from './scan/row-places.ts';
 import type { Scan } from './scan/scan.ts';
 import type { Job } from './settings/settings.ts';
@@ -18,6 +18,13 @@ export interface Written extends WriteResult {
   readonly status: StatusCounts;
   /** The sum of the rows' values, by status; all 0 in the order of the file. */
   readonly value: StatusCounts;
+  /** What is complete at least up to each of the job's tiers, the leanest first. */
+  readonly tiers: readonly TierReached[];
+}
+
+export interface TierReached {
+  readonly rows: number;
+  readonly value: number;
 }
 
 /** The first field of a row is its status. */
@@ -45,11 +52,15 @@ export interface Writing {
  * job (with the time of the run), so a resumed run writes what an undisturbed one would have written.
  */
 export async function writeBook(writing: Writing): Promise<Written> {
-  const { book, job, scan, sample, finished } = writing;
+  const { book, job, scan, sample, freshness, finished } = writing;
   const { layout, cells, places } = scan;
   try {
-    const readCells = await cellReader(writing);
-    const cellStatuses = await finishCells(cells.size, finished, readCells);
+    const ends: CellEnds = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
+    const readCells = await cellReader(writing, (number, record, status) => {
+      ends.statuses[number] = ROW_STATUSES.indexOf(status);
+      ends.tiers[number] = tiersReached(status, record, job, freshness);
+    });
+    await finishCells(ends, job.tiers.length, finished, readCells);
     const bare = places.unlocated.map((kind) => {
       const note = { status: statusOf(kind), note: kind.note };
       return bareFields(job.topics, note, sample, job.counts);
@@ -82,7 +93,7 @@ export async function writeBook(writing: Writing): Promise<Written> {
       fillKeyed,
     });
     if (result.rows !== scan.rows) throw fewerRows(job.input, result.rows, scan.rows);
-    return { ...result, ...sumsOf(scan, cellStatuses) };
+    return { ...result, ...sumsOf(scan, ends, job.tiers.length) };
   } finally {
     finished.close();
     places.close();
@@ -92,39 +103,64 @@ export async function writeBook(writing: Writing): Promise<Written> {
 const statusOf = ({ finding }: Unlocated): RowStatus =>
   finding === 'unreadable' ? 'invalid' : statusOfFinding(finding);
 
-/** Finishes the cells that the plan did not; the status of each cell, as its index among all. */
-async function finishCells(
-  cells: number,
-  finished: CellFields,
-  readCells: (numbers: readonly number[]) => Promise<Fields[]>,
-): Promise<Uint8Array> {
-  const statuses = new Uint8Array(cells);
-  for (let cell = 0; cell < cells; cell++) {
-    if (finished.has(cell)) statuses[cell] = ROW_STATUSES.indexOf(finished.status(cell));
-  }
-  for (const numbers of unfinished(cells, finished)) {
-    for (const [index, fields] of (await readCells(numbers)).entries()) {
-      finished.put(numbers[index]!, fields);
-      statuses[numbers[index]!] = ROW_STATUSES.indexOf(fields[0] as RowStatus);
-    }
-  }
-  return statuses;
+/** What became of each cell. */
+interface CellEnds {
+  /** The index of its status among all. */
+  readonly statuses: Uint8Array;
+  /** How many of the job's tiers are complete, from the leanest. */
+  readonly tiers: Uint8Array;
 }
 
-/** The rows and their value by status, from the sums that the scan has kept. */
-function sumsOf({ cells, places }: Scan, cellStatuses: Uint8Array): { status: StatusCounts; value: StatusCounts } {
+/** Finishes the cells that the plan did not, and notes how each of the others ended. */
+async function finishCells(
+  ends: CellEnds,
+  tierCount: number,
+  finished: CellFields,
+  readCells: (numbers: readonly number[]) => Promise<Fields[]>,
+): Promise<void> {
+  const cells = ends.statuses.length;
+  for (let cell = 0; cell < cells; cell++) {
+    if (!finished.has(cell)) continue;
+    const status = finished.status(cell);
+    ends.statuses[cell] = ROW_STATUSES.indexOf(status);
+    ends.tiers[cell] = status === 'ok' ? tierCount : 0;
+  }
+  for (const numbers of unfinished(cells, finished)) {
+    for (const [index, fields] of (await readCells(numbers)).entries()) finished.put(numbers[index]!, fields);
+  }
+}
+
+/** A leaner tier's topics are among those of every richer one (src/job/settings/topic-choice.ts). */
+function tiersReached(status: RowStatus, record: CellRecord, { tiers }: Job, freshness: Freshness): number {
+  if (status === 'ok') return tiers.length;
+  if (status === 'rejected' || tiers.length < 2) return 0;
+  const next = tiers.findIndex(({ topics }) => missingTopics(record, topics, freshness).length > 0);
+  return next < 0 ? tiers.length : next;
+}
+
+/** The rows and their value by status and by tier, from the sums that the scan has kept. */
+function sumsOf(
+  { cells, places }: Scan,
+  ends: CellEnds,
+  tierCount: number,
+): { status: StatusCounts; value: StatusCounts; tiers: TierReached[] } {
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
   const value = { ...status };
+  const tiers = Array.from({ length: tierCount }, () => ({ rows: 0, value: 0 }));
   for (let cell = 0; cell < cells.size; cell++) {
-    const name = ROW_STATUSES[cellStatuses[cell]!]!;
+    const name = ROW_STATUSES[ends.statuses[cell]!]!;
     status[name] += cells.rows(cell);
     value[name] += cells.value(cell);
+    for (const tier of tiers.slice(0, ends.tiers[cell])) {
+      tier.rows += cells.rows(cell);
+      tier.value += cells.value(cell);
+    }
   }
   for (const kind of places.unlocated) {
     status[statusOf(kind)] += kind.rows;
     value[statusOf(kind)] += kind.value;
   }
-  return { status, value };
+  return { status, value, tiers };
 }
 
 function fewerRows(file: string, rows: number, scanned: number): PerilbookError {
@@ -148,20 +184,17 @@ function* unfinished(cells: number, finished: CellFields): Generator<number[]> {
   if (numbers.length > 0) yield numbers;
 }
 
-/** Reads cells from the store and finishes their fields. */
-export async function cellReader({
-  job,
-  scan,
-  store,
-  source,
-  sample,
-  freshness,
-}: Omit<Writing, 'book' | 'finished'>): Promise<(numbers: readonly number[]) => Promise<Fields[]>> {
+/** Reads cells from the store and finishes their fields; `onCell` is told of each, by its number. */
+export async function cellReader(
+  { job, scan, store, source, sample, freshness }: Omit<Writing, 'book' | 'finished'>,
+  onCell?: (number: number, record: CellRecord, status: RowStatus) => void,
+): Promise<(numbers: readonly number[]) => Promise<Fields[]>> {
   const { cells, areas } = scan;
   const known = job.areas === null ? null : await readKnownAreas(areas, store, source);
   const finish = (own: CellRecord, number: number): Fields => {
     const { record, used } = known ? withAreas(own, number, job, areas, known, freshness) : { record: own, used: [] };
     const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt);
+    onCell?.(number, record, found.status);
     const note = [found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
     return enrichedFields(record, job.topics, { ...found, note }, sample, job.counts);
   };

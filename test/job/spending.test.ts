@@ -53,6 +53,7 @@ test('money goes to the most valuable cells first, and the summary says how much
   ]);
   assert.equal(ended.summary.complete.rows, 2 / 6);
   assert.equal(ended.summary.complete.value, 0.9);
+  assert.deepEqual(ended.summary.complete_tiers, [], 'one set of topics');
   assert.deepEqual(
     ended.summary.findings.map(({ finding, first_line }) => [finding, first_line]),
     [['value_not_a_number', 5]],
@@ -89,8 +90,21 @@ test('tiers: every cell gets the leanest, then the most valuable are upgraded; a
     [false, true, false, true],
   );
   assert.equal(desk.charged(), first.summary.credits_spent);
+  assert.deepEqual(first.summary.complete_tiers, [
+    { tier: 'wildfire, hail', rows: 1, value: 1 },
+    { tier: 'natural', rows: 0.5, value: 0.7 },
+    { tier: 'all', rows: 0, value: 0 },
+  ]);
   const rest = await desk.run(job);
   assert.equal(rest.state, 'complete');
+  assert.deepEqual(
+    rest.summary.complete_tiers.map(({ rows, value }) => [rows, value]),
+    [
+      [1, 1],
+      [1, 1],
+      [1, 1],
+    ],
+  );
   assert.equal(desk.charged(), first.summary.credits_spent + rest.summary.credits_spent);
 });
 
