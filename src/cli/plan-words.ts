@@ -1,6 +1,7 @@
 import stringWidth from 'string-width';
 import type { Ways } from '../job/planning/planning.ts';
 import type { Prepared } from '../job/prepare.ts';
+import { LOOKED_UP_FINDINGS } from '../job/scan/scan.ts';
 import type { Forecast } from '../plan/forecast.ts';
 import type { Paint } from './paint.ts';
 import {
@@ -33,17 +34,10 @@ export function planWords(prepared: Prepared, folder: string, { width, paint }: 
   lines.push(`${shownPath(job.input, folder)}: ${rowsWords(summary)}`);
   const { locationNote } = plan.scan.layout;
   if (locationNote !== null) lines.push(locationNote);
-  if (summary.findings.length > 0) {
-    lines.push('', 'Rows that are not looked up (first line of each kind):');
-    lines.push(
-      ...table(
-        ['line', 'rows', 'reason'],
-        summary.findings.map(({ first_line, rows, note }) => [`${first_line}`, grouped(rows), note]),
-        '  ',
-        width,
-      ),
-    );
-  }
+  const isLookedUp = ({ finding }: Finding) => LOOKED_UP_FINDINGS.some((name) => name === finding);
+  const findings = Map.groupBy(summary.findings, isLookedUp);
+  lines.push(...findingWords('Rows that are not looked up', findings.get(false) ?? [], width));
+  lines.push(...findingWords('Rows that are looked up all the same', findings.get(true) ?? [], width));
   lines.push('', `${counted(job.topics.length, 'topic')}: ${topicWords(job.topics)}`);
   lines.push(...listed(cellWords(prepared), '  ', width));
   lines.push('', ...waysToBuy(prepared, width), ...shareWords(prepared));
@@ -52,6 +46,14 @@ export function planWords(prepared: Prepared, folder: string, { width, paint }: 
   lines.push('', paint('bold', verdict(prepared)));
   const tooWide = (line: string) => stringWidth(line) > width;
   return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
+}
+
+type Finding = Prepared['summary']['findings'][number];
+
+function findingWords(heading: string, findings: readonly Finding[], width: number): string[] {
+  if (findings.length === 0) return [];
+  const rows = findings.map(({ first_line, rows, note }) => [`${first_line}`, grouped(rows), note]);
+  return ['', `${heading} (first line of each kind):`, ...table(['line', 'rows', 'reason'], rows, '  ', width)];
 }
 
 function rowsWords({ rows, located, invalid, outside_us }: Prepared['summary']): string {
@@ -166,7 +168,7 @@ function accountWords({ job, plan, summary }: Prepared): (readonly [string, stri
       `at most ${counted(job.overageCredits, 'credit')} a period, $${(job.overageCredits * rate).toFixed(2)}`,
     ]);
   }
-  if (job.maxMinutes !== null) words.push(['window', `${job.maxMinutes} minutes`]);
+  if (job.maxMinutes !== null) words.push(['window', counted(job.maxMinutes, 'minute')]);
   if (job.budget !== null) words.push(['budget', counted(job.budget, 'credit')]);
   if (summary.credits_retries_at_most > 0) {
     words.push([

@@ -26,9 +26,10 @@ export function runWords(
       `${counted(summary.credits_unknown, 'credit')} of calls without an answer: charged or not, only the provider knows`,
     ]);
   }
+  const byAreas = summary.areas === null ? '' : `, ${grouped(saved.by_areas)} by areas`;
   pairs.push([
     'saved',
-    `${grouped(saved.by_cells)} by rows that share a cell, ${grouped(saved.by_cache)} by the store`,
+    `${grouped(saved.by_cells)} by rows that share a cell, ${grouped(saved.by_cache)} by the store${byAreas}`,
   ]);
   if (summary.complete.rows < 1 && stop !== null) {
     pairs.push(['complete', completeWords(summary.complete)]);

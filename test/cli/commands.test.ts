@@ -45,6 +45,20 @@ test('a book of a header alone comes back with the columns, and nothing is spent
   assert.ok(readFileSync(join(folder, 'out.csv'), 'utf8').startsWith(`id,lat,lng,${columns}`));
 });
 
+test('what is wrong in rows that are looked up all the same is told apart, and what areas saved is said at the end', async (t) => {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
+  const rows = ['29.7604,-95.3698,48201000100,5', '29.7504,-95.3698,48201000100,none', ',,48201000100,1'];
+  writeFileSync(join(folder, 'book.csv'), `lat,lng,tract,tiv\n${rows.join('\n')}\n`);
+  const words = ['book.csv', '-t', 'wildfire', '--store', 'store.db', '--order-by', 'tiv'];
+  const byTract = ['--tract', 'tract', '--counts', 'no'];
+  const { code, stderr } = await perilbook(['run', ...words, ...byTract, '-o', 'out.csv', '--yes'], { folder });
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /not looked up \(.*\):\n.*\n +4 +1 {2}Latitude or longitude is empty\.\n\n/);
+  assert.match(stderr, /looked up all the same \(.*\):\n.*\n +3 +1 {2}The value is not a number: it counts as 0\.\n\n/);
+  assert.match(stderr, /saved {4}0 by rows that share a cell, 0 by the store, 1 by areas\n/);
+});
+
 test('data goes to stdout only for -o -, words to stderr', async (t) => {
   const folder = temporaryFolder(t);
   provideSampleData(join(folder, 'store.db'));

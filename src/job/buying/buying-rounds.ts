@@ -157,5 +157,5 @@ async function stopAt(buying: Buying, deadline: number, ended: AbortSignal): Pro
   const { job, clock } = buying.parts;
   await clock.sleep(deadline - clock.now(), ended);
   if (ended.aborted) return;
-  buying.stop({ reason: 'time', message: `The ${job.maxMinutes} minutes of this run are over.`, resumeAfter: null });
+  buying.stop({ reason: 'time', message: `The time of this run is over (${job.maxMinutes} min).`, resumeAfter: null });
 }

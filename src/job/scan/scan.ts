@@ -13,9 +13,12 @@ import { CellTable } from './cell-table.ts';
 import { RowPlaces } from './row-places.ts';
 import { parseValue, valueColumns } from './value.ts';
 
-/** What is wrong with the location of some rows. */
+/** What is wrong in rows that are looked up all the same. */
+export const LOOKED_UP_FINDINGS = ['value_not_a_number', 'area_not_readable', 'areas_differ'] as const;
+
+/** What is wrong with some rows: with the location, for which they are not looked up, or beside it. */
 export interface Finding {
-  readonly finding: LocationFinding | 'unreadable' | 'value_not_a_number' | 'area_not_readable' | 'areas_differ';
+  readonly finding: LocationFinding | 'unreadable' | (typeof LOOKED_UP_FINDINGS)[number];
   readonly note: string;
   readonly rows: number;
   /** The line of the first such row. */
