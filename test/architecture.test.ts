@@ -13,7 +13,7 @@ const FLOORS = [
   ['job', 'service', 'report'],
   ['rows', 'plan', 'fetch', 'store', 'columns'],
   ['contract', 'geo'],
-  ['errors.ts', 'clock.ts', 'nearest-name.ts', 'running-processes.ts'],
+  ['errors.ts', 'clock.ts', 'figures.ts', 'nearest-name.ts', 'running-processes.ts'],
 ];
 
 /** Rooms that alone may import a library. */

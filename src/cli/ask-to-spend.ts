@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { PerilbookError } from '../errors.ts';
-import { counted } from './words.ts';
+import { counted } from '../figures.ts';
 import type { World } from './world.ts';
 
 /** What is said where nobody can be asked, and where the answer is no. */

@@ -1,4 +1,5 @@
 import { PerilbookError } from '../errors.ts';
+import { counted, dateTime, grouped } from '../figures.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { durationMs } from '../job/settings/duration.ts';
 import { isoTime } from '../job/summary.ts';
@@ -7,7 +8,7 @@ import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { anyJobOf } from './job-options.ts';
 import { openStore } from './open-store.ts';
-import { byteSize, counted, dateTime, grouped, listed } from './words.ts';
+import { byteSize, listed } from './words.ts';
 import { say, sayJson, type World } from './world.ts';
 
 /** `perilbook cache stats | prune | export`. */

@@ -1,23 +1,11 @@
 import stringWidth from 'string-width';
+import { counted, dateTime, grouped } from '../figures.ts';
 import type { Ways } from '../job/planning/planning.ts';
 import type { Prepared } from '../job/prepare.ts';
 import { LOOKED_UP_FINDINGS } from '../job/scan/scan.ts';
 import type { Forecast } from '../plan/forecast.ts';
 import type { Paint } from './paint.ts';
-import {
-  byteSize,
-  counted,
-  dateTime,
-  fittingTable,
-  grouped,
-  listed,
-  percent,
-  sharePhrase,
-  shownPath,
-  table,
-  timeSpan,
-  wrapped,
-} from './words.ts';
+import { byteSize, fittingTable, listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './words.ts';
 
 /** Where the words go. */
 export interface PlanStyle {
@@ -155,7 +143,8 @@ function accountWords({ job, plan, summary }: Prepared): (readonly [string, stri
   const several = plan.accounts.length > 1;
   const words = plan.accounts.map(({ account, available, period }, index): readonly [string, string] => {
     const { name, creditsPerMonth } = account.subscription;
-    const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)} (${name}), resets on ${dateTime(period.end)}`;
+    const overage = account.overageCredits > 0 ? ` and ${grouped(account.overageCredits)} of overage` : '';
+    const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)}${overage} (${name}), resets on ${dateTime(period.end)}`;
     return several
       ? [`account ${account.account}`, `${left}; pays ${grouped(plan.byAccount[index]!)} now`]
       : ['quota', left];

@@ -1,5 +1,6 @@
 import stringWidth from 'string-width';
 import { CREDITS } from '../contract/credits.ts';
+import { counted, dateTime, grouped } from '../figures.ts';
 import type { Progress } from '../job/buying/buying.ts';
 import type { Paint } from './paint.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type RunFacts,
   spentOf,
 } from './progress-estimate.ts';
-import { counted, dateTime, grouped, percent, timeSpan, wrapped } from './words.ts';
+import { percent, timeSpan, wrapped } from './words.ts';
 
 /** Everything that a block or a line of progress is made of. */
 export interface ProgressView {

@@ -1,4 +1,5 @@
 import { PerilbookError } from '../errors.ts';
+import { counted, dateTime, grouped } from '../figures.ts';
 import { accountState } from '../job/planning/account-state.ts';
 import type { Account } from '../job/settings/accounts.ts';
 import type { Job } from '../job/settings/settings.ts';
@@ -9,7 +10,6 @@ import { anyJobOf } from './job-options.ts';
 import { openStore } from './open-store.ts';
 import { type Quota, quotaJson, quotaWords } from './statement-quota.ts';
 import { statementBy, statementCsv, statementJson, statementWords } from './statement-rows.ts';
-import { counted, dateTime, grouped } from './words.ts';
 import { say, sayJson, type World } from './world.ts';
 
 /** `perilbook quota [JOB]`: this period by the ledger's arithmetic, which no endpoint of the service would tell; with

@@ -1,7 +1,8 @@
 import { ROW_STATUSES } from '../columns/status.ts';
+import { counted, dateTime, grouped } from '../figures.ts';
 import type { RunEnded } from '../job/run.ts';
 import type { PlanStyle } from './plan-words.ts';
-import { counted, dateTime, grouped, listed, percent, shownPath } from './words.ts';
+import { listed, percent, shownPath } from './words.ts';
 
 /** How a run ended, in words; what to do next comes last. */
 export function runWords(

@@ -1,15 +1,15 @@
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { PerilbookError } from '../errors.ts';
+import { counted, dateTime } from '../figures.ts';
 import { durationMs } from '../job/settings/duration.ts';
-import { isoTime } from '../job/summary.ts';
 import { didYouMean } from '../nearest-name.ts';
 import { createAccount, listAccounts } from '../service/accounts/accounts.ts';
 import { createKey, listKeys, type NewKey, revokeKey, rotateKey } from '../service/accounts/keys.ts';
 import type { ServiceDatabase } from '../service/data/database.ts';
 import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { counted, table } from './words.ts';
+import { table } from './words.ts';
 import { say, sayJson, type World } from './world.ts';
 
 /** `perilbook service account create --account NAME …`, and `account list`. */
@@ -80,7 +80,7 @@ export function keyAction(world: World, database: ServiceDatabase, flags: Flags)
           String(id),
           account,
           state,
-          isoTime(expiresAt) ?? '',
+          expiresAt === null ? '' : dateTime(expiresAt),
           scopes.length > 4 ? `${scopes.slice(0, 3).join(' ')} and ${scopes.length - 3} more` : scopes.join(' '),
         ]);
         world.stdout.write(`${table(['key', 'account', 'state', 'expires', 'scopes'], rows, '').join('\n')}\n`);

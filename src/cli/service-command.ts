@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { counted } from '../figures.ts';
 import { openServiceDatabase, type ServiceDatabase } from '../service/data/database.ts';
 import { describeData } from '../service/data/describe-data.ts';
 import { startService } from '../service/http/start-service.ts';
@@ -8,7 +9,6 @@ import { EXIT } from './exit-codes.ts';
 import { accountAction, keyAction } from './service-accounts.ts';
 import { checkAction } from './service-check.ts';
 import { dataAction, loadAction } from './service-load.ts';
-import { counted } from './words.ts';
 import { dataFolder, say, type World } from './world.ts';
 
 const DEFAULT_PORT = 8737;

@@ -1,8 +1,9 @@
 import { PerilbookError } from '../errors.ts';
+import { grouped } from '../figures.ts';
 import { didYouMean } from '../nearest-name.ts';
 import { plainCsv } from '../rows/plain-csv.ts';
 import type { StatementBy, StatementRow } from '../store/port.ts';
-import { grouped, table } from './words.ts';
+import { table } from './words.ts';
 
 export const STATEMENT_BY = ['run', 'job', 'key', 'day'] as const satisfies readonly StatementBy[];
 

@@ -1,3 +1,4 @@
+import { dateTime, grouped } from '../figures.ts';
 import { isoTime } from '../job/summary.ts';
 import { plainCsv } from '../rows/plain-csv.ts';
 import type { RunRecord, StatementRow } from '../store/port.ts';
@@ -5,7 +6,7 @@ import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { anyJobOf } from './job-options.ts';
 import { openStore } from './open-store.ts';
-import { dateTime, fittingTable, grouped } from './words.ts';
+import { fittingTable } from './words.ts';
 import { sayJson, screenOf, type World } from './world.ts';
 
 const SHOWN = 20;

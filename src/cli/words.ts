@@ -1,24 +1,6 @@
 import { relative } from 'node:path';
 import stringWidth from 'string-width';
-
-/** Numbers and times as people read them; `--json` never goes through here. */
-
-const GROUPED = new Intl.NumberFormat('en-US');
-
-/** 12,345 */
-export function grouped(value: number): string {
-  return GROUPED.format(value);
-}
-
-/** `1 credit`, `2 credits`; `many` where an s does not do. */
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${grouped(value)} ${value === 1 ? one : many}`;
-}
-
-/** 2026-12-01 14:05 UTC */
-export function dateTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-}
+import { counted } from '../figures.ts';
 
 /** `under a minute`, `12 minutes`, `3 h 20 min`, `2 days 4 h`. */
 export function timeSpan(minutes: number): string {

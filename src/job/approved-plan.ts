@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { PerilbookError } from '../errors.ts';
+import { counted, grouped } from '../figures.ts';
 import { checkOutput, openOutput, writeWhole } from '../rows/output-file.ts';
 import type { Prepared } from './prepare.ts';
 import type { CellTable } from './scan/cell-table.ts';
@@ -122,7 +123,7 @@ export function checkApproved(approved: ApprovedPlan, prepared: Prepared, spent:
   const left = approved.credits_at_most - spent;
   if (plan.price.credits > left) {
     changes.push(
-      `the store lacks more than it did: ${plan.price.credits} credits are needed, ${left} of the approved ${approved.credits_at_most} are left`,
+      `the store lacks more than it did: ${counted(plan.price.credits, 'credit')} needed, ${grouped(left)} of the approved ${grouped(approved.credits_at_most)} left`,
     );
   }
   if (changes.length === 0) return left;

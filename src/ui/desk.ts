@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { TOPICS } from '../contract/topics.ts';
+import { counted } from '../figures.ts';
 import type { JobFile } from '../job/settings/job-file.ts';
 import type { Job } from '../job/settings/settings.ts';
 import { extensionOf } from '../rows/compression.ts';
@@ -94,12 +95,12 @@ export class UiDesk {
   /** Begins to buy. @throws Refused without the sentence of this very budget */
   async start(book: BookEntry, choice: Choice, budget: number, confirmed: string): Promise<void> {
     if (confirmed !== confirmation(budget)) {
-      const words = `This run would spend up to ${budget} credits, and nobody approved it`;
+      const words = `This run would spend up to ${counted(budget, 'credit')}, and nobody approved it`;
       throw new Refused(409, 'NEEDS_APPROVAL', words, `To approve it is to confirm: ${confirmation(budget)}.`);
     }
     const { mostBudget } = this.lent;
     if (mostBudget !== null && budget > mostBudget) {
-      const words = `The budget is above ${mostBudget.toLocaleString('en-US')} credits`;
+      const words = `The budget is above ${counted(mostBudget, 'credit')}`;
       throw new Refused(422, 'BUDGET', words, 'That limit was set where perilbook ui was started.');
     }
     const settings = { ...jobFileOf(choice, await this.#columnsOf(book, choice)), budget };

@@ -1,6 +1,7 @@
 import { inBoth, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { isUnanswered } from '../../fetch/breaker.ts';
+import { counted, dateTime } from '../../figures.ts';
 import type { Market } from '../../plan/cheapest-calls.ts';
 import type { Store } from '../../store/port.ts';
 import { enterPhase } from '../phase.ts';
@@ -23,7 +24,7 @@ export async function buyInRounds(parts: BuyingParts, plan: Plan, interrupt: Abo
     const stop = await explained(parts, await buyWithinPeriod(parts, plan, interrupt, deadline));
     if (stop?.reason !== 'quota' || job.onQuota !== 'wait' || stop.resumeAfter === null) return stop;
     if (deadline !== null && stop.resumeAfter >= deadline) return stop;
-    parts.notice(`${stop.message} Waiting until ${new Date(stop.resumeAfter).toISOString()}, when it resets.`);
+    parts.notice(`${stop.message} Waiting until ${dateTime(stop.resumeAfter)}, when it resets.`);
     parts.progress.waitingUntil = stop.resumeAfter + CLOCKS_APART_MS;
     enterPhase(parts.progress, 'waiting');
     await clock.sleep(parts.progress.waitingUntil - clock.now(), interrupt);
@@ -47,7 +48,7 @@ async function explained({ job, store, clock }: BuyingParts, stop: Stop | null):
   const { account } = early.account;
   return {
     ...stop,
-    message: `The service says that the quota of ${account} is used up, when by the ledger ${early.spending.exhaustedLeft} credits were left: others spend of it, or the subscription is smaller than the job says. If the provider's page shows credits left: perilbook quota set --left N. What others spend in every period: spent_elsewhere.`,
+    message: `The service says that the quota of ${account} is used up, when by the ledger it still had ${counted(early.spending.exhaustedLeft!, 'credit')}: others spend of it, or the subscription is smaller than the job says. If the provider's page shows credits left: perilbook quota set --left N. What others spend in every period: spent_elsewhere.`,
   };
 }
 

@@ -5,6 +5,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { type Breaker, HEALTHY } from '../../fetch/breaker.ts';
 import { type Client, TIMEOUTS } from '../../fetch/client.ts';
 import type { Throttle } from '../../fetch/throttle.ts';
+import { counted } from '../../figures.ts';
 import type { Market } from '../../plan/cheapest-calls.ts';
 import type { BundleContents, Claim, Proposal, Settlement, Store, Terms } from '../../store/port.ts';
 import type { Phased } from '../phase.ts';
@@ -185,8 +186,8 @@ export class Buying {
     if (why === 'budget') {
       const isTooSmall = progress.creditsSpent + progress.creditsUnknown === 0;
       const message = isTooSmall
-        ? `The budget of ${budget} credits does not reach for one place.`
-        : `The budget of ${budget} credits is reached.`;
+        ? `The budget of ${counted(budget, 'credit')} does not reach for one place.`
+        : `The budget of ${counted(budget, 'credit')} is reached.`;
       return { reason: 'budget', message, resumeAfter: null };
     }
     const resets = job.accounts.map(({ anniversaryDay }) => billingPeriod(anniversaryDay, clock.now()).end);

@@ -1,8 +1,9 @@
+import { counted, grouped } from '../../figures.ts';
 import type { Facts } from '../facts.ts';
 import type { AreaFigures } from '../figures.ts';
 import { shareCell } from './bars.ts';
 import { type Html, html } from './html.ts';
-import { counted, grouped, inUnit, percent, type ValueUnit } from './numbers.ts';
+import { inUnit, percent, type ValueUnit } from './numbers.ts';
 
 const STATES_SHOWN = 12;
 const COUNTIES_SHOWN = 20;

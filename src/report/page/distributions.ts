@@ -1,11 +1,12 @@
 import { type Category, topicOf } from '../../contract/topics.ts';
+import { grouped } from '../../figures.ts';
 import type { Facts } from '../facts.ts';
 import type { TopicFigures } from '../figures.ts';
 import { HIGH, HIGHEST, reading, type Scale } from '../scales.ts';
 import type { Distribution } from '../sums.ts';
 import { shareCell, stackedBar, swatch } from './bars.ts';
 import { type Html, html } from './html.ts';
-import { grouped, inUnit, percent, type ValueUnit } from './numbers.ts';
+import { inUnit, percent, type ValueUnit } from './numbers.ts';
 
 interface Card {
   readonly title: string;

@@ -1,4 +1,5 @@
 import { topicOf } from '../../contract/topics.ts';
+import { counted, grouped } from '../../figures.ts';
 import type { Facts } from '../facts.ts';
 import { CLASS_LETTERS, type MapFigures } from '../figures.ts';
 import { HEXAGON_RADIUS } from '../map/bins.ts';
@@ -7,7 +8,7 @@ import { countryPath, frameOnCountry, outlinesOf } from '../map/outlines.ts';
 import { HIGHEST, reading, type Scale, scaleOf } from '../scales.ts';
 import { swatch } from './bars.ts';
 import { type Html, html, jsonData } from './html.ts';
-import { counted, grouped, percent } from './numbers.ts';
+import { percent } from './numbers.ts';
 
 interface Layer {
   readonly name: string;

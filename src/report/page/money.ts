@@ -1,7 +1,8 @@
+import { counted, dateTime, grouped } from '../../figures.ts';
 import type { Facts } from '../facts.ts';
 import { bar } from './bars.ts';
 import { type Html, html, quoted } from './html.ts';
-import { counted, dateTime, grouped, percent } from './numbers.ts';
+import { percent } from './numbers.ts';
 
 /** What was planned, spent and saved, and what the ledger holds. Credits. */
 export function moneySection({ money, runAt, ledger, runs }: Facts): Html {

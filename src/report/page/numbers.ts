@@ -1,16 +1,6 @@
+import { grouped } from '../../figures.ts';
+
 /** Numbers and times as the page shows them. */
-
-const GROUPED = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-
-/** 12,345 */
-export function grouped(value: number): string {
-  return GROUPED.format(value);
-}
-
-/** 1 location, 2 locations */
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${grouped(value)} ${value === 1 ? one : many}`;
-}
 
 /** A share in per cent: 12.3 %, and never 0 for something nor 100 for less than all. */
 export function percent(part: number, whole: number): string {
@@ -19,11 +9,6 @@ export function percent(part: number, whole: number): string {
   if (share > 0 && share < 0.05) return '<0.1 %';
   if (share < 100 && share > 99.95) return '>99.9 %';
   return `${share === 100 || share === 0 ? share : share.toFixed(1)} %`;
-}
-
-/** 2026-12-01 14:05 UTC */
-export function dateTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** The unit in which a book's values are shown: thousands or millions, so that columns stay narrow. */

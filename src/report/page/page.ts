@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { counted, dateTime, grouped } from '../../figures.ts';
 import type { Facts } from '../facts.ts';
 import { VERY_HIGH } from '../scales.ts';
 import { concentrationSection } from './concentration-tables.ts';
@@ -7,7 +8,7 @@ import { distributionSections } from './distributions.ts';
 import { type Html, html, markup, quoted } from './html.ts';
 import { mapSection } from './map-figure.ts';
 import { moneySection } from './money.ts';
-import { counted, dateTime, grouped, inUnit, percent, type ValueUnit, valueUnit } from './numbers.ts';
+import { inUnit, percent, type ValueUnit, valueUnit } from './numbers.ts';
 import { missingSection, qualitySection } from './quality.ts';
 import { worstSection } from './worst-table.ts';
 

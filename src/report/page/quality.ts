@@ -1,6 +1,7 @@
+import { counted, dateTime, grouped } from '../../figures.ts';
 import type { Facts } from '../facts.ts';
 import { type Html, html, quoted } from './html.ts';
-import { counted, dateTime, grouped, percent } from './numbers.ts';
+import { percent } from './numbers.ts';
 
 /** What was found wrong with the rows of the input, with the lines to look at. */
 export function qualitySection({ findings, rows, figures }: Facts): Html {

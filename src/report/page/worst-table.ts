@@ -1,9 +1,10 @@
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { counted, grouped } from '../../figures.ts';
 import type { Facts } from '../facts.ts';
 import type { WorstLocation } from '../figures.ts';
 import { swatch } from './bars.ts';
 import { type Html, html, quoted } from './html.ts';
-import { counted, grouped, inUnit, type ValueUnit } from './numbers.ts';
+import { inUnit, type ValueUnit } from './numbers.ts';
 
 /** The hundred locations with the gravest ratings. */
 export function worstSection(facts: Facts, unit: ValueUnit): Html | null {

@@ -53,7 +53,7 @@ export const SUCCESS_STATEMENTS: readonly Statement[] = [
   ...(['standard', 'enterprise'] as const).map(
     (kind): Statement => ({
       section: 'Limits',
-      statement: `A ${kind} bundle costs ${CREDITS[kind]} credits, in full whatever topics failed`,
+      statement: `${kind === 'enterprise' ? 'An enterprise' : 'A standard'} bundle costs ${CREDITS[kind]} credits, in full whatever topics failed`,
       credits: 0,
       async check(context) {
         const reply = await context[kind]();

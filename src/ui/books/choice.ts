@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import { counted } from '../../figures.ts';
 import type { JobFile } from '../../job/settings/job-file.ts';
 import { columnWord } from './look.ts';
 
@@ -36,6 +37,5 @@ export function jobFileOf({ lat, lng, topics, optimize, header }: Choice, column
 
 /** The sentence that stands for a yes: a start without it, or with that of another budget, spends nothing. */
 export function confirmation(budget: number): string {
-  const credits = budget.toLocaleString('en-US');
-  return budget === 0 ? 'Spend nothing' : `Spend at most ${credits} ${budget === 1 ? 'credit' : 'credits'}`;
+  return budget === 0 ? 'Spend nothing' : `Spend at most ${counted(budget, 'credit')}`;
 }

@@ -1,0 +1,18 @@
+/** Numbers and times as people read them, on a terminal, on a page, in a message; `--json` never goes through here. */
+
+const GROUPED = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+
+/** 12,345 */
+export function grouped(value: number): string {
+  return GROUPED.format(value);
+}
+
+/** `1 credit`, `2 credits`; `many` where an s does not do. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${grouped(value)} ${value === 1 ? one : many}`;
+}
+
+/** 2026-12-01 14:05 UTC */
+export function dateTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
