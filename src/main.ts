@@ -12,7 +12,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   process.exit(2);
 }
 
-const { firstWord } = await import('./cli/first-word.ts');
+const { firstWord, stoppingWord } = await import('./cli/bin-words.ts');
 process.stderr.write(firstWord(process.argv.slice(2), process.stderr.isTTY));
 
 const { systemClock } = await import('./clock.ts');
@@ -25,9 +25,7 @@ function interrupt(): void {
   if (interruption.signal.aborted) process.exit(130);
   // First: what shows progress makes room for the words.
   interruption.abort();
-  process.stderr.write(
-    '\nperilbook: stopping: calls in flight land, then the output is written. Again to leave at once.\n',
-  );
+  process.stderr.write(stoppingWord(process.argv.slice(2)));
 }
 process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from '
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { firstWord } from '../../src/cli/first-word.ts';
+import { firstWord } from '../../src/cli/bin-words.ts';
 import { program } from '../../src/cli/program.ts';
 import type { World } from '../../src/cli/world.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';

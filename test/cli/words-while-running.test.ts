@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { firstWord } from '../../src/cli/first-word.ts';
+import { firstWord, stoppingWord } from '../../src/cli/bin-words.ts';
 import { runFacts } from '../../src/cli/progress-estimate.ts';
 import { showProgress } from '../../src/cli/progress-show.ts';
 import type { World } from '../../src/cli/world.ts';
@@ -15,6 +15,15 @@ import { FastClock } from '../fast-clock.ts';
 import { openDesk, places } from '../job/desk.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, provideSampleData } from './command-line.ts';
+
+test('an interrupt is told what still happens: an output is written by what writes one only', () => {
+  assert.match(stoppingWord(['run', 'job.yaml']), /calls in flight land, then the output is written\. Again/);
+  assert.match(
+    stoppingWord(['service', 'start', '--port', '1']),
+    /stopping: answers in flight are handed over\. Again/,
+  );
+  assert.equal(stoppingWord(['plan', 'book.csv']), '\nperilbook: stopping. Again to leave at once.\n');
+});
 
 test('the first word names what is read, and is not said where nobody wants it', () => {
   assert.equal(firstWord(['run', 'job.yaml', '-y']), 'perilbook: reading job.yaml\n');
