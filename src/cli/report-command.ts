@@ -1,8 +1,8 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { prepare } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
-import { extensionOf } from '../rows/compression.ts';
-import { checkOutput, openOutput, writeWhole } from '../rows/output-file.ts';
+import { extensionOf } from '../rows/files/compression.ts';
+import { checkOutput, openOutput, writeWhole } from '../rows/files/output-file.ts';
 import type { Flags } from './command.ts';
 import { unopenedConnection } from './connection.ts';
 import { effectsOf } from './effects.ts';

@@ -3,7 +3,7 @@ import { PerilbookError } from '../errors.ts';
 import { readPlan } from '../job/approved-plan.ts';
 import { type Prepared, prepare, prepareAgain } from '../job/prepare.ts';
 import { run } from '../job/run.ts';
-import { checkOutput } from '../rows/output-file.ts';
+import { checkOutput } from '../rows/files/output-file.ts';
 import { askToSpend } from './ask-to-spend.ts';
 import type { Flags } from './command.ts';
 import { connect } from './connection.ts';

@@ -1,7 +1,7 @@
 import { PerilbookError } from '../errors.ts';
 import { grouped } from '../figures.ts';
 import { didYouMean } from '../nearest-name.ts';
-import { plainCsv } from '../rows/plain-csv.ts';
+import { plainCsv } from '../rows/csv/plain-csv.ts';
 import type { StatementBy, StatementRow } from '../store/port.ts';
 import { table } from './words.ts';
 

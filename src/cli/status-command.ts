@@ -1,6 +1,6 @@
 import { dateTime, grouped } from '../figures.ts';
 import { isoTime } from '../job/summary.ts';
-import { plainCsv } from '../rows/plain-csv.ts';
+import { plainCsv } from '../rows/csv/plain-csv.ts';
 import type { RunRecord, StatementRow } from '../store/port.ts';
 import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { PerilbookError } from '../errors.ts';
 import { counted, grouped } from '../figures.ts';
-import { checkOutput, openOutput, writeWhole } from '../rows/output-file.ts';
+import { checkOutput, openOutput, writeWhole } from '../rows/files/output-file.ts';
 import type { Prepared } from './prepare.ts';
 import type { CellTable } from './scan/cell-table.ts';
 import type { Job } from './settings/settings.ts';

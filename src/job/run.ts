@@ -1,8 +1,8 @@
 import { PerilbookError } from '../errors.ts';
 import { createClient } from '../fetch/client.ts';
 import { createThrottle } from '../fetch/throttle.ts';
-import { checkOutput } from '../rows/output-file.ts';
-import { checkFormat } from '../rows/parquet-mixed.ts';
+import { checkOutput } from '../rows/files/output-file.ts';
+import { checkFormat } from '../rows/output-format.ts';
 import type { RunState, Store } from '../store/port.ts';
 import { type ApprovedPlan, checkApproved } from './approved-plan.ts';
 import type { Progress, Stop } from './buying/buying.ts';

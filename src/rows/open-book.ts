@@ -1,16 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
 import { PerilbookError } from '../errors.ts';
-import { csvBook } from './csv-book.ts';
-import type { CsvOptions } from './csv-dialect.ts';
-import { isParquet, refuseOtherFormats } from './file-signature.ts';
-import { geojsonBook, isGeojson } from './geojson-book.ts';
-import { type InputFile, openInput } from './input-file.ts';
-import { isNdjson, ndjsonBook } from './ndjson-book.ts';
-import { parquetBook } from './parquet-book.ts';
-import { mixedBook } from './parquet-mixed.ts';
+import { csvBook } from './csv/csv-book.ts';
+import type { CsvOptions } from './csv/dialect.ts';
+import { isParquet, refuseOtherFormats } from './files/file-signature.ts';
+import { type InputFile, openInput } from './files/input-file.ts';
+import { unpackedInput } from './files/unpacked-input.ts';
+import { utf8Input } from './files/utf16-files.ts';
+import { geojsonBook, isGeojson } from './json/geojson-book.ts';
+import { isNdjson, ndjsonBook } from './json/ndjson-book.ts';
+import { mixedBook } from './mixed-book.ts';
+import { parquetBook } from './parquet/parquet-book.ts';
 import type { Book } from './port.ts';
-import { unpackedInput } from './unpacked-input.ts';
-import { utf8Input } from './utf16-files.ts';
 
 /** What a user may say of an input that its content would otherwise decide. */
 export type OpenOptions = CsvOptions;

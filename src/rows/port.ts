@@ -65,3 +65,8 @@ export interface WriteResult {
   readonly rows: number;
   readonly bytes: number;
 }
+
+/** A book that can also say which of its columns stand for themselves: the others are parts of these. */
+export interface PartedBook extends Book {
+  readonly wholeColumns: readonly number[];
+}

@@ -1,5 +1,4 @@
-import type { PartedBook } from './parquet-book.ts';
-import type { Book, Row, WriteRequest } from './port.ts';
+import type { Book, PartedBook, Row, WriteRequest } from './port.ts';
 
 /** The rows of a book as texts, each with what `fill` needs of it. */
 export interface TextTable {

@@ -4,7 +4,7 @@ import { TOPICS } from '../contract/topics.ts';
 import { counted } from '../figures.ts';
 import type { JobFile } from '../job/settings/job-file.ts';
 import type { Job } from '../job/settings/settings.ts';
-import { extensionOf } from '../rows/compression.ts';
+import { extensionOf } from '../rows/files/compression.ts';
 import { type Choice, confirmation, jobFileOf } from './books/choice.ts';
 import { type Look, lookAt } from './books/look.ts';
 import { type Priced, Pricing } from './books/pricing.ts';

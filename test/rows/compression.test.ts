@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { test } from 'node:test';
 import { constants, gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { compressionOf, compressionOfOutput } from '../../src/rows/compression.ts';
-import { compressedOutput } from '../../src/rows/matching-output.ts';
+import { compressionOf, compressionOfOutput } from '../../src/rows/files/compression.ts';
+import { compressedOutput } from '../../src/rows/files/matching-output.ts';
 import { openBook } from '../../src/rows/open-book.ts';
 import { ADDED, allRows, fillProblems, temporaryFolder } from './book-fixture.ts';
 

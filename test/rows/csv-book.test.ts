@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
+import { guessUtf16 } from '../../src/rows/files/utf16.ts';
 import { openBook } from '../../src/rows/open-book.ts';
-import { guessUtf16 } from '../../src/rows/utf16.ts';
 import { collected } from '../collected.ts';
 import { ADDED, allRows, enrich, fillProblems, fillWith, temporaryFolder } from './book-fixture.ts';
 

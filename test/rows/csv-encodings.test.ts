@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
+import { encodingNamed, type FileEncoding } from '../../src/rows/files/text-encoding.ts';
 import { type OpenOptions, openBook } from '../../src/rows/open-book.ts';
-import { encodingNamed, type FileEncoding } from '../../src/rows/text-encoding.ts';
 import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();

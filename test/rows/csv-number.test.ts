@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { LONGEST_NUMBER, writeNumber } from '../../src/rows/csv-number.ts';
+import { LONGEST_NUMBER, writeNumber } from '../../src/rows/csv/number.ts';
 
 function written(value: number): string {
   const bytes = Buffer.alloc(LONGEST_NUMBER + 1, '#');

@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { beforeEach, test } from 'node:test';
+import { checkOutput } from '../../src/rows/files/output-file.ts';
 import { openBook } from '../../src/rows/open-book.ts';
-import { checkOutput } from '../../src/rows/output-file.ts';
 import type { WriteRequest } from '../../src/rows/port.ts';
 import { ADDED, fillProblems, temporaryFolder } from './book-fixture.ts';
 

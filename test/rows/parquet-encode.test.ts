@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
 import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
-import { decompress } from '../../src/rows/parquet-decompress.ts';
-import { bitsOf, decodeHybrid, encodeHybrid, encodeRun } from '../../src/rows/parquet-hybrid.ts';
-import { readThrift, THRIFT, type ThriftStruct, type ThriftValue } from '../../src/rows/parquet-thrift.ts';
-import { writeThrift } from '../../src/rows/parquet-thrift-write.ts';
+import { decompress } from '../../src/rows/parquet/decompress.ts';
+import { bitsOf, decodeHybrid, encodeHybrid, encodeRun } from '../../src/rows/parquet/hybrid.ts';
+import { readThrift, THRIFT, type ThriftStruct, type ThriftValue } from '../../src/rows/parquet/thrift.ts';
+import { writeThrift } from '../../src/rows/parquet/thrift-write.ts';
 
 const runs = fc.integer({ min: 1, max: 24 }).chain((width) =>
   fc.record({

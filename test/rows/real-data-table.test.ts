@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { parseLocation } from '../../src/geo/parse-location.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';
-import { compressionOf } from '../../src/rows/compression.ts';
+import { compressionOf } from '../../src/rows/files/compression.ts';
 import { findLocationColumns, type NamedColumns } from '../../src/rows/location-columns.ts';
 import { type OpenOptions, openBook } from '../../src/rows/open-book.ts';
 import type { Row } from '../../src/rows/port.ts';

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { checkOutput } from '../../src/rows/output-file.ts';
-import { unfinishedName } from '../../src/rows/unfinished-outputs.ts';
+import { checkOutput } from '../../src/rows/files/output-file.ts';
+import { unfinishedName } from '../../src/rows/files/unfinished-outputs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 test('what a killed process left of an output is removed; that of a running one, and of other outputs, stays', async (t) => {

@@ -3,7 +3,7 @@ import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { MAX_PRECISION } from '../../geo/coordinates.ts';
 import { didYouMean } from '../../nearest-name.ts';
-import { encodingNamed } from '../../rows/text-encoding.ts';
+import { encodingNamed } from '../../rows/files/text-encoding.ts';
 import { DURATION, durationMs } from './duration.ts';
 import { looksLikeKey } from './key-shapes.ts';
 

@@ -1,0 +1,169 @@
+import { PerilbookError } from '../../errors.ts';
+import type { InputFile, InputPass } from '../files/input-file.ts';
+import type { Row } from '../port.ts';
+import type { Dialect } from './dialect.ts';
+import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from './scan.ts';
+
+/** Some neighbouring records, with their bytes and where the added fields go. Valid until the next batch is asked for. */
+export interface CsvBatch {
+  /** How many records there are. */
+  readonly count: number;
+  /** The records, where their columns were asked for. */
+  readonly rows: readonly Row[];
+  /** The records lie in `bytes` from `from` to `to`; blank lines between them included. */
+  readonly bytes: Buffer;
+  readonly from: number;
+  readonly to: number;
+  /** Three numbers a row: where its kept fields end, how many delimiters stand for fields that it lacks, where it ends. */
+  readonly cuts: Int32Array;
+}
+
+export interface BatchRequest {
+  /** The columns of each row; null where no row is wanted, only where it ends. */
+  readonly columns: readonly number[] | null;
+  /** How many of them, the first ones, a row must have; all where it is not said. */
+  readonly needed?: number | undefined;
+  readonly dropFrom: number | null;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export const CUT_WIDTH = 3;
+
+const WINDOW_BYTES = 512 * 1024;
+const ROWS_A_BATCH = 1024;
+/** A record beyond this is no record; a quoted field may have 16 MiB. */
+const LONGEST_RECORD = 64 * 1024 * 1024;
+
+/** The part of the file that is in memory: `bytes` from `from` to `to`, which is at `position` of the file. */
+interface Window {
+  bytes: Buffer;
+  from: number;
+  to: number;
+  position: number;
+  atEnd: boolean;
+}
+
+/** Streams the records behind the header in batches. Memory is bounded by the window, which grows only for a record that
+ * is longer than it. */
+export async function* csvBatches(input: InputFile, dialect: Dialect, request: BatchRequest): AsyncGenerator<CsvBatch> {
+  const pass = await input.startPass();
+  try {
+    const window: Window = {
+      bytes: Buffer.allocUnsafe(WINDOW_BYTES),
+      from: 0,
+      to: 0,
+      position: dialect.header.next,
+      atEnd: false,
+    };
+    const place = { number: 0, line: dialect.firstLine };
+    while (!window.atEnd || window.from < window.to) {
+      request.signal?.throwIfAborted();
+      if (!window.atEnd) await refill(window, pass, input.name, place.line);
+      for (;;) {
+        const batch = takeBatch(window, dialect, request, place);
+        if (batch.to === batch.from) break;
+        yield batch;
+      }
+    }
+    await pass.assertSame();
+  } finally {
+    await pass.close();
+  }
+}
+
+function takeBatch(
+  window: Window,
+  dialect: Dialect,
+  request: BatchRequest,
+  place: { number: number; line: number },
+): CsvBatch {
+  const { bytes, from, to, atEnd } = window;
+  const { columns, needed = columns?.length ?? 0 } = request;
+  const delimiter = dialect.delimiter.charCodeAt(0);
+  const rows: Row[] = [];
+  const cuts = new Int32Array(ROWS_A_BATCH * CUT_WIDTH);
+  const span = newRecordSpan();
+  let at = from;
+  let count = 0;
+  while (count < ROWS_A_BATCH && at < to && scanRecord(bytes, at, to, atEnd, delimiter, span)) {
+    if (!isBlank(span)) {
+      cutRecord(span, dialect.columns.length, request.dropFrom, cuts, count++ * CUT_WIDTH);
+      place.number++;
+      if (columns !== null) rows.push(rowOf(bytes, span, place, dialect, columns, needed));
+    }
+    place.line += span.lineEnds;
+    at = span.next;
+  }
+  window.from = at;
+  return { count, rows, bytes, from, to: at, cuts };
+}
+
+function rowOf(
+  bytes: Buffer,
+  span: RecordSpan,
+  { number, line }: { readonly number: number; readonly line: number },
+  dialect: Dialect,
+  columns: readonly number[],
+  needed: number,
+): Row {
+  const width = dialect.columns.length;
+  const fields: string[] = [];
+  let lacksNeeded = false;
+  for (let i = 0; i < columns.length; i++) {
+    const column = columns[i]!;
+    fields.push(fieldText(bytes, span, column, dialect.encoding));
+    if (column >= span.fields && i < needed) lacksNeeded = true;
+  }
+  // Trailing fields that nobody asked for may be missing: EPA's TRI files have a header of 110 fields and rows of 109.
+  if (span.fields <= width && !lacksNeeded) return { number, line, fields };
+  const found = span.fields === 1 ? '1 field' : `${span.fields} fields`;
+  return {
+    number,
+    line,
+    fields,
+    problem: `The row has ${found} where the ${dialect.hasHeader ? 'header' : 'file'} has ${width}.`,
+  };
+}
+
+/** Decides which bytes of a record are kept and how many fields it lacks before the added ones. A record with more fields
+ * than the header loses as many at its end as the header does: what an earlier run appended to it, and nothing else. */
+export function cutRecord(
+  span: RecordSpan,
+  width: number,
+  dropFrom: number | null,
+  cuts: Int32Array,
+  at: number,
+): void {
+  const kept = dropFrom ?? width;
+  const keep = span.fields > width ? span.fields - (width - kept) : Math.min(span.fields, kept);
+  cuts[at] = keep >= span.fields ? span.end : keep === 0 ? span.start : span.starts[keep]! - 1;
+  cuts[at + 1] = Math.max(0, kept - keep);
+  cuts[at + 2] = span.end;
+}
+
+/** Moves what is left to the front and fills the window; doubles it when it is over half full with a single record. */
+async function refill(window: Window, pass: InputPass, file: string, line: number): Promise<void> {
+  const left = window.to - window.from;
+  if (left > LONGEST_RECORD) {
+    throw new PerilbookError(
+      'INPUT_UNREADABLE',
+      `${file} has a record without an end on line ${line}`,
+      'Look for a quote that is not closed, or for a file that is not CSV.',
+      { file, line },
+    );
+  }
+  const bytes = left * 2 > window.bytes.length ? Buffer.allocUnsafe(window.bytes.length * 2) : window.bytes;
+  window.bytes.copy(bytes, 0, window.from, window.to);
+  window.bytes = bytes;
+  window.from = 0;
+  window.to = left;
+  while (window.to < bytes.length) {
+    const count = await pass.readInto(bytes, window.to, window.position);
+    if (count === 0) {
+      window.atEnd = true;
+      return;
+    }
+    window.to += count;
+    window.position += count;
+  }
+}

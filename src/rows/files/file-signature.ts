@@ -1,0 +1,62 @@
+import { PerilbookError } from '../../errors.ts';
+
+interface Signature {
+  readonly start: RegExp;
+  readonly what: string;
+  readonly hint: string;
+}
+
+const UNPACK = 'Unpack it first, then give Perilbook the unpacked file.';
+const SAVE_AS = 'Save the sheet as "CSV UTF-8" and give Perilbook that file.';
+const EXPORT = 'Export it as CSV and give Perilbook that file.';
+
+const PARQUET = /^PAR[1E](?:[^\w,;|\t -]|[\s\S]{2}\0\0)/;
+
+/** True when the first bytes are those of a Parquet file, encrypted or not; whether it is whole shows at its end. */
+export function isParquet(head: Buffer): boolean {
+  return PARQUET.test(head.toString('latin1', 0, 16));
+}
+
+/** What the first bytes of files that are not CSV look like, as latin1 text; a name at the start of a header never does. */
+// biome-ignore-start lint/suspicious/noControlCharactersInRegex: magic numbers are made of them
+const SIGNATURES: readonly Signature[] = [
+  { start: PARQUET, what: 'a Parquet file that was compressed once more', hint: UNPACK },
+  { start: /^ARROW1\0/, what: 'an Arrow file', hint: EXPORT },
+  { start: /^(?:\x1f\x8b|\x28\xb5\x2f\xfd)/, what: 'compressed twice', hint: UNPACK },
+  { start: /^[^\0]+\0[\s\S]{150,256}ustar/, what: 'a tar archive', hint: UNPACK },
+  { start: /^BZh[1-9]1AY/, what: 'compressed with bzip2', hint: UNPACK },
+  { start: /^\xfd7zXZ/, what: 'compressed with xz', hint: UNPACK },
+  { start: /^7z\xbc\xaf/, what: 'a 7-Zip archive', hint: UNPACK },
+  { start: /^PK\x03\x04[\s\S]*(?:\[Content_Types\]\.xml|_rels\/|xl\/)/, what: 'an Excel workbook', hint: SAVE_AS },
+  { start: /^PK\x03\x04/, what: 'a zip archive', hint: UNPACK },
+  { start: /^\xd0\xcf\x11\xe0/, what: 'an old Excel workbook (.xls)', hint: SAVE_AS },
+  { start: /^SQLite format 3\0/, what: 'an SQLite database', hint: EXPORT },
+  { start: /^%PDF-/, what: 'a PDF document', hint: 'Look for the table as a CSV file.' },
+  { start: /^(?:\xff\xfe\0\0|\0\0\xfe\xff)/, what: 'text in UTF-32', hint: SAVE_AS },
+  {
+    start: /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|\?xml)/i,
+    what: 'a web page or XML',
+    hint: 'Fetch the CSV file again.',
+  },
+  { start: /^(?:\xef\xbb\xbf)?\s*(?:\{\s*"|\[\s*[{[])/, what: 'JSON', hint: EXPORT },
+];
+// biome-ignore-end lint/suspicious/noControlCharactersInRegex: see above
+
+/** Refuses a file whose first bytes are not those of a CSV file, and says what it is. */
+export function refuseOtherFormats(file: string, head: Buffer): void {
+  const start = head.toString('latin1', 0, 4096);
+  const signature = SIGNATURES.find((known) => known.start.test(start));
+  if (signature) throw refusal(file, signature.what, signature.hint);
+  if (isBinary(start)) throw refusal(file, 'binary data', 'Check that this is the file that you mean.');
+}
+
+function refusal(file: string, what: string, hint: string): PerilbookError {
+  return new PerilbookError('INPUT_UNREADABLE', `${file} is ${what}, not a CSV file`, hint, { file });
+}
+
+/** Text has no zero bytes and next to no control characters. */
+function isBinary(start: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  const controls: readonly string[] = start.match(/[\0-\x08\x0e-\x1a\x1c-\x1f]/g) ?? [];
+  return controls.includes('\0') || controls.length * 50 > start.length;
+}

@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { close, fstat, open, read, type Stats } from 'node:fs';
+import { open as openHandle, stat, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import type { Compression } from './compression.ts';
+import { didYouMeanFile } from './nearest-file.ts';
+import type { Utf16 } from './utf16.ts';
+
+/** Descriptors, not FileHandles: a spooled input has no end of life of its own, and the process closes what is left. */
+const [openFd, readFd, statFd, closeFd] = [promisify(open), promisify(read), promisify(fstat), promisify(close)];
+
+/** The bytes of the head that formats, delimiters and encodings are judged by. */
+export const HEAD_BYTES = 1024 * 1024;
+
+/** A file that can be read more than once, as it was when it was opened. */
+export interface InputFile {
+  /** As messages name it. */
+  readonly name: string;
+  /** The bytes that it takes on the disk. */
+  readonly size: number;
+  /** The first bytes, at most a mebibyte. */
+  readonly head: Buffer;
+  /** True when there is nothing behind the head. */
+  readonly isWhole: boolean;
+  /** How the file on the disk is compressed, where its bytes read unpacked. */
+  readonly compression: Compression | null;
+  /** How the text on the disk is encoded, where its bytes read as UTF-8. */
+  readonly utf16: Utf16 | null;
+  /** Which file this is, for a comparison with the output; null for a stream. */
+  readonly identity: FileIdentity | null;
+  /** Begins a pass through the file; refuses when it is no longer the same. */
+  startPass(): Promise<InputPass>;
+}
+
+export interface FileIdentity {
+  readonly dev: number;
+  readonly ino: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+export interface InputPass {
+  /** Reads at a position of the file into a buffer from `offset` to its end; 0 at the end of the file. */
+  readInto(buffer: Buffer, offset: number, position: number): Promise<number>;
+  /** Refuses when the file has changed since it was opened. */
+  assertSame(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the input: a path, or `-` for `stdin`. What cannot be read twice (a pipe, a device) is first copied to a temporary
+ * file that has no name, so that a kill leaves nothing behind. */
+export async function openInput(file: string, stdin?: Readable): Promise<InputFile> {
+  if (file === '-') {
+    if (!stdin) throw new PerilbookError('USAGE', 'There is no standard input to read', 'Give the name of a file.');
+    return inputOf('standard input', await spool(stdin, 'standard input'), null);
+  }
+  try {
+    const before = await stat(file);
+    if (before.isDirectory()) throw unreadable(file, 'is a directory', 'Give the name of a file in it.');
+    if (!before.isFile()) return await inputOf(file, await spoolPath(file), null);
+    const fd = await openFd(file, 'r');
+    try {
+      return await inputOf(file, fd, identityOf(await statFd(fd)));
+    } finally {
+      await closeFd(fd);
+    }
+  } catch (error) {
+    throw asUnreadable(file, error);
+  }
+}
+
+async function inputOf(name: string, fd: number, identity: FileIdentity | null): Promise<InputFile> {
+  const size = identity?.size ?? (await statFd(fd)).size;
+  const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
+  let filled = 0;
+  while (filled < head.length) {
+    const { bytesRead } = await readFd(fd, head, filled, head.length - filled, filled);
+    if (bytesRead === 0) throw changed(name);
+    filled += bytesRead;
+  }
+  const isWhole = head.length === size;
+  return {
+    name,
+    size,
+    head,
+    isWhole,
+    compression: null,
+    utf16: null,
+    identity,
+    startPass: () => startPass(name, fd, identity),
+  };
+}
+
+async function startPass(name: string, spooled: number, identity: FileIdentity | null): Promise<InputPass> {
+  const fd = identity ? await reopen(name) : spooled;
+  const pass: InputPass = {
+    async readInto(buffer, offset, position) {
+      try {
+        return (await readFd(fd, buffer, offset, buffer.length - offset, position)).bytesRead;
+      } catch (error) {
+        throw asUnreadable(name, error);
+      }
+    },
+    async assertSame() {
+      if (identity && !isSame(identity, await statFd(fd))) throw changed(name);
+    },
+    async close() {
+      if (identity) await closeFd(fd);
+    },
+  };
+  try {
+    await pass.assertSame();
+    return pass;
+  } catch (error) {
+    await pass.close();
+    throw error;
+  }
+}
+
+async function reopen(name: string): Promise<number> {
+  try {
+    return await openFd(name, 'r');
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT')) throw changed(name);
+    throw asUnreadable(name, error);
+  }
+}
+
+async function spoolPath(file: string): Promise<number> {
+  const handle = await openHandle(file, 'r');
+  return await spool(handle.createReadStream(), file);
+}
+
+async function spool(stream: Readable, name: string): Promise<number> {
+  const path = join(tmpdir(), `perilbook-${randomBytes(8).toString('hex')}.tmp`);
+  const fd = await openFd(path, 'wx+', 0o600);
+  const handle = await openHandle(path, 'r+');
+  try {
+    await unlink(path);
+    for await (const chunk of stream) await handle.writeFile(chunk);
+    return fd;
+  } catch (error) {
+    await closeFd(fd);
+    throw asUnreadable(name, error);
+  } finally {
+    await handle.close();
+  }
+}
+
+function identityOf({ dev, ino, size, mtimeMs }: Stats): FileIdentity {
+  return { dev, ino, size, mtimeMs };
+}
+
+function isSame(a: FileIdentity, b: FileIdentity): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs;
+}
+
+function changed(file: string): PerilbookError {
+  return unreadable(file, 'has changed since it was opened', 'Run again when no other program writes to it.');
+}
+
+function unreadable(file: string, what: string, hint: string, cause?: unknown): PerilbookError {
+  return new PerilbookError('INPUT_UNREADABLE', `${file} ${what}`, hint, { file }, cause);
+}
+
+function asUnreadable(file: string, error: unknown): unknown {
+  if (error instanceof PerilbookError || !(error instanceof Error) || !('code' in error)) return error;
+  if (error.code === 'ENOENT') {
+    return unreadable(file, `does not exist${didYouMeanFile(file)}`, 'Check the name of the file.', error);
+  }
+  if (error.code === 'EACCES' || error.code === 'EPERM') {
+    return unreadable(file, 'may not be read by this user', 'Change its permissions, or copy it.', error);
+  }
+  if (error.code === 'ENOSPC') {
+    return unreadable(file, 'does not fit in the temporary folder', 'Set TMPDIR to a folder with more room.', error);
+  }
+  return unreadable(file, `cannot be read (${error.message})`, 'Check the file and the disk that it is on.', error);
+}

@@ -1,0 +1,234 @@
+import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
+import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import { removeAbandoned, unfinishedName } from './unfinished-outputs.ts';
+
+/** Where an output goes. Nothing of it shows under its name before `commit`. */
+export interface OutputFile {
+  write(bytes: Buffer): Promise<void>;
+  /** Makes the output durable, then gives it its name. */
+  commit(): Promise<void>;
+  /** Leaves everything as it was. To be called on any failure; harmless after a commit. */
+  discard(): Promise<void>;
+}
+
+/** Which file the input is; the output must be another. */
+export interface InputIdentity {
+  readonly dev: number;
+  readonly ino: number;
+}
+
+/** Refuses an output that could not be written, before anything is bought for it: the input itself, a directory, a folder
+ * that does not exist or may not be written, or a database in use, with the files that SQLite keeps beside it. Leaves
+ * nothing behind. */
+export async function checkOutput(output: string, input: string, databases: readonly string[] = []): Promise<void> {
+  if (output === '-') return;
+  for (const database of databases) await refuseDatabase(output, database);
+  const old = await stat(output).catch(() => undefined);
+  // Opening a pipe would wait for its reader.
+  if (old && !old.isFile() && !old.isDirectory()) return;
+  const file = await openFile(output, input === '-' ? null : ((await stat(input).catch(ignoreMissing)) ?? null));
+  await file.discard();
+}
+
+async function refuseDatabase(output: string, database: string): Promise<void> {
+  try {
+    const target = await stat(await resolveLinks(output)).catch(ignoreMissing);
+    for (const end of ['', '-wal', '-shm', '-journal']) {
+      const used = await stat(`${await resolveLinks(database)}${end}`).catch(ignoreMissing);
+      if (!target || !used || target.dev !== used.dev || target.ino !== used.ino) continue;
+      throw unwritable(output, 'holds the store, with all that was paid for', 'Choose another output file.');
+    }
+  } catch (error) {
+    throw asUnwritable(output, error);
+  }
+}
+
+/** Opens the output: a path, or `-` for `stdout`. */
+export async function openOutput(
+  output: string,
+  input: InputIdentity | null,
+  stdout?: Writable,
+  signal?: AbortSignal,
+): Promise<OutputFile> {
+  if (output !== '-') return await openFile(output, input);
+  if (!stdout) throw new PerilbookError('USAGE', 'There is no standard output to write to', 'Give the name of a file.');
+  return streamOutput(stdout, signal);
+}
+
+/**
+ * Writes an output whole or not at all: what `write` has written gets its name when it is done; when it fails or is
+ * interrupted, everything is left as it was.
+ */
+export async function writeWhole<Result>(
+  output: OutputFile,
+  signal: AbortSignal | undefined,
+  write: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await write();
+    signal?.throwIfAborted();
+    await output.commit();
+    return result;
+  } catch (error) {
+    await output.discard();
+    throw error;
+  }
+}
+
+async function openFile(output: string, input: InputIdentity | null): Promise<OutputFile> {
+  try {
+    const target = await resolveLinks(output);
+    const old = await stat(target).catch(ignoreMissing);
+    if (old?.isDirectory()) throw unwritable(output, 'is a directory', 'Give the name of a file.');
+    if (old && input && old.dev === input.dev && old.ino === input.ino) {
+      throw unwritable(output, 'is the input itself', 'Choose another output file.');
+    }
+    // A device or a pipe has no place to rename to: it takes the bytes as they come.
+    if (old && !old.isFile()) return deviceOutput(output, await open(target, 'w'));
+    await removeAbandoned(target);
+    const temporary = unfinishedName(target);
+    const handle = await open(temporary, 'wx', old ? old.mode & 0o777 : 0o666);
+    if (old) await handle.chmod(old.mode & 0o777).catch(() => {});
+    return renamedOutput(output, handle, temporary, target);
+  } catch (error) {
+    throw asUnwritable(output, error);
+  }
+}
+
+/** The disk gets to work while rows are still written: a single sync at the end of a large file is a long silence. */
+const BYTES_A_SYNC = 32 * 1024 * 1024;
+
+function renamedOutput(output: string, handle: FileHandle, temporary: string, target: string): OutputFile {
+  let left = false;
+  let unsynced = 0;
+  let syncing: Promise<void> = Promise.resolve();
+  return {
+    async write(bytes) {
+      try {
+        await handle.writeFile(bytes);
+      } catch (error) {
+        throw asUnwritable(output, error);
+      }
+      unsynced += bytes.length;
+      if (unsynced < BYTES_A_SYNC) return;
+      unsynced = 0;
+      syncing = syncing.then(() => handle.datasync());
+      // `commit` reports a failure; until then it must not count as unhandled.
+      syncing.catch(() => {});
+    },
+    async commit() {
+      try {
+        await syncing;
+        await handle.sync();
+        await handle.close();
+        await rename(temporary, target);
+        left = true;
+        await syncFolder(dirname(target));
+      } catch (error) {
+        throw asUnwritable(output, error);
+      }
+    },
+    async discard() {
+      if (left) return;
+      left = true;
+      await syncing.catch(() => {});
+      await handle.close().catch(() => {});
+      await unlink(temporary).catch(() => {});
+    },
+  };
+}
+
+function deviceOutput(output: string, handle: FileHandle): OutputFile {
+  let open = true;
+  const close = async () => {
+    if (open) await handle.close();
+    open = false;
+  };
+  return {
+    async write(bytes) {
+      await handle.writeFile(bytes).catch((error) => Promise.reject(asUnwritable(output, error)));
+    },
+    commit: close,
+    discard: close,
+  };
+}
+
+function streamOutput(stdout: Writable, signal?: AbortSignal): OutputFile {
+  // A failed write also emits 'error', which would end the process when nobody listens; the write itself reports it.
+  const ignore = () => {};
+  stdout.on('error', ignore);
+  const release = async () => {
+    stdout.off('error', ignore);
+  };
+  return {
+    write: (bytes) =>
+      new Promise((done, fail) => {
+        const onAbort = () => fail(signal?.reason);
+        signal?.addEventListener('abort', onAbort, { once: true });
+        stdout.write(bytes, (error) => {
+          signal?.removeEventListener('abort', onAbort);
+          if (error) fail(asUnwritable('standard output', error));
+          else done();
+        });
+      }),
+    commit: release,
+    discard: release,
+  };
+}
+
+/** The place a name stands for. A link is kept and what it points to is replaced, even when that does not exist yet. */
+async function resolveLinks(output: string): Promise<string> {
+  let path = resolve(output);
+  for (let links = 0; links < 40; links++) {
+    const real = await realpath(path).catch(ignoreMissing);
+    if (real) return real;
+    const entry = await lstat(path).catch(ignoreMissing);
+    if (!entry?.isSymbolicLink()) return path;
+    path = resolve(dirname(path), await readlink(path));
+  }
+  throw unwritable(output, 'is a loop of links', 'Choose another output file.');
+}
+
+/** Makes the rename itself durable; some systems cannot sync a folder, and lose nothing else by it. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => null);
+  await handle?.sync().catch(() => {});
+  await handle?.close();
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (hasSystemCode(error, 'ENOENT')) return undefined;
+  throw error;
+}
+
+function unwritable(file: string, what: string, hint: string, cause?: unknown): PerilbookError {
+  return new PerilbookError('OUTPUT_UNWRITABLE', `${file} ${what}`, hint, { file }, cause);
+}
+
+const NO_ROOM = [
+  'does not fit on its disk',
+  'Make room or choose another output file, then run again: nothing is bought twice.',
+] as const;
+
+const REASONS: Readonly<Record<string, readonly [what: string, hint: string]>> = {
+  ENOENT: ['lies in a folder that does not exist', 'Create the folder, or choose another output file.'],
+  ENOTDIR: ['lies in a folder that does not exist', 'Create the folder, or choose another output file.'],
+  EACCES: ['may not be written by this user', 'Choose another output file, or change the permissions of its folder.'],
+  EPERM: ['may not be written by this user', 'Choose another output file, or change the permissions of its folder.'],
+  EROFS: ['lies on a disk that is read-only', 'Choose another output file.'],
+  ENOSPC: NO_ROOM,
+  EDQUOT: NO_ROOM,
+  EFBIG: NO_ROOM,
+  EPIPE: ['was closed by its reader', 'Run again with a reader that takes all rows: nothing is bought twice.'],
+};
+
+function asUnwritable(file: string, error: unknown): unknown {
+  if (error instanceof PerilbookError || !(error instanceof Error) || !('code' in error)) return error;
+  const [what, hint] = REASONS[String(error.code)] ?? [
+    `cannot be written (${error.message})`,
+    'Choose another output file.',
+  ];
+  return unwritable(file, what, hint, error);
+}

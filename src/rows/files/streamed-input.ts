@@ -1,0 +1,65 @@
+import { PerilbookError } from '../../errors.ts';
+import { HEAD_BYTES, type InputFile, type InputPass } from './input-file.ts';
+
+/** Makes other bytes out of those of a pass, in order. */
+export type ChangeBytes = (pass: InputPass) => AsyncGenerator<Buffer, void, void>;
+
+/** The file as it reads when its bytes are changed on the way: unpacked, or in another encoding. Only forwards. */
+export async function streamedInput(
+  input: InputFile,
+  change: ChangeBytes,
+  traits: Partial<Pick<InputFile, 'compression' | 'utf16'>>,
+): Promise<InputFile> {
+  const startPass = async () => streamedPass(await input.startPass(), change, input.name);
+  const pass = await startPass();
+  try {
+    const head = Buffer.allocUnsafe(HEAD_BYTES);
+    let filled = 0;
+    let isWhole = false;
+    while (!isWhole && filled < head.length) {
+      const count = await pass.readInto(head, filled, filled);
+      filled += count;
+      isWhole = count === 0;
+    }
+    return { ...input, ...traits, head: head.subarray(0, filled), isWhole, startPass };
+  } finally {
+    await pass.close();
+  }
+}
+
+function streamedPass(source: InputPass, change: ChangeBytes, name: string): InputPass {
+  const chunks = change(source);
+  let chunk: Buffer = Buffer.alloc(0);
+  /** Where in the changed file the chunk begins. */
+  let start = 0;
+  return {
+    async readInto(buffer, offset, position) {
+      if (position < start) throw new PerilbookError('BUG', `${name} was read backwards`, 'Please report this.');
+      while (position >= start + chunk.length) {
+        start += chunk.length;
+        const next = await chunks.next();
+        chunk = next.done ? Buffer.alloc(0) : next.value;
+        if (next.done) return 0;
+      }
+      return chunk.copy(buffer, offset, position - start);
+    },
+    assertSame: () => source.assertSame(),
+    async close() {
+      await chunks.return();
+      await source.close();
+    },
+  };
+}
+
+const BYTES_A_CHUNK = 256 * 1024;
+
+/** The bytes of a pass from a position to the end. Each chunk is a buffer of its own, the receiver's to change. */
+export async function* chunksFrom(pass: InputPass, from: number): AsyncGenerator<Buffer, void, void> {
+  for (let position = from; ; ) {
+    const chunk = Buffer.allocUnsafeSlow(BYTES_A_CHUNK);
+    const count = await pass.readInto(chunk, 0, position);
+    if (count === 0) return;
+    position += count;
+    yield chunk.subarray(0, count);
+  }
+}

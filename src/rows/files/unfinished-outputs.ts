@@ -1,0 +1,34 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isProcessRunning, machineName } from '../../running-processes.ts';
+
+const MACHINE_DIGITS = 8;
+const PID_DIGITS = 8;
+const RANDOM_DIGITS = 8;
+
+/** The name under which an output grows beside its target: tells whose it is, so that what a kill left can be removed. */
+export function unfinishedName(target: string): string {
+  const pid = process.pid.toString(16).padStart(PID_DIGITS, '0');
+  const random = randomBytes(RANDOM_DIGITS / 2).toString('hex');
+  return join(dirname(target), `.${basename(target)}.${machineDigits()}${pid}${random}.tmp`);
+}
+
+/** Removes what killed processes of this machine left of this output. What cannot be removed is left: it harms nobody. */
+export async function removeAbandoned(target: string): Promise<void> {
+  const folder = dirname(target);
+  const begin = `.${basename(target)}.${machineDigits()}`;
+  const names = await readdir(folder).catch((): string[] => []);
+  for (const name of names) {
+    if (!name.startsWith(begin)) continue;
+    const [, pid] = REST.exec(name.slice(begin.length)) ?? [];
+    if (pid === undefined || isProcessRunning(Number.parseInt(pid, 16))) continue;
+    await unlink(join(folder, name)).catch(() => {});
+  }
+}
+
+const REST = new RegExp(`^([0-9a-f]{${PID_DIGITS}})[0-9a-f]{${RANDOM_DIGITS}}\\.tmp$`);
+
+function machineDigits(): string {
+  return createHash('sha256').update(machineName()).digest('hex').slice(0, MACHINE_DIGITS);
+}

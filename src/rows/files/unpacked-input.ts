@@ -1,0 +1,76 @@
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { PerilbookError } from '../../errors.ts';
+import { type Compression, compressionOf } from './compression.ts';
+import type { InputFile, InputPass } from './input-file.ts';
+import { chunksFrom, streamedInput } from './streamed-input.ts';
+
+/** The file as it reads unpacked; the file itself when it is not compressed. Nothing is unpacked to memory or disk: so a
+ * small file that holds an enormous text costs time and no room. */
+export async function unpackedInput(input: InputFile): Promise<InputFile> {
+  const compression = compressionOf(input.head);
+  if (!compression) return input;
+  return await streamedInput(input, (pass) => unpack(pass, input, compression), { compression });
+}
+
+const BYTES_A_CHUNK = 256 * 1024;
+
+/**
+ * Unpacks member by member. Node's zstd stream ends silently behind the first frame, a skippable one included, when more
+ * of them come in one chunk, and both ignore what they do not know behind a member: rows would be lost without a word.
+ */
+async function* unpack(
+  pass: InputPass,
+  input: InputFile,
+  compression: Compression,
+): AsyncGenerator<Buffer, void, void> {
+  for (let position = 0; position < input.size; ) {
+    const start = Buffer.alloc(4);
+    await pass.readInto(start, 0, position);
+    if (compressionOf(start) !== compression) {
+      if (compression === 'gzip' && (await isPadding(pass, position))) return;
+      throw damaged(input.name, compression, 'has something else behind its end');
+    }
+    const engine =
+      compression === 'gzip'
+        ? createGunzip({ chunkSize: BYTES_A_CHUNK })
+        : createZstdDecompress({ chunkSize: BYTES_A_CHUNK });
+    const source = Readable.from(chunksFrom(pass, position));
+    source.on('error', (error) => engine.destroy(error));
+    source.pipe(engine);
+    try {
+      for await (const chunk of engine) yield chunk;
+    } catch (error) {
+      throw asDamaged(input.name, compression, error);
+    } finally {
+      source.destroy();
+      engine.destroy();
+      // The file may be closed only when no read of it is under way.
+      await finished(source).catch(() => {});
+    }
+    position += engine.bytesWritten;
+  }
+}
+
+/** Tapes and some tools fill a gzip file up with zeros. */
+async function isPadding(pass: InputPass, from: number): Promise<boolean> {
+  for await (const chunk of chunksFrom(pass, from)) if (chunk.some((byte) => byte !== 0)) return false;
+  return true;
+}
+
+function asDamaged(file: string, compression: Compression, error: unknown): unknown {
+  if (error instanceof PerilbookError || !(error instanceof Error)) return error;
+  const code = 'code' in error ? String(error.code) : '';
+  if (code === 'Z_BUF_ERROR') return damaged(file, compression, 'is cut off', error);
+  if (code === 'ZSTD_error_frameParameter_windowTooLarge') {
+    const hint = 'Compress it again without --long, or unpack it first (unzstd --long=31 FILE).';
+    return new PerilbookError('INPUT_UNREADABLE', `${file} needs too much memory to unpack`, hint, { file }, error);
+  }
+  return damaged(file, compression, `is damaged (${error.message})`, error);
+}
+
+function damaged(file: string, compression: Compression, what: string, cause?: unknown): PerilbookError {
+  const message = `${file} is compressed with ${compression} and ${what}`;
+  return new PerilbookError('INPUT_UNREADABLE', message, 'Fetch or copy the file again.', { file }, cause);
+}

@@ -1,0 +1,214 @@
+import type { Writable } from 'node:stream';
+import { PerilbookError } from '../../errors.ts';
+import { type ByteGatherer, gatherBytes } from '../files/gather-bytes.ts';
+import type { InputFile } from '../files/input-file.ts';
+import { openMatchingOutput } from '../files/matching-output.ts';
+import { writeWhole } from '../files/output-file.ts';
+import { filledRows } from '../filled-rows.ts';
+import type { PartedBook, Row, WriteRequest, WriteResult } from '../port.ts';
+import { addPieces } from './ndjson-book.ts';
+import { isObject, type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
+import { parseObject } from './ndjson-parse.ts';
+import { listElements, NotJson, objectMembers, skipSpace } from './ndjson-scan.ts';
+import { memberTexts, withMembers } from './ndjson-write.ts';
+
+/** The whole file is in memory, once. */
+const LARGEST_FILE = 256 * 1024 * 1024;
+const ROWS_A_BATCH = 1024;
+
+/** The columns that points give; first, so that what an earlier run added stays last. */
+const PLACE_COLUMNS = ['geometry.latitude', 'geometry.longitude'];
+
+/** A feature in the bytes of the file, by the place where it begins. */
+interface Feature {
+  readonly from: number;
+  readonly to: number;
+  readonly line: number;
+}
+
+/** True when the head looks like a FeatureCollection. */
+export function isGeojson(head: Buffer): boolean {
+  const text = head.toString('latin1');
+  return (
+    /^(?:\xef\xbb\xbf)?\s*\{/.test(text) && /"type"\s*:\s*"FeatureCollection"/.test(text) && text.includes('"features"')
+  );
+}
+
+/** Opens a GeoJSON FeatureCollection of points behind the port. Its columns are the latitude and the longitude of the
+ * geometry, then the properties. */
+export async function geojsonBook(input: InputFile, stdout?: Writable): Promise<PartedBook> {
+  const bytes = await wholeFile(input);
+  const features = orNotJson(input.name, () => featuresOf(bytes));
+  const columns = jsonColumns(propertiesOf(bytes, features));
+  // Outlines must not be taken for the places of a table that has two columns of degrees as well.
+  const hasPoints = features.some((feature) => placeOf(featureAt(bytes, feature).geometry).place[0] !== '');
+  const places = hasPoints ? PLACE_COLUMNS : [];
+  const firstProperty = places.length;
+  const rowsOf = (wanted: readonly number[], from: number) =>
+    features
+      .slice(from, from + ROWS_A_BATCH)
+      .map((feature, i) => rowOf(bytes, feature, from + i + 1, wanted, firstProperty, columns));
+  return {
+    format: 'geojson',
+    columns: [...places, ...columns.map(({ name }) => name)],
+    wholeColumns: [
+      ...places.keys(),
+      ...[...columns.keys()].filter((i) => columns[i]!.path.length === 1).map((i) => i + firstProperty),
+    ],
+    async *read(wanted) {
+      for (let from = 0; from < features.length; from += ROWS_A_BATCH) yield rowsOf(wanted, from);
+    },
+    write: (request) => {
+      const dropped = columns.slice(Math.max(0, (request.dropFrom ?? Number.POSITIVE_INFINITY) - firstProperty));
+      return writeFeatures(input, bytes, features, new Set(dropped.map(({ name }) => name)), rowsOf, request, stdout);
+    },
+  };
+}
+
+async function wholeFile(input: InputFile): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let position = 0;
+  const pass = await input.startPass();
+  try {
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(1024 * 1024);
+      const count = await pass.readInto(chunk, 0, position);
+      if (count === 0) break;
+      chunks.push(chunk.subarray(0, count));
+      position += count;
+      if (position > LARGEST_FILE) {
+        const hint = 'Write it with one feature a line (GeoJSONSeq without its marks), or as Parquet or CSV.';
+        const message = `${input.name} is GeoJSON of more than ${LARGEST_FILE / 1024 / 1024} MiB`;
+        throw new PerilbookError('INPUT_UNREADABLE', message, hint, { file: input.name });
+      }
+    }
+    await pass.assertSame();
+    return Buffer.concat(chunks);
+  } finally {
+    await pass.close();
+  }
+}
+
+function orNotJson<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    const hint = 'Write or fetch the file again.';
+    throw new PerilbookError(
+      'INPUT_UNREADABLE',
+      `${file} is GeoJSON that is damaged or cut off`,
+      hint,
+      { file },
+      error,
+    );
+  }
+}
+
+function featuresOf(bytes: Buffer): Feature[] {
+  const start = bytes.toString('latin1', 0, 3) === '\xef\xbb\xbf' ? 3 : 0;
+  const { members, close } = objectMembers(bytes, skipSpace(bytes, start));
+  const list = members.find(({ name }) => name === 'features');
+  if (!list || skipSpace(bytes, close + 1) < bytes.length) throw new NotJson();
+  let line = 1;
+  let counted = 0;
+  return listElements(bytes, list.valueFrom).map(({ from, to }) => {
+    for (let at = bytes.indexOf(10, counted); at >= 0 && at < from; at = bytes.indexOf(10, at + 1)) line++;
+    counted = from;
+    // Also checks each feature's inside, before anything is bought for it.
+    if (parseObject(bytes.toString('utf8', from, to)) === null) throw new NotJson();
+    return { from, to, line };
+  });
+}
+
+function featureAt(bytes: Buffer, { from, to }: Feature): Readonly<Record<string, unknown>> {
+  return parseObject(bytes.toString('utf8', from, to))!;
+}
+
+function* propertiesOf(bytes: Buffer, features: readonly Feature[]) {
+  for (const feature of features) {
+    const { properties } = featureAt(bytes, feature);
+    if (isObject(properties)) yield properties;
+  }
+}
+
+function rowOf(
+  bytes: Buffer,
+  feature: Feature,
+  number: number,
+  wanted: readonly number[],
+  firstProperty: number,
+  columns: readonly JsonColumn[],
+): Row {
+  const { geometry, properties } = featureAt(bytes, feature);
+  const { place, problem } = placeOf(geometry);
+  const fields = wanted.map((index) =>
+    index < firstProperty ? place[index]! : jsonText(properties, columns[index - firstProperty]!),
+  );
+  const row = { number, line: feature.line, fields };
+  const needsPlace = wanted.some((index) => index < firstProperty);
+  return problem !== null && needsPlace ? { ...row, problem } : row;
+}
+
+function placeOf(geometry: unknown): { place: readonly [string, string]; problem: string | null } {
+  if (!isObject(geometry)) return { place: ['', ''], problem: null };
+  const { type, coordinates } = geometry;
+  if (type !== 'Point') return { place: ['', ''], problem: `The geometry is a ${String(type)}, not a Point.` };
+  const [lng, lat]: unknown[] = Array.isArray(coordinates) ? coordinates : [];
+  const text = (value: unknown) => (value === undefined || value === null ? '' : String(JSON.stringify(value)));
+  return { place: [text(lat), text(lng)], problem: null };
+}
+
+async function writeFeatures(
+  input: InputFile,
+  bytes: Buffer,
+  features: readonly Feature[],
+  dropped: ReadonlySet<string>,
+  rowsOf: (wanted: readonly number[], from: number) => readonly Row[],
+  request: WriteRequest,
+  stdout?: Writable,
+): Promise<WriteResult> {
+  const names = request.added.map(({ name }) => name);
+  const output = await openMatchingOutput(request.output, input, stdout, request.signal);
+  const rows = await writeWhole(output, request.signal, async () => {
+    const gathered = gatherBytes((written) => output.write(written));
+    let copied = 0;
+    for (let from = 0; from < features.length; from += ROWS_A_BATCH) {
+      request.signal?.throwIfAborted();
+      const filled = await filledRows(request, rowsOf(request.columns, from));
+      for (const [i, fields] of filled.entries()) {
+        const feature = features[from + i]!;
+        gathered.addBytes(bytes, copied, feature.from);
+        addFeature(gathered, bytes, feature, dropped, memberTexts(names, fields));
+        copied = feature.to;
+      }
+      await gathered.flushIfFull();
+    }
+    gathered.addBytes(bytes, copied, bytes.length);
+    await gathered.finish();
+    return features.length;
+  });
+  return { rows, bytes: output.written() };
+}
+
+/** The feature with more properties; where it has none they are made. */
+function addFeature(
+  gathered: ByteGatherer,
+  bytes: Buffer,
+  { from, to }: Feature,
+  dropped: ReadonlySet<string>,
+  added: readonly string[],
+): void {
+  const { members } = objectMembers(bytes, from);
+  const properties = members.findLast(({ name }) => name === 'properties');
+  if (properties && bytes[properties.valueFrom] === 0x7b) {
+    const { pieces, end } = withMembers(bytes, properties.valueFrom, dropped, added);
+    addPieces(gathered, bytes, [{ from, to: properties.valueFrom }, ...pieces, { from: end, to }]);
+  } else if (properties) {
+    const made = `{${added.join(',')}}`;
+    addPieces(gathered, bytes, [{ from, to: properties.valueFrom }, made, { from: properties.valueTo, to }]);
+  } else {
+    const { pieces } = withMembers(bytes, from, new Set(), [`"properties":{${added.join(',')}}`]);
+    addPieces(gathered, bytes, pieces);
+  }
+}

@@ -1,0 +1,120 @@
+import type { Writable } from 'node:stream';
+import { type ByteGatherer, gatherBytes } from '../files/gather-bytes.ts';
+import type { InputFile } from '../files/input-file.ts';
+import { openMatchingOutput } from '../files/matching-output.ts';
+import { writeWhole } from '../files/output-file.ts';
+import { filledRows } from '../filled-rows.ts';
+import type { PartedBook, Row, WriteRequest, WriteResult } from '../port.ts';
+import { type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
+import { type LineBatch, lineBatches } from './ndjson-lines.ts';
+import { parseObject } from './ndjson-parse.ts';
+import { memberTexts, type Piece, withMembers } from './ndjson-write.ts';
+
+/** Documents of one object, which are no rows even when they stand on one line. */
+const WHOLE_DOCUMENTS = ['FeatureCollection', 'GeometryCollection', 'Topology'];
+
+/** True when the first line with anything on it is a JSON object by itself. */
+export function isNdjson({ head, isWhole }: InputFile): boolean {
+  const [line] = linesOfHead(head, isWhole);
+  const object = line === undefined ? null : parseObject(line);
+  return object !== null && !WHOLE_DOCUMENTS.includes(String(object.type));
+}
+
+/**
+ * Opens newline-delimited JSON behind the port: an object a line. Its columns are the members of the objects in the first
+ * mebibyte, each followed by the values inside of it (`location.lat`). What comes only later is kept and cannot be read.
+ */
+export function ndjsonBook(input: InputFile, stdout?: Writable): PartedBook {
+  const objects = linesOfHead(input.head, input.isWhole)
+    .map(parseObject)
+    .filter((object) => object !== null);
+  const columns = jsonColumns(objects);
+  return {
+    format: 'ndjson',
+    columns: columns.map(({ name }) => name),
+    wholeColumns: [...columns.keys()].filter((index) => columns[index]!.path.length === 1),
+    read: (wanted) =>
+      readRows(
+        input,
+        wanted.map((index) => columns[index]!),
+      ),
+    write: (request) => writeRows(input, columns, request, stdout),
+  };
+}
+
+/** Without a last line that may be cut. */
+function linesOfHead(head: Buffer, isWhole: boolean): string[] {
+  const lines = head
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .split('\n');
+  if (!isWhole) lines.pop();
+  return lines.filter((line) => line.trim() !== '');
+}
+
+async function* readRows(input: InputFile, wanted: readonly JsonColumn[]): AsyncGenerator<readonly Row[]> {
+  let number = 0;
+  for await (const batch of lineBatches(input)) {
+    const rows = rowsOf(batch, wanted, number);
+    number += rows.length;
+    if (rows.length > 0) yield rows;
+  }
+}
+
+/** Blank lines are no rows. */
+function rowsOf({ bytes, lines, firstLine }: LineBatch, wanted: readonly JsonColumn[], before: number): Row[] {
+  const rows: Row[] = [];
+  for (const [i, { from, to }] of lines.entries()) {
+    const text = bytes.toString('utf8', from, to).replace(/^\ufeff/, '');
+    if (text.trim() === '') continue;
+    const object = parseObject(text);
+    const fields = wanted.map((column) => jsonText(object, column));
+    const row = { number: before + rows.length + 1, line: firstLine + i, fields };
+    rows.push(object ? row : { ...row, problem: 'The line is not a JSON object.' });
+  }
+  return rows;
+}
+
+async function writeRows(
+  input: InputFile,
+  columns: readonly JsonColumn[],
+  request: WriteRequest,
+  stdout?: Writable,
+): Promise<WriteResult> {
+  const wanted = request.columns.map((index) => columns[index]!);
+  const dropped = new Set(columns.slice(request.dropFrom ?? columns.length).map(({ name }) => name));
+  const names = request.added.map(({ name }) => name);
+  const output = await openMatchingOutput(request.output, input, stdout, request.signal);
+  const rows = await writeWhole(output, request.signal, async () => {
+    const gathered = gatherBytes((bytes) => output.write(bytes));
+    let count = 0;
+    for await (const batch of lineBatches(input, request.signal)) {
+      const rows = rowsOf(batch, wanted, count);
+      const filled = rows.length === 0 ? [] : await filledRows(request, rows);
+      let copied = batch.from;
+      for (const [i, row] of rows.entries()) {
+        // What is no object has no place to put anything: it stays as it is.
+        if (row.problem !== undefined) continue;
+        const at = batch.bytes.indexOf('{', batch.lines[row.line - batch.firstLine]!.from);
+        gathered.addBytes(batch.bytes, copied, at);
+        const { pieces, end } = withMembers(batch.bytes, at, dropped, memberTexts(names, filled[i]!));
+        addPieces(gathered, batch.bytes, pieces);
+        copied = end;
+      }
+      gathered.addBytes(batch.bytes, copied, batch.to);
+      count += rows.length;
+      await gathered.flushIfFull();
+    }
+    await gathered.finish();
+    return count;
+  });
+  return { rows, bytes: output.written() };
+}
+
+/** Adds old bytes and new texts in their order. */
+export function addPieces(gathered: ByteGatherer, bytes: Buffer, pieces: readonly Piece[]): void {
+  for (const piece of pieces) {
+    if (typeof piece === 'string') gathered.addText(Buffer.from(piece).toString('latin1'));
+    else gathered.addBytes(bytes, piece.from, piece.to);
+  }
+}

@@ -1,0 +1,75 @@
+import { PerilbookError } from '../../errors.ts';
+import type { InputFile } from '../files/input-file.ts';
+
+/** Some neighbouring lines. Valid until the next batch is asked for. */
+export interface LineBatch {
+  readonly bytes: Buffer;
+  /** For each line where it begins, and where it ends with its line end left out. */
+  readonly lines: readonly { readonly from: number; readonly to: number }[];
+  /** The number of the first line. */
+  readonly firstLine: number;
+  /** The bytes of the batch, line ends included. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const WINDOW_BYTES = 1024 * 1024;
+const LINES_A_BATCH = 4096;
+const LONGEST_LINE = 64 * 1024 * 1024;
+const NEW_LINE = 10;
+
+/** Streams the lines of a file, behind a byte order mark if there is one. Memory is bounded by the window, which grows
+ * only for a line that is longer than it. */
+export async function* lineBatches(input: InputFile, signal?: AbortSignal): AsyncGenerator<LineBatch> {
+  const pass = await input.startPass();
+  try {
+    let bytes = Buffer.allocUnsafe(WINDOW_BYTES);
+    let [from, to, position, atEnd] = [0, 0, 0, false];
+    let firstLine = 1;
+    while (!atEnd || from < to) {
+      signal?.throwIfAborted();
+      if (to - from > LONGEST_LINE) throw tooLong(input.name, firstLine);
+      const larger = (to - from) * 2 > bytes.length ? Buffer.allocUnsafe(bytes.length * 2) : bytes;
+      bytes.copy(larger, 0, from, to);
+      [bytes, from, to] = [larger, 0, to - from];
+      while (!atEnd && to < bytes.length) {
+        const count = await pass.readInto(bytes, to, position);
+        if (count === 0) atEnd = true;
+        to += count;
+        position += count;
+      }
+      for (;;) {
+        const batch = takeLines(bytes, from, to, atEnd, firstLine);
+        if (batch.lines.length === 0) break;
+        yield batch;
+        from = batch.to;
+        firstLine += batch.lines.length;
+      }
+    }
+    await pass.assertSame();
+  } finally {
+    await pass.close();
+  }
+}
+
+function takeLines(bytes: Buffer, from: number, to: number, atEnd: boolean, firstLine: number): LineBatch {
+  const lines: { from: number; to: number }[] = [];
+  let at = from;
+  while (at < to && lines.length < LINES_A_BATCH) {
+    const found = bytes.indexOf(NEW_LINE, at);
+    const end = found >= 0 && found < to ? found : -1;
+    if (end < 0 && !atEnd) break;
+    lines.push({ from: at, to: end < 0 ? to : end });
+    at = end < 0 ? to : end + 1;
+  }
+  return { bytes, lines, firstLine, from, to: at };
+}
+
+function tooLong(file: string, line: number): PerilbookError {
+  return new PerilbookError(
+    'INPUT_UNREADABLE',
+    `${file} has a line ${line} without an end`,
+    'Perilbook reads JSON with one object a line, or a GeoJSON FeatureCollection.',
+    { file, line },
+  );
+}

@@ -1,0 +1,76 @@
+import type { Writable } from 'node:stream';
+import type { Field } from '../contract/answer.ts';
+import { suffixWriter } from './csv/suffix.ts';
+import { gatherBytes } from './files/gather-bytes.ts';
+import type { InputFile } from './files/input-file.ts';
+import { openMatchingOutput } from './files/matching-output.ts';
+import { writeWhole } from './files/output-file.ts';
+import { filledRows } from './filled-rows.ts';
+import { jsonLine } from './json/ndjson-write.ts';
+import { formatOfOutput, type TextFormat } from './output-format.ts';
+import { writeNewParquet } from './parquet/new-parquet.ts';
+import type { Book, PartedBook, WriteRequest, WriteResult } from './port.ts';
+import { type TextTable, textTable } from './text-table.ts';
+
+/** A book that writes its own format as it can, byte for byte, and the others as the name of the output asks: then all
+ * values go through their text form. */
+export function mixedBook(book: Book | PartedBook, input: InputFile, stdout?: Writable): Book {
+  return {
+    format: book.format,
+    columns: book.columns,
+    read: (columns, needed) => book.read(columns, needed),
+    write: async (request) => {
+      const format = formatOfOutput(request.output);
+      // The delimiter of a CSV file is kept, whatever the output is called.
+      const isOwn = format === null || format === book.format || (format === 'tsv' && book.format === 'csv');
+      if (isOwn) return await book.write(request);
+      const table = textTable(book, request);
+      if (format === 'parquet') return await writeNewParquet(table, request, input.identity, stdout);
+      return await writeText(table, request, input, format, stdout);
+    },
+  };
+}
+
+const DELIMITERS = { csv: ',', tsv: '\t' } as const;
+
+async function writeText(
+  table: TextTable,
+  request: WriteRequest,
+  input: InputFile,
+  format: TextFormat,
+  stdout?: Writable,
+): Promise<WriteResult> {
+  const names = [...table.names, ...request.added.map(({ name }) => name)];
+  const output = await openMatchingOutput(request.output, input, stdout, request.signal, format === 'ndjson');
+  const rows = await writeWhole(output, request.signal, async () => {
+    const gathered = gatherBytes((bytes) => output.write(bytes));
+    const add = lineWriter(format, names, table.names.length);
+    const put = (fields: readonly Field[], write = add) => {
+      write(fields, gathered);
+      gathered.addText('\n');
+    };
+    if (format !== 'ndjson') put(names, lineWriter(format, names));
+    let count = 0;
+    for await (const { texts, rows } of table.batches()) {
+      request.signal?.throwIfAborted();
+      const filled = await filledRows(request, rows);
+      for (const [i, fields] of filled.entries()) put([...texts[i]!, ...fields]);
+      count += rows.length;
+      await gathered.flushIfFull();
+    }
+    await gathered.finish();
+    return count;
+  });
+  return { rows, bytes: output.written() };
+}
+
+function lineWriter(
+  format: TextFormat,
+  names: readonly string[],
+  harmlessFrom = names.length,
+): ReturnType<typeof suffixWriter> {
+  if (format !== 'ndjson') {
+    return suffixWriter({ delimiter: DELIMITERS[format], encoding: 'utf-8', width: names.length, harmlessFrom });
+  }
+  return (fields, to) => to.addText(Buffer.from(jsonLine(names, fields)).toString('latin1'));
+}

@@ -1,0 +1,120 @@
+import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
+import { numberValues, textValues, type Values } from './encode.ts';
+import { binary, i32, i64, list, struct } from './fields.ts';
+import type { FieldStore, StoredColumn } from './gathered-fields.ts';
+import type { Presence } from './presence.ts';
+import { PHYSICAL_TYPES } from './schema.ts';
+import type { Scratch } from './scratch.ts';
+import { THRIFT, type ThriftField, type ThriftStruct } from './thrift.ts';
+import { writeThrift } from './thrift-write.ts';
+
+/** A column of a row group as bytes, and what the footer says of it. */
+export interface EncodedChunk {
+  readonly pieces: readonly Buffer[];
+  readonly size: number;
+  readonly unpackedSize: number;
+  /** The chunk's entry in the footer, once it is known where it lies. */
+  readonly describe: (start: number) => ThriftStruct;
+}
+
+const PLAIN = 0;
+const RLE = 3;
+const RLE_DICTIONARY = 8;
+
+/** Encodes one column of a row group: nulls as levels, the values with a dictionary where that is shorter. What it gives is
+ * valid until the next column is encoded with the same scratch. */
+export function encodeChunk(
+  store: FieldStore,
+  column: StoredColumn,
+  presence: Presence,
+  scratch: Scratch,
+): EncodedChunk {
+  const { places } = presence;
+  const values =
+    column.kind === 'text'
+      ? textValues(column, places, scratch)
+      : numberValues(column, places, store.isPlain && presence.isFull, scratch);
+  const pages: Page[] = [];
+  if (values.dictionary) {
+    const { bytes, count } = values.dictionary;
+    pages.push({ body: [bytes], header: [struct(7, i32(1, count), i32(2, PLAIN))], type: 2 });
+  }
+  const encoding = values.dictionary ? RLE_DICTIONARY : PLAIN;
+  let next = 0;
+  for (const { rows, values: count, levels } of presence.pages) {
+    const body = [...levels, ...values.encode(next, next + count)];
+    const header = [struct(5, i32(1, rows), i32(2, encoding), i32(3, RLE), i32(4, RLE))];
+    pages.push({ body, header, type: 0 });
+    next += count;
+  }
+  const isText = column.kind === 'text';
+  return assemble(column.name, { rows: store.rows, nulls: store.rows - places.length }, values, pages, isText);
+}
+
+interface Page {
+  readonly type: number;
+  readonly body: readonly Buffer[];
+  readonly header: readonly ThriftField[];
+}
+
+const UNCOMPRESSED = 0;
+const SNAPPY = 1;
+
+function assemble(
+  name: string,
+  { rows, nulls }: { rows: number; nulls: number },
+  values: Values,
+  pages: readonly Page[],
+  isText: boolean,
+): EncodedChunk {
+  // Packed indexes and measured numbers hardly shrink, and to try costs more than all the rest.
+  const codec = isText && pages.some(({ body }) => isWorthPacking(body)) ? SNAPPY : UNCOMPRESSED;
+  const pieces: Buffer[] = [];
+  let size = 0;
+  let unpackedSize = 0;
+  let dataStart = 0;
+  for (const { type, body, header } of pages) {
+    const packed = codec === SNAPPY ? [Buffer.from(snappyCompress(Buffer.concat(body)))] : body;
+    const [packedLength, length] = [lengthOf(packed), lengthOf(body)];
+    const head = writeThrift({ fields: [i32(1, type), i32(2, length), i32(3, packedLength), ...header] });
+    pieces.push(head, ...packed);
+    size += head.length + packedLength;
+    unpackedSize += head.length + length;
+    if (type === 2) dataStart = size;
+  }
+  const statistics = [i64(3, nulls)];
+  if (values.greatest) statistics.push(binary(5, values.greatest));
+  if (values.least) statistics.push(binary(6, values.least));
+  const encodings = values.dictionary ? [PLAIN, RLE, RLE_DICTIONARY] : [PLAIN, RLE];
+  const describe = (start: number): ThriftStruct => ({
+    fields: [
+      i64(2, start),
+      struct(
+        3,
+        i32(1, PHYSICAL_TYPES.indexOf(values.type)),
+        list(2, THRIFT.I32, encodings),
+        list(3, THRIFT.BINARY, [Buffer.from(name)]),
+        i32(4, codec),
+        i64(5, rows),
+        i64(6, unpackedSize),
+        i64(7, size),
+        i64(9, start + dataStart),
+        ...(values.dictionary ? [i64(11, start)] : []),
+        struct(12, ...statistics),
+      ),
+    ],
+  });
+  return { pieces, size, unpackedSize, describe };
+}
+
+const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, piece) => sum + piece.length, 0);
+
+const SAMPLE_BYTES = 16 * 1024;
+
+function isWorthPacking(body: readonly Buffer[]): boolean {
+  const longest = body.reduce((a, b) => (b.length > a.length ? b : a));
+  if (longest.length < 1024) return false;
+  const from = Math.max(0, (longest.length - SAMPLE_BYTES) >> 1);
+  const sample = longest.subarray(from, from + SAMPLE_BYTES);
+  return snappyCompress(sample).length < sample.length * 0.8;
+}

@@ -1,0 +1,125 @@
+import type { AddedColumn } from '../port.ts';
+import { binary, flag, i32, i64, list, numberAt, setField, struct, structAt, structsAt } from './fields.ts';
+import { type ParquetFile, placeOfChunk } from './footer.ts';
+import { PHYSICAL_TYPES, type SchemaNode } from './schema.ts';
+import { THRIFT, type ThriftField, type ThriftStruct } from './thrift.ts';
+
+/** The chunks that were added to a row group, as the footer describes them. */
+export interface AddedChunks {
+  readonly chunks: readonly ThriftStruct[];
+  readonly size: number;
+  readonly unpackedSize: number;
+}
+
+/**
+ * The footer of the output: the input's own, every field of it, known or not, with columns at its end taken away and others
+ * added. No offset changes, because the body of the input stands in the output as it is: so page indexes, bloom filters
+ * and whatever else points into the file stay true.
+ */
+export function editFooter(
+  file: ParquetFile,
+  fieldsKept: number,
+  added: readonly AddedColumn[],
+  addedTo: readonly AddedChunks[],
+): ThriftStruct {
+  const kept = file.root.children.slice(0, fieldsKept);
+  const leavesKept = keptLeaves(file, kept);
+  const fields = file.footer.fields.map((field): ThriftField => {
+    if (field.id === 2) return editSchema(file, kept, added);
+    if (field.id === 4) return editRowGroups(file, leavesKept, addedTo);
+    if (field.id === 7) return editOrders(field, leavesKept, added.length);
+    return field;
+  });
+  return { fields };
+}
+
+/** How many leaves the kept fields have. */
+export function keptLeaves(file: ParquetFile, kept: readonly SchemaNode[]): number {
+  const end = kept.at(-1)?.to ?? 1;
+  return file.leaves.filter((leaf) => leaf.to <= end).length;
+}
+
+function editSchema(file: ParquetFile, kept: readonly SchemaNode[], added: readonly AddedColumn[]): ThriftField {
+  const elements = structsAt(file.footer, 2)!;
+  const root: ThriftStruct = { fields: [...elements[0]!.fields] };
+  setField(root, i32(5, kept.length + added.length));
+  const end = kept.at(-1)?.to ?? 1;
+  return list(2, THRIFT.STRUCT, [root, ...elements.slice(1, end), ...added.map(schemaElement)]);
+}
+
+/** The schema element of an added column. Both kinds of annotation are given: older readers know only the second. */
+export function schemaElement({ name, type }: AddedColumn): ThriftStruct {
+  const OPTIONAL = 1;
+  const common = (physical: (typeof PHYSICAL_TYPES)[number], ...rest: ThriftField[]): ThriftStruct => ({
+    fields: [i32(1, PHYSICAL_TYPES.indexOf(physical)), i32(3, OPTIONAL), binary(4, name), ...rest],
+  });
+  switch (type) {
+    case 'text':
+      return common('BYTE_ARRAY', i32(6, 0), struct(10, struct(1)));
+    case 'number':
+      return common('DOUBLE');
+    case 'count':
+      return common('INT32');
+    case 'time':
+      return common('INT64', i32(6, 9), struct(10, struct(8, flag(1, true), struct(2, struct(1)))));
+  }
+}
+
+function editRowGroups(file: ParquetFile, leavesKept: number, addedTo: readonly AddedChunks[]): ThriftField {
+  const groups = structsAt(file.footer, 4)!.map((group, index): ThriftStruct => {
+    const edited: ThriftStruct = { fields: [...group.fields] };
+    const { chunks, size, unpackedSize } = addedTo[index]!;
+    const own = structsAt(group, 1) ?? [];
+    const dropped = sizesOf(own.slice(leavesKept));
+    setField(edited, list(1, THRIFT.STRUCT, [...own.slice(0, leavesKept), ...chunks]));
+    setField(edited, i64(2, Math.max(0, (numberAt(group, 2) ?? 0) + unpackedSize - dropped.unpackedSize)));
+    const packed = numberAt(group, 6);
+    if (packed !== undefined) setField(edited, i64(6, Math.max(0, packed + size - dropped.size)));
+    const sorting = structsAt(group, 4);
+    if (sorting && chunks.length + leavesKept < own.length + chunks.length) {
+      const left = sorting.filter((column) => (numberAt(column, 1) ?? 0) < leavesKept);
+      setField(edited, list(4, THRIFT.STRUCT, left));
+    }
+    return edited;
+  });
+  return list(4, THRIFT.STRUCT, groups);
+}
+
+function sizesOf(chunks: readonly ThriftStruct[]): { size: number; unpackedSize: number } {
+  let [size, unpackedSize] = [0, 0];
+  for (const chunk of chunks) {
+    const meta = structAt(chunk, 3);
+    size += (meta && numberAt(meta, 7)) ?? 0;
+    unpackedSize += (meta && numberAt(meta, 6)) ?? 0;
+  }
+  return { size, unpackedSize };
+}
+
+/** Without these the smallest and greatest values of the added columns would count for nothing. */
+function editOrders(field: ThriftField, leavesKept: number, added: number): ThriftField {
+  const { items } = field.value as { items: ThriftStruct[] };
+  const orders = Array.from({ length: added }, (): ThriftStruct => ({ fields: [struct(1)] }));
+  return list(7, THRIFT.STRUCT, [...items.slice(0, leavesKept), ...orders]);
+}
+
+/**
+ * Where the part of the body ends that goes to the output. The chunks of dropped columns are left out where nothing but
+ * them stands at the end of the body, as in every file that Perilbook wrote; elsewhere they stay as bytes without a name,
+ * because moving what lies behind them would make page indexes and other pointers wrong.
+ */
+export function keptBody(file: ParquetFile, fieldsKept: number): number {
+  const leavesKept = keptLeaves(file, file.root.children.slice(0, fieldsKept));
+  const dropped = file.rowGroups
+    .flatMap((group) => file.leaves.slice(leavesKept).map((leaf) => placeOfChunk(file, group, leaf)))
+    .filter(({ start, end }) => end > start)
+    .sort((a, b) => b.end - a.end);
+  let end = file.bodyEnd;
+  for (const place of dropped) {
+    if (place.end !== end) break;
+    end = place.start;
+  }
+  const isPointedAt = file.rowGroups.some((group) =>
+    file.leaves.slice(0, leavesKept).some((leaf) => placeOfChunk(file, group, leaf).end > end),
+  );
+  return isPointedAt ? file.bodyEnd : end;
+}

@@ -1,0 +1,180 @@
+import type { NumberColumn, TextColumn } from './gathered-fields.ts';
+import { bitsOf, encodeHybrid } from './hybrid.ts';
+import type { PhysicalType } from './schema.ts';
+import type { Scratch } from './scratch.ts';
+
+/** The values of a column that are there, ready to be stored. */
+export interface Values {
+  readonly type: PhysicalType;
+  /** The distinct values, or null where too few are the same. */
+  readonly dictionary: { readonly bytes: Buffer; readonly count: number } | null;
+  /** The values from one place to another: plain, or as indexes into the dictionary. */
+  readonly encode: (from: number, to: number) => Buffer[];
+  readonly least: Buffer | null;
+  readonly greatest: Buffer | null;
+}
+
+/** Indexes into a dictionary. Not every reader expects indexes of no bits. */
+function encodeIndexes(ids: Uint32Array, entries: number): (from: number, to: number) => Buffer[] {
+  const width = Math.max(1, bitsOf(entries - 1));
+  return (from, to) => [Buffer.of(width), encodeHybrid(ids.subarray(from, to), width)];
+}
+
+/** Beyond this a dictionary costs a reader more memory than it saves. */
+const LARGEST_DICTIONARY = 4 * 1024 * 1024;
+const LONGEST_BOUND = 64;
+
+/** Texts, with the distinct ones as a dictionary unless most are different. */
+export function textValues({ ids, texts }: TextColumn, places: Uint32Array, scratch: Scratch): Values {
+  // The column may have texts of other row groups as well: only those of this one are numbered, as they come.
+  const numbers = scratch.slots(texts.length + 1).fill(0);
+  const indexes = scratch.ids(places.length);
+  const encoded: Buffer[] = [];
+  for (let i = 0; i < places.length; i++) {
+    const id = ids[places[i]!]!;
+    let number = numbers[id]!;
+    if (number === 0) {
+      number = encoded.push(Buffer.from(texts[id - 1]!));
+      numbers[id] = number;
+    }
+    indexes[i] = number - 1;
+  }
+  const bytes = withLengths(encoded);
+  const bounds = textBounds(encoded);
+  const isLarge = encoded.length > 255 && (bytes.length > LARGEST_DICTIONARY || encoded.length * 2 > places.length);
+  if (encoded.length === 0 || isLarge) {
+    const encode = (from: number, to: number) => [
+      withLengths(Array.from(indexes.subarray(from, to), (index) => encoded[index]!)),
+    ];
+    return { type: 'BYTE_ARRAY', dictionary: null, encode, ...bounds };
+  }
+  const encode = encodeIndexes(indexes, encoded.length);
+  return { type: 'BYTE_ARRAY', dictionary: { bytes, count: encoded.length }, encode, ...bounds };
+}
+
+function textBounds(texts: readonly Buffer[]): { least: Buffer | null; greatest: Buffer | null } {
+  let [least, greatest] = [texts[0] ?? null, texts[0] ?? null];
+  for (const text of texts) {
+    if (text.length > LONGEST_BOUND) return { least: null, greatest: null };
+    if (Buffer.compare(text, least!) < 0) least = text;
+    if (Buffer.compare(text, greatest!) > 0) greatest = text;
+  }
+  return { least, greatest };
+}
+
+function withLengths(texts: readonly Buffer[]): Buffer {
+  const bytes = Buffer.allocUnsafe(texts.reduce((sum, text) => sum + 4 + text.length, 0));
+  let used = 0;
+  for (const text of texts) {
+    used = bytes.writeUInt32LE(text.length, used);
+    used += text.copy(bytes, used);
+  }
+  return bytes;
+}
+
+const NUMBER_TYPES = { number: 'DOUBLE', count: 'INT32', time: 'INT64' } as const;
+
+/** Numbers, with the distinct ones as a dictionary where that is shorter. */
+export function numberValues(
+  { kind, values }: NumberColumn,
+  places: Uint32Array,
+  isPlain: boolean,
+  scratch: Scratch,
+): Values {
+  const type = NUMBER_TYPES[kind];
+  const pack = PACKERS[kind];
+  const plain = isPlain ? values.subarray(0, places.length) : gather(values, places, scratch);
+  const { least, greatest } = boundsOf(plain);
+  const bound = (value: number | null) => (value === null ? null : pack(Float64Array.of(value)));
+  const common = { type, least: bound(least), greatest: bound(greatest) };
+  const distinct = looksDistinct(plain) ? null : distinctNumbers(plain, scratch);
+  if (distinct === null) {
+    return { dictionary: null, encode: (from, to) => [pack(plain.subarray(from, to))], ...common };
+  }
+  const count = distinct.values.length;
+  const dictionary = { bytes: pack(distinct.values), count };
+  return { dictionary, encode: encodeIndexes(distinct.ids, count), ...common };
+}
+
+function gather(values: Float64Array, places: Uint32Array, scratch: Scratch): Float64Array {
+  const gathered = scratch.numbers(places.length);
+  for (let i = 0; i < places.length; i++) gathered[i] = values[places[i]!]!;
+  return gathered;
+}
+
+const PACKERS: Readonly<Record<NumberColumn['kind'], (values: Float64Array) => Buffer>> = {
+  number: (values) => Buffer.from(values.buffer, values.byteOffset, values.byteLength),
+  count: (values) => Buffer.from(Int32Array.from(values).buffer),
+  time: (values) => {
+    const parts = new Int32Array(values.length * 2);
+    for (let i = 0; i < values.length; i++) {
+      const high = Math.floor(values[i]! / 2 ** 32);
+      parts[i * 2] = values[i]! - high * 2 ** 32;
+      parts[i * 2 + 1] = high;
+    }
+    return Buffer.from(parts.buffer);
+  },
+};
+
+/** Readers skip row groups by these; the format wants zeros to be widened, and has no order for NaN. */
+function boundsOf(values: Float64Array): { least: number | null; greatest: number | null } {
+  let least = Number.POSITIVE_INFINITY;
+  let greatest = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    if (Number.isNaN(value)) return { least: null, greatest: null };
+    if (value < least) least = value;
+    if (value > greatest) greatest = value;
+  }
+  if (least > greatest) return { least: null, greatest: null };
+  return { least: least === 0 ? -0 : least, greatest: greatest === 0 ? 0 : greatest };
+}
+
+const SAMPLED = 2048;
+
+/** A sample of values that are nearly all different comes from more than a dictionary should hold. */
+function looksDistinct(values: Float64Array): boolean {
+  if (values.length < SAMPLED * 8) return values.length === 0;
+  const step = Math.floor(values.length / SAMPLED);
+  const sample = new Set<number>();
+  for (let i = 0; i < SAMPLED; i++) sample.add(values[i * step]!);
+  return sample.size > SAMPLED * 0.96;
+}
+
+const MOST_DISTINCT = 65_536;
+
+/** Numbers the distinct values in the order of their coming, by an open hash table: a Map takes three times as long. Null
+ * where they are too many for a dictionary to be shorter. */
+function distinctNumbers(values: Float64Array, scratch: Scratch): { values: Float64Array; ids: Uint32Array } | null {
+  const most = Math.min(MOST_DISTINCT, Math.max(16, Math.floor(values.length / 3)));
+  const mask = 2 ** bitsOf(most * 2) - 1;
+  const slots = scratch.slots(mask + 1).fill(0);
+  const found = scratch.distinct(most);
+  const foundBits = new Int32Array(found.buffer, found.byteOffset, most * 2);
+  const bits = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
+  const ids = scratch.ids(values.length);
+  let count = 0;
+  for (let i = 0; i < values.length; i++) {
+    const low = bits[i * 2]!;
+    const high = bits[i * 2 + 1]!;
+    let slot = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
+    slot = (slot ^ (slot >>> 15)) & mask;
+    for (;;) {
+      const id = slots[slot]!;
+      if (id === 0) {
+        if (count === most) return null;
+        foundBits[count * 2] = low;
+        foundBits[count * 2 + 1] = high;
+        slots[slot] = ++count;
+        ids[i] = count - 1;
+        break;
+      }
+      if (foundBits[id * 2 - 2] === low && foundBits[id * 2 - 1] === high) {
+        ids[i] = id - 1;
+        break;
+      }
+      slot = (slot + 1) & mask;
+    }
+  }
+  return { values: found.slice(0, count), ids };
+}

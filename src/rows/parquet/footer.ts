@@ -1,0 +1,160 @@
+import { PerilbookError } from '../../errors.ts';
+import type { InputFile, InputPass } from '../files/input-file.ts';
+import { fieldAt, numberAt, sizeAt, structAt, structsAt, textAt } from './fields.ts';
+import { readSchema, type SchemaNode } from './schema.ts';
+import { Damage, readThrift, type ThriftStruct } from './thrift.ts';
+
+/** A Parquet file whose footer was read and checked against the file. */
+export interface ParquetFile {
+  readonly input: InputFile;
+  /** The footer as it stands in the file. */
+  readonly footer: ThriftStruct;
+  /** Where the footer begins: all before it is pages and indexes. */
+  readonly bodyEnd: number;
+  readonly root: SchemaNode;
+  readonly leaves: readonly SchemaNode[];
+  readonly rowGroups: readonly RowGroup[];
+  readonly rows: number;
+}
+
+export interface RowGroup {
+  readonly rows: number;
+  /** The column chunks, in the order of the leaves. */
+  readonly chunks: readonly ThriftStruct[];
+}
+
+/** Where the pages of a column of a row group lie. */
+export interface ChunkPlace {
+  readonly start: number;
+  readonly end: number;
+  readonly values: number;
+  readonly codec: number;
+}
+
+const MAGIC = 'PAR1';
+const TAIL_BYTES = 8;
+/** The tree of a footer takes some ten times its bytes. */
+const LARGEST_FOOTER = 64 * 1024 * 1024;
+/** A row group is joined in memory, and one page of it may be a single repeated value. */
+export const MOST_ROWS_A_GROUP = 16 * 1024 * 1024;
+
+/** Reads the footer of a Parquet file and checks all that will be relied on. @throws INPUT_UNREADABLE */
+export async function openParquet(input: InputFile): Promise<ParquetFile> {
+  const pass = await input.startPass();
+  try {
+    return await orUnreadable(input.name, async () => {
+      const { footer, bodyEnd } = await readFooter(input, pass);
+      return describe(input, footer, bodyEnd);
+    });
+  } finally {
+    await pass.close();
+  }
+}
+
+/** Runs what decodes bytes of the file: whatever goes wrong there says that the file is damaged. */
+export async function orUnreadable<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof PerilbookError) throw error;
+    const reason = error instanceof Damage ? error.message : 'its bytes are not what they should be';
+    const message = `${file} cannot be read as Parquet: ${reason}`;
+    throw new PerilbookError(
+      'INPUT_UNREADABLE',
+      message,
+      'Write the file again, or export it as CSV.',
+      { file },
+      error,
+    );
+  }
+}
+
+async function readFooter(input: InputFile, pass: InputPass): Promise<{ footer: ThriftStruct; bodyEnd: number }> {
+  if (input.size < MAGIC.length + TAIL_BYTES) throw cutOff(input.name);
+  const tail = await readAt(pass, input.size - TAIL_BYTES, TAIL_BYTES);
+  const magic = tail.toString('latin1', 4);
+  if (magic === 'PARE') throw encrypted(input.name);
+  if (magic !== MAGIC) throw cutOff(input.name);
+  const length = tail.readUInt32LE(0);
+  const bodyEnd = input.size - TAIL_BYTES - length;
+  if (bodyEnd < MAGIC.length) throw new Damage(`its footer would be ${length} bytes, more than the file`);
+  if (length > LARGEST_FOOTER) throw new Damage(`its footer of ${length} bytes is over ${LARGEST_FOOTER}`);
+  const { struct: footer, end } = readThrift(await readAt(pass, bodyEnd, length));
+  if (fieldAt(footer, 8)) throw encrypted(input.name);
+  if (end !== length) throw new Damage('its footer is followed by other bytes');
+  return { footer, bodyEnd };
+}
+
+/** Reads exactly so many bytes. @throws Damage when the file ends before */
+export async function readAt(pass: InputPass, position: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = await pass.readInto(bytes, filled, position + filled);
+    if (count === 0) throw new Damage('it ends too early');
+    filled += count;
+  }
+  return bytes;
+}
+
+function describe(input: InputFile, footer: ThriftStruct, bodyEnd: number): ParquetFile {
+  const elements = structsAt(footer, 2);
+  if (!elements || elements.length === 0) throw new Damage('it has no schema');
+  const { root, leaves } = readSchema(elements);
+  const rowGroups = (structsAt(footer, 4) ?? []).map((group): RowGroup => {
+    const rows = sizeAt(group, 3, 'the number of rows of a row group');
+    if (rows > MOST_ROWS_A_GROUP) throw new Damage(`a row group has ${rows} rows, over ${MOST_ROWS_A_GROUP}`);
+    const chunks = structsAt(group, 1) ?? [];
+    if (chunks.length !== leaves.length) {
+      throw new Damage(`a row group has ${chunks.length} columns where the schema has ${leaves.length}`);
+    }
+    return { rows, chunks };
+  });
+  const promised = sizeAt(footer, 3, 'the number of rows');
+  const rows = rowGroups.reduce((sum, group) => sum + group.rows, 0);
+  // Some writers leave the total at 0; every reader counts the row groups.
+  if (promised !== rows && promised !== 0) {
+    throw new Damage(`it promises ${promised} rows and its row groups hold ${rows}`);
+  }
+  const file = { input, footer, bodyEnd, root, leaves, rowGroups, rows };
+  for (const group of rowGroups) for (const leaf of leaves) checkChunk(file, group, leaf);
+  return file;
+}
+
+function checkChunk(file: ParquetFile, group: RowGroup, node: SchemaNode): void {
+  const chunk = group.chunks[node.leaf!.index]!;
+  if (fieldAt(chunk, 8)) throw encrypted(file.input.name);
+  if (textAt(chunk, 1)) throw new Damage(`column ${node.name} lies in another file (${textAt(chunk, 1)})`);
+  const { values } = placeOfChunk(file, group, node);
+  if (node.maxRepetition === 0 && values !== group.rows) {
+    throw new Damage(`column ${node.name} has ${values} values in a row group of ${group.rows} rows`);
+  }
+}
+
+/** Where a column chunk lies, checked to be inside of the file. @throws Damage */
+export function placeOfChunk(file: ParquetFile, group: RowGroup, node: SchemaNode): ChunkPlace {
+  const meta = structAt(group.chunks[node.leaf!.index]!, 3);
+  if (!meta) throw new Damage(`column ${node.name} has no description`);
+  const values = sizeAt(meta, 5, `the number of values of column ${node.name}`);
+  const size = sizeAt(meta, 7, `the size of column ${node.name}`);
+  const dataStart = sizeAt(meta, 9, `the place of column ${node.name}`);
+  // Some writers give a place of 0 for a dictionary that is not there.
+  const dictionaryStart = numberAt(meta, 11) || dataStart;
+  const start = Math.min(dataStart, dictionaryStart);
+  const codec = numberAt(meta, 4) ?? 0;
+  if (values === 0 || size === 0) return { start: 0, end: 0, values, codec };
+  if (start < MAGIC.length || start + size > file.bodyEnd) {
+    throw new Damage(`column ${node.name} would lie outside of the file (bytes ${start} to ${start + size})`);
+  }
+  return { start, end: start + size, values, codec };
+}
+
+function encrypted(file: string): PerilbookError {
+  const hint = 'Decrypt it with the program that wrote it, and give Perilbook the plain file.';
+  return new PerilbookError('INPUT_UNREADABLE', `${file} is encrypted`, hint, { file });
+}
+
+function cutOff(file: string): PerilbookError {
+  const hint = 'Copy or download it again: the end of the file is missing.';
+  return new PerilbookError('INPUT_UNREADABLE', `${file} is a Parquet file that was cut off`, hint, { file });
+}

@@ -1,0 +1,166 @@
+import { Damage } from './thrift.ts';
+
+/** Runs of equal values mixed with values packed into a fixed number of bits: how Parquet stores levels and indexes. */
+
+/** Reads `count` values of `width` bits. @throws Damage when the bytes end before, or a run is longer than the rest */
+export function decodeHybrid(bytes: Uint8Array, from: number, width: number, count: number): Uint32Array {
+  if (width > 32) throw new Damage(`it has values of ${width} bits`);
+  const values = new Uint32Array(count);
+  let at = from;
+  let filled = 0;
+  while (filled < count) {
+    let header = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at++];
+      if (byte === undefined || scale > 2 ** 28) throw new Damage('a page holds fewer values than it promises');
+      header += (byte & 0x7f) * scale;
+      if (byte < 0x80) break;
+    }
+    const run = Math.floor(header / 2);
+    if (header % 2 === 1) {
+      const many = Math.min(run * 8, count - filled);
+      // The padding of the last group may be left out, the values may not.
+      if (at + Math.ceil((many * width) / 8) > bytes.length) {
+        throw new Damage('a page holds fewer values than it promises');
+      }
+      unpack(bytes, at, width, values, filled, many);
+      at += run * width;
+      filled += many;
+    } else {
+      const size = Math.ceil(width / 8);
+      if (at + size > bytes.length) throw new Damage('a page holds fewer values than it promises');
+      let value = 0;
+      for (let i = 0; i < size; i++) value += bytes[at + i]! * 2 ** (8 * i);
+      at += size;
+      const many = Math.min(run, count - filled);
+      values.fill(value, filled, filled + many);
+      filled += many;
+    }
+  }
+  return values;
+}
+
+function unpack(
+  bytes: Uint8Array,
+  from: number,
+  width: number,
+  values: Uint32Array,
+  offset: number,
+  count: number,
+): void {
+  if (width > 24) {
+    unpackWide(bytes, from, width, values, offset, count);
+    return;
+  }
+  const mask = (1 << width) - 1;
+  let at = from;
+  let held = 0;
+  let bits = 0;
+  for (let i = 0; i < count; i++) {
+    while (bits < width) {
+      held |= bytes[at++]! << bits;
+      bits += 8;
+    }
+    values[offset + i] = held & mask;
+    held >>>= width;
+    bits -= width;
+  }
+}
+
+/** Bit by bit: 32 bits of a number cannot hold such a value and the rest of a byte. */
+function unpackWide(
+  bytes: Uint8Array,
+  from: number,
+  width: number,
+  values: Uint32Array,
+  offset: number,
+  count: number,
+): void {
+  let bit = from * 8;
+  for (let i = 0; i < count; i++) {
+    let value = 0;
+    for (let b = 0; b < width; b++, bit++) value += ((bytes[bit >> 3]! >> (bit & 7)) & 1) * 2 ** b;
+    values[offset + i] = value;
+  }
+}
+
+/** A run must save more than its own header, and packed values come in groups of eight. */
+const SHORTEST_RUN = 16;
+
+/** The bits that a value needs. */
+export const bitsOf = (largest: number): number => 32 - Math.clz32(largest);
+
+/** Writes one value that is repeated. */
+export function encodeRun(value: number, count: number, width: number): Buffer {
+  const out = Buffer.allocUnsafe(16);
+  let used = 0;
+  let rest = count * 2;
+  for (; rest >= 0x80; rest = Math.floor(rest / 128)) out[used++] = (rest & 0x7f) | 0x80;
+  out[used++] = rest;
+  for (let b = 0; b < width; b += 8) out[used++] = (value >>> b) & 0xff;
+  return out.subarray(0, used);
+}
+
+/** Writes values of at most 24 bits. */
+export function encodeHybrid(values: Uint32Array, width: number): Buffer {
+  const out = Buffer.allocUnsafe(
+    Math.ceil(values.length / 8) * width + 16 + 6 * Math.ceil(values.length / SHORTEST_RUN),
+  );
+  let used = 0;
+  let pending = 0;
+  const putVarint = (value: number) => {
+    let rest = value;
+    for (; rest >= 0x80; rest = Math.floor(rest / 128)) out[used++] = (rest & 0x7f) | 0x80;
+    out[used++] = rest;
+  };
+  const putPacked = (to: number) => {
+    if (to === pending) return;
+    const groups = Math.ceil((to - pending) / 8);
+    putVarint(groups * 2 + 1);
+    used = pack(values, pending, to, groups * 8, width, out, used);
+  };
+  let at = 0;
+  while (at < values.length) {
+    const value = values[at]!;
+    let end = at + 1;
+    while (end < values.length && values[end] === value) end++;
+    // The packed values before a run fill their last group from it.
+    const start = at + ((8 - ((at - pending) & 7)) & 7);
+    if (end - start >= SHORTEST_RUN || (pending === at && end === values.length && end > at)) {
+      putPacked(start);
+      putVarint((end - start) * 2);
+      for (let b = 0; b < width; b += 8) out[used++] = (value >>> b) & 0xff;
+      pending = end;
+    }
+    at = end;
+  }
+  putPacked(values.length);
+  return out.subarray(0, used);
+}
+
+function pack(
+  values: Uint32Array,
+  from: number,
+  to: number,
+  padded: number,
+  width: number,
+  out: Buffer,
+  start: number,
+): number {
+  let used = start;
+  let held = 0;
+  let bits = 0;
+  for (let i = from; i < to; i++) {
+    held |= values[i]! << bits;
+    bits += width;
+    while (bits >= 8) {
+      out[used++] = held & 0xff;
+      held >>>= 8;
+      bits -= 8;
+    }
+  }
+  const end = start + (padded * width) / 8;
+  if (bits > 0) out[used++] = held & 0xff;
+  out.fill(0, used, end);
+  return end;
+}

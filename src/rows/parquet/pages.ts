@@ -1,0 +1,136 @@
+import { crc32 } from 'node:zlib';
+import type { InputPass } from '../files/input-file.ts';
+import { decompress } from './decompress.ts';
+import { booleanAt, numberAt, sizeAt, structAt } from './fields.ts';
+import { type ChunkPlace, MOST_ROWS_A_GROUP, readAt } from './footer.ts';
+import { Damage, readThrift, type ThriftStruct, TooShort } from './thrift.ts';
+
+/** A page of a column, unpacked. */
+export interface Page {
+  readonly kind: 'dictionary' | 'data' | 'data-2';
+  /** How many values it has, nulls included. */
+  readonly values: number;
+  readonly encoding: number;
+  /** Levels (unless they stand apart) and values. */
+  readonly body: Buffer;
+  /** In pages of the second version the levels stand before the body, never compressed. */
+  readonly repetitionLevels: Buffer | null;
+  readonly definitionLevels: Buffer | null;
+  /** How the levels inside of the body are encoded. */
+  readonly levelEncodings: readonly [repetition: number, definition: number];
+}
+
+const WINDOW_BYTES = 256 * 1024;
+const LARGEST_HEADER = 16 * 1024 * 1024;
+/** Old writers left the header of the dictionary out of the size of a column. */
+const SIZE_SLACK = 128;
+
+/** Streams the pages of a column chunk; memory is bounded by its largest page. */
+export async function* pagesOf(pass: InputPass, place: ChunkPlace, bodyEnd: number): AsyncGenerator<Page> {
+  const end = Math.min(place.end + SIZE_SLACK, bodyEnd);
+  const window = windowOver(pass, end);
+  let at = place.start;
+  let left = place.values;
+  while (left > 0) {
+    if (at >= end) throw new Damage('a column ends before its last page');
+    const { header, size } = await readHeader(window, at, end);
+    const packed = sizeAt(header, 3, 'the size of a page');
+    if (packed > end - at - size) throw new Damage('a page would reach beyond its column');
+    const bytes = await window(at + size, packed);
+    at += size + packed;
+    checkSum(header, bytes);
+    const page = pageFrom(header, bytes, place.codec);
+    if (page === null) continue;
+    if (page.kind !== 'dictionary') {
+      if (page.values > left) throw new Damage('a column has more values than it promises');
+      if (page.values > MOST_ROWS_A_GROUP)
+        throw new Damage(`a page has ${page.values} values, over ${MOST_ROWS_A_GROUP}`);
+      left -= page.values;
+    }
+    yield page;
+  }
+}
+
+type Window = (position: number, length: number) => Promise<Buffer>;
+
+/** Gives bytes of the file; neighbouring small pieces come from one read. */
+function windowOver(pass: InputPass, end: number): Window {
+  let bytes: Buffer = Buffer.alloc(0);
+  let start = 0;
+  return async (position, length) => {
+    if (position < start || position + length > start + bytes.length) {
+      bytes = await readAt(pass, position, Math.min(Math.max(length, WINDOW_BYTES), end - position));
+      start = position;
+    }
+    return bytes.subarray(position - start, position - start + length);
+  };
+}
+
+/** A header has no length before it; statistics of long texts can make it large. */
+async function readHeader(window: Window, at: number, end: number): Promise<{ header: ThriftStruct; size: number }> {
+  for (let length = 1024; ; length *= 16) {
+    const bytes = await window(at, Math.min(length, end - at));
+    try {
+      const { struct, end: size } = readThrift(bytes);
+      return { header: struct, size };
+    } catch (error) {
+      if (!(error instanceof TooShort) || length >= LARGEST_HEADER || at + length >= end) {
+        throw new Damage('a page has a damaged header');
+      }
+    }
+  }
+}
+
+/** A wrong place that is bought costs as much as a right one. */
+function checkSum(header: ThriftStruct, bytes: Buffer): void {
+  const expected = numberAt(header, 4);
+  if (expected !== undefined && crc32(bytes) >>> 0 !== expected >>> 0) {
+    throw new Damage('the checksum of a page is wrong');
+  }
+}
+
+function pageFrom(header: ThriftStruct, bytes: Buffer, codec: number): Page | null {
+  const size = sizeAt(header, 2, 'the unpacked size of a page');
+  const none = { repetitionLevels: null, definitionLevels: null } as const;
+  const describe = (id: number) => {
+    const detail = structAt(header, id);
+    if (!detail) throw new Damage('a page has a damaged header');
+    return detail;
+  };
+  switch (numberAt(header, 1)) {
+    case 0: {
+      const detail = describe(5);
+      const values = sizeAt(detail, 1, 'the number of values of a page');
+      const levelEncodings = [numberAt(detail, 4) ?? 3, numberAt(detail, 3) ?? 3] as const;
+      const body = decompress(bytes, codec, size);
+      return { kind: 'data', values, encoding: numberAt(detail, 2) ?? 0, body, levelEncodings, ...none };
+    }
+    case 2: {
+      const detail = describe(7);
+      const values = sizeAt(detail, 1, 'the number of values of a dictionary');
+      const body = decompress(bytes, codec, size);
+      return { kind: 'dictionary', values, encoding: numberAt(detail, 2) ?? 0, body, levelEncodings: [3, 3], ...none };
+    }
+    case 3: {
+      const detail = describe(8);
+      const definitions = sizeAt(detail, 5, 'the size of the levels of a page');
+      const repetitions = sizeAt(detail, 6, 'the size of the levels of a page');
+      const levels = definitions + repetitions;
+      if (levels > bytes.length || levels > size) throw new Damage('the levels of a page reach beyond it');
+      const rest = bytes.subarray(levels);
+      const isPacked = booleanAt(detail, 7) !== false && rest.length > 0;
+      return {
+        kind: 'data-2',
+        values: sizeAt(detail, 1, 'the number of values of a page'),
+        encoding: numberAt(detail, 4) ?? 0,
+        body: isPacked ? decompress(rest, codec, size - levels) : rest,
+        repetitionLevels: bytes.subarray(0, repetitions),
+        definitionLevels: bytes.subarray(repetitions, levels),
+        levelEncodings: [3, 3],
+      };
+    }
+    default:
+      // Index pages, and kinds of page that are not known yet, hold no values.
+      return null;
+  }
+}

@@ -1,0 +1,42 @@
+import type { Writable } from 'node:stream';
+import type { InputFile } from '../files/input-file.ts';
+import type { PartedBook, Row } from '../port.ts';
+import { type BookColumn, bookColumns } from './columns.ts';
+import { openParquet, type ParquetFile } from './footer.ts';
+import { rowsOfGroup } from './read.ts';
+import { writeParquet } from './write.ts';
+
+/**
+ * Opens a Parquet file behind the port. Its columns are the fields of the schema by name, lists and structs as JSON; behind
+ * a struct come its values (`address.zip`), behind a column of points `<name>.latitude` and `<name>.longitude`. `stdout`
+ * takes an output named `-`.
+ */
+export async function parquetBook(input: InputFile, stdout?: Writable): Promise<PartedBook> {
+  const file = await openParquet(input);
+  const columns = bookColumns(file);
+  return {
+    format: 'parquet',
+    columns: columns.map(({ name }) => name),
+    wholeColumns: [...columns.keys()].filter((index) => columns[index]!.kind === 'whole'),
+    read: (wanted) =>
+      readRows(
+        file,
+        wanted.map((index) => columns[index]!),
+      ),
+    write: (request) => writeParquet(file, columns, request, stdout),
+  };
+}
+
+async function* readRows(file: ParquetFile, wanted: readonly BookColumn[]): AsyncGenerator<readonly Row[]> {
+  const pass = await file.input.startPass();
+  try {
+    let firstRow = 0;
+    for (const group of file.rowGroups) {
+      yield* rowsOfGroup(file, pass, group, firstRow, wanted);
+      firstRow += group.rows;
+    }
+    await pass.assertSame();
+  } finally {
+    await pass.close();
+  }
+}

@@ -1,0 +1,184 @@
+import { booleanAt, numberAt, structAt, textAt } from './fields.ts';
+import { Damage, type ThriftStruct } from './thrift.ts';
+
+/** The physical types, in the order of their numbers. */
+export const PHYSICAL_TYPES = [
+  'BOOLEAN',
+  'INT32',
+  'INT64',
+  'INT96',
+  'FLOAT',
+  'DOUBLE',
+  'BYTE_ARRAY',
+  'FIXED_LEN_BYTE_ARRAY',
+] as const;
+export type PhysicalType = (typeof PHYSICAL_TYPES)[number];
+
+/** What the values of a column mean, beyond how they are stored. */
+export type Meaning =
+  | { readonly kind: 'stored' | 'text' | 'unsigned' | 'date' | 'uuid' | 'float16' | 'interval' }
+  | { readonly kind: 'decimal'; readonly scale: number }
+  | { readonly kind: 'time' | 'timestamp'; readonly digits: 3 | 6 | 9; readonly utc: boolean }
+  | { readonly kind: 'geometry'; readonly crs: string | null }
+  | { readonly kind: 'list' | 'map' };
+
+/** A field of the schema with what lies under it. */
+export interface SchemaNode {
+  readonly name: string;
+  readonly repetition: 'required' | 'optional' | 'repeated';
+  readonly meaning: Meaning;
+  /** How often an entry of this field is there at least, and how often it is repeated. */
+  readonly maxDefinition: number;
+  readonly maxRepetition: number;
+  readonly children: readonly SchemaNode[];
+  /** For a field that has values: how they are stored, and which column of each row group they are. */
+  readonly leaf: Leaf | null;
+  /** The schema's elements from `from` to `to` are this field. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Leaf {
+  readonly index: number;
+  readonly type: PhysicalType;
+  /** The bytes of a value of fixed length; 0 for other types. */
+  readonly typeLength: number;
+}
+
+const REPETITIONS = ['required', 'optional', 'repeated'] as const;
+const DEEPEST = 60;
+
+/** Makes the tree of a schema that is stored as a list. @throws Damage */
+export function readSchema(elements: readonly ThriftStruct[]): { root: SchemaNode; leaves: readonly SchemaNode[] } {
+  const leaves: SchemaNode[] = [];
+  const root = readNode(elements, 0, { definition: 0, repetition: 0, depth: 0 }, leaves);
+  if (root.to !== elements.length) throw new Damage('its schema has fields without a parent');
+  return { root, leaves };
+}
+
+interface Levels {
+  readonly definition: number;
+  readonly repetition: number;
+  readonly depth: number;
+}
+
+function readNode(elements: readonly ThriftStruct[], from: number, above: Levels, leaves: SchemaNode[]): SchemaNode {
+  const element = elements[from];
+  if (!element) throw new Damage('its schema has fewer fields than it promises');
+  if (above.depth > DEEPEST) throw new Damage('its schema is nested too deeply');
+  const isRoot = from === 0;
+  const repetition = isRoot ? 'required' : REPETITIONS[numberAt(element, 3) ?? 0];
+  if (!repetition) throw new Damage(`its schema has the unknown repetition ${numberAt(element, 3)}`);
+  const levels: Levels = {
+    definition: above.definition + (repetition === 'required' ? 0 : 1),
+    repetition: above.repetition + (repetition === 'repeated' ? 1 : 0),
+    depth: above.depth + 1,
+  };
+  const common = {
+    name: textAt(element, 4) ?? '',
+    repetition,
+    meaning: readMeaning(element),
+    maxDefinition: levels.definition,
+    maxRepetition: levels.repetition,
+    from,
+  };
+  const childCount = numberAt(element, 5) ?? 0;
+  const typeNumber = numberAt(element, 1);
+  if (!isRoot && childCount === 0 && typeNumber !== undefined) {
+    const type = PHYSICAL_TYPES[typeNumber];
+    if (!type) throw new Damage(`column ${common.name} has the unknown type ${typeNumber}`);
+    const typeLength = type === 'FIXED_LEN_BYTE_ARRAY' ? (numberAt(element, 2) ?? 0) : 0;
+    if (typeLength < 0) throw new Damage(`the values of column ${common.name} have a negative length`);
+    const leaf = { index: leaves.length, type, typeLength };
+    const node: SchemaNode = { ...common, children: [], leaf, to: from + 1 };
+    leaves.push(node);
+    return node;
+  }
+  if (childCount < 0 || childCount > elements.length) throw new Damage('its schema promises fields that are not there');
+  const children: SchemaNode[] = [];
+  let to = from + 1;
+  for (let i = 0; i < childCount; i++) {
+    const child = readNode(elements, to, levels, leaves);
+    children.push(child);
+    to = child.to;
+  }
+  return { ...common, children, leaf: null, to };
+}
+
+const UNIT_DIGITS = { 1: 3, 2: 6, 3: 9 } as const;
+
+/** The logical type decides; older writers give a converted type only. */
+function readMeaning(element: ThriftStruct): Meaning {
+  const union = structAt(element, 10);
+  const logical = union?.fields[0];
+  const detail = logical && 'fields' in (logical.value as object) ? (logical.value as ThriftStruct) : { fields: [] };
+  switch (logical?.id) {
+    case 1:
+    case 4:
+    case 12:
+      return { kind: 'text' };
+    case 2:
+      return { kind: 'map' };
+    case 3:
+      return { kind: 'list' };
+    case 5:
+      return decimal(numberAt(detail, 1));
+    case 6:
+      return { kind: 'date' };
+    case 7:
+    case 8: {
+      const unit = structAt(detail, 2)?.fields[0]?.id;
+      const digits = unit === 1 || unit === 2 || unit === 3 ? UNIT_DIGITS[unit] : 6;
+      return { kind: logical.id === 7 ? 'time' : 'timestamp', digits, utc: booleanAt(detail, 1) ?? false };
+    }
+    case 10:
+      return { kind: booleanAt(detail, 2) === false ? 'unsigned' : 'stored' };
+    case 14:
+      return { kind: 'uuid' };
+    case 15:
+      return { kind: 'float16' };
+    case 17:
+    case 18:
+      return { kind: 'geometry', crs: textAt(detail, 1) ?? null };
+    default:
+      return convertedMeaning(element);
+  }
+}
+
+function convertedMeaning(element: ThriftStruct): Meaning {
+  switch (numberAt(element, 6)) {
+    case 0:
+    case 4:
+    case 19:
+      return { kind: 'text' };
+    case 1:
+    case 2:
+      return { kind: 'map' };
+    case 3:
+      return { kind: 'list' };
+    case 5:
+      return decimal(numberAt(element, 7));
+    case 6:
+      return { kind: 'date' };
+    case 7:
+    case 8:
+      return { kind: 'time', digits: numberAt(element, 6) === 7 ? 3 : 6, utc: true };
+    case 9:
+    case 10:
+      return { kind: 'timestamp', digits: numberAt(element, 6) === 9 ? 3 : 6, utc: true };
+    case 11:
+    case 12:
+    case 13:
+    case 14:
+      return { kind: 'unsigned' };
+    case 21:
+      return { kind: 'interval' };
+    default:
+      return { kind: 'stored' };
+  }
+}
+
+function decimal(scale = 0): Meaning {
+  if (scale < 0 || scale > 1000) throw new Damage(`its schema has a decimal of ${scale} places`);
+  return { kind: 'decimal', scale };
+}

@@ -1,0 +1,183 @@
+import type { Leaf, Meaning, SchemaNode } from './schema.ts';
+import type { Stored } from './values.ts';
+
+/**
+ * The text form of each type:
+ *
+ * | type | text |
+ * |---|---|
+ * | boolean | `true`, `false` |
+ * | integers, float, double | shortest decimal that reads back to the same number; `NaN`, `Infinity`, `-Infinity` |
+ * | float16 | its exact value |
+ * | decimal | exact, with all the places of its scale: `12.50` |
+ * | date, time, timestamp | ISO 8601: `2024-05-01`, `13:05:00.250`, `2024-05-01T13:05:00Z`; `Z` only where the type says UTC |
+ * | interval | ISO 8601: `P1M2DT3.5S` |
+ * | string, enum, JSON | as it is |
+ * | UUID | `f81d4fae-7dec-11d0-a765-00a0c91e6bf6` |
+ * | bytes without a meaning | as text where they are UTF-8 without control characters (as old writers stored texts), else base64 |
+ * | other binary: geometry, fixed length, BSON | base64 |
+ * | list, struct, map | JSON; in it numbers and booleans are JSON's, all else is the text above |
+ *
+ * Null is the empty text.
+ */
+export function textOf(value: Stored, { type }: Leaf, meaning: Meaning): string {
+  switch (typeof value) {
+    case 'boolean':
+      return String(value);
+    case 'number':
+    case 'bigint':
+      return numberText(value, type, meaning);
+    default:
+      return bytesText(value as Uint8Array, type, meaning);
+  }
+}
+
+/** The function that makes the values of a column into texts. */
+export function textForm(node: SchemaNode): (value: Stored) => string {
+  const { leaf, meaning } = node;
+  if (leaf!.type === 'DOUBLE') return (value) => coordinateText(value as number);
+  return (value) => textOf(value, leaf!, meaning);
+}
+
+function numberText(value: number | bigint, type: Leaf['type'], meaning: Meaning): string {
+  if (type === 'INT96') return int96Text(value as bigint);
+  if (type === 'FLOAT') return floatText(value as number);
+  if (type === 'DOUBLE') return doubleText(value as number);
+  switch (meaning.kind) {
+    case 'unsigned':
+      return typeof value === 'bigint' ? String(BigInt.asUintN(64, value)) : String(value >>> 0);
+    case 'decimal':
+      return decimalText(BigInt(value), meaning.scale);
+    case 'date':
+      return dateText(BigInt(value));
+    case 'time':
+      return timeText(BigInt(value), meaning.digits) + (meaning.utc ? 'Z' : '');
+    case 'timestamp':
+      return timestampText(BigInt(value), meaning.digits) + (meaning.utc ? 'Z' : '');
+    default:
+      return String(value);
+  }
+}
+
+function bytesText(bytes: Uint8Array, type: Leaf['type'], meaning: Meaning): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  switch (meaning.kind) {
+    case 'text':
+      return buffer.toString('utf8');
+    case 'decimal':
+      return decimalText(bigEndian(buffer), meaning.scale);
+    case 'uuid':
+      return buffer.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    case 'float16':
+      return buffer.length === 2 ? doubleText(halfFloat(buffer.readUInt16LE(0))) : buffer.toString('base64');
+    case 'interval':
+      return buffer.length === 12 ? intervalText(buffer) : buffer.toString('base64');
+    case 'stored':
+      return type === 'BYTE_ARRAY' && isPlainText(buffer) ? buffer.toString('utf8') : buffer.toString('base64');
+    default:
+      return buffer.toString('base64');
+  }
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true });
+
+function isPlainText(bytes: Buffer): boolean {
+  for (const byte of bytes) if (byte < 0x20 && byte !== 9 && byte !== 10 && byte !== 13) return false;
+  try {
+    strict.decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const MILLION = 1_000_000;
+
+/** Coordinates have six decimals or less: their digits are made from a whole number in half the time. At most 15 digits
+ * that read back to the same double are its shortest form. */
+function coordinateText(value: number): string {
+  const millionths = Math.round(Math.abs(value) * MILLION);
+  if (!(millionths >= MILLION && millionths < 1e9) || millionths / MILLION !== Math.abs(value))
+    return doubleText(value);
+  const whole = Math.floor(millionths / MILLION);
+  let decimals = String(millionths - whole * MILLION + MILLION).slice(1);
+  while (decimals.endsWith('0')) decimals = decimals.slice(0, -1);
+  return `${value < 0 ? '-' : ''}${whole}${decimals === '' ? '' : `.${decimals}`}`;
+}
+
+function doubleText(value: number): string {
+  return Object.is(value, -0) ? '-0' : String(value);
+}
+
+/** The shortest digits that name this float: written as a double, 0.1 would be 0.10000000149011612. */
+function floatText(value: number): string {
+  if (value === 0) return doubleText(value);
+  for (let digits = 6; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return doubleText(short);
+  }
+  return doubleText(Number.isFinite(value) ? Number(value.toPrecision(9)) : value);
+}
+
+function halfFloat(bits: number): number {
+  const sign = bits >> 15 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1023;
+  if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
+}
+
+function bigEndian(bytes: Buffer): bigint {
+  return bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toString('hex')}`));
+}
+
+function decimalText(unscaled: bigint, scale: number): string {
+  if (scale === 0) return String(unscaled);
+  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
+  return `${unscaled < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+}
+
+const SECONDS_A_DAY = 86_400n;
+
+function dateText(days: bigint): string {
+  // The calendar repeats every 400 years of 146,097 days: so years that a Date cannot hold are no exception.
+  const cycles = floorDivide(days, 146_097n);
+  const date = new Date(Number(days - cycles * 146_097n) * 86_400_000);
+  const year = BigInt(date.getUTCFullYear()) + cycles * 400n;
+  const rest = date.toISOString().slice(4, 10);
+  if (year >= 0n && year <= 9999n) return String(year).padStart(4, '0') + rest;
+  return `${year < 0n ? '-' : '+'}${String(year < 0n ? -year : year).padStart(6, '0')}${rest}`;
+}
+
+function timeText(units: bigint, digits: 3 | 6 | 9): string {
+  const scale = 10n ** BigInt(digits);
+  const seconds = floorDivide(units, scale);
+  const fraction = units - seconds * scale;
+  const two = (value: bigint) => String(value).padStart(2, '0');
+  const whole = `${two(seconds / 3600n)}:${two((seconds / 60n) % 60n)}:${two(seconds % 60n)}`;
+  return fraction === 0n ? whole : `${whole}.${String(fraction).padStart(digits, '0')}`;
+}
+
+function timestampText(units: bigint, digits: 3 | 6 | 9): string {
+  const perDay = SECONDS_A_DAY * 10n ** BigInt(digits);
+  const days = floorDivide(units, perDay);
+  return `${dateText(days)}T${timeText(units - days * perDay, digits)}`;
+}
+
+const JULIAN_EPOCH = 2_440_588n;
+
+/** Nanoseconds of the day in the low 64 bits, the Julian day in the high 32: what Spark and Impala wrote for timestamps. */
+function int96Text(value: bigint): string {
+  const days = BigInt.asIntN(32, value >> 64n) - JULIAN_EPOCH;
+  return timestampText(days * SECONDS_A_DAY * 10n ** 9n + BigInt.asIntN(64, value), 9);
+}
+
+function intervalText(bytes: Buffer): string {
+  const [months, days, millis] = [bytes.readUInt32LE(0), bytes.readUInt32LE(4), bytes.readUInt32LE(8)];
+  return `P${months}M${days}DT${millis / 1000}S`;
+}
+
+function floorDivide(a: bigint, b: bigint): bigint {
+  const quotient = a / b;
+  return a % b < 0n ? quotient - 1n : quotient;
+}

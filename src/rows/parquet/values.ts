@@ -1,0 +1,192 @@
+import { deltaBinaryUnpack } from 'hyparquet/src/delta.js';
+import { byteStreamSplit } from 'hyparquet/src/encoding.js';
+import { readPlain } from 'hyparquet/src/plain.js';
+import { readVarInt } from 'hyparquet/src/thrift.js';
+import { bitsOf, decodeHybrid } from './hybrid.ts';
+import type { Page } from './pages.ts';
+import type { Leaf, SchemaNode } from './schema.ts';
+import { Damage } from './thrift.ts';
+
+/** A value as it is stored. INT96 comes as one number of 96 bits. */
+export type Stored = boolean | number | bigint | Uint8Array;
+
+/** A data page, decoded. Levels are null where the column has none. */
+export interface DecodedPage<T> {
+  readonly values: number;
+  readonly repetitions: Uint32Array | null;
+  readonly definitions: Uint32Array | null;
+  /** How many values are there. */
+  readonly present: number;
+  /** The value at an index among them, in the form that was asked for: made when it is taken, because the texts of a whole
+   * page, held until its last row, were most of the memory of a scan and a fifth of its time. */
+  readonly valueAt: (index: number) => T;
+}
+
+interface Reader {
+  readonly view: DataView;
+  offset: number;
+}
+
+interface Dictionary<T> {
+  readonly size: number;
+  readonly entryAt: (index: number) => T;
+}
+
+/** The entries of a small dictionary are made into their form once; those of a large one serve a row or two each, and would
+ * be held for the whole row group. */
+const LARGE_DICTIONARY = 8192;
+
+function entriesOf<T>(stored: ArrayLike<Stored>, form: (value: Stored) => T): (index: number) => T {
+  if (stored.length > LARGE_DICTIONARY) return (index) => form(stored[index]!);
+  const entries = formed(stored, form);
+  return (index) => entries[index]!;
+}
+
+/** Decodes the pages of one column of one row group. `form` makes a stored value into what the caller needs. */
+export function pageDecoder<T>(node: SchemaNode, form: (value: Stored) => T): (page: Page) => DecodedPage<T> | null {
+  const leaf = node.leaf!;
+  let dictionary: Dictionary<T> | null = null;
+  return (page) => {
+    if (page.kind === 'dictionary') {
+      const stored = decodePlain(page.body, 0, leaf, page.values);
+      dictionary = { size: stored.length, entryAt: entriesOf(stored, form) };
+      return null;
+    }
+    const { repetitions, definitions, at } = readLevels(page, node);
+    let count = page.values;
+    if (definitions) for (const level of definitions) if (level !== node.maxDefinition) count--;
+    return { values: page.values, repetitions, definitions, present: count, valueAt: valuesOf(page, at, leaf, count) };
+  };
+
+  function valuesOf({ body, encoding }: Page, at: number, leaf: Leaf, count: number): (index: number) => T {
+    const isIndexed = encoding === 2 || encoding === 8;
+    if (!isIndexed || count === 0) {
+      const stored = storedValues(body, at, encoding, leaf, count);
+      return (index) => form(stored[index]!);
+    }
+    if (!dictionary) throw new Damage('a page refers to a dictionary that is not there');
+    const width = body[at];
+    if (width === undefined) throw new Damage('a page is empty');
+    const { size, entryAt } = dictionary;
+    const places = decodeHybrid(body, at + 1, width, count);
+    for (const place of places) {
+      if (place >= size) throw new Damage('a page refers to values that its dictionary does not have');
+    }
+    return (index) => entryAt(places[index]!);
+  }
+}
+
+/** Like `Array.from`, which takes five times as long for the typed arrays that most values come in. */
+function formed<S, T>(stored: ArrayLike<S>, form: (value: S) => T): T[] {
+  const values: T[] = [];
+  for (let i = 0; i < stored.length; i++) values.push(form(stored[i]!));
+  return values;
+}
+
+function readLevels(page: Page, { maxRepetition, maxDefinition }: SchemaNode) {
+  let at = 0;
+  const next = (apart: Buffer | null, most: number, encoding: number): Uint32Array | null => {
+    if (most === 0) return null;
+    if (apart) return checked(decodeHybrid(apart, 0, bitsOf(most), page.values), most);
+    if (encoding !== 3) throw new Damage(`it has levels in encoding ${encoding}, which Perilbook does not read`);
+    if (at + 4 > page.body.length) throw new Damage('a page is too short for its levels');
+    const length = page.body.readUInt32LE(at);
+    if (length > page.body.length - at - 4) throw new Damage('a page is too short for its levels');
+    const levels = decodeHybrid(page.body.subarray(at + 4, at + 4 + length), 0, bitsOf(most), page.values);
+    at += 4 + length;
+    return checked(levels, most);
+  };
+  const repetitions = next(page.repetitionLevels, maxRepetition, page.levelEncodings[0]);
+  const definitions = next(page.definitionLevels, maxDefinition, page.levelEncodings[1]);
+  return { repetitions, definitions, at };
+}
+
+function checked(levels: Uint32Array, most: number): Uint32Array {
+  for (const level of levels) if (level > most) throw new Damage(`a page has a level of ${level} over ${most}`);
+  return levels;
+}
+
+function storedValues(body: Buffer, at: number, encoding: number, leaf: Leaf, count: number): ArrayLike<Stored> {
+  if (count === 0) return [];
+  switch (encoding) {
+    case 0:
+      return decodePlain(body, at, leaf, count);
+    case 3: {
+      if (leaf.type !== 'BOOLEAN' || at + 4 > body.length) break;
+      return formed(decodeHybrid(body, at + 4, 1, count), Boolean);
+    }
+    case 5:
+      if (leaf.type !== 'INT32' && leaf.type !== 'INT64') break;
+      return unpackDeltas(readerAt(body, at), leaf.type === 'INT64', count);
+    case 6:
+      return deltaTexts(readerAt(body, at), count, false);
+    case 7:
+      return deltaTexts(readerAt(body, at), count, true);
+    case 9:
+      return splitValues(body, at, leaf, count);
+  }
+  throw new Damage(`it has ${leaf.type} values in encoding ${encoding}, which Perilbook does not read`);
+}
+
+/** The bytes that a value takes at least; 0 where a byte holds several. */
+const LEAST_BYTES = { BOOLEAN: 0, INT32: 4, INT64: 8, INT96: 12, FLOAT: 4, DOUBLE: 8, BYTE_ARRAY: 4 } as const;
+
+function decodePlain(body: Buffer, at: number, { type, typeLength }: Leaf, count: number): ArrayLike<Stored> {
+  if (count === 0) return [];
+  const least = type === 'FIXED_LEN_BYTE_ARRAY' ? typeLength : LEAST_BYTES[type];
+  // Before anything is made: an array of the promised length would be made first, and missed values after.
+  if (body.length - at < Math.max(count * least, Math.ceil(count / 8)))
+    throw new Damage('a page is too short for its values');
+  if (type === 'FIXED_LEN_BYTE_ARRAY' && typeLength === 0) return new Array(count).fill(new Uint8Array());
+  return readPlain(readerAt(body, at), type, count, typeLength) as ArrayLike<Stored>;
+}
+
+function splitValues(body: Buffer, at: number, leaf: Leaf, count: number): ArrayLike<Stored> {
+  const width = leaf.type === 'FIXED_LEN_BYTE_ARRAY' ? leaf.typeLength : LEAST_BYTES[leaf.type];
+  if (body.length - at < count * Math.max(width, 1)) throw new Damage('a page is too short for its values');
+  return byteStreamSplit(readerAt(body, at), count, leaf.type, leaf.typeLength) as ArrayLike<Stored>;
+}
+
+function readerAt(body: Buffer, offset: number): Reader {
+  return { view: new DataView(body.buffer, body.byteOffset, body.length), offset };
+}
+
+/** The library's loop runs for ever on a block whose header makes no sense: so that is read first. */
+function unpackDeltas(reader: Reader, is64: boolean, count: number): Int32Array | BigInt64Array {
+  const look = { view: reader.view, offset: reader.offset };
+  const [block, parts, total] = [readVarInt(look), readVarInt(look), readVarInt(look)];
+  if (block <= 0 || parts <= 0 || parts > 65_536 || block % parts !== 0 || total !== count) {
+    throw new Damage('a page has a damaged header of differences');
+  }
+  const values = is64 ? new BigInt64Array(count) : new Int32Array(count);
+  deltaBinaryUnpack(reader, count, values);
+  return values;
+}
+
+/** A megabyte that is shared by a million texts would be a terabyte. */
+const MOST_COPIED = 512 * 1024 * 1024;
+
+/** Texts as their lengths and then their bytes; with `shared`, each begins with so many bytes of the one before. */
+function deltaTexts(reader: Reader, count: number, shared: boolean): Uint8Array[] {
+  const prefixes = shared ? unpackDeltas(reader, false, count) : null;
+  const lengths = unpackDeltas(reader, false, count);
+  const { buffer, byteOffset, byteLength } = reader.view;
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  const texts: Uint8Array[] = [];
+  let at = reader.offset;
+  let last: Uint8Array = new Uint8Array();
+  let copied = 0;
+  for (let i = 0; i < count; i++) {
+    const [prefix, length] = [Number(prefixes?.[i] ?? 0), Number(lengths[i])];
+    if (prefix < 0 || prefix > last.length || length < 0 || length > bytes.length - at) {
+      throw new Damage('a page has texts that reach beyond it');
+    }
+    if (prefix > 0) copied += prefix + length;
+    if (copied > MOST_COPIED) throw new Damage(`a page has texts of more than ${MOST_COPIED} bytes`);
+    const rest = bytes.subarray(at, at + length);
+    last = prefix === 0 ? rest : Buffer.concat([last.subarray(0, prefix), rest]);
+    texts.push(last);
+    at += length;
+  }
+  return texts;
+}

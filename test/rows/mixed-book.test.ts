@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { openBook } from '../../src/rows/open-book.ts';
+import { checkFormat, formatOfOutput } from '../../src/rows/output-format.ts';
+import { binary, i32 } from '../../src/rows/parquet/fields.ts';
+import { readSchema } from '../../src/rows/parquet/schema.ts';
+import { textForm } from '../../src/rows/parquet/value-text.ts';
+import type { WriteRequest } from '../../src/rows/port.ts';
+import { temporaryFolder } from './book-fixture.ts';
+import { askedDuckdb, quoted } from './duckdb-child.ts';
+import { ALL_TYPES, alternating, hazardNames, madeParquet } from './parquet-fixture.ts';
+
+const folder = temporaryFolder();
+
+async function convert(input: string, output: string, request: Partial<WriteRequest> = {}) {
+  const book = await openBook(join(folder, input));
+  const all = { columns: [0], dropFrom: null, added: ALL_TYPES, fill: alternating, ...request };
+  return await book.write({ output: join(folder, output), ...all });
+}
+
+test('CSV to Parquet: texts stay texts, empty ones are null, the added columns have their types', async () => {
+  writeFileSync(join(folder, 'a.csv'), 'id,lat,,ID,note\n007,30.50,x,é,"a,""b"\n8,,y,,\n9\n');
+  const result = await convert('a.csv', 'a.parquet');
+  assert.equal(result.rows, 3);
+  const { names, types, rows } = await askedDuckdb(`select * from read_parquet(${quoted(join(folder, 'a.parquet'))})`);
+  assert.deepEqual(names.slice(0, 5), ['id', 'lat', 'column_3', 'ID_2', 'note']);
+  assert.deepEqual(types.slice(0, 6), new Array(6).fill('VARCHAR'));
+  assert.deepEqual(rows[0], ['007', '30.50', 'x', 'é', 'a,"b', 'partial', 'µ "x"', null, null, null]);
+  assert.deepEqual(rows[1], ['8', null, 'y', null, null, 'ok', null, '2026-05-01 10:20:30.4+00', 1.5, 3]);
+  assert.deepEqual(rows[2]!.slice(0, 6), ['9', null, null, null, null, 'partial']);
+});
+
+test('CSV to Parquet: many rows, in several row groups', async () => {
+  const count = 150_000;
+  const lines = Array.from({ length: count }, (_, i) => `${i},street ${i},city ${i % 50}`);
+  writeFileSync(join(folder, 'many.csv'), `id,street,city\n${lines.join('\n')}\n`);
+  await convert('many.csv', 'many.parquet');
+  const file = quoted(join(folder, 'many.parquet'));
+  const { rows } = await askedDuckdb(
+    `select count(*), count(distinct id), count(distinct street), count(distinct city), sum(hail_reports),
+       count(*) filter (street = 'street ' || id and city = 'city ' || (id::int % 50)),
+       (select num_row_groups from parquet_file_metadata(${file})) from read_parquet(${file})`,
+  );
+  assert.deepEqual(rows, [
+    [String(count), String(count), String(count), '50', String((count / 2) * 3), String(count), '3'],
+  ]);
+});
+
+test('Parquet to CSV: each type has its text', async () => {
+  const query = `select 1 as id, 'a,"b' as name, [1, null] as list, date '2024-02-29' as day, 1.50::decimal(5, 2) as price,
+    timestamptz '2024-01-01 00:00:00.5+00' as at, null as nothing, true as flag, 0.1::float as small, {'x': 1} as point,
+    'ok' as hazard_status`;
+  await madeParquet(query, join(folder, 'b.parquet'));
+  await convert('b.parquet', 'b.csv', { dropFrom: 11 });
+  const expected = `id,name,list,day,price,at,nothing,flag,small,point,${hazardNames.replaceAll(', ', ',')}
+1,"a,""b","[1,null]",2024-02-29,1.50,2024-01-01T00:00:00.500000Z,,true,0.1,"{""x"":1}",partial,"µ ""x""",,,
+`;
+  assert.equal(readFileSync(join(folder, 'b.csv'), 'utf8'), expected);
+  await convert('b.parquet', 'b.tsv.gz', { dropFrom: 11 });
+  assert.match(gunzipSync(readFileSync(join(folder, 'b.tsv.gz'))).toString(), /^id\tname\tlist/);
+  await convert('b.parquet', 'b.ndjson', { dropFrom: 11 });
+  const line = JSON.parse(readFileSync(join(folder, 'b.ndjson'), 'utf8'));
+  assert.deepEqual([line.name, line.nothing, line.hazard_status, line.hail_score], ['a,"b', null, 'partial', null]);
+});
+
+test('the name of the output decides its format', () => {
+  assert.deepEqual(
+    ['a.parquet', 'A.PQ', 'b.csv', 'b.csv.gz', 'c.jsonl', 'd.tsv.zst', 'e', 'f.txt', '-'].map(formatOfOutput),
+    ['parquet', 'parquet', 'csv', 'csv', 'ndjson', 'tsv', null, null, null],
+  );
+});
+
+test('a failing fill leaves no output behind', async () => {
+  writeFileSync(join(folder, 'c.csv'), 'id\n1\n');
+  const fill = async () => Promise.reject(new Error('no'));
+  for (const output of ['c.parquet', 'c.ndjson']) {
+    await assert.rejects(convert('c.csv', output, { fill }), /no/);
+    assert.throws(() => readFileSync(join(folder, output)), { code: 'ENOENT' });
+  }
+});
+
+test('doubles and floats have the shortest text that reads back to them', () => {
+  const elements = [
+    { fields: [binary(4, 'root'), i32(5, 2)] },
+    { fields: [i32(1, 5), binary(4, 'double')] },
+    { fields: [i32(1, 4), binary(4, 'float')] },
+  ];
+  const [double, float] = readSchema(elements).leaves.map(textForm);
+  const coordinates = fc.integer({ min: -400_000_000, max: 400_000_000 }).map((value) => value / 1e6);
+  fc.assert(
+    fc.property(fc.oneof(fc.double(), coordinates), (value) => {
+      assert.equal(double!(value), Object.is(value, -0) ? '-0' : String(value));
+    }),
+    { numRuns: 5000 },
+  );
+  fc.assert(
+    fc.property(fc.float(), (value) => {
+      const text = float!(value);
+      assert.ok(Object.is(Math.fround(Number(text)), value), text);
+      assert.ok(Object.is(value, -0) || text.length <= String(value).length);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('UTF-16 text becomes NDJSON in UTF-8, and text in UTF-16', async () => {
+  const text = 'id,city\r\n1,Cañon\r\n';
+  writeFileSync(join(folder, 'wide.csv'), Buffer.from(`\ufeff${text}`, 'utf16le'));
+  await convert('wide.csv', 'wide.ndjson');
+  assert.match(readFileSync(join(folder, 'wide.ndjson'), 'utf8'), /^\{"id":"1","city":"Cañon",/);
+  await convert('wide.csv', 'wide.out.csv');
+  assert.match(readFileSync(join(folder, 'wide.out.csv'), 'utf16le'), /^\ufeffid,city,/);
+});
+
+test('an output whose name promises what would not stand in it is refused', () => {
+  const refused: readonly (readonly [output: string, format: string])[] = [
+    ['a.geojson', 'csv'],
+    ['a.GeoJSON.gz', 'parquet'],
+    ['a.json', 'csv'],
+    ['a.json', 'parquet'],
+    ['a.geojson', 'ndjson'],
+    ['a.xlsx', 'csv'],
+    ['a.parquet.gz', 'csv'],
+    ['a.parquet.zst', 'parquet'],
+  ];
+  for (const [output, format] of refused) {
+    assert.throws(() => checkFormat(output, format), { code: 'OUTPUT_UNWRITABLE' }, `${output} from ${format}`);
+  }
+  const taken: readonly (readonly [output: string, format: string])[] = [
+    ['a.geojson', 'geojson'],
+    ['a.json', 'geojson'],
+    ['a.json.gz', 'ndjson'],
+    ['a.csv.gz', 'parquet'],
+    ['a.parquet', 'csv'],
+    ['a', 'csv'],
+    ['a.txt', 'csv'],
+    ['a.hazards', 'parquet'],
+    ['-', 'csv'],
+    ['/dev/full', 'csv'],
+  ];
+  for (const [output, format] of taken) checkFormat(output, format);
+});
