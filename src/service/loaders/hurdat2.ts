@@ -2,35 +2,21 @@ import type { FeedRecord } from '../data/records.ts';
 import { numberIn } from './columns.ts';
 import { type CsvRecord, csvRecords } from './csv-records.ts';
 import type { OpenReport } from './load-report.ts';
-import { describeLoad, inTurn, type Loader, publicDomain, yearSpan } from './loader.ts';
-import { type Fix, type Storm, stormRecord } from './storm-tracks.ts';
+import { type Fix, type Storm, stormLoader, stormRecord } from './storm-tracks.ts';
 
 /** `AL011970,               ALMA,     39,`: basin, number and season; name; how many lines follow. */
 const HEADER = /^(AL|EP|CP)(\d{2})(\d{4})$/;
 const BASINS: Readonly<Record<string, string>> = { AL: 'North Atlantic', EP: 'Eastern Pacific', CP: 'Central Pacific' };
 
 /** The best tracks of the National Hurricane Center (HURDAT2 format, 2013 and later). */
-export const hurdat2: Loader = {
-  describe: 'NOAA NHC best tracks, HURDAT2 (text), Atlantic or Pacific or both',
-  start(files, options, report) {
-    const years = yearSpan();
-    return {
-      kind: 'records',
-      feed: 'hurricane',
-      info: describeLoad(
-        'records:hurricane',
-        files,
-        options,
-        {
-          source: 'NOAA National Hurricane Center, HURDAT2',
-          licence: publicDomain('National Oceanic and Atmospheric Administration, National Hurricane Center'),
-        },
-        years.text,
-      ),
-      records: inTurn(files, report, (file) => stormsIn(csvRecords(file), report, years.see)),
-    };
+export const hurdat2 = stormLoader(
+  'NOAA NHC best tracks, HURDAT2 (text), Atlantic or Pacific or both',
+  {
+    source: 'NOAA National Hurricane Center, HURDAT2',
+    publisher: 'National Oceanic and Atmospheric Administration, National Hurricane Center',
   },
-};
+  (file, report, seeYear) => stormsIn(csvRecords(file), report, seeYear),
+);
 
 function* stormsIn(
   records: Iterable<CsvRecord>,

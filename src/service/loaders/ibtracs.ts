@@ -3,31 +3,14 @@ import { columnsOf, numberIn } from './columns.ts';
 import { pointOf } from './csv-features.ts';
 import { csvRecords } from './csv-records.ts';
 import type { OpenReport } from './load-report.ts';
-import { describeLoad, inTurn, type Loader, publicDomain, yearSpan } from './loader.ts';
-import { type Fix, type Storm, stormRecord } from './storm-tracks.ts';
+import { type Fix, type Storm, stormLoader, stormRecord } from './storm-tracks.ts';
 
 /** The world's best tracks, collected by NOAA (IBTrACS v04). */
-export const ibtracs: Loader = {
-  describe: 'NOAA IBTrACS tropical cyclone tracks (CSV)',
-  start(files, options, report) {
-    const years = yearSpan();
-    return {
-      kind: 'records',
-      feed: 'hurricane',
-      info: describeLoad(
-        'records:hurricane',
-        files,
-        options,
-        {
-          source: 'NOAA IBTrACS',
-          licence: publicDomain('National Oceanic and Atmospheric Administration, IBTrACS'),
-        },
-        years.text,
-      ),
-      records: inTurn(files, report, (file) => stormsIn(file, report, years.see)),
-    };
-  },
-};
+export const ibtracs = stormLoader(
+  'NOAA IBTrACS tropical cyclone tracks (CSV)',
+  { source: 'NOAA IBTrACS', publisher: 'National Oceanic and Atmospheric Administration, IBTrACS' },
+  stormsIn,
+);
 
 function* stormsIn(file: string, report: OpenReport, seeYear: (year: number) => void): Generator<FeedRecord> {
   const records = csvRecords(file);

@@ -1,5 +1,7 @@
 import type { Geometry } from 'geojson';
 import type { FeedRecord } from '../data/records.ts';
+import type { OpenReport } from './load-report.ts';
+import { describeLoad, inTurn, type Loader, publicDomain, yearSpan } from './loader.ts';
 
 /** A storm at one time. */
 export interface Fix {
@@ -17,6 +19,30 @@ export interface Storm {
   readonly name: string;
   readonly season: number;
   readonly basin: string;
+}
+
+/** Reads the storms of a file; each season that it sees is told. */
+export type StormsIn = (file: string, report: OpenReport, seeYear: (year: number) => void) => Iterable<FeedRecord>;
+
+/** The loader of a publisher's file of storm tracks. */
+export function stormLoader(
+  describe: string,
+  { source, publisher }: { readonly source: string; readonly publisher: string },
+  stormsIn: StormsIn,
+): Loader {
+  return {
+    describe,
+    start(files, options, report) {
+      const years = yearSpan();
+      const of = { source, licence: publicDomain(publisher) };
+      return {
+        kind: 'records',
+        feed: 'hurricane',
+        info: describeLoad('records:hurricane', files, options, of, years.text),
+        records: inTurn(files, report, (file) => stormsIn(file, report, years.see)),
+      };
+    },
+  };
 }
 
 /** Least winds in knots of the categories 1 to 5 (Saffir-Simpson Hurricane Wind Scale, National Hurricane Center). */
