@@ -45,19 +45,43 @@ function spcLoader(
     describe,
     start(files, options, report) {
       const years = yearSpan();
+      const isRepeated = repeatedReports();
       return {
         kind: 'records',
         feed,
         info: describeLoad(`records:${feed}`, files, options, SPC, years.text),
-        records: inTurn(files, report, (file) => reportsIn(csvRecords(file), startOf, report, years.see)),
+        records: inTurn(files, report, (file) => reportsIn(csvRecords(file), startOf, isRepeated(), report, years.see)),
       };
     },
+  };
+}
+
+/** What tells one report from another. The agency's own numbers begin anew each year, and were given anew over time. */
+const IDENTITY = 'yr mo dy time mag slat slon elat elon'.split(' ');
+
+/**
+ * The agency's files of many years and those of single years overlap, and users load both: a report that an earlier file
+ * had is not another one. Within a file two that are alike are two. To be called at each file's beginning.
+ */
+function repeatedReports(): () => (row: Row) => boolean {
+  const earlier = new Set<string>();
+  let own: string[] = [];
+  return () => {
+    for (const identity of own) earlier.add(identity);
+    own = [];
+    return (row) => {
+      // As numbers, because 35.10 became 35.1000.
+      const identity = IDENTITY.map((name) => numberIn(row[name] ?? '') ?? row[name]?.trim()).join(' ');
+      own.push(identity);
+      return earlier.has(identity);
+    };
   };
 }
 
 function* reportsIn(
   records: Iterable<CsvRecord>,
   startOf: (row: Row) => [lng: number, lat: number] | string,
+  isRepeated: (row: Row) => boolean,
   report: OpenReport,
   seeYear: (year: number) => void,
 ): Generator<FeedRecord> {
@@ -80,6 +104,10 @@ function* reportsIn(
     const start = startOf(row);
     if (typeof start === 'string') {
       report.reject(start, line, cells);
+      continue;
+    }
+    if (isRepeated(row)) {
+      report.reject('a report that an earlier file has', line, cells);
       continue;
     }
     seeYear(Number(row.yr));

@@ -54,6 +54,19 @@ test('tornadoes: one record of each, a point where no end is known', async (t) =
   );
 });
 
+test('files that overlap: a report of an earlier file is not loaded again; two that are alike in one file are two', async (t) => {
+  const { database, load } = loading(t);
+  const later = ROW.replace('619,', '1,').replace('32.40,', '32.4000,');
+  const other = ROW.replace('17:17:00', '18:00:00');
+  const result = await load('tornado', [
+    fileOf(t, '1950-2005_torn.csv', `${ROW}\n${ROW}\n`),
+    fileOf(t, '2005_torn.csv', `${HEADER}\n${later},0\n${other},0\n`),
+  ]);
+  assert.deepEqual([result.rows, result.records], [4, 3]);
+  assert.deepEqual(rejects(result), [['a report that an earlier file has', 1, 2]]);
+  assert.equal(featuresOf(database, 'records_tornado').length, 3);
+});
+
 test('hail: inches as given', async (t) => {
   const { database, load } = loading(t);
   const row =
