@@ -20,10 +20,17 @@ export const earthquakes: Loader = feedLoader(
   'earthquake',
   'USGS earthquakes: CSV (15 or 22 columns) or GeoJSON',
   USGS,
-  ({ geometry, properties }) => {
-    const type = properties.type;
-    if (type !== undefined && type !== null && type !== 'earthquake') return `it is no earthquake but: ${type}`;
-    return { geometry: withDepth(geometry as Geometry, properties), properties: withNumbers(properties) };
+  () => {
+    // A query gives 20,000 at most, so that a load is of several files, whose times may overlap.
+    const known = new Set<string>();
+    return ({ geometry, properties }) => {
+      const { type } = properties;
+      if (type !== undefined && type !== null && type !== 'earthquake') return `it is no earthquake but: ${type}`;
+      const id = earthquakeId(properties);
+      if (id !== null && known.has(id)) return 'an earthquake that came before';
+      if (id !== null) known.add(id);
+      return { geometry: withDepth(geometry as Geometry, properties), properties: withNumbers(properties) };
+    };
   },
 );
 
@@ -32,7 +39,7 @@ export const wildfireIncidents: Loader = feedLoader(
   'wildfire.current',
   'NIFC WFIGS current incident locations: GeoJSON, CSV, shapefile',
   NIFC,
-  (feature) => feature as FeedRecord,
+  () => (feature) => feature as FeedRecord,
 );
 
 /** The fires of past years. */
@@ -40,7 +47,7 @@ export const wildfireHistory: Loader = feedLoader(
   'wildfire.historical',
   'NIFC WFIGS incident locations of past years: GeoJSON, CSV, shapefile',
   NIFC,
-  (feature) => feature as FeedRecord,
+  () => (feature) => feature as FeedRecord,
 );
 
 /** The outlines of fires. */
@@ -48,19 +55,21 @@ export const wildfirePerimeters: Loader = feedLoader(
   'wildfire.perimeters',
   'NIFC WFIGS interagency fire perimeters: GeoJSON, shapefile',
   NIFC,
-  (feature) =>
+  () => (feature) =>
     /Polygon$/.test((feature.geometry as Geometry).type) ? (feature as FeedRecord) : 'it is no outline of a fire',
 );
 
+/** @param begin makes what decides on the features of one load: their record, or why there is none */
 function feedLoader(
   feed: RecordFeed,
   describe: string,
   publication: Publication,
-  recordOf: (feature: FileFeature) => FeedRecord | string,
+  begin: () => (feature: FileFeature) => FeedRecord | string,
 ): Loader {
   return {
     describe,
     start(files, options, report) {
+      const recordOf = begin();
       return {
         kind: 'records',
         feed,
@@ -79,6 +88,12 @@ function feedLoader(
       };
     },
   };
+}
+
+/** The catalog's id of an event: a column of the CSV; in GeoJSON the network's code and its own for the event make it up. */
+function earthquakeId({ id, net, code }: FileFeature['properties']): string | null {
+  if (typeof id === 'string') return id;
+  return typeof net === 'string' && typeof code === 'string' ? net + code : null;
 }
 
 /** The CSV has the depth in a column, the GeoJSON as the third coordinate. */

@@ -175,6 +175,24 @@ test('earthquakes: CSV and GeoJSON, blasts are none', async (t) => {
   assert.equal((await load('earthquakes', fileOf(t, 'all.geojson', JSON.stringify(geojson)))).records, 1);
 });
 
+test('earthquakes of several queries: an event of two of them is loaded once', async (t) => {
+  const { load } = loading(t);
+  const quake = (properties: object) => ({ properties, geometry: { type: 'Point', coordinates: [-120, 36, 5] } });
+  const [first, second] = [
+    [quake({ net: 'nc', code: '1' }), quake({ net: 'nc', code: '2' })],
+    [quake({ net: 'nc', code: '2', updated: 7 }), quake({ id: 'nc1' }), quake({ mag: 1 }), quake({ mag: 1 })],
+  ].map((features, index) => {
+    const all = features.map((feature) => ({ type: 'Feature', ...feature }));
+    return fileOf(t, `${index}.geojson`, JSON.stringify({ type: 'FeatureCollection', features: all }));
+  });
+  const result = await load('earthquakes', [first!, second!]);
+  assert.equal(result.records, 4, 'two by their ids, two that have none');
+  assert.deepEqual(
+    rejects(result).map(([reason, count]) => [reason, count]),
+    [['an earthquake that came before', 2]],
+  );
+});
+
 test('fires: incidents are points, perimeters are outlines', async (t) => {
   const { load } = loading(t);
   const fire = (geometry: unknown) => ({
