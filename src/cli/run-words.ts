@@ -41,14 +41,18 @@ export function runWords(
   }
   const facts = listed(pairs, '', width);
   if (summary.sample_data) facts.push('Sample data: not for decisions.');
-  return { facts, next: nextStep(stop, summary.status, again).map((line) => paint('bold', line)) };
+  return { facts, next: nextStep(stop, summary, again).map((line) => paint('bold', line)) };
 }
 
 function completeWords({ rows, value }: RunEnded['summary']['complete']): string {
   return `${percent(rows)} of locations${value === null ? '' : `, ${percent(value)} of value`}`;
 }
 
-function nextStep(stop: RunEnded['stop'], status: RunEnded['summary']['status'], again: string): string[] {
+function nextStep(
+  stop: RunEnded['stop'],
+  { status, credits_spent, credits_unknown }: RunEnded['summary'],
+  again: string,
+): string[] {
   switch (stop?.reason) {
     case undefined: {
       const failed = status.partial + status.failed + status.deferred;
@@ -57,7 +61,9 @@ function nextStep(stop: RunEnded['stop'], status: RunEnded['summary']['status'],
     case 'quota':
       return [`${stop.message} The rest is deferred. To go on after ${dateTime(stop.resumeAfter!)}: ${again}`];
     case 'budget':
-      return [`${stop.message} The rest is deferred. To go on with another budget: ${again}`];
+      return [
+        `${stop.message} The rest is deferred. To go on with ${credits_spent + credits_unknown === 0 ? 'a larger' : 'another'} budget: ${again}`,
+      ];
     case 'time':
       return [`${stop.message} The rest is deferred. To go on: ${again}`];
     case 'service_down':

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { dateTime, grouped } from '../figures.ts';
 import { isoTime } from '../job/summary.ts';
 import { plainCsv } from '../rows/csv/plain-csv.ts';
@@ -73,12 +74,22 @@ function whenToResume(runs: readonly RunRecord[], now: number): string[] {
   for (const run of runs) if (!latest.has(run.job)) latest.set(run.job, run);
   return [...latest.values()]
     .filter(({ state }) => state === 'paused')
-    .map(({ job, resumeAfter }) =>
-      resumeAfter === null || resumeAfter <= now
+    .map(({ job, resumeAfter, summary }) => {
+      if (resumeAfter !== null && resumeAfter > now)
+        return `${job} is paused: run it again after ${dateTime(resumeAfter)}.`;
+      // What a date ended is over with it; a budget that was too small still is.
+      const why = resumeAfter === null ? keptReason.parse(summary) : '';
+      return why === ''
         ? `${job} is paused and can go on now: run it again.`
-        : `${job} is paused: run it again after ${dateTime(resumeAfter)}.`,
-    );
+        : `${job} is paused: ${why} Run it again to go on.`;
+    });
 }
+
+/** What a run's own summary says of its end; one that another version wrote may lack it. */
+const keptReason = z
+  .object({ stopped: z.string() })
+  .transform(({ stopped }) => stopped)
+  .catch('');
 
 function asCsv(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): string {
   const head = [

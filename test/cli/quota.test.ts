@@ -102,7 +102,10 @@ test('quota and its statements say what the service charged, by run, job, key an
   const csv = (await say('status', 'nightly.yaml', '--csv')).stdout.split('\n');
   assert.equal(csv.length, 3);
   assert.match(csv[1]!, /^1,nightly,127\.0\.0\.1:\d+,paused,2026-03-15T12:.*,20,0,0,20,0,0,0$/);
-  assert.match((await say('status', 'nightly.yaml')).stdout, /nightly is paused and can go on now: run it again\.\n$/);
+  assert.match(
+    (await say('status', 'nightly.yaml')).stdout,
+    /nightly is paused: The budget of 20 credits is reached\. Run it again to go on\.\n$/,
+  );
 });
 
 test('a quota that ends early is believed, explained and recorded; quota set goes on after an upgrade', async (t) => {
