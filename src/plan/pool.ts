@@ -89,7 +89,8 @@ export function forecastPool(demand: Demand, accounts: readonly PoolAccount[], n
     resets[next] = billingPeriod(accounts[next]!.anniversaryDay, time).end;
     capacities[next]! += Math.max(0, accounts[next]!.perPeriod);
   }
-  return { fits: false, minutes: minutesOf(capacities), periods: null, finishBy: null };
+  const { byAccount } = spread(demand, accounts, capacities);
+  return { fits: false, minutes: minutesOf(byAccount), periods: null, finishBy: null };
 }
 
 /** Billing periods in which an account pays so much. */

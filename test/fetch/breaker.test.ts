@@ -10,6 +10,7 @@ import {
   isTopicDown,
   isUnanswered,
   observe,
+  observeSecondLook,
 } from '../../src/fetch/breaker.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
 import { judge } from '../../src/fetch/judge.ts';
@@ -76,6 +77,23 @@ test('a topic that fails while others succeed is left alone after five times; th
   assert.equal(isDown(breaker), false);
 });
 
+test('one topic that fails many times in a row is no outage, two topics are', () => {
+  const failing = (breaker: Breaker, topic: TopicSlug) => after(breaker, single(topic), received(502, ''));
+  const lockstep = times(answered(HEALTHY, STANDARD), 20, (breaker) => failing(breaker, 'wildfire'));
+  assert.equal(isDown(lockstep), false);
+  assert.equal(isDown(failing(lockstep, 'hail')), true);
+  const seven = times(failing(HEALTHY, 'hail'), 6, (breaker) => failing(breaker, 'wildfire'));
+  assert.deepEqual([isDown(seven), isDown(failing(seven, 'wildfire'))], [false, true]);
+});
+
+test('a second look that fails says something of its topic, nothing of the service; a lost connection does', () => {
+  const look = (breaker: Breaker, exchange: Exchange) =>
+    observeSecondLook(breaker, single('hail'), judge(exchange, single('hail'), PLACE, NOW));
+  const upstream = times(HEALTHY, 9, (breaker) => look(breaker, received(502, '')));
+  assert.deepEqual([upstream.failures, upstream.failingTopics.size, upstream.unavailable.get('hail')], [0, 0, 9]);
+  assert.equal(isDown(times(HEALTHY, 8, (breaker) => look(breaker, lost))), true);
+});
+
 test('a topic that is unavailable in a 200 counts too; one that answers counts no more', () => {
   const gone = {
     ...envelopeOf(single('hail')),
@@ -96,6 +114,9 @@ test('a lost connection is not the topic’s fault, nor its healing', () => {
 test('when the first 25 are all rejected, the address is wrong', () => {
   const many = times(HEALTHY, 25, (breaker) => after(breaker, STANDARD, received(404, '<html>')));
   assert.equal(isAllRejected(many), true);
+  assert.equal(isAllRejected(HEALTHY), false);
+  const fewer = times(HEALTHY, 24, (breaker) => after(breaker, STANDARD, received(404, '<html>')));
+  assert.equal(isAllRejected(fewer), false);
   const oneAnswer = times(answered(HEALTHY, STANDARD), 99, (breaker) => after(breaker, STANDARD, received(422, '')));
   assert.equal(isAllRejected(oneAnswer), false);
 });

@@ -177,6 +177,19 @@ test('a place farther than a kilometre is another place', () => {
   }
   const swapped = read(WILDFIRE, envelopeOf(WILDFIRE, { lat: PLACE.lng, lng: PLACE.lat }));
   assert.ok(!swapped.ok && swapped.reason === 'elsewhere');
+  const onceAround = read(WILDFIRE, envelopeOf(WILDFIRE, { lat: PLACE.lat, lng: PLACE.lng + 360 }));
+  assert.ok(!onceAround.ok && onceAround.reason === 'elsewhere', 'as near as can be, and no longitude');
+});
+
+test('what is wrong is named by its place in the answer, and an error that says nothing is called failed', () => {
+  const messageOf = (entry: unknown) => {
+    const reading = readWith('hail', entry).results.get('hail');
+    return reading?.ok === false ? reading.message : null;
+  };
+  assert.equal(messageOf({ error: 'unavailable' }), 'hail: unavailable');
+  for (const error of ['', 5, { code: 'x' }]) assert.equal(messageOf({ error }), 'hail: failed');
+  assert.match(messageOf({ value: { title: 1 } })!, /^hail is malformed: value\.title: /);
+  assert.match(messageOf('x')!, /^hail is malformed: [^:]+: expected object/);
 });
 
 test('the date line does not make a place another one', () => {

@@ -58,6 +58,27 @@ test('a failure that may have been charged: one more attempt only', () => {
   assert.deepEqual(exhaust(transport('unknown'), 0.5).waits, [500]);
 });
 
+test('only a refusal for the rate slows the others down too', () => {
+  const slows = (verdict: Unanswered) => {
+    const decision = ask(verdict);
+    return decision.next === 'retry' && decision.rate;
+  };
+  assert.deepEqual([refused('rate'), refused('upstream'), transport(0), transport('unknown')].map(slows), [
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('a wait as long as the longest is waited, a longer one ends the run', () => {
+  const { longestWaitMs } = RETRY_POLICY;
+  for (const kind of ['rate', 'upstream'] as const) {
+    assert.equal(ask(refused(kind, { retryAfterMs: longestWaitMs })).next, 'retry', kind);
+    assert.equal(ask(refused(kind, { retryAfterMs: longestWaitMs + 1 })).next, 'pause', kind);
+  }
+});
+
 test('doubts are counted across failures of other kinds', () => {
   const first = ask(transport('unknown'));
   assert.ok(first.next === 'retry');

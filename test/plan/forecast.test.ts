@@ -20,7 +20,11 @@ test('what does not fit goes on at the next anniversaries: 31 January, then 28 F
   const twice = forecast(10_300, starter, now);
   assert.deepEqual(twice, { fits: false, minutes: 33, periods: 2, finishBy: Date.UTC(2026, 0, 31) });
   const thrice = forecast(20_301, starter, now);
-  assert.deepEqual([thrice.periods, thrice.finishBy], [3, Date.UTC(2026, 1, 28) + 60_000]);
+  assert.deepEqual(
+    [thrice.periods, thrice.finishBy, thrice.minutes],
+    [3, Date.UTC(2026, 1, 28) + 60_000, 33 + 33 + 1],
+    'each period has its own minutes',
+  );
 });
 
 test('a period that is used up counts for nothing', () => {
@@ -33,7 +37,16 @@ test('a period that is used up counts for nothing', () => {
 });
 
 test('an allowance that the reserve eats never suffices', () => {
-  assert.deepEqual(forecast(100, { ...starter, available: 0, perPeriod: 0 }, now).finishBy, null);
+  const never = { fits: false, minutes: 1, periods: null, finishBy: null };
+  assert.deepEqual(forecast(301, { ...starter, available: 0, perPeriod: 0 }, now), never);
+  assert.deepEqual(forecast(301, { ...starter, available: 300, perPeriod: -5 }, now), never);
+});
+
+test('what takes more than a hundred years is never done', () => {
+  const slow = { ...starter, available: 0, perPeriod: 1 };
+  assert.equal(forecast(1_200, slow, now).periods, 1_200);
+  const never = { fits: false, minutes: 4, periods: null, finishBy: null };
+  assert.deepEqual(forecast(1_201, slow, now), never);
 });
 
 test('periods and the day of finishing agree with a naive clock that goes day by day', () => {
