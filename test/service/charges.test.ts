@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { billingPeriod } from '../../src/contract/billing-period.ts';
+import { type Call, CREDITS } from '../../src/contract/credits.ts';
+import { createAccount } from '../../src/service/accounts/accounts.ts';
+import { type Chargeable, type Charges, createCharges } from '../../src/service/accounts/charges.ts';
+import { enterInstance } from '../../src/service/accounts/instances.ts';
+import { createKey } from '../../src/service/accounts/keys.ts';
+import { createSettlements } from '../../src/service/accounts/settlements.ts';
+import { usage } from '../../src/service/accounts/usage.ts';
+import type { ServiceDatabase } from '../../src/service/data/database.ts';
+import { openDatabase, StillClock, subscriptionOf } from './small-world.ts';
+
+const MINUTE_LIMIT = 400;
+const SIGNED_UP = Date.UTC(2025, 0, 31);
+const CALLS: readonly Call[] = [{ kind: 'single', topic: 'hail' }, { kind: 'standard' }, { kind: 'enterprise' }];
+
+/** What is done to the books: calls that come together, clients that take their answers or leave, time that passes. */
+type Step =
+  | { readonly calls: readonly number[] }
+  | { readonly end: number; readonly delivered: boolean }
+  | { readonly moveMs: number };
+
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ calls: fc.array(fc.nat({ max: 2 }), { minLength: 1, maxLength: 8 }) }) },
+  { weight: 3, arbitrary: fc.record({ end: fc.nat({ max: 10 }), delivered: fc.boolean() }) },
+  // A whole minute exactly, too: who is on its edge counts no more.
+  { weight: 1, arbitrary: fc.record({ moveMs: fc.constantFrom(0, 1, 59_999, 60_000, 60_001) }) },
+  { weight: 2, arbitrary: fc.record({ moveMs: fc.integer({ min: -70_000, max: 90_000 }) }) },
+  { weight: 1, arbitrary: fc.record({ moveMs: fc.constant(16 * 86_400_000) }) },
+);
+
+interface Row {
+  readonly kind: Call['kind'];
+  readonly topic: string | null;
+  readonly credits: number;
+  readonly charged_at: number;
+  readonly period_start: number;
+}
+
+class Books {
+  readonly clock = new StillClock();
+  readonly database: ServiceDatabase;
+  readonly charges: Charges;
+  readonly #caller: Chargeable['caller'];
+  readonly #settlements;
+  readonly #pending: number[] = [];
+
+  constructor(t: TestContext) {
+    this.database = openDatabase(t, ':memory:');
+    const subscription = subscriptionOf(3_000, MINUTE_LIMIT);
+    const account = createAccount(this.database, { name: 'tester', subscription, signedUpAt: SIGNED_UP }, this.clock);
+    const { id } = createKey(this.database, 'tester', ['bundle', 'hail'], this.clock);
+    this.#caller = { key: id, account, may: () => true };
+    this.charges = createCharges(this.database, enterInstance(this.database, this.clock).id, 'sliding');
+    this.#settlements = createSettlements(this.database);
+  }
+
+  take(step: Step): void {
+    if ('moveMs' in step) this.clock.at += step.moveMs;
+    else if ('end' in step) this.#end(step.end, step.delivered);
+    else this.#charge(step.calls.map((index) => CALLS[index]!));
+  }
+
+  #charge(calls: readonly Call[]): void {
+    const before = this.#minute();
+    const used = this.#rows().filter(({ period_start }) => period_start === this.#periodStart());
+    let minute = before;
+    let period = used.reduce((sum, { credits }) => sum + credits, 0);
+    const asked = calls.map((call) => ({ caller: this.#caller, call, requestId: 'r' }));
+    const charged = this.database.transaction(() => this.charges.chargeAll(asked, this.clock.now())).immediate();
+    for (const [index, made] of charged.entries()) {
+      const credits = CREDITS[calls[index]!.kind];
+      if (period + credits > 3_000) assert.deepEqual(made, { failure: 'QUOTA_EXCEEDED' });
+      else if (minute + credits > MINUTE_LIMIT) assert.ok('failure' in made && made.failure === 'RATE_LIMITED');
+      else {
+        assert.ok('id' in made, JSON.stringify(made));
+        minute += credits;
+        period += credits;
+        assert.deepEqual([made.credits, made.remaining], [credits, MINUTE_LIMIT - minute]);
+        this.#pending.push(made.id);
+      }
+    }
+  }
+
+  #end(which: number, delivered: boolean): void {
+    const ids = this.#pending.splice(which % Math.max(1, this.#pending.length), 1 + (which % 3));
+    this.#settlements.settle(delivered ? { delivered: ids, undelivered: [] } : { delivered: [], undelivered: ids });
+  }
+
+  #rows(): Row[] {
+    return this.database.prepare<[], Row>('SELECT * FROM charges').all();
+  }
+
+  #minute(): number {
+    const recent = this.#rows().filter(({ charged_at }) => charged_at > this.clock.now() - 60_000);
+    return recent.reduce((sum, { credits }) => sum + credits, 0);
+  }
+
+  #periodStart(): number {
+    return billingPeriod(31, this.clock.now()).start;
+  }
+
+  /** The sums that are kept are those of the rows. */
+  check(): void {
+    const rows = this.#rows();
+    const ofPeriod = rows.filter(({ period_start }) => period_start === this.#periodStart());
+    const callsOf = (kind: Call['kind']) => ofPeriod.filter((row) => row.kind === kind).length;
+    const { creditsCharged, calls } = usage(this.database, 'tester', this.clock.now());
+    assert.equal(
+      creditsCharged,
+      ofPeriod.reduce((sum, { credits }) => sum + credits, 0),
+    );
+    assert.deepEqual(calls, {
+      single: callsOf('single'),
+      standard: callsOf('standard'),
+      enterprise: callsOf('enterprise'),
+    });
+    for (const { kind, topic } of rows) assert.equal(topic, kind === 'single' ? 'hail' : null);
+  }
+}
+
+test('whatever comes in whatever order: the sums of minute and period are those of the charges, and no limit is crossed', (t) => {
+  fc.assert(
+    fc.property(fc.array(anyStep, { minLength: 1, maxLength: 40 }), (steps) => {
+      const books = new Books(t);
+      for (const step of steps) {
+        books.take(step);
+        books.check();
+      }
+      books.database.close();
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('more charges than one statement writes are all written', (t) => {
+  const books = new Books(t);
+  books.take({ calls: Array.from({ length: 150 }, () => 0) });
+  assert.equal(books.database.prepare('SELECT count(DISTINCT id) FROM charges').pluck().get(), 150);
+  books.check();
+});
