@@ -10,16 +10,30 @@ import { temporaryFolder } from '../temporary-folder.ts';
 
 const LIMIT = 60;
 
-/** One of three processes claims a call and settles it at once, after some time. */
+/** One of three processes, each with a run of its own, claims a call; it is settled at once or with the next one. */
 const steps = fc.array(
   fc.record({
     process: fc.nat({ max: 2 }),
     pass: fc.constantFrom(0, 0, 1, 700, 9_000, 61_000),
     kind: fc.constantFrom('single', 'standard'),
     charge: fc.constantFrom('charged', 'charged', 'unknown', 'free'),
+    late: fc.constantFrom(false, false, true),
   } as const),
   { minLength: 20, maxLength: 60 },
 );
+
+/** A call whose outcome is not known yet. */
+interface Open {
+  readonly settle: () => Promise<void>;
+  readonly run: number;
+  readonly credits: number;
+}
+
+interface Counted {
+  readonly run: number;
+  readonly credits: number;
+  readonly settled_at: number;
+}
 
 test('every process counts the same minute, call by call, whoever settled them and in whatever millisecond', async (t) => {
   const folder = temporaryFolder(t);
@@ -34,28 +48,38 @@ test('every process counts the same minute, call by call, whoever settled them a
       const ledger = new Database(file, { readonly: true });
       const source = await stores[0]!.source('somewhere');
       const plan = { job: 'j', input: 'i', output: 'o', account: 'a', plannedCredits: 1, budget: 1e6 };
-      const run = await stores[0]!.startRun(plan);
+      const runs = await Promise.all(stores.map((store) => store.startRun(plan)));
       const period = { start: 0, end: Date.UTC(2099, 0) };
       const limits = { periodLimit: 1e6, creditsPerMinute: LIMIT, budget: 1e6, leaseMs: 220_000 };
-      const terms = { run, source, account: 'a', period, ...limits };
-      const inMinute = ledger
-        .prepare<[number], number>('SELECT coalesce(sum(credits), 0) FROM calls WHERE settled_at > ?')
-        .pluck();
-      for (const [index, { process, pass, kind, charge }] of drawn.entries()) {
+      const inMinute = ledger.prepare<[number], Counted>(
+        'SELECT run, credits, settled_at FROM calls WHERE settled_at > ? AND credits > 0 ORDER BY settled_at',
+      );
+      let open: Open | null = null;
+      for (const [index, { process, pass, kind, charge, late }] of drawn.entries()) {
         clock.move(pass);
         const credits = kind === 'single' ? 1 : 15;
         const call = kind === 'single' ? ({ kind, topic: 'hail' } as const) : { kind };
-        const fits = inMinute.get(clock.now() - 60_000 - MINUTE_MARGIN_MS)! + credits <= LIMIT;
         const store = stores[process]!;
+        const run = runs[process]!;
+        const counted = inMinute.all(clock.now() - WINDOW_MS);
+        const inFlight: number = open?.credits ?? 0;
+        const terms = { run, source, account: 'a', period, ...limits };
         const [claim] = await store.claim(terms, [
           { cell: { lat7: index, lng7: 0 }, call, credits, key: 'k', wanted: [] },
         ]);
-        assert.equal(claim!.outcome, fits ? 'granted' : 'wait');
-        if (claim?.outcome !== 'granted') continue;
-        const cost = charge === 'free' ? 0 : credits;
-        await store.settle([
-          { call: claim.call, charge, credits: cost, period, outcome: '', answers: [], failures: [] },
-        ]);
+        const waitMs = waitFor(counted, LIMIT - credits - inFlight, clock.now());
+        if (claim?.outcome !== 'granted') {
+          assert.deepEqual(claim, { outcome: 'wait', ms: waitMs });
+          continue;
+        }
+        assert.equal(waitMs, 0);
+        const others = counted.filter((other) => other.run !== run).reduce((sum, other) => sum + other.credits, 0);
+        assert.equal(claim.byOthers, others + (open !== null && open.run !== run ? inFlight : 0));
+        const settlement = { charge, credits: charge === 'free' ? 0 : credits, period, outcome: '' } as const;
+        const settle = () => store.settle([{ ...settlement, call: claim.call, answers: [], failures: [] }]);
+        await open?.settle();
+        open = late ? { settle, run, credits } : null;
+        if (!late) await settle();
       }
       ledger.close();
       for (const store of stores) await store.close();
@@ -63,3 +87,16 @@ test('every process counts the same minute, call by call, whoever settled them a
     { numRuns: 25 },
   );
 });
+
+const WINDOW_MS = 60_000 + MINUTE_MARGIN_MS;
+
+/** How long until no more than `room` credits are counted; 0 for now. */
+function waitFor(counted: readonly Counted[], room: number, now: number): number {
+  let sum = counted.reduce((all, { credits }) => all + credits, 0);
+  if (sum <= room) return 0;
+  for (const { credits, settled_at } of counted) {
+    sum -= credits;
+    if (sum <= room) return settled_at + WINDOW_MS - now;
+  }
+  return 250;
+}

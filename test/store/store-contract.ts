@@ -64,6 +64,14 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     await store.settle([charged(first!, clock, 1)]);
     const [third] = await other.claim(await terms(other), [propose(LA, 'single')]);
     assert.equal(third!.outcome, 'answered');
+    // An answer counts from the very time that is fresh enough; a later one was wanted here.
+    const wantedSince = (freshSince: number) => ({
+      ...propose(LA, 'single'),
+      wanted: [{ topic: 'wildfire' as const, freshSince }],
+    });
+    const [asOld] = await other.claim(await terms(other), [wantedSince(clock.now())]);
+    const [younger] = await other.claim(await terms(other), [wantedSince(clock.now() + 1)]);
+    assert.deepEqual([asOld!.outcome, younger!.outcome], ['answered', 'granted']);
   });
 
   it('a call that is made for an area holds back those for the same area and topics, at whatever cell', async (world) => {
