@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import test, { type TestContext } from 'node:test';
+import type { Ended, Settlements } from '../../src/service/accounts/settlements.ts';
+import { createHandover, type Handover } from '../../src/service/http/handover.ts';
+
+/** A connection whose end is decided by the test. */
+class Connection extends EventEmitter {
+  destroyed = false;
+  errored: Error | null = null;
+  readonly #handover: Handover;
+
+  constructor(handover: Handover) {
+    super();
+    this.#handover = handover;
+  }
+
+  /** Watches a response with a charge; returns what ends the response. */
+  answer(charge: number): () => void {
+    const response = new EventEmitter();
+    this.#handover.watch(response as unknown as ServerResponse, this as unknown as Socket, charge);
+    return () => response.emit('finish');
+  }
+
+  close(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
+
+/** A handover on time that the test moves, and the settlements that it asks for. */
+function setUp(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] });
+  const settled: { readonly delivered: readonly number[]; readonly undelivered: readonly number[] }[] = [];
+  const errors: unknown[] = [];
+  const fault: { error: Error | null } = { error: null };
+  const settle = ({ delivered, undelivered }: Ended) => {
+    if (fault.error !== null) throw fault.error;
+    settled.push({ delivered: [...delivered], undelivered: [...undelivered] });
+  };
+  const settlements: Settlements = { settle, settleWithin: settle, release: () => {}, releaseGone: () => false };
+  const handover = createHandover(settlements, (error) => errors.push(error));
+  return { handover, settled, errors, fault, pass: (ms: number) => t.mock.timers.tick(ms) };
+}
+
+test('what has arrived waits 5 ms for a transaction; what has not is taken back at once', (t) => {
+  const { handover, settled, pass } = setUp(t);
+  const [arrived, left] = [new Connection(handover), new Connection(handover)];
+  arrived.answer(1)();
+  pass(4);
+  assert.deepEqual(settled, []);
+  pass(1);
+  assert.deepEqual(settled, [{ delivered: [1], undelivered: [] }]);
+  left.answer(2);
+  left.answer(3)();
+  left.close();
+  pass(0);
+  assert.deepEqual(settled.slice(1), [{ delivered: [3], undelivered: [2] }], 'one of each is not none');
+  pass(60_000);
+  assert.equal(settled.length, 2);
+});
+
+test('a transaction settles what has ended; where it does not, or fails, nothing is forgotten', (t) => {
+  const { handover, settled, pass } = setUp(t);
+  const connection = new Connection(handover);
+  connection.answer(1)();
+  assert.equal(
+    handover.settleBy((settle) => {
+      settle();
+      return 'answers';
+    }),
+    'answers',
+  );
+  pass(1_000);
+  assert.deepEqual(settled, [{ delivered: [1], undelivered: [] }], 'once');
+  connection.answer(2)();
+  handover.settleBy(() => {});
+  pass(1_000);
+  assert.deepEqual(settled.slice(1), [{ delivered: [2], undelivered: [] }]);
+  connection.answer(3)();
+  const rolledBack = (settle: () => void) => {
+    settle();
+    throw new Error('rolled back');
+  };
+  assert.throws(() => handover.settleBy(rolledBack), /rolled back/);
+  pass(1_000);
+  assert.deepEqual(settled.slice(2), [
+    { delivered: [3], undelivered: [] },
+    { delivered: [3], undelivered: [] },
+  ]);
+});
+
+test('only a response that ended on a sound connection has arrived, and each ends once', (t) => {
+  const { handover, settled, pass } = setUp(t);
+  const gone = new Connection(handover);
+  gone.destroyed = true;
+  gone.answer(1);
+  const destroyed = new Connection(handover);
+  const endDestroyed = destroyed.answer(2);
+  destroyed.destroyed = true;
+  endDestroyed();
+  const broken = new Connection(handover);
+  const endBroken = broken.answer(3);
+  broken.errored = new Error('EPIPE');
+  endBroken();
+  pass(0);
+  assert.deepEqual(settled, [{ delivered: [], undelivered: [1, 2, 3] }]);
+  const closed = new Connection(handover);
+  const endClosed = closed.answer(4);
+  closed.close();
+  pass(0);
+  // Its number is given again, to an answer that is on its way: the late end of the first says nothing of it.
+  const other = new Connection(handover);
+  other.answer(4);
+  endClosed();
+  destroyed.close();
+  pass(60_000);
+  assert.deepEqual(settled.slice(1), [{ delivered: [], undelivered: [4] }]);
+});
+
+test('settling that fails is told and tried again half a second later, not at every client that leaves', (t) => {
+  const { handover, settled, errors, fault, pass } = setUp(t);
+  fault.error = new Error('another process writes');
+  const connection = new Connection(handover);
+  connection.answer(1)();
+  pass(5);
+  assert.equal(errors.length, 1);
+  const second = new Connection(handover);
+  second.answer(2);
+  second.close();
+  pass(499);
+  assert.equal(errors.length, 1);
+  fault.error = null;
+  pass(1);
+  assert.deepEqual([settled, errors.length], [[{ delivered: [1], undelivered: [2] }], 1]);
+  const third = new Connection(handover);
+  third.answer(3);
+  third.close();
+  pass(0);
+  assert.deepEqual(settled.slice(1), [{ delivered: [], undelivered: [3] }], 'once it succeeded, at once again');
+});
+
+test('at the end what is still on its way is taken back with all that has ended', (t) => {
+  const { handover, settled, pass } = setUp(t);
+  const connection = new Connection(handover);
+  connection.answer(1)();
+  const late = connection.answer(2);
+  handover.close();
+  assert.deepEqual(settled, [{ delivered: [1], undelivered: [2] }]);
+  late();
+  pass(60_000);
+  assert.equal(settled.length, 1);
+});
