@@ -58,6 +58,15 @@ test('the header for all 37 topics, in contract order', () => {
   assert.equal(new Set(HEADER).size, HEADER.length);
 });
 
+test('what counts the records of details can be left out, and nothing else is', () => {
+  const left = namesOf(addedColumns(TOPIC_SLUGS, '', false));
+  const counts = HEADER.filter((name) => !left.includes(name));
+  assert.deepEqual(counts, [
+    ...['earthquake_records', 'hail_reports', 'hurricane_tracks', 'tornado_reports'],
+    ...['wildfire_current', 'wildfire_historical', 'wildfire_perimeters'],
+  ]);
+});
+
 test('a prefix stands before every name, the leading ones included', () => {
   assert.deepEqual(
     namesOf(addedColumns(TOPIC_SLUGS, 'pb_')),

@@ -43,6 +43,8 @@ test('the order of the questions decides which failure is told', async (t) => {
   assertFailure(await get('/v1/brownfield/risk', narrow), 403, 'SCOPE_REQUIRED');
   assert.equal((await single()).status, 200);
   assertFailure(await get('/v1/drought/risk?lat=91&lng=0'), 400, 'INVALID_PARAMETER');
+  // The poles and the date line are places, if none of the US.
+  assertFailure(await get('/v1/drought/risk?lat=90&lng=-180'), 422, 'OUTSIDE_COVERAGE');
   assertFailure(await get(pathTo('/v1/drought/risk', AT_SEA)), 422, 'OUTSIDE_COVERAGE');
   assertFailure(await single(), 429, 'RATE_LIMITED');
   // 15 credits fit neither the period nor the minute: the period is told.
