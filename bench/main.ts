@@ -17,6 +17,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   { name: 'scale', what: 'memory of a whole run at 1 and 10 million rows', file: './scale.ts' },
   { name: 'layouts', what: 'shapes that the store could have', file: './layouts.ts' },
   { name: 'bodies', what: 'enterprise answers of 6 MB handled a second', file: './bodies.ts' },
+  { name: 'coverage', what: 'places a second in the US or not, against d3-geo', file: './coverage.ts' },
   { name: 'lookups', what: 'cells planned a second, store lookups a second', file: './lookups.ts' },
   { name: 'service', what: 'answers a second of the service', file: './service.ts' },
 ];
