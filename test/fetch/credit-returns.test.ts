@@ -17,8 +17,12 @@ test('credits come back in the order in which they fall due, whatever the order 
   add(100, 1);
   await settled();
   assert.equal(clock.sleeping, 1, 'one sleeper for all');
-  for (let ms = 0; ms < 500; ms += 50) await clock.move(50);
+  // One that is due before what is slept for wakes the sleeper.
+  add(25, 25);
+  await settled();
+  for (let ms = 0; ms < 500; ms += 25) await clock.move(25);
   assert.deepEqual(given, [
+    [25, 25],
     [50, 50],
     [100, 101],
     [200, 200],
