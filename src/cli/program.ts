@@ -33,7 +33,7 @@ const COMMANDS: readonly (Omit<Command, 'run'> & {
         ...json,
         out: { type: 'string', describe: 'write the plan to a file, to be approved', requiresArg: true },
       }),
-    load: async () => (await import('./plan-command.ts')).planCommand,
+    load: async () => (await import('./commands/plan.ts')).planCommand,
   },
   {
     command: 'run [job]',
@@ -53,7 +53,7 @@ const COMMANDS: readonly (Omit<Command, 'run'> & {
         report: { type: 'string', describe: 'also write the report, a page of HTML, to this file', requiresArg: true },
         debug: { type: 'boolean', describe: 'say each request and what came of it, without keys' },
       }),
-    load: async () => (await import('./run-command.ts')).runCommand,
+    load: async () => (await import('./commands/run.ts')).runCommand,
   },
   {
     command: 'report [job]',
@@ -64,7 +64,7 @@ const COMMANDS: readonly (Omit<Command, 'run'> & {
         ...yargsJobOptions(),
         report: { type: 'string', describe: 'file to write the page to; - for stdout', requiresArg: true },
       }),
-    load: async () => (await import('./report-command.ts')).reportCommand,
+    load: async () => (await import('./commands/report.ts')).reportCommand,
   },
   {
     command: 'ui [job]',
@@ -81,14 +81,14 @@ const COMMANDS: readonly (Omit<Command, 'run'> & {
           port: { type: 'number', describe: 'port to listen on (a free one)', requiresArg: true },
           'max-upload': { type: 'number', describe: 'largest upload in MB (2000)', requiresArg: true },
         }),
-    load: async () => (await import('./ui-command.ts')).uiCommand,
+    load: async () => (await import('./commands/ui.ts')).uiCommand,
   },
   {
     command: 'status [job]',
     describe: 'runs, what is left, when to resume',
     examples: ['status', 'status nightly.yaml --json'],
     builder: (y) => y.positional('job', jobPosition).options({ ...yargsJobOptions(), ...json, ...csv }),
-    load: async () => (await import('./status-command.ts')).statusCommand,
+    load: async () => (await import('./commands/status.ts')).statusCommand,
   },
   {
     command: 'quota [set] [job]',
@@ -107,14 +107,14 @@ const COMMANDS: readonly (Omit<Command, 'run'> & {
           ...json,
           ...csv,
         }),
-    load: async () => (await import('./quota-command.ts')).quotaCommand,
+    load: async () => (await import('./commands/quota.ts')).quotaCommand,
   },
   {
     command: 'topics',
     describe: 'the 37, their columns, cost, cadence',
     examples: ['topics', 'topics --json'],
     builder: (y) => y.options(json),
-    load: async () => (await import('./topics-command.ts')).topicsCommand,
+    load: async () => (await import('./commands/topics.ts')).topicsCommand,
   },
   {
     command: 'job <action> [file]',
@@ -125,13 +125,13 @@ const COMMANDS: readonly (Omit<Command, 'run'> & {
         .positional('action', { choices: ['check', 'schema'] as const })
         .positional('file', { type: 'string', describe: 'check: a job file (.yaml)' })
         .options(json),
-    load: async () => (await import('./job-command.ts')).jobCommand,
+    load: async () => (await import('./commands/job.ts')).jobCommand,
   },
   {
     command: 'completion',
     describe: 'a script that lets bash and zsh complete commands, options and topics',
     examples: ['completion >> ~/.bashrc', 'completion >> ~/.zshrc'],
-    load: async () => (await import('./completion-command.ts')).completionCommand(completable),
+    load: async () => (await import('./commands/completion.ts')).completionCommand(completable),
   },
   {
     command: 'cache <action>',
@@ -148,7 +148,7 @@ const COMMANDS: readonly (Omit<Command, 'run'> & {
         details: { type: 'boolean', describe: 'export: the kept details (run --details keep) instead of the fields' },
         ...json,
       }),
-    load: async () => (await import('./cache-command.ts')).cacheCommand,
+    load: async () => (await import('./commands/cache.ts')).cacheCommand,
   },
   {
     command: 'service <action> [what] [files..]',
@@ -165,7 +165,7 @@ const COMMANDS: readonly (Omit<Command, 'run'> & {
         .positional('what', { type: 'string' })
         .positional('files', { type: 'string', array: true })
         .options({ ...SERVICE_OPTIONS, ...json }),
-    load: async () => (await import('./service-command.ts')).serviceCommand,
+    load: async () => (await import('./commands/service.ts')).serviceCommand,
   },
 ];
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import stringWidth from 'string-width';
-import { noPaint, paintFor } from '../../src/cli/paint.ts';
+import { noPaint, paintFor } from '../../src/cli/printed/paint.ts';
 import {
   type BlockStyle,
   changeLine,
@@ -9,8 +9,8 @@ import {
   progressBlock,
   progressLine,
   rowsTaken,
-} from '../../src/cli/progress-block.ts';
-import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/cli/progress-estimate.ts';
+} from '../../src/cli/progress/block.ts';
+import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/cli/progress/estimate.ts';
 import type { Progress } from '../../src/job/buying/buying.ts';
 import { newProgress } from '../../src/job/run.ts';
 

@@ -1,6 +1,6 @@
-import { ROW_STATUSES } from '../columns/status.ts';
-import { counted, dateTime, grouped } from '../figures.ts';
-import type { RunEnded } from '../job/run.ts';
+import { ROW_STATUSES } from '../../columns/status.ts';
+import { counted, dateTime, grouped } from '../../figures.ts';
+import type { RunEnded } from '../../job/run.ts';
 import type { PlanStyle } from './plan-words.ts';
 import { listed, percent, shownPath } from './words.ts';
 

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
-import { approvablePlan, writePlan } from '../job/approved-plan.ts';
-import { prepare } from '../job/prepare.ts';
-import type { Flags } from './command.ts';
-import { unopenedConnection } from './connection.ts';
-import { effectsOf } from './effects.ts';
-import { EXIT } from './exit-codes.ts';
-import { jobOf } from './job-options.ts';
-import { openStore } from './open-store.ts';
-import { paintFor } from './paint.ts';
-import { planWords } from './plan-words.ts';
-import { showProgress } from './progress-show.ts';
-import { say, sayJson, screenOf, type World } from './world.ts';
+import { approvablePlan, writePlan } from '../../job/approved-plan.ts';
+import { prepare } from '../../job/prepare.ts';
+import type { Flags } from '../command.ts';
+import { unopenedConnection } from '../connection.ts';
+import { effectsOf } from '../effects.ts';
+import { EXIT } from '../exit-codes.ts';
+import { jobOf } from '../job-options.ts';
+import { openStore } from '../open-store.ts';
+import { paintFor } from '../printed/paint.ts';
+import { planWords } from '../printed/plan-words.ts';
+import { showProgress } from '../progress/show.ts';
+import { say, sayJson, screenOf, type World } from '../world.ts';
 
 /** `perilbook plan`: scans, prices, spends nothing. The plan is the data asked for, so it goes to stdout. */
 export async function planCommand(world: World, flags: Flags): Promise<number> {

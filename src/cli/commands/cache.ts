@@ -1,15 +1,15 @@
-import { PerilbookError } from '../errors.ts';
-import { counted, dateTime, grouped } from '../figures.ts';
-import { locationOf } from '../geo/coordinates.ts';
-import { durationMs } from '../job/settings/duration.ts';
-import { isoTime } from '../job/summary.ts';
-import type { StoreStats } from '../store/port.ts';
-import type { Flags } from './command.ts';
-import { EXIT } from './exit-codes.ts';
-import { anyJobOf } from './job-options.ts';
-import { openStore } from './open-store.ts';
-import { byteSize, listed } from './words.ts';
-import { say, sayJson, type World } from './world.ts';
+import { PerilbookError } from '../../errors.ts';
+import { counted, dateTime, grouped } from '../../figures.ts';
+import { locationOf } from '../../geo/coordinates.ts';
+import { durationMs } from '../../job/settings/duration.ts';
+import { isoTime } from '../../job/summary.ts';
+import type { StoreStats } from '../../store/port.ts';
+import type { Flags } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { anyJobOf } from '../job-options.ts';
+import { openStore } from '../open-store.ts';
+import { byteSize, listed } from '../printed/words.ts';
+import { say, sayJson, type World } from '../world.ts';
 
 /** `perilbook cache stats | prune | export`. */
 export async function cacheCommand(world: World, flags: Flags): Promise<number> {

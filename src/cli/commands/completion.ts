@@ -1,6 +1,6 @@
-import type { Command } from './command.ts';
-import { COMPLETION_SCRIPT, type Completable, completions } from './completion.ts';
-import { EXIT } from './exit-codes.ts';
+import type { Command } from '../command.ts';
+import { COMPLETION_SCRIPT, type Completable, completions } from '../completion.ts';
+import { EXIT } from '../exit-codes.ts';
 
 /** What the script asks with: the words of the line follow, and are none of this command. */
 export const COMPLETE_OF = '--of';

@@ -1,16 +1,16 @@
-import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../contract/subscriptions.ts';
-import { TOPIC_SLUGS } from '../contract/topics.ts';
-import { PerilbookError } from '../errors.ts';
-import { counted, dateTime } from '../figures.ts';
-import { durationMs } from '../job/settings/duration.ts';
-import { didYouMean } from '../nearest-name.ts';
-import { createAccount, listAccounts } from '../service/accounts/accounts.ts';
-import { createKey, listKeys, type NewKey, revokeKey, rotateKey } from '../service/accounts/keys.ts';
-import type { ServiceDatabase } from '../service/data/database.ts';
-import type { Flags } from './command.ts';
-import { EXIT } from './exit-codes.ts';
-import { table } from './words.ts';
-import { say, sayJson, type World } from './world.ts';
+import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
+import { TOPIC_SLUGS } from '../../contract/topics.ts';
+import { PerilbookError } from '../../errors.ts';
+import { counted, dateTime } from '../../figures.ts';
+import { durationMs } from '../../job/settings/duration.ts';
+import { didYouMean } from '../../nearest-name.ts';
+import { createAccount, listAccounts } from '../../service/accounts/accounts.ts';
+import { createKey, listKeys, type NewKey, revokeKey, rotateKey } from '../../service/accounts/keys.ts';
+import type { ServiceDatabase } from '../../service/data/database.ts';
+import type { Flags } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { table } from '../printed/words.ts';
+import { say, sayJson, type World } from '../world.ts';
 
 /** `perilbook service account create --account NAME …`, and `account list`. */
 export function accountAction(world: World, database: ServiceDatabase, flags: Flags): number {

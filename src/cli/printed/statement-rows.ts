@@ -1,8 +1,8 @@
-import { PerilbookError } from '../errors.ts';
-import { grouped } from '../figures.ts';
-import { didYouMean } from '../nearest-name.ts';
-import { plainCsv } from '../rows/csv/plain-csv.ts';
-import type { StatementBy, StatementRow } from '../store/port.ts';
+import { PerilbookError } from '../../errors.ts';
+import { grouped } from '../../figures.ts';
+import { didYouMean } from '../../nearest-name.ts';
+import { plainCsv } from '../../rows/csv/plain-csv.ts';
+import type { StatementBy, StatementRow } from '../../store/port.ts';
 import { table } from './words.ts';
 
 export const STATEMENT_BY = ['run', 'job', 'key', 'day'] as const satisfies readonly StatementBy[];

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { dateTime, grouped } from '../figures.ts';
-import { isoTime } from '../job/summary.ts';
-import { plainCsv } from '../rows/csv/plain-csv.ts';
-import type { RunRecord, StatementRow } from '../store/port.ts';
-import type { Flags } from './command.ts';
-import { EXIT } from './exit-codes.ts';
-import { anyJobOf } from './job-options.ts';
-import { openStore } from './open-store.ts';
-import { fittingTable } from './words.ts';
-import { sayJson, screenOf, type World } from './world.ts';
+import { dateTime, grouped } from '../../figures.ts';
+import { isoTime } from '../../job/summary.ts';
+import { plainCsv } from '../../rows/csv/plain-csv.ts';
+import type { RunRecord, StatementRow } from '../../store/port.ts';
+import type { Flags } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { anyJobOf } from '../job-options.ts';
+import { openStore } from '../open-store.ts';
+import { fittingTable } from '../printed/words.ts';
+import { sayJson, screenOf, type World } from '../world.ts';
 
 const SHOWN = 20;
 

@@ -1,10 +1,10 @@
-import type { Progress } from '../job/buying/buying.ts';
-import type { Phase } from '../job/phase.ts';
-import { newProgress } from '../job/run.ts';
-import { isDumb, isUnicode, paintFor } from './paint.ts';
-import { changeLine, progressBlock, progressLine, rowsTaken } from './progress-block.ts';
-import { MinuteMeter, type RunFacts, spentOf } from './progress-estimate.ts';
-import { say, type World } from './world.ts';
+import type { Progress } from '../../job/buying/buying.ts';
+import type { Phase } from '../../job/phase.ts';
+import { newProgress } from '../../job/run.ts';
+import { isDumb, isUnicode, paintFor } from '../printed/paint.ts';
+import { say, type World } from '../world.ts';
+import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';
+import { MinuteMeter, type RunFacts, spentOf } from './estimate.ts';
 
 const ON_TERMINAL_MS = 200;
 const ELSEWHERE_MS = 30_000;

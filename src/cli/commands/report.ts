@@ -1,17 +1,17 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import { prepare } from '../job/prepare.ts';
-import type { Job } from '../job/settings/settings.ts';
-import { extensionOf } from '../rows/files/compression.ts';
-import { checkOutput, openOutput, writeWhole } from '../rows/files/output-file.ts';
-import type { Flags } from './command.ts';
-import { unopenedConnection } from './connection.ts';
-import { effectsOf } from './effects.ts';
-import { EXIT } from './exit-codes.ts';
-import { jobOf } from './job-options.ts';
-import { latestRun, makeReport } from './make-report.ts';
-import { openStore } from './open-store.ts';
-import { shownPath } from './words.ts';
-import { say, type World } from './world.ts';
+import { prepare } from '../../job/prepare.ts';
+import type { Job } from '../../job/settings/settings.ts';
+import { extensionOf } from '../../rows/files/compression.ts';
+import { checkOutput, openOutput, writeWhole } from '../../rows/files/output-file.ts';
+import type { Flags } from '../command.ts';
+import { unopenedConnection } from '../connection.ts';
+import { effectsOf } from '../effects.ts';
+import { EXIT } from '../exit-codes.ts';
+import { jobOf } from '../job-options.ts';
+import { latestRun, makeReport } from '../make-report.ts';
+import { openStore } from '../open-store.ts';
+import { shownPath } from '../printed/words.ts';
+import { say, type World } from '../world.ts';
 
 /** `perilbook report`: the page about a job as its latest run left it. Asks nobody, spends nothing. */
 export async function reportCommand(world: World, given: Flags): Promise<number> {

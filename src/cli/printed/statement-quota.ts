@@ -1,9 +1,9 @@
-import { counted, dateTime, grouped } from '../figures.ts';
-import type { AccountState } from '../job/planning/account-state.ts';
-import type { Account } from '../job/settings/accounts.ts';
-import { isoTime } from '../job/summary.ts';
-import { total } from '../store/admission.ts';
-import type { Correction } from '../store/port.ts';
+import { counted, dateTime, grouped } from '../../figures.ts';
+import type { AccountState } from '../../job/planning/account-state.ts';
+import type { Account } from '../../job/settings/accounts.ts';
+import { isoTime } from '../../job/summary.ts';
+import { total } from '../../store/admission.ts';
+import type { Correction } from '../../store/port.ts';
 import { listed } from './words.ts';
 
 /** The account's period, as the head of a statement. */

@@ -1,10 +1,10 @@
-import { columnsOf } from '../columns/columns.ts';
-import { CREDITS } from '../contract/credits.ts';
-import { TIME_TO_LIVE, TOPICS } from '../contract/topics.ts';
-import type { Flags } from './command.ts';
-import { EXIT } from './exit-codes.ts';
-import { table } from './words.ts';
-import { sayJson, type World } from './world.ts';
+import { columnsOf } from '../../columns/columns.ts';
+import { CREDITS } from '../../contract/credits.ts';
+import { TIME_TO_LIVE, TOPICS } from '../../contract/topics.ts';
+import type { Flags } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { table } from '../printed/words.ts';
+import { sayJson, type World } from '../world.ts';
 
 const DAY_S = 86_400;
 

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { World } from './world.ts';
+import type { World } from '../world.ts';
 
 type Format = Parameters<typeof styleText>[0];
 

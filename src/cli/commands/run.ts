@@ -1,25 +1,25 @@
 import { resolve } from 'node:path';
-import { PerilbookError } from '../errors.ts';
-import { readPlan } from '../job/approved-plan.ts';
-import { type Prepared, prepare, prepareAgain } from '../job/prepare.ts';
-import { run } from '../job/run.ts';
-import { checkOutput } from '../rows/files/output-file.ts';
-import { askToSpend } from './ask-to-spend.ts';
-import type { Flags } from './command.ts';
-import { connect } from './connection.ts';
-import { effectsOf } from './effects.ts';
-import { EXIT, exitCodeOfRun } from './exit-codes.ts';
-import { jobOf } from './job-options.ts';
-import { makeReport } from './make-report.ts';
-import { openStore } from './open-store.ts';
-import { paintFor } from './paint.ts';
-import { planWords } from './plan-words.ts';
-import { runFacts } from './progress-estimate.ts';
-import { showProgress } from './progress-show.ts';
-import { reportFile, writeReport } from './report-command.ts';
-import { runWords } from './run-words.ts';
-import { shownPath } from './words.ts';
-import { say, sayJson, screenOf, type World } from './world.ts';
+import { PerilbookError } from '../../errors.ts';
+import { readPlan } from '../../job/approved-plan.ts';
+import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
+import { run } from '../../job/run.ts';
+import { checkOutput } from '../../rows/files/output-file.ts';
+import { askToSpend } from '../ask-to-spend.ts';
+import type { Flags } from '../command.ts';
+import { connect } from '../connection.ts';
+import { effectsOf } from '../effects.ts';
+import { EXIT, exitCodeOfRun } from '../exit-codes.ts';
+import { jobOf } from '../job-options.ts';
+import { makeReport } from '../make-report.ts';
+import { openStore } from '../open-store.ts';
+import { paintFor } from '../printed/paint.ts';
+import { planWords } from '../printed/plan-words.ts';
+import { runWords } from '../printed/run-words.ts';
+import { shownPath } from '../printed/words.ts';
+import { runFacts } from '../progress/estimate.ts';
+import { showProgress } from '../progress/show.ts';
+import { say, sayJson, screenOf, type World } from '../world.ts';
+import { reportFile, writeReport } from './report.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write. */
 export async function runCommand(world: World, flags: Flags): Promise<number> {

@@ -1,18 +1,10 @@
 import stringWidth from 'string-width';
-import { CREDITS } from '../contract/credits.ts';
-import { counted, dateTime, grouped } from '../figures.ts';
-import type { Progress } from '../job/buying/buying.ts';
-import type { Paint } from './paint.ts';
-import {
-  type Estimate,
-  estimate,
-  type LastMinute,
-  limitNow,
-  quotaLeft,
-  type RunFacts,
-  spentOf,
-} from './progress-estimate.ts';
-import { percent, timeSpan, wrapped } from './words.ts';
+import { CREDITS } from '../../contract/credits.ts';
+import { counted, dateTime, grouped } from '../../figures.ts';
+import type { Progress } from '../../job/buying/buying.ts';
+import type { Paint } from '../printed/paint.ts';
+import { percent, timeSpan, wrapped } from '../printed/words.ts';
+import { type Estimate, estimate, type LastMinute, limitNow, quotaLeft, type RunFacts, spentOf } from './estimate.ts';
 
 /** Everything that a block or a line of progress is made of. */
 export interface ProgressView {

@@ -1,9 +1,9 @@
 import stringWidth from 'string-width';
-import { counted, dateTime, grouped } from '../figures.ts';
-import type { Ways } from '../job/planning/planning.ts';
-import type { Prepared } from '../job/prepare.ts';
-import { LOOKED_UP_FINDINGS } from '../job/scan/scan.ts';
-import type { Forecast } from '../plan/forecast.ts';
+import { counted, dateTime, grouped } from '../../figures.ts';
+import type { Ways } from '../../job/planning/planning.ts';
+import type { Prepared } from '../../job/prepare.ts';
+import { LOOKED_UP_FINDINGS } from '../../job/scan/scan.ts';
+import type { Forecast } from '../../plan/forecast.ts';
 import type { Paint } from './paint.ts';
 import { byteSize, fittingTable, listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './words.ts';
 

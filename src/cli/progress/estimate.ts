@@ -1,7 +1,7 @@
-import { billingPeriod } from '../contract/billing-period.ts';
-import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
-import type { Progress } from '../job/buying/buying.ts';
-import type { Prepared } from '../job/prepare.ts';
+import { billingPeriod } from '../../contract/billing-period.ts';
+import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
+import type { Progress } from '../../job/buying/buying.ts';
+import type { Prepared } from '../../job/prepare.ts';
 
 /** What does not change while a run buys, as far as its progress needs it. */
 export interface RunFacts {

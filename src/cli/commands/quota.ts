@@ -1,16 +1,16 @@
-import { PerilbookError } from '../errors.ts';
-import { counted, dateTime, grouped } from '../figures.ts';
-import { accountState } from '../job/planning/account-state.ts';
-import type { Account } from '../job/settings/accounts.ts';
-import type { Job } from '../job/settings/settings.ts';
-import type { Store } from '../store/port.ts';
-import type { Flags } from './command.ts';
-import { EXIT } from './exit-codes.ts';
-import { anyJobOf } from './job-options.ts';
-import { openStore } from './open-store.ts';
-import { type Quota, quotaJson, quotaWords } from './statement-quota.ts';
-import { statementBy, statementCsv, statementJson, statementWords } from './statement-rows.ts';
-import { say, sayJson, type World } from './world.ts';
+import { PerilbookError } from '../../errors.ts';
+import { counted, dateTime, grouped } from '../../figures.ts';
+import { accountState } from '../../job/planning/account-state.ts';
+import type { Account } from '../../job/settings/accounts.ts';
+import type { Job } from '../../job/settings/settings.ts';
+import type { Store } from '../../store/port.ts';
+import type { Flags } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { anyJobOf } from '../job-options.ts';
+import { openStore } from '../open-store.ts';
+import { type Quota, quotaJson, quotaWords } from '../printed/statement-quota.ts';
+import { statementBy, statementCsv, statementJson, statementWords } from '../printed/statement-rows.ts';
+import { say, sayJson, type World } from '../world.ts';
 
 /** `perilbook quota [JOB]`: this period by the ledger's arithmetic, which no endpoint of the service would tell; with
  * `--by` the ledger's statement below it. `perilbook quota set` corrects it by what the provider's page says. */

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { PerilbookError } from '../errors.ts';
-import { counted } from '../figures.ts';
-import { exposedKeyFiles, unencryptedKeys } from '../job/planning/key-warnings.ts';
-import { type CheckedStatement, CREDITS_NEEDED, runChecks, STATEMENTS } from '../service/conformance/run-checks.ts';
-import { askToSpend } from './ask-to-spend.ts';
-import type { Flags } from './command.ts';
-import { EXIT } from './exit-codes.ts';
-import { say, sayJson, type World } from './world.ts';
+import { PerilbookError } from '../../errors.ts';
+import { counted } from '../../figures.ts';
+import { exposedKeyFiles, unencryptedKeys } from '../../job/planning/key-warnings.ts';
+import { type CheckedStatement, CREDITS_NEEDED, runChecks, STATEMENTS } from '../../service/conformance/run-checks.ts';
+import { askToSpend } from '../ask-to-spend.ts';
+import type { Flags } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { say, sayJson, type World } from '../world.ts';
 
 /** Manhattan: every agency has data there. */
 const DEFAULT_PLACE = { lat: 40.7536, lng: -73.9832 };

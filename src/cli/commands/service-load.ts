@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
-import { PerilbookError } from '../errors.ts';
-import { counted, dateTime, grouped } from '../figures.ts';
-import type { ServiceDatabase } from '../service/data/database.ts';
-import { describeData } from '../service/data/describe-data.ts';
-import { type LoadResult, loadFiles } from '../service/loaders/load-files.ts';
-import type { LoaderOptions } from '../service/loaders/loader.ts';
-import { LOADERS, loaderNamed } from '../service/loaders/loader-table.ts';
-import { deliverSample } from '../service/sample/build-sample-database.ts';
-import type { Flags } from './command.ts';
-import { EXIT } from './exit-codes.ts';
-import { listed, table } from './words.ts';
-import { say, sayJson, type World } from './world.ts';
+import { PerilbookError } from '../../errors.ts';
+import { counted, dateTime, grouped } from '../../figures.ts';
+import type { ServiceDatabase } from '../../service/data/database.ts';
+import { describeData } from '../../service/data/describe-data.ts';
+import { type LoadResult, loadFiles } from '../../service/loaders/load-files.ts';
+import type { LoaderOptions } from '../../service/loaders/loader.ts';
+import { LOADERS, loaderNamed } from '../../service/loaders/loader-table.ts';
+import { deliverSample } from '../../service/sample/build-sample-database.ts';
+import type { Flags } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { listed, table } from '../printed/words.ts';
+import { say, sayJson, type World } from '../world.ts';
 
 /** `perilbook service load sample | LOADER FILE…`; without a name, the loaders. */
 export async function loadAction(world: World, database: ServiceDatabase, flags: Flags): Promise<number> {

@@ -1,15 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { counted } from '../figures.ts';
-import { openServiceDatabase, type ServiceDatabase } from '../service/data/database.ts';
-import { describeData } from '../service/data/describe-data.ts';
-import { startService } from '../service/http/start-service.ts';
-import type { Flags } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import { counted } from '../../figures.ts';
+import { openServiceDatabase, type ServiceDatabase } from '../../service/data/database.ts';
+import { describeData } from '../../service/data/describe-data.ts';
+import { startService } from '../../service/http/start-service.ts';
+import type { Flags } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { dataFolder, say, type World } from '../world.ts';
 import { accountAction, keyAction } from './service-accounts.ts';
 import { checkAction } from './service-check.ts';
 import { dataAction, loadAction } from './service-load.ts';
-import { dataFolder, say, type World } from './world.ts';
 
 const DEFAULT_PORT = 8737;
 
