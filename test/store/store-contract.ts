@@ -16,6 +16,7 @@ export interface Opener {
 const START = '2026-03-10T12:00:00Z';
 const LA: Cell = { lat7: 340_522_000, lng7: -1_182_437_000 };
 const NY: Cell = { lat7: 407_128_000, lng7: -740_060_000 };
+const BOSTON: Cell = { lat7: 423_601_000, lng7: -710_589_000 };
 
 /** What every store must do, whichever database stands behind it. */
 export function testStore(kind: string, openerOf: (t: TestContext) => Opener): void {
@@ -94,8 +95,26 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     const answers = [{ topic: 'wildfire' as const, asOf: clock.now(), fields: ['Very Low', 0, null] }];
     const settled = { ...charged(first!, clock, 1), areas: [{ area, answers, comparableSince: 0 }] };
     await store.settle([settled, charged(otherTopic!, clock, 1)]);
-    const [third, stale] = await other.claim(ofOther, [forArea(NY), forArea(NY, 'wildfire', clock.now() + 1)]);
+    // At a cell that has no answer of its own, and at the very time from which an answer is fresh.
+    const [third, stale] = await other.claim(ofOther, [forArea(BOSTON), forArea(BOSTON, 'wildfire', clock.now() + 1)]);
     assert.deepEqual([third!.outcome, stale!.outcome], ['answered', 'granted']);
+  });
+
+  it('an area that was answered in two ways serves nobody: its cells are asked for themselves', async (world) => {
+    const { store, terms, propose, clock } = world;
+    const area = 'tract 06037106111';
+    const known = await terms();
+    for (const [cell, rating] of [
+      [LA, 'Very Low'],
+      [NY, 'Very High'],
+    ] as const) {
+      const [claim] = await store.claim(known, [propose(cell, 'single')]);
+      const answers = [{ topic: 'wildfire' as const, asOf: clock.now(), fields: [rating, 0, null] }];
+      await store.settle([{ ...charged(claim!, clock, 1), areas: [{ area, answers, comparableSince: 0 }] }]);
+    }
+    const proposal = propose(BOSTON, 'single');
+    const [claim] = await store.claim(known, [{ ...proposal, areas: [{ area, wanted: proposal.wanted }] }]);
+    assert.equal(claim!.outcome, 'granted');
   });
 
   it('the claim of an area ends with its process, and with a call that failed', async (world) => {
