@@ -66,16 +66,50 @@ test('a batch with too few keys is refused', async () => {
   }
 });
 
-test('suffixes that are too many to keep are made anew', async () => {
+/** Suffixes as they come out for these keys, where one is as long as `lengthOf` says, and how often each was made. */
+async function suffixesOf(keys: Int32Array, lengthOf: (key: number) => number, mebibytesKept: number) {
   const out: Buffer[] = [];
+  const made = new Map<number, number>();
   const gathered = gatherBytes(async (bytes) => void out.push(Buffer.from(bytes)));
-  const add = keptSuffixes(suffixWriter({ delimiter: ',', encoding: 'utf-8', width: 1 }), 1024 * 1024);
-  const textOf = (key: number) => `${key};${'x'.repeat(999)}`;
-  const keys = Int32Array.from({ length: 4_000 }, (_, i) => i % 2_000);
+  const writer = suffixWriter({ delimiter: ',', encoding: 'utf-8', width: 1 });
+  const add = keptSuffixes(writer, mebibytesKept * 1024 * 1024);
+  const textOf = (key: number) => `key ${key};`.padEnd(lengthOf(key), 'x');
+  const fields = (index: number) => {
+    const key = keys[index]!;
+    made.set(key, (made.get(key) ?? 0) + 1);
+    return [textOf(key)];
+  };
   for (let i = 0; i < keys.length; i++) {
-    add(i, { keys, fields: (index) => [textOf(keys[index]!)] }, gathered);
+    add(i, { keys, fields }, gathered);
     await gathered.flushIfFull();
   }
   await gathered.finish();
-  assert.equal(Buffer.concat(out).toString(), Array.from(keys, textOf).join(''));
+  const expected = Buffer.from(Array.from(keys, textOf).join(''));
+  assert.ok(Buffer.concat(out).equals(expected), 'each row has the suffix of its key');
+  return made;
+}
+
+test('the suffix of a key is made once, of a row without a key each time', async () => {
+  // Of 1,024 bytes each, so that they fill pieces of 1 MiB to the last byte; out of order, and with keys far apart.
+  const keys = Int32Array.from({ length: 12_000 }, (_, i) => (i % 5 === 4 ? NO_KEY : ((i % 3_000) * 7_919) % 40_009));
+  const made = await suffixesOf(keys, () => 1024, 3);
+  assert.equal(made.get(NO_KEY), 2_400);
+  made.delete(NO_KEY);
+  assert.equal(made.size, 2_400);
+  assert.deepEqual([...new Set(made.values())], [1]);
+});
+
+test('suffixes that are too many, or too long, to keep are made anew', async () => {
+  const tooMany = await suffixesOf(
+    Int32Array.from({ length: 6_000 }, (_, i) => i % 3_000),
+    () => 1024,
+    2,
+  );
+  assert.equal([...tooMany.values()].filter((times) => times === 1).length, 2_048);
+  const long = await suffixesOf(
+    Int32Array.of(1, 2, 1, 2, 3, 3),
+    (key) => (key === 1 ? 1024 * 1024 + 1 : 1024 * 1024),
+    4,
+  );
+  assert.deepEqual([...long.values()], [2, 1, 1]);
 });
