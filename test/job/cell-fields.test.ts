@@ -6,18 +6,36 @@ const fieldsOf = (cell: number) => ['ok', null, `note ${cell % 7}`, cell / 1e6, 
 
 const noneFromStore = () => assert.fail('no cell was packed by the store');
 
-test('cells that do not fit in memory come back from the temporary file', () => {
+test('cells come back from memory and from the temporary file, however much of each there is', () => {
   const cells = 12_000;
-  // 2 kB a cell are 24 MB: one chunk of 4 MB in memory, four in the file, one being filled.
-  const kept = new CellFields(cells + 1, 5, noneFromStore, 4 * 1024 * 1024);
-  for (let cell = 0; cell < cells; cell++) kept.put((cell * 7919) % cells, fieldsOf((cell * 7919) % cells));
-  for (let cell = 0; cell < cells; cell++) {
-    assert.ok(kept.has(cell));
-    assert.deepEqual(kept.get(cell), fieldsOf(cell));
+  // 2 kB a cell are 24 MB, in chunks of 4 MB: all in the file but the one being filled, up to all in memory.
+  for (const chunksInMemory of [0, 1, 2, 5, 16]) {
+    const kept = new CellFields(cells + 1, 5, noneFromStore, chunksInMemory * 4 * 1024 * 1024);
+    for (let cell = 0; cell < cells; cell++) kept.put((cell * 7919) % cells, fieldsOf((cell * 7919) % cells));
+    for (let cell = 0; cell < cells; cell++) {
+      assert.ok(kept.has(cell));
+      assert.deepEqual(kept.get(cell), fieldsOf(cell));
+    }
+    assert.equal(kept.has(cells), false);
+    kept.close();
+    assert.equal(kept.has(0), false);
   }
-  assert.equal(kept.has(cells), false);
-  kept.close();
-  assert.equal(kept.has(0), false);
+});
+
+test('without room for a temporary file, what does not fit in memory is not kept, and the rest comes back', (t) => {
+  const folder = process.env.TMPDIR;
+  t.after(() => {
+    if (folder === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = folder;
+  });
+  process.env.TMPDIR = '/nowhere';
+  const cells = 12_000;
+  const kept = new CellFields(cells, 5, noneFromStore, 4 * 1024 * 1024);
+  for (let cell = 0; cell < cells; cell++) kept.put(cell, fieldsOf(cell));
+  const ofThem = Array.from({ length: cells }, (_, cell) => cell).filter((cell) => kept.has(cell));
+  // The chunk in memory and the one that was being filled.
+  assert.ok(ofThem.length > 4_000 && ofThem.length < 4_200, `${ofThem.length}`);
+  for (const cell of ofThem) assert.deepEqual(kept.get(cell), fieldsOf(cell));
 });
 
 test('fields that are too long are not kept: they are read from the store', () => {

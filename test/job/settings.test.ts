@@ -181,6 +181,22 @@ test('subscriptions: those of the contract by name, others by their figures', ()
   assert.deepEqual(job({ subscription: 'starter' }, { subscription: figures }).subscription, SUBSCRIPTIONS.starter);
 });
 
+test('a ceiling of overages is whole credits at the rate of the subscription, never more than its dollars', () => {
+  const creditsOf = (ceiling: number, overage_rate?: number) =>
+    job({
+      subscription: { credits_per_month: 600, credits_per_minute: 1_200, overage_rate },
+      overages: { ceiling },
+    }).overageCredits;
+  assert.deepEqual([creditsOf(1, 0.04), creditsOf(1, 0.03), creditsOf(0.029, 0.03)], [25, 33, 0]);
+  assert.deepEqual([creditsOf(7, 0.07), creditsOf(0.3, 0.1), creditsOf(6.99, 0.07)], [100, 3, 99]);
+  assert.equal(creditsOf(0, 0.04), 0);
+  for (const rate of [0, undefined]) {
+    assert.throws(() => creditsOf(1, rate), { code: 'JOB_FILE', message: /no rate/, hint: /overage_rate/ });
+  }
+  assert.equal(job({ overages: { ceiling: 1 } }).overageCredits, 25);
+  assert.equal(job({}).overageCredits, 0);
+});
+
 test('topics are slugs and groups, in contract order, each once', () => {
   assert.deepEqual(topicsOf('park'), ['park']);
   assert.deepEqual(topicsOf(['radon', 'park', 'radon', 'hail']), ['hail', 'park', 'radon']);

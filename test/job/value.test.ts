@@ -10,6 +10,7 @@ test('the value of a row is the sum of the columns of OED or CEDE, else the colu
   assert.deepEqual(columns(['id', 'BuildingTIV', 'ContentsTIV', 'TIV']), [1, 2]);
   assert.deepEqual(columns(['BuildingValue', 'lat', 'timeelementvalue']), [0, 2]);
   assert.deepEqual(columns(['id', 'tiv', 'lat']), [1]);
+  assert.deepEqual(columns(['TIV', 'lat']), [0]);
   assert.throws(() => columns(['id', 'value']), { code: 'INPUT_COLUMNS', hint: /--order-by COLUMN/ });
 });
 
@@ -17,6 +18,7 @@ test('a value column that is not there is refused with the name that was meant',
   const order = { kind: 'column', column: 'Premum', direction: 'desc' } as const;
   assert.throws(() => valueColumns(['id', 'Premium'], order, 'book.csv'), { message: /did you mean Premium/ });
   assert.deepEqual(valueColumns(['id', 'PREMUM'], order, 'book.csv'), [1]);
+  assert.deepEqual(valueColumns(['premum', 'id'], order, 'book.csv'), [0]);
 });
 
 test('values: digits, with thousands and a dollar or without; nothing is 0, anything else is no number', () => {

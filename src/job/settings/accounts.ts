@@ -76,7 +76,7 @@ function overageCreditsOf(overages: JobFile['overages'], subscription: Subscript
       'Name it: subscription: {…, overage_rate: 0.03}.',
     );
   }
-  // A ceiling of $1 at $0.04 is 25 credits, though 1 / 0.04 falls just short of it in binary.
+  // A ceiling of $7 at $0.07 is 100 credits, though 7 / 0.07 falls just short of it in binary.
   return Math.floor(overages.ceiling / subscription.overageRate + 1e-9);
 }
 
