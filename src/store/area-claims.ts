@@ -6,6 +6,7 @@ import type { AreaWanted } from './port.ts';
 /** A call in flight that is made for an area. */
 export interface OpenAreaCall {
   readonly id: number;
+  readonly run: number;
   readonly owner: string;
   readonly lease_until: number;
 }
@@ -13,7 +14,7 @@ export interface OpenAreaCall {
 /** Which areas are being asked about; every function runs inside the caller's transaction. */
 export function areaClaims(database: Database.Database, areas: ReturnType<typeof areaStatements>) {
   const openAt = database.prepare<[number, string], OpenAreaCall & { readonly topics: TopicSet }>(
-    `SELECT calls.id, owner, lease_until, topics FROM area_claims JOIN calls ON calls.id = area_claims.call
+    `SELECT calls.id, run, owner, lease_until, topics FROM area_claims JOIN calls ON calls.id = area_claims.call
      WHERE area_claims.source = ? AND area = ?`,
   );
   const insert = database.prepare('INSERT INTO area_claims (call, source, area, topics) VALUES (?, ?, ?, ?)');

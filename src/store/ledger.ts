@@ -18,6 +18,7 @@ export interface Owner {
 
 interface OpenCall {
   readonly id: number;
+  readonly run: number;
   readonly owner: string;
   readonly lease_until: number;
 }
@@ -65,9 +66,9 @@ export function ledgerStatements(
 ) {
   const time = openLedgerClock(database, clock);
   const openCallsAt = database.prepare<[number, number, number], OpenCall>(
-    "SELECT id, owner, lease_until FROM calls WHERE source = ? AND lat7 = ? AND lng7 = ? AND charge = 'sent'",
+    "SELECT id, run, owner, lease_until FROM calls WHERE source = ? AND lat7 = ? AND lng7 = ? AND charge = 'sent'",
   );
-  const allOpen = database.prepare<[], OpenCall>("SELECT id, owner, lease_until FROM calls WHERE charge = 'sent'");
+  const allOpen = database.prepare<[], OpenCall>("SELECT id, run, owner, lease_until FROM calls WHERE charge = 'sent'");
   const openCredits = database
     .prepare<[string], number>('SELECT coalesce(sum(open), 0) FROM periods WHERE account = ? AND open > 0')
     .pluck();
@@ -150,15 +151,16 @@ export function ledgerStatements(
     return true;
   }
 
-  /** Whether some of these calls are another's at work. Those of the dead are given up, all of them. */
-  function isAtWork(calls: readonly OpenCall[]): boolean {
-    const others = calls.filter((call) => call.owner !== owner.name || call.lease_until <= time.now());
+  /** Whether some of these calls are another run's at work, be it of this process (perilbook ui) or of another. Those of the
+   * dead are given up, all of them. */
+  function isAtWork(calls: readonly OpenCall[], run: number): boolean {
+    const others = calls.filter((call) => call.run !== run || call.lease_until <= time.now());
     return others.filter((call) => !giveUpIfDead(call)).length > 0;
   }
 
-  function claimedElsewhere(source: number, { cell, areas: wanted = [] }: Proposal): boolean {
-    if (isAtWork(openCallsAt.all(source, cell.lat7, cell.lng7))) return true;
-    return wanted.some((area) => isAtWork(inAreas.open(source, area)));
+  function claimedElsewhere({ source, run }: Terms, { cell, areas: wanted = [] }: Proposal): boolean {
+    if (isAtWork(openCallsAt.all(source, cell.lat7, cell.lng7), run)) return true;
+    return wanted.some((area) => isAtWork(inAreas.open(source, area), run));
   }
 
   function period(account: string, start: number): PeriodSpending {
@@ -190,7 +192,7 @@ export function ledgerStatements(
       return { outcome: 'answered' };
     }
     if (proposal.areas?.some((area) => inAreas.isAnswered(terms.source, area))) return { outcome: 'answered' };
-    if (claimedElsewhere(terms.source, proposal)) return { outcome: 'claimed' };
+    if (claimedElsewhere(terms, proposal)) return { outcome: 'claimed' };
     const limits = { ...terms, windowMs: RATE_WINDOW_MS };
     const now = standing(terms);
     const refused = refusal(now, limits, credits, time.now());

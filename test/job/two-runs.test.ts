@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { prepare } from '../../src/job/prepare.ts';
+import { newProgress, run } from '../../src/job/run.ts';
+import { openDesk, places } from './desk.ts';
+
+test('two runs of one process on one store, as on the page of perilbook ui, buy no cell twice', async (t) => {
+  const desk = await openDesk(t, { factor: 20 });
+  const book = `lat,lng\n${places(60)
+    .map(([lat, lng]) => `${lat},${lng}\n`)
+    .join('')}`;
+  const go = async (name: string) => {
+    writeFileSync(join(desk.folder, `${name}.csv`), book);
+    const job = desk.job({ input: `${name}.csv`, output: `${name}.out.csv`, topics: ['wildfire'], budget: 60 });
+    const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+    const effects = { clock: desk.clock, random: Math.random, streams, notice: () => {} };
+    const connection = { baseUrl: desk.url, source: 'desk', sample: false, keys: [desk.key()] };
+    const prepared = await prepare(job, connection, desk.store, effects);
+    return run(prepared, desk.store, effects, newProgress(), new AbortController().signal);
+  };
+  const ends = await Promise.all([go('a'), go('b')]);
+  assert.deepEqual(
+    ends.map(({ state, summary }) => [state, summary.status.ok]),
+    [
+      ['complete', 60],
+      ['complete', 60],
+    ],
+  );
+  assert.equal(desk.charged(), 60);
+  assert.deepEqual(await desk.ledger(), { charged: 60, unknown: 0, open: 0 });
+});
