@@ -20,6 +20,18 @@ export function billingPeriod(anniversaryDay: number, now: number): BillingPerio
     : { start: anniversaryIn(anniversaryDay, date.getUTCFullYear(), date.getUTCMonth() - 1), end: thisMonth };
 }
 
+/** Provider and client may read clocks that are so far apart. */
+export const CLOCKS_APART_MS = 60_000;
+
+/**
+ * Until when a refusal for want of quota holds that was said to a call of this moment: to the anniversary. Right behind one it
+ * may still be the old period's, by a clock that is behind, and is asked about again when that can no longer be.
+ */
+export function refusalHoldsUntil(anniversaryDay: number, at: number): number {
+  const { start, end } = billingPeriod(anniversaryDay, at);
+  return at < start + CLOCKS_APART_MS ? start + CLOCKS_APART_MS : end;
+}
+
 /** The anniversary in a month; `month` may run over the year's ends (-1 is last December). */
 function anniversaryIn(day: number, year: number, month: number): number {
   const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();

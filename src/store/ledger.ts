@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
+import { CLOCKS_APART_MS } from '../contract/billing-period.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal, type Standing } from './admission.ts';
 import type { cellStatements } from './answers.ts';
@@ -233,7 +234,8 @@ export function ledgerStatements(
     const { contents, refused } = settlement;
     if (contents) rememberBundle.run(before.source, contents.kind, JSON.stringify(contents.topics), clock.now());
     if (refused) rememberRefusal.run(before.source, before.key, refused, clock.now());
-    if (settlement.exhausted) {
+    // Right behind an anniversary the provider's clock may still be before it: then that is said of the old quota.
+    if (settlement.exhausted && before.claimed_at >= before.period_start + CLOCKS_APART_MS) {
       // Of the period in which it was asked: a refusal that arrives after the anniversary was said of the old quota, and
       // would close the new one for a month.
       exhaust.run({

@@ -97,6 +97,7 @@ async function attemptCall(
   spending: { credits: number },
 ): Promise<Attempt> {
   const { job, client, reader, clock, progress, random } = buying.parts;
+  const askedAt = clock.now();
   const claimed = await claimCall(buying, order);
   if (!('byOthers' in claimed)) {
     permit.refund();
@@ -131,7 +132,7 @@ async function attemptCall(
   }
   if (verdict.discrepancy !== null) buying.parts.notice(verdict.discrepancy);
   if (decision?.next === 'retry') return { end: 'retry', decision };
-  return afterCall(buying, order, verdict, decision);
+  return afterCall(buying, order, verdict, decision, askedAt);
 }
 
 /** The claim, or why there is none. Waits for the minute while another process fills it. */
@@ -143,6 +144,7 @@ async function claimCall(
   for (;;) {
     if (buying.signal.aborted) return { end: 'stopped' };
     if (!buying.canAfford(key.account ?? null, credits)) return { end: 'other-account' };
+    const at = buying.parts.clock.now();
     const claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted, areas });
     switch (claim.outcome) {
       case 'granted':
@@ -155,7 +157,7 @@ async function claimCall(
         await buying.parts.clock.sleep(claim.ms, buying.signal);
         break;
       default:
-        buying.cannotAfford(account, credits, claim.outcome);
+        buying.cannotAfford(account, credits, claim.outcome, at);
         return { end: 'other-account' };
     }
   }
@@ -166,6 +168,7 @@ function afterCall(
   { call, key, account, policy }: Order,
   verdict: Verdict<Taken>,
   decision: Decision | null,
+  askedAt: number,
 ): Attempt {
   const { job, keyring, progress, clock } = buying.parts;
   const takeIn = policy === SECOND_LOOK_POLICY ? observeSecondLook : observe;
@@ -181,7 +184,7 @@ function afterCall(
       if (call.kind !== 'single') buying.learnContents(call.kind, [...verdict.results.keys()]);
       return { end: 'answered', results: verdict.results };
     case 'quota':
-      buying.cannotAfford(account, 1, 'quota');
+      buying.cannotAfford(account, 1, 'quota', askedAt);
       return { end: 'other-account' };
     case 'unauthenticated':
       keyring.bury(key);

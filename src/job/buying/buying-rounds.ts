@@ -1,3 +1,4 @@
+import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
 import { inBoth, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { isUnanswered } from '../../fetch/breaker.ts';
@@ -34,10 +35,6 @@ export async function buyInRounds(parts: BuyingParts, plan: Plan, interrupt: Abo
     parts = { ...parts, contents: await store.bundleContents(parts.source) };
   }
 }
-
-/** The provider's clock may run behind ours: a call that comes before its anniversary would be refused, and the refusal
- * believed for the whole new period. */
-const CLOCKS_APART_MS = 60_000;
 
 /** A quota that ended earlier than the ledger thought is explained: what it thought, and what the user can do. */
 async function explained({ job, store, clock }: BuyingParts, stop: Stop | null): Promise<Stop | null> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { billingPeriod } from '../../contract/billing-period.ts';
+import { billingPeriod, CLOCKS_APART_MS, refusalHoldsUntil } from '../../contract/billing-period.ts';
 import type { TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type Breaker, HEALTHY } from '../../fetch/breaker.ts';
@@ -96,8 +96,11 @@ export class Buying {
   lastFailure = '';
   readonly #stopping = new AbortController();
   readonly #claims = new Map<string, (proposal: Proposal) => Promise<Claim>>();
-  /** Most credits that a call of an account can still cost. */
-  readonly #affordable = new Map<string, number>();
+  /** Most credits that a call of an account can still cost by its quota, and until when that holds: a run may go on over an
+   * account's anniversary while another account pays. */
+  readonly #ofQuota = new Map<string, { readonly most: number; readonly until: number }>();
+  /** The same by the budget, which no anniversary renews. */
+  #ofBudget = Number.POSITIVE_INFINITY;
   #contents: BundleContents;
   #market: Market;
   #stop: Stop | null = null;
@@ -158,10 +161,14 @@ export class Buying {
     return this.#claims.get(account.account)!(proposal);
   }
 
-  /** A call of this price was refused for want of credits. Cheaper calls may still fit; calls as dear are not tried. */
-  cannotAfford({ account }: Account, credits: number, why: 'quota' | 'budget'): void {
-    const accounts = why === 'budget' ? this.parts.job.accounts.map((one) => one.account) : [account];
-    for (const name of accounts) this.#affordable.set(name, Math.min(this.#affordableBy(name), credits - 1));
+  /** A call of this price, asked for at that time, was refused for want of credits. Cheaper calls may still fit; calls as dear
+   * are not tried. */
+  cannotAfford(account: Account, credits: number, why: 'quota' | 'budget', at: number): void {
+    if (why === 'budget') this.#ofBudget = Math.min(this.#ofBudget, credits - 1);
+    else {
+      const most = Math.min(this.#affordableBy(account.account), credits - 1);
+      this.#ofQuota.set(account.account, { most, until: refusalHoldsUntil(account.anniversaryDay, at) });
+    }
     this.#short = why === 'quota' ? 'quota' : (this.#short ?? 'budget');
     if (this.parts.job.accounts.every((one) => this.#affordableBy(one.account) < 1)) this.stop(this.shortage()!);
   }
@@ -172,7 +179,11 @@ export class Buying {
   }
 
   #affordableBy(account: string): number {
-    return this.#affordable.get(account) ?? Number.POSITIVE_INFINITY;
+    const refused = this.#ofQuota.get(account);
+    if (refused === undefined) return this.#ofBudget;
+    // The provider's clock may be behind ours.
+    const isOver = this.parts.clock.now() >= refused.until + CLOCKS_APART_MS;
+    return isOver ? this.#ofBudget : Math.min(this.#ofBudget, refused.most);
   }
 
   /** What money kept from being bought so far, or null. */
@@ -190,7 +201,11 @@ export class Buying {
         : `The budget of ${counted(budget, 'credit')} is reached.`;
       return { reason: 'budget', message, resumeAfter: null };
     }
-    const resets = job.accounts.map(({ anniversaryDay }) => billingPeriod(anniversaryDay, clock.now()).end);
+    // Of an account that was refused, the reset that the refusal waits for: it may have come while others still paid.
+    const resets = job.accounts.map(
+      ({ account, anniversaryDay }) =>
+        this.#ofQuota.get(account)?.until ?? billingPeriod(anniversaryDay, clock.now()).end,
+    );
     const resumeAfter = Math.min(...resets);
     return { reason: 'quota', message: 'The quota of this billing period is used up.', resumeAfter };
   }
