@@ -22,6 +22,10 @@ export interface Timeouts {
 
 export const TIMEOUTS: Timeouts = { connect: 10_000, headers: 60_000, body: 30_000, total: 150_000 };
 
+/** A deadline that is noticed so late was missed by the whole process, not by the service. */
+const STOOD_STILL_MS = 1_000;
+const READ_ON_MS = 10_000;
+
 export interface ClientOptions {
   /** The service's address; may have a path, which comes before `/v1`. */
   readonly baseUrl: string;
@@ -78,7 +82,10 @@ export function createClient(options: ClientOptions): Client {
     if (signal?.aborted) abort();
     else {
       signal?.addEventListener('abort', abort, { once: true });
-      void clock.sleep(timeouts.total, deadline.signal).then(() => {
+      void clock.sleep(timeouts.total, deadline.signal).then(async () => {
+        const late = steadyTime(clock) - startedAt - timeouts.total;
+        // A process that was stopped (Ctrl-Z) wakes here first: the answer may have come long ago, and lies there unread.
+        if (late > STOOD_STILL_MS) await clock.sleep(READ_ON_MS, deadline.signal);
         if (!deadline.signal.aborted) {
           receiver.stop('TOTAL_TIMEOUT', `The answer was not complete after ${timeouts.total} ms`);
         }
@@ -135,7 +142,8 @@ function parseBaseUrl(text: string): { origin: string; prefix: string } {
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
 }
 
-function requireSendable(key: string): void {
+/** @throws KEY_REFUSED for a key that no header can carry: to be asked before a call is claimed, not between claim and send */
+export function requireSendable(key: string): void {
   if (/^[\x21-\x7e]+$/.test(key)) return;
   throw new PerilbookError(
     'KEY_REFUSED',

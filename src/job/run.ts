@@ -1,5 +1,5 @@
 import { PerilbookError } from '../errors.ts';
-import { createClient } from '../fetch/client.ts';
+import { createClient, requireSendable } from '../fetch/client.ts';
 import { createThrottle } from '../fetch/throttle.ts';
 import { checkOutput } from '../rows/files/output-file.ts';
 import { checkFormat } from '../rows/output-format.ts';
@@ -64,6 +64,7 @@ export async function run(
   }
   checkFormat(job.output, prepared.book.format);
   await checkOutput(job.output, job.input, [job.store]);
+  for (const { secret } of connection.keys) requireSendable(secret);
   const number = await store.startRun({
     job: job.name,
     input: job.input,
@@ -74,7 +75,7 @@ export async function run(
     ...(approved === null ? {} : { plan: approved.id }),
   });
   try {
-    const stop = await buy(prepared, store, effects, progress, interrupt, number);
+    const stop = await buy(prepared, store, effects, progress, interrupt, number, approved);
     enterPhase(progress, 'writing');
     const written = await writeBook({
       book: prepared.book,
@@ -108,6 +109,7 @@ async function buy(
   progress: Progress,
   interrupt: AbortSignal,
   number: number,
+  approved: ApprovedPlan | null,
 ): Promise<Stop | null> {
   const { job, plan, connection, source, keyring, freshness } = prepared;
   progress.cells = plan.order.length;
@@ -132,6 +134,7 @@ async function buy(
   const parts = {
     ...{ job, store, client, reader, throttles, keyring, clock, random, source, freshness, contents, progress },
     ...{ run: number, budget: plan.limit, places: plan.scan, notice: once(notice) },
+    approved: approved && { id: approved.id, budget: approved.credits_at_most },
     represents: plan.areas?.represents ?? new Map(),
   };
   try {

@@ -9,6 +9,8 @@ export const MINUTE_MARGIN_MS = 100;
 export interface Standing {
   readonly period: PeriodSpending;
   readonly run: Spending;
+  /** What all runs under the run's approved plan have spent; null where it has none. */
+  readonly underPlan?: Spending | null;
   /** Credits of calls in flight, whose minute has not begun to end. */
   readonly inFlight: number;
   /** Calls that settled within the last minute. */
@@ -20,6 +22,7 @@ export interface Limits {
   readonly spentElsewhere?: number;
   readonly creditsPerMinute: number;
   readonly budget: number;
+  readonly plan?: { readonly budget: number };
   readonly windowMs: number;
 }
 
@@ -36,6 +39,8 @@ export function refusal(
   now: number,
 ): Exclude<Claim, { outcome: 'granted' }> | null {
   if (total(standing.run) + credits > limits.budget) return { outcome: 'budget' };
+  if (limits.plan && standing.underPlan && total(standing.underPlan) + credits > limits.plan.budget)
+    return { outcome: 'budget' };
   if (standing.period.exhaustedAt !== null || credits > periodLeft(standing.period, limits))
     return { outcome: 'quota' };
   const window = limits.windowMs + MINUTE_MARGIN_MS;

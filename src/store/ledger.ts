@@ -7,9 +7,12 @@ import type { cellStatements } from './answers.ts';
 import { areaClaims } from './area-claims.ts';
 import type { areaStatements } from './areas.ts';
 import type { detailsStatements } from './details.ts';
+import type { learnedStatements } from './learned.ts';
 import { openLedgerClock } from './ledger-clock.ts';
-import type { Charge, Claim, PeriodSpending, Proposal, Settlement, Spending, Terms } from './port.ts';
+import type { Charge, Claim, Proposal, Settlement, Terms } from './port.ts';
 import { recentCalls } from './recent-calls.ts';
+import type { runStatements } from './runs.ts';
+import type { spendingSums } from './sums.ts';
 
 /** Who holds claims: one process. `isAlive` tells of the owner of another claim whether it may still be at work. */
 export interface Owner {
@@ -39,29 +42,20 @@ interface LedgerCall {
   readonly credits_left: number | null;
 }
 
-interface PeriodRow extends Spending {
-  readonly exhaustedAt: number | null;
-  readonly exhaustedLeft: number | null;
-  readonly elsewhere: number | null;
-  readonly correctedAt: number | null;
+/** The statements of what changes with the ledger. */
+interface Kept {
+  readonly sums: ReturnType<typeof spendingSums>;
+  readonly cells: ReturnType<typeof cellStatements>;
+  readonly areas: ReturnType<typeof areaStatements>;
+  readonly details: ReturnType<typeof detailsStatements>;
+  readonly learned: ReturnType<typeof learnedStatements>;
+  readonly runs: ReturnType<typeof runStatements>;
 }
-
-const NOTHING_SPENT: Spending = { charged: 0, unknown: 0, open: 0 };
-
-/** The sums' column that a charge belongs to; `free` belongs to none. */
-const SUM_OF: Readonly<Record<Charge, 'open' | 'charged' | 'unknown' | null>> = {
-  sent: 'open',
-  charged: 'charged',
-  unknown: 'unknown',
-  free: null,
-};
 
 /** The ledger's rules. All functions run inside the caller's `BEGIN IMMEDIATE` transaction. */
 export function ledgerStatements(
   database: Database.Database,
-  cells: ReturnType<typeof cellStatements>,
-  areas: ReturnType<typeof areaStatements>,
-  details: ReturnType<typeof detailsStatements>,
+  { sums, cells, areas, details, learned, runs }: Kept,
   clock: Clock,
   owner: Owner,
 ) {
@@ -70,16 +64,8 @@ export function ledgerStatements(
     "SELECT id, run, owner, lease_until FROM calls WHERE source = ? AND lat7 = ? AND lng7 = ? AND charge = 'sent'",
   );
   const allOpen = database.prepare<[], OpenCall>("SELECT id, run, owner, lease_until FROM calls WHERE charge = 'sent'");
-  const openCredits = database
-    .prepare<[string], number>('SELECT coalesce(sum(open), 0) FROM periods WHERE account = ? AND open > 0')
-    .pluck();
   const recent = recentCalls(database);
   const inAreas = areaClaims(database, areas);
-  const periodRow = database.prepare<[string, number], PeriodRow>(
-    `SELECT charged, unknown, open, exhausted_at AS exhaustedAt, exhausted_left AS exhaustedLeft, elsewhere,
-       corrected_at AS correctedAt FROM periods WHERE account = ? AND period_start = ?`,
-  );
-  const runOf = database.prepare<[number], Spending>('SELECT charged, unknown, open FROM runs WHERE id = ?');
   const insertCall = database.prepare(
     `INSERT INTO calls (run, source, account, period_start, key, kind, topic, lat7, lng7, price, charge, credits, owner, claimed_at, lease_until, credits_left)
      VALUES (@run, @source, @account, @period, @key, @kind, @topic, @lat7, @lng7, @price, 'sent', @price, @owner, @now, @lease, @left)`,
@@ -92,30 +78,11 @@ export function ledgerStatements(
     `UPDATE calls SET charge = @charge, credits = @credits, period_start = @period, settled_at = @now,
        outcome = @outcome, request_id = @requestId WHERE id = @call`,
   );
-  const ensurePeriod = database.prepare('INSERT OR IGNORE INTO periods (account, period_start) VALUES (?, ?)');
-  const addToPeriod = forEachSum((sum) =>
-    database.prepare(`UPDATE periods SET ${sum} = ${sum} + ? WHERE account = ? AND period_start = ?`),
-  );
-  const addToRun = forEachSum((sum) => database.prepare(`UPDATE runs SET ${sum} = ${sum} + ? WHERE id = ?`));
   // A call that was claimed before a correction says nothing of the time after it.
   const exhaust = database.prepare(
     `UPDATE periods SET exhausted_at = @now, exhausted_left = @left WHERE account = @account AND period_start = @period
        AND exhausted_at IS NULL AND coalesce(corrected_at, @claimedAt) <= @claimedAt`,
   );
-  const rememberBundle = database.prepare(
-    'INSERT INTO bundles (source, kind, topics, seen_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET topics = excluded.topics, seen_at = excluded.seen_at',
-  );
-  const rememberRefusal = database.prepare(
-    'INSERT INTO refused_scopes (source, key, scope, refused_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET refused_at = excluded.refused_at',
-  );
-
-  function add(account: string, period: number, run: number, charge: Charge, credits: number): void {
-    const sum = SUM_OF[charge];
-    if (sum === null || credits === 0) return;
-    ensurePeriod.run(account, period);
-    addToPeriod[sum].run(credits, account, period);
-    addToRun[sum].run(credits, run);
-  }
 
   /** Moves a call from one charge to another, in the ledger and in the sums. */
   function move(
@@ -124,8 +91,8 @@ export function ledgerStatements(
   ): LedgerCall | null {
     const before = callOf.get(call);
     if (!before) return null;
-    add(before.account, before.period_start, before.run, before.charge, -before.credits);
-    add(before.account, to.period, before.run, to.charge, to.credits);
+    sums.add(before.account, before.period_start, before.run, before.charge, -before.credits);
+    sums.add(before.account, to.period, before.run, to.charge, to.credits);
     if (before.charge === 'sent') inAreas.end(call);
     settleCall.run({
       call,
@@ -164,24 +131,14 @@ export function ledgerStatements(
     return wanted.some((area) => isAtWork(inAreas.open(source, area), run));
   }
 
-  function period(account: string, start: number): PeriodSpending {
-    const row = periodRow.get(account, start);
-    if (!row) return { ...NOTHING_SPENT, exhaustedAt: null };
-    const { exhaustedLeft, elsewhere, correctedAt, ...spending } = row;
-    return {
-      ...spending,
-      ...(exhaustedLeft === null ? {} : { exhaustedLeft }),
-      ...(elsewhere === null || correctedAt === null ? {} : { correction: { elsewhere, at: correctedAt } }),
-    };
-  }
-
   function standing(terms: Terms): Standing {
     const minute = recent(terms.account, time.now() - RATE_WINDOW_MS - MINUTE_MARGIN_MS);
     time.catchUp(minute.latest);
     return {
-      period: period(terms.account, terms.period.start),
-      run: runOf.get(terms.run)!,
-      inFlight: openCredits.get(terms.account)!,
+      period: sums.ofPeriod(terms.account, terms.period.start),
+      run: sums.ofRun(terms.run),
+      underPlan: terms.plan ? runs.underPlan(terms.plan.id) : null,
+      inFlight: sums.inFlight(terms.account),
       recent: minute,
     };
   }
@@ -215,7 +172,7 @@ export function ledgerStatements(
       left: periodLeft(now.period, terms),
     });
     for (const area of proposal.areas ?? []) inAreas.add(Number(lastInsertRowid), terms.source, area);
-    add(terms.account, terms.period.start, terms.run, 'sent', credits);
+    sums.add(terms.account, terms.period.start, terms.run, 'sent', credits);
     return { outcome: 'granted', call: Number(lastInsertRowid), byOthers: byOthers(now, terms.run) };
   }
 
@@ -232,8 +189,8 @@ export function ledgerStatements(
     if (settlement.details) details.keep(before.source, before, settlement.details);
     for (const area of settlement.areas ?? []) areas.merge(before.source, area, clock.now());
     const { contents, refused } = settlement;
-    if (contents) rememberBundle.run(before.source, contents.kind, JSON.stringify(contents.topics), clock.now());
-    if (refused) rememberRefusal.run(before.source, before.key, refused, clock.now());
+    if (contents) learned.rememberBundle(before.source, contents.kind, contents.topics);
+    if (refused) learned.rememberRefusal(before.source, before.key, refused);
     // Right behind an anniversary the provider's clock may still be before it: then that is said of the old quota.
     if (settlement.exhausted && before.claimed_at >= before.period_start + CLOCKS_APART_MS) {
       // Of the period in which it was asked: a refusal that arrives after the anniversary was said of the old quota, and
@@ -253,9 +210,5 @@ export function ledgerStatements(
     return allOpen.all().filter((call) => giveUpIfDead(call)).length;
   }
 
-  return { claim, settle, giveUpDead, period, runOf };
-}
-
-function forEachSum<T>(make: (sum: 'open' | 'charged' | 'unknown') => T): Record<'open' | 'charged' | 'unknown', T> {
-  return { open: make('open'), charged: make('charged'), unknown: make('unknown') };
+  return { claim, settle, giveUpDead };
 }

@@ -30,6 +30,8 @@ export interface Terms {
   readonly creditsPerMinute: number;
   /** Most credits that this run may spend. */
   readonly budget: number;
+  /** The approved plan under which the run spends, and most credits that all runs under it may spend together. */
+  readonly plan?: { readonly id: string; readonly budget: number };
   /** How long a claim holds if its owner is not heard of again, in milliseconds: above any call's own deadline. */
   readonly leaseMs: number;
 }

@@ -1,22 +1,19 @@
 import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
-import type { Scope } from '../contract/credits.ts';
-import type { TopicSlug } from '../contract/topics.ts';
 import { cellStatements, type WidthOf } from './answers.ts';
 import { areaStatements } from './areas.ts';
 import { openDatabase } from './database.ts';
 import { detailsStatements } from './details.ts';
+import { learnedStatements } from './learned.ts';
 import { ledgerStatements, type Owner } from './ledger.ts';
 import { newAnswerSpan, nextAnswer } from './packed-answers.ts';
 import type { Charge, Store, StoreStats } from './port.ts';
 import { runStatements } from './runs.ts';
 import { correctionStatement, readStatement } from './statement.ts';
 import { asStoreError, withStoreErrors } from './store-errors.ts';
+import { spendingSums } from './sums.ts';
 import { storedTexts } from './texts.ts';
-
-/** How long a refused scope is believed. Keys are given new scopes now and then, and asking again is free (403). */
-const REFUSAL_HOLDS_MS = 24 * 60 * 60_000;
 
 const CELLS_PER_PAGE = 1_000;
 
@@ -38,22 +35,16 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
 
 function storeOn(database: Database.Database, file: string, clock: Clock, owner: Owner, widthOf: WidthOf): Store {
   const texts = storedTexts(database, file);
+  const sums = spendingSums(database);
   const cells = cellStatements(database, texts, widthOf);
   const areas = areaStatements(database);
   const details = detailsStatements(database);
+  const learned = learnedStatements(database, clock);
   const runs = runStatements(database, clock, owner.name);
   const correct = correctionStatement(database, clock);
 
   const ensureSource = database.prepare('INSERT OR IGNORE INTO sources (name) VALUES (?)');
   const sourceNumber = database.prepare<[string], number>('SELECT id FROM sources WHERE name = ?').pluck();
-  const bundles = database.prepare<[number], { kind: 'standard' | 'enterprise'; topics: string }>(
-    'SELECT kind, topics FROM bundles WHERE source = ?',
-  );
-  const refusals = database
-    .prepare<[number, string, number], Scope>(
-      'SELECT scope FROM refused_scopes WHERE source = ? AND key = ? AND refused_at > ?',
-    )
-    .pluck();
   const page = database.prepare<
     [number],
     { id: number; source: string; lat7: number; lng7: number; answers: Buffer; failures: string | null }
@@ -77,7 +68,9 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
       throw error;
     }
   };
-  const ledger = immediately(() => ledgerStatements(database, cells, areas, details, clock, owner));
+  const ledger = immediately(() =>
+    ledgerStatements(database, { sums, cells, areas, details, learned, runs }, clock, owner),
+  );
   immediately(() => ledger.giveUpDead());
 
   return {
@@ -106,14 +99,13 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
       });
     },
     async bundleContents(source) {
-      const seen = new Map(bundles.all(source).map(({ kind, topics }) => [kind, JSON.parse(topics) as TopicSlug[]]));
-      return { standard: seen.get('standard') ?? null, enterprise: seen.get('enterprise') ?? null };
+      return learned.bundleContents(source);
     },
     async refusedScopes(source, key) {
-      return new Set(refusals.all(source, key, clock.now() - REFUSAL_HOLDS_MS));
+      return learned.refusedScopes(source, key);
     },
     async spending(account, period) {
-      return ledger.period(account, period.start);
+      return sums.ofPeriod(account, period.start);
     },
     async statement(query) {
       return readStatement(database, query);
@@ -134,7 +126,7 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
       return runs.underPlan(plan);
     },
     async runSpending(run) {
-      return ledger.runOf.get(run)!;
+      return sums.ofRun(run);
     },
     async stats() {
       const charges = new Map(byCharge.all().map((row) => [row.charge, row]));

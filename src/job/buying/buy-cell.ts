@@ -40,13 +40,21 @@ async function buyCalls(
   const { freshness, store, source, places, represents } = buying.parts;
   const number = places.cells.numberOf(cell);
   const represented = represents.get(number) ?? 0;
-  let missing = [...lacking];
-  const secondLook = new Set<TopicSlug>();
-  const had = new Set<Bundle>();
+  const known = buying.unfinished.get(number) ?? { closed: new Set(), secondLook: new Set(), had: new Set() };
+  buying.unfinished.set(number, known);
+  const { closed, secondLook, had } = known;
+  const close = (topics: Iterable<TopicSlug>) => {
+    for (const topic of topics) closed.add(topic);
+  };
+  const done = (): CellEnd => {
+    buying.unfinished.delete(number);
+    return 'done';
+  };
   for (;;) {
     if (buying.stopped) return 'stopped';
+    const missing = lacking.filter((topic) => !closed.has(topic));
     const next = nextCall(buying, missing, secondLook, had);
-    if (next === null) return 'done';
+    if (next === null) return done();
     const { call, topics } = next;
     const wanted = topics.map((topic) => ({ topic, freshSince: freshness.freshSince(topic) }));
     const isSecondLook = call.kind === 'single' && secondLook.has(call.topic);
@@ -58,24 +66,26 @@ async function buyCalls(
     switch (result.end) {
       case 'answered':
         for (const [topic, reading] of result.results) {
-          if (reading.ok || call.kind === 'single') missing = missing.filter((other) => other !== topic);
+          if (reading.ok || call.kind === 'single') close([topic]);
           else secondLook.add(topic);
         }
         break;
       case 'failed':
-        missing = missing.filter((topic) => !topics.includes(topic));
+        close(topics);
         break;
       case 'changed': {
         const [record] = await store.read(source, [cell]);
         const served = await answeredMeanwhile(places.areas, number, represented, store, source, freshness);
-        missing = missing.filter(
-          (topic) =>
-            missingTopics(record ?? null, [topic], freshness).length > 0 && inBoth(served, topicSet([topic])) === 0,
+        close(
+          missing.filter(
+            (topic) =>
+              missingTopics(record ?? null, [topic], freshness).length === 0 || inBoth(served, topicSet([topic])) > 0,
+          ),
         );
         break;
       }
       case 'rejected':
-        return 'done';
+        return done();
       case 'claimed':
         return 'claimed';
       default:

@@ -21,9 +21,18 @@ import { purchase } from './purchase.ts';
 export async function buyInRounds(parts: BuyingParts, plan: Plan, interrupt: AbortSignal): Promise<Stop | null> {
   const { job, store, clock, freshness } = parts;
   const deadline = job.maxMinutes === null ? null : freshness.startedAt + job.maxMinutes * 60_000;
+  let inVain = 0;
   for (;;) {
+    const callsBefore = parts.progress.calls;
     const stop = await explained(parts, await buyWithinPeriod(parts, plan, interrupt, deadline));
     if (stop?.reason !== 'quota' || job.onQuota !== 'wait' || stop.resumeAfter === null) return stop;
+    inVain = parts.progress.calls === callsBefore ? inVain + 1 : 0;
+    // Each account had a new period by now, and none of them paid for anything.
+    if (inVain > job.accounts.length) {
+      const message =
+        'A whole period does not pay for what is left: the allowance less reserve and what others spend is too small.';
+      return { ...stop, message };
+    }
     if (deadline !== null && stop.resumeAfter >= deadline) return stop;
     parts.notice(`${stop.message} Waiting until ${dateTime(stop.resumeAfter)}, when it resets.`);
     parts.progress.waitingUntil = stop.resumeAfter + CLOCKS_APART_MS;
@@ -114,7 +123,9 @@ async function distrust(
   if (job.areas === null) return;
   const { cells, areas } = plan.scan;
   const known = await readKnownAreas(areas, store, source);
-  const news = [...known].filter(([name, { mismatchedAt }]) => mismatchedAt !== null && !told.has(name));
+  const news = [...known].filter(
+    ([name, { mismatchedAt }]) => (mismatchedAt ?? 0) >= freshness.startedAt && !told.has(name),
+  );
   for (const [name] of news) {
     told.add(name);
     notice(`Two locations of ${name} were answered differently: its locations are bought one by one.`);
@@ -125,7 +136,10 @@ async function distrust(
     const inIt = (['tract', 'county'] as const).some((level) => named.has(areas.of(cell, level) ?? ''));
     if (!inIt) continue;
     const [record] = await store.read(source, [cells.cell(cell)]);
-    plan.missing[cell] = missingSet(record ?? null, job.topics, freshness);
+    // What was tried in this run and failed is not tried again: it may have been paid.
+    const tried = job.topics.filter((topic) => (record?.failures.get(topic)?.at ?? 0) >= freshness.startedAt);
+    const lacking = missingSet(record ?? null, job.topics, freshness);
+    plan.missing[cell] = lacking - inBoth(lacking, topicSet(tried));
   }
   const planned = new Set(plan.order);
   const added: number[] = [];

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { billingPeriod, CLOCKS_APART_MS, refusalHoldsUntil } from '../../contract/billing-period.ts';
+import { billingPeriod } from '../../contract/billing-period.ts';
 import type { TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type Breaker, HEALTHY } from '../../fetch/breaker.ts';
@@ -17,6 +17,7 @@ import type { BodyReader } from '../reading/body-readers.ts';
 import type { Scan } from '../scan/scan.ts';
 import type { Account } from '../settings/accounts.ts';
 import type { Job } from '../settings/settings.ts';
+import { Affordable } from './affordable.ts';
 import { inBatches } from './batcher.ts';
 
 /** Why a run stopped buying before everything was bought. */
@@ -72,6 +73,8 @@ export interface BuyingParts {
   readonly freshness: Freshness;
   /** Most credits that this run may spend. */
   readonly budget: number;
+  /** The approved plan, whose credits other runs may be spending at this moment; null where there is none. */
+  readonly approved: { readonly id: string; readonly budget: number } | null;
   readonly contents: BundleContents;
   /** The cells of the book, and the areas that they lie in. */
   readonly places: Pick<Scan, 'cells' | 'areas'>;
@@ -85,6 +88,14 @@ export interface BuyingParts {
 /** Longer than any call can take (the client's own deadline), so that a claim never ends under a call that still runs. */
 const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + 60_000;
 
+/** What was learned of a cell: topics that were answered or given up, those that a bundle reported unavailable, and the
+ * bundles that it had. */
+export interface Unfinished {
+  readonly closed: Set<TopicSlug>;
+  readonly secondLook: Set<TopicSlug>;
+  readonly had: Set<'standard' | 'enterprise'>;
+}
+
 /** The state of one run's buying: what was learned, and whether to go on. */
 export class Buying {
   readonly parts: BuyingParts;
@@ -92,15 +103,13 @@ export class Buying {
   breaker: Breaker = HEALTHY;
   /** Since when every call was asked to slow down and none was answered; null where the last one was. */
   slowedDownSince: number | null = null;
+  /** Cells that were left in the middle, because another run was at work there or the money ran short. */
+  readonly unfinished = new Map<number, Unfinished>();
   /** Why the last call was given up. */
   lastFailure = '';
   readonly #stopping = new AbortController();
   readonly #claims = new Map<string, (proposal: Proposal) => Promise<Claim>>();
-  /** Most credits that a call of an account can still cost by its quota, and until when that holds: a run may go on over an
-   * account's anniversary while another account pays. */
-  readonly #ofQuota = new Map<string, { readonly most: number; readonly until: number }>();
-  /** The same by the budget, which no anniversary renews. */
-  #ofBudget = Number.POSITIVE_INFINITY;
+  readonly #affordable: Affordable;
   #contents: BundleContents;
   #market: Market;
   #stop: Stop | null = null;
@@ -108,6 +117,7 @@ export class Buying {
 
   constructor(parts: BuyingParts, interrupt: AbortSignal) {
     this.parts = parts;
+    this.#affordable = new Affordable(parts.clock);
     this.#contents = parts.contents;
     this.#market = marketOf(parts.job, parts.contents, parts.keyring);
     for (const account of parts.job.accounts) {
@@ -164,26 +174,18 @@ export class Buying {
   /** A call of this price, asked for at that time, was refused for want of credits. Cheaper calls may still fit; calls as dear
    * are not tried. */
   cannotAfford(account: Account, credits: number, why: 'quota' | 'budget', at: number): void {
-    if (why === 'budget') this.#ofBudget = Math.min(this.#ofBudget, credits - 1);
-    else {
-      const most = Math.min(this.#affordableBy(account.account), credits - 1);
-      this.#ofQuota.set(account.account, { most, until: refusalHoldsUntil(account.anniversaryDay, at) });
-    }
+    if (why === 'budget') this.#affordable.refusedByBudget(credits);
+    else this.#affordable.refusedByQuota(account, credits, at);
     this.#short = why === 'quota' ? 'quota' : (this.#short ?? 'budget');
-    if (this.parts.job.accounts.every((one) => this.#affordableBy(one.account) < 1)) this.stop(this.shortage()!);
+    if (this.parts.job.accounts.every((one) => this.#affordable.by(one.account) < 1)) this.stop(this.shortage()!);
   }
 
-  /** Whether an account (null is the job's own) may still pay so much. */
+  /** Whether an account (null is the job's own) may still pay so much, and its minute holds it. */
   canAfford(account: string | null, credits: number): boolean {
-    return credits <= this.#affordableBy(account ?? this.parts.job.account);
-  }
-
-  #affordableBy(account: string): number {
-    const refused = this.#ofQuota.get(account);
-    if (refused === undefined) return this.#ofBudget;
-    // The provider's clock may be behind ours.
-    const isOver = this.parts.clock.now() >= refused.until + CLOCKS_APART_MS;
-    return isOver ? this.#ofBudget : Math.min(this.#ofBudget, refused.most);
+    const { job } = this.parts;
+    const name = account ?? job.account;
+    const { subscription } = job.accounts.find((one) => one.account === name) ?? job;
+    return credits <= Math.min(this.#affordable.by(name), subscription.creditsPerMinute);
   }
 
   /** What money kept from being bought so far, or null. */
@@ -193,7 +195,7 @@ export class Buying {
 
   /** The words for running out of the one or the other. */
   shortOf(why: 'quota' | 'budget'): Stop {
-    const { job, budget, clock, progress } = this.parts;
+    const { job, budget, progress } = this.parts;
     if (why === 'budget') {
       const isTooSmall = progress.creditsSpent + progress.creditsUnknown === 0;
       const message = isTooSmall
@@ -201,12 +203,7 @@ export class Buying {
         : `The budget of ${counted(budget, 'credit')} is reached.`;
       return { reason: 'budget', message, resumeAfter: null };
     }
-    // Of an account that was refused, the reset that the refusal waits for: it may have come while others still paid.
-    const resets = job.accounts.map(
-      ({ account, anniversaryDay }) =>
-        this.#ofQuota.get(account)?.until ?? billingPeriod(anniversaryDay, clock.now()).end,
-    );
-    const resumeAfter = Math.min(...resets);
+    const resumeAfter = Math.min(...job.accounts.map((account) => this.#affordable.resets(account)));
     return { reason: 'quota', message: 'The quota of this billing period is used up.', resumeAfter };
   }
 
@@ -224,7 +221,7 @@ export class Buying {
   }
 
   #terms(account: Account): Terms {
-    const { run, source, budget, clock } = this.parts;
+    const { run, source, budget, approved, clock } = this.parts;
     return {
       run,
       source,
@@ -234,6 +231,7 @@ export class Buying {
       spentElsewhere: account.spentElsewhere,
       creditsPerMinute: account.subscription.creditsPerMinute,
       budget,
+      ...(approved === null ? {} : { plan: approved }),
       leaseMs: LEASE_MS,
     };
   }

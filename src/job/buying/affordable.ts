@@ -1,0 +1,41 @@
+import type { Clock } from '../../clock.ts';
+import { billingPeriod, CLOCKS_APART_MS, refusalHoldsUntil } from '../../contract/billing-period.ts';
+import type { Account } from '../settings/accounts.ts';
+
+/** What calls may still cost, as far as refusals for want of credits told. */
+export class Affordable {
+  readonly #clock: Clock;
+  /** By account: a run may go on over one's anniversary while another pays. */
+  readonly #ofQuota = new Map<string, { readonly most: number; readonly until: number }>();
+  /** No anniversary renews a budget. */
+  #ofBudget = Number.POSITIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The run's budget had no room for a call of so many credits. */
+  refusedByBudget(credits: number): void {
+    this.#ofBudget = Math.min(this.#ofBudget, credits - 1);
+  }
+
+  /** The account's quota had none for a call of so many credits, asked for at that time. */
+  refusedByQuota({ account, anniversaryDay }: Account, credits: number, at: number): void {
+    const most = Math.min(this.by(account), credits - 1);
+    this.#ofQuota.set(account, { most, until: refusalHoldsUntil(anniversaryDay, at) });
+  }
+
+  /** Most credits that a call of an account can still cost. */
+  by(account: string): number {
+    const refused = this.#ofQuota.get(account);
+    // The provider's clock may be behind ours.
+    const holds = refused !== undefined && this.#clock.now() < refused.until + CLOCKS_APART_MS;
+    return holds ? Math.min(this.#ofBudget, refused.most) : this.#ofBudget;
+  }
+
+  /** When the quota of an account is whole again; where it was refused, the reset that the refusal waits for, which may have
+   * come while others still paid. */
+  resets({ account, anniversaryDay }: Account): number {
+    return this.#ofQuota.get(account)?.until ?? billingPeriod(anniversaryDay, this.#clock.now()).end;
+  }
+}

@@ -1,0 +1,57 @@
+import type Database from 'better-sqlite3';
+import type { Clock } from '../clock.ts';
+import type { CallKind, Scope } from '../contract/credits.ts';
+import type { TopicSlug } from '../contract/topics.ts';
+import type { BundleContents } from './port.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** How long a refused scope is believed. Keys are given new scopes now and then, and asking again is free (403). */
+const REFUSAL_HOLDS_MS = DAY_MS;
+
+/** How long a bundle is believed to be thinner than the contract says. By what it was seen to bring it would not be bought
+ * again, and so not be seen again: one odd answer would make every later plan dearer. Looking again costs one bundle. */
+const THIN_BUNDLE_HOLDS_MS = 7 * DAY_MS;
+
+/** Topics of the bundles (contract, Bundles). */
+const PROMISED = { standard: 17, enterprise: 37 } as const;
+
+type Bundle = Exclude<CallKind, 'single'>;
+
+/** What answers told about the service beside hazards; every function runs inside the caller's transaction, if there is one. */
+export function learnedStatements(database: Database.Database, clock: Clock) {
+  const insertBundle = database.prepare(
+    'INSERT INTO bundles (source, kind, topics, seen_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET topics = excluded.topics, seen_at = excluded.seen_at',
+  );
+  const insertRefusal = database.prepare(
+    'INSERT INTO refused_scopes (source, key, scope, refused_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET refused_at = excluded.refused_at',
+  );
+  const bundles = database.prepare<[number], { kind: Bundle; topics: string; seenAt: number }>(
+    'SELECT kind, topics, seen_at AS seenAt FROM bundles WHERE source = ?',
+  );
+  const refusals = database
+    .prepare<[number, string, number], Scope>(
+      'SELECT scope FROM refused_scopes WHERE source = ? AND key = ? AND refused_at > ?',
+    )
+    .pluck();
+
+  return {
+    rememberBundle(source: number, kind: Bundle, topics: readonly TopicSlug[]): void {
+      insertBundle.run(source, kind, JSON.stringify(topics), clock.now());
+    },
+    rememberRefusal(source: number, key: string, scope: Scope): void {
+      insertRefusal.run(source, key, scope, clock.now());
+    },
+    bundleContents(source: number): BundleContents {
+      const seen = new Map<Bundle, readonly TopicSlug[]>();
+      for (const { kind, topics, seenAt } of bundles.all(source)) {
+        const slugs = JSON.parse(topics) as TopicSlug[];
+        const isThin = slugs.length < PROMISED[kind];
+        if (!isThin || seenAt > clock.now() - THIN_BUNDLE_HOLDS_MS) seen.set(kind, slugs);
+      }
+      return { standard: seen.get('standard') ?? null, enterprise: seen.get('enterprise') ?? null };
+    },
+    refusedScopes: (source: number, key: string): ReadonlySet<Scope> =>
+      new Set(refusals.all(source, key, clock.now() - REFUSAL_HOLDS_MS)),
+  };
+}

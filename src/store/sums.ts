@@ -1,0 +1,63 @@
+import type Database from 'better-sqlite3';
+import type { Charge, PeriodSpending, Spending } from './port.ts';
+
+interface PeriodRow extends Spending {
+  readonly exhaustedAt: number | null;
+  readonly exhaustedLeft: number | null;
+  readonly elsewhere: number | null;
+  readonly correctedAt: number | null;
+}
+
+const NOTHING_SPENT: Spending = { charged: 0, unknown: 0, open: 0 };
+
+/** The sums' column that a charge belongs to; `free` belongs to none. */
+const SUM_OF: Readonly<Record<Charge, keyof Spending | null>> = {
+  sent: 'open',
+  charged: 'charged',
+  unknown: 'unknown',
+  free: null,
+};
+
+/** The sums of the ledger, by period and by run, which claims are decided by; all inside the caller's transaction. */
+export function spendingSums(database: Database.Database) {
+  const periodRow = database.prepare<[string, number], PeriodRow>(
+    `SELECT charged, unknown, open, exhausted_at AS exhaustedAt, exhausted_left AS exhaustedLeft, elsewhere,
+       corrected_at AS correctedAt FROM periods WHERE account = ? AND period_start = ?`,
+  );
+  const runRow = database.prepare<[number], Spending>('SELECT charged, unknown, open FROM runs WHERE id = ?');
+  const openCredits = database
+    .prepare<[string], number>('SELECT coalesce(sum(open), 0) FROM periods WHERE account = ? AND open > 0')
+    .pluck();
+  const ensurePeriod = database.prepare('INSERT OR IGNORE INTO periods (account, period_start) VALUES (?, ?)');
+  const addToPeriod = forEachSum((sum) =>
+    database.prepare(`UPDATE periods SET ${sum} = ${sum} + ? WHERE account = ? AND period_start = ?`),
+  );
+  const addToRun = forEachSum((sum) => database.prepare(`UPDATE runs SET ${sum} = ${sum} + ? WHERE id = ?`));
+
+  return {
+    add(account: string, period: number, run: number, charge: Charge, credits: number): void {
+      const sum = SUM_OF[charge];
+      if (sum === null || credits === 0) return;
+      ensurePeriod.run(account, period);
+      addToPeriod[sum].run(credits, account, period);
+      addToRun[sum].run(credits, run);
+    },
+    ofPeriod(account: string, start: number): PeriodSpending {
+      const row = periodRow.get(account, start);
+      if (!row) return { ...NOTHING_SPENT, exhaustedAt: null };
+      const { exhaustedLeft, elsewhere, correctedAt, ...spending } = row;
+      return {
+        ...spending,
+        ...(exhaustedLeft === null ? {} : { exhaustedLeft }),
+        ...(elsewhere === null || correctedAt === null ? {} : { correction: { elsewhere, at: correctedAt } }),
+      };
+    },
+    ofRun: (run: number): Spending => runRow.get(run)!,
+    /** Credits of an account's calls in flight, of whatever period. */
+    inFlight: (account: string): number => openCredits.get(account)!,
+  };
+}
+
+function forEachSum<T>(make: (sum: keyof Spending) => T): Record<keyof Spending, T> {
+  return { open: make('open'), charged: make('charged'), unknown: make('unknown') };
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const CHILD = join(import.meta.dirname, 'stopped-child.ts');
+
+/** Ctrl-Z, and `fg` when the deadline of the whole call is over: 150 s, here 1 s. */
+for (const bytes of [20, 3_000_000]) {
+  test(`an answer of ${bytes} bytes that came while the process was stopped is read, not given up as late`, async (t) => {
+    const asked = Promise.withResolvers<void>();
+    const server = createServer((_, response) => {
+      asked.resolve();
+      setTimeout(() => response.setHeader('x-credit-cost', '1').end('x'.repeat(bytes)), 200);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const child = spawn(process.execPath, [CHILD, `http://127.0.0.1:${(server.address() as AddressInfo).port}`]);
+    t.after(() => child.kill('SIGKILL'));
+    const said = text(child.stdout);
+    await asked.promise;
+    child.kill('SIGSTOP');
+    await delay(2_500);
+    child.kill('SIGCONT');
+    assert.deepEqual(JSON.parse(await said), { kind: 'response', bytes });
+  });
+}
