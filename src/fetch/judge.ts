@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { type Call, CREDITS } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import type { TopicResult } from '../contract/values.ts';
@@ -124,10 +125,19 @@ function judgeStatus({ status, headers, body }: Received, now: number): Verdict<
         ...judged,
         kind: 'rejected',
         status,
-        code: error.code,
+        code: isNameOf(status, error.code) ? null : error.code,
         message: `The service rejected the request (${status})${said}`,
       };
   }
+}
+
+/** These two say of the request itself that it cannot be, whoever says it. */
+const OF_THE_REQUEST = [400, 422];
+
+/** `{"error": "Not Found"}` is what frameworks and gateways say of a status: its name again, and no code of a service's, which
+ * would be written as one: `NOT_FOUND`. */
+function isNameOf(status: number, code: string | null): boolean {
+  return !OF_THE_REQUEST.includes(status) && code?.toLowerCase() === STATUS_CODES[status]?.toLowerCase();
 }
 
 function isQuota(code: string | null, body: Buffer): boolean {

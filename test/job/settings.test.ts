@@ -195,6 +195,20 @@ test('a ceiling of overages is whole credits at the rate of the subscription, ne
   }
   assert.equal(job({ overages: { ceiling: 1 } }).overageCredits, 25);
   assert.equal(job({}).overageCredits, 0);
+  // The rate of the account may be said at its key.
+  const api_keys = [
+    { env: 'A', subscription: 'starter' as const },
+    { env: 'B', account: 'other' },
+  ];
+  const service = { base_url: 'https://h.example', api_keys };
+  const { accounts } = job({ subscription: 'professional', overages: { ceiling: 100 }, service });
+  assert.deepEqual(
+    accounts.map(({ subscription, overageCredits }) => [subscription.overageRate, overageCredits]),
+    [
+      [0.04, 2_500],
+      [0.03, 0],
+    ],
+  );
 });
 
 test('topics are slugs and groups, in contract order, each once', () => {

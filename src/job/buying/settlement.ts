@@ -70,8 +70,10 @@ export function settlementOf(
   for (const [topic, reading] of verdict.results) {
     if (reading.ok) {
       const { fields, details: packed } = reading.result;
-      answers.push({ topic, asOf, fields });
-      if (packed !== undefined) details.push({ topic, asOf, packed });
+      // By a clock that is behind, an answer just bought could be older than the job lets it be: it would be bought for ever.
+      const at = asOf >= freshness.freshSince(topic) ? asOf : now;
+      answers.push({ topic, asOf: at, fields });
+      if (packed !== undefined) details.push({ topic, asOf: at, packed });
     } else failures.push({ topic, reason: 'unavailable', note: reading.message, at: now });
   }
   return {

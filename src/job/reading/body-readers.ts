@@ -68,7 +68,14 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
     });
     busy.set(worker, { errand, limit: null });
+    // One that neither starts nor fails would hold a paid answer, and the run, for ever.
+    const notReady = setTimeout(() => {
+      settle(worker, unread('its reader did not start'));
+      end(worker);
+    }, limitMs);
     worker.on('message', (message: 'ready' | Reading<Taken>) => {
+      clearTimeout(notReady);
+      if (!busy.has(worker)) return;
       if (message === 'ready') return handOver(worker, errand);
       settle(worker, message);
       idle.push(worker);
@@ -80,6 +87,7 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
       settle(worker, unread(isFull ? `it needs more than ${heapMb} MB of memory` : error.message));
     });
     worker.on('exit', () => {
+      clearTimeout(notReady);
       settle(worker, unread('its reader ended'));
       const place = idle.indexOf(worker);
       if (place >= 0) idle.splice(place, 1);

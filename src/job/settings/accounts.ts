@@ -103,7 +103,12 @@ export function accountOf(said: AccountWords, service: ServiceSettings): Account
  * subscription, anniversary and reserve; the rest is as in the job. Overages are the job's own account's alone: a
  * ceiling in dollars is for one bill.
  */
-export function accountsOf(own: Account, service: ServiceSettings, said: JobFile['service']): Account[] {
+export function accountsOf(
+  own: Account,
+  service: ServiceSettings,
+  said: JobFile['service'],
+  overages?: JobFile['overages'],
+): Account[] {
   if (service.kind === 'embedded' || typeof said !== 'object') return [own];
   const accounts = new Map<string, Account>();
   for (const key of said.api_keys ?? [{}]) {
@@ -111,9 +116,12 @@ export function accountsOf(own: Account, service: ServiceSettings, said: JobFile
     const before =
       accounts.get(name) ??
       (name === own.account ? own : { ...own, account: name, overageCredits: 0, spentElsewhere: 0 });
+    const subscription = key.subscription === undefined ? before.subscription : subscriptionOf(key.subscription);
     accounts.set(name, {
       ...before,
-      ...(key.subscription === undefined ? {} : { subscription: subscriptionOf(key.subscription) }),
+      subscription,
+      // The ceiling is in dollars: at another rate it is other credits.
+      overageCredits: name === own.account ? overageCreditsOf(overages, subscription) : 0,
       ...(key.anniversary_day === undefined ? {} : { anniversaryDay: key.anniversary_day }),
       ...(key.reserve === undefined ? {} : { reserve: key.reserve }),
     });

@@ -127,7 +127,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     }),
     service,
     ...account,
-    accounts: accountsOf(account, service, settings.service),
+    accounts: accountsOf(account, service, settings.service, settings.overages),
     budget: settings.budget ?? null,
     optimize: settings.optimize,
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),

@@ -135,3 +135,8 @@ test('details too deep to be written again are left out; the answer stays', () =
   const wildfire = reading.results.get('wildfire')!;
   assert.ok(wildfire.ok && wildfire.result.details === undefined && wildfire.result.fields.length > 0);
 });
+
+test('where the worker neither starts nor fails, the body is read here', async (t) => {
+  const reader = readerOf(t, { limitMs: 300, module: moduleOf('setInterval(() => {}, 1_000);') });
+  assert.deepEqual(await reader.read(TASK, bodyOf(1)), take(TASK, bodyOf(1)));
+});
