@@ -23,29 +23,40 @@ async function withBadPlace(t: TestContext, { url }: Desk, kind: string, lat: nu
   return { calls, baseUrl };
 }
 
-test('a bundle that was paid and of no use is not bought again while a single waits for another account', async (t) => {
+/** Bundles are paid by `desk`; `park`, a single, by `other`, which has 3 credits. */
+async function withTwoPayers(t: TestContext) {
   const desk = await openDesk(t, { subscription: customSubscription(10_000, 100_000) });
   desk.addAccount('other', customSubscription(3, 100_000));
-  const all = places(40);
-  desk.book(all);
-  const { calls, baseUrl } = await withBadPlace(t, desk, 'bundle/', Number(all[10]![0].toFixed(4)));
-  // Bundles are paid by `desk`; `park`, a single, by `other`, whose quota is soon used up.
   const keys = [
     { ...desk.key('bundle'), scopes: new Set(['bundle']) },
     { ...desk.keyOf('other', 'park'), account: 'other', scopes: new Set(['park']) },
   ];
   const subscription = { credits_per_month: 3, credits_per_minute: 100_000 };
-  const service = {
-    base_url: baseUrl,
-    api_keys: [
-      { env: 'A', scopes: ['bundle' as const] },
-      { env: 'B', scopes: ['park' as const], account: 'other', subscription, anniversary_day: 20 },
-    ],
-  };
-  const job = { topics: [...natural, 'park' as const], service, sockets: 1, budget: 2_000 };
-  const { stop } = await desk.run(job, { keys, baseUrl });
+  const api_keys = [
+    { env: 'A', scopes: ['bundle' as const] },
+    { env: 'B', scopes: ['park' as const], account: 'other', subscription, anniversary_day: 20 },
+  ];
+  const topics = [...natural, 'park' as const];
+  return { desk, keys, job: (baseUrl: string) => ({ topics, service: { base_url: baseUrl, api_keys }, sockets: 1 }) };
+}
+
+test('no cell is begun by one account when the other that it needs is empty', async (t) => {
+  const { desk, keys, job } = await withTwoPayers(t);
+  desk.book(places(100));
+  const { stop, summary } = await desk.run(job(desk.url), { keys });
+  assert.deepEqual([stop?.reason, summary.status.ok, desk.charged('other')], ['quota', 3, 3]);
+  // Besides the three there were at most those in work when it was noticed: four a socket.
+  assert.ok(desk.charged() <= (3 + 4) * 15, `${desk.charged()} credits for three cells`);
+});
+
+test('a bundle that was paid and of no use is not bought again while a single waits for another account', async (t) => {
+  const { desk, keys, job } = await withTwoPayers(t);
+  const all = places(40);
+  desk.book(all);
+  const { calls, baseUrl } = await withBadPlace(t, desk, 'bundle/', Number(all[2]![0].toFixed(4)));
+  const { stop } = await desk.run(job(baseUrl), { keys, baseUrl });
   assert.equal(stop?.reason, 'quota');
-  assert.ok(calls.atBadPlace <= 1, `${calls.atBadPlace} bundles of 15 credits`);
+  assert.equal(calls.atBadPlace, 1);
 });
 
 test('a bundle that was paid and of no use is not bought again when another run is at the cell in between', async (t) => {

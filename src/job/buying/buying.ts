@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
+import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type Breaker, HEALTHY } from '../../fetch/breaker.ts';
@@ -186,6 +187,12 @@ export class Buying {
     const name = account ?? job.account;
     const { subscription } = job.accounts.find((one) => one.account === name) ?? job;
     return credits <= Math.min(this.#affordable.by(name), subscription.creditsPerMinute);
+  }
+
+  /** Whether an account is left that may pay for such a call. */
+  canPay(call: Call): boolean {
+    const price = CREDITS[call.kind];
+    return this.parts.keyring.keyFor(scopeOf(call), (account) => this.canAfford(account, price)) !== null;
   }
 
   /** What money kept from being bought so far, or null. */

@@ -40,8 +40,10 @@ export async function purchase(
     const worker = async () => {
       for (let next = numbers.next(); !next.done && !buying.stopped; next = numbers.next()) {
         const number = next.value;
-        const price = priceOf(goals[number]!).credits;
-        if (goals[number] === 0 || !(await wallet.take(price))) continue;
+        const { calls, credits: price } = priceOf(goals[number]!);
+        // Where several accounts pay for a cell, one may be empty already: half a cell is not worth the other's credits.
+        if (goals[number] === 0 || !calls.every((call) => buying.canPay(call))) continue;
+        if (!(await wallet.take(price))) continue;
         const cell = { end: 'stopped' as CellEnd, spent: 0 };
         try {
           Object.assign(cell, await buyCell(buying, cells.cell(number), topicsIn(goals[number]!)));
