@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { Clock } from '../clock.ts';
 import type { Answer, Field } from '../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import type { AreaAnswers, AreaRecord } from './port.ts';
@@ -21,31 +22,40 @@ function answersOf(json: string): Map<TopicSlug, Answer> {
   return answers;
 }
 
+/** How long a mark counts. A release of the index between two answers of an area sets one too, and without an end would cost
+ * a call for each of its locations for ever; a column that is wrong sets it again. A year is how long natural answers hold. */
+const MARK_HOLDS_MS = 365 * 24 * 60 * 60_000;
+
 /** Reading and writing of areas; every function runs inside the caller's transaction, if there is one. */
-export function areaStatements(database: Database.Database) {
+export function areaStatements(database: Database.Database, clock: Clock) {
   const select = database.prepare<[number, string], AreaRow>(
     'SELECT id, answers, mismatched_at AS mismatchedAt FROM areas WHERE source = ? AND area = ?',
   );
   const insert = database.prepare('INSERT INTO areas (source, area, answers) VALUES (?, ?, ?)');
   const update = database.prepare('UPDATE areas SET answers = ?, mismatched_at = ? WHERE id = ?');
 
+  /** When the area was last seen to be answered in two ways, if that still counts. */
+  function markOf({ mismatchedAt }: AreaRow): number | null {
+    return mismatchedAt !== null && mismatchedAt > clock.now() - MARK_HOLDS_MS ? mismatchedAt : null;
+  }
+
   function read(source: number, area: string): AreaRecord | null {
     const row = select.get(source, area);
-    return row ? { answers: answersOf(row.answers), mismatchedAt: row.mismatchedAt } : null;
+    return row ? { answers: answersOf(row.answers), mismatchedAt: markOf(row) } : null;
   }
 
   /**
    * Takes in what a location of the area was answered. Where the area has a comparable answer that says otherwise, the
    * area is marked: what holds for one of its locations does not hold for all.
    */
-  function merge(source: number, { area, answers, comparableSince }: AreaAnswers, now: number): void {
+  function merge(source: number, { area, answers, comparableSince }: AreaAnswers): void {
     const row = select.get(source, area);
     const known = row ? answersOf(row.answers) : new Map<TopicSlug, Answer>();
-    let mismatchedAt = row?.mismatchedAt ?? null;
+    let mismatchedAt = row ? markOf(row) : null;
     for (const answer of answers) {
       const before = known.get(answer.topic);
       const differs = before !== undefined && JSON.stringify(before.fields) !== JSON.stringify(answer.fields);
-      if (differs && before.asOf >= comparableSince) mismatchedAt = now;
+      if (differs && before.asOf >= comparableSince) mismatchedAt = clock.now();
       known.set(answer.topic, answer);
     }
     const packed = JSON.stringify(

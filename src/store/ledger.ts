@@ -187,7 +187,7 @@ export function ledgerStatements(
     if (!before) return;
     cells.merge(before.source, before, settlement.answers, settlement.failures);
     if (settlement.details) details.keep(before.source, before, settlement.details);
-    for (const area of settlement.areas ?? []) areas.merge(before.source, area, clock.now());
+    for (const area of settlement.areas ?? []) areas.merge(before.source, area);
     const { contents, refused } = settlement;
     if (contents) learned.rememberBundle(before.source, contents.kind, contents.topics);
     if (refused) learned.rememberRefusal(before.source, before.key, refused);

@@ -37,7 +37,7 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
   const texts = storedTexts(database, file);
   const sums = spendingSums(database);
   const cells = cellStatements(database, texts, widthOf);
-  const areas = areaStatements(database);
+  const areas = areaStatements(database, clock);
   const details = detailsStatements(database);
   const learned = learnedStatements(database, clock);
   const runs = runStatements(database, clock, owner.name);
