@@ -155,6 +155,17 @@ test('off the coast the nearest area within 5 km, beyond it nothing', (t) => {
   assert.equal(find(180, 90), null);
 });
 
+test('at a land border the nearest area within 500 m: what lies behind it is no place of the US', (t) => {
+  // El Paso, down to the Rio Grande at 31.75; Ciudad Juárez begins there.
+  const geometry = square(-106.55, 31.75, 0.25);
+  const find = finderOf(t, [{ geoid: '48141', level: 'county', name: 'El Paso', state: 'TX', geometry }]);
+  const degree = 111_195;
+  assert.equal(find(-106.48, 31.76)!.geoid, '48141');
+  assert.equal(find(-106.48, 31.75 - 400 / degree)!.geoid, '48141');
+  assert.equal(find(-106.48, 31.75 - 600 / degree), null);
+  assert.equal(find(-106.45, 31.72), null);
+});
+
 test('an area on the 180th meridian is found from both sides of it', (t) => {
   const find = finderOf(t, [
     { geoid: '02016', level: 'county', name: 'Aleutians West', state: 'AK', geometry: square(179.5, 51, 0.5) },

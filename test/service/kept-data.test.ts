@@ -59,13 +59,15 @@ test('a search over kept tiles finds what a walk over all features finds, in the
   );
   const geometry = fc.oneof(
     place.map((coordinates): Geometry => ({ type: 'Point', coordinates })),
-    fc.tuple(place, lat, lat).map(([[x, y], dx, dy]): Geometry => {
-      const end = Math.max(-180, Math.min(180, x + dx));
+    fc.tuple(place, lat, lat, lat, lat).map(([[x, y], ...[dx, dy, dx2, dy2]]): Geometry => {
+      const along = (degrees: number) => Math.max(-180, Math.min(180, x + degrees));
+      // Bent, so that a line can be far from places within its box.
       return {
         type: 'LineString',
         coordinates: [
           [x, y],
-          [end, y + dy],
+          [along(dx), y + dy],
+          [along(dx2), y + dy2],
         ],
       };
     }),
@@ -89,7 +91,7 @@ test('a search over kept tiles finds what a walk over all features finds, in the
             const [start] = shape.type === 'LineString' ? shape.coordinates : [(shape as Point).coordinates];
             const toStart = distanceMeters(location, { lng: start![0]!, lat: start![1]! });
             if (shape.type === 'Point') return toStart <= meters;
-            // Lines are shorter than 50 km, and the plane of nearestMeters is no good for those on the far side of the world.
+            // Lines are shorter than 150 km, and the plane of nearestMeters is no good for those on the far side of the world.
             return toStart < 200_000 && nearestMeters(location, [{ geometry: shape }])! <= meters;
           });
           const found = search('sites:park', location, meters).map(({ bytes }) => JSON.parse(bytes.toString()));
@@ -103,6 +105,22 @@ test('a search over kept tiles finds what a walk over all features finds, in the
     ),
     { seed: 5, numRuns: 150 },
   );
+});
+
+test('a bent line counts by its own distance, not by that of its box', (t) => {
+  const database = openDatabase(t);
+  const here = { lat: 40.5, lng: -99.5 };
+  // West, north-west and north-east of here: nowhere nearer than 150 km. Six, as on a tile with many features.
+  const coordinates = [
+    [here.lng - 2, here.lat - 2],
+    [here.lng - 2, here.lat + 2],
+    [here.lng + 2, here.lat + 2],
+  ];
+  const records = Array.from({ length: 6 }, () => feature({ type: 'LineString', coordinates }));
+  deliver(database, { kind: 'records', feed: 'hurricane', info: info('records:hurricane'), records }, new StillClock());
+  const search = createLayerSearch(database);
+  assert.equal(search('records:hurricane', here, 100_000).length, 0);
+  assert.equal(search('records:hurricane', here, 250_000).length, 6);
 });
 
 test('areas, ratings and sites that are replaced while the service runs are answered from at once', async (t) => {

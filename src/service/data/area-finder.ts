@@ -1,4 +1,5 @@
 import type { Location } from '../../geo/coordinates.ts';
+import { isNearLandBorder } from '../../geo/land-border.ts';
 import { type Area, type AreaLevel, createAreaLevel } from './area-level.ts';
 import { metersToOutline, outlineHolds } from './area-outlines.ts';
 import { boxesAround } from './bounding-boxes.ts';
@@ -9,6 +10,8 @@ export type { Area } from './area-level.ts';
 
 /** Simplified coastlines cut piers, beaches and small islands off: a location this near to an area still belongs to it. */
 export const COAST_METERS = 5_000;
+/** At a land border 5 km would be Ciudad Juárez, Tijuana, Windsor; as the client (geo/us-coverage.ts). */
+const BORDER_METERS = 500;
 
 /**
  * Makes the function that finds a location's area: the tract that holds it; where the tracts' outlines leave a gap, the
@@ -35,7 +38,8 @@ export function createAreaFinder(
     if (tract !== null) return tract;
     const county = holding(counties, location);
     const ofCounty = ({ geoid }: Area) => county === null || geoid.startsWith(county.geoid);
-    return nearest(tracts, location, ofCounty) ?? county ?? nearest(counties, location, () => true);
+    const within = county === null && isNearLandBorder(location) ? BORDER_METERS : COAST_METERS;
+    return nearest(tracts, location, within, ofCounty) ?? county ?? nearest(counties, location, within, () => true);
   };
 }
 
@@ -48,14 +52,14 @@ function holding(level: AreaLevel, location: Location): Area | null {
 }
 
 /** The nearest of the areas that may be it, within 5 km; of those that are as near, the one with the smallest geoid. */
-function nearest(level: AreaLevel, location: Location, mayBe: (area: Area) => boolean): Area | null {
-  const places = boxesAround(location, COAST_METERS).flatMap(level.touching);
+function nearest(level: AreaLevel, location: Location, within: number, mayBe: (area: Area) => boolean): Area | null {
+  const places = boxesAround(location, within).flatMap(level.touching);
   let best: Area | null = null;
-  let least = COAST_METERS;
+  let least = within;
   for (const place of places.sort((a, b) => a - b)) {
     if (!mayBe(level.area(place))) continue;
     const meters = metersToOutline(level.outline(place), location);
-    if (meters > COAST_METERS || (best !== null && meters >= least)) continue;
+    if (meters > within || (best !== null && meters >= least)) continue;
     best = level.area(place);
     least = meters;
   }

@@ -69,10 +69,10 @@ export function createLayerSearch(
     const found: KeptFeature[] = [];
     for (const box of boxesAround(location, meters)) {
       for (const tile of tiles.touching(kept, box)) {
-        // Four distances in place of hundreds.
+        // Four distances in place of hundreds; for points only, as lines and outlines are on a tile by their boxes.
         const isWithin = tile.features.length > 4 && boxWithin(location, tile.box, meters);
         for (const feature of tile.features) {
-          if (isWithin || reaches(location, box, feature, meters)) found.push(feature);
+          if ((isWithin && feature.box === null) || reaches(location, box, feature, meters)) found.push(feature);
         }
       }
     }
