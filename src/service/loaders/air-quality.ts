@@ -1,3 +1,4 @@
+import { airQualityRecord } from '../data/record-checks.ts';
 import type { AirQualityRecord } from '../data/records.ts';
 import { columnsOf, numberIn } from './columns.ts';
 import { answeringFor, CONNECTICUT_NOTE } from './connecticut.ts';
@@ -17,6 +18,8 @@ const DAYS = {
   maxAqi: 'Max AQI',
   medianAqi: 'Median AQI',
 } as const;
+
+type Figures = Omit<AirQualityRecord, 'countyGeoid' | 'year'>;
 
 /** The year's summary of each county that has monitors, about a third of all. Of several years the newest counts. */
 export const airQuality: Loader = {
@@ -50,16 +53,23 @@ function* summariesIn(file: string, report: OpenReport, seeYear: (year: number) 
     const found = countyNamed(cells[state] ?? '', cells[county] ?? '');
     const figures = fields.map(([field, place]) => [field, numberIn(cells[place])] as const);
     const missing = [...figures, ['year', numberIn(cells[year])] as const].find(([, figure]) => figure === null);
-    const problem = 'problem' in found ? found.problem : missing && `the figure of ${missing[0]} is missing`;
-    if (problem !== undefined || 'problem' in found) {
+    const summary = { year: Number(cells[year]), ...(Object.fromEntries(figures) as Figures) };
+    const problem =
+      'problem' in found
+        ? found.problem
+        : missing
+          ? `the figure of ${missing[0]} is missing`
+          : airQualityRecord.safeParse({ countyGeoid: found.geoid, ...summary }).success
+            ? null
+            : 'figures that cannot be';
+    if (problem !== null || 'problem' in found) {
       report.reject(problem ?? '', line, cells);
       continue;
     }
-    seeYear(Number(cells[year]));
+    seeYear(summary.year);
     report.load();
     const counties = answeringFor(found.geoid);
     if (counties.length > 1) report.note(CONNECTICUT_NOTE);
-    const days = Object.fromEntries(figures) as Omit<AirQualityRecord, 'countyGeoid' | 'year'>;
-    for (const countyGeoid of counties) yield { countyGeoid, year: Number(cells[year]), ...days };
+    for (const countyGeoid of counties) yield { countyGeoid, ...summary };
   }
 }

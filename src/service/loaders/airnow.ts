@@ -114,5 +114,8 @@ function timeOf(date: string, time: string): number | null {
   const day = /^(\d{2})\/(\d{2})\/(\d{2})$/.exec(date);
   const hour = /^(\d{2}):(\d{2})$/.exec(time);
   if (day === null || hour === null) return null;
-  return Date.UTC(2000 + Number(day[3]), Number(day[1]) - 1, Number(day[2]), Number(hour[1]), Number(hour[2]));
+  const iso = `20${day[3]}-${day[1]}-${day[2]}T${hour[1]}:${hour[2]}:00.000Z`;
+  const moment = Date.parse(iso);
+  // 30 February would become 2 March.
+  return Number.isNaN(moment) || new Date(moment).toISOString() !== iso ? null : moment;
 }

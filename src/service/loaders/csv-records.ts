@@ -1,4 +1,11 @@
+import { PerilbookError } from '../../errors.ts';
 import { textBlocks } from './text-blocks.ts';
+
+/** No agency's cell has so many lines: a quote that is not closed sooner is a stray one, and what follows it would be lost
+ * in its cell, up to the file's end. */
+const MOST_LINES = 1_000;
+/** Nor is a record as long as this. */
+const MOST_CHARACTERS = 1 << 24;
 
 /** A record of a file of delimited text. */
 export interface CsvRecord {
@@ -24,15 +31,18 @@ export function* csvRecords(file: string, delimiter: ',' | '|' = ','): Generator
     while (at < text.length) {
       const record = recordAt(text, at, lineEnd, delimiter, false);
       if (record === null) break;
+      if (record.lines > MOST_LINES) throw strayQuote(file, line);
       if (record.cells.length > 1 || record.cells[0] !== '') yield { line, cells: record.cells };
       line += record.lines;
       at = record.end;
     }
     text = text.slice(at);
+    if (text.length > MOST_CHARACTERS) throw strayQuote(file, line);
   }
   if (text === '') return;
   for (let at = 0; at < text.length; ) {
     const record = recordAt(text, at, lineEnd ?? '\n', delimiter, true)!;
+    if (record.lines > MOST_LINES || (record.open === true && record.lines > 1)) throw strayQuote(file, line);
     if (record.cells.length > 1 || record.cells[0] !== '') yield { line, cells: record.cells };
     line += record.lines;
     at = record.end;
@@ -44,6 +54,17 @@ interface Found {
   /** Where the next record begins. */
   readonly end: number;
   readonly lines: number;
+  /** Whether a quote of it is never closed. */
+  readonly open?: boolean;
+}
+
+function strayQuote(file: string, line: number): PerilbookError {
+  return new PerilbookError(
+    'SERVICE_DATA',
+    `Cannot load "${file}": line ${line}: a quote is not closed`,
+    'Close it, or download the file again; the data that was there is unchanged.',
+    { file, row: line },
+  );
 }
 
 /** The record that begins at a place; null when the text ends before the record does and more text is to come. */
@@ -58,23 +79,31 @@ function recordAt(text: string, from: number, lineEnd: string, delimiter: string
   return quotedRecordAt(text, from, lineEnd, delimiter, isLast);
 }
 
-function quotedRecordAt(text: string, from: number, lineEnd: string, delimiter: string, isLast: boolean): Found | null {
+function quotedRecordAt(
+  text: string,
+  start: number,
+  lineEnd: string,
+  delimiter: string,
+  isLast: boolean,
+): Found | null {
   const cells: string[] = [];
-  let at = from;
+  let at = start;
   let lines = 1;
+  let open = false;
   for (;;) {
     let cell = '';
     if (text[at] === '"') {
-      let open = at + 1;
+      let from = at + 1;
       for (;;) {
-        const close = text.indexOf('"', open);
+        const close = text.indexOf('"', from);
         if (close < 0) {
           if (!isLast) return null;
-          cell += text.slice(open);
+          cell += text.slice(from);
+          open = true;
           at = text.length;
           break;
         }
-        cell += text.slice(open, close);
+        cell += text.slice(from, close);
         const next = text[close + 1];
         if (next === undefined && !isLast) return null;
         if (next === undefined || next === delimiter || next === '\r' || next === '\n') {
@@ -83,7 +112,7 @@ function quotedRecordAt(text: string, from: number, lineEnd: string, delimiter: 
         }
         // EPA writes quotes within quotes as they are ("CERTAIN "A" COMPOUNDS"); doubled ones are one.
         cell += '"';
-        open = next === '"' ? close + 2 : close + 1;
+        from = next === '"' ? close + 2 : close + 1;
       }
       for (let i = cell.indexOf(lineEnd); i >= 0; i = cell.indexOf(lineEnd, i + 1)) lines += 1;
     }
@@ -94,7 +123,7 @@ function quotedRecordAt(text: string, from: number, lineEnd: string, delimiter: 
     const end = isComma ? comma : newline < 0 ? text.length : newline;
     const tail = text.slice(at, end);
     cells.push(cell + (isComma || lineEnd === '\r' ? tail : tail.replace(/\r$/, '')));
-    if (!isComma) return { cells, end: newline < 0 ? text.length : newline + 1, lines };
+    if (!isComma) return { cells, end: newline < 0 ? text.length : newline + 1, lines, open };
     at = comma + 1;
   }
 }

@@ -6,6 +6,8 @@ import { type Fix, type Storm, stormLoader, stormRecord } from './storm-tracks.t
 
 /** `AL011970,               ALMA,     39,`: basin, number and season; name; how many lines follow. */
 const HEADER = /^(AL|EP|CP)(\d{2})(\d{4})$/;
+/** The header of a storm of any basin: what follows one that is not known belongs to no storm before it. */
+const ANY_HEADER = /^[A-Z]{2}\d{6}$/;
 const BASINS: Readonly<Record<string, string>> = { AL: 'North Atlantic', EP: 'Eastern Pacific', CP: 'Central Pacific' };
 
 /** The best tracks of the National Hurricane Center (HURDAT2 format, 2013 and later). */
@@ -34,6 +36,13 @@ function* stormsIn(
       fixes = [];
       seeYear(storm.season);
       report.load();
+      continue;
+    }
+    if (ANY_HEADER.test(cells[0]!.trim())) {
+      if (storm !== null && fixes.length > 0) yield stormRecord(storm, fixes);
+      storm = null;
+      fixes = [];
+      report.reject('a storm of a basin that is not known', line, cells);
       continue;
     }
     const fix = storm === null ? 'a fix before any storm' : fixOf(cells);

@@ -25,7 +25,7 @@ function* stormsIn(file: string, report: OpenReport, seeYear: (year: number) => 
   let storm = null as Storm | null;
   let fixes: Fix[] = [];
   for (const { line, cells } of records) {
-    const place = pointOf(cells[lat], cells[lng]);
+    const place = pointOf(cells[lat], within180(cells[lng]));
     const reason = isUnits(cells, columns.names)
       ? 'the row of units'
       : (cells[type] ?? '').trim().toLowerCase().startsWith('spur')
@@ -62,6 +62,13 @@ function* stormsIn(file: string, report: OpenReport, seeYear: (year: number) => 
 
 function isUnits(cells: readonly string[], names: readonly string[]): boolean {
   return cells[names.indexOf('LAT')]?.trim() === 'degrees_north';
+}
+
+/** Tracks that cross the 180th meridian go on counting: 204.3 is -155.7. */
+function within180(cell: string | undefined): string | undefined {
+  const degrees = numberIn(cell);
+  if (degrees === null || Math.abs(degrees) <= 180 || Math.abs(degrees) > 360) return cell;
+  return String(Math.round((degrees - Math.sign(degrees) * 360) * 1e6) / 1e6);
 }
 
 /** 2019-08-24 06:00:00, in UTC. */

@@ -53,16 +53,24 @@ function startLoad(name: string, files: readonly string[], options: LoaderOption
   const report = createReport();
   const delivery = loaderNamed(name).start(files, options, report);
   function* orRefuse<T>(records: Iterable<T>): Generator<T> {
-    yield* records;
-    refuseEmpty();
+    let delivered = 0;
+    for (const record of records) {
+      delivered += 1;
+      yield record;
+    }
+    refuseEmpty(delivered);
   }
   async function* orRefuseLater<T>(records: AsyncIterable<T>): AsyncGenerator<T> {
-    yield* records;
-    refuseEmpty();
+    let delivered = 0;
+    for await (const record of records) {
+      delivered += 1;
+      yield record;
+    }
+    refuseEmpty(delivered);
   }
-  function refuseEmpty(): void {
-    const { loaded, rejected } = report.read();
-    if (loaded > 0) return;
+  function refuseEmpty(delivered: number): void {
+    const { rejected } = report.read();
+    if (delivered > 0) return;
     const [first] = rejected;
     throw new PerilbookError(
       'SERVICE_DATA',

@@ -13,6 +13,12 @@ function ofProgram(acronym: string): (properties: FileFeature['properties']) => 
   };
 }
 
+/** EIA says `PrimSource` "nuclear", HIFLD `PRIM_FUEL` "NUC"; copies differ in case. A list without either is of reactors. */
+function otherThanNuclear(properties: FileFeature['properties']): string | null {
+  const name = Object.keys(properties).find((known) => /^prim_?(source|fuel)$/i.test(known));
+  return name === undefined || /^nuc/i.test(String(properties[name])) ? null : 'the plant is not nuclear';
+}
+
 /** Downloads whose rows are sites, by the loader's name. Radii: topics/search-radii.ts. */
 export const SITE_FORMS = {
   brownfield: {
@@ -80,8 +86,7 @@ export const SITE_FORMS = {
     describe: 'Nuclear plants: HIFLD or EIA power plants (those whose source is nuclear), or any list of reactors',
     source: 'US Energy Information Administration, nuclear plants',
     licence: publicDomain('US Energy Information Administration'),
-    refuse: ({ PrimSource }) =>
-      PrimSource === undefined || String(PrimSource).toLowerCase() === 'nuclear' ? null : 'the plant is not nuclear',
+    refuse: otherThanNuclear,
   },
   'transmission-lines': {
     topic: 'highVoltageLine',

@@ -71,3 +71,18 @@ test('what csv-parse reads, this reads alike', (t) => {
     { numRuns: 60, seed: 5 },
   );
 });
+
+test('a quote that is not closed is refused with its line: nothing behind it is lost in its cell', (t) => {
+  const rows = (count: number) => Array.from({ length: count }, (_, i) => `${i},x\n`).join('');
+  const refused = (content: string, row: number) =>
+    assert.throws(() => read(t, content), {
+      code: 'SERVICE_DATA',
+      message: new RegExp(`line ${row}: a quote is not closed`),
+    });
+  refused(`a,b\n1,x\n"Joe" Park,y\n${rows(5_000)}`, 3);
+  refused(`a,b\n1,x\n"Joe" Park,y\n${rows(20)}`, 3);
+  refused(`a,b\n"Joe" Park,y\n${rows(5_000)}"closed",z\n${rows(10)}`, 2);
+  refused(`a,b\n"${'x'.repeat(17 * 1024 * 1024)}\n`, 2);
+  // A cell of many lines, as agencies' notes are.
+  assert.equal(read(t, `a,b\n"${'line\n'.repeat(900)}",y\n`).length, 2);
+});

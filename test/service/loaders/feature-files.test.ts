@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { zipSync } from 'fflate';
 import { featuresIn } from '../../../src/service/loaders/feature-files.ts';
@@ -79,6 +80,62 @@ test('a shapefile is read beside its table and out of a zip alike; a projected o
   await assert.rejects(load('parks', fileOf(t, 'lone.shp', 'x')), /side by side/);
   await assert.rejects(load('parks', fileOf(t, 'plants.xlsx', 'x')), /form is not known/);
   assert.equal(featuresOf(database, 'sites_park').length, 2);
+});
+
+test('a shapefile that was cut, or damaged in its zip, is refused and replaces nothing', async (t) => {
+  const points = Array.from({ length: 10 }, (_, i) => ({ lng: -78 - i / 10, lat: 38, name: `park ${i}` }));
+  const { shp, dbf } = shapefileOf(points, '');
+  const { database, load } = loading(t);
+  const zipped = (parts: Record<string, Uint8Array>) =>
+    fileOf(t, 'parks.zip', Buffer.from(zipSync(parts, { level: 0 })));
+  await load('parks', zipped({ 'a.shp': shp, 'a.dbf': dbf }));
+  const cut: readonly (readonly [string, Buffer, Buffer])[] = [
+    ['table', shp, dbf.subarray(0, 200)],
+    ['table’s header', shp, dbf.subarray(0, 20)],
+    ['shapes, at the edge of one', shp.subarray(0, 100 + 5 * 28), dbf],
+    ['shapes, within one', shp.subarray(0, 100 + 5 * 28 + 9), dbf],
+    ['header of the shapes', shp.subarray(0, 50), dbf],
+    ['all', Buffer.alloc(0), Buffer.alloc(0)],
+  ];
+  for (const [what, shapes, table] of cut) {
+    const refused = { code: 'SERVICE_DATA', message: /it ends before its features do/ };
+    await assert.rejects(load('parks', zipped({ 'a.shp': shapes, 'a.dbf': table })), refused, what);
+    const beside = fileOf(t, 'cut.shp', shapes);
+    writeFileSync(beside.replace(/shp$/, 'dbf'), table);
+    await assert.rejects(load('parks', beside), refused, what);
+  }
+  const damaged = readFileSync(zipped({ 'a.shp': shp, 'a.dbf': dbf }));
+  damaged[damaged.indexOf('park 3')] = 0x58;
+  await assert.rejects(load('parks', fileOf(t, 'damaged.zip', damaged)), /a\.dbf in it is damaged/);
+  assert.equal(featuresOf(database, 'sites_park').length, 10);
+});
+
+test('the table of a shapefile is read in the encoding that its .cpg names, in all the ways that it is named', async (t) => {
+  const { shp, dbf } = shapefileOf([{ lng: -122, lat: 37, name: 'Pe?a' }], '');
+  const nameIn = async (cpg: string, letter: readonly number[]) => {
+    const at = dbf.indexOf('Pe') + 2;
+    const table = Buffer.concat([dbf.subarray(0, at), Buffer.from(letter), Buffer.from('a'), dbf.subarray(at + 2)]);
+    const parts = { 'a.shp': shp, 'a.dbf': table.subarray(0, dbf.length), 'a.cpg': Buffer.from(cpg) };
+    const [first] = await read(fileOf(t, 'a.zip', Buffer.from(zipSync(parts))));
+    return (first as { properties: { NAME: string } }).properties.NAME;
+  };
+  for (const cpg of [
+    '',
+    '1252',
+    'ANSI 1252',
+    'CP1252',
+    'windows-1252',
+    'ISO 8859-1',
+    'ISO-8859-1',
+    '88591',
+    'latin1',
+  ]) {
+    assert.equal(await nameIn(cpg, [0xf1]), 'Peña', cpg);
+  }
+  for (const cpg of ['UTF-8', 'utf8', '65001', '\ufeffUTF-8\r\n']) {
+    assert.equal(await nameIn(cpg, [0xc3, 0xb1]), 'Peña', cpg);
+  }
+  await assert.rejects(nameIn('OEM 437', [0xa4]), { code: 'SERVICE_DATA', message: /encoding .*OEM 437/ });
 });
 
 test('a CSV of points: columns found or named, properties as given, every unusable row told', async (t) => {

@@ -54,13 +54,15 @@ test('annual AQI: by names; Connecticut also for its planning regions; the newes
 "Connecticut","New Haven",2023,366,260,94,11,1,0,0,156,62,41
 "Country Of Mexico","BAJA CALIFORNIA NORTE",2023,1,1,0,0,0,0,0,1,1,1
 "Ohio","Adams",2023,,1,0,0,0,0,0,1,1,1
+"Ohio","Allen",2023,367,1,0,0,0,0,0,1,1,1
 `;
   const newer = `${AQI_HEADER}\n"Alaska","Anchorage ",2024,366,300,66,0,0,0,0,90,55,30\n`;
   const result = await load('air-quality', [fileOf(t, '2024.csv', newer), fileOf(t, '2023.csv', csv)]);
-  assert.deepEqual([result.rows, result.loaded, result.records, result.vintage], [5, 3, 5, '2023-2024']);
+  assert.deepEqual([result.rows, result.loaded, result.records, result.vintage], [6, 3, 5, '2023-2024']);
   assert.deepEqual(rejects(result), [
     ['"Country Of Mexico" is not a state of the US', 1, 4],
     ['the figure of daysWithAqi is missing', 1, 5],
+    ['figures that cannot be', 1, 6],
   ]);
   assert.match(result.notes.join(), /Connecticut/);
   const rows = database.prepare<[], { county: string; year: number }>('SELECT county, year FROM air_quality').all();
@@ -97,6 +99,8 @@ const HOURLY = [
   '11/20/25|17:00|999999999|Lost|-6|PM10|UG/M3|3|X',
   '11/20/25|17:00|010030010|Fairhope|-6|PM10|PPB|3|X',
   '11/20/25|17:00|010030010|Fairhope|-6|PM10|UG/M3|-999|X',
+  '02/30/25|17:00|010030010|Fairhope|-6|PM10|UG/M3|9|X',
+  '99/99/26|99:00|010030010|Fairhope|-6|PM10|UG/M3|9|X',
 ].join('\n');
 
 test('AirNow: readings where their monitors stand, ozone in micrograms', async (t) => {
@@ -108,7 +112,7 @@ test('AirNow: readings where their monitors stand, ozone in micrograms', async (
   for (const sites of [old, v2]) {
     const { database, load } = loading(t);
     const result = await load('airnow', hourly, { sites: fileOf(t, 'sites.dat', sites) });
-    assert.deepEqual([result.rows, result.loaded, result.vintage], [7, 3, '2025-11-20 17:00 UTC']);
+    assert.deepEqual([result.rows, result.loaded, result.vintage], [9, 3, '2025-11-20 17:00 UTC']);
     assert.deepEqual(
       rejects(result).map(([reason]) => reason),
       [
@@ -116,6 +120,7 @@ test('AirNow: readings where their monitors stand, ozone in micrograms', async (
         'the file of the sites does not say where the monitor stands',
         'PM10 is not in UG/M3',
         'the value is missing',
+        'the time is not written MM/DD/YY, HH:MM',
       ],
     );
     const rows = database

@@ -93,6 +93,14 @@ test('of a list of power plants only the nuclear ones are reactors', async (t) =
   const csv = 'Plant_Name,PrimSource,Latitude,Longitude\nA,nuclear,34,-87\nB,coal,35,-87\n';
   const result = await load('nuclear-reactors', fileOf(t, 'plants.csv', csv));
   assert.deepEqual([result.records, rejects(result)], [1, [['the plant is not nuclear', 1, 3]]]);
+  for (const [column, nuclear, other] of [
+    ['PRIM_FUEL', 'NUC', 'SUN'],
+    ['primsource', 'Nuclear', 'Coal'],
+  ]) {
+    const hifld = `NAME,${column},LATITUDE,LONGITUDE\nA,${nuclear},34,-87\nB,${other},35,-87\nC,${other},35,-86\n`;
+    const found = await load('nuclear-reactors', fileOf(t, 'hifld.csv', hifld));
+    assert.deepEqual([found.records, rejects(found)], [1, [['the plant is not nuclear', 2, 3]]]);
+  }
   const reactors = 'Docket Number,Name,Latitude,Longitude\n05000259,Browns Ferry 1,34.7,-87.1\n';
   assert.equal((await load('nuclear-reactors', fileOf(t, 'r.csv', reactors))).records, 1);
 });

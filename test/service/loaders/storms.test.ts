@@ -130,6 +130,40 @@ test('HURDAT2: a storm is one track with its worst; unknown values are none', as
   assert.deepEqual([lone.geometry.type, lone.properties.max_wind_kt, lone.properties.category], ['Point', null, null]);
 });
 
+test('HURDAT2: what follows the header of another basin belongs to no storm; a file of no fixes replaces nothing', async (t) => {
+  const { database, load } = loading(t);
+  const fix = (lat: string, lng: string) => `20140628, 1800,  , HU, ${lat}, ${lng},  85,  973,${'    0,'.repeat(12)}`;
+  const atlantic = ['AL012014,             ARTHUR,      1,', fix('32.0N', ' 78.2W')];
+  const indian = ['IO012014,            NANAUK,      1,', fix('16.0N', ' 65.0E')];
+  const result = await load('hurdat2', fileOf(t, 'hurdat2.txt', [...atlantic, ...indian].join('\n')));
+  assert.deepEqual(rejects(result), [
+    ['a storm of a basin that is not known', 1, 3],
+    ['a fix before any storm', 1, 4],
+  ]);
+  const [arthur] = featuresOf(database, 'records_hurricane');
+  assert.deepEqual([result.records, arthur.geometry], [1, { type: 'Point', coordinates: [-78.2, 32] }]);
+  const none = fileOf(t, 'none.txt', [atlantic[0], fix('32.0', ' 78.2W')].join('\n'));
+  await assert.rejects(load('hurdat2', none), { code: 'SERVICE_DATA' });
+  assert.equal(featuresOf(database, 'records_hurricane').length, 1);
+});
+
+test('IBTrACS: a track that crosses the 180th meridian counts on, and is cut there', async (t) => {
+  const { database, load } = loading(t);
+  const text = `SID,SEASON,NUMBER,BASIN,NAME,ISO_TIME,LAT,LON,WMO_WIND,WMO_PRES,TRACK_TYPE,USA_WIND
+2018200N10200,2018,1,EP,HECTOR,2018-08-10 06:00:00,20,204.3,90,960,main,
+2018200N10200,2018,1,EP,HECTOR,2018-08-13 06:00:00,28,181,50,990,main,
+2018200N10200,2018,1,EP,HECTOR,2018-08-14 06:00:00,29,179,50,990,main,
+`;
+  const result = await load('ibtracs', fileOf(t, 'ibtracs.csv', text));
+  assert.deepEqual(rejects(result), []);
+  const [hector] = featuresOf(database, 'records_hurricane');
+  assert.equal(hector.geometry.type, 'MultiLineString');
+  assert.deepEqual(hector.geometry.coordinates[0].slice(0, 2), [
+    [-155.7, 20],
+    [-179, 28],
+  ]);
+});
+
 test('IBTrACS: the row of units, spurs, blanks of one space, the basin NA', async (t) => {
   const { database, load } = loading(t);
   const text = `SID,SEASON,NUMBER,BASIN,NAME,ISO_TIME,LAT,LON,WMO_WIND,WMO_PRES,TRACK_TYPE,USA_WIND
