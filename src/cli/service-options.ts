@@ -6,6 +6,7 @@ export const SERVICE_OPTIONS = {
   lng: { type: 'string', describe: 'load: column of the longitude; check: longitude', requiresArg: true },
   sites: { type: 'string', describe: "load airnow: file of the monitors' places", requiresArg: true },
   source: { type: 'string', describe: 'load: where the file is from', requiresArg: true },
+  states: { type: 'string', describe: 'load: the states that the file is of, e.g. CA,NV', requiresArg: true },
   vintage: { type: 'string', describe: 'load: what time the file is of', requiresArg: true },
   licence: {
     type: 'string',

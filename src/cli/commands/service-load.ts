@@ -48,6 +48,10 @@ export async function loadAction(world: World, database: ServiceDatabase, flags:
 function optionsOf(world: World, flags: Flags): LoaderOptions {
   const text = (name: string) => flags[name] as string | undefined;
   const sites = text('sites');
+  const states = text('states')
+    ?.toUpperCase()
+    .split(',')
+    .map((state) => state.trim());
   const given = {
     lat: text('lat'),
     lng: text('lng'),
@@ -55,6 +59,7 @@ function optionsOf(world: World, flags: Flags): LoaderOptions {
     source: text('source'),
     vintage: text('vintage'),
     licence: text('licence'),
+    states,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
@@ -97,12 +102,12 @@ export function dataAction(world: World, database: ServiceDatabase, flags: Flags
     sayJson(world, description);
     return EXIT.complete;
   }
-  const rows = description.datasets.map(({ name, level, rows: count, source, vintage, loadedAt, sample }) => [
+  const rows = description.datasets.map(({ name, level, rows: count, source, vintage, loadedAt, sample, states }) => [
     level === '' ? name : `${name} (${level})`,
     grouped(count),
     vintage,
     dateTime(loadedAt),
-    source + (sample ? ' (sample data)' : ''),
+    source + (states === undefined ? '' : `, of ${states.join(', ')}`) + (sample ? ' (sample data)' : ''),
   ]);
   const lines = table(['data set', 'rows', 'vintage', 'loaded', 'source'], rows, '');
   const licences = [...new Set(description.datasets.map(({ licence }) => licence).filter(Boolean))];

@@ -32,6 +32,7 @@ interface Row {
   readonly sample: 0 | 1;
   readonly rows: number;
   readonly loaded_at: number;
+  readonly states: string;
 }
 
 /** Lists the loaded data sets, by name, and what follows from them. */
@@ -40,7 +41,12 @@ export function describeData(database: ServiceDatabase): DataDescription {
   const loaded = new Set(rows.map(({ name }) => name));
   const needs = TOPIC_SLUGS.map((topic) => ({ topic, missing: needsOf(topic).filter((name) => !loaded.has(name)) }));
   return {
-    datasets: rows.map(({ sample, loaded_at, ...row }) => ({ ...row, sample: sample === 1, loadedAt: loaded_at })),
+    datasets: rows.map(({ sample, loaded_at, states, ...row }) => ({
+      ...row,
+      sample: sample === 1,
+      loadedAt: loaded_at,
+      ...(states === '' ? {} : { states: states.split(',') }),
+    })),
     topics: needs.filter(({ missing }) => missing.length === 0).map(({ topic }) => topic),
     unavailable: needs.filter(({ missing }) => missing.length > 0),
     sample: rows.some(({ sample }) => sample === 1),

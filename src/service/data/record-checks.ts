@@ -77,4 +77,5 @@ export const datasetInfo = z.object({
   vintage: z.string(),
   licence: z.string(),
   sample: z.boolean(),
+  states: z.array(z.string().regex(/^[A-Z]{2}$/)).optional(),
 }) as unknown as z.ZodType<DatasetInfo>;

@@ -35,6 +35,8 @@ export interface DatasetInfo {
   /** The sentence that the publisher's licence asks for, or ''. */
   readonly licence: string;
   readonly sample: boolean;
+  /** The states that it is of, as two letters; left out where it is of the whole US. Elsewhere its topics are unavailable. */
+  readonly states?: readonly string[];
 }
 
 export interface AreaRecord {

@@ -115,16 +115,16 @@ export function stageLoad(database: ServiceDatabase, dataset: DatasetName, parts
         for (const { name } of tables) {
           database.exec(`DROP TABLE IF EXISTS ${name}; ALTER TABLE ${nextOf(name)} RENAME TO ${name}`);
         }
-        const describe = database.prepare('INSERT OR REPLACE INTO datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+        const describe = database.prepare('INSERT OR REPLACE INTO datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
         const forget = database.prepare('DELETE FROM datasets WHERE name = ? AND level = ?');
         const release = database.prepare('DELETE FROM loads WHERE dataset = ? AND level = ?');
-        const { source, vintage, licence, sample } = info;
+        const { source, vintage, licence, sample, states = [] } = info;
         for (const [index, { level }] of parts.entries()) {
           forget.run(dataset, level);
           release.run(dataset, level);
           // A level that a delivery of several has no record of is not loaded; an empty delivery is, with no rows.
           if (counts[index] === 0 && (records > 0 || index > 0)) continue;
-          describe.run(dataset, level, source, vintage, licence, sample ? 1 : 0, counts[index], now);
+          describe.run(dataset, level, source, vintage, licence, sample ? 1 : 0, counts[index], now, states.join());
         }
       });
       replace.immediate();

@@ -58,6 +58,9 @@ const POSTAL_CODES: Readonly<Record<string, string>> = {
   '78': 'VI',
 };
 
+/** The two letters of all states, the district and the territories. */
+export const STATES: ReadonlySet<string> = new Set(Object.values(POSTAL_CODES));
+
 /** The state of a county's census code, as two letters. */
 export function stateOf(countyGeoid: string): string {
   return POSTAL_CODES[countyGeoid.slice(0, 2)] ?? '';

@@ -3,6 +3,7 @@ import { PerilbookError } from '../../errors.ts';
 import type { ServiceDatabase } from '../data/database.ts';
 import { datasetOf, deliver, deliverStream } from '../data/deliver.ts';
 import type { DatasetName, Delivery, Level, StreamedDelivery } from '../data/records.ts';
+import { STATES } from '../data/states.ts';
 import { createReport, type LoadReport } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
@@ -51,6 +52,12 @@ export function loadFilesAtOnce(
 
 function startLoad(name: string, files: readonly string[], options: LoaderOptions) {
   const report = createReport();
+  if (options.states !== undefined) {
+    checkStates(name, options.states);
+    report.note(`Outside of ${options.states.join(', ')} it is taken for not loaded.`);
+  } else if (name === 'wells') {
+    report.note('It counts as of the whole US. Where the file is of some states only, say so: --states CA,NV.');
+  }
   const delivery = loaderNamed(name).start(files, options, report);
   function* orRefuse<T>(records: Iterable<T>): Generator<T> {
     let delivered = 0;
@@ -90,4 +97,13 @@ function startLoad(name: string, files: readonly string[], options: LoaderOption
       ...report.read(),
     }),
   };
+}
+
+/** Areas tell what lies in the US: they are of all that they hold. */
+function checkStates(name: string, states: readonly string[]): void {
+  const unknown = states.find((state) => !STATES.has(state));
+  if (unknown === undefined && states.length > 0 && !['areas', 'counties'].includes(name)) return;
+  const problem =
+    unknown === undefined ? `The loader ${name} takes no --states` : `"${unknown}" is not a state by its two letters`;
+  throw new PerilbookError('USAGE', problem, 'Say, for example: perilbook service load wells FILE --states CA,NV');
 }

@@ -17,6 +17,8 @@ export interface LoaderOptions {
   readonly vintage?: string;
   readonly licence?: string;
   readonly sample?: boolean;
+  /** The states that the files are of, as two letters; left out for the whole US. */
+  readonly states?: readonly string[];
   /** Replace tracts and counties together, and not only the level that the files are of. */
   readonly allLevels?: boolean;
 }
@@ -62,6 +64,7 @@ export function describeLoad(
     },
     licence: options.licence ?? licence,
     sample: options.sample ?? false,
+    ...(options.states === undefined ? {} : { states: options.states }),
   };
 }
 

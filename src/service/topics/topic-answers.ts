@@ -13,6 +13,7 @@ import type { ServiceDatabase } from '../data/database.ts';
 import { createFeatureTiles } from '../data/feature-tiles.ts';
 import { createLayerSearch } from '../data/layers.ts';
 import type { DatasetName } from '../data/records.ts';
+import { stateOf } from '../data/states.ts';
 import { needsOf } from '../data/topic-needs.ts';
 import { createMeasurementAnswers } from './measurement-topics.ts';
 import { createNaturalAnswers } from './natural-topics.ts';
@@ -35,12 +36,12 @@ export function createTopicAnswers(
   failures: Failures | undefined,
   versionOf: DataVersion,
 ): (topics: readonly TopicSlug[], location: Location, area: Area) => Answers {
-  const loadedNames = database.prepare<[], DatasetName>('SELECT name FROM datasets').pluck();
+  const loaded = database.prepare<[], Loaded>('SELECT name, states FROM datasets');
   const search = createLayerSearch(database, createFeatureTiles(), versionOf);
   const natural = createNaturalAnswers(database, search, radii, versionOf);
   const measurement = createMeasurementAnswers(database);
 
-  let answerable: ReadonlySet<TopicSlug> = new Set();
+  let answerable: Answerable = new Map();
   let version = -1;
 
   function proximity(topic: ProximitySlug, location: Location): ResultText {
@@ -50,7 +51,8 @@ export function createTopicAnswers(
 
   function answer(topic: TopicSlug, location: Location, area: Area): ResultText | null {
     if (failures?.(topic, location)) return null;
-    if (!answerable.has(topic)) return null;
+    const limits = answerable.get(topic);
+    if (limits === undefined || limits.some((states) => !states.has(stateOf(area.county)))) return null;
     switch (topicOf(topic).category) {
       case 'natural':
         return natural(topic as NaturalSlug, location, area);
@@ -64,13 +66,32 @@ export function createTopicAnswers(
   return (topics, location, area) => {
     // To read thirty names takes longer than to answer a rating.
     const current = versionOf();
-    if (current !== version) answerable = answerableWith(new Set(loadedNames.all()));
+    if (current !== version) answerable = answerableWith(loaded.all());
     version = current;
     return new Map(topics.map((topic) => [topic, answer(topic, location, area)]));
   };
 }
 
-/** The topics whose data sets are all loaded. */
-function answerableWith(loaded: ReadonlySet<DatasetName>): ReadonlySet<TopicSlug> {
-  return new Set(TOPIC_SLUGS.filter((topic) => needsOf(topic).every((dataset) => loaded.has(dataset))));
+interface Loaded {
+  readonly name: DatasetName;
+  readonly states: string;
+}
+
+/** The topics that can be answered, each with the sets of states that it is limited to; none where it is not. */
+type Answerable = ReadonlyMap<TopicSlug, readonly ReadonlySet<string>[]>;
+
+/** The topics whose data sets are all loaded. Of a data set with levels each may be of states of its own. */
+function answerableWith(loaded: readonly Loaded[]): Answerable {
+  const statesOf = new Map<DatasetName, string[]>();
+  for (const { name, states } of loaded) statesOf.set(name, [...(statesOf.get(name) ?? []), states]);
+  const limitsOf = (name: DatasetName) => {
+    const levels = statesOf.get(name)!;
+    return levels.includes('') ? [] : [new Set(levels.flatMap((states) => states.split(',')))];
+  };
+  return new Map(
+    TOPIC_SLUGS.filter((topic) => needsOf(topic).every((name) => statesOf.has(name))).map((topic) => [
+      topic,
+      needsOf(topic).flatMap(limitsOf),
+    ]),
+  );
 }
