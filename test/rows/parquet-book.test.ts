@@ -6,7 +6,11 @@ import { gzipSync } from 'node:zlib';
 import type { Field } from '../../src/contract/answer.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openBook } from '../../src/rows/open-book.ts';
+import { i64, list, setField, struct, structAt, structsAt } from '../../src/rows/parquet/fields.ts';
+import { readThrift, THRIFT, type ThriftStruct } from '../../src/rows/parquet/thrift.ts';
+import { writeThrift } from '../../src/rows/parquet/thrift-write.ts';
 import { findPerilbookColumns } from '../../src/rows/perilbook-columns.ts';
+import { NO_KEY, type Row } from '../../src/rows/port.ts';
 import { allRows, fillWith, temporaryFolder } from './book-fixture.ts';
 import { askedDuckdb, quoted } from './duckdb-child.ts';
 import { ALL_TYPES, alternating, hazardNames, madeParquet } from './parquet-fixture.ts';
@@ -238,4 +242,52 @@ test('calls to NYC 311 are the same in Parquet as in CSV', { skip }, async () =>
   }
   assert.equal(texts[0]!.length, 5);
   assert.deepEqual(texts[0], texts[1]);
+});
+
+/** The file with a row group of no rows behind each of its own, as writers leave them that are handed an empty batch. */
+function withEmptyGroups(bytes: Buffer): Buffer {
+  const length = bytes.readUInt32LE(bytes.length - 8);
+  const bodyEnd = bytes.length - 8 - length;
+  const { struct: footer } = readThrift(bytes.subarray(bodyEnd, -8));
+  const groups = structsAt(footer, 4)!.flatMap((group) => {
+    const empty: ThriftStruct = { fields: group.fields.map((field) => ({ ...field })) };
+    for (const id of [2, 3]) setField(empty, i64(id, 0));
+    const chunks = structsAt(group, 1)!.map((chunk): ThriftStruct => {
+      const meta: ThriftStruct = { fields: structAt(chunk, 3)!.fields.filter(({ id }) => id <= 9) };
+      meta.fields = meta.fields.map((field) => ({ ...field }));
+      for (const id of [5, 6, 7]) setField(meta, i64(id, 0));
+      return { fields: [...chunk.fields.filter(({ id }) => id === 2), struct(3, ...meta.fields)] };
+    });
+    setField(empty, list(1, THRIFT.STRUCT, chunks));
+    return [group, empty];
+  });
+  setField(footer, list(4, THRIFT.STRUCT, groups));
+  const edited = writeThrift(footer);
+  const end = Buffer.from('....PAR1');
+  end.writeUInt32LE(edited.length);
+  return Buffer.concat([bytes.subarray(0, bodyEnd), edited, end]);
+}
+
+test('a row group without rows gets none', async () => {
+  const [file, output] = [join(folder, 'gaps.parquet'), join(folder, 'gaps.out.parquet')];
+  await madeParquet('select i as id from range(0, 5000) t(i)', file, 'row_group_size 2048');
+  writeFileSync(file, withEmptyGroups(readFileSync(file)));
+  for (const keyed of [false, true]) {
+    const book = await openBook(file);
+    let before = 0;
+    const fillKeyed = async (count: number) => {
+      const first = before + 1;
+      before += count;
+      const keys = new Int32Array(count).fill(NO_KEY);
+      return { keys, fields: (index: number): Field[] => ['ok', null, null, null, first + index] };
+    };
+    const fill = async (rows: readonly Row[]) => rows.map(({ number }): Field[] => ['ok', null, null, null, number]);
+    const how = keyed ? { fill, fillKeyed } : { fill };
+    assert.equal((await book.write({ output, columns: [0], dropFrom: null, added: ALL_TYPES, ...how })).rows, 5000);
+    const { rows } = await askedDuckdb(
+      `select count(*), count(*) filter (hail_reports = id + 1), count(hail_reports) from read_parquet(${quoted(output)})`,
+    );
+    assert.deepEqual(rows, [['5000', '5000', '5000']]);
+    assert.equal((await allRows(await openBook(output), [1])).length, 5000);
+  }
 });

@@ -148,6 +148,8 @@ export function gatherFields(added: readonly AddedColumn[], mostRows: number): F
       }
     },
     take() {
+      // A row group without rows: what is here still is of the one before.
+      if (isTaken) rows = 0;
       isTaken = true;
       return { entryOf: entryOf.subarray(0, rows), rows, entries, isPlain: older === 0 && entries === rows, columns };
     },
