@@ -129,7 +129,9 @@ function pairsOf(
   for (const [lat, latName] of plain.entries()) {
     if (!isLat(latName)) continue;
     const fitting = [...plain.keys()].filter((i) => i !== lat && isLng(latName, plain[i]!));
-    const lng = fitting.find((i) => pairs.every((pair) => pair.lng !== i)) ?? fitting[0];
+    const unused = fitting.filter((i) => pairs.every((pair) => pair.lng !== i));
+    // `latitude` goes with `longitude`, wherever a column `long` stands.
+    const lng = unused.find((i) => isPartner(latName, plain[i]!)) ?? unused[0] ?? fitting[0];
     if (lng !== undefined) pairs.push({ lat, lng });
   }
   return pairs;

@@ -1,14 +1,19 @@
-/** The column that Perilbook's own ones begin with; a prefix may stand before it. */
-const FIRST_COLUMN = 'hazard_status';
+/** The columns that Perilbook's own ones begin with, always all of them; a prefix may stand before each. */
+const [FIRST_COLUMN, ...NEXT_COLUMNS] = ['hazard_status', 'hazard_note', 'hazard_as_of'] as const;
 
 /**
  * The index from which on all columns were written by Perilbook, or null when there is none. `known` holds every name that
- * Perilbook can write, with the prefix of the job. A stranger behind `hazard_status` makes it null: dropping it would lose
- * a column of the user's.
+ * Perilbook can write, with the prefix of the job. A stranger behind `hazard_status` makes it null, and so does a
+ * `hazard_status` that stands without its next columns: dropping it would lose a column of the user's.
  */
 export function findPerilbookColumns(names: readonly string[], known: ReadonlySet<string>): number | null {
   let from = names.length;
   while (from > 0 && known.has(names[from - 1]!)) from--;
-  const first = names.findIndex((name, i) => i >= from && name.endsWith(FIRST_COLUMN));
+  const first = names.findIndex((name, i) => i >= from && name.endsWith(FIRST_COLUMN) && isOurs(names, i));
   return first < 0 ? null : first;
+}
+
+function isOurs(names: readonly string[], at: number): boolean {
+  const prefix = names[at]!.slice(0, -FIRST_COLUMN.length);
+  return NEXT_COLUMNS.every((next, i) => names[at + 1 + i] === prefix + next);
 }

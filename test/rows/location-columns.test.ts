@@ -109,20 +109,41 @@ test('a file without a header is told so', () => {
 });
 
 test('the columns of an earlier run are found, and only when nothing of the user follows', () => {
-  const known = new Set(['hazard_status', 'hazard_note', 'hail_score']);
+  const known = new Set(['hazard_status', 'hazard_note', 'hazard_as_of', 'hail_score']);
+  const ours = 'hazard_status,hazard_note,hazard_as_of';
   const cases: readonly (readonly [names: string, from: number | null])[] = [
     ['lat,lng', null],
-    ['lat,lng,hazard_status', 2],
-    ['lat,lng,hazard_status,hazard_note,hail_score', 2],
-    ['lat,lng,hazard_status,mine', null],
-    ['lat,lng,hazard_status,mine,hazard_status,hail_score', 4],
+    [`lat,lng,${ours}`, 2],
+    [`lat,lng,${ours},hail_score`, 2],
+    [`lat,lng,${ours},mine`, null],
+    [`lat,lng,hazard_status,mine,${ours},hail_score`, 4],
     ['lat,lng,hail_score', null],
-    ['lat,hail_score,hazard_status', 2],
+    [`lat,hail_score,${ours}`, 2],
+    // The user's own column of that name, not what Perilbook wrote.
+    ['lat,lng,hazard_status', null],
+    ['lat,lng,hazard_status,hail_score', null],
+    [`lat,hazard_status,${ours}`, 2],
     ['', null],
   ];
   for (const [names, from] of cases) assert.equal(findPerilbookColumns(names.split(','), known), from, names);
   assert.equal(
-    findPerilbookColumns(['lat', 'p_hazard_status', 'p_hail_score'], new Set(['p_hazard_status', 'p_hail_score'])),
+    findPerilbookColumns(
+      ['lat', ...ours.split(',').map((name) => `p_${name}`)],
+      new Set([...known].map((name) => `p_${name}`)),
+    ),
     1,
   );
+});
+
+test('latitude goes with longitude, lat with its own kind, in whatever order they stand', () => {
+  const cases: readonly (readonly [names: string, lat: number, lng: number])[] = [
+    ['long,latitude,longitude', 1, 2],
+    ['latitude,lat,lng,longitude', 0, 3],
+    ['lng,lat,latitude,longitude', 1, 0],
+    ['lat,longitude', 0, 1],
+  ];
+  for (const [names, lat, lng] of cases) {
+    const found = findLocationColumns(names.split(','));
+    assert.deepEqual([found.lat, found.lng], [lat, lng], names);
+  }
 });
