@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Field } from '../contract/answer.ts';
 import { suffixWriter } from './csv/suffix.ts';
+import { distinctNames } from './distinct-names.ts';
 import { gatherBytes } from './files/gather-bytes.ts';
 import type { InputFile } from './files/input-file.ts';
 import { openMatchingOutput } from './files/matching-output.ts';
@@ -24,7 +25,7 @@ export function mixedBook(book: Book | PartedBook, input: InputFile, stdout?: Wr
       // The delimiter of a CSV file is kept, whatever the output is called.
       const isOwn = format === null || format === book.format || (format === 'tsv' && book.format === 'csv');
       if (isOwn) return await book.write(request);
-      const table = textTable(book, request);
+      const table = await textTable(book, request);
       if (format === 'parquet') return await writeNewParquet(table, request, input.identity, stdout);
       return await writeText(table, request, input, format, stdout);
     },
@@ -40,8 +41,10 @@ async function writeText(
   format: TextFormat,
   stdout?: Writable,
 ): Promise<WriteResult> {
-  const names = [...table.names, ...request.added.map(({ name }) => name)];
-  const output = await openMatchingOutput(request.output, input, stdout, request.signal, format === 'ndjson');
+  const own = format === 'ndjson' ? distinctNames(table.names, request.added) : table.names;
+  const names = [...own, ...request.added.map(({ name }) => name)];
+  // UTF-16 is kept where the bytes are: a table made of JSON would have it without its mark.
+  const output = await openMatchingOutput(request.output, input, stdout, request.signal, true);
   const rows = await writeWhole(output, request.signal, async () => {
     const gathered = gatherBytes((bytes) => output.write(bytes));
     const add = lineWriter(format, names, table.names.length);

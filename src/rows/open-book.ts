@@ -35,8 +35,9 @@ export async function openBook(file: string, options: OpenOptions = {}, streams?
 }
 
 async function textBook(input: InputFile, options: OpenOptions, stdout?: Writable): Promise<Book> {
-  if (isGeojson(input.head)) return await geojsonBook(input, stdout);
+  // A value in a line may be a FeatureCollection; a file that is one has no line that is another object.
   if (isNdjson(input)) return ndjsonBook(input, stdout);
+  if (isGeojson(input.head)) return await geojsonBook(input, stdout);
   refuseOtherFormats(input.name, input.head);
   return csvBook(input, options, stdout);
 }

@@ -69,4 +69,7 @@ export interface WriteResult {
 /** A book that can also say which of its columns stand for themselves: the others are parts of these. */
 export interface PartedBook extends Book {
   readonly wholeColumns: readonly number[];
+  /** The book with the columns of its whole file, where opening has looked at the beginning only: the same columns, and
+   * behind them those that come late. */
+  readonly entire?: () => Promise<PartedBook>;
 }

@@ -10,11 +10,13 @@ export interface TextTable {
 }
 
 /** Reads a book as texts, for a format that is not its own. */
-export function textTable(book: Book | PartedBook, request: WriteRequest): TextTable {
-  const { dropFrom } = request;
+export async function textTable(opened: Book | PartedBook, request: WriteRequest): Promise<TextTable> {
+  const book = await entireBook(opened);
   const columns = request.fillKeyed ? [] : request.columns;
   const whole = 'wholeColumns' in book ? book.wholeColumns : [...book.columns.keys()];
-  const kept = whole.filter((index) => index < (dropFrom ?? book.columns.length));
+  const known = opened.columns.length;
+  const dropFrom = request.dropFrom ?? known;
+  const kept = whole.filter((index) => index < dropFrom || index >= known);
   return {
     names: kept.map((index) => book.columns[index]!),
     async *batches() {
@@ -29,4 +31,8 @@ export function textTable(book: Book | PartedBook, request: WriteRequest): TextT
       }
     },
   };
+}
+
+async function entireBook(book: Book | PartedBook): Promise<Book | PartedBook> {
+  return 'entire' in book && book.entire ? await book.entire() : book;
 }

@@ -83,3 +83,22 @@ test('outlines with columns of degrees are located by these', { skip }, async ()
   const { lat, lng } = findLocationColumns(book.columns);
   assert.deepEqual([book.columns[lat], book.columns[lng]], ['INTPTLAT', 'INTPTLON']);
 });
+
+test('the id of a feature goes into a table, and stays where it is in GeoJSON', async () => {
+  const [file, output] = [join(folder, 'ids.geojson'), join(folder, 'ids.out.geojson')];
+  const point = '"geometry":{"type":"Point","coordinates":[-90.5,30.25]}';
+  const features = [`{"type":"Feature","id":"a",${point},"properties":{"id":1}}`, `{"type":"Feature",${point}}`];
+  writeFileSync(file, `{"type":"FeatureCollection","features":[${features.join(',')}]}`);
+  const book = await openBook(file);
+  await book.write({ ...request, output: join(folder, 'ids.csv') });
+  const lines = readFileSync(join(folder, 'ids.csv'), 'utf8').trimEnd().split('\n');
+  assert.deepEqual(lines, [
+    'geometry.latitude,geometry.longitude,feature.id,id,hazard_status,hazard_note,hail_score',
+    '30.25,-90.5,a,1,ok,,1.5',
+    '30.25,-90.5,,,ok,,1.5',
+  ]);
+  await book.write({ ...request, output });
+  const again = await openBook(output);
+  await again.write({ ...request, dropFrom: again.columns.indexOf('hazard_status'), output: file });
+  assert.equal(readFileSync(file, 'utf8'), readFileSync(output, 'utf8'));
+});

@@ -50,6 +50,52 @@ test('CSV to Parquet: many rows, in several row groups', async () => {
   ]);
 });
 
+test('CSV to NDJSON: columns of one name, or of none, keep what is in them', async () => {
+  writeFileSync(join(folder, 'twins.csv'), 'id,name,name,\n1,Ann,Lee,x\n');
+  await convert('twins.csv', 'twins.ndjson');
+  const row = JSON.parse(readFileSync(join(folder, 'twins.ndjson'), 'utf8'));
+  assert.deepEqual(Object.entries(row).slice(0, 4), [
+    ['id', '1'],
+    ['name', 'Ann'],
+    ['name_2', 'Lee'],
+    ['column_4', 'x'],
+  ]);
+});
+
+test('NDJSON to CSV: members that come late in a large file have a column too', async () => {
+  const lines = Array.from({ length: 20_000 }, (_, i) => `{"id":${i},"pad":"${'x'.repeat(60)}","hazard_status":"old"}`);
+  lines.push('{"id":-1,"late":"here"}', '{"id":-2,"late":null,"later":{"a":1}}');
+  writeFileSync(join(folder, 'late.ndjson'), `${lines.join('\n')}\n`);
+  for (const dropFrom of [null, 2]) {
+    const { rows } = await convert('late.ndjson', 'late.csv', { dropFrom });
+    assert.equal(rows, lines.length);
+    const written = readFileSync(join(folder, 'late.csv'), 'utf8').trimEnd().split('\n');
+    const old = dropFrom === null ? 'hazard_status,' : '';
+    assert.equal(written[0], `id,pad,${old}late,later,${hazardNames.replaceAll(', ', ',')}`);
+    assert.ok(written.at(-2)!.startsWith(`-1,,${old && ','}here,,`));
+    assert.ok(written.at(-1)!.startsWith(`-2,,${old && ','},"{""a"":1}",`));
+  }
+});
+
+test('NDJSON to CSV: numbers keep their digits', async () => {
+  const numbers = ['1234567890.123456789', '9007199254740993', '1e400', '-118.243683123456789', '1E5', '0.25'];
+  writeFileSync(join(folder, 'digits.ndjson'), numbers.map((number) => `{"id":${number}}\n`).join(''));
+  await convert('digits.ndjson', 'digits.csv');
+  const written = readFileSync(join(folder, 'digits.csv'), 'utf8').trimEnd().split('\n').slice(1);
+  assert.deepEqual(
+    written.map((line) => line.split(',')[0]),
+    numbers,
+  );
+});
+
+test('CSV to Parquet: one pasted byte of windows-1252 does not spoil the UTF-8 of the others', async () => {
+  const [utf8, pasted] = [Buffer.from('Peña\nCañon\n'), Buffer.from('id\nCaf\xe9\n', 'latin1')];
+  writeFileSync(join(folder, 'pasted.csv'), Buffer.concat([pasted, utf8]));
+  await convert('pasted.csv', 'pasted.parquet');
+  const { rows } = await askedDuckdb(`select id from read_parquet(${quoted(join(folder, 'pasted.parquet'))})`);
+  assert.deepEqual(rows, [['Café'], ['Peña'], ['Cañon']]);
+});
+
 test('Parquet to CSV: each type has its text', async () => {
   const query = `select 1 as id, 'a,"b' as name, [1, null] as list, date '2024-02-29' as day, 1.50::decimal(5, 2) as price,
     timestamptz '2024-01-01 00:00:00.5+00' as at, null as nothing, true as flag, 0.1::float as small, {'x': 1} as point,
@@ -114,6 +160,12 @@ test('UTF-16 text becomes NDJSON in UTF-8, and text in UTF-16', async () => {
   assert.match(readFileSync(join(folder, 'wide.ndjson'), 'utf8'), /^\{"id":"1","city":"Cañon",/);
   await convert('wide.csv', 'wide.out.csv');
   assert.match(readFileSync(join(folder, 'wide.out.csv'), 'utf16le'), /^\ufeffid,city,/);
+});
+
+test('JSON in UTF-16 becomes CSV in UTF-8', async () => {
+  writeFileSync(join(folder, 'wide16.ndjson'), Buffer.from('\ufeff{"id":1,"city":"Cañon"}\n', 'utf16le'));
+  await convert('wide16.ndjson', 'wide16.csv');
+  assert.match(readFileSync(join(folder, 'wide16.csv'), 'utf8'), /^id,city,.*\n1,Cañon,/);
 });
 
 test('an output whose name promises what would not stand in it is refused', () => {

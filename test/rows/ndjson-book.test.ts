@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openBook } from '../../src/rows/open-book.ts';
-import { findPerilbookColumns } from '../../src/rows/perilbook-columns.ts';
 import type { WriteRequest } from '../../src/rows/port.ts';
 import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
 
@@ -69,8 +68,8 @@ test('the members are there, all others are as they were, and writing again give
         assert.deepEqual(JSON.parse(JSON.stringify(read)), JSON.parse(JSON.stringify(expected)));
         writeFileSync(join(folder, 'again.ndjson'), output);
         const { columns } = await openBook(join(folder, 'again.ndjson'));
-        const dropFrom = findPerilbookColumns(columns, new Set(ADDED.map(({ name }) => name)));
-        assert.notEqual(dropFrom, null);
+        const dropFrom = columns.indexOf('hazard_status');
+        assert.ok(columns.slice(dropFrom).every((name) => ADDED.some((column) => column.name === name)));
         assert.equal(await enrichJson(output, { dropFrom }), output);
       },
     ),
@@ -98,4 +97,15 @@ test('JSON that is neither lines nor features is named for what it is', async ()
     writeFileSync(file, content);
     await assert.rejects(openBook(file), { code: 'INPUT_UNREADABLE', message: /is JSON/ });
   }
+});
+
+test('a line that holds a FeatureCollection is a line', async () => {
+  const line = '{"k":1,"shape":{"type":"FeatureCollection","features":[]}}';
+  assert.equal(await enrichJson(`${line}\n${line}\n`), `${line.replace(/\}$/, `,${MEMBERS}}`)}\n`.repeat(2));
+});
+
+test('a member of our name that comes late is not hidden behind ours', async () => {
+  const lines = Array.from({ length: 20_000 }, (_, i) => `{"id":${i},"pad":"${'x'.repeat(60)}"}`);
+  const source = [...lines, '{"id":-1,"hail_score":"mine"}'].join('\n');
+  await assert.rejects(enrichJson(source), { code: 'INPUT_COLUMNS', message: /hail_score on line 20001/ });
 });

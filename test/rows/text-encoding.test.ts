@@ -7,6 +7,9 @@ test('a sample is UTF-8 unless it has bytes that cannot be', () => {
   assert.equal(guessEncoding(Buffer.from('é€')), 'utf-8');
   assert.equal(guessEncoding(Buffer.from('é€🌀').subarray(0, -1)), 'utf-8');
   assert.equal(guessEncoding(Buffer.from('Caf\xe9 au lait', 'latin1')), 'windows-1252');
+  const pasted = Buffer.from('Caf\xe9\n', 'latin1');
+  assert.equal(guessEncoding(Buffer.concat([pasted, Buffer.from('Peña,Cañon\n')])), 'utf-8');
+  assert.equal(guessEncoding(Buffer.concat([Buffer.from('Peña\n'), pasted, pasted])), 'windows-1252');
 });
 
 test('bytes that are not UTF-8 are read as windows-1252, the replacement character itself stays', () => {

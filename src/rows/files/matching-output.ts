@@ -14,14 +14,14 @@ export interface CountedOutput extends OutputFile {
 /**
  * Opens an output for text that was read from `input`, compressed as the names say.
  *
- * @param isJson JSON is UTF-8, whatever it was made from; other text keeps the input's UTF-16
+ * @param isUtf8 for text of another format than the input's; a copy of it keeps its UTF-16
  */
 export async function openMatchingOutput(
   name: string,
   input: InputFile,
   stdout?: Writable,
   signal?: AbortSignal,
-  isJson = false,
+  isUtf8 = false,
 ): Promise<CountedOutput> {
   const file = await openOutput(name, input.identity, stdout, signal);
   let written = 0;
@@ -34,7 +34,7 @@ export async function openMatchingOutput(
   };
   const compression = compressionOfOutput(name, input);
   const packed = compression ? compressedOutput(counted, compression) : counted;
-  const output = input.utf16 && !isJson ? utf16Output(packed, input.utf16) : packed;
+  const output = input.utf16 && !isUtf8 ? utf16Output(packed, input.utf16) : packed;
   return { ...output, written: () => written };
 }
 

@@ -19,6 +19,9 @@ const ROWS_A_BATCH = 1024;
 /** The columns that points give; first, so that what an earlier run added stays last. */
 const PLACE_COLUMNS = ['geometry.latitude', 'geometry.longitude'];
 
+/** The id of a feature stands beside its properties, one of which is often called `id` as well. */
+const ID_COLUMN: JsonColumn = { name: 'feature.id', path: ['id'] };
+
 /** A feature in the bytes of the file, by the place where it begins. */
 interface Feature {
   readonly from: number;
@@ -35,24 +38,25 @@ export function isGeojson(head: Buffer): boolean {
 }
 
 /** Opens a GeoJSON FeatureCollection of points behind the port. Its columns are the latitude and the longitude of the
- * geometry, then the properties. */
+ * geometry, the id of the feature, then the properties. */
 export async function geojsonBook(input: InputFile, stdout?: Writable): Promise<PartedBook> {
   const bytes = await wholeFile(input);
   const features = orNotJson(input.name, () => featuresOf(bytes));
   const columns = jsonColumns(propertiesOf(bytes, features));
   // Outlines must not be taken for the places of a table that has two columns of degrees as well.
   const hasPoints = features.some((feature) => placeOf(featureAt(bytes, feature).geometry).place[0] !== '');
-  const places = hasPoints ? PLACE_COLUMNS : [];
-  const firstProperty = places.length;
+  const hasIds = features.some((feature) => jsonText(featureAt(bytes, feature), ID_COLUMN) !== '');
+  const before = [...(hasPoints ? PLACE_COLUMNS : []), ...(hasIds ? [ID_COLUMN.name] : [])];
+  const firstProperty = before.length;
   const rowsOf = (wanted: readonly number[], from: number) =>
     features
       .slice(from, from + ROWS_A_BATCH)
-      .map((feature, i) => rowOf(bytes, feature, from + i + 1, wanted, firstProperty, columns));
+      .map((feature, i) => rowOf(bytes, feature, from + i + 1, wanted, before, columns));
   return {
     format: 'geojson',
-    columns: [...places, ...columns.map(({ name }) => name)],
+    columns: [...before, ...columns.map(({ name }) => name)],
     wholeColumns: [
-      ...places.keys(),
+      ...before.keys(),
       ...[...columns.keys()].filter((i) => columns[i]!.path.length === 1).map((i) => i + firstProperty),
     ],
     async *read(wanted) {
@@ -77,7 +81,7 @@ async function wholeFile(input: InputFile): Promise<Buffer> {
       chunks.push(chunk.subarray(0, count));
       position += count;
       if (position > LARGEST_FILE) {
-        const hint = 'Write it with one feature a line (GeoJSONSeq without its marks), or as Parquet or CSV.';
+        const hint = 'Write it as GeoParquet, or as CSV with a column for latitude and one for longitude.';
         const message = `${input.name} is GeoJSON of more than ${LARGEST_FILE / 1024 / 1024} MiB`;
         throw new PerilbookError('INPUT_UNREADABLE', message, hint, { file: input.name });
       }
@@ -137,16 +141,18 @@ function rowOf(
   feature: Feature,
   number: number,
   wanted: readonly number[],
-  firstProperty: number,
+  before: readonly string[],
   columns: readonly JsonColumn[],
 ): Row {
-  const { geometry, properties } = featureAt(bytes, feature);
-  const { place, problem } = placeOf(geometry);
-  const fields = wanted.map((index) =>
-    index < firstProperty ? place[index]! : jsonText(properties, columns[index - firstProperty]!),
-  );
+  const whole = featureAt(bytes, feature);
+  const { place, problem } = placeOf(whole.geometry);
+  const placeAt = (index: number) => PLACE_COLUMNS.indexOf(before[index] ?? '');
+  const fields = wanted.map((index) => {
+    if (index >= before.length) return jsonText(whole.properties, columns[index - before.length]!);
+    return place[placeAt(index)] ?? jsonText(whole, ID_COLUMN);
+  });
   const row = { number, line: feature.line, fields };
-  const needsPlace = wanted.some((index) => index < firstProperty);
+  const needsPlace = wanted.some((index) => placeAt(index) >= 0);
   return problem !== null && needsPlace ? { ...row, problem } : row;
 }
 

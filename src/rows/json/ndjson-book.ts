@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { PerilbookError } from '../../errors.ts';
 import { type ByteGatherer, gatherBytes } from '../files/gather-bytes.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { openMatchingOutput } from '../files/matching-output.ts';
@@ -22,13 +23,21 @@ export function isNdjson({ head, isWhole }: InputFile): boolean {
 
 /**
  * Opens newline-delimited JSON behind the port: an object a line. Its columns are the members of the objects in the first
- * mebibyte, each followed by the values inside of it (`location.lat`). What comes only later is kept and cannot be read.
+ * mebibyte, each followed by the values inside of it (`location.lat`). What comes only later is kept, and read only for
+ * another format.
  */
 export function ndjsonBook(input: InputFile, stdout?: Writable): PartedBook {
   const objects = linesOfHead(input.head, input.isWhole)
     .map(parseObject)
     .filter((object) => object !== null);
   const columns = jsonColumns(objects);
+  const book = bookOf(input, columns, stdout);
+  return input.isWhole
+    ? book
+    : { ...book, entire: async () => bookOf(input, await allColumns(input, columns), stdout) };
+}
+
+function bookOf(input: InputFile, columns: readonly JsonColumn[], stdout?: Writable): PartedBook {
   return {
     format: 'ndjson',
     columns: columns.map(({ name }) => name),
@@ -40,6 +49,24 @@ export function ndjsonBook(input: InputFile, stdout?: Writable): PartedBook {
       ),
     write: (request) => writeRows(input, columns, request, stdout),
   };
+}
+
+/** The columns that are known, and behind them the members that come only later in the file: a table has no other place
+ * for what is in them. */
+async function allColumns(input: InputFile, known: readonly JsonColumn[]): Promise<JsonColumn[]> {
+  const names = new Set(known.filter(({ path }) => path.length === 1).map(({ path }) => path[0]!));
+  const late: JsonColumn[] = [];
+  for await (const { bytes, lines } of lineBatches(input)) {
+    for (const { from, to } of lines) {
+      const object = parseObject(bytes.toString('utf8', from, to).replace(/^\ufeff/, ''));
+      for (const name of Object.keys(object ?? {})) {
+        if (names.has(name)) continue;
+        names.add(name);
+        late.push({ name: name.trim(), path: [name] });
+      }
+    }
+  }
+  return [...known, ...late];
 }
 
 /** Without a last line that may be cut. */
@@ -84,6 +111,7 @@ async function writeRows(
   const wanted = request.columns.map((index) => columns[index]!);
   const dropped = new Set(columns.slice(request.dropFrom ?? columns.length).map(({ name }) => name));
   const names = request.added.map(({ name }) => name);
+  const added = new Set(names);
   const output = await openMatchingOutput(request.output, input, stdout, request.signal);
   const rows = await writeWhole(output, request.signal, async () => {
     const gathered = gatherBytes((bytes) => output.write(bytes));
@@ -97,7 +125,9 @@ async function writeRows(
         if (row.problem !== undefined) continue;
         const at = batch.bytes.indexOf('{', batch.lines[row.line - batch.firstLine]!.from);
         gathered.addBytes(batch.bytes, copied, at);
-        const { pieces, end } = withMembers(batch.bytes, at, dropped, memberTexts(names, filled[i]!));
+        const { pieces, end, kept } = withMembers(batch.bytes, at, dropped, memberTexts(names, filled[i]!));
+        const clash = kept.find(({ name }) => added.has(name));
+        if (clash) throw clashIn(input.name, row.line, clash.name);
         addPieces(gathered, batch.bytes, pieces);
         copied = end;
       }
@@ -117,4 +147,15 @@ export function addPieces(gathered: ByteGatherer, bytes: Buffer, pieces: readonl
     if (typeof piece === 'string') gathered.addText(Buffer.from(piece).toString('latin1'));
     else gathered.addBytes(bytes, piece.from, piece.to);
   }
+}
+
+/** The first mebibyte was checked before anything was bought. Readers of JSON keep the last of two members of one name: the
+ * user's own would be lost. */
+function clashIn(file: string, line: number, column: string): PerilbookError {
+  return new PerilbookError(
+    'INPUT_COLUMNS',
+    `The input already has a column ${column} on line ${line}`,
+    'Give the new columns a prefix (--prefix), or rename that column: nothing is bought twice.',
+    { file, line, column },
+  );
 }

@@ -8,7 +8,8 @@ interface ExactJson {
 /** The type library does not know these two yet. */
 const exactJson = JSON as unknown as ExactJson;
 
-const LONG_NUMBER = /\d{16}/;
+/** What may be a number that JavaScript rounds: many digits, with or without a point between them, or an exponent. */
+const LONG_NUMBER = /\d{16}|[\d.]{17}|\de[+-]?\d/i;
 
 /** Reads an object; null for anything else. Numbers that JavaScript would round keep their digits. */
 export function parseObject(text: string): Readonly<Record<string, unknown>> | null {

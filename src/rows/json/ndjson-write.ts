@@ -1,5 +1,5 @@
 import type { Field } from '../../contract/answer.ts';
-import { objectMembers } from './ndjson-scan.ts';
+import { type Member, objectMembers } from './ndjson-scan.ts';
 
 /** A row as one line of JSON; an empty text is null, as everywhere. */
 export function jsonLine(names: readonly string[], fields: readonly Field[]): string {
@@ -26,7 +26,7 @@ export function withMembers(
   at: number,
   dropped: ReadonlySet<string>,
   added: readonly string[],
-): { pieces: Piece[]; end: number } {
+): { pieces: Piece[]; end: number; kept: readonly Member[] } {
   const { members, close } = objectMembers(bytes, at);
   const kept = members.filter(({ name }) => !dropped.has(name));
   const pieces: Piece[] = [];
@@ -45,5 +45,5 @@ export function withMembers(
   if (insertAt > from) pieces.push({ from, to: insertAt });
   if (added.length > 0) pieces.push((kept.length > 0 ? ',' : '') + added.join(','));
   pieces.push({ from: insertAt, to: close + 1 });
-  return { pieces, end: close + 1 };
+  return { pieces, end: close + 1, kept };
 }

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Field } from '../../contract/answer.ts';
+import { distinctNames } from '../distinct-names.ts';
 import { type InputIdentity, openOutput, writeWhole } from '../files/output-file.ts';
 import { checkCount, filledRows } from '../filled-rows.ts';
 import type { AddedColumn, KeyedRows, WriteRequest, WriteResult } from '../port.ts';
@@ -28,7 +29,7 @@ export async function writeNewParquet(
   return writeWhole(output, request.signal, async () => {
     const sink = parquetSink(output);
     await sink.write(Buffer.from('PAR1'));
-    const columns = distinctNames(table.names, request.added);
+    const columns = distinctNames(table.names, request.added).map((name): AddedColumn => ({ name, type: 'text' }));
     const groups: ThriftStruct[] = [];
     let rowsInAll = 0;
     const group = rowGroup(columns, request.added);
@@ -116,16 +117,4 @@ function newFooter(columns: readonly AddedColumn[], rows: number, groups: Thrift
       list(7, THRIFT.STRUCT, orders),
     ],
   };
-}
-
-/** Many readers of Parquet cannot tell two columns of one name apart, or take none for a name. */
-function distinctNames(names: readonly string[], added: readonly AddedColumn[]): AddedColumn[] {
-  const taken = new Set(added.map(({ name }) => name.toLowerCase()));
-  return names.map((given, index) => {
-    const stem = given === '' ? `column_${index + 1}` : given;
-    let name = stem;
-    for (let copy = 2; taken.has(name.toLowerCase()); copy++) name = `${stem}_${copy}`;
-    taken.add(name.toLowerCase());
-    return { name, type: 'text' };
-  });
 }
