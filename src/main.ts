@@ -30,6 +30,14 @@ function interrupt(): void {
 process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);
 
+// A reader that goes (`| head`, a log's pipe) is no reason to break off a run that has calls in flight; a file that takes
+// no more of what was asked for is.
+process.stderr.on('error', () => {});
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Who writes rows there listens too, and says it in words.
+  if (error.code !== 'EPIPE' && process.stdout.listenerCount('error') === 1) throw error;
+});
+
 /** Claims name their process, so that those of a killed one can be told from those of one at work. */
 const owner = `${machineName()}/${process.pid}/${randomUUID()}`;
 

@@ -31,7 +31,9 @@ export async function askToSpend(world: World, credits: number, words: SpendingW
     const answer = await question.question(`Spend ${counted(credits, 'credit')}? [y/N] `, { signal: world.interrupt });
     if (/^y(es)?$/i.test(answer.trim())) return;
   } catch (error) {
-    if (!world.interrupt.aborted) throw error;
+    // Ctrl-C and Ctrl-D reach the question first, as the terminal's own; neither is a yes.
+    const isLeft = error instanceof Error && error.name === 'AbortError';
+    if (!world.interrupt.aborted && !isLeft) throw error;
   } finally {
     question.close();
   }

@@ -18,7 +18,7 @@ import { say, type World } from './world.ts';
 
 /**
  * What is known of a job's service without asking it: enough for a plan, which must not need a key or start anything.
- * A key that is not there yet is taken for one that may buy everything.
+ * A key that is not there yet is taken for one that may buy what the job says of it, or everything.
  */
 export function unopenedConnection(world: World, job: Job): Connection {
   const anyKey = { secret: '', fingerprint: '', scopes: null };
@@ -27,13 +27,18 @@ export function unopenedConnection(world: World, job: Job): Connection {
   }
   const { baseUrl, keys } = job.service;
   for (const warning of exposedKeyFiles(keys)) say(world, warning);
-  try {
-    return { baseUrl, source: baseUrl, sample: false, keys: readKeys(keys, world.env) };
-  } catch (error) {
-    if (!(error instanceof PerilbookError && error.code === 'KEY_MISSING')) throw error;
-    say(world, `${error.message}; the plan assumes one that may buy everything.`);
-    return { baseUrl, source: baseUrl, sample: false, keys: [anyKey] };
-  }
+  const read = keys.flatMap((key) => {
+    try {
+      return readKeys([key], world.env);
+    } catch (error) {
+      if (!(error instanceof PerilbookError && error.code === 'KEY_MISSING')) throw error;
+      const { scopes, account = null } = key;
+      const may = scopes === null ? 'everything' : 'what the job says';
+      say(world, `${error.message}; the plan assumes one that may buy ${may}.`);
+      return [{ ...anyKey, scopes: scopes && new Set(scopes), account }];
+    }
+  });
+  return { baseUrl, source: baseUrl, sample: false, keys: read };
 }
 
 const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;

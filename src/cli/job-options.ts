@@ -301,7 +301,7 @@ function gather(read: (option: JobOption) => Said | undefined, nameOf: (option: 
     if (value === undefined) continue;
     const name = nameOf(option);
     if (Array.isArray(value)) throw wrongValue(`${name} is said ${value.length} times`, 'Say it once.');
-    if (option.type === 'number' && Number.isNaN(Number(value))) {
+    if (option.type === 'number' && (Number.isNaN(Number(value)) || String(value).trim() === '')) {
       throw wrongValue(`${name} wants a number`, 'A number has digits and a point, and no commas.');
     }
     const part = option.place(option.type === 'number' ? Number(value) : value);

@@ -5,7 +5,7 @@ import type { Completable } from './completion.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
 import { ACCOUNT_FLAGS, yargsJobOptions } from './job-options.ts';
 import { SERVICE_OPTIONS } from './service-options.ts';
-import { optionsOf, tableOf, usageError } from './usage-error.ts';
+import { optionsOf, refuseEmptyNumbers, tableOf, usageError } from './usage-error.ts';
 import { say, type World } from './world.ts';
 
 const jobPosition = { type: 'string', describe: 'a job file (.yaml), or an input file; - for stdin' } as const;
@@ -202,6 +202,7 @@ export async function program(world: World, version: string): Promise<number> {
       describe,
       (y: Argv) => builder?.(y) ?? y,
       async (flags) => {
+        refuseEmptyNumbers(args, tableOf(builtBy(builder)));
         const run = await load();
         exitCode = await run(world, flags);
       },
@@ -237,11 +238,17 @@ function exampleWords(name: string | undefined): string {
   return `Examples:\n${examples.map((example) => `  perilbook ${example}\n`).join('')}\n`;
 }
 
+/** A parser that knows the options of one command. */
+function builtBy(builder: Command['builder']): Argv {
+  const y = yargs([]);
+  builder?.(y);
+  return y;
+}
+
 /** The commands as completion knows them, read from the same table. */
 function completable(): Completable[] {
   return COMMANDS.map(({ command, builder }) => {
-    const y = yargs([]);
-    builder?.(y);
+    const y = builtBy(builder);
     const { key, boolean, choices, alias } = tableOf(y);
     const dashed = (name: string) => (name.length === 1 ? `-${name}` : `--${name}`);
     const bare = boolean.flatMap((name) => [name, ...(alias[name] ?? [])]).map(dashed);

@@ -121,7 +121,11 @@ export function checkApproved(approved: ApprovedPlan, prepared: Prepared, spent:
   const isOther = approved.input.fingerprint !== fingerprintOf(plan.scan.cells);
   if (isOther && changes.length === 0) changes.push('the input names other locations or values, as many as before');
   const left = approved.credits_at_most - spent;
-  if (plan.price.credits > left) {
+  // A budget below the price was approved too: what it does not reach for is left, and that is no change.
+  const isPart = approved.credits > approved.credits_at_most;
+  if (isPart && left <= 0 && plan.price.credits > 0) {
+    changes.push(`all of the approved ${grouped(approved.credits_at_most)} credits are spent`);
+  } else if (plan.price.credits > (isPart ? approved.credits : left)) {
     changes.push(
       `the store lacks more than it did: ${counted(plan.price.credits, 'credit')} needed, ${grouped(left)} of the approved ${grouped(approved.credits_at_most)} left`,
     );

@@ -3,7 +3,7 @@ import { createClient, requireSendable } from '../fetch/client.ts';
 import { createThrottle } from '../fetch/throttle.ts';
 import { checkOutput } from '../rows/files/output-file.ts';
 import { checkFormat } from '../rows/output-format.ts';
-import type { RunState, Store } from '../store/port.ts';
+import type { EndState, Store } from '../store/port.ts';
 import { type ApprovedPlan, checkApproved } from './approved-plan.ts';
 import type { Progress, Stop } from './buying/buying.ts';
 import { buyInRounds } from './buying/buying-rounds.ts';
@@ -16,7 +16,7 @@ import { writeBook } from './writing.ts';
 /** How a run ended, and why if it stopped early. */
 export interface RunEnded {
   readonly summary: RunSummary;
-  readonly state: Exclude<RunState, 'running'>;
+  readonly state: EndState;
   readonly stop: Stop | null;
 }
 

@@ -110,7 +110,7 @@ export function planSummary(plan: Plan, job: Job, market: Market, sample: boolea
     credits_retries_at_most: price.retryCredits,
     credits_available: plan.available,
     credits_limit: plan.limit,
-    fits: forecast.fits && price.credits <= plan.limit,
+    fits: forecast.fits && price.credits <= Math.min(plan.limit, plan.window),
     minutes: forecast.minutes,
     periods: forecast.periods,
     finish_by: isoTime(forecast.finishBy),

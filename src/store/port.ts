@@ -187,7 +187,10 @@ export interface StatementRow {
   readonly credits: Readonly<Record<'charged' | 'unknown' | 'inFlight', number>>;
 }
 
-export type RunState = 'running' | 'complete' | 'incomplete' | 'paused' | 'stopped' | 'interrupted';
+export type EndState = 'complete' | 'incomplete' | 'paused' | 'stopped' | 'interrupted';
+
+/** `cut off`: it never came to its end, and its process is gone. */
+export type RunState = 'running' | 'cut off' | EndState;
 
 /** A run as `status` shows it. */
 export interface RunRecord extends Spending {
@@ -218,7 +221,7 @@ export interface NewRun {
 }
 
 export interface RunEnd {
-  readonly state: Exclude<RunState, 'running'>;
+  readonly state: EndState;
   readonly resumeAfter: number | null;
   readonly summary: unknown;
 }

@@ -40,7 +40,7 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
   const areas = areaStatements(database, clock);
   const details = detailsStatements(database);
   const learned = learnedStatements(database, clock);
-  const runs = runStatements(database, clock, owner.name);
+  const runs = runStatements(database, clock, owner);
   const correct = correctionStatement(database, clock);
 
   const ensureSource = database.prepare('INSERT OR IGNORE INTO sources (name) VALUES (?)');

@@ -6,7 +6,7 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { column, type Desk, openDesk, places } from '../job/desk.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Bin, gateBefore, type Passage, startBin } from './bin-process.ts';
-import { ROOT } from './command-line.ts';
+import { provideSampleData, ROOT } from './command-line.ts';
 
 const timeout = 90_000;
 
@@ -227,4 +227,31 @@ test('no key appears in a byte of stdout, stderr, store or output: good, refused
   }
   assert.equal(scene.desk.charged(), 2 * CELLS);
   assertHoldsNot(folder, told, [refused, scene.secret]);
+});
+
+test('status says of a killed run that it was cut off, and what to do', { timeout }, async (t) => {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
+  const bin = startBin(
+    t,
+    [
+      'run',
+      join(ROOT, 'sample-data/portfolio-oed.csv'),
+      '-t',
+      'natural',
+      '--store',
+      'store.db',
+      '-o',
+      'out.csv',
+      '--yes',
+    ],
+    folder,
+  );
+  await bin.said('buying');
+  const whileRunning = await startBin(t, ['status', '--store', 'store.db', '--json'], folder).ended;
+  assert.equal(JSON.parse(whileRunning.stdout)[0].state, 'running');
+  bin.kill('SIGKILL');
+  await bin.ended;
+  const { stdout } = await startBin(t, ['status', '--store', 'store.db'], folder).ended;
+  assert.match(stdout, /cut off[\s\S]*portfolio-oed was cut off: its process is gone\. Run it again to go on/);
 });

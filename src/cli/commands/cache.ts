@@ -70,16 +70,14 @@ export async function cacheCommand(world: World, flags: Flags): Promise<number> 
         if (flags.details) {
           for await (const { source, cell, topic, asOf, json } of store.details()) {
             const head = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf) });
-            await writeLine(world, `${head.slice(0, -1)},"details":${json}}`);
+            if (!(await writeLine(world, `${head.slice(0, -1)},"details":${json}}`))) break;
           }
           return EXIT.complete;
         }
         for await (const { source, cell, record } of store.cells()) {
           for (const { topic, asOf, fields } of record.answers.values()) {
-            await writeLine(
-              world,
-              JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf), fields }),
-            );
+            const line = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf), fields });
+            if (!(await writeLine(world, line))) return EXIT.complete;
           }
         }
         return EXIT.complete;
@@ -101,6 +99,17 @@ function statsJson({ sources, calls, credits, details, bytes }: StoreStats): Rec
   };
 }
 
-async function writeLine(world: World, line: string): Promise<void> {
-  if (!world.stdout.write(`${line}\n`)) await new Promise((resolve) => world.stdout.once('drain', resolve));
+/** Whether more is wanted: a reader such as `head` goes when it has enough. */
+async function writeLine({ stdout }: World, line: string): Promise<boolean> {
+  if (!stdout.destroyed && !stdout.write(`${line}\n`)) {
+    await new Promise<void>((resolve) => {
+      const goOn = () => {
+        stdout.off('drain', goOn).off('close', goOn);
+        resolve();
+      };
+      stdout.on('drain', goOn).on('close', goOn);
+      if (stdout.destroyed) goOn();
+    });
+  }
+  return !stdout.destroyed;
 }

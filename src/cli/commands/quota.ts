@@ -16,8 +16,7 @@ import { say, sayJson, type World } from '../world.ts';
  * `--by` the ledger's statement below it. `perilbook quota set` corrects it by what the provider's page says. */
 export async function quotaCommand(world: World, flags: Flags): Promise<number> {
   const isSet = flags.set === 'set';
-  const job = anyJobOf(world, targetOf(flags, isSet), flags);
-  const accounts = chosenAccounts(job, flags);
+  const { job, accounts } = chosenAccounts(world, targetOf(flags, isSet), flags);
   if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
   const correction = spentAtProvider(accounts[0]!, flags, isSet);
   const by = statementBy(flags.by) ?? (flags.csv ? 'run' : null);
@@ -51,10 +50,21 @@ export async function quotaCommand(world: World, flags: Flags): Promise<number> 
   }
 }
 
-/** The account that is named, else all that the job's keys spend: each has its own subscription and anniversary. */
-function chosenAccounts(job: Job, flags: Flags): readonly Account[] {
-  if (flags.account === undefined) return job.accounts;
-  return [job.accounts.find(({ account }) => account === flags.account) ?? job];
+/**
+ * The account that is named, else all that the job's keys spend: each has its own subscription and anniversary. The name of
+ * one of the job's accounts chooses it, and does not make it the one that the job's own settings describe.
+ */
+function chosenAccounts(
+  world: World,
+  target: string | undefined,
+  { account: name, ...flags }: Flags,
+): { readonly job: Job; readonly accounts: readonly Account[] } {
+  const job = anyJobOf(world, target, flags);
+  if (name === undefined) return { job, accounts: job.accounts };
+  const known = job.accounts.find(({ account }) => account === name);
+  if (known !== undefined) return { job, accounts: [known] };
+  const ofName = anyJobOf(world, target, { ...flags, account: name });
+  return { job: ofName, accounts: [ofName] };
 }
 
 function severalAccounts(accounts: readonly Account[], what: string): PerilbookError {

@@ -18,7 +18,7 @@ export async function reportCommand(world: World, given: Flags): Promise<number>
   const flags = withPageNamed(given);
   const job = jobOf(world, flags.job as string | undefined, flags);
   const file = reportFile(world, flags) ?? besideOutput(job, world.workingFolder);
-  await checkOutput(file, job.input);
+  await checkOutput(file, job.input, [job.store]);
   const store = openStore(world, job);
   try {
     const run = await latestRun(job, store);

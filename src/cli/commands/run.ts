@@ -42,7 +42,7 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
       'Name one, or use perilbook report afterwards.',
     );
   }
-  if (report !== null) await checkOutput(report, job.input);
+  if (report !== null) await checkOutput(report, job.input, [job.store]);
   const store = openStore(world, job);
   try {
     const { connection, close } = await connect(world, job, (line) => talk([line]));
@@ -94,5 +94,6 @@ async function approve(world: World, flags: Flags, { job, summary }: Prepared): 
 
 /** The command that goes on where this one stopped. */
 function againWords(world: World): string {
-  return ['perilbook', ...world.args.map((arg) => (/[^\w./:=,@+-]/.test(arg) ? `'${arg}'` : arg))].join(' ');
+  const quoted = (arg: string) => (/^[\w./:=,@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`);
+  return ['perilbook', ...world.args.map(quoted)].join(' ');
 }

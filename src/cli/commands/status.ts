@@ -68,13 +68,15 @@ function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls,
 /** What goes first where the terminal is too narrow for all. */
 const DISPENSABLE = ['free calls', 'unknown', 'run', 'started', 'planned'];
 
-/** One line for each job whose latest run was paused; an earlier run's pause is over. */
+/** One line for each job whose latest run was paused or cut off; an earlier run's pause is over. */
 function whenToResume(runs: readonly RunRecord[], now: number): string[] {
   const latest = new Map<string, RunRecord>();
   for (const run of runs) if (!latest.has(run.job)) latest.set(run.job, run);
   return [...latest.values()]
-    .filter(({ state }) => state === 'paused')
-    .map(({ job, resumeAfter, summary }) => {
+    .filter(({ state }) => state === 'paused' || state === 'cut off')
+    .map(({ job, state, resumeAfter, summary }) => {
+      if (state === 'cut off')
+        return `${job} was cut off: its process is gone. Run it again to go on; what was bought is kept.`;
       if (resumeAfter !== null && resumeAfter > now)
         return `${job} is paused: run it again after ${dateTime(resumeAfter)}.`;
       // What a date ended is over with it; a budget that was too small still is.

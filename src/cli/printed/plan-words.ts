@@ -92,7 +92,7 @@ const NARROW = 72;
 const DISPENSABLE = ['download', 'calls', 'time'];
 
 function waysToBuy({ job, plan, summary }: Prepared, width: number): string[] {
-  const dollars = job.overageCredits > 0;
+  const dollars = overdrawn(plan) !== null;
   const chosen: keyof Ways = job.optimize === 'calls' ? 'fewest_calls' : 'cheapest';
   const head = ['way to buy', 'credits', ...(dollars ? ['overage'] : []), 'calls', 'download', 'time', 'done'];
   const isNarrow = width < NARROW;
@@ -150,11 +150,13 @@ function accountWords({ job, plan, summary }: Prepared): (readonly [string, stri
       : ['quota', left];
   });
   if (job.reserve > 0) words.push(['reserve', `${counted(job.reserve, 'credit')} not touched`]);
-  if (job.overageCredits > 0) {
-    const rate = job.subscription.overageRate ?? 0;
+  const overdraws = overdrawn(plan);
+  if (overdraws !== null) {
+    const { overageCredits, subscription } = overdraws;
+    const rate = subscription.overageRate ?? 0;
     words.push([
       'overage',
-      `at most ${counted(job.overageCredits, 'credit')} a period, $${(job.overageCredits * rate).toFixed(2)}`,
+      `at most ${counted(overageCredits, 'credit')} a period, $${(overageCredits * rate).toFixed(2)}`,
     ]);
   }
   if (job.maxMinutes !== null) words.push(['window', counted(job.maxMinutes, 'minute')]);
@@ -173,6 +175,11 @@ function accountWords({ job, plan, summary }: Prepared): (readonly [string, stri
     )} a minute`,
   ]);
   return words;
+}
+
+/** The account that may be billed beyond its allowance, or null. */
+function overdrawn({ accounts }: Prepared['plan']): Prepared['plan']['accounts'][number]['account'] | null {
+  return accounts.find(({ account }) => account.overageCredits > 0)?.account ?? null;
 }
 
 /** How far the credits at hand reach: with several tiers, for the leanest and for the richest. */
@@ -197,6 +204,10 @@ function verdict({ job, plan, summary }: Prepared): string {
   const share = coverWords(summary);
   if (credits > credits_limit && credits_limit <= credits_available) {
     return `${counted(credits, 'credit')} needed, the budget allows ${grouped(credits_limit)}: ${share}, the rest deferred.`;
+  }
+  if (credits > plan.window && plan.window <= Math.min(credits_limit, credits_available)) {
+    const time = `${counted(job.maxMinutes!, 'minute')} hold at most ${grouped(plan.window)}`;
+    return `${counted(credits, 'credit')} needed, ${time}: ${share}, the rest deferred.`;
   }
   const dollars = summary.overage_dollars > 0 ? `, $${summary.overage_dollars.toFixed(2)} of it as overage` : '';
   if (summary.fits) return `${counted(credits, 'credit')}${dollars}: fits.`;

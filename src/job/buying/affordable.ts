@@ -5,7 +5,7 @@ import type { Account } from '../settings/accounts.ts';
 /** What calls may still cost, as far as refusals for want of credits told. */
 export class Affordable {
   readonly #clock: Clock;
-  /** By account: a run may go on over one's anniversary while another pays. */
+  /** By purse: a run may go on over one account's anniversary while another pays. */
   readonly #ofQuota = new Map<string, { readonly most: number; readonly until: number }>();
   /** No anniversary renews a budget. */
   #ofBudget = Number.POSITIVE_INFINITY;
@@ -20,14 +20,14 @@ export class Affordable {
   }
 
   /** The account's quota had none for a call of so many credits, asked for at that time. */
-  refusedByQuota({ account, anniversaryDay }: Account, credits: number, at: number): void {
+  refusedByQuota(account: Account, credits: number, at: number): void {
     const most = Math.min(this.by(account), credits - 1);
-    this.#ofQuota.set(account, { most, until: refusalHoldsUntil(anniversaryDay, at) });
+    this.#ofQuota.set(purseOf(account), { most, until: refusalHoldsUntil(account.anniversaryDay, at) });
   }
 
   /** Most credits that a call of an account can still cost. */
-  by(account: string): number {
-    const refused = this.#ofQuota.get(account);
+  by(account: Account): number {
+    const refused = this.#ofQuota.get(purseOf(account));
     // The provider's clock may be behind ours.
     const holds = refused !== undefined && this.#clock.now() < refused.until + CLOCKS_APART_MS;
     return holds ? Math.min(this.#ofBudget, refused.most) : this.#ofBudget;
@@ -35,7 +35,13 @@ export class Affordable {
 
   /** When the quota of an account is whole again; where it was refused, the reset that the refusal waits for, which may have
    * come while others still paid. */
-  resets({ account, anniversaryDay }: Account): number {
-    return this.#ofQuota.get(account)?.until ?? billingPeriod(anniversaryDay, this.#clock.now()).end;
+  resets(account: Account): number {
+    const until = this.#ofQuota.get(purseOf(account))?.until;
+    return until ?? billingPeriod(account.anniversaryDay, this.#clock.now()).end;
   }
+}
+
+/** Names what pays: an account within its allowance is another purse than the same account with what it may overdraw. */
+export function purseOf({ account, overageCredits }: Account): string {
+  return `${account}\n${overageCredits}`;
 }

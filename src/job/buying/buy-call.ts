@@ -46,9 +46,9 @@ export async function buyCall(buying: Buying, request: Request, spending: { cred
   let tried = NOTHING_TRIED;
   for (;;) {
     const scope = scopeOf(request.call);
-    const key = keyring.keyFor(scope, (account) => buying.canAfford(account, price));
-    if (key === null) return { end: keyring.keyFor(scope) === null ? 'changed' : 'stopped' };
-    const order = { ...request, key, tried, account: buying.accountOf(key) };
+    const payer = buying.payerOf(request.call);
+    if (payer === null) return { end: keyring.keyFor(scope) === null ? 'changed' : 'stopped' };
+    const order = { ...request, ...payer, tried };
     const throttle = throttles.get(order.account.account)!;
     let attempt: Attempt;
     try {
@@ -143,7 +143,7 @@ async function claimCall(
   const credits = CREDITS[call.kind];
   for (;;) {
     if (buying.signal.aborted) return { end: 'stopped' };
-    if (!buying.canAfford(key.account ?? null, credits)) return { end: 'other-account' };
+    if (!buying.canAfford(account, credits)) return { end: 'other-account' };
     const at = buying.parts.clock.now();
     const claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted, areas });
     switch (claim.outcome) {

@@ -18,7 +18,7 @@ import type { BodyReader } from '../reading/body-readers.ts';
 import type { Scan } from '../scan/scan.ts';
 import type { Account } from '../settings/accounts.ts';
 import type { Job } from '../settings/settings.ts';
-import { Affordable } from './affordable.ts';
+import { Affordable, purseOf } from './affordable.ts';
 import { inBatches } from './batcher.ts';
 
 /** Why a run stopped buying before everything was bought. */
@@ -121,9 +121,9 @@ export class Buying {
     this.#affordable = new Affordable(parts.clock);
     this.#contents = parts.contents;
     this.#market = marketOf(parts.job, parts.contents, parts.keyring);
-    for (const account of parts.job.accounts) {
+    for (const account of [parts.job, ...parts.job.accounts].flatMap((one) => [one, withinAllowance(one)])) {
       this.#claims.set(
-        account.account,
+        purseOf(account),
         inBatches((proposals) => parts.store.claim(this.#terms(account), proposals)),
       );
     }
@@ -161,15 +161,26 @@ export class Buying {
     return { reason: 'service_down', message, resumeAfter: null };
   }
 
-  /** The account that a key spends. */
-  accountOf(key: Key): Account {
-    const { job } = this.parts;
-    return job.accounts.find(({ account }) => account === (key.account ?? job.account)) ?? job;
+  /**
+   * The key to make a call with, and the account that pays for it; null when none can. What is billed beyond an allowance
+   * comes last: only where no account has it within its own.
+   */
+  payerOf(call: Call): { readonly key: Key; readonly account: Account } | null {
+    const { keyring, job } = this.parts;
+    for (const mayOverdraw of job.accounts.length > 1 ? [false, true] : [true]) {
+      const accountOf = (name: string | null) => {
+        const account = job.accounts.find((one) => one.account === (name ?? job.account)) ?? job;
+        return mayOverdraw ? account : withinAllowance(account);
+      };
+      const key = keyring.keyFor(scopeOf(call), (name) => this.canAfford(accountOf(name), CREDITS[call.kind]));
+      if (key !== null) return { key, account: accountOf(key.account ?? null) };
+    }
+    return null;
   }
 
   /** Claims a call for an account, together with what others claim for it at this moment. */
   claim(account: Account, proposal: Proposal): Promise<Claim> {
-    return this.#claims.get(account.account)!(proposal);
+    return this.#claims.get(purseOf(account))!(proposal);
   }
 
   /** A call of this price, asked for at that time, was refused for want of credits. Cheaper calls may still fit; calls as dear
@@ -178,21 +189,17 @@ export class Buying {
     if (why === 'budget') this.#affordable.refusedByBudget(credits);
     else this.#affordable.refusedByQuota(account, credits, at);
     this.#short = why === 'quota' ? 'quota' : (this.#short ?? 'budget');
-    if (this.parts.job.accounts.every((one) => this.#affordable.by(one.account) < 1)) this.stop(this.shortage()!);
+    if (this.parts.job.accounts.every((one) => this.#affordable.by(one) < 1)) this.stop(this.shortage()!);
   }
 
-  /** Whether an account (null is the job's own) may still pay so much, and its minute holds it. */
-  canAfford(account: string | null, credits: number): boolean {
-    const { job } = this.parts;
-    const name = account ?? job.account;
-    const { subscription } = job.accounts.find((one) => one.account === name) ?? job;
-    return credits <= Math.min(this.#affordable.by(name), subscription.creditsPerMinute);
+  /** Whether an account may still pay so much, and its minute holds it. */
+  canAfford(account: Account, credits: number): boolean {
+    return credits <= Math.min(this.#affordable.by(account), account.subscription.creditsPerMinute);
   }
 
   /** Whether an account is left that may pay for such a call. */
   canPay(call: Call): boolean {
-    const price = CREDITS[call.kind];
-    return this.parts.keyring.keyFor(scopeOf(call), (account) => this.canAfford(account, price)) !== null;
+    return this.payerOf(call) !== null;
   }
 
   /** What money kept from being bought so far, or null. */
@@ -242,4 +249,9 @@ export class Buying {
       leaseMs: LEASE_MS,
     };
   }
+}
+
+/** The account as one that must not be billed for overage. */
+function withinAllowance(account: Account): Account {
+  return { ...account, overageCredits: 0 };
 }

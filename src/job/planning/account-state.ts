@@ -31,3 +31,8 @@ export async function accountState(account: Account, store: Store, now: number):
 export function periodLimit(account: Account): number {
   return Math.max(0, account.subscription.creditsPerMonth + account.overageCredits - account.reserve);
 }
+
+/** Credits that are left before the provider bills overage; a reserve is kept of them, and of what overage allows first. */
+export function leftOfAllowance({ account, available }: AccountState): number {
+  return Math.max(0, available - Math.max(0, account.overageCredits - account.reserve));
+}

@@ -11,7 +11,7 @@ import type { CellTable } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan.ts';
 import type { Job } from '../settings/settings.ts';
 import type { Tier } from '../settings/topic-choice.ts';
-import { type AccountState, accountState, periodLimit } from './account-state.ts';
+import { type AccountState, accountState, leftOfAllowance, periodLimit } from './account-state.ts';
 import { type AreaPlan, readKnownAreas, spareByAreas } from './area-plan.ts';
 import type { Freshness } from './freshness.ts';
 import { missingSet } from './freshness.ts';
@@ -42,6 +42,8 @@ export interface Plan {
   readonly available: number;
   /** Most credits that the run may spend: the budget, else the plan with the retries that it states. */
   limit: number;
+  /** Most credits that the minute limits let through in the run's time; infinite where it has no end. */
+  readonly window: number;
   readonly scopeNotes: readonly string[];
 }
 
@@ -82,14 +84,24 @@ export async function makePlan(
   const price = priceCheapest(lacking, market);
   const limit = job.budget ?? price.credits + price.retryCredits;
   const order = lackingOrder.filter((cell) => missing[cell]! > 0);
-  const { tiers } = allocateTiers(job, scan.cells, order, missing, market, Math.min(limit, available));
+  const window = windowCredits(job);
+  const atHand = Math.min(limit, available, window);
+  const { tiers } = allocateTiers(job, scan.cells, order, missing, market, atHand);
   const pool = poolOf(job, accounts, keyring);
-  const terms = {
-    available,
-    withinAllowance: Math.max(0, available - job.overageCredits),
-    overageRate: job.overageCredits > 0 ? job.subscription.overageRate : null,
+  const inAll = accounts.map((account) => account.available);
+  const withinAllowances = accounts.map(leftOfAllowance);
+  const overageRate = accounts.find(({ account }) => account.overageCredits > 0)?.account.subscription.overageRate;
+  const weighed = (one: Price) => {
+    const terms = {
+      available: spread(one.demand, pool, inAll).served,
+      // What is billed beyond one account's allowance comes last: another may have it within its own.
+      withinAllowance: spread(one.demand, pool, withinAllowances).served,
+      overageRate: overageRate ?? null,
+    };
+    return weigh(one, terms, forecastPool(one.demand, pool, freshness.startedAt));
   };
-  const weighed = (one: Price) => weigh(one, terms, forecastPool(one.demand, pool, freshness.startedAt));
+  const paidWithin = spread(price.demand, pool, withinAllowances);
+  const paid = paidWithin.served === price.credits ? paidWithin : spread(price.demand, pool, inAll);
   return {
     scan,
     missing,
@@ -107,12 +119,9 @@ export async function makePlan(
     shares: sharesOf(job, scan, missing, tiers),
     accounts,
     available,
-    byAccount: spread(
-      price.demand,
-      pool,
-      pool.map((account) => account.available),
-    ).byAccount,
+    byAccount: paid.byAccount,
     limit,
+    window,
     scopeNotes: scopeNotes(job, market, price),
   };
 }
@@ -125,6 +134,13 @@ function poolOf(job: Job, accounts: readonly AccountState[], keyring: Keyring): 
     anniversaryDay: account.anniversaryDay,
     may: (scope) => keyring.mayBuy(account.account, job.account, scope),
   }));
+}
+
+/** A first minute's credits at once, and those of each minute that follows. */
+function windowCredits({ maxMinutes, accounts }: Job): number {
+  if (maxMinutes === null) return Number.POSITIVE_INFINITY;
+  const perMinute = accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
+  return perMinute * (Math.floor(maxMinutes) + 1);
 }
 
 /** Which tier each cell gets for the credits at hand. */

@@ -140,9 +140,11 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
 export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
   const merged: JobFile = { ...weak, ...definedOnly(strong) };
   if (weak.location && strong.location) merged.location = { ...weak.location, ...strong.location };
-  if (typeof weak.areas === 'object' && typeof strong.areas === 'object') {
-    merged.areas = { ...weak.areas, ...strong.areas };
+  if (weak.areas !== undefined && typeof strong.areas === 'object') {
+    merged.areas = { ...(weak.areas === 'oed' ? { oed: true } : weak.areas), ...strong.areas };
   }
+  // Tiers replace topics; topics that are said more strongly replace them.
+  if (strong.topics !== undefined && strong.tiers === undefined) delete merged.tiers;
   if (typeof weak.service === 'object' && typeof strong.service === 'object') {
     const base_url = strong.service.base_url || weak.service.base_url;
     merged.service = { ...weak.service, ...strong.service, base_url };

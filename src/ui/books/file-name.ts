@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 
+/** In bytes: file systems take 255, and the names of outputs and of unfinished ones are longer. */
 const LONGEST = 120;
 
 /**
@@ -15,7 +16,19 @@ export function safeFileName(said: string): string {
     .replace(/[<>:"|?*]/g, '_')
     .replace(/^[.\s]+|[.\s]+$/g, '');
   if (plain === '') return 'book';
-  const extension = extname(plain).slice(0, 16);
+  const extension = shortened(extname(plain), 16);
   const stem = plain.slice(0, plain.length - extname(plain).length);
-  return [...stem].slice(0, LONGEST).join('') + extension;
+  return shortened(stem, LONGEST) + extension;
+}
+
+/** As many whole letters as fit into so many bytes. */
+function shortened(text: string, most: number): string {
+  let bytes = 0;
+  let kept = '';
+  for (const letter of text) {
+    bytes += Buffer.byteLength(letter);
+    if (bytes > most) break;
+    kept += letter;
+  }
+  return kept;
 }

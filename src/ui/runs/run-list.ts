@@ -10,7 +10,7 @@ export interface ListedRun {
   readonly job: string;
   /** The book of this page that it was for; null for a run of the command line. */
   readonly book: string | null;
-  readonly state: RunRecord['state'] | 'cut off';
+  readonly state: RunRecord['state'];
   readonly started_at: number;
   readonly planned: number;
   readonly budget: number;
