@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import type { Clock } from '../src/clock.ts';
 import type { Subscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
-import type { Progress } from '../src/job/buying/buying.ts';
+import type { Progress } from '../src/job/buying/progress.ts';
 import { fingerprintOf } from '../src/job/planning/keyring.ts';
 import { type Connection, prepare } from '../src/job/prepare.ts';
 import { newProgress, type RunEnded, run } from '../src/job/run.ts';

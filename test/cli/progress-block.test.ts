@@ -11,7 +11,7 @@ import {
   rowsTaken,
 } from '../../src/cli/progress/block.ts';
 import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/cli/progress/estimate.ts';
-import type { Progress } from '../../src/job/buying/buying.ts';
+import type { Progress } from '../../src/job/buying/progress.ts';
 import { newProgress } from '../../src/job/run.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');

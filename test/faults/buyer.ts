@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { Clock } from '../../src/clock.ts';
 import { columnsOf } from '../../src/columns/columns.ts';
-import type { Progress } from '../../src/job/buying/buying.ts';
+import type { Progress } from '../../src/job/buying/progress.ts';
 import type { Key } from '../../src/job/planning/keyring.ts';
 import { prepare } from '../../src/job/prepare.ts';
 import { newProgress, type RunEnded, run } from '../../src/job/run.ts';

@@ -6,7 +6,7 @@ import { columnsOf } from '../../src/columns/columns.ts';
 import type { Subscription } from '../../src/contract/subscriptions.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import type { Progress } from '../../src/job/buying/buying.ts';
+import type { Progress } from '../../src/job/buying/progress.ts';
 import { fingerprintOf, type Key } from '../../src/job/planning/keyring.ts';
 import { type Connection, prepare } from '../../src/job/prepare.ts';
 import type { BodyReader } from '../../src/job/reading/body-readers.ts';

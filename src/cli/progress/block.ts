@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import { CREDITS } from '../../contract/credits.ts';
 import { counted, dateTime, grouped } from '../../figures.ts';
-import type { Progress } from '../../job/buying/buying.ts';
+import type { Progress } from '../../job/buying/progress.ts';
 import type { Paint } from '../printed/paint.ts';
 import { percent, timeSpan, wrapped } from '../printed/words.ts';
 import { type Estimate, estimate, type LastMinute, limitNow, quotaLeft, type RunFacts, spentOf } from './estimate.ts';

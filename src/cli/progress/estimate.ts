@@ -1,6 +1,6 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
-import type { Progress } from '../../job/buying/buying.ts';
+import type { Progress } from '../../job/buying/progress.ts';
 import type { Prepared } from '../../job/prepare.ts';
 
 /** What does not change while a run buys, as far as its progress needs it. */

@@ -1,4 +1,4 @@
-import type { Progress } from '../../job/buying/buying.ts';
+import type { Progress } from '../../job/buying/progress.ts';
 import type { Phase } from '../../job/phase.ts';
 import { newProgress } from '../../job/run.ts';
 import { isDumb, isUnicode, paintFor } from '../printed/paint.ts';

@@ -9,7 +9,6 @@ import type { Throttle } from '../../fetch/throttle.ts';
 import { counted } from '../../figures.ts';
 import type { Market } from '../../plan/cheapest-calls.ts';
 import type { BundleContents, Claim, Proposal, Settlement, Store, Terms } from '../../store/port.ts';
-import type { Phased } from '../phase.ts';
 import { periodLimit } from '../planning/account-state.ts';
 import type { Freshness } from '../planning/freshness.ts';
 import type { Key, Keyring } from '../planning/keyring.ts';
@@ -20,6 +19,7 @@ import type { Account } from '../settings/accounts.ts';
 import type { Job } from '../settings/settings.ts';
 import { Affordable, purseOf } from './affordable.ts';
 import { inBatches } from './batcher.ts';
+import type { Progress } from './progress.ts';
 
 /** Why a run stopped buying before everything was bought. */
 export type StopReason = 'quota' | 'budget' | 'time' | 'interrupted' | 'service_down' | 'keys' | 'misdirected';
@@ -30,33 +30,6 @@ export interface Stop {
   readonly message: string;
   /** When going on makes sense: milliseconds since the epoch, or null when it is up to the user. */
   readonly resumeAfter: number | null;
-}
-
-/** What the buying has done so far; read by whoever shows progress. */
-export interface Progress extends Phased {
-  cells: number;
-  cellsDone: number;
-  creditsPlanned: number;
-  creditsSpent: number;
-  creditsUnknown: number;
-  calls: number;
-  callsInFlight: number;
-  retries: number;
-  failures: number;
-  /** The same by kind: `upstream`, `transport`, `rejected`, … */
-  failuresByKind: Record<string, number>;
-  /** Times that the service asked to slow down (429). */
-  slowedDown: number;
-  /** Until when it asked for it the last time, milliseconds since the epoch; 0 when it never did. */
-  slowedUntil: number;
-  /** Until when the run waits for the quota, milliseconds since the epoch; 0 when it does not. */
-  waitingUntil: number;
-  /** What quota and reserve leave of the period, by the ledger, when as many credits of this run were spent; null before
-   * the ledger was asked. */
-  atHand: { readonly credits: number; readonly spent: number } | null;
-  /** Credits that may be spent at this moment before the minute is full: less than the subscription says where the
-   * service has said so. Null while nothing is bought. */
-  minuteLeft: (() => number) | null;
 }
 
 export interface BuyingParts {

@@ -1,4 +1,4 @@
-import type { Progress } from '../../job/buying/buying.ts';
+import type { Progress } from '../../job/buying/progress.ts';
 import type { RunEnded } from '../../job/run.ts';
 import type { ErrorWords } from '../web/refusals.ts';
 import { minutesLeft, type Pace } from './pace.ts';
