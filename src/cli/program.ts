@@ -5,7 +5,7 @@ import type { Completable } from './completion.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
 import { ACCOUNT_FLAGS, yargsJobOptions } from './job-options.ts';
 import { SERVICE_OPTIONS } from './service-options.ts';
-import { optionsOf, refuseEmptyNumbers, tableOf, usageError } from './usage-error.ts';
+import { type OptionTable, optionsOf, refuseEmptyNumbers, tableOf, usageError } from './usage-error.ts';
 import { say, type World } from './world.ts';
 
 const jobPosition = { type: 'string', describe: 'a job file (.yaml), or an input file; - for stdin' } as const;
@@ -196,13 +196,18 @@ export async function program(world: World, version: string): Promise<number> {
       const isUsage = error === undefined || error === null || error.name === 'YError';
       throw isUsage ? usageError(message ?? error.message, names, world.args, optionsOf(parser)) : error;
     });
+  let table: OptionTable | null = null;
   for (const { command, describe, builder, load } of COMMANDS) {
     parser.command(
       command,
       describe,
-      (y: Argv) => builder?.(y) ?? y,
+      (y: Argv) => {
+        const built = builder?.(y) ?? y;
+        table = tableOf(built);
+        return built;
+      },
       async (flags) => {
-        refuseEmptyNumbers(args, tableOf(builtBy(builder)));
+        refuseEmptyNumbers(args, table!);
         const run = await load();
         exitCode = await run(world, flags);
       },
@@ -238,17 +243,11 @@ function exampleWords(name: string | undefined): string {
   return `Examples:\n${examples.map((example) => `  perilbook ${example}\n`).join('')}\n`;
 }
 
-/** A parser that knows the options of one command. */
-function builtBy(builder: Command['builder']): Argv {
-  const y = yargs([]);
-  builder?.(y);
-  return y;
-}
-
 /** The commands as completion knows them, read from the same table. */
 function completable(): Completable[] {
   return COMMANDS.map(({ command, builder }) => {
-    const y = builtBy(builder);
+    const y = yargs([]);
+    builder?.(y);
     const { key, boolean, choices, alias } = tableOf(y);
     const dashed = (name: string) => (name.length === 1 ? `-${name}` : `--${name}`);
     const bare = boolean.flatMap((name) => [name, ...(alias[name] ?? [])]).map(dashed);

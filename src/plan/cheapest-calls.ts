@@ -27,12 +27,9 @@ export interface Purchase {
 export const ASSUMED_STANDARD: ReadonlySet<TopicSlug> = new Set(NATURAL_SLUGS.filter((slug) => slug !== 'avalanche'));
 export const ASSUMED_ENTERPRISE: ReadonlySet<TopicSlug> = new Set(TOPIC_SLUGS);
 
-const BUNDLE_CHOICES: readonly (readonly Exclude<CallKind, 'single'>[])[] = [
-  [],
-  ['standard'],
-  ['enterprise'],
-  ['standard', 'enterprise'],
-];
+type Bundle = Exclude<CallKind, 'single'>;
+
+const BUNDLE_CHOICES: readonly (readonly Bundle[])[] = [[], ['standard'], ['enterprise'], ['standard', 'enterprise']];
 
 /**
  * The cheapest set of calls that answers the `missing` topics of one cell.
@@ -56,6 +53,15 @@ export function cheapestCalls(missing: readonly TopicSlug[], market: Market): Pu
   }
   return best!;
 }
+
+/** The market as if these bundles brought nothing. */
+export function marketWithout(market: Market, bundles: ReadonlySet<Bundle>): Market {
+  if (bundles.size === 0) return market;
+  const left = (kind: Bundle) => (bundles.has(kind) ? NOTHING : market[kind]);
+  return { ...market, standard: left('standard'), enterprise: left('enterprise') };
+}
+
+const NOTHING: ReadonlySet<TopicSlug> = new Set();
 
 function isBetter(a: Purchase, b: Purchase, optimize: Market['optimize']): boolean {
   if (a.unobtainable.length !== b.unobtainable.length) return a.unobtainable.length < b.unobtainable.length;

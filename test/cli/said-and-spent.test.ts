@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { openDesk, places } from '../job/desk.ts';
@@ -96,22 +96,26 @@ test('several accounts: no dollars where only the other account is left', async 
   assert.deepEqual([planned.credits_available, planned.fits, planned.overage_dollars], [100, true, 0]);
 });
 
-test('quota JOB --account NAME says of an account what quota JOB says of it', async (t) => {
+/** A folder with a job `j.yaml` of two accounts: its own, acme, and another. */
+function withTwoAccounts(t: TestContext, more: string, ofOwn = ''): string {
   const folder = temporaryFolder(t);
   writeFileSync(
     join(folder, 'j.yaml'),
     `input: b.csv
 store: store.db
 account: acme
-spent_elsewhere: 500
-overages: {ceiling: 20}
-service:
+${more}service:
   base_url: https://h.example
   api_keys:
-    - {env: A, subscription: professional, reserve: 7}
+    - {env: A, subscription: professional${ofOwn}}
     - {env: B, account: second}
 `,
   );
+  return folder;
+}
+
+test('quota JOB --account NAME says of an account what quota JOB says of it', async (t) => {
+  const folder = withTwoAccounts(t, 'spent_elsewhere: 500\noverages: {ceiling: 20}\n', ', reserve: 7');
   const { stdout } = await perilbook(['quota', 'j.yaml', '--json'], { folder });
   const { accounts } = JSON.parse(stdout);
   for (const { account } of accounts) {
@@ -125,19 +129,7 @@ service:
 });
 
 test('quota set JOB --account NAME corrects by the subscription of that account', async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(
-    join(folder, 'j.yaml'),
-    `input: b.csv
-store: store.db
-account: acme
-service:
-  base_url: https://h.example
-  api_keys:
-    - {env: A, subscription: professional}
-    - {env: B, account: second}
-`,
-  );
+  const folder = withTwoAccounts(t, '');
   const set = await perilbook(['quota', 'set', 'j.yaml', '--account', 'second', '--left', '9000'], { folder });
   assert.equal(set.code, 0, set.stderr);
   const { accounts } = JSON.parse((await perilbook(['quota', 'j.yaml', '--json'], { folder })).stdout);

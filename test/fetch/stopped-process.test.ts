@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { serveHttp } from './servers.ts';
 
 const CHILD = join(import.meta.dirname, 'stopped-child.ts');
 
@@ -14,17 +12,11 @@ const CHILD = join(import.meta.dirname, 'stopped-child.ts');
 for (const bytes of [20, 3_000_000]) {
   test(`an answer of ${bytes} bytes that came while the process was stopped is read, not given up as late`, async (t) => {
     const asked = Promise.withResolvers<void>();
-    const server = createServer((_, response) => {
+    const address = await serveHttp(t, (_, response) => {
       asked.resolve();
       setTimeout(() => response.setHeader('x-credit-cost', '1').end('x'.repeat(bytes)), 200);
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.after(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const child = spawn(process.execPath, [CHILD, `http://127.0.0.1:${(server.address() as AddressInfo).port}`]);
+    const child = spawn(process.execPath, [CHILD, address]);
     t.after(() => child.kill('SIGKILL'));
     const said = text(child.stdout);
     await asked.promise;

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { serveHttp } from '../fetch/servers.ts';
 
 interface Passed {
   readonly status: number;
@@ -12,8 +10,8 @@ interface Passed {
 export type Alter = (address: string, answer: Passed) => Passed | Promise<Passed>;
 
 /** Stands between client and service, and hands on each request and, altered, each answer. Resolves to its address. */
-export async function standBetween(t: TestContext, service: string, alter: Alter): Promise<string> {
-  const server = createServer(async (request, response) => {
+export function standBetween(t: TestContext, service: string, alter: Alter): Promise<string> {
+  return serveHttp(t, async (request, response) => {
     const address = request.url ?? '';
     const said = await fetch(service + address, { headers: { 'x-api-key': String(request.headers['x-api-key']) } });
     const { status, body } = await alter(address, { status: said.status, body: await said.text() });
@@ -21,13 +19,6 @@ export async function standBetween(t: TestContext, service: string, alter: Alter
     response.writeHead(status, { 'content-type': 'application/json', 'x-credit-cost': cost ?? '0' });
     response.end(body);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** The answer, but for another place: paid, and of no use. */

@@ -4,7 +4,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { isTopicDown } from '../../fetch/breaker.ts';
 import { RETRY_POLICY, SECOND_LOOK_POLICY } from '../../fetch/retry.ts';
 import type { Cell } from '../../geo/coordinates.ts';
-import { cheapestCalls, type Market } from '../../plan/cheapest-calls.ts';
+import { cheapestCalls, marketWithout } from '../../plan/cheapest-calls.ts';
 import { answeredMeanwhile, areasToClaim } from '../planning/area-plan.ts';
 import { missingTopics } from '../planning/freshness.ts';
 import { buyCall } from './buy-call.ts';
@@ -96,15 +96,6 @@ async function buyCalls(
 
 type Bundle = Exclude<Call['kind'], 'single'>;
 const BUNDLES: readonly Bundle[] = ['standard', 'enterprise'];
-
-/** The market as if these bundles brought nothing. */
-function marketWithout(market: Market, bundles: ReadonlySet<Bundle>): Market {
-  if (bundles.size === 0) return market;
-  const left = (kind: Bundle) => (bundles.has(kind) ? NOTHING : market[kind]);
-  return { ...market, standard: left('standard'), enterprise: left('enterprise') };
-}
-
-const NOTHING: ReadonlySet<TopicSlug> = new Set();
 
 /** The next call to make, and the topics it is made for; null when none can be made. */
 function nextCall(

@@ -34,9 +34,8 @@ let windows1252Bytes: ReadonlyMap<string, number> | undefined;
  * are mixed, the more frequent one it is: text in windows-1252 next to never has a character of UTF-8 by chance. */
 export function guessEncoding(sample: Buffer): TextEncoding {
   for (let cut = 0; cut < 4; cut++) if (isUtf8(sample.subarray(0, sample.length - cut))) return 'utf-8';
-  const [bad = 0, good = 0] = [/\ufffd/g, /[^\0-\x7f\ufffd]/g].map(
-    (kind) => sample.toString('utf8').match(kind)?.length,
-  );
+  const text = sample.toString('utf8');
+  const [bad = 0, good = 0] = [/\ufffd/g, /[^\0-\x7f\ufffd]/g].map((kind) => text.match(kind)?.length);
   return good > bad ? 'utf-8' : 'windows-1252';
 }
 

@@ -42,10 +42,8 @@ export function isGeojson(head: Buffer): boolean {
 export async function geojsonBook(input: InputFile, stdout?: Writable): Promise<PartedBook> {
   const bytes = await wholeFile(input);
   const features = orNotJson(input.name, () => featuresOf(bytes));
-  const columns = jsonColumns(propertiesOf(bytes, features));
+  const { columns, hasPoints, hasIds } = survey(bytes, features);
   // Outlines must not be taken for the places of a table that has two columns of degrees as well.
-  const hasPoints = features.some((feature) => placeOf(featureAt(bytes, feature).geometry).place[0] !== '');
-  const hasIds = features.some((feature) => jsonText(featureAt(bytes, feature), ID_COLUMN) !== '');
   const before = [...(hasPoints ? PLACE_COLUMNS : []), ...(hasIds ? [ID_COLUMN.name] : [])];
   const firstProperty = before.length;
   const rowsOf = (wanted: readonly number[], from: number) =>
@@ -129,11 +127,20 @@ function featureAt(bytes: Buffer, { from, to }: Feature): Readonly<Record<string
   return parseObject(bytes.toString('utf8', from, to))!;
 }
 
-function* propertiesOf(bytes: Buffer, features: readonly Feature[]) {
-  for (const feature of features) {
-    const { properties } = featureAt(bytes, feature);
-    if (isObject(properties)) yield properties;
+/** What the features have, in one pass: each is parsed for it. */
+function survey(bytes: Buffer, features: readonly Feature[]) {
+  let hasPoints = false;
+  let hasIds = false;
+  function* properties() {
+    for (const feature of features) {
+      const whole = featureAt(bytes, feature);
+      hasPoints ||= placeOf(whole.geometry).place[0] !== '';
+      hasIds ||= jsonText(whole, ID_COLUMN) !== '';
+      if (isObject(whole.properties)) yield whole.properties;
+    }
   }
+  const columns = jsonColumns(properties());
+  return { columns, hasPoints, hasIds };
 }
 
 function rowOf(

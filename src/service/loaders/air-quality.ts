@@ -54,16 +54,16 @@ function* summariesIn(file: string, report: OpenReport, seeYear: (year: number) 
     const figures = fields.map(([field, place]) => [field, numberIn(cells[place])] as const);
     const missing = [...figures, ['year', numberIn(cells[year])] as const].find(([, figure]) => figure === null);
     const summary = { year: Number(cells[year]), ...(Object.fromEntries(figures) as Figures) };
-    const problem =
-      'problem' in found
-        ? found.problem
-        : missing
-          ? `the figure of ${missing[0]} is missing`
-          : airQualityRecord.safeParse({ countyGeoid: found.geoid, ...summary }).success
-            ? null
-            : 'figures that cannot be';
-    if (problem !== null || 'problem' in found) {
-      report.reject(problem ?? '', line, cells);
+    if ('problem' in found) {
+      report.reject(found.problem, line, cells);
+      continue;
+    }
+    if (missing !== undefined) {
+      report.reject(`the figure of ${missing[0]} is missing`, line, cells);
+      continue;
+    }
+    if (!airQualityRecord.safeParse({ countyGeoid: found.geoid, ...summary }).success) {
+      report.reject('figures that cannot be', line, cells);
       continue;
     }
     seeYear(summary.year);
