@@ -24,8 +24,6 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['store', 'service'],
   'csv-parse': ['rows', 'service'],
   'csv-stringify': ['rows', 'service'],
-  hyparquet: ['rows'],
-  'hyparquet-writer': ['rows'],
   fastify: ['service', 'ui'],
   yaml: ['job'],
   'd3-geo': ['report'],

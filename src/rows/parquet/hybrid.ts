@@ -23,7 +23,7 @@ export function decodeHybrid(bytes: Uint8Array, from: number, width: number, cou
       if (at + Math.ceil((many * width) / 8) > bytes.length) {
         throw new Damage('a page holds fewer values than it promises');
       }
-      unpack(bytes, at, width, values, filled, many);
+      unpackBits(bytes, at, width, values, filled, many);
       at += run * width;
       filled += many;
     } else {
@@ -40,7 +40,8 @@ export function decodeHybrid(bytes: Uint8Array, from: number, width: number, cou
   return values;
 }
 
-function unpack(
+/** Reads `count` values of `width` bits (at most 32), packed from the lowest bit on, into `values` from `offset` on. */
+export function unpackBits(
   bytes: Uint8Array,
   from: number,
   width: number,

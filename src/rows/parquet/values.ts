@@ -1,9 +1,7 @@
-import { deltaBinaryUnpack } from 'hyparquet/src/delta.js';
-import { byteStreamSplit } from 'hyparquet/src/encoding.js';
-import { readPlain } from 'hyparquet/src/plain.js';
-import { readVarInt } from 'hyparquet/src/thrift.js';
+import { deltaInt32, deltaInt64 } from './delta-values.ts';
 import { bitsOf, decodeHybrid } from './hybrid.ts';
 import type { Page } from './pages.ts';
+import { plainValues, splitValues } from './plain-values.ts';
 import type { Leaf, SchemaNode } from './schema.ts';
 import { Damage } from './thrift.ts';
 
@@ -20,11 +18,6 @@ export interface DecodedPage<T> {
   /** The value at an index among them, in the form that was asked for: made when it is taken, because the texts of a whole
    * page, held until its last row, were most of the memory of a scan and a fifth of its time. */
   readonly valueAt: (index: number) => T;
-}
-
-interface Reader {
-  readonly view: DataView;
-  offset: number;
 }
 
 interface Dictionary<T> {
@@ -48,7 +41,7 @@ export function pageDecoder<T>(node: SchemaNode, form: (value: Stored) => T): (p
   let dictionary: Dictionary<T> | null = null;
   return (page) => {
     if (page.kind === 'dictionary') {
-      const stored = decodePlain(page.body, 0, leaf, page.values);
+      const stored = plainValues(page.body, 0, leaf, page.values);
       dictionary = { size: stored.length, entryAt: entriesOf(stored, form) };
       return null;
     }
@@ -110,80 +103,44 @@ function storedValues(body: Buffer, at: number, encoding: number, leaf: Leaf, co
   if (count === 0) return [];
   switch (encoding) {
     case 0:
-      return decodePlain(body, at, leaf, count);
+      return plainValues(body, at, leaf, count);
     case 3: {
       if (leaf.type !== 'BOOLEAN' || at + 4 > body.length) break;
       return formed(decodeHybrid(body, at + 4, 1, count), Boolean);
     }
     case 5:
-      if (leaf.type !== 'INT32' && leaf.type !== 'INT64') break;
-      return unpackDeltas(readerAt(body, at), leaf.type === 'INT64', count);
+      if (leaf.type === 'INT32') return deltaInt32(body, at, count).values;
+      if (leaf.type === 'INT64') return deltaInt64(body, at, count).values;
+      break;
     case 6:
-      return deltaTexts(readerAt(body, at), count, false);
+      return deltaTexts(body, at, count, false);
     case 7:
-      return deltaTexts(readerAt(body, at), count, true);
+      return deltaTexts(body, at, count, true);
     case 9:
       return splitValues(body, at, leaf, count);
   }
   throw new Damage(`it has ${leaf.type} values in encoding ${encoding}, which Perilbook does not read`);
 }
 
-/** The bytes that a value takes at least; 0 where a byte holds several. */
-const LEAST_BYTES = { BOOLEAN: 0, INT32: 4, INT64: 8, INT96: 12, FLOAT: 4, DOUBLE: 8, BYTE_ARRAY: 4 } as const;
-
-function decodePlain(body: Buffer, at: number, { type, typeLength }: Leaf, count: number): ArrayLike<Stored> {
-  if (count === 0) return [];
-  const least = type === 'FIXED_LEN_BYTE_ARRAY' ? typeLength : LEAST_BYTES[type];
-  // Before anything is made: an array of the promised length would be made first, and missed values after.
-  if (body.length - at < Math.max(count * least, Math.ceil(count / 8)))
-    throw new Damage('a page is too short for its values');
-  if (type === 'FIXED_LEN_BYTE_ARRAY' && typeLength === 0) return new Array(count).fill(new Uint8Array());
-  return readPlain(readerAt(body, at), type, count, typeLength) as ArrayLike<Stored>;
-}
-
-function splitValues(body: Buffer, at: number, leaf: Leaf, count: number): ArrayLike<Stored> {
-  const width = leaf.type === 'FIXED_LEN_BYTE_ARRAY' ? leaf.typeLength : LEAST_BYTES[leaf.type];
-  if (body.length - at < count * Math.max(width, 1)) throw new Damage('a page is too short for its values');
-  return byteStreamSplit(readerAt(body, at), count, leaf.type, leaf.typeLength) as ArrayLike<Stored>;
-}
-
-function readerAt(body: Buffer, offset: number): Reader {
-  return { view: new DataView(body.buffer, body.byteOffset, body.length), offset };
-}
-
-/** The library's loop runs for ever on a block whose header makes no sense: so that is read first. */
-function unpackDeltas(reader: Reader, is64: boolean, count: number): Int32Array | BigInt64Array {
-  const look = { view: reader.view, offset: reader.offset };
-  const [block, parts, total] = [readVarInt(look), readVarInt(look), readVarInt(look)];
-  if (block <= 0 || parts <= 0 || parts > 65_536 || block % parts !== 0 || total !== count) {
-    throw new Damage('a page has a damaged header of differences');
-  }
-  const values = is64 ? new BigInt64Array(count) : new Int32Array(count);
-  deltaBinaryUnpack(reader, count, values);
-  return values;
-}
-
 /** A megabyte that is shared by a million texts would be a terabyte. */
 const MOST_COPIED = 512 * 1024 * 1024;
 
 /** Texts as their lengths and then their bytes; with `shared`, each begins with so many bytes of the one before. */
-function deltaTexts(reader: Reader, count: number, shared: boolean): Uint8Array[] {
-  const prefixes = shared ? unpackDeltas(reader, false, count) : null;
-  const lengths = unpackDeltas(reader, false, count);
-  const { buffer, byteOffset, byteLength } = reader.view;
-  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+function deltaTexts(body: Buffer, from: number, count: number, shared: boolean): Uint8Array[] {
+  const prefixes = shared ? deltaInt32(body, from, count) : null;
+  const lengths = deltaInt32(body, prefixes?.end ?? from, count);
   const texts: Uint8Array[] = [];
-  let at = reader.offset;
+  let at = lengths.end;
   let last: Uint8Array = new Uint8Array();
   let copied = 0;
   for (let i = 0; i < count; i++) {
-    const [prefix, length] = [Number(prefixes?.[i] ?? 0), Number(lengths[i])];
-    if (prefix < 0 || prefix > last.length || length < 0 || length > bytes.length - at) {
+    const [prefix, length] = [prefixes?.values[i] ?? 0, lengths.values[i]!];
+    if (prefix < 0 || prefix > last.length || length < 0 || length > body.length - at) {
       throw new Damage('a page has texts that reach beyond it');
     }
     if (prefix > 0) copied += prefix + length;
     if (copied > MOST_COPIED) throw new Damage(`a page has texts of more than ${MOST_COPIED} bytes`);
-    const rest = bytes.subarray(at, at + length);
+    const rest = body.subarray(at, at + length);
     last = prefix === 0 ? rest : Buffer.concat([last.subarray(0, prefix), rest]);
     texts.push(last);
     at += length;
