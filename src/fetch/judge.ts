@@ -33,7 +33,7 @@ export function judgeRead<Result>(
   now: number,
 ): Verdict<Result> {
   if (exchange.kind === 'failure') return judgeFailure(exchange);
-  return reading === null ? judgeStatus(exchange, now) : judgeAnswer(exchange, call, reading, now);
+  return reading === null ? judgeStatus(exchange, call, now) : judgeAnswer(exchange, call, reading, now);
 }
 
 function judgeFailure({ reached, code, message }: Failure): Transport {
@@ -55,7 +55,7 @@ function judgeAnswer<Result>(
   };
   if (!reading.ok) {
     const { reason, message } = reading;
-    return { kind: 'malformed', charged: cost.stated ?? 'unknown', reason, message, ...judged };
+    return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...judged };
   }
   const { results, unknownTopics, timestamp } = reading;
   // What was answered was charged (contract): a service that states less is not believed, or a budget would have no end.
@@ -63,29 +63,40 @@ function judgeAnswer<Result>(
   return { kind: 'answered', charged, message: 'Answered', results, unknownTopics, timestamp, ...judged };
 }
 
+/** What an answer of no use cost. A 200 is charged (contract): one that states less than the contract's price, or nothing, may
+ * have cost the price all the same, and only the provider's bill can tell. */
+function chargeOf({ stated, price }: Cost): number | 'unknown' {
+  return stated !== null && stated >= price ? stated : 'unknown';
+}
+
+interface Cost {
+  /** The larger of what header and `meta` state; `null` where neither is credible. */
+  readonly stated: number | null;
+  /** The contract's price. */
+  readonly price: number;
+  readonly note: string | null;
+}
+
 /** A number beyond this is no price (the dearest call costs 35): a garbled header must not use up the quota for a month. */
 const MOST_CREDIBLE_COST = 1_000;
 
 /** The larger statement wins: counting too little would spend credits that were not planned. */
-function costOf(
-  header: string | undefined,
-  meta: unknown,
-  price: number,
-): { stated: number | null; note: string | null } {
+function costOf(header: string | undefined, meta: unknown, price: number): Cost {
   const inMeta = typeof meta === 'number' && Number.isSafeInteger(meta) && meta >= 0 ? meta : null;
   const inHeader = count(header);
-  if (inHeader === null && inMeta === null) return { stated: null, note: 'the service did not state the cost' };
+  if (inHeader === null && inMeta === null) return { stated: null, price, note: 'the service did not state the cost' };
   const credible = [inHeader, inMeta].filter((cost) => cost !== null && cost <= MOST_CREDIBLE_COST) as number[];
   const agree = (inHeader ?? price) === price && (inMeta ?? price) === price;
   const parts = [inHeader === null ? null : `${inHeader} in the header`, inMeta === null ? null : `${inMeta} in meta`];
   const said = parts.filter((part) => part !== null).join(' and ');
   return {
     stated: credible.length === 0 ? null : Math.max(...credible),
+    price,
     note: agree ? null : `the service states a cost of ${said}; the contract's price is ${price}`,
   };
 }
 
-function judgeStatus({ status, headers, body }: Received, now: number): Verdict<never> {
+function judgeStatus({ status, headers, body }: Received, call: Call, now: number): Verdict<never> {
   const error = readErrorBody(body);
   const said = error.message === null ? '' : `: ${error.message}`;
   const statedCost = Math.max(count(headers[HEADERS.creditCost]) ?? 0, Number(error.creditCost) || 0);
@@ -99,8 +110,15 @@ function judgeStatus({ status, headers, body }: Received, now: number): Verdict<
   const refused = (kind: Refused['kind'], message: string): Refused => ({ kind, status, message, isPage, ...judged });
   if (status < 300) {
     const message = `The service answered with status ${status} instead of 200`;
-    const charged = costOf(headers[HEADERS.creditCost], undefined, 0).stated ?? 'unknown';
-    return { ...judged, kind: 'malformed', charged, reason: 'shape', message };
+    const cost = costOf(headers[HEADERS.creditCost], error.creditCost, CREDITS[call.kind]);
+    return {
+      ...judged,
+      kind: 'malformed',
+      charged: chargeOf(cost),
+      reason: 'shape',
+      message,
+      discrepancy: cost.note,
+    };
   }
   if (status < 400) return refused('redirected', redirectMessage(status, headers.location));
   if (status >= 500) return refused('upstream', `The service failed (${status})${said}`);

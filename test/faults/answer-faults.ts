@@ -170,6 +170,28 @@ const inMeta = (cost: unknown) =>
     meta.credit_cost = cost;
   });
 
+/** Charged, of no use, and said to have cost nothing. */
+const NOTHING = both(headers({ 'x-credit-cost': '0' }), inMeta(0));
+const CHEAP = edited('malformed', 'exact', [
+  [
+    'a page at a stated cost of 0',
+    both(
+      body(() => PAGE),
+      headers({ 'x-credit-cost': '0' }),
+    ),
+  ],
+  [
+    'a location elsewhere at a stated cost of 0',
+    both(
+      NOTHING,
+      envelope(({ data }) => {
+        data.location.lat += 1;
+      }),
+    ),
+  ],
+  ['status 201 at a stated cost of 0', both(NOTHING, (answer: Answer) => ({ ...answer, status: 201 }))],
+]);
+
 const COSTS = [
   ...edited(
     'fine',
@@ -192,4 +214,12 @@ const COSTS = [
 ];
 
 /** The service is asked, and what it says is bent. */
-export const ANSWERS: readonly FaultCase[] = [...BODIES, ...TOPICS, ...ERRORS, ...HALVES, ...HARMLESS, ...COSTS];
+export const ANSWERS: readonly FaultCase[] = [
+  ...BODIES,
+  ...TOPICS,
+  ...ERRORS,
+  ...HALVES,
+  ...HARMLESS,
+  ...CHEAP,
+  ...COSTS,
+];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import { EXIT } from '../../src/cli/exit-codes.ts';
 import { MAX_BODY_BYTES } from '../../src/fetch/client.ts';
 import { FAULTS } from './faults.ts';
 import { ENDS, faultTrial, seedTrial } from './hostile-service.ts';
@@ -69,6 +70,23 @@ test('a bundle that was paid and malformed is not bought again for a topic that 
     assertTrueBooks(await booksOf(trial), 'exact');
   } finally {
     await trial.close();
+  }
+});
+
+test('a budget holds where answers of no use state that they cost nothing', async (t) => {
+  for (const fault of FAULTS.filter(({ name }) => name.endsWith('at a stated cost of 0'))) {
+    await t.test(fault.name, async () => {
+      const trial = await world.trial(1);
+      try {
+        trial.proxy.disturb(() => fault);
+        const { code, stderr } = await trial.run('--budget', '40');
+        assert.ok(code === EXIT.paused || code === EXIT.serviceDown, stderr);
+        assert.ok(trial.charged() > 30 && trial.charged() <= 40, `${trial.charged()} credits of a budget of 40`);
+        assertTrueBooks(await booksOf(trial), 'exact');
+      } finally {
+        await trial.close();
+      }
+    });
   }
 });
 

@@ -50,7 +50,10 @@ test("without a statement the contract's price counts", () => {
 test('an answer that could not be read on this side costs what its header says', () => {
   for (const [headers, charged] of [
     [{ 'x-credit-cost': '35' }, 35],
-    [{ 'x-credit-cost': '0' }, 0],
+    [{ 'x-credit-cost': '36' }, 36],
+    // A 200 costs the contract's price, whatever it states: the budget would have no end.
+    [{ 'x-credit-cost': '0' }, 'unknown'],
+    [{ 'x-credit-cost': '34' }, 'unknown'],
     [{}, 'unknown'],
   ] as const) {
     const verdict = judgeRead(received(200, '', headers), ENTERPRISE, unread('its reader ended'), NOW);
@@ -59,13 +62,21 @@ test('an answer that could not be read on this side costs what its header says',
   }
 });
 
+const elsewhereFor = (cost: number) => {
+  const envelope = envelopeOf(ENTERPRISE, { lat: 40, lng: -75 });
+  return { ...envelope, meta: { ...envelope.meta, credit_cost: cost } };
+};
+
 for (const [name, body, headers, charged] of [
   ['HTML', '<html>', {}, 'unknown'],
   ['HTML with the header', '<html>', { 'x-credit-cost': '35' }, 35],
   ['cut JSON', '{"data"', {}, 'unknown'],
   ['no data', { meta: { credit_cost: 35 } }, {}, 35],
-  ['no data, free', { meta: { credit_cost: 0 } }, { 'x-credit-cost': '0' }, 0],
+  ['no data, free', { meta: { credit_cost: 0 } }, { 'x-credit-cost': '0' }, 'unknown'],
+  ['HTML, free', '<html>', { 'x-credit-cost': '0' }, 'unknown'],
   ['another place', envelopeOf(ENTERPRISE, { lat: 40, lng: -75 }), {}, 35],
+  ['another place, free', elsewhereFor(0), { 'x-credit-cost': '0' }, 'unknown'],
+  ['another place, for less', elsewhereFor(1), { 'x-credit-cost': '15' }, 'unknown'],
   ['HTML with a header that is no price', '<html>', { 'x-credit-cost': '999999999999999' }, 'unknown'],
 ] as const) {
   test(`a malformed 200 (${name}) is charged ${charged}`, () => {
@@ -75,10 +86,19 @@ for (const [name, body, headers, charged] of [
   });
 }
 
-test('another status of success is malformed, and nobody knows its cost', () => {
+test('another status of success is malformed, and costs the price at least', () => {
   for (const status of [201, 202, 204, 206]) {
-    const verdict = judge(received(status, envelopeOf(ENTERPRISE)));
-    assert.deepEqual([verdict.kind, verdict.charged], ['malformed', 'unknown']);
+    for (const [cost, charged] of [
+      [undefined, 'unknown'],
+      [0, 'unknown'],
+      [1, 'unknown'],
+      [35, 35],
+    ] as const) {
+      const headers: Record<string, string> = cost === undefined ? {} : { 'x-credit-cost': String(cost) };
+      const verdict = judge(received(status, withCost(cost), headers));
+      assert.deepEqual([verdict.kind, verdict.charged], ['malformed', charged], `${status} ${cost}`);
+      assert.equal(verdict.discrepancy === null, cost === 35);
+    }
   }
 });
 

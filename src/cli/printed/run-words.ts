@@ -24,7 +24,7 @@ export function runWords(
   if (summary.credits_unknown > 0) {
     pairs.push([
       'unknown',
-      `${counted(summary.credits_unknown, 'credit')} of calls without an answer: charged or not, only the provider knows`,
+      `${counted(summary.credits_unknown, 'credit')} of calls without a usable answer: only the provider knows whether they were charged`,
     ]);
   }
   const byAreas = summary.areas === null ? '' : `, ${grouped(saved.by_areas)} by areas`;
