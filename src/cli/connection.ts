@@ -43,6 +43,11 @@ export function unopenedConnection(world: World, job: Job): Connection {
 
 const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
 
+/** Whether a source of the store is the sample data, of whatever vintage: its answers cost nothing real. */
+export function isSampleSource(source: string): boolean {
+  return source.startsWith('embedded ');
+}
+
 export interface OpenConnection {
   readonly connection: Connection;
   close(): Promise<void>;

@@ -136,7 +136,12 @@ const COMMANDS: readonly (Omit<Command, 'run'> & {
   {
     command: 'cache <action>',
     describe: 'stats | prune | export: what the store keeps',
-    examples: ['cache stats', 'cache prune --older-than 400d', 'cache export > answers.ndjson'],
+    examples: [
+      'cache stats',
+      'cache prune --older-than 400d',
+      'cache prune --rejected',
+      'cache export > answers.ndjson',
+    ],
     builder: (y) =>
       y.positional('action', { choices: ['stats', 'prune', 'export'] as const }).options({
         store: { type: 'string', describe: 'file that keeps answers, ledger and runs', requiresArg: true },
@@ -145,6 +150,11 @@ const COMMANDS: readonly (Omit<Command, 'run'> & {
           describe: 'prune: forget answers older than this, e.g. 365d',
           requiresArg: true,
         },
+        rejected: {
+          type: 'boolean',
+          describe: 'prune: forget which locations the service rejected, to ask again (free)',
+        },
+        yes: { alias: 'y', type: 'boolean', describe: 'prune: forget answers that were paid for without asking' },
         details: { type: 'boolean', describe: 'export: the kept details (run --details keep) instead of the fields' },
         ...json,
       }),

@@ -23,6 +23,13 @@ export function cellStatements(database: Database.Database, texts: StoredTexts, 
     .raw();
   const insert = database.prepare('INSERT INTO cells (source, lat7, lng7, answers, failures) VALUES (?, ?, ?, ?, ?)');
   const update = database.prepare('UPDATE cells SET answers = ?, failures = ? WHERE id = ?');
+  // What cannot be parsed is left for `read` to report.
+  const forgetRejections = database.prepare(
+    `UPDATE cells SET failures = (
+       SELECT nullif(json_group_object(key, json(value)), '{}') FROM json_each(cells.failures)
+       WHERE json_extract(value, '$[0]') <> 'rejected')
+     WHERE instr(failures, '["rejected"') > 0 AND json_valid(failures)`,
+  );
   const packer = new FieldPacker(texts);
   const span = newAnswerSpan();
 
@@ -127,7 +134,15 @@ export function cellStatements(database: Database.Database, texts: StoredTexts, 
     else insert.run(source, lat7, lng7, bytes, failuresText);
   }
 
-  return { read, readWanted, unpack, merge, unpackFields: packer.unpack.bind(packer) };
+  return {
+    read,
+    readWanted,
+    unpack,
+    merge,
+    unpackFields: packer.unpack.bind(packer),
+    /** Returns of how many cells. */
+    forgetRejections: () => forgetRejections.run().changes,
+  };
 }
 
 function unpackFailures(text: string | null): Map<TopicSlug, Failure> {

@@ -1,6 +1,7 @@
 import type { Answer, CellRecord, Failure, Field } from '../contract/answer.ts';
 import type { BillingPeriod } from '../contract/billing-period.ts';
 import type { Call, CallKind, Scope } from '../contract/credits.ts';
+import type { TopicSet } from '../contract/topic-set.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import type { Cell } from '../geo/coordinates.ts';
 
@@ -282,8 +283,12 @@ export interface Store {
   /** What all runs under an approved plan have spent. */
   planSpending(plan: string): Promise<Spending>;
   stats(): Promise<StoreStats>;
+  /** What `prune` would forget: by source, how many cells have which topics answered before `before`. */
+  countOlder(before: number): Promise<ReadonlyMap<string, ReadonlyMap<TopicSet, number>>>;
   /** Forgets answers said before `before`, and their details; returns how many answers. The ledger is never pruned. */
   prune(before: number): Promise<number>;
+  /** Forgets that the service rejected locations, so that they are asked about again; returns how many locations. */
+  forgetRejections(): Promise<number>;
   /** Streams every cell of every source. */
   cells(): AsyncIterable<{ readonly source: string; readonly cell: Cell; readonly record: CellRecord }>;
   /** Streams the kept details of every cell, as JSON. */

@@ -7,6 +7,7 @@ import { openDatabase } from './database.ts';
 import { detailsStatements } from './details.ts';
 import { learnedStatements } from './learned.ts';
 import { ledgerStatements, type Owner } from './ledger.ts';
+import { answersSince, countOlder } from './old-answers.ts';
 import { newAnswerSpan, nextAnswer } from './packed-answers.ts';
 import type { Charge, Store, StoreStats } from './port.ts';
 import { runStatements } from './runs.ts';
@@ -140,6 +141,9 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
         bytes: statSync(file).size,
       };
     },
+    async countOlder(before) {
+      return countOlder(bySource.iterate(), before, texts.textOf);
+    },
     async prune(before) {
       let forgotten = 0;
       immediately(() => details.forget(before));
@@ -156,6 +160,9 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
         if (next === undefined) return forgotten;
         last = next;
       }
+    },
+    async forgetRejections() {
+      return immediately(() => cells.forgetRejections());
     },
     async *cells() {
       for (let last = 0; ; ) {
@@ -191,16 +198,4 @@ function sourceStats(cells: Iterable<{ readonly source: string; readonly answers
     }
   }
   return sources;
-}
-
-/** The answers of a cell that were said at some time or later, and how many were said before. */
-function answersSince(answers: Buffer, time: number): { kept: Buffer; dropped: number } {
-  const span = newAnswerSpan();
-  const kept: Buffer[] = [];
-  let dropped = 0;
-  while (nextAnswer(answers, span)) {
-    if (span.asOf < time) dropped++;
-    else kept.push(answers.subarray(span.start, span.to));
-  }
-  return { kept: Buffer.concat(kept), dropped };
 }

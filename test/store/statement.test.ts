@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -117,6 +117,37 @@ function sumOf(rows: Awaited<ReturnType<Store['statement']>>) {
   }
   return sum;
 }
+
+test('a store of an earlier version forgets its rejections, which may be of any 4xx, and keeps the rest', async (t) => {
+  const file = join(temporaryFolder(t), 'store.db');
+  const folder = new URL('../../src/store/migrations/', import.meta.url);
+  const before = readdirSync(folder)
+    .filter((name) => name.endsWith('.sql') && name < '0008')
+    .sort();
+  const database = new Database(file);
+  for (const name of before) database.exec(readFileSync(new URL(name, folder), 'utf8'));
+  database.exec(`ALTER TABLE cells DROP COLUMN answers_json; INSERT INTO sources VALUES (1, 'somewhere')`);
+  const insert = database.prepare('INSERT INTO cells (source, lat7, lng7, failures) VALUES (1, ?, 0, ?)');
+  const rejected = ['rejected', 'the service refused this place (402)', 5];
+  const failed = ['failed', 'é "rejected"', 6];
+  insert.run(1, JSON.stringify({ hail: rejected }));
+  insert.run(2, JSON.stringify({ hail: rejected, drought: failed }));
+  insert.run(3, JSON.stringify({ hail: failed }));
+  insert.run(4, null);
+  database.pragma(`user_version = ${before.length}`);
+  database.close();
+  const store = openSqliteStore(file, new MovedClock(10), owner);
+  t.after(() => store.close());
+  const records = await store.read(
+    1,
+    [1, 2, 3, 4].map((lat7) => ({ lat7, lng7: 0 })),
+  );
+  const kept = { reason: 'failed', note: 'é "rejected"', at: 6 };
+  assert.deepEqual(
+    records.map((record) => [...record!.failures]),
+    [[], [['drought', kept]], [['hail', kept]], []],
+  );
+});
 
 test('a store of the first version is brought up to date with its ledger whole', async (t) => {
   const file = join(temporaryFolder(t), 'store.db');

@@ -504,6 +504,26 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     const { calls, credits } = await store.stats();
     assert.deepEqual([calls.charged, credits.charged], [1, 1]);
   });
+
+  it('rejections are forgotten, and nothing else', async ({ store, terms, propose, source, clock }) => {
+    const at = clock.now();
+    const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
+    const failures = [
+      { topic: 'hail', reason: 'rejected', note: 'outside ["rejected"] "coverage"', at },
+      { topic: 'drought', reason: 'failed', note: 'said ["rejected"', at },
+    ] as const;
+    await store.settle([{ ...charged(claim!, clock, 1), failures }]);
+    const known = async () => {
+      const [record] = await store.read(source, [LA]);
+      return [[...record!.answers.keys()], [...record!.failures]];
+    };
+    const { reason, note } = failures[1];
+    const [answered, both] = await known();
+    assert.equal(both!.length, 2);
+    assert.equal(await store.forgetRejections(), 1);
+    assert.deepEqual(await known(), [answered, [['drought', { reason, note, at }]]]);
+    assert.equal(await store.forgetRejections(), 0);
+  });
 }
 
 interface World {

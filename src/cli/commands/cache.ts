@@ -1,7 +1,5 @@
-import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../figures.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import { durationMs } from '../../job/settings/duration.ts';
 import { isoTime } from '../../job/summary.ts';
 import type { StoreStats } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
@@ -9,7 +7,8 @@ import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-options.ts';
 import { openStore } from '../open-store.ts';
 import { byteSize, listed } from '../printed/words.ts';
-import { say, sayJson, type World } from '../world.ts';
+import { sayJson, type World } from '../world.ts';
+import { prune } from './cache-prune.ts';
 
 /** `perilbook cache stats | prune | export`. */
 export async function cacheCommand(world: World, flags: Flags): Promise<number> {
@@ -51,21 +50,8 @@ export async function cacheCommand(world: World, flags: Flags): Promise<number> 
         world.stdout.write(`${lines.join('\n')}\n`);
         return EXIT.complete;
       }
-      case 'prune': {
-        const age = flags['older-than'] as string | undefined;
-        const ms = age === undefined ? null : durationMs(age);
-        if (ms === null) {
-          throw new PerilbookError(
-            'USAGE',
-            'prune needs --older-than with a time',
-            'For example: perilbook cache prune --older-than 400d',
-          );
-        }
-        const forgotten = await store.prune(world.clock.now() - ms);
-        if (flags.json) sayJson(world, { forgotten });
-        else say(world, `Forgot ${counted(forgotten, 'answer')} older than ${age}. The ledger is kept whole.`);
-        return EXIT.complete;
-      }
+      case 'prune':
+        return await prune(world, flags, store);
       default: {
         if (flags.details) {
           for await (const { source, cell, topic, asOf, json } of store.details()) {
