@@ -20,7 +20,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
   [EXIT.usage, 'usage, job file or input'],
   [EXIT.someFailed, 'complete, but some rows failed'],
   [EXIT.paused, 'paused for quota or budget, resumable'],
-  [EXIT.keyRefused, 'key refused'],
+  [EXIT.keyRefused, 'key or access refused'],
   [EXIT.serviceDown, 'service down, resumable'],
   [EXIT.interrupted, 'interrupted, resumable'],
 ];
@@ -51,6 +51,7 @@ export function exitCodeOfRun({ state, stop }: RunEnded): number {
     case 'interrupted':
       return EXIT.interrupted;
     case 'keys':
+    case 'denied':
       return EXIT.keyRefused;
     case 'misdirected':
       return EXIT.usage;

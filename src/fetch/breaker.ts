@@ -10,7 +10,7 @@ export interface Breaker {
   readonly everywhere: boolean;
   /** The topics whose singles are among them. */
   readonly failingTopics: ReadonlySet<TopicSlug>;
-  /** Calls that were rejected as long as not one was ever answered. */
+  /** Calls that were rejected, or refused without a known reason, as long as not one was ever answered. */
   readonly rejections: number;
   readonly everAnswered: boolean;
   /** Whether anything was ever paid, be it of use or not. */
@@ -90,6 +90,7 @@ function overall(breaker: Breaker, call: Call, verdict: Verdict): Partial<Breake
       // What the user interrupted says nothing about the service.
       return verdict.code === 'ABORTED' || verdict.code === 'CLOSED' ? {} : failedEverywhere;
     case 'rejected':
+    case 'unexplained':
       return { ...NO_FAILURES, rejections: breaker.everAnswered ? 0 : breaker.rejections + 1 };
     case 'malformed':
       // Paid for and of no use: as good a reason to stop as no answer.

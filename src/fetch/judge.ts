@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import { type Call, CREDITS } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import type { TopicResult } from '../contract/values.ts';
@@ -8,10 +7,10 @@ import { readErrorBody } from './error-body.ts';
 import type { Exchange, Failure, Received } from './exchange.ts';
 import { count, type Rate, readRate } from './rate-headers.ts';
 import { cleanText } from './redact.ts';
+import { DENIALS, QUOTA_CODE, statusKind } from './status-kind.ts';
 import type { Refused, Transport, Verdict } from './verdict.ts';
 
 const NO_RATE: Rate = { limit: null, remaining: null, resetMs: null, retryAfterMs: null };
-const QUOTA_CODE = 'QUOTA_EXCEEDED';
 const MAX_ADDRESS = 100;
 
 /** Says what an exchange means and what it cost. `location` is what was asked; `now` is when the answer came. */
@@ -98,68 +97,62 @@ function costOf(header: string | undefined, meta: unknown, price: number): Cost 
 
 function judgeStatus({ status, headers, body }: Received, call: Call, now: number): Verdict<never> {
   const error = readErrorBody(body);
-  const said = error.message === null ? '' : `: ${error.message}`;
+  const common = { requestId: error.requestId, rate: readRate(headers, now) };
+  const kind = statusKind(status, status === 429 && saysQuota(body) ? QUOTA_CODE : error.code);
+  if (kind === 'malformed') {
+    const cost = costOf(headers[HEADERS.creditCost], error.creditCost, CREDITS[call.kind]);
+    const message = `The service answered with status ${status} instead of 200`;
+    return { ...common, kind, charged: chargeOf(cost), reason: 'shape', message, discrepancy: cost.note };
+  }
   const statedCost = Math.max(count(headers[HEADERS.creditCost]) ?? 0, Number(error.creditCost) || 0);
   const judged = {
+    ...common,
     charged: 0 as const,
     discrepancy: statedCost > 0 ? `the service states a cost of ${statedCost} for a failure (${status})` : null,
-    requestId: error.requestId,
-    rate: readRate(headers, now),
   };
-  const isPage = /^\s*</.test(body.subarray(0, 100).toString());
-  const refused = (kind: Refused['kind'], message: string): Refused => ({ kind, status, message, isPage, ...judged });
-  if (status < 300) {
-    const message = `The service answered with status ${status} instead of 200`;
-    const cost = costOf(headers[HEADERS.creditCost], error.creditCost, CREDITS[call.kind]);
-    return {
-      ...judged,
-      kind: 'malformed',
-      charged: chargeOf(cost),
-      reason: 'shape',
-      message,
-      discrepancy: cost.note,
-    };
-  }
-  if (status < 400) return refused('redirected', redirectMessage(status, headers.location));
-  if (status >= 500) return refused('upstream', `The service failed (${status})${said}`);
-  switch (status) {
-    case 401:
-      return refused('unauthenticated', `The service refused the key (401)${said}`);
-    case 403:
-      return refused('forbidden', `The key lacks the scope for this call (403)${said}`);
-    case 408:
-      return {
-        ...judged,
-        kind: 'transport',
-        code: 'REQUEST_TIMEOUT',
-        message: `The request came too slowly (408)${said}`,
-      };
-    case 429:
-      return isQuota(error.code, body)
-        ? refused('quota', `The quota of this period is used up (429)${said}`)
-        : refused('rate', `The service asks to slow down (429)${said}`);
+  // `Not Found` is no code but a sentence, which stands behind the parentheses.
+  const code = error.code !== null && /^[\w.-]+$/.test(error.code) ? error.code : null;
+  // More words may follow in the same sentence, or a full stop.
+  const message = error.message === code ? null : (error.message?.replace(/\.$/, '') ?? null);
+  const said = `(${status}${code === null ? '' : ` ${code}`})${message === null ? '' : `: ${message}`}`;
+  switch (kind) {
+    case 'rejected':
+      return { ...judged, kind, status, message: `The service rejects this location ${said}` };
+    case 'timeout':
+      return { ...judged, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${said}` };
+    case 'redirected':
+      return { ...judged, kind, status, isPage: isPage(body), message: redirectMessage(status, headers.location) };
     default:
-      return {
-        ...judged,
-        kind: 'rejected',
-        status,
-        code: isNameOf(status, error.code) ? null : error.code,
-        message: `The service rejected the request (${status})${said}`,
-      };
+      return { ...judged, kind, status, isPage: isPage(body), message: `${happened(kind, status)} ${said}` };
   }
 }
 
-/** These two say of the request itself that it cannot be, whoever says it. */
-const OF_THE_REQUEST = [400, 422];
-
-/** `{"error": "Not Found"}` is what frameworks and gateways say of a status: its name again, and no code of a service's, which
- * would be written as one: `NOT_FOUND`. */
-function isNameOf(status: number, code: string | null): boolean {
-  return !OF_THE_REQUEST.includes(status) && code?.toLowerCase() === STATUS_CODES[status]?.toLowerCase();
+/** What happened, of refusals that end with their status and what the service says. */
+function happened(kind: Exclude<Refused['kind'], 'redirected'>, status: number): string {
+  switch (kind) {
+    case 'unauthenticated':
+      return 'The service refused the key';
+    case 'forbidden':
+      return 'The key lacks the scope for this call';
+    case 'denied':
+      return DENIALS[status]!.happened;
+    case 'quota':
+      return 'The quota of this period is used up';
+    case 'rate':
+      return 'The service asks to slow down';
+    case 'unexplained':
+      return 'The service refused the request';
+    case 'upstream':
+      return status < 500 ? 'The service cannot answer the request now' : 'The service failed';
+  }
 }
 
-function isQuota(code: string | null, body: Buffer): boolean {
-  return code?.toUpperCase() === QUOTA_CODE || body.toString().toUpperCase().includes(QUOTA_CODE);
+function isPage(body: Buffer): boolean {
+  return /^\s*</.test(body.subarray(0, 100).toString());
+}
+
+function saysQuota(body: Buffer): boolean {
+  return body.toString().toUpperCase().includes(QUOTA_CODE);
 }
 
 function redirectMessage(status: number, target: string | undefined): string {

@@ -32,19 +32,26 @@ export interface Malformed extends Judged {
   readonly reason: MalformedReason;
 }
 
-/** The service refuses this place or these parameters: that cell's own, final, free. */
+/** The service rejects this location, by a code that says so: a fact about it, final, free. */
 export interface Rejected extends Judged {
   readonly kind: 'rejected';
   readonly charged: 0;
   readonly status: number;
-  /** The service's own code; `null` makes it likely that it was not the service that answered. */
-  readonly code: string | null;
 }
 
-/** `unauthenticated`: the key is refused. `forbidden`: it lacks the scope. `rate`: too fast. `quota`: nothing is left
- * until the anniversary. `upstream`: the service failed. `redirected`: the address in the job is wrong. */
+/** `unauthenticated`: the key is refused. `forbidden`: it lacks the scope. `denied`: a bill, a proxy or a law is in the way.
+ * `rate`: too fast. `quota`: nothing is left until the anniversary. `upstream`: the service failed. `redirected`: the address
+ * in the job is wrong. `unexplained`: this request was refused, and not for anything that is known of its location. */
 export interface Refused extends Judged {
-  readonly kind: 'unauthenticated' | 'forbidden' | 'rate' | 'quota' | 'upstream' | 'redirected';
+  readonly kind:
+    | 'unauthenticated'
+    | 'forbidden'
+    | 'denied'
+    | 'rate'
+    | 'quota'
+    | 'upstream'
+    | 'redirected'
+    | 'unexplained';
   readonly charged: 0;
   readonly status: number;
   /** The body is a page for a browser: probably a firewall or a proxy said it, not the service. */

@@ -160,9 +160,18 @@ function refuseUnobtainable({ plan }: Prepared): void {
 }
 
 function stateOf(stop: Stop | null, { status }: RunSummary): RunEnded['state'] {
-  if (stop === null) return status.partial + status.failed + status.deferred > 0 ? 'incomplete' : 'complete';
+  if (stop === null) {
+    const isWhole = status.partial + status.failed + status.deferred === 0 && !allLocationsRejected(status);
+    return isWhole ? 'complete' : 'incomplete';
+  }
   if (stop.reason === 'interrupted') return 'interrupted';
-  return stop.reason === 'keys' || stop.reason === 'misdirected' ? 'stopped' : 'paused';
+  return ['keys', 'denied', 'misdirected'].includes(stop.reason) ? 'stopped' : 'paused';
+}
+
+/** Locations were checked before they were asked about: where the service rejects all of them, it or its address is as likely
+ * to be wrong as they are. */
+export function allLocationsRejected({ ok, partial, deferred, failed, rejected }: RunSummary['status']): boolean {
+  return rejected > 0 && ok + partial + deferred + failed === 0;
 }
 
 /** The same news from a hundred calls is told once. */

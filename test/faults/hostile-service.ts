@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import type { RowStatus } from '../../src/columns/status.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
-import { DOWN_AFTER, TOPIC_DOWN_AFTER } from '../../src/fetch/breaker.ts';
+import { ALL_REJECTED_AFTER, DOWN_AFTER, TOPIC_DOWN_AFTER } from '../../src/fetch/breaker.ts';
 import { RETRY_POLICY } from '../../src/fetch/retry.ts';
 import type { FaultCase } from './fault-case.ts';
 import { FAULTS } from './faults.ts';
@@ -61,8 +61,9 @@ export const ENDS: Readonly<Record<string, End>> = {
   keys: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
   // Each of 21 scopes is asked for once, by as many as are at work.
   scope: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: 21 * AT_WORK, paid: 0 },
-  'wrong place': { exit: EXIT.someFailed, statuses: ['deferred'], requests: CELLS, paid: 0 },
-  rejected: { exit: EXIT.complete, statuses: ['rejected'], requests: CELLS, paid: 0 },
+  unexplained: { exit: EXIT.usage, statuses: UNDONE, requests: ALL_REJECTED_AFTER + AT_WORK, paid: 0 },
+  denied: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
+  rejected: { exit: EXIT.someFailed, statuses: ['rejected'], requests: CELLS, paid: 0 },
   misdirected: { exit: EXIT.usage, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
 };
 
@@ -115,16 +116,19 @@ async function assertResumed(world: HostileWorld, trial: Trial, believed: FaultC
     assert.equal((await trial.run()).code, EXIT.paused);
     await trial.command('quota', 'set', '--spent', '0');
   }
+  if (believed === 'place') {
+    const asked = trial.proxy.entries.length;
+    const { code, rows } = await inTime(trial.run());
+    assert.deepEqual([code, trial.proxy.entries.length], [EXIT.someFailed, asked]);
+    assert.ok(rows.every((row) => row.hazard_status === 'rejected'));
+    assert.equal((await trial.forget('--rejected')).code, EXIT.complete);
+  }
   const again = await inTime(trial.run());
   if (believed === 'scope') {
     assert.equal(again.code, EXIT.keyRefused, again.stderr);
     return;
   }
   assert.equal(again.code, EXIT.complete, again.stderr);
-  if (believed === 'place') {
-    assert.ok(again.rows.every((row) => row.hazard_status === 'rejected'));
-    return;
-  }
   assertTrueRows(again.rows, world.truth, ['ok']);
 }
 

@@ -54,6 +54,8 @@ export interface Trial {
   run(...flags: string[]): Promise<Ended>;
   /** Another command about the same job. */
   command(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  /** `cache prune` of the trial's store. */
+  forget(...flags: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
   /** A command with no other words than these. */
   alone(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
   /** Credits that the service has charged. */
@@ -123,6 +125,7 @@ export async function openHostileWorld(): Promise<HostileWorld> {
       proxy,
       key,
       command,
+      forget: (...flags) => commandLine(['cache', 'prune', ...flags, '--store', store], home, own, random),
       alone: (...words) => commandLine(words, home, own, random),
       async run(...flags) {
         const words = ['run', 'book.csv', '-o', 'out.csv', '--topics', TOPICS, '--sockets', String(SOCKETS)];

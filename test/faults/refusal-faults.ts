@@ -30,6 +30,7 @@ const RATE = unasked(
     ['429, Retry-After below zero', status(429, {}, { 'retry-after': '-5' })],
     ['429, Retry-After a date in three seconds', inSeconds(3)],
     ['429, Retry-After a date gone by', inSeconds(-3_600)],
+    ['420 with a code', status(420, { error: { code: 'ENHANCE_YOUR_CALM' } })],
   ],
   { alone: true },
 );
@@ -53,6 +54,9 @@ const FAILURES = unasked('upstream', [
   ['504', status(504, '')],
   ['599', status(599, 'no')],
   ['408', status(408, '')],
+  ['418 with a page', status(418, PAGE)],
+  ['409 with a code', status(409, { error: { code: 'CONFLICT' } })],
+  ['423 with a code', status(423, { error: { code: 'LOCKED' } })],
 ]);
 
 const REFUSALS: readonly FaultCase[] = [
@@ -64,7 +68,12 @@ const REFUSALS: readonly FaultCase[] = [
   fault('401 with a page', 'keys', 'free', status(401, PAGE), { alone: true }),
   fault('403', 'scope', 'free', status(403, { error: { code: 'SCOPE_REQUIRED' } }), { believed: 'scope', alone: true }),
   fault('403 with a page', 'scope', 'free', status(403, PAGE), { alone: true }),
-  ...[400, 404, 410, 418, 451].map((code) => fault(`${code} with a page`, 'wrong place', 'free', status(code, PAGE))),
+  ...[400, 404].map((code) => fault(`${code} with a page`, 'unexplained', 'free', status(code, PAGE))),
+  fault('404 with a code', 'unexplained', 'free', status(404, { error: { code: 'NOT_FOUND' } })),
+  fault('422 with a code of no location', 'unexplained', 'free', status(422, { error: { code: 'VALIDATION_ERROR' } })),
+  fault('402 with a code', 'denied', 'free', status(402, { error: { code: 'PAYMENT_REQUIRED' } }), { alone: true }),
+  fault('407 with a page', 'denied', 'free', status(407, PAGE), { alone: true }),
+  fault('451 with a page', 'denied', 'free', status(451, PAGE), { alone: true }),
   fault('422 with a code', 'rejected', 'free', status(422, { error: { code: 'OUTSIDE_COVERAGE' } }), {
     believed: 'place',
     alone: true,

@@ -107,16 +107,20 @@ for (const [status, kind] of [
   [301, 'redirected'],
   [304, 'redirected'],
   [308, 'redirected'],
-  [400, 'rejected'],
+  [400, 'unexplained'],
   [401, 'unauthenticated'],
-  [402, 'rejected'],
+  [402, 'denied'],
   [403, 'forbidden'],
-  [404, 'rejected'],
+  [404, 'unexplained'],
+  [407, 'denied'],
   [408, 'transport'],
-  [410, 'rejected'],
-  [422, 'rejected'],
+  [409, 'upstream'],
+  [410, 'upstream'],
+  [420, 'rate'],
+  [422, 'unexplained'],
+  [423, 'upstream'],
   [429, 'rate'],
-  [451, 'rejected'],
+  [451, 'denied'],
   [500, 'upstream'],
   [502, 'upstream'],
   [503, 'upstream'],
@@ -133,12 +137,32 @@ for (const [status, kind] of [
       assert.match(verdict.message, new RegExp(String(status)));
       if (body === ours) {
         assert.equal(verdict.requestId, REQUEST_ID);
-        if (kind !== 'redirected') assert.match(verdict.message, /Why\.$/);
-        if (verdict.kind === 'rejected') assert.equal(verdict.code, 'SOME_CODE');
+        if (kind !== 'redirected') assert.match(verdict.message, new RegExp(`\\(${status} SOME_CODE\\): Why$`));
       }
     }
   });
 }
+
+for (const [status, code] of [
+  [400, 'INVALID_PARAMETER'],
+  [422, 'OUTSIDE_COVERAGE'],
+] as const) {
+  test(`status ${status} with the code ${code} is about the location, and free`, () => {
+    const verdict = judge(received(status, { error: { code, message: 'Why.' } }));
+    assert.deepEqual([verdict.kind, verdict.charged], ['rejected', 0]);
+    assert.equal(verdict.message, `The service rejects this location (${status} ${code}): Why`);
+  });
+}
+
+test('the message says each thing once', () => {
+  for (const [body, message] of [
+    [{ error: 'NO_ROUTE' }, 'The service refused the request (404 NO_ROUTE)'],
+    [{ error: 'Not Found' }, 'The service refused the request (404): Not Found'],
+    [{ error: 'Not Found', message: 'No such route' }, 'The service refused the request (404): No such route'],
+  ] as const) {
+    assert.equal(judge(received(404, body)).message, message);
+  }
+});
 
 for (const body of [
   { code: 'QUOTA_EXCEEDED' },
@@ -179,7 +203,7 @@ test('a failure that states a cost stays free, but it is noted', () => {
 test("the service's message is made fit to be shown", () => {
   const message = `a\u001b[2Jb\r\nc\u202e${'\u{1f525}'.repeat(500)}`;
   const verdict = judge(received(422, { error: { message } }));
-  const shown = verdict.message.replace('The service rejected the request (422): ', '');
+  const shown = verdict.message.replace('The service refused the request (422): ', '');
   assert.equal([...shown].length, 200);
   assert.ok(shown.startsWith('a [2Jb c \u{1f525}'));
   assert.ok(shown.isWellFormed());

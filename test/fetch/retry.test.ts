@@ -96,8 +96,8 @@ test('what was interrupted, or will be the same again, is not tried again', () =
 
 test('what is final, paid or the caller’s to solve is not tried again', () => {
   const malformed: Unanswered = { ...common, kind: 'malformed', charged: 'unknown', reason: 'not-json' };
-  const rejected: Unanswered = { ...common, kind: 'rejected', charged: 0, status: 422, code: null };
-  const kinds = ['unauthenticated', 'forbidden', 'quota', 'redirected'] as const;
+  const rejected: Unanswered = { ...common, kind: 'rejected', charged: 0, status: 422 };
+  const kinds = ['unauthenticated', 'forbidden', 'denied', 'quota', 'redirected', 'unexplained'] as const;
   const unheardOf = { ...common, kind: 'unheard-of' } as unknown as Unanswered;
   for (const verdict of [malformed, rejected, unheardOf, ...kinds.map((kind) => refused(kind))]) {
     assert.deepEqual(ask(verdict), { next: 'give-up' });

@@ -1,49 +1,114 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { EXIT, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
+import { noPaint } from '../../src/cli/printed/paint.ts';
+import { runWords } from '../../src/cli/printed/run-words.ts';
 import { standBetween } from './between.ts';
 import { column, openDesk, places } from './desk.ts';
 
-/** Answers of frameworks and gateways that never saw the service: none has a code of the service's. */
+/** Answers that say nothing of a location: some have a code, some only name their status. */
 const FOREIGN: readonly (readonly [string, number, unknown])[] = [
   ['no such route', 404, { statusCode: 404, error: 'Not Found', message: 'Route GET:/v1 not found' }],
-  ['no such route, in other words', 404, { timestamp: '2026-03-15T12:00:00Z', status: 404, error: 'Not Found' }],
+  ['no such route, with a code', 404, { error: { code: 'NOT_FOUND', message: 'No such route' } }],
+  ['a topic that the service does not know', 404, { error: { code: 'UNKNOWN_TOPIC' } }],
+  ['a request that cannot be', 400, { statusCode: 400, error: 'Bad Request', message: 'Header too large' }],
+  ['a validation', 422, { detail: [{ loc: ['header'], msg: 'field required' }] }],
+  ['a conflict', 409, { error: { code: 'CONFLICT' } }],
   ['a gateway that is being set up', 421, { error: 'Misdirected Request' }],
-  ['a lock', 423, { error: 'Locked' }],
-  ['too early', 425, { error: 'Too Early' }],
-  ['a bill that was not paid', 402, { error: 'Payment Required' }],
+  ['a body that is too large', 413, { error: { code: 'TOO_LARGE' } }],
+  ['a rate', 420, { error: { code: 'ENHANCE_YOUR_CALM' } }],
+  ['a lock', 423, { error: { code: 'LOCKED' } }],
+  ['too early', 425, { error: { code: 'TOO_EARLY' } }],
+  ['a client that went', 499, { error: { code: 'CLIENT_CLOSED' } }],
+  ['a bill that was not paid', 402, { error: { code: 'PAYMENT_REQUIRED' } }],
+  ['a proxy', 407, { error: { code: 'PROXY_AUTH_REQUIRED' } }],
+  ['the law', 451, { error: { code: 'UNAVAILABLE_FOR_LEGAL_REASONS' } }],
 ];
 
 for (const [name, status, body] of FOREIGN) {
-  test(`a passing refusal that only names its status is no fact about a place: ${name}`, async (t) => {
-    const desk = await openDesk(t, { factor: 500 });
+  test(`a refusal that passes is no fact about a location: ${status}, ${name}`, async (t) => {
+    const desk = await openDesk(t, { factor: 2_000 });
     desk.book(places(6));
     let asked = 0;
     const baseUrl = await standBetween(t, desk.url, (_, answer) =>
       ++asked > 2 && asked <= 5 ? { status, body: JSON.stringify(body) } : answer,
     );
-    await desk.run({ topics: ['wildfire'], sockets: 1 }, { baseUrl });
-    const again = await desk.run({ topics: ['wildfire'], sockets: 1 }, { baseUrl });
+    const job = { topics: ['wildfire' as const], sockets: 1 };
+    const first = await desk.run(job, { baseUrl });
+    assert.equal(first.summary.status.rejected, 0);
+    // A refusal that ends a run ends three of them here.
+    let again = first;
+    for (let run = 0; run < 4 && again.state !== 'complete'; run++) again = await desk.run(job, { baseUrl });
     assert.equal(again.state, 'complete');
     assert.deepEqual(column(desk.output(), 'hazard_status'), Array(6).fill('ok'));
   });
 }
 
-for (const [name, status, body] of [
-  ['the service’s own code', 404, { error: { code: 'NOT_FOUND', message: 'nothing is known here' } }],
-  ['a request that cannot be', 400, { statusCode: 400, error: 'Bad Request', message: 'lat is out of range' }],
+for (const [status, does] of [
+  [402, /asks for payment \(402 SOME_CODE\).*account/],
+  [407, /proxy.*\(407 SOME_CODE\)/],
+  [451, /legal reasons \(451 SOME_CODE\).*provider/],
 ] as const) {
-  test(`a refusal of the place is a fact about it: ${name}`, async (t) => {
+  test(`${status} ends the run at once, with what to do, and nothing is called rejected`, async (t) => {
+    const desk = await openDesk(t, { factor: 500 });
+    desk.book(places(40));
+    let refused = 0;
+    const baseUrl = await standBetween(t, desk.url, (_, answer) => {
+      refused++;
+      return refused > 10 ? { status, body: '{"error":{"code":"SOME_CODE"}}' } : answer;
+    });
+    const ended = await desk.run({ topics: ['wildfire'], sockets: 2 }, { baseUrl });
+    assert.deepEqual([ended.state, exitCodeOfRun(ended)], ['stopped', EXIT.keyRefused]);
+    assert.match(ended.stop?.message ?? '', does);
+    assert.ok(refused <= 10 + 2, `${refused - 10} requests after the service refused`);
+    const { ok, deferred, rejected } = ended.summary.status;
+    assert.deepEqual([rejected, ok + deferred, ok], [0, 40, 10]);
+    assert.equal((await desk.ledger()).charged, 10);
+  });
+}
+
+for (const [status, code] of [
+  [422, 'OUTSIDE_COVERAGE'],
+  [400, 'invalid-coordinates'],
+  [404, 'LocationNotCovered'],
+] as const) {
+  test(`a refusal of the location is a fact about it: ${status} ${code}`, async (t) => {
     const desk = await openDesk(t, { factor: 500 });
     desk.book(places(6));
     let asked = 0;
     const baseUrl = await standBetween(t, desk.url, (_, answer) =>
-      ++asked === 3 ? { status, body: JSON.stringify(body) } : answer,
+      ++asked === 3 ? { status, body: JSON.stringify({ error: { code } }) } : answer,
     );
-    await desk.run({ topics: ['wildfire'], sockets: 1 }, { baseUrl });
+    const job = { topics: ['wildfire' as const, 'hail' as const], sockets: 1 };
+    const first = await desk.run(job, { baseUrl });
+    assert.equal(exitCodeOfRun(first), EXIT.complete);
     const statuses = column(desk.output(), 'hazard_status');
     assert.deepEqual(statuses.toSorted(), ['ok', 'ok', 'ok', 'ok', 'ok', 'rejected']);
+    assert.match(desk.output(), new RegExp(`rejects this location \\(${status} ${code}\\)`));
+    await desk.run(job, { baseUrl });
+    assert.equal(asked, 5 * 2 + 1, 'a location that was refused is asked for again, be it for another topic');
   });
 }
+
+test('a run in which every location is rejected ends with exit code 3, again too, until the rejections are forgotten', async (t) => {
+  const desk = await openDesk(t, { factor: 500 });
+  desk.book(places(6));
+  let isOutside = true;
+  const baseUrl = await standBetween(t, desk.url, (_, answer) =>
+    isOutside ? { status: 422, body: '{"error":{"code":"OUTSIDE_COVERAGE"}}' } : answer,
+  );
+  const job = { topics: ['wildfire' as const] };
+  for (const run of [1, 2]) {
+    const ended = await desk.run(job, { baseUrl });
+    assert.deepEqual([ended.summary.status.rejected, exitCodeOfRun(ended)], [6, EXIT.someFailed], `run ${run}`);
+    const { next } = runWords(ended, 'perilbook run x', '/', { width: 100, paint: noPaint });
+    assert.match(next.join(' '), /rejects all 6 .*perilbook cache prune --rejected/);
+  }
+  isOutside = false;
+  assert.equal(await desk.store.forgetRejections(), 6);
+  assert.equal(await desk.store.forgetRejections(), 0);
+  assert.equal((await desk.run(job, { baseUrl })).summary.status.ok, 6);
+});
 
 test('a key that no header can carry is refused before any call is in the ledger', async (t) => {
   const desk = await openDesk(t);

@@ -1,6 +1,6 @@
 import { ROW_STATUSES } from '../../columns/status.ts';
 import { counted, dateTime, grouped } from '../../figures.ts';
-import type { RunEnded } from '../../job/run.ts';
+import { allLocationsRejected, type RunEnded } from '../../job/run.ts';
 import type { PlanStyle } from './plan-words.ts';
 import { listed, percent, shownPath } from './words.ts';
 
@@ -56,6 +56,11 @@ function nextStep(
   switch (stop?.reason) {
     case undefined: {
       const failed = status.partial + status.failed + status.deferred;
+      if (allLocationsRejected(status)) {
+        const rows = status.rejected === 1 ? 'the one location' : `all ${grouped(status.rejected)} locations`;
+        const doubt = 'If it is wrong, check base_url, forget this with perilbook cache prune --rejected, then:';
+        return [`The service rejects ${rows} (hazard_note says why). ${doubt} ${again}`];
+      }
       return failed === 0 ? [] : [`${counted(failed, 'row')} not complete. To try them again: ${again}`];
     }
     case 'quota':
@@ -74,6 +79,8 @@ function nextStep(
       return [`Interrupted. What was bought is kept. To go on: ${again}`];
     case 'keys':
       return [`${stop.message} Check the keys of the job, then: ${again}`];
+    case 'denied':
+      return [`${stop.message} Then: ${again}`];
     case 'misdirected':
       return [`${stop.message} Check base_url, then: ${again}`];
   }

@@ -133,6 +133,7 @@ const FAILURE_WORDS: Readonly<Record<string, string>> = {
   transport: 'network failed',
   malformed: 'answer could not be read',
   rejected: 'place refused',
+  unexplained: 'request refused',
   rate: 'refused for the rate',
 };
 

@@ -1,7 +1,14 @@
 import { steadyTime } from '../../clock.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { isAllRejected, isDown, isTopicDown, observe, observeSecondLook } from '../../fetch/breaker.ts';
+import {
+  ALL_REJECTED_AFTER,
+  isAllRejected,
+  isDown,
+  isTopicDown,
+  observe,
+  observeSecondLook,
+} from '../../fetch/breaker.ts';
 import type { TopicReading } from '../../fetch/envelope.ts';
 import { hasAnswer, judgeRead } from '../../fetch/judge.ts';
 import {
@@ -12,6 +19,7 @@ import {
   SECOND_LOOK_POLICY,
   type Tried,
 } from '../../fetch/retry.ts';
+import { DENIALS } from '../../fetch/status-kind.ts';
 import type { Permit } from '../../fetch/throttle.ts';
 import type { Verdict } from '../../fetch/verdict.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
@@ -201,6 +209,11 @@ function afterCall(
         `The key ${key.fingerprint} lacks the scope ${scope} (403): what is left is planned again without it.`,
       );
       return { end: 'changed' };
+    case 'denied': {
+      const message = `${verdict.message}. ${DENIALS[verdict.status]!.todo}`;
+      buying.stop({ reason: 'denied', message, resumeAfter: null });
+      return { end: 'stopped' };
+    }
     case 'redirected':
       buying.stop({ reason: 'misdirected', message: verdict.message, resumeAfter: null });
       return { end: 'stopped' };
@@ -211,7 +224,7 @@ function afterCall(
   progress.failures++;
   progress.failuresByKind[verdict.kind] = (progress.failuresByKind[verdict.kind] ?? 0) + 1;
   if (isAllRejected(buying.breaker)) {
-    const message = `The service rejects everything it is asked (${verdict.message}): is the base address right?`;
+    const message = `Not one request was answered, and ${ALL_REJECTED_AFTER} were refused. ${verdict.message}.`;
     buying.stop({ reason: 'misdirected', message, resumeAfter: null });
   } else if (isDown(buying.breaker) || job.topics.every((topic) => isTopicDown(buying.breaker, topic))) {
     buying.stop(buying.outage());

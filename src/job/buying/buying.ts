@@ -22,7 +22,16 @@ import { inBatches } from './batcher.ts';
 import type { Progress } from './progress.ts';
 
 /** Why a run stopped buying before everything was bought. */
-export type StopReason = 'quota' | 'budget' | 'time' | 'interrupted' | 'service_down' | 'keys' | 'misdirected';
+export type StopReason =
+  | 'quota'
+  | 'budget'
+  | 'time'
+  | 'interrupted'
+  | 'service_down'
+  | 'keys'
+  /** A bill, a proxy or a law. */
+  | 'denied'
+  | 'misdirected';
 
 export interface Stop {
   readonly reason: StopReason;

@@ -105,11 +105,7 @@ function failuresOf(
   const because = (reason: Failure['reason'], note: string) => topics.map((topic) => ({ topic, reason, note, at }));
   switch (verdict.kind) {
     case 'rejected':
-      // A refusal without a code of the service's may come from a wrong address or a proxy: nothing to believe for a year.
-      return because(
-        verdict.code === null ? 'failed' : 'rejected',
-        `the service refused this place (${verdict.message})`,
-      );
+      return because('rejected', verdict.message);
     case 'upstream':
       // A 502 on a single topic speaks of that topic; on a bundle, of the service.
       return call.kind === 'single' && verdict.status === 502
@@ -117,6 +113,7 @@ function failuresOf(
         : because('failed', `the service failed (${verdict.message})`);
     case 'transport':
     case 'malformed':
+    case 'unexplained':
       return because('failed', verdict.message);
     default:
       return [];

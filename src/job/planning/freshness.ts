@@ -28,19 +28,23 @@ export function freshnessOf(job: Job, startedAt: number): Freshness {
   };
 }
 
-/** The topics that a cell lacks: not answered freshly, and not refused for this place. */
+/** The topics that a cell lacks: those not answered freshly; none where the service rejects the location, whichever of these
+ * topics it was asked for. */
 export function missingTopics(
   record: CellRecord | null,
   topics: readonly TopicSlug[],
   freshness: Freshness,
 ): TopicSlug[] {
   if (record === null) return [...topics];
-  return topics.filter((topic) => {
+  const missing = topics.filter((topic) => {
     const answer = record.answers.get(topic);
-    if (answer && answer.asOf >= freshness.freshSince(topic)) return false;
-    const failure = record.failures.get(topic);
-    return !(failure?.reason === 'rejected' && failure.at >= freshness.startedAt - REJECTION_HOLDS_MS);
+    return answer === undefined || answer.asOf < freshness.freshSince(topic);
   });
+  const isRejected = missing.some((topic) => {
+    const failure = record.failures.get(topic);
+    return failure?.reason === 'rejected' && failure.at >= freshness.startedAt - REJECTION_HOLDS_MS;
+  });
+  return isRejected ? [] : missing;
 }
 
 export function missingSet(record: CellRecord | null, topics: readonly TopicSlug[], freshness: Freshness): TopicSet {

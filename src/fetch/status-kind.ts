@@ -1,0 +1,99 @@
+/**
+ * What an answer other than 200 means.
+ * - `rejected`: a fact about the location, kept for a year. `unexplained`: this request was refused, nobody knows why.
+ * - `denied`: no request will be answered before somebody changes something. `unauthenticated`, `forbidden`: the key.
+ * - `rate`, `quota`: wait. `upstream`, `timeout`: try again. `redirected`: the address. `malformed`: success without an answer.
+ */
+export type StatusKind =
+  | 'malformed'
+  | 'redirected'
+  | 'rejected'
+  | 'unexplained'
+  | 'denied'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'rate'
+  | 'quota'
+  | 'timeout'
+  | 'upstream';
+
+/**
+ * Codes that speak of the location, as lookup and geocoding services name them. The contract names none, and a code that is not
+ * here may speak of anything (a bill, a route, a lock): to ask again costs nothing, a false fact costs a year of answers.
+ */
+export const PLACE_CODES: readonly string[] = [
+  // What our own service says.
+  'INVALID_PARAMETER',
+  'OUTSIDE_COVERAGE',
+  'INVALID_COORDINATE',
+  'INVALID_COORDINATES',
+  'INVALID_LATITUDE',
+  'INVALID_LONGITUDE',
+  'INVALID_LAT_LNG',
+  'INVALID_LOCATION',
+  'COORDINATES_OUT_OF_RANGE',
+  'OUT_OF_BOUNDS',
+  'OUT_OF_COVERAGE',
+  'OUTSIDE_COVERAGE_AREA',
+  'LOCATION_NOT_COVERED',
+  'LOCATION_NOT_SUPPORTED',
+  'LOCATION_OUT_OF_BOUNDS',
+  'LOCATION_OUTSIDE_US',
+  'OUTSIDE_US',
+  'NOT_IN_US',
+];
+
+export const QUOTA_CODE = 'QUOTA_EXCEEDED';
+
+/** Statuses under which no request will be answered before somebody changes something: what each says, and who can. */
+export const DENIALS: Readonly<Record<number, { readonly happened: string; readonly todo: string }>> = {
+  402: {
+    happened: 'The service asks for payment',
+    todo: 'Ask the provider what is wrong with the account.',
+  },
+  407: {
+    happened: 'A proxy on the way to the service asks for a login',
+    todo: 'Let this machine reach the service without that proxy.',
+  },
+  451: {
+    happened: 'The service refuses access for legal reasons',
+    todo: 'Ask the provider whether this machine may use the service.',
+  },
+};
+
+interface Rule {
+  readonly statuses: readonly number[];
+  /** The rule is for these codes only. */
+  readonly codes?: readonly string[];
+  readonly kind: StatusKind;
+}
+
+/** The first rule that fits decides. */
+const RULES: readonly Rule[] = [
+  { statuses: [400, 404, 422], codes: PLACE_CODES, kind: 'rejected' },
+  { statuses: [400, 404, 422], kind: 'unexplained' },
+  { statuses: [401], kind: 'unauthenticated' },
+  { statuses: Object.keys(DENIALS).map(Number), kind: 'denied' },
+  { statuses: [403], kind: 'forbidden' },
+  { statuses: [408], kind: 'timeout' },
+  { statuses: [429], codes: [QUOTA_CODE], kind: 'quota' },
+  { statuses: [420, 429], kind: 'rate' },
+];
+
+/** Any other 4xx (409, 423, 425, 410, 499, …) is retried as a failure of the service, and ends the run where it lasts. */
+export function statusKind(status: number, code: string | null): StatusKind {
+  if (status < 300) return 'malformed';
+  if (status < 400) return 'redirected';
+  const plain = code === null ? null : plainCode(code);
+  const fits = ({ statuses, codes }: Rule) =>
+    statuses.includes(status) && (codes === undefined || (plain !== null && codes.includes(plain)));
+  return RULES.find(fits)?.kind ?? 'upstream';
+}
+
+/** `outside-coverage`, `Outside Coverage` and `OutsideCoverage` are `OUTSIDE_COVERAGE`. */
+function plainCode(code: string): string {
+  return code
+    .replace(/([a-z])([A-Z])/g, '$1_$2')
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '_');
+}
