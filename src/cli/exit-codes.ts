@@ -46,6 +46,8 @@ export function exitCodeOfRun({ state, stop }: RunEnded): number {
       return state === 'complete' ? EXIT.complete : EXIT.someFailed;
     case 'quota':
     case 'budget':
+    case 'approved_plan':
+    case 'limit':
     case 'time':
       return EXIT.paused;
     case 'interrupted':

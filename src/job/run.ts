@@ -32,6 +32,7 @@ export function newProgress(): Progress {
     creditsPlanned: 0,
     creditsSpent: 0,
     creditsUnknown: 0,
+    callsUnknown: 0,
     calls: 0,
     callsInFlight: 0,
     retries: 0,

@@ -70,6 +70,7 @@ for (const width of [40, 59, 79, 119]) {
   test(`no line is wider than ${width} columns, and nothing is cut off`, () => {
     const progress = buying({
       creditsUnknown: 35,
+      callsUnknown: 1,
       slowedDown: 3,
       retries: 7,
       failures: 2,

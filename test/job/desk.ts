@@ -6,6 +6,7 @@ import { columnsOf } from '../../src/columns/columns.ts';
 import type { Subscription } from '../../src/contract/subscriptions.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { approvablePlan } from '../../src/job/approved-plan.ts';
 import type { Progress } from '../../src/job/buying/progress.ts';
 import { fingerprintOf, type Key } from '../../src/job/planning/keyring.ts';
 import { type Connection, prepare } from '../../src/job/prepare.ts';
@@ -59,6 +60,8 @@ export interface RunOptions {
   readonly baseUrl?: string;
   readonly progress?: Progress;
   readonly reader?: BodyReader;
+  /** The run is under a plan of its own that was approved. */
+  readonly approve?: boolean;
 }
 
 export interface DeskOptions {
@@ -145,7 +148,8 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
       const prepared = await prepare(job(settings), connectionOf(runOptions), store, effects);
       const interrupt = runOptions.interrupt ?? new AbortController().signal;
       const ofRun = runOptions.reader ? { ...effects, reader: runOptions.reader } : effects;
-      return run(prepared, store, ofRun, runOptions.progress ?? newProgress(), interrupt);
+      const approved = runOptions.approve ? approvablePlan(prepared, clock.now()) : null;
+      return run(prepared, store, ofRun, runOptions.progress ?? newProgress(), interrupt, approved);
     },
     async plan(settings, keys) {
       return (await prepare(job(settings), connectionOf(keys ? { keys } : {}), store, effects)).summary;

@@ -59,5 +59,5 @@ test('two runs under one approved plan, begun together, stay within it together'
     run(one.prepared, one.store, effects, newProgress(), new AbortController().signal, approved);
   const ends = await Promise.all(both.map(go));
   assert.ok(desk.charged() <= 40, `${desk.charged()} credits under a plan of 40`);
-  assert.ok(ends.some(({ stop }) => stop?.reason === 'budget'));
+  assert.ok(ends.some(({ stop }) => stop?.reason === 'approved_plan'));
 });

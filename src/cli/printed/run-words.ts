@@ -69,6 +69,11 @@ function nextStep(
       return [
         `${stop.message} The rest is deferred. To go on with ${credits_spent + credits_unknown === 0 ? 'a larger' : 'another'} budget: ${again}`,
       ];
+    case 'approved_plan':
+      return [
+        `${stop.message} The rest is deferred. To go on, make a new plan (perilbook plan JOB --out plan.json), then: ${again}`,
+      ];
+    case 'limit':
     case 'time':
       return [`${stop.message} The rest is deferred. To go on: ${again}`];
     case 'service_down':

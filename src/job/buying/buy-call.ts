@@ -128,8 +128,10 @@ async function attemptCall(
   await buying.settle(settlement);
   progress.callsInFlight--;
   progress.calls++;
-  if (settlement.charge === 'unknown') progress.creditsUnknown += settlement.credits;
-  else progress.creditsSpent += settlement.credits;
+  if (settlement.charge === 'unknown') {
+    progress.creditsUnknown += settlement.credits;
+    progress.callsUnknown++;
+  } else progress.creditsSpent += settlement.credits;
   spending.credits += settlement.credits;
   permit.refund(Math.max(0, permit.credits - settlement.credits));
   if (verdict.rate.remaining !== null) {

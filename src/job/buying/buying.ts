@@ -6,7 +6,6 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { type Breaker, HEALTHY } from '../../fetch/breaker.ts';
 import { type Client, TIMEOUTS } from '../../fetch/client.ts';
 import type { Throttle } from '../../fetch/throttle.ts';
-import { counted } from '../../figures.ts';
 import type { Market } from '../../plan/cheapest-calls.ts';
 import type { BundleContents, Claim, Proposal, Settlement, Store, Terms } from '../../store/port.ts';
 import { periodLimit } from '../planning/account-state.ts';
@@ -19,12 +18,16 @@ import type { Account } from '../settings/accounts.ts';
 import type { Job } from '../settings/settings.ts';
 import { Affordable, purseOf } from './affordable.ts';
 import { inBatches } from './batcher.ts';
+import { limitReached } from './limit-reached.ts';
 import type { Progress } from './progress.ts';
 
 /** Why a run stopped buying before everything was bought. */
 export type StopReason =
   | 'quota'
+  /** Most credits that the run may spend: by the job's budget, by the approved plan, or by its own plan where neither is set. */
   | 'budget'
+  | 'approved_plan'
+  | 'limit'
   | 'time'
   | 'interrupted'
   | 'service_down'
@@ -191,14 +194,8 @@ export class Buying {
 
   /** The words for running out of the one or the other. */
   shortOf(why: 'quota' | 'budget'): Stop {
-    const { job, budget, progress } = this.parts;
-    if (why === 'budget') {
-      const isTooSmall = progress.creditsSpent + progress.creditsUnknown === 0;
-      const message = isTooSmall
-        ? `The budget of ${counted(budget, 'credit')} does not reach for one place.`
-        : `The budget of ${counted(budget, 'credit')} is reached.`;
-      return { reason: 'budget', message, resumeAfter: null };
-    }
+    const { job } = this.parts;
+    if (why === 'budget') return limitReached(this.parts);
     const resumeAfter = Math.min(...job.accounts.map((account) => this.#affordable.resets(account)));
     return { reason: 'quota', message: 'The quota of this billing period is used up.', resumeAfter };
   }

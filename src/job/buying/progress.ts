@@ -7,6 +7,8 @@ export interface Progress extends Phased {
   creditsPlanned: number;
   creditsSpent: number;
   creditsUnknown: number;
+  /** The calls that these credits are of. */
+  callsUnknown: number;
   calls: number;
   callsInFlight: number;
   retries: number;
