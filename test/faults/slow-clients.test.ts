@@ -73,6 +73,37 @@ test('a header that comes byte by byte meets the time-out, while others are answ
   for (const answer of slow) assert.match(answer, /^HTTP\/1\.1 408 /);
 });
 
+test('clients that never close their side lose their connections at the time-out, and others get in', {
+  timeout: 20_000,
+}, async (t) => {
+  const { service, single } = await setUp(t, { service: { limits: { connections: 4, receiveTimeout: 200 } } });
+  for (const sent of [
+    '',
+    'GET /v1/drought/risk HTTP/1.1\r\nHo',
+    '\0\0\0\0\r\n',
+    'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n',
+  ]) {
+    for (let i = 0; i < 4; i++) {
+      const socket = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true });
+      t.after(() => socket.destroy());
+      socket.on('error', () => {});
+      await once(socket, 'connect');
+      socket.write(sent);
+      socket.resume();
+    }
+    let status = 0;
+    // Bounded: some 5 s, where an idle connection is kept for 120.
+    for (let tries = 0; status !== 200 && tries < 100; tries++) {
+      status = await single().then(
+        (reply) => reply.status,
+        () => 0,
+      );
+      if (status !== 200) await sleep(50);
+    }
+    assert.equal(status, 200, JSON.stringify(sent));
+  }
+});
+
 /** A world in which hail is answered with so many bytes, by a service that cuts who has not moved for a second. */
 function withHailOf(size: number): SetupOptions {
   return {

@@ -10,13 +10,22 @@ const STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** Answers bytes that are no HTTP request with the service's own error shape, and closes the connection. */
+/** How long a refused client may take to read its answer, in milliseconds. Closing at once could reset the connection before
+ * the answer is read; waiting for the client to close would let silent clients use up the connection limit. */
+const LINGER_MS = 1_000;
+
+/** Sockets whose answer is on its way: what else they send is discarded. */
+const refused = new WeakSet<Socket>();
+
+/** Answers bytes that are no HTTP request with the service's own error shape, and closes the connection, whether or not the client closes its side. */
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
+  if (refused.has(socket) && error.code !== 'ECONNRESET') return;
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     // Nobody reads, or a response is already on its way and another would end up inside it.
     socket.destroy();
     return;
   }
+  refused.add(socket);
   const status = STATUS[error.code ?? ''] ?? 400;
   const failure = { failure: 'INVALID_PARAMETER', message: 'The request cannot be read' } as const;
   const body = JSON.stringify(failureEnvelope(failure, randomUUID(), clock.now()));
@@ -30,4 +39,6 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
       body,
     ].join('\r\n'),
   );
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(cut));
 }
