@@ -177,15 +177,22 @@ export function isLarge({ asked }: AskedCall): boolean {
   return asked.kind === 'enterprise';
 }
 
-/** Makes a transaction that reads and may then write. What only reads keeps nobody from writing; where another process has
- * written since it began, SQLite refuses its first write, and it is made again as one beside which nobody writes. */
+/** Runs a transaction that reads and may then write. It begins as a reader, because that keeps nobody from writing. Where
+ * another process writes or has written meanwhile, SQLite refuses the first write at once (SQLITE_BUSY,
+ * SQLITE_BUSY_SNAPSHOT) and does not wait: a reader that waits for a writer could wait for ever. It is then run again as a
+ * writer, and SQLite waits for the lock up to the busy time-out. */
 function onNewest<Result>(transaction: (mode: 'deferred' | 'immediate') => Result): Result {
   try {
     return transaction('deferred');
   } catch (error) {
-    if ((error as { code?: unknown }).code !== 'SQLITE_BUSY_SNAPSHOT') throw error;
+    if (!isBusy(error)) throw error;
     return transaction('immediate');
   }
+}
+
+function isBusy(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && code.startsWith('SQLITE_BUSY');
 }
 
 /** What was found for each call, and in the same order what became of the charges of those that are answered. */
