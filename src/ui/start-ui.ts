@@ -34,8 +34,20 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
   const closing = new AbortController();
   const desk = new UiDesk(options, options.onBug);
   await desk.begin();
-  const app = fastify({ logger: false, bodyLimit: MOST_JSON, exposeHeadRoutes: false, forceCloseConnections: true });
   let port = options.port;
+  const app = fastify({
+    logger: false,
+    bodyLimit: MOST_JSON,
+    exposeHeadRoutes: false,
+    forceCloseConnections: true,
+    // A URL that cannot be decoded (`/%`) is refused before any hook runs.
+    frameworkErrors: (error, request, reply) => {
+      reply.headers(HEADERS);
+      const refusal = refusalOf(knock(request), port, sessions);
+      if (refusal !== null) refuse(request, reply as FastifyReply, refusal);
+      else sendError(reply as FastifyReply, error);
+    },
+  });
   app.addHook('onSend', async (_request, reply) => {
     for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
   });

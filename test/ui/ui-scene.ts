@@ -124,7 +124,7 @@ export function visitor(port: number, cookie: string | null): Visitor {
         const chunks: Buffer[] = [];
         for await (const chunk of response) chunks.push(chunk);
         const text = Buffer.concat(chunks).toString();
-        const isJson = response.headers['content-type']?.startsWith('application/json');
+        const isJson = text !== '' && response.headers['content-type']?.startsWith('application/json');
         resolve({
           status: response.statusCode!,
           headers: response.headers,

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { choiceSchema, startSchema } from '../books/choice.ts';
 import { receiveUpload } from '../books/upload.ts';
@@ -26,8 +26,8 @@ export function addRoutes(app: FastifyInstance, desk: UiDesk, closing: AbortSign
 
   // A form of another page could send it without asking.
   app.removeContentTypeParser('text/plain');
-  app.addContentTypeParser('application/octet-stream', (_request, body, done) => done(null, body));
-  app.post<{ Querystring: { name?: string } }>('/api/books', async (request, reply) => {
+  app.addContentTypeParser(UPLOAD_TYPE, (_request, body, done) => done(null, body));
+  app.post<{ Querystring: { name?: string } }>('/api/books', { onRequest: requireUpload }, async (request, reply) => {
     const declared = Number(request.headers['content-length'] ?? 0);
     const { name = '' } = request.query;
     const body = request.body as Readable;
@@ -71,6 +71,19 @@ export function addRoutes(app: FastifyInstance, desk: UiDesk, closing: AbortSign
     const html = await desk.report(desk.book(params.id));
     return reply.header('content-security-policy', reportPolicy(html)).type('text/html; charset=utf-8').send(html);
   });
+}
+
+const UPLOAD_TYPE = 'application/octet-stream';
+
+/** Refuses an upload of another content type before its body is parsed: only the bytes as they come are a stream. */
+async function requireUpload({ headers }: FastifyRequest): Promise<void> {
+  if (headers['content-type'] === UPLOAD_TYPE) return;
+  throw new Refused(
+    415,
+    'CONTENT_TYPE',
+    `The content type of an upload must be ${UPLOAD_TYPE}`,
+    'Load the page again.',
+  );
 }
 
 function addPage(app: FastifyInstance): void {
