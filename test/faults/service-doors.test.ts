@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import test from 'node:test';
+import { errorEnvelope } from '../../src/contract/envelopes.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createKey, revokeKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
@@ -145,6 +146,42 @@ test('odd requests: never a 5xx, never an answer that is not asked for, never a 
   assert.deepEqual(errors, []);
   assert.equal(usage(database, 'tester', clock.now()).totalCredits, 0);
   assert.equal((await request(service.url + good, key)).status, 200);
+});
+
+test('other methods are 405 with Allow, HEAD is never charged, and what Node refuses has the error shape too', async (t) => {
+  const { service, key, database, clock } = await setUp(t);
+  const head = (method: string, path: string, ...more: string[]) =>
+    [`${method} ${path} HTTP/1.1`, `X-API-Key: ${key}`, 'Connection: close', ...more, '', ''].join('\r\n');
+  const paid = [pathTo('/v1/drought/risk'), pathTo('/v1/noSuchTopic/risk')].concat(
+    BUNDLE_KINDS.map((kind) => pathTo(`/v1/bundle/${kind}`)),
+  );
+  const cases: [text: string, status: number, allow: string | null][] = [];
+  for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
+    for (const path of paid) cases.push([head(method, path, 'Host: x'), 405, 'GET']);
+    for (const path of ['/healthz', '/openapi.json']) {
+      cases.push([
+        head(method, path, 'Host: x'),
+        method === 'HEAD' ? 200 : 405,
+        method === 'HEAD' ? null : 'GET, HEAD',
+      ]);
+    }
+    cases.push([head(method, '/elsewhere', 'Host: x'), 404, null]);
+  }
+  cases.push([`${head('POST', paid[0]!, 'Host: x', 'Content-Type: text/xml', 'Content-Length: 4')}<a/>`, 405, 'GET']);
+  cases.push([head('QUERY', paid[0]!, 'Host: x'), 405, 'GET']);
+  cases.push([head('GET', paid[0]!), 400, null]);
+  cases.push([head('GET', paid[0]!, 'Host: x', 'Expect: a miracle'), 417, null]);
+  cases.push([head('GET', '/%', 'Host: x'), 400, null]);
+  cases.push([head('GET', '/v1/%zz/risk', 'Host: x'), 400, null]);
+  for (const [text, status, allow] of cases) {
+    const [start, body] = (await raw(service.port, text)).split('\r\n\r\n') as [string, string];
+    const line = text.slice(0, text.indexOf('\r'));
+    assert.equal(start.split(' ')[1], String(status), line);
+    assert.equal(/^allow: (.*)$/im.exec(start)?.[1] ?? null, allow, line);
+    if (text.startsWith('HEAD ')) assert.equal(body, '', line);
+    else assert.equal(errorEnvelope.parse(JSON.parse(body)).meta.credit_cost, 0, line);
+  }
+  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 0);
 });
 
 test('a body on GET, HTTP/1.0 and absolute-form targets: the exact status of each', async (t) => {

@@ -88,9 +88,9 @@ test('other methods and broken requests leave by the same door, and HEAD is not 
   const { service, key, database, clock } = await setUp(t);
   const url = service.url + pathTo('/v1/drought/risk');
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
-    assertFailure(await request(url, key, { method }), 404, 'UNKNOWN_TOPIC');
+    assertFailure(await request(url, key, { method }), 405, 'METHOD_NOT_ALLOWED');
   }
-  assert.equal((await fetch(url, { method: 'HEAD', headers: { 'x-api-key': key } })).status, 404);
+  assert.equal((await fetch(url, { method: 'HEAD', headers: { 'x-api-key': key } })).status, 405);
   assertFailure(await request(`${service.url}/v1/%E0%A4%A/risk`, key), 400, 'INVALID_PARAMETER');
   assertFailure(await request(`${service.url}/v1/${'x'.repeat(200)}/risk`, key), 404, 'UNKNOWN_TOPIC');
   const raw = await sendRaw(service.port, 'GET / HTTP/9\r\n\r\n');

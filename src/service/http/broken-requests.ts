@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../clock.ts';
-import { failureEnvelope } from './replies.ts';
+import { type Failure, failureEnvelope } from './replies.ts';
 
 /** What the HTTP parser could not read, by its error code; anything else is a 400. */
 const STATUS: Readonly<Record<string, number>> = {
@@ -41,4 +41,20 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   );
   const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(cut));
+}
+
+/** Answers requests with an `Expect` other than `100-continue` in the service's own error shape: Node would send a 417
+ * without a body. */
+export function refuseExpectations(server: Server, clock: Clock): void {
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const failure: Failure = { failure: 'INVALID_PARAMETER', message: 'The header "Expect" cannot be met' };
+    const body = JSON.stringify(failureEnvelope(failure, randomUUID(), clock.now()));
+    response.writeHead(417, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+      connection: 'close',
+    });
+    response.end(body);
+  });
 }

@@ -9,6 +9,7 @@ import type { AskedCall, PaidAnswer } from './answer-call.ts';
 import type { Handover } from './handover.ts';
 import { openApiDocument } from './openapi.ts';
 import { type Failure, sendFailure, sendSuccess } from './replies.ts';
+import { addReading } from './web-server.ts';
 
 /** Adds the contract's three endpoints, and two that need no key: `/healthz` and `/openapi.json`. */
 export function addRoutes(
@@ -42,17 +43,18 @@ export function addRoutes(
     return reply;
   }
 
-  app.get('/v1/bundle/standard', (request, reply) => answer(request, reply, { kind: 'standard' }));
-  app.get('/v1/bundle/enterprise', (request, reply) => answer(request, reply, { kind: 'enterprise' }));
-  app.get<{ Params: { topic: string } }>('/v1/:topic/risk', (request, reply) =>
-    answer(request, reply, { kind: 'single', topic: request.params.topic }),
+  for (const kind of ['standard', 'enterprise'] as const) {
+    addReading(app, clock, `/v1/bundle/${kind}`, 'refused', (request, reply) => answer(request, reply, { kind }));
+  }
+  addReading(app, clock, '/v1/:topic/risk', 'refused', (request, reply) =>
+    answer(request, reply, { kind: 'single', topic: (request.params as { topic: string }).topic }),
   );
-  app.get('/healthz', (_, reply) => {
+  addReading(app, clock, '/healthz', 'as GET', (_, reply) => {
     const { topics, sample } = describeData(database);
     return reply.send({ status: 'ok', topics: topics.length, sample });
   });
   let document: unknown;
-  app.get('/openapi.json', (_, reply) => {
+  addReading(app, clock, '/openapi.json', 'as GET', (_, reply) => {
     document ??= openApiDocument();
     return reply.send(document);
   });

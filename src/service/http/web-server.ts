@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { METHODS } from 'node:http';
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type RouteHandlerMethod,
+} from 'fastify';
 import type { Clock } from '../../clock.ts';
-import { refuseBrokenRequest } from './broken-requests.ts';
+import { refuseBrokenRequest, refuseExpectations } from './broken-requests.ts';
 import { spareBusyConnections } from './idle-connections.ts';
 import { type Failure, sendFailure } from './replies.ts';
 
@@ -47,6 +53,8 @@ export function createWebServer(
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
+      // Refused below: Node would answer a 400 without a body.
+      requireHostHeader: false,
       headersTimeout: receiveTimeout,
       // Node looks every 30 s by default, so that a time-out of 10 s could take 40.
       connectionsCheckingInterval: Math.ceil(receiveTimeout / 10),
@@ -62,6 +70,12 @@ export function createWebServer(
   });
   app.server.maxConnections = connections;
   spareBusyConnections(app.server);
+  refuseExpectations(app.server, clock);
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  app.addHook('onRequest', async ({ raw, id }, reply) => {
+    if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return undefined;
+    return sendFailure(reply, NO_HOST, id, clock.now());
+  });
   app.setNotFoundHandler((request, reply) =>
     sendFailure(reply, { failure: 'UNKNOWN_TOPIC', message: 'There is nothing at this path' }, request.id, clock.now()),
   );
@@ -71,6 +85,41 @@ export function createWebServer(
     return sendFailure(reply, failure, request.id, clock.now());
   });
   return app;
+}
+
+const NO_HOST: Failure = { failure: 'INVALID_PARAMETER', message: 'The header "Host" is missing' };
+
+/**
+ * Adds a path that is read by GET, and refuses every other method there with a 405 and `Allow`.
+ *
+ * @param head whether HEAD is answered as GET is, without the body. Never for what is charged: all endpoints use GET
+ */
+export function addReading(
+  app: FastifyInstance,
+  clock: Clock,
+  url: string,
+  head: 'as GET' | 'refused',
+  handler: RouteHandlerMethod,
+): void {
+  const allowed = head === 'refused' ? ['GET'] : ['GET', 'HEAD'];
+  const allow = allowed.join(', ');
+  const refuse = (request: FastifyRequest, reply: FastifyReply) => {
+    const message = `The method ${request.method} is not allowed here; allowed: ${allow}`;
+    return sendFailure(
+      reply.header('allow', allow),
+      { failure: 'METHOD_NOT_ALLOWED', message },
+      request.id,
+      clock.now(),
+    );
+  };
+  app.route({ method: allowed, url, handler });
+  app.route({
+    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
+    url,
+    // Before the body is parsed: of what content type it is does not matter.
+    onRequest: async (request, reply) => refuse(request, reply),
+    handler: refuse,
+  });
 }
 
 function failureOfError(error: unknown): Failure {
