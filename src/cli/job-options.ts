@@ -300,9 +300,8 @@ function gather(read: (option: JobOption) => Said | undefined, nameOf: (option: 
     const value = read(option);
     if (value === undefined) continue;
     const name = nameOf(option);
-    if (Array.isArray(value)) throw wrongValue(`${name} is said ${value.length} times`, 'Say it once.');
     if (option.type === 'number' && (Number.isNaN(Number(value)) || String(value).trim() === '')) {
-      throw wrongValue(`${name} wants a number`, 'A number has digits and a point, and no commas.');
+      throw wrongValue(`${name} expects a number`, 'A number has digits and a point, and no commas.');
     }
     const part = option.place(option.type === 'number' ? Number(value) : value);
     const isWhole = typeof part.service !== 'object' || part.service.base_url !== '';

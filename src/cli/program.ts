@@ -4,8 +4,9 @@ import type { Command } from './command.ts';
 import type { Completable } from './completion.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
 import { ACCOUNT_FLAGS, yargsJobOptions } from './job-options.ts';
+import { refuseOddValues } from './option-values.ts';
 import { SERVICE_OPTIONS } from './service-options.ts';
-import { type OptionTable, optionsOf, refuseEmptyNumbers, tableOf, usageError } from './usage-error.ts';
+import { type OptionTable, optionsOf, tableOf, usageError } from './usage-error.ts';
 import { say, type World } from './world.ts';
 
 const jobPosition = { type: 'string', describe: 'a job file (.yaml), or an input file; - for stdin' } as const;
@@ -217,7 +218,7 @@ export async function program(world: World, version: string): Promise<number> {
         return built;
       },
       async (flags) => {
-        refuseEmptyNumbers(args, table!);
+        refuseOddValues(args, flags, table!);
         const run = await load();
         exitCode = await run(world, flags);
       },

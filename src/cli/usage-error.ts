@@ -8,6 +8,7 @@ export interface OptionTable {
   readonly alias: Readonly<Record<string, readonly string[]>>;
   readonly boolean: readonly string[];
   readonly number: readonly string[];
+  readonly array: readonly string[];
   readonly choices: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -59,26 +60,4 @@ export function usageError(
   const meant = suggestions.length === 0 ? '' : `; did you mean ${suggestions.join(' and ')}?`;
   const what = words.length === 1 ? 'Unknown argument' : 'Unknown arguments';
   return new PerilbookError('USAGE', words.length === 0 ? message : `${what}: ${words.join(', ')}${meant}`, help);
-}
-
-/**
- * Refuses a number that is an empty text, as `--reserve "$RESERVE"` is where nobody set it: yargs takes it for 0, and a
- * reserve of 0 is no reserve.
- */
-export function refuseEmptyNumbers(args: readonly string[], { number, alias }: OptionTable): void {
-  const names = number.flatMap((name) => [name, ...(alias[name] ?? [])]);
-  for (const name of names) {
-    const dashed = name.length === 1 ? `-${name}` : `--${name}`;
-    const isEmpty = args.some((arg, index) => {
-      const value =
-        arg === dashed ? args[index + 1] : arg.startsWith(`${dashed}=`) ? arg.slice(dashed.length + 1) : '0';
-      return value?.trim() === '';
-    });
-    if (!isEmpty) continue;
-    throw new PerilbookError(
-      'USAGE',
-      `${dashed} wants a number, and nothing was said`,
-      'Say the number, or leave the option out. (Is a variable of the shell empty?)',
-    );
-  }
 }

@@ -124,6 +124,9 @@ function refuse(
 
 function startFailure(error: unknown, port: number): unknown {
   const code = (error as { code?: unknown }).code;
+  if (code === 'ERR_SOCKET_BAD_PORT') {
+    return new PerilbookError('USAGE', `Cannot listen on port ${port}`, 'Choose a port from 0 to 65535.', {}, error);
+  }
   if (code !== 'EADDRINUSE' && code !== 'EACCES') return error;
   return new PerilbookError(
     'USAGE',

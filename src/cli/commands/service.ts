@@ -6,6 +6,7 @@ import { describeData } from '../../service/data/describe-data.ts';
 import { startService } from '../../service/http/start-service.ts';
 import type { Flags } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { portOf } from '../option-values.ts';
 import { dataFolder, say, type World } from '../world.ts';
 import { accountAction, keyAction } from './service-accounts.ts';
 import { checkAction } from './service-check.ts';
@@ -16,13 +17,14 @@ const DEFAULT_PORT = 8737;
 /** `perilbook service start | load | data | check | account … | key …`: the lookup service and its books. */
 export async function serviceCommand(world: World, flags: Flags): Promise<number> {
   if (flags.action === 'check') return checkAction(world, flags);
+  const port = portOf(flags) ?? DEFAULT_PORT;
   const file = resolve(world.workingFolder, (flags.db as string | undefined) ?? `${dataFolder(world)}/service.db`);
   mkdirSync(dirname(file), { recursive: true });
   const database = openServiceDatabase(file);
   try {
     switch (flags.action) {
       case 'start':
-        return await startAction(world, database, file, flags);
+        return await startAction(world, database, file, port);
       case 'load':
         return await loadAction(world, database, flags);
       case 'data':
@@ -37,9 +39,8 @@ export async function serviceCommand(world: World, flags: Flags): Promise<number
   }
 }
 
-async function startAction(world: World, database: ServiceDatabase, file: string, flags: Flags): Promise<number> {
+async function startAction(world: World, database: ServiceDatabase, file: string, port: number): Promise<number> {
   const { topics, unavailable, sample } = describeData(database);
-  const port = (flags.port as number | undefined) ?? DEFAULT_PORT;
   const onError = (error: unknown) =>
     say(world, `perilbook service: ${error instanceof Error ? error.message : error}`);
   const service = await startService({ database, clock: world.clock, port, onError });

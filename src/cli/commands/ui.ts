@@ -12,14 +12,19 @@ import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount } from '../job-options.ts';
 import { latestRun, makeReport } from '../make-report.ts';
 import { openStore } from '../open-store.ts';
+import { portOf, wholeNumberOf } from '../option-values.ts';
 import { dataFolder, say, type World } from '../world.ts';
 
 const MEGABYTE = 1_000_000;
 const MOST_UPLOAD_MB = 2_000;
+/** A petabyte: beyond it the bytes are no exact numbers soon. */
+const MOST_UPLOAD_LIMIT_MB = 1_000_000_000;
 
 /** `perilbook ui`: the page for those who do not use terminals, until Ctrl-C. */
 export async function uiCommand(world: World, flags: Flags): Promise<number> {
   const said = flags.job as string | undefined;
+  const port = portOf(flags) ?? 0;
+  const mostUpload = (wholeNumberOf(flags, 'max-upload', 1, MOST_UPLOAD_LIMIT_MB) ?? MOST_UPLOAD_MB) * MEGABYTE;
   const jobOf = jobOfAccount(world, said, flags);
   const base = jobOf({ input: '-' });
   const store = openStore(world, base);
@@ -39,9 +44,9 @@ export async function uiCommand(world: World, flags: Flags): Promise<number> {
         workspace: join(dataFolder(world), 'ui'),
         workingFolder: world.workingFolder,
         first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,
-        mostUpload: ((flags['max-upload'] as number | undefined) ?? MOST_UPLOAD_MB) * MEGABYTE,
+        mostUpload,
         mostBudget: base.budget,
-        port: (flags.port as number | undefined) ?? 0,
+        port,
         onBug: (error) => say(world, `perilbook: a bug of ours: ${error instanceof Error ? error.stack : error}`),
       });
       return await serve(world, ui, connection.sample);

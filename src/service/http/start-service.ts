@@ -90,6 +90,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 
 function startFailure(error: unknown, host: string, port: number): unknown {
   const code = (error as { code?: unknown }).code;
+  if (code === 'ERR_SOCKET_BAD_PORT') {
+    return new PerilbookError('USAGE', `Cannot listen on port ${port}`, 'Choose a port from 0 to 65535.', {}, error);
+  }
   if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') return error;
   return new PerilbookError(
     'USAGE',

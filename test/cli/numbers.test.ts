@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook } from './command-line.ts';
+
+/** Every option that takes a number: how it is given, and values that are none for it beyond those that never are. */
+const OPTIONS: readonly [args: string, option: string, ...more: string[]][] = [
+  ['service start', 'port', '-1', '1.5', '65536', '1e9'],
+  ['service account create --account a --credits-per-minute 10', 'credits-per-month', '-1', '0', '1.5'],
+  ['service account create --account a --credits-per-month 10', 'credits-per-minute', '-1', '0', '1.5'],
+  ['service key rotate', 'key', '-1', '1.5'],
+  ['service key revoke', 'key', '-1', '1.5'],
+  ['service key rotate --key 1', 'grace', '-1'],
+  ['ui', 'port', '-1', '1.5', '65536', '1e9'],
+  ['ui', 'max-upload', '-1', '0', '1.5'],
+  ['quota set', 'left', '-1', '1.5'],
+  ['quota set', 'spent', '-1', '1.5'],
+  ['plan input.csv', 'precision', '-1', '1.5', '9'],
+  ['plan input.csv', 'budget', '-1', '1.5'],
+  ['plan input.csv', 'reserve', '-1', '1.5'],
+  ['plan input.csv', 'sockets', '-1', '0', '1.5'],
+  ['plan input.csv', 'max-minutes', '-1'],
+  ['plan input.csv', 'overage-ceiling', '-1'],
+  ['plan input.csv', 'spent-elsewhere', '-1', '1.5'],
+  ['plan input.csv', 'anniversary-day', '-1', '0', '1.5', '32'],
+];
+
+for (const [args, option, ...more] of OPTIONS) {
+  test(`perilbook ${args} --${option}: what is no number for it is a mistake of usage, not a bug`, async (t) => {
+    const folder = temporaryFolder(t);
+    writeFileSync(join(folder, 'input.csv'), 'lat,lng\n40.1,-99.9\n');
+    const env = { XDG_DATA_HOME: folder };
+    const interrupt = AbortSignal.timeout(2_000);
+    for (const value of ['abc', '1e999', 'NaN', '12abc', ...more]) {
+      for (const said of [[`--${option}=${value}`], value.startsWith('-') ? null : [`--${option}`, value]]) {
+        if (said === null) continue;
+        const { code, stderr } = await perilbook([...args.split(' '), ...said], { folder, env, interrupt });
+        assert.equal(code, 2, `${said}: ${stderr}`);
+        assert.doesNotMatch(stderr, /bug of ours/, `${said}`);
+        assert.doesNotMatch(stderr, /NaN.*NaN/, `${said}`);
+      }
+    }
+    const twice = await perilbook([...args.split(' '), `--${option}`, '1', `--${option}`, '2'], {
+      folder,
+      env,
+      interrupt,
+    });
+    assert.equal(twice.code, 2, `twice: ${twice.stderr}`);
+    assert.match(twice.stderr, new RegExp(`--${option}`));
+  });
+}
