@@ -51,7 +51,7 @@ test('the order of the questions decides which failure is told', async (t) => {
   assertFailure(await get(pathTo('/v1/bundle/standard')), 429, 'QUOTA_EXCEEDED');
 });
 
-test('lat and lng are plain decimal numbers in range, each exactly once', async (t) => {
+test('lat and lng are decimal numbers in range, each exactly once, as numbers are written', async (t) => {
   const { get, service, key } = await setUp(t);
   for (const query of [
     '',
@@ -60,13 +60,14 @@ test('lat and lng are plain decimal numbers in range, each exactly once', async 
     '?lat=40.25&lat=40.25&lng=-99.75',
     '?lat=40.25&lng=-99.75&lng=-99.75',
     '?lat=&lng=-99.75',
-    '?lat=4e1&lng=-99.75',
     '?lat=0x28&lng=-99.75',
-    '?lat=%2B40.25&lng=-99.75',
-    '?lat=+40.25&lng=-99.75',
     '?lat=40,25&lng=-99.75',
-    '?lat=40.&lng=-99.75',
-    '?lat=.5&lng=-99.75',
+    '?lat=40 .25&lng=-99.75',
+    '?lat=.&lng=-99.75',
+    '?lat=e1&lng=-99.75',
+    '?lat=--40&lng=-99.75',
+    '?lat=4e1.5&lng=-99.75',
+    '?lat=4e400&lng=-99.75',
     '?lat=NaN&lng=-99.75',
     '?lat=Infinity&lng=-99.75',
     '?lat=90.0001&lng=-99.75',
@@ -79,6 +80,12 @@ test('lat and lng are plain decimal numbers in range, each exactly once', async 
     assertFailure(reply, 400, 'INVALID_PARAMETER');
     assert.match(reply.body.error.message, /"(lat|lng)"/);
   }
+  for (const lat of ['%2B40.25', '+40.25', '4.025e1', '4025E-2', '.4025e%2B2', '40.25000', '040.25']) {
+    const { status, body } = await get(`/v1/drought/risk?lat=${lat}&lng=-99.75`);
+    assert.deepEqual([status, body.data?.location], [200, HERE], lat);
+  }
+  assert.equal((await get('/v1/drought/risk?lat=40.&lng=-99.75')).status, 200);
+  assertFailure(await get('/v1/drought/risk?lat=.5&lng=-99.75'), 422, 'OUTSIDE_COVERAGE');
   const more = await request(`${service.url}${pathTo('/v1/drought/risk')}&units=metric`, key);
   assert.equal(more.status, 200);
   assert.deepEqual(more.body.data.location, HERE);

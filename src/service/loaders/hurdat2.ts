@@ -2,13 +2,12 @@ import type { FeedRecord } from '../data/records.ts';
 import { numberIn } from './columns.ts';
 import { type CsvRecord, csvRecords } from './csv-records.ts';
 import type { OpenReport } from './load-report.ts';
-import { type Fix, type Storm, stormLoader, stormRecord } from './storm-tracks.ts';
+import { basinOf, type Fix, type Storm, stormLoader, stormRecord } from './storm-tracks.ts';
 
 /** `AL011970,               ALMA,     39,`: basin, number and season; name; how many lines follow. */
 const HEADER = /^(AL|EP|CP)(\d{2})(\d{4})$/;
 /** The header of a storm of any basin: what follows one that is not known belongs to no storm before it. */
 const ANY_HEADER = /^[A-Z]{2}\d{6}$/;
-const BASINS: Readonly<Record<string, string>> = { AL: 'North Atlantic', EP: 'Eastern Pacific', CP: 'Central Pacific' };
 
 /** The best tracks of the National Hurricane Center (HURDAT2 format, 2013 and later). */
 export const hurdat2 = stormLoader(
@@ -32,7 +31,7 @@ function* stormsIn(
     if (header !== null) {
       if (storm !== null && fixes.length > 0) yield stormRecord(storm, fixes);
       const [sid, basin, , year] = header as unknown as [string, string, string, string];
-      storm = { sid, name: cells[1]?.trim() ?? '', season: Number(year), basin: BASINS[basin]! };
+      storm = { sid, name: cells[1]?.trim() ?? '', season: Number(year), basin: basinOf(basin) };
       fixes = [];
       seeYear(storm.season);
       report.load();

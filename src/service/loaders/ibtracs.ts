@@ -3,7 +3,7 @@ import { columnsOf, numberIn } from './columns.ts';
 import { pointOf } from './csv-features.ts';
 import { csvRecords } from './csv-records.ts';
 import type { OpenReport } from './load-report.ts';
-import { type Fix, type Storm, stormLoader, stormRecord } from './storm-tracks.ts';
+import { basinOf, type Fix, type Storm, stormLoader, stormRecord } from './storm-tracks.ts';
 
 /** The world's best tracks, collected by NOAA (IBTrACS v04). */
 export const ibtracs = stormLoader(
@@ -43,7 +43,7 @@ function* stormsIn(file: string, report: OpenReport, seeYear: (year: number) => 
         sid: cells[sid]!,
         name: cells[name]!.trim(),
         season: Number(cells[season]),
-        basin: cells[basin]!.trim(),
+        basin: basinOf(cells[basin]!.trim()),
       };
       fixes = [];
       seeYear(storm.season);

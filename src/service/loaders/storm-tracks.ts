@@ -21,6 +21,24 @@ export interface Storm {
   readonly basin: string;
 }
 
+/** The basins by the codes of HURDAT2 (AL) and IBTrACS (NA), so that a basin has one spelling whatever file it is from. */
+const BASINS: Readonly<Record<string, string>> = {
+  AL: 'North Atlantic',
+  NA: 'North Atlantic',
+  EP: 'Eastern Pacific',
+  CP: 'Central Pacific',
+  WP: 'Western Pacific',
+  SP: 'South Pacific',
+  NI: 'North Indian',
+  SI: 'South Indian',
+  SA: 'South Atlantic',
+};
+
+/** The name of a basin; a code that is not known stays as it is. */
+export function basinOf(code: string): string {
+  return BASINS[code] ?? code;
+}
+
 /** Reads the storms of a file; each season that it sees is told. */
 export type StormsIn = (file: string, report: OpenReport, seeYear: (year: number) => void) => Iterable<FeedRecord>;
 
