@@ -9,6 +9,10 @@ import { type ChargeRow, createChargeRows } from './charge-rows.ts';
 /** How the credits of a minute are counted: of the last 60 s at every instant, or of the clock's minute. */
 export type RateWindow = 'sliding' | 'fixed';
 
+/** What becomes of a call that costs more than the period has left, with overages off: refused, or, as a provider may read
+ * its contract, served as long as anything is left. */
+export type LastCall = 'refused' | 'served';
+
 /** Why a call may not be charged now. */
 export type Refusal =
   | { readonly failure: 'QUOTA_EXCEEDED' }
@@ -67,7 +71,12 @@ interface Tally {
  *
  * @param instance the number under which charges are pending
  */
-export function createCharges(database: ServiceDatabase, instance: number, rateWindow: RateWindow): Charges {
+export function createCharges(
+  database: ServiceDatabase,
+  instance: number,
+  rateWindow: RateWindow,
+  lastCall: LastCall = 'refused',
+): Charges {
   const creditsOfPeriod = database
     .prepare<[number, number], number>('SELECT credits FROM periods WHERE account = ? AND period_start = ?')
     .pluck();
@@ -112,7 +121,8 @@ export function createCharges(database: ServiceDatabase, instance: number, rateW
 
   function refusalOf({ account, before, credits: added }: Tally, credits: number, now: number): Refusal | null {
     const { creditsPerMonth, creditsPerMinute } = account.subscription;
-    if (!account.overages && before.periodCredits + added + credits > creditsPerMonth) {
+    const left = creditsPerMonth - before.periodCredits - added;
+    if (!account.overages && left < (lastCall === 'refused' ? credits : 1)) {
       return { failure: 'QUOTA_EXCEEDED' };
     }
     const over = before.minuteCredits + added + credits - creditsPerMinute;

@@ -9,6 +9,7 @@ import {
   type Chargeable,
   type Charges,
   createCharges,
+  type LastCall,
   type RateWindow,
   type Refusal,
 } from '../accounts/charges.ts';
@@ -27,6 +28,8 @@ import { type Failure, metaOf, successText, timestampOf } from './replies.ts';
 export interface AnswerOptions {
   /** How the minute is counted. Default: sliding. */
   readonly rateWindow?: RateWindow;
+  /** For rehearsing a provider that serves a call beyond the last credits. Default: refused. */
+  readonly lastCall?: LastCall;
   readonly failures?: Failures;
   /** The slugs of the standard bundle, as the contract leaves them open. Default: all 18 natural topics. */
   readonly standardTopics?: readonly TopicSlug[];
@@ -71,7 +74,7 @@ export function createCallAnswers(
   const areaAt = createAreaFinder(database, version.held);
   const hasAreas = database.prepare<[], number>("SELECT 1 FROM datasets WHERE name = 'areas'").pluck();
   const answer = createTopicAnswers(database, radiiWith(options.radii ?? {}), options.failures, version.held);
-  const charges: Charges = createCharges(database, instance, options.rateWindow ?? 'sliding');
+  const charges: Charges = createCharges(database, instance, options.rateWindow ?? 'sliding', options.lastCall);
   const bundles = { standard: options.standardTopics ?? NATURAL_SLUGS, enterprise: TOPIC_SLUGS };
 
   function placeOf(query: AskedCall['query']): { location: Location; area: Area } | Failure {
