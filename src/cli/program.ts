@@ -163,7 +163,8 @@ const COMMANDS: readonly (Omit<Command, 'run'> & {
   },
   {
     command: 'service <action> [what] [files..]',
-    describe: 'start | load NAME FILE | data | check | account create | key create, list, rotate, revoke',
+    describe:
+      'start | load NAME FILE | data | check | account create, list, statement | key create, list, rotate, revoke',
     examples: [
       'service load sample',
       'service account create --account acme --subscription professional',

@@ -23,7 +23,7 @@ export const SERVICE_OPTIONS = {
   yes: { alias: 'y', type: 'boolean', describe: 'check: spend what it says without asking' },
   db: { type: 'string', describe: "the service's database file", requiresArg: true },
   port: { type: 'number', describe: 'port to listen on (8737)', requiresArg: true },
-  account: { type: 'string', describe: 'account of a key', requiresArg: true },
+  account: { type: 'string', describe: 'name of an account', requiresArg: true },
   scopes: {
     type: 'string',
     describe: 'bundle and topics, with commas between; all for every scope',
@@ -32,8 +32,18 @@ export const SERVICE_OPTIONS = {
   subscription: { type: 'string', describe: 'starter or professional', requiresArg: true },
   'credits-per-month': { type: 'number', describe: 'of a custom subscription', requiresArg: true },
   'credits-per-minute': { type: 'number', describe: 'of a custom subscription', requiresArg: true },
+  'overage-rate': {
+    type: 'number',
+    describe: 'of a custom subscription: US dollars per credit beyond the quota',
+    requiresArg: true,
+  },
   'signed-up': { type: 'string', describe: 'day of sign-up, e.g. 2026-01-31', requiresArg: true },
   overages: { type: 'boolean', describe: 'go on beyond the quota, billed per credit' },
+  period: {
+    type: 'string',
+    describe: 'account statement: a day of the billing period, e.g. 2026-03-15',
+    requiresArg: true,
+  },
   key: { type: 'number', describe: 'number of a key, from key list', requiresArg: true },
   grace: { type: 'number', describe: 'rotate: seconds for which the old key still works', requiresArg: true },
   'expires-in': { type: 'string', describe: 'life of a new key, e.g. 90d', requiresArg: true },

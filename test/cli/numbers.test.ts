@@ -10,6 +10,7 @@ const OPTIONS: readonly [args: string, option: string, ...more: string[]][] = [
   ['service start', 'port', '-1', '1.5', '65536', '1e9'],
   ['service account create --account a --credits-per-minute 10', 'credits-per-month', '-1', '0', '1.5'],
   ['service account create --account a --credits-per-month 10', 'credits-per-minute', '-1', '0', '1.5'],
+  ['service account create --account a --credits-per-month 10 --credits-per-minute 10', 'overage-rate', '-1'],
   ['service key rotate', 'key', '-1', '1.5'],
   ['service key revoke', 'key', '-1', '1.5'],
   ['service key rotate --key 1', 'grace', '-1'],

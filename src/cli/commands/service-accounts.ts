@@ -1,54 +1,115 @@
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
-import { counted, dateTime } from '../../figures.ts';
+import { counted, dateTime, grouped } from '../../figures.ts';
 import { durationMs } from '../../job/settings/duration.ts';
 import { didYouMean } from '../../nearest-name.ts';
-import { createAccount, listAccounts } from '../../service/accounts/accounts.ts';
+import { createAccount, findAccount, listAccounts } from '../../service/accounts/accounts.ts';
 import { createKey, listKeys, type NewKey, revokeKey, rotateKey } from '../../service/accounts/keys.ts';
+import { statement } from '../../service/accounts/statement.ts';
 import type { ServiceDatabase } from '../../service/data/database.ts';
 import type { Flags } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { table } from '../printed/words.ts';
 import { say, sayJson, type World } from '../world.ts';
 
-/** `perilbook service account create --account NAME …`, and `account list`. */
+/** `perilbook service account create --account NAME …`, `account list` and `account statement`. */
 export function accountAction(world: World, database: ServiceDatabase, flags: Flags): number {
-  if (flags.what === 'create') {
-    const signedUp = flags['signed-up'] as string | undefined;
-    const signedUpAt = signedUp === undefined ? undefined : Date.parse(signedUp);
-    if (Number.isNaN(signedUpAt)) {
-      throw new PerilbookError('USAGE', `--signed-up ${signedUp} is no day`, 'Write it like 2026-01-31.');
-    }
-    const account = createAccount(
-      database,
-      {
-        name: needed(flags, 'account'),
-        subscription: subscriptionOf(flags),
-        overages: flags.overages === true,
-        ...(signedUpAt === undefined ? {} : { signedUpAt }),
-      },
-      world.clock,
-    );
-    say(world, `Made the account ${account.name} (${account.subscription.name}).`);
+  switch (flags.what) {
+    case 'create':
+      return createAction(world, database, flags);
+    case 'list':
+      return listAction(world, database, flags);
+    case 'statement':
+      return statementAction(world, database, flags);
+    default:
+      throw unknownAction('account', flags.what, 'create, list, statement');
+  }
+}
+
+function createAction(world: World, database: ServiceDatabase, flags: Flags): number {
+  const signedUpAt = dayOf(flags, 'signed-up');
+  const account = createAccount(
+    database,
+    {
+      name: needed(flags, 'account'),
+      subscription: subscriptionOf(flags),
+      overages: flags.overages === true,
+      ...(signedUpAt === undefined ? {} : { signedUpAt }),
+    },
+    world.clock,
+  );
+  say(world, `Made the account ${account.name} (${account.subscription.name}).`);
+  return EXIT.complete;
+}
+
+function listAction(world: World, database: ServiceDatabase, flags: Flags): number {
+  const now = world.clock.now();
+  const accounts = listAccounts(database).map((account) => ({
+    ...account,
+    periods: statement(database, account, now),
+  }));
+  if (flags.json) {
+    sayJson(world, accounts);
     return EXIT.complete;
   }
-  if (flags.what !== 'list') throw unknownAction('account', flags.what, 'create, list');
-  const accounts = listAccounts(database);
-  if (flags.json) sayJson(world, accounts);
-  else {
-    const rows = accounts.map(({ name, subscription, overages }) => [
+  const rows = accounts.map(({ name, subscription, overages, periods }) => {
+    const current = periods.find(({ isClosed }) => !isClosed)!;
+    return [
       name,
       subscription.name,
-      String(subscription.creditsPerMonth),
-      String(subscription.creditsPerMinute),
+      grouped(subscription.creditsPerMonth),
+      grouped(subscription.creditsPerMinute),
+      grouped(current.creditsCharged),
       overages ? 'on' : 'off',
-    ]);
-    world.stdout.write(
-      `${table(['account', 'subscription', 'a month', 'a minute', 'overages'], rows, '').join('\n')}\n`,
-    );
-  }
+      grouped(current.overageCredits),
+    ];
+  });
+  const head = ['account', 'subscription', 'a month', 'a minute', 'charged', 'overages', 'overage credits'];
+  world.stdout.write(`${table(head, rows, '').join('\n')}\n`);
   return EXIT.complete;
+}
+
+/** What each account, or one, owes by billing period: all periods, or the one that holds a day. */
+function statementAction(world: World, database: ServiceDatabase, flags: Flags): number {
+  const name = flags.account as string | undefined;
+  const day = dayOf(flags, 'period');
+  const accounts = name === undefined ? listAccounts(database) : [findAccount(database, name)];
+  const lines = accounts.flatMap((account) =>
+    statement(database, account, world.clock.now())
+      .filter(({ periodStart, periodEnd }) => day === undefined || (periodStart <= day && day < periodEnd))
+      .map((period) => ({ account: account.name, ...period })),
+  );
+  if (flags.json) {
+    sayJson(world, lines);
+    return EXIT.complete;
+  }
+  const rows = lines.map((line) => [
+    line.account,
+    dayText(line.periodStart),
+    dayText(line.periodEnd),
+    line.isClosed ? 'closed' : 'open',
+    grouped(line.allowance),
+    grouped(line.creditsWithinAllowance),
+    grouped(line.overageCredits),
+    line.overageRate === null ? 'not agreed' : String(line.overageRate),
+    line.overageDollars === null ? 'not agreed' : line.overageDollars.toFixed(2),
+  ]);
+  const head = ['account', 'from', 'until', 'period', 'allowance', 'within it', 'overage', '$ a credit', 'dollars'];
+  world.stdout.write(`${table(head, rows, '').join('\n')}\n`);
+  return EXIT.complete;
+}
+
+function dayText(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+function dayOf(flags: Flags, name: string): number | undefined {
+  const text = flags[name] as string | undefined;
+  if (text === undefined) return undefined;
+  const day = Date.parse(text);
+  if (!Number.isNaN(day)) return day;
+  throw new PerilbookError('USAGE', `--${name} ${text} is not a day`, 'Write it like 2026-01-31.');
 }
 
 /** `perilbook service key create | list | rotate | revoke`. A new key goes to stdout, once. */
@@ -108,7 +169,15 @@ function subscriptionOf(flags: Flags): Subscription {
   const name = (flags.subscription as string | undefined) ?? 'starter';
   const month = flags['credits-per-month'] as number | undefined;
   const minute = flags['credits-per-minute'] as number | undefined;
-  if (month !== undefined && minute !== undefined) return customSubscription(month, minute);
+  const rate = flags['overage-rate'] as number | undefined;
+  if (month !== undefined && minute !== undefined) return customSubscription(month, minute, rate ?? null);
+  if (rate !== undefined) {
+    throw new PerilbookError(
+      'USAGE',
+      '--overage-rate is for a custom subscription',
+      'Give --credits-per-month and --credits-per-minute too; starter and professional have their own rates.',
+    );
+  }
   if (name === 'starter' || name === 'professional') return SUBSCRIPTIONS[name];
   throw new PerilbookError(
     'USAGE',

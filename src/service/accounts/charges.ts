@@ -94,9 +94,11 @@ export function createCharges(
   const { nextId, insert } = createChargeRows(database, instance);
   const setMinute = database.prepare('INSERT OR REPLACE INTO minutes VALUES (?, ?, ?)');
   const addToPeriod = database.prepare(
-    `INSERT INTO periods VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO periods (account, period_start, credits, single, standard, enterprise, allowance, overage_rate)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET credits = credits + excluded.credits, single = single + excluded.single,
-       standard = standard + excluded.standard, enterprise = enterprise + excluded.enterprise`,
+       standard = standard + excluded.standard, enterprise = enterprise + excluded.enterprise,
+       allowance = excluded.allowance, overage_rate = excluded.overage_rate`,
   );
 
   function standingOf(account: Account, now: number): Standing {
@@ -182,7 +184,10 @@ export function createCharges(
     for (const { account, before, credits, calls: counts } of tallies.values()) {
       if (credits === 0) continue;
       setMinute.run(account.id, before.cut, before.minuteCredits + credits);
-      addToPeriod.run(account.id, before.periodStart, credits, counts.single, counts.standard, counts.enterprise);
+      const { single, standard, enterprise } = counts;
+      const { creditsPerMonth, overageRate } = account.subscription;
+      const { periodStart } = before;
+      addToPeriod.run(account.id, periodStart, credits, single, standard, enterprise, creditsPerMonth, overageRate);
     }
     return charged;
   }

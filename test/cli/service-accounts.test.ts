@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { changeAccount } from '../../src/service/accounts/accounts.ts';
+import { openServiceDatabase } from '../../src/service/data/database.ts';
+import { HERE, NOON, pathTo, request, StillClock, setUp } from '../service/small-world.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook } from './command-line.ts';
+
+const DAY = 86_400_000;
+
+test('overage credits and dollars by period, as they were charged: list and statement', {
+  timeout: 30_000,
+}, async (t) => {
+  const { service, key, file, database, clock } = await setUp(t, {
+    subscription: customSubscription(20, 1_000, 0.04),
+    overages: true,
+    signedUpAt: NOON - 45 * DAY,
+  });
+  const buy = async (calls: readonly string[]) => {
+    for (const path of calls) assert.equal((await request(service.url + pathTo(path, HERE), key)).status, 200);
+  };
+  await buy(['/v1/bundle/standard', '/v1/drought/risk', '/v1/drought/risk']);
+  const told = async (...args: string[]) => {
+    const { code, stdout, stderr } = await perilbook(['service', 'account', ...args, '--db', file], { clock });
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  const list = async () => JSON.parse(await told('list', '--json'))[0].periods;
+  assert.deepEqual(
+    (await list()).map((period: { overageCredits: number }) => period.overageCredits),
+    [0],
+  );
+  await buy(['/v1/bundle/standard', '/v1/bundle/enterprise']);
+  const [before] = await list();
+  assert.deepEqual(
+    [
+      before.creditsCharged,
+      before.creditsWithinAllowance,
+      before.overageCredits,
+      before.overageDollars,
+      before.isClosed,
+    ],
+    [67, 20, 47, 1.88, false],
+  );
+  // The next period, under other terms: the statement of the last one stays as it was.
+  clock.at += 31 * DAY;
+  changeAccount(database, 'tester', { subscription: customSubscription(30, 1_000, null) });
+  await buy(['/v1/bundle/enterprise']);
+  const periods = JSON.parse(await told('statement', '--json'));
+  assert.deepEqual(
+    periods.map((period: Record<string, unknown>) => [
+      period.account,
+      period.isClosed,
+      period.allowance,
+      period.overageCredits,
+      period.overageDollars,
+    ]),
+    [
+      ['tester', true, 20, 47, 1.88],
+      ['tester', false, 30, 5, null],
+    ],
+  );
+  assert.deepEqual(periods[0].calls, { single: 2, standard: 2, enterprise: 1 });
+  const table = await told('statement', '--period', '2026-03-15', '--account', 'tester');
+  assert.match(table, /^account +from +until +period +allowance +within it +overage +\$ a credit +dollars\n/);
+  assert.match(table, /\ntester +2026-02-28 +2026-03-29 +closed +20 +20 +47 +0\.04 +1\.88\n$/);
+  assert.match(await told('list'), /overage credits\n/);
+});
+
+test('a statement of an account that was never used, of a day before it, and of no account', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'service.db');
+  const clock = new StillClock();
+  const service = (...args: string[]) => perilbook(['service', 'account', ...args, '--db', file], { clock, folder });
+  const custom = ['--credits-per-month', '10', '--credits-per-minute', '5', '--overage-rate', '0.5'];
+  assert.equal((await service('create', '--account', 'acme', ...custom)).code, 0);
+  const [period] = JSON.parse((await service('statement', '--json')).stdout);
+  assert.deepEqual([period.creditsCharged, period.overageRate, period.overageDollars], [0, 0.5, 0]);
+  assert.deepEqual(JSON.parse((await service('statement', '--period', '2020-01-01', '--json')).stdout), []);
+  assert.equal((await service('statement', '--account', 'nobody')).code, 2);
+  assert.equal((await service('statement', '--period', 'soon')).code, 2);
+  openServiceDatabase(file).close();
+});
