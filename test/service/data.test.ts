@@ -66,7 +66,13 @@ test('a feature counts by its true distance: points, lines, outlines, and what m
   assert.equal(value, 5);
   assert.deepEqual(
     details.features.map(({ properties }: { properties: unknown }) => properties),
-    [{ name: 'just within' }, { line: true }, { name: 'around' }, { name: 'one of two' }, { name: 'nested' }],
+    [
+      { name: 'around', distance_m: 0 },
+      { name: 'one of two', distance_m: 0 },
+      { name: 'nested', distance_m: 141 },
+      { line: true, distance_m: 4_900 },
+      { name: 'just within', distance_m: 4_980 },
+    ],
   );
 });
 

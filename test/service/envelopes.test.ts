@@ -3,7 +3,8 @@ import test from 'node:test';
 import { bundleEnvelope, singleEnvelope } from '../../src/contract/envelopes.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS } from '../../src/contract/topics.ts';
 import { RESULT_SCHEMAS } from '../../src/contract/values.ts';
-import { HERE, NEXT_DOOR, NOON, pathTo, setUp } from './small-world.ts';
+import { nearestMeters } from '../../src/geo/nearest.ts';
+import { deliveries, feature, HERE, info, NEXT_DOOR, NOON, pathTo, point, setUp, square } from './small-world.ts';
 
 test('every topic answers with the envelope and the value of its category, for one credit', async (t) => {
   const { get } = await setUp(t);
@@ -55,7 +56,10 @@ test('details follow the topic: null, an array, an object with features, the thr
 test('where there is nothing near, counts are 0, arrays are empty and wildfire is an empty object', async (t) => {
   const { get } = await setUp(t);
   const { body } = await get(pathTo('/v1/bundle/enterprise', NEXT_DOOR));
-  assert.deepEqual(body.data.topics.brownfield, { value: 0, details: { type: 'FeatureCollection', features: [] } });
+  assert.deepEqual(body.data.topics.brownfield, {
+    value: 0,
+    details: { type: 'FeatureCollection', radius_m: 5_000, features: [] },
+  });
   assert.deepEqual(body.data.topics.hail.details, []);
   assert.deepEqual(body.data.topics.wildfire.details, {});
   assert.deepEqual(body.data.topics.wildfire.value, {
@@ -124,4 +128,54 @@ test('a coordinate is echoed as the number it is, and -0 as 0', async (t) => {
   assert.deepEqual(body.data.location, HERE);
   const refused = await get('/v1/drought/risk?lat=-0&lng=-0.0');
   assert.equal(refused.status, 422);
+});
+
+test('features come nearest first, each with its distance in whole metres, and the search tells its radius', async (t) => {
+  const { lat, lng } = HERE;
+  const records = [
+    feature(
+      {
+        type: 'LineString',
+        coordinates: [
+          [lng - 0.02, lat + 0.01],
+          [lng + 0.02, lat + 0.01],
+        ],
+      },
+      { name: 'line' },
+    ),
+    point(lng, lat + 0.02, {}),
+    feature(square(lng - 0.01, lat - 0.01, 0.02), { name: 'around' }),
+    point(lng, lat + 0.005, { name: 'near', distance_m: 'their own' }),
+    point(lng, lat + 0.04, { nested: {} }),
+  ];
+  const { get } = await setUp(t, {
+    deliveries: [
+      ...deliveries(),
+      { kind: 'sites', topic: 'park', info: info('sites:park'), records },
+      { kind: 'records', feed: 'earthquake', info: info('records:earthquake'), records },
+      { kind: 'records', feed: 'hail', info: info('records:hail'), records },
+      { kind: 'records', feed: 'wildfire.perimeters', info: info('records:wildfire.perimeters'), records },
+    ],
+  });
+  const { topics } = (await get(pathTo('/v1/bundle/enterprise'))).body.data;
+  const told = (features: { properties: Record<string, unknown> }[]) => features.map(({ properties }) => properties);
+  const expected = [
+    { name: 'around', distance_m: 0 },
+    { name: 'near', distance_m: 556 },
+    { name: 'line', distance_m: 1_112 },
+    { distance_m: 2_224 },
+    { nested: {}, distance_m: 4_448 },
+  ];
+  for (const features of [
+    topics.park.details.features,
+    topics.earthquake.details.features,
+    topics.hail.details,
+    topics.wildfire.details.perimeters,
+  ]) {
+    assert.deepEqual(told(features), expected);
+    assert.equal(nearestMeters(HERE, features), 0);
+  }
+  assert.equal(Math.round(nearestMeters(HERE, topics.park.details.features.slice(1))!), 556);
+  assert.deepEqual([topics.park.details.radius_m, topics.earthquake.details.radius_m], [5_000, 100_000]);
+  assert.equal((await get(pathTo('/v1/park/risk'))).body.data.result.details.features[1].properties.distance_m, 556);
 });

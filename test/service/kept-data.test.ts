@@ -42,7 +42,7 @@ test('a box tree finds the boxes that touch a box, and no others', () => {
   );
 });
 
-test('a search over kept tiles finds what a walk over all features finds, in their order, within its bound', (t) => {
+test('a search over kept tiles finds what a walk over all features finds, the nearest first, within its bound', (t) => {
   const lng = fc.oneof(
     fc.double({ min: -180, max: 180, noNaN: true }),
     fc.double({ min: -0.3, max: 0.3, noNaN: true }),
@@ -87,18 +87,22 @@ test('a search over kept tiles finds what a walk over all features finds, in the
         deliver(database, { kind: 'sites', topic: 'park', info: info('sites:park'), records }, clock);
         for (const [[x, y], meters] of asked) {
           const location = { lng: x, lat: y };
-          const expected = records.filter(({ geometry: shape }) => {
+          const metersTo = (shape: Geometry) => {
             const [start] = shape.type === 'LineString' ? shape.coordinates : [(shape as Point).coordinates];
             const toStart = distanceMeters(location, { lng: start![0]!, lat: start![1]! });
-            if (shape.type === 'Point') return toStart <= meters;
+            if (shape.type === 'Point') return toStart;
             // Lines are shorter than 150 km, and the plane of nearestMeters is no good for those on the far side of the world.
-            return toStart < 200_000 && nearestMeters(location, [{ geometry: shape }])! <= meters;
-          });
-          const found = search('sites:park', location, meters).map(({ bytes }) => JSON.parse(bytes.toString()));
-          assert.deepEqual(
-            found.map(({ properties }) => properties.number),
-            expected.map(({ properties }) => properties.number),
-          );
+            return toStart < 200_000 ? nearestMeters(location, [{ geometry: shape }])! : Number.POSITIVE_INFINITY;
+          };
+          const expected = geometries
+            .map((shape, number) => ({ number, meters: metersTo(shape) }))
+            .filter((one) => one.meters <= meters)
+            .sort((a, b) => a.meters - b.meters || a.number - b.number);
+          const found = search('sites:park', location, meters).map((one) => ({
+            number: JSON.parse(`${one.feature.bytes}0}}`).properties.number,
+            meters: one.meters,
+          }));
+          assert.deepEqual(found, expected);
           assert.ok(tiles.bytes() <= limit, `${tiles.bytes()} bytes are kept`);
         }
       },

@@ -1,5 +1,4 @@
 import type { Location } from '../../geo/coordinates.ts';
-import { distanceMeters } from '../../geo/distance.ts';
 
 /** A box on the map in degrees, both ends inside. */
 export interface Box {
@@ -38,11 +37,4 @@ export function boxesAround({ lat, lng }: Location, meters: number): Box[] {
       { minLng: -180, maxLng: maxLng - 360, minLat, maxLat },
     ];
   return [{ minLng, maxLng, minLat, maxLat }];
-}
-
-/** True when the whole box lies within `meters` of the location: its farthest point is always a corner. */
-export function boxWithin(location: Location, box: Box, meters: number): boolean {
-  return [box.minLat, box.maxLat].every((lat) =>
-    [box.minLng, box.maxLng].every((lng) => distanceMeters(location, { lat, lng }) <= meters),
-  );
 }

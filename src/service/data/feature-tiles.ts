@@ -8,10 +8,10 @@ export interface KeptFeature {
   readonly lng: number | null;
   readonly lat: number | null;
   readonly box: Box | null;
-  /** Its JSON in UTF-8, as it goes to the socket. */
+  /** Its JSON in UTF-8, as it goes to the socket, up to the value of `distance_m`, which each answer has its own of. */
   readonly bytes: Buffer;
-  /** Whether lines and outlines come within so many metres of a location. */
-  readonly comesWithin: (location: Location, meters: number) => boolean;
+  /** Metres from a location to its lines and outlines, 0 inside an outline. */
+  readonly metersFrom: (location: Location) => number;
 }
 
 /** A square of a layer, its lower edges inside, with the features that touch it in the order of their ids. */

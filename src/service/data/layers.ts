@@ -2,10 +2,10 @@ import type { ProximitySlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { nearestMeters } from '../../geo/nearest.ts';
-import { type Box, boxesAround, boxWithin } from './bounding-boxes.ts';
+import { type Box, boxesAround } from './bounding-boxes.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
 import type { ServiceDatabase } from './database.ts';
-import { shapeOf, shapeWithin } from './feature-shapes.ts';
+import { metersToShape, shapeOf } from './feature-shapes.ts';
 import { createFeatureTiles, type FeatureTiles, type KeptFeature, type ReadFeatures } from './feature-tiles.ts';
 import type { RecordFeed } from './records.ts';
 import type { LoadTable } from './staged-load.ts';
@@ -28,8 +28,14 @@ export function layerTable(layer: Layer): LoadTable {
   };
 }
 
-/** The features of a layer within a radius of a location, in the order in which they were delivered. */
-export type LayerSearch = (layer: Layer, location: Location, meters: number) => readonly KeptFeature[];
+/** A feature that a search found, and how far from the location it is. */
+export interface FoundFeature {
+  readonly feature: KeptFeature;
+  readonly meters: number;
+}
+
+/** The features of a layer within a radius of a location, the nearest first; of those equally far, as delivered. */
+export type LayerSearch = (layer: Layer, location: Location, meters: number) => readonly FoundFeature[];
 
 type Row = [id: number, lng: number | null, lat: number | null, json: string];
 
@@ -66,19 +72,22 @@ export function createLayerSearch(
     if (current !== version) tiles.clear();
     version = current;
     const kept = tiles.layer(layer, perDegreeOf(meters), readerOf(layer));
-    const found: KeptFeature[] = [];
+    const found: FoundFeature[] = [];
+    // A line or outline is met on each tile that it touches.
+    const measured = new Set<number>();
     for (const box of boxesAround(location, meters)) {
-      for (const tile of tiles.touching(kept, box)) {
-        // Four distances in place of hundreds; for points only, as lines and outlines are on a tile by their boxes.
-        const isWithin = tile.features.length > 4 && boxWithin(location, tile.box, meters);
-        for (const feature of tile.features) {
-          if ((isWithin && feature.box === null) || reaches(location, box, feature, meters)) found.push(feature);
+      for (const { features } of tiles.touching(kept, box)) {
+        for (const feature of features) {
+          if (feature.box !== null) {
+            if (measured.has(feature.id)) continue;
+            measured.add(feature.id);
+          }
+          const distance = distanceWithin(location, box, feature);
+          if (distance <= meters) found.push({ feature, meters: distance });
         }
       }
     }
-    found.sort((a, b) => a.id - b.id);
-    // A line or outline is met on each tile that it touches.
-    return found.filter((feature, index) => index === 0 || feature.id !== found[index - 1]!.id);
+    return found.sort((a, b) => a.meters - b.meters || a.feature.id - b.feature.id);
   };
 }
 
@@ -106,37 +115,49 @@ function featureReader(database: ServiceDatabase, layer: Layer): ReadFeatures {
       );
 }
 
+/** The property of a feature that tells how far from the asked location it is, in whole metres. */
+export const DISTANCE_PROPERTY = 'distance_m';
+
+/** Where each feature's own `distance_m` is written: as the last of its properties, which are the last of its members. */
+function beforeDistance(json: string): Buffer {
+  const end = json.length - '}}'.length;
+  const comma = json[end - 1] === '{' ? '' : ',';
+  return Buffer.from(`${json.slice(0, end)}${comma}"${DISTANCE_PROPERTY}":`);
+}
+
 function keptFeature(id: number, lng: number | null, lat: number | null, box: Box | null, json: string): KeptFeature {
-  const bytes = Buffer.from(json);
-  let measure: KeptFeature['comesWithin'] | undefined;
+  const bytes = beforeDistance(json);
+  let measure: KeptFeature['metersFrom'] | undefined;
   return {
     id,
     lng,
     lat,
     box,
     bytes,
-    comesWithin(location, meters) {
+    metersFrom(location) {
       // Asked again and again, and slow to parse.
-      measure ??= measureOf(JSON.parse(bytes.toString()));
-      return measure(location, meters);
+      measure ??= measureOf(JSON.parse(`${bytes}0}}`));
+      return measure(location);
     },
   };
 }
 
-function measureOf(feature: unknown): KeptFeature['comesWithin'] {
+function measureOf(feature: unknown): KeptFeature['metersFrom'] {
   const shape = shapeOf(feature);
-  if (shape !== null) return (location, meters) => shapeWithin(shape, location, meters);
-  return (location, meters) => (nearestMeters(location, [feature]) ?? Number.POSITIVE_INFINITY) <= meters;
+  if (shape !== null) return (location) => metersToShape(shape, location);
+  return (location) => nearestMeters(location, [feature]) ?? Number.POSITIVE_INFINITY;
 }
 
-/** What lies outside the box that is searched need not be measured. */
-function reaches(location: Location, searched: Box, feature: KeptFeature, meters: number): boolean {
+/** Metres from a location to a feature; infinite for one outside the box that is searched, which need not be measured. */
+function distanceWithin(location: Location, searched: Box, feature: KeptFeature): number {
   const { lng, lat, box } = feature;
   if (lng !== null && lat !== null) {
-    if (lng < searched.minLng || lng > searched.maxLng || lat < searched.minLat || lat > searched.maxLat) return false;
-    return distanceMeters(location, { lat, lng }) <= meters;
+    if (lng < searched.minLng || lng > searched.maxLng || lat < searched.minLat || lat > searched.maxLat) {
+      return Number.POSITIVE_INFINITY;
+    }
+    return distanceMeters(location, { lat, lng });
   }
-  return touch(box!, searched) && feature.comesWithin(location, meters);
+  return touch(box!, searched) ? feature.metersFrom(location) : Number.POSITIVE_INFINITY;
 }
 
 function touch(a: Box, b: Box): boolean {

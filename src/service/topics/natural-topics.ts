@@ -4,8 +4,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../data/area-finder.ts';
 import type { DataVersion } from '../data/data-version.ts';
 import type { ServiceDatabase } from '../data/database.ts';
-import type { KeptFeature } from '../data/feature-tiles.ts';
-import type { LayerSearch } from '../data/layers.ts';
+import type { FoundFeature, LayerSearch } from '../data/layers.ts';
 import type { RecordFeed } from '../data/records.ts';
 import { arrayText, collectionText, type ResultText, type TextPart } from './result-text.ts';
 import type { Radii } from './search-radii.ts';
@@ -39,7 +38,7 @@ export function createNaturalAnswers(
     const value = ofTract(area.geoid).get(topic) ?? ofCounty(area.county).get(topic);
     if (value === undefined) return null;
     const records = (feed: RecordFeed) => search(`records:${feed}`, location, radii[feed]);
-    return { value, details: detailsOf(topic, records) };
+    return { value, details: detailsOf(topic, records, radii) };
   };
 }
 
@@ -73,14 +72,18 @@ function areaRatings(
   };
 }
 
-function detailsOf(topic: NaturalSlug, records: (feed: RecordFeed) => readonly KeptFeature[]): readonly TextPart[] {
+function detailsOf(
+  topic: NaturalSlug,
+  records: (feed: RecordFeed) => readonly FoundFeature[],
+  radii: Radii,
+): readonly TextPart[] {
   switch (topic) {
     case 'hail':
     case 'hurricane':
     case 'tornado':
       return arrayText(records(topic));
     case 'earthquake':
-      return collectionText(records(topic));
+      return collectionText(records(topic), radii[topic]);
     case 'wildfire': {
       const current = records('wildfire.current');
       const historical = records('wildfire.historical');

@@ -1,4 +1,4 @@
-import type { KeptFeature } from '../data/feature-tiles.ts';
+import type { FoundFeature } from '../data/layers.ts';
 
 /**
  * A topic's result as the JSON of its two members, in parts: texts, and features whose bytes are ready. They are put
@@ -10,23 +10,26 @@ export interface ResultText {
 }
 
 /** Text, or the ready members of a JSON array. */
-export type TextPart = string | readonly KeptFeature[];
+export type TextPart = string | readonly FoundFeature[];
 
 /** The parts of a JSON array of ready features. */
-export function arrayText(members: readonly KeptFeature[]): TextPart[] {
+export function arrayText(members: readonly FoundFeature[]): TextPart[] {
   return ['[', members, ']'];
 }
 
-/** The parts of a GeoJSON FeatureCollection of ready features. */
-export function collectionText(features: readonly KeptFeature[]): TextPart[] {
-  return ['{"type":"FeatureCollection","features":', ...arrayText(features), '}'];
+/** The parts of a GeoJSON FeatureCollection of ready features, which tells the radius of the search (RFC 7946, 6.1: a
+ * foreign member). */
+export function collectionText(features: readonly FoundFeature[], radius: number): TextPart[] {
+  return [`{"type":"FeatureCollection","radius_m":${radius},"features":`, ...arrayText(features), '}'];
 }
 
 const COMMA = 0x2c;
+const BRACE = 0x7d;
+const ZERO = 0x30;
 
 /** Puts parts together: as a text when there are no features, else as its bytes, each copied once. */
 export function joinedText(parts: readonly TextPart[]): string | Buffer {
-  const ready: (Buffer | readonly KeptFeature[])[] = [];
+  const ready: (Buffer | readonly FoundFeature[])[] = [];
   let text = '';
   for (const part of parts) {
     if (typeof part === 'string') text += part;
@@ -39,7 +42,7 @@ export function joinedText(parts: readonly TextPart[]): string | Buffer {
   return ready.length === 0 ? text : joinedBytes([...ready, Buffer.from(text)]);
 }
 
-function joinedBytes(parts: readonly (Buffer | readonly KeptFeature[])[]): Buffer {
+function joinedBytes(parts: readonly (Buffer | readonly FoundFeature[])[]): Buffer {
   const body = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + lengthOf(part), 0));
   let at = 0;
   for (const part of parts) {
@@ -49,16 +52,38 @@ function joinedBytes(parts: readonly (Buffer | readonly KeptFeature[])[]): Buffe
       continue;
     }
     for (let index = 0; index < part.length; index++) {
-      const { bytes } = (part as readonly KeptFeature[])[index]!;
+      const { feature, meters } = (part as readonly FoundFeature[])[index]!;
       if (index > 0) body[at++] = COMMA;
-      body.set(bytes, at);
-      at += bytes.length;
+      body.set(feature.bytes, at);
+      at = writeWhole(body, Math.round(meters), at + feature.bytes.length);
+      body[at++] = BRACE;
+      body[at++] = BRACE;
     }
   }
   return body;
 }
 
-function lengthOf(part: Buffer | readonly KeptFeature[]): number {
+function lengthOf(part: Buffer | readonly FoundFeature[]): number {
   if (Buffer.isBuffer(part)) return part.length;
-  return (part as readonly KeptFeature[]).reduce((sum, { bytes }) => sum + bytes.length, Math.max(0, part.length - 1));
+  return (part as readonly FoundFeature[]).reduce(
+    (sum, { feature, meters }) => sum + feature.bytes.length + digitsOf(Math.round(meters)) + '}}'.length,
+    Math.max(0, part.length - 1),
+  );
+}
+
+function digitsOf(whole: number): number {
+  let digits = 1;
+  for (let rest = whole; rest >= 10; rest = Math.floor(rest / 10)) digits += 1;
+  return digits;
+}
+
+/** Writes a whole number in digits and returns where it ends: a text for each of 12,000 features would take longer. */
+function writeWhole(body: Buffer, whole: number, start: number): number {
+  const end = start + digitsOf(whole);
+  let rest = whole;
+  for (let at = end - 1; at >= start; at--) {
+    body[at] = ZERO + (rest % 10);
+    rest = Math.floor(rest / 10);
+  }
+  return end;
 }

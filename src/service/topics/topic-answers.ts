@@ -46,7 +46,7 @@ export function createTopicAnswers(
 
   function proximity(topic: ProximitySlug, location: Location): ResultText {
     const features = search(`sites:${topic}`, location, radii[topic]);
-    return { value: String(features.length), details: collectionText(features) };
+    return { value: String(features.length), details: collectionText(features, radii[topic]) };
   }
 
   function answer(topic: TopicSlug, location: Location, area: Area): ResultText | null {

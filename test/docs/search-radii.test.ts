@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import test from 'node:test';
+import { grouped } from '../../src/figures.ts';
+import { DEFAULT_RADII } from '../../src/service/topics/search-radii.ts';
+
+const FILE = new URL('../../docs/running-your-own-service.md', import.meta.url);
+
+test('the document names the search radii that the service uses', () => {
+  const rows = Object.entries(DEFAULT_RADII).map(([searched, meters]) => `| \`${searched}\` | ${grouped(meters)} |`);
+  const table = ['<!-- radii -->', '| topic or feed | metres |', '|---|---:|', ...rows, '<!-- /radii -->'].join('\n');
+  const text = readFileSync(FILE, 'utf8');
+  const written = text.replace(/<!-- radii -->[^]*<!-- \/radii -->/, table);
+  if (process.env.UPDATE_DOCS) writeFileSync(FILE, written);
+  else assert.equal(text, written);
+});
