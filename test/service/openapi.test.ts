@@ -1,15 +1,24 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { SERVICE_FAILURES } from '../../src/contract/failures.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { categoryOfAqi, categoryOfConcentration } from '../../src/service/topics/air-quality-index.ts';
-import { setUp } from './small-world.ts';
+import { HERE, NEXT_DOOR, pathTo, setUp } from './small-world.ts';
 
-test('the OpenAPI document names the three endpoints, the key, the topics and the schemas it refers to', async (t) => {
+test('the OpenAPI document is valid, and names the endpoints, the key, the topics and what may go wrong', async (t) => {
   const { get } = await setUp(t);
   const { status, body } = await get('/openapi.json', null);
   assert.equal(status, 200);
+  const checked = await new Validator().validate(structuredClone(body));
+  assert.ok(checked.valid, JSON.stringify(checked));
   assert.match(body.openapi, /^3\.1\./);
-  assert.deepEqual(Object.keys(body.paths), ['/v1/{topic}/risk', '/v1/bundle/standard', '/v1/bundle/enterprise']);
+  assert.deepEqual(body.servers[0].url, '/');
+  assert.deepEqual(Object.keys(body.paths), [
+    ...['/v1/{topic}/risk', '/v1/bundle/standard', '/v1/bundle/enterprise'],
+    ...['/healthz', '/openapi.json'],
+  ]);
   const single = body.paths['/v1/{topic}/risk'].get;
   assert.deepEqual(
     single.parameters.map(({ name }: { name: string }) => name),
@@ -17,11 +26,49 @@ test('the OpenAPI document names the three endpoints, the key, the topics and th
   );
   assert.deepEqual(single.parameters[0].schema.enum, TOPIC_SLUGS);
   assert.equal(body.components.securitySchemes.key.name, 'X-API-Key');
-  assert.deepEqual(Object.keys(single.responses), ['200', '400', '401', '403', '404', '422', '429', '502']);
-  const references = JSON.stringify(body).match(/#\/components\/schemas\/\w+/g)!;
-  for (const reference of references) assert.ok(body.components.schemas[reference.split('/').at(-1)!], reference);
-  assert.deepEqual(body.components.schemas.SingleEnvelope.required, ['data', 'meta']);
-  for (const slug of TOPIC_SLUGS) assert.ok(body.components.schemas[`${slug}Result`].properties.value, slug);
+  const statuses = new Set(Object.values(SERVICE_FAILURES).map(String));
+  assert.deepEqual(Object.keys(single.responses), ['200', ...[...statuses].sort()]);
+  assert.ok(body.components.responses.Failure429.headers['Retry-After']);
+  assert.ok(body.components.responses.Failure405.headers.Allow);
+  const references = JSON.stringify(body).matchAll(/#\/components\/(\w+)\/(\w+)/g);
+  for (const [, kind, name] of references) assert.ok(body.components[kind!][name!], `${kind} ${name}`);
+  assert.match(JSON.stringify(body.components.schemas.nuclearReactorsResult), /Within 50000 m/);
+  const ids = Object.values(body.paths as Record<string, { get: { operationId: string } }>).map(
+    ({ get: { operationId } }) => operationId,
+  );
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('every answer is as the OpenAPI document describes it, topic by topic', async (t) => {
+  const { get, service } = await setUp(t, { service: { failures: (topic) => topic === 'radon' } });
+  const { body: document } = await get('/openapi.json', null);
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: 'document', ...document });
+  const assertDescribed = (schema: string, body: unknown, name: string) => {
+    const validate = ajv.getSchema(`document#/components/schemas/${schema}`)!;
+    assert.ok(validate(body), `${name}: ${JSON.stringify(validate.errors)}`);
+  };
+  for (const location of [HERE, NEXT_DOOR]) {
+    for (const slug of TOPIC_SLUGS) {
+      const { status, body } = await get(pathTo(`/v1/${slug}/risk`, location));
+      assertDescribed(status === 200 ? 'SingleEnvelope' : 'ErrorEnvelope', body, slug);
+      assert.ok(status === 200 || slug === 'radon' || location === NEXT_DOOR, `${slug}: ${status}`);
+    }
+    assertDescribed('StandardEnvelope', (await get(pathTo('/v1/bundle/standard', location))).body, 'standard');
+    assertDescribed('EnterpriseEnvelope', (await get(pathTo('/v1/bundle/enterprise', location))).body, 'enterprise');
+  }
+  const health = ajv.compile(document.paths['/healthz'].get.responses[200].content['application/json'].schema);
+  assert.ok(health(await (await fetch(`${service.url}/healthz`)).json()));
+  // It tells one topic from another, and says no to what is not as described.
+  const { body } = await get(pathTo('/v1/park/risk'));
+  const single = ajv.getSchema('document#/components/schemas/SingleEnvelope')!;
+  for (const spoil of [
+    () => ({ ...body, data: { ...body.data, topic: 'drought' } }),
+    () => ({ ...body, data: { ...body.data, result: { ...body.data.result, details: null } } }),
+    () => ({ ...body, data: { ...body.data, result: { ...body.data.result, value: 'two' } } }),
+  ]) {
+    assert.equal(single(spoil()), false);
+  }
 });
 
 test('categories change where the agency says that they do', () => {

@@ -1,12 +1,11 @@
-import { z } from 'zod';
 import { CREDITS } from '../../contract/credits.ts';
-import { bundleEnvelope, errorEnvelope, singleEnvelope } from '../../contract/envelopes.ts';
 import { HEADERS } from '../../contract/headers.ts';
-import { TOPIC_SLUGS, TOPICS } from '../../contract/topics.ts';
-import { RESULT_SCHEMAS } from '../../contract/values.ts';
+import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import type { Radii } from '../topics/search-radii.ts';
+import { componentSchemas, type JsonSchema, reference } from './openapi-schemas.ts';
 
-/** The description of the service as OpenAPI 3.1, made from the schemas that both sides check against. */
-export function openApiDocument(): unknown {
+/** The description of the service as OpenAPI 3.1. */
+export function openApiDocument(radii: Radii, standardTopics: readonly TopicSlug[]): unknown {
   return {
     openapi: '3.1.0',
     info: {
@@ -14,74 +13,137 @@ export function openApiDocument(): unknown {
       version: '1',
       description: 'Hazard ratings, nearby sites and environmental measurements of a US location, metered in credits.',
     },
+    // Relative to this document, so that it holds whatever name the service is reached by.
+    servers: [{ url: '/', description: 'The service that gives this document.' }],
     security: [{ key: [] }],
+    tags: [
+      { name: 'lookups', description: 'Answers about a location, for credits.' },
+      { name: 'service', description: 'Free of charge, without a key.' },
+    ],
     paths: {
       '/v1/{topic}/risk': {
-        get: operation('single', 'One topic', 'SingleEnvelope', [
-          { name: 'topic', in: 'path', required: true, schema: { type: 'string', enum: TOPIC_SLUGS } },
+        get: lookup('single', 'One topic', 'SingleEnvelope', [
+          {
+            name: 'topic',
+            in: 'path',
+            required: true,
+            description: "The topic's slug; the key needs the scope of the same name.",
+            schema: { type: 'string', enum: TOPIC_SLUGS },
+          },
         ]),
       },
-      '/v1/bundle/standard': { get: operation('standard', 'The natural topics', 'BundleEnvelope') },
-      '/v1/bundle/enterprise': { get: operation('enterprise', 'All topics', 'BundleEnvelope') },
+      '/v1/bundle/standard': { get: lookup('standard', 'The natural topics', 'StandardEnvelope') },
+      '/v1/bundle/enterprise': { get: lookup('enterprise', 'All topics', 'EnterpriseEnvelope') },
+      '/healthz': { get: free('health', 'Whether the service runs, and how many topics it can answer', HEALTH) },
+      '/openapi.json': { get: free('openapi', 'This document', { type: 'object' }) },
     },
     components: {
       securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
-      schemas: {
-        SingleEnvelope: schemaOf(singleEnvelope),
-        BundleEnvelope: schemaOf(bundleEnvelope),
-        ErrorEnvelope: schemaOf(errorEnvelope),
-        ...Object.fromEntries(TOPICS.map(({ slug }) => [`${slug}Result`, schemaOf(RESULT_SCHEMAS.get(slug)!)])),
-      },
+      schemas: componentSchemas(radii, standardTopics),
+      responses: Object.fromEntries(FAILURES.map(({ status, ...failure }) => [nameOf(status), response(failure)])),
     },
   };
 }
 
-const ERRORS: Readonly<Record<number, string>> = {
-  400: 'Invalid parameter',
-  401: 'Missing, malformed, revoked or expired key',
-  403: 'The key lacks the scope',
-  404: 'Unknown topic',
-  422: 'The location lies outside the US',
-  429: 'Quota or minute used up',
-  502: 'The data is not available',
+const HEALTH: JsonSchema = {
+  type: 'object',
+  required: ['status', 'topics', 'sample'],
+  properties: {
+    status: { const: 'ok' },
+    topics: { type: 'integer', minimum: 0, description: 'Topics whose data is loaded.' },
+    sample: { type: 'boolean', description: 'Whether any of the data is made up.' },
+  },
 };
 
-function operation(kind: keyof typeof CREDITS, summary: string, envelope: string, path: unknown[] = []): unknown {
+interface FailureResponse {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, JsonSchema>>;
+}
+
+const WHEN: Readonly<Record<number, FailureResponse>> = {
+  400: { description: 'A parameter is missing or wrong.' },
+  401: {
+    description: 'The key is missing, malformed, revoked or expired.',
+    headers: { 'WWW-Authenticate': { schema: { type: 'string' } } },
+  },
+  403: { description: 'The key lacks the scope.' },
+  404: { description: 'There is no such topic.' },
+  405: {
+    description: 'The method is not allowed.',
+    headers: { Allow: { required: true, schema: { type: 'string' } } },
+  },
+  422: { description: 'The location lies outside the US.' },
+  429: {
+    description:
+      'RATE_LIMITED: the credits of this minute, or the guesses of keys, are used up; Retry-After tells when to ask again. QUOTA_EXCEEDED: the period has fewer credits left than the call costs, and overages are off; a bundle of 35 credits is refused with 34 left.',
+    headers: {
+      'Retry-After': {
+        description: 'Seconds to wait. With RATE_LIMITED only.',
+        schema: { type: 'integer', minimum: 1 },
+      },
+    },
+  },
+  500: { description: 'A fault of the service.' },
+  502: { description: 'The data is not available now.' },
+};
+
+const FAILURES = Object.entries(WHEN).map(([status, failure]) => ({ status: Number(status), ...failure }));
+
+/** `429` as `Failure429`. */
+function nameOf(status: number): string {
+  return `Failure${status}`;
+}
+
+function response({ description, headers }: FailureResponse): unknown {
+  return { description, ...(headers === undefined ? {} : { headers }), content: json(reference('ErrorEnvelope')) };
+}
+
+function lookup(kind: keyof typeof CREDITS, summary: string, envelope: string, path: unknown[] = []): unknown {
+  const integer = (description: string) => ({ description, required: true, schema: { type: 'integer' } });
   return {
     operationId: kind,
+    tags: ['lookups'],
     summary,
     description: `Costs ${CREDITS[kind]} on success, nothing on failure.`,
     parameters: [...path, degrees('lat', 90), degrees('lng', 180)],
     responses: {
       200: {
         description: summary,
-        headers: Object.fromEntries(
-          [HEADERS.creditCost, HEADERS.rateLimit, HEADERS.rateRemaining, HEADERS.rateReset].map((name) => [
-            name,
-            { schema: { type: 'integer' } },
-          ]),
-        ),
-        content: json(envelope),
+        headers: {
+          [HEADERS.creditCost]: integer('Credits charged; equal to meta.credit_cost.'),
+          [HEADERS.rateLimit]: integer('Credits a minute.'),
+          [HEADERS.rateRemaining]: integer('Credits left of this minute.'),
+          [HEADERS.rateReset]: integer('Seconds until the whole minute is there again.'),
+        },
+        content: json(reference(envelope)),
       },
       ...Object.fromEntries(
-        Object.entries(ERRORS).map(([status, description]) => [
-          status,
-          { description, content: json('ErrorEnvelope') },
-        ]),
+        FAILURES.map(({ status }) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]),
       ),
     },
   };
 }
 
+function free(operationId: string, summary: string, schema: JsonSchema): unknown {
+  return {
+    operationId,
+    tags: ['service'],
+    summary,
+    security: [],
+    responses: { 200: { description: summary, content: json(schema) } },
+  };
+}
+
 function degrees(name: string, bound: number): unknown {
-  return { name, in: 'query', required: true, schema: { type: 'number', minimum: -bound, maximum: bound } };
+  return {
+    name,
+    in: 'query',
+    required: true,
+    description: `Decimal degrees of ${name === 'lat' ? 'latitude' : 'longitude'}.`,
+    schema: { type: 'number', minimum: -bound, maximum: bound },
+  };
 }
 
-function json(schema: string): unknown {
-  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } };
-}
-
-function schemaOf(schema: z.ZodType): unknown {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { unrepresentable: 'any' });
-  return rest;
+function json(schema: JsonSchema): unknown {
+  return { 'application/json': { schema } };
 }

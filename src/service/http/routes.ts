@@ -7,17 +7,21 @@ import type { ServiceDatabase } from '../data/database.ts';
 import { describeData } from '../data/describe-data.ts';
 import type { AskedCall, PaidAnswer } from './answer-call.ts';
 import type { Handover } from './handover.ts';
-import { openApiDocument } from './openapi.ts';
 import { type Failure, sendFailure, sendSuccess } from './replies.ts';
 import { addReading } from './web-server.ts';
 
-/** Adds the contract's three endpoints, and two that need no key: `/healthz` and `/openapi.json`. */
+/**
+ * Adds the contract's three endpoints, and two that need no key: `/healthz` and `/openapi.json`.
+ *
+ * @param description makes the OpenAPI document, when it is first asked for
+ */
 export function addRoutes(
   app: FastifyInstance,
   database: ServiceDatabase,
   clock: Clock,
   answerCall: (asked: AskedCall) => Promise<PaidAnswer | Failure>,
   handover: Handover,
+  description: () => unknown,
 ): void {
   async function answer(
     request: FastifyRequest,
@@ -55,7 +59,7 @@ export function addRoutes(
   });
   let document: unknown;
   addReading(app, clock, '/openapi.json', 'as GET', (_, reply) => {
-    document ??= openApiDocument();
+    document ??= description();
     return reply.send(document);
   });
 }

@@ -1,13 +1,16 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../clock.ts';
+import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { enterInstance, forgetGoneInstances } from '../accounts/instances.ts';
 import { createSettlements } from '../accounts/settlements.ts';
 import type { ServiceDatabase } from '../data/database.ts';
+import { radiiWith } from '../topics/search-radii.ts';
 import { type AnswerOptions, createCallAnswers, isLarge } from './answer-call.ts';
 import { createCallBatches } from './call-batches.ts';
 import { createHandover } from './handover.ts';
+import { openApiDocument } from './openapi.ts';
 import { addRoutes } from './routes.ts';
 import { type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
 
@@ -68,7 +71,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       isLarge,
     );
     app = createWebServer(clock, onError, options.limits);
-    addRoutes(app, database, clock, answerCall, handover);
+    addRoutes(app, database, clock, answerCall, handover, () =>
+      openApiDocument(radiiWith(options.radii ?? {}), options.standardTopics ?? NATURAL_SLUGS),
+    );
     await app.listen({ port: options.port, host });
   } catch (error) {
     await leave(app);
