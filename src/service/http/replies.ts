@@ -7,6 +7,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import type { Charge } from '../accounts/charges.ts';
 import { joinedText, type ResultText, type TextPart } from '../topics/result-text.ts';
 import type { Answers } from '../topics/topic-answers.ts';
+import type { EncodedBody } from './content-encoding.ts';
 
 /** What went wrong with a request, before it is a response. */
 export interface Failure {
@@ -45,12 +46,14 @@ export function sendFailure(reply: FastifyReply, failure: Failure, requestId: st
 
 /** Sends a success with its headers (contract, Endpoints): straight to the response, because nothing is left for the
  * framework to serialise or to hook into, and its way takes as long as finding the answer. */
-export function sendSuccess(reply: FastifyReply, body: string | Buffer, charge: Charge): void {
+export function sendSuccess(reply: FastifyReply, { body, coding }: EncodedBody, charge: Charge): void {
   reply.hijack();
   reply.raw.writeHead(200, [
     ...['content-type', 'application/json; charset=utf-8'],
     ...['content-length', String(Buffer.byteLength(body))],
     ...['cache-control', 'no-store'],
+    ...['vary', 'accept-encoding'],
+    ...(coding === null ? [] : ['content-encoding', coding]),
     ...[HEADERS.creditCost, String(charge.credits)],
     ...[HEADERS.rateLimit, String(charge.limit)],
     ...[HEADERS.rateRemaining, String(charge.remaining)],

@@ -6,6 +6,7 @@ import { HEADERS } from '../../contract/headers.ts';
 import type { ServiceDatabase } from '../data/database.ts';
 import { describeData } from '../data/describe-data.ts';
 import type { AskedCall, PaidAnswer } from './answer-call.ts';
+import { encodedBody } from './content-encoding.ts';
 import type { Handover } from './handover.ts';
 import { type Failure, sendFailure, sendSuccess } from './replies.ts';
 import { addReading } from './web-server.ts';
@@ -41,9 +42,11 @@ export function addRoutes(
       requestId: request.id,
     });
     if ('failure' in answered) return sendFailure(reply, answered, request.id, clock.now());
+    // Before the body is compressed: who leaves meanwhile is not charged.
     handover.watch(reply.raw, socket, answered.charge.id);
+    const encoded = await encodedBody(answered.body, request.headers['accept-encoding']);
     if (socket.destroyed) return reply.hijack();
-    sendSuccess(reply, answered.body, answered.charge);
+    sendSuccess(reply, encoded, answered.charge);
     return reply;
   }
 
@@ -57,10 +60,12 @@ export function addRoutes(
     const { topics, sample } = describeData(database);
     return reply.send({ status: 'ok', topics: topics.length, sample });
   });
-  let document: unknown;
-  addReading(app, clock, '/openapi.json', 'as GET', (_, reply) => {
-    document ??= description();
-    return reply.send(document);
+  let document: string | undefined;
+  addReading(app, clock, '/openapi.json', 'as GET', async (request, reply) => {
+    document ??= JSON.stringify(description());
+    const { body, coding } = await encodedBody(document, request.headers['accept-encoding']);
+    if (coding !== null) reply.header('content-encoding', coding);
+    return reply.header('vary', 'accept-encoding').type('application/json; charset=utf-8').send(body);
   });
 }
 
