@@ -76,6 +76,56 @@ test('a feature counts by its true distance: points, lines, outlines, and what m
   );
 });
 
+test('a property has one type in all features, whatever form the file had; a ZIP is text; ids are kept', async (t) => {
+  const { get, database } = await setUp(t);
+  const properties = async () =>
+    (await get(pathTo('/v1/park/risk'))).body.data.result.details.features.map(
+      (one: { id?: unknown; properties: unknown }) => [one.id, one.properties],
+    );
+  const east = (index: number) => HERE.lng + index * 1e-3;
+  const rows = [
+    { ZIP: 2_139, height: '12.50', unit: 7, FIPS: 31_001, name: '76', note: '', long: '1234567890123456' },
+    { ZIP: '68002', height: 9, unit: '7A', FIPS: '01003', name: 'Shell', note: 'x', long: 1 },
+    { ZIP: '21390001', height: '-0.5', unit: '12', open: true, list: ['1', 2], none: null, name: 'Mobil' },
+    { ZIP: 'n/a', height: '0', unit: 1.5, distance_m: 'theirs', name: 1 },
+  ];
+  const records = rows.map((row, index) => ({
+    ...point(east(index), HERE.lat, row),
+    ...(index < 2 ? { id: `p${index}` } : {}),
+  }));
+  deliver(database, parks(records), clock);
+  const expected = [
+    [
+      'p0',
+      { ZIP: '02139', height: 12.5, unit: '7', FIPS: '31001', name: '76', long: '1234567890123456', distance_m: 0 },
+    ],
+    ['p1', { ZIP: '68002', height: 9, unit: '7A', FIPS: '01003', name: 'Shell', note: 'x', long: '1', distance_m: 85 }],
+    [
+      undefined,
+      {
+        ZIP: '021390001',
+        height: -0.5,
+        unit: '12',
+        open: true,
+        list: ['1', 2],
+        none: null,
+        name: 'Mobil',
+        distance_m: 170,
+      },
+    ],
+    [undefined, { ZIP: 'n/a', height: 0, unit: '1.5', name: '1', distance_m: 255 }],
+  ];
+  assert.deepEqual(await properties(), expected);
+  // What is kept has no distance of its own, and a load that ends leaves no table behind.
+  const kept = database.prepare<[], string>('SELECT feature FROM sites_park').pluck().all();
+  assert.doesNotMatch(kept.join(), /distance_m/);
+  assert.deepEqual(database.prepare("SELECT name FROM temp.sqlite_schema WHERE name LIKE 'spool%'").all(), []);
+  const bad = [point(HERE.lng, HERE.lat), point(200, HERE.lat)];
+  assert.throws(() => deliver(database, parks(bad), clock), /record 2: geometry/);
+  assert.deepEqual(database.prepare("SELECT name FROM temp.sqlite_schema WHERE name LIKE 'spool%'").all(), []);
+  assert.deepEqual(await properties(), expected, 'the data that was there');
+});
+
 test('the radii can be changed, within reason', async (t) => {
   const { get, database } = await setUp(t, { service: { radii: { park: 100, hail: 10 } } });
   deliver(database, parks([point(HERE.lng, HERE.lat), point(HERE.lng, HERE.lat + 0.002)]), clock);

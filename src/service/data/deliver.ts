@@ -21,6 +21,8 @@ export function deliver(database: ServiceDatabase, delivery: Delivery, clock: Cl
   } catch (error) {
     load.abandon();
     throw load.refusal(error);
+  } finally {
+    load.close();
   }
 }
 
@@ -46,26 +48,30 @@ export async function deliverStream(
   } catch (error) {
     load.abandon();
     throw load.refusal(error);
+  } finally {
+    load.close();
   }
 }
 
 function beginLoad(database: ServiceDatabase, target: LoadTarget, named: DatasetName) {
   const dataset = datasetOf(target);
   if (named !== dataset) throw badDescription(named, dataset);
-  const { parts, rowsOf } = recordRows(database, target);
+  const { parts, rowsOf, atEnd = () => [], close = () => {} } = recordRows(database, target);
   const staged = stageLoad(database, dataset, parts);
   let record = 0;
   return {
     add(value: unknown): void {
       record += 1;
-      const [part, rows] = rowsOf(value);
-      staged.add(part, rows);
+      const made = rowsOf(value);
+      if (made !== null) staged.add(...made);
     },
     publish(info: DatasetInfo, now: number): number {
       const checked = datasetInfo.safeParse(info);
       if (!checked.success || checked.data.name !== dataset) throw badDescription(info.name, dataset);
+      for (const made of atEnd()) staged.add(...made);
       return staged.publish(checked.data, now);
     },
+    close,
     abandon: staged.abandon,
     refusal: (error: unknown) => refusal(dataset, record, error),
   };

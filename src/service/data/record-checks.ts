@@ -39,6 +39,7 @@ export const naturalRatingRecord: z.ZodType<NaturalRatingRecord> = z.object({
 });
 
 export const featureRecord = z.object({
+  id: z.union([z.string(), z.number()]).optional(),
   geometry,
   properties: z.record(z.string(), z.unknown()),
 }) as unknown as z.ZodType<SiteRecord | FeedRecord>;

@@ -3,6 +3,7 @@ import { AIR_QUALITY_DAYS } from '../../contract/values.ts';
 import { packOutline } from './area-outlines.ts';
 import type { Box } from './bounding-boxes.ts';
 import type { ServiceDatabase } from './database.ts';
+import { createFeatureSpool } from './feature-spool.ts';
 import { boxOfGeometry } from './geometry-box.ts';
 import { type Layer, layerTable } from './layers.ts';
 import {
@@ -22,9 +23,15 @@ export class UnfitRecord extends Error {}
 /** Where the records of a data set go, and how one becomes rows. */
 export interface RecordRows {
   readonly parts: readonly LoadPart[];
-  /** @throws UnfitRecord that says what is wrong with it */
-  readonly rowsOf: (record: unknown) => readonly [part: number, rows: readonly LoadRow[]];
+  /** Null when the rows come when all records have been seen. @throws UnfitRecord that says what is wrong with it */
+  readonly rowsOf: (record: unknown) => RowsOfRecord | null;
+  /** The rows that come at the end, record by record. */
+  readonly atEnd?: () => Iterable<RowsOfRecord>;
+  /** To be called once, when the load has ended. */
+  readonly close?: () => void;
 }
+
+export type RowsOfRecord = readonly [part: number, rows: readonly LoadRow[]];
 
 const LEVELS = ['tract', 'county'] as const;
 
@@ -36,9 +43,9 @@ export function recordRows(database: ServiceDatabase, target: LoadTarget): Recor
     case 'nri':
       return ratingRows(target.level);
     case 'sites':
-      return layerRows(`sites:${target.topic}`);
+      return layerRows(database, `sites:${target.topic}`);
     case 'records':
-      return layerRows(`records:${target.feed}`);
+      return layerRows(database, `records:${target.feed}`);
     case 'airQuality':
       return oneTable(
         {
@@ -146,15 +153,25 @@ function ratingRows(level: Level | undefined): RecordRows {
   };
 }
 
-function layerRows(layer: Layer): RecordRows {
-  return oneTable(layerTable(layer), (record) => {
-    const { geometry, properties } = parse<SiteRecord | FeedRecord>(featureRecord, record);
-    const box = boxOf(geometry);
-    const isPoint = geometry.type === 'Point';
-    const json = JSON.stringify({ type: 'Feature', geometry, properties });
-    const { minLng, maxLng, minLat, maxLat } = box;
-    return [null, minLng, maxLng, minLat, maxLat, isPoint ? minLng : null, isPoint ? minLat : null, json];
-  });
+function layerRows(database: ServiceDatabase, layer: Layer): RecordRows {
+  const spool = createFeatureSpool(database);
+  return {
+    parts: [{ level: '', tables: [layerTable(layer)] }],
+    rowsOf(record) {
+      const { id, geometry, properties } = parse<SiteRecord | FeedRecord>(featureRecord, record);
+      const { minLng, maxLng, minLat, maxLat } = boxOf(geometry);
+      const isPoint = geometry.type === 'Point';
+      const named = id === undefined ? '' : `"id":${JSON.stringify(id)},`;
+      // The properties come last: where each answer writes its distance (layers.ts).
+      const head = `{"type":"Feature",${named}"geometry":${JSON.stringify(geometry)},"properties":`;
+      spool.add([minLng, maxLng, minLat, maxLat, isPoint ? minLng : null, isPoint ? minLat : null], head, properties);
+      return null;
+    },
+    *atEnd() {
+      for (const [place, json] of spool.features()) yield [0, [[0, [null, ...place, json]]]];
+    },
+    close: spool.close,
+  };
 }
 
 function parse<T>(schema: z.ZodType<T>, record: unknown): T {

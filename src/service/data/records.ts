@@ -58,12 +58,15 @@ export interface NaturalRatingRecord {
 }
 
 export interface SiteRecord {
+  /** The feature's own id, where its file gives one. */
+  readonly id?: string | number;
   readonly geometry: Geometry;
-  /** As the publisher gives them. */
+  /** As the publisher gives them; a load makes each of one type (property-types.ts). */
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
 export interface FeedRecord {
+  readonly id?: string | number;
   readonly geometry: Geometry;
   readonly properties: Readonly<Record<string, unknown>>;
 }

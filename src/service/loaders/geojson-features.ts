@@ -5,6 +5,8 @@ import { textBlocks } from './text-blocks.ts';
 export interface FileFeature {
   /** The line on which it begins, or its number where the file has no lines; from 1. */
   readonly line: number;
+  /** The feature's own id, where the file gives one. */
+  readonly id?: string | number;
   readonly geometry: unknown;
   readonly properties: Readonly<Record<string, unknown>>;
 }
@@ -96,8 +98,9 @@ function endOfString(text: string, open: number): number {
 
 function parsed(json: string, line: number, refuse: (problem: string, hint: string) => PerilbookError): FileFeature {
   try {
-    const { geometry, properties } = JSON.parse(json) as { geometry?: unknown; properties?: Record<string, unknown> };
-    return { line, geometry, properties: properties ?? {} };
+    const { id, geometry, properties } = JSON.parse(json) as Partial<FileFeature>;
+    const named = typeof id === 'string' || typeof id === 'number' ? { id } : {};
+    return { line, ...named, geometry, properties: properties ?? {} };
   } catch (error) {
     throw refuse(`line ${line} is no JSON (${(error as Error).message})`, 'Download it again.');
   }

@@ -82,7 +82,8 @@ function feedLoader(
               report.reject(record, feature.line, feature.properties);
               return null;
             }
-            return { geometry: record.geometry, properties: record.properties };
+            const { id } = feature;
+            return { ...(id === undefined ? {} : { id }), geometry: record.geometry, properties: record.properties };
           },
         }),
       };

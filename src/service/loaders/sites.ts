@@ -44,9 +44,9 @@ export function siteLoader(form: SiteForm): Loader {
 }
 
 function siteOf(feature: FileFeature, form: SiteForm, report: OpenReport): SiteRecord | null {
-  const { line, geometry, properties } = feature;
+  const { line, id, geometry, properties } = feature;
   const problem = form.refuse?.(properties) ?? geometryProblem(geometry);
-  if (problem === null) return { geometry: geometry as Geometry, properties };
+  if (problem === null) return { ...(id === undefined ? {} : { id }), geometry: geometry as Geometry, properties };
   report.reject(problem, line, properties);
   return null;
 }

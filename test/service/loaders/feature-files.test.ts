@@ -160,9 +160,44 @@ test('a CSV of points: columns found or named, properties as given, every unusab
   ]);
   const [one, seven] = featuresOf(database, 'sites_oilGasWell');
   assert.deepEqual(one.geometry, { type: 'Point', coordinates: [-71.1, 42.1] });
-  assert.deepEqual(one.properties, { X: '0', Y: '0', Name: 'One, the first', Zip: '02134' });
+  assert.deepEqual(one.properties, { X: 0, Y: 0, Name: 'One, the first', Zip: '02134' });
   assert.equal(seven.properties['column 8'], 'over');
   const named = fileOf(t, 'wells.csv', 'breite,laenge\n42,-71\n');
   await assert.rejects(load('wells', named), /no column LATITUDE83 or/);
   assert.equal((await load('wells', named, { lat: 'breite', lng: 'Laenge' })).records, 1);
+});
+
+test('the same sites as CSV and as GeoJSON have properties of the same types; the ids of GeoJSON features are kept', async (t) => {
+  const { database, load } = loading(t);
+  await load(
+    'parks',
+    fileOf(t, 'parks.csv', 'LAT,LON,Name,ZIP,Acres,Unit\n42,-71,A,02139,1.50,7\n42.1,-71,B,2140,12,7A\n'),
+  );
+  const fromCsv = featuresOf(database, 'sites_park');
+  const features = [
+    { type: 'Feature', id: 11, ...point(-71, 42, { Name: 'A', ZIP: 2139, Acres: 1.5, Unit: 7 }) },
+    { type: 'Feature', id: 'b', ...point(-71, 42.1, { Name: 'B', ZIP: '02140', Acres: '12', Unit: '7A' }) },
+  ];
+  await load('parks', fileOf(t, 'parks.geojson', JSON.stringify({ type: 'FeatureCollection', features })));
+  const fromGeojson = featuresOf(database, 'sites_park');
+  const expected = [
+    { Name: 'A', ZIP: '02139', Acres: 1.5, Unit: '7' },
+    { Name: 'B', ZIP: '02140', Acres: 12, Unit: '7A' },
+  ];
+  assert.deepEqual(
+    fromCsv.map(({ properties }) => properties),
+    expected,
+  );
+  assert.deepEqual(
+    fromGeojson.map(({ properties }) => properties),
+    expected,
+  );
+  assert.deepEqual(
+    fromGeojson.map(({ id }) => id),
+    [11, 'b'],
+  );
+  const quake = { type: 'Feature', id: 'us7000abcd', ...point(-120, 38, { type: 'earthquake', mag: 4.5 }) };
+  const quakes = { type: 'FeatureCollection', features: [quake] };
+  await load('earthquakes', fileOf(t, 'quakes.geojson', JSON.stringify(quakes)));
+  assert.equal(featuresOf(database, 'records_earthquake')[0].id, 'us7000abcd');
 });

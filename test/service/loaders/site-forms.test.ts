@@ -49,7 +49,7 @@ Total: 3,,,,,,,,
   ]);
   const [landfill, guam] = featuresOf(database, 'sites_superfund');
   assert.equal(landfill.properties['NPL Status Date'], '10/04/89');
-  assert.equal(landfill.properties['Zip (NAI)'], '6063');
+  assert.equal(landfill.properties['Zip (NAI)'], '06063');
   assert.deepEqual(guam.geometry.coordinates, [144.75, 13.45]);
 });
 
@@ -85,7 +85,7 @@ test('LMOP: one landfill of all its projects', async (t) => {
   assert.equal((await load('lmop', fileOf(t, 'lmop.csv', csv))).records, 2);
   const [hill, vale] = featuresOf(database, 'sites_solidWasteLandfill');
   assert.deepEqual(hill.properties['Project ID'], ['P1', 'P2']);
-  assert.deepEqual(vale.properties, { 'Landfill ID': '11', 'Landfill Name': 'Vale', State: 'VA' });
+  assert.deepEqual(vale.properties, { 'Landfill ID': 11, 'Landfill Name': 'Vale', State: 'VA' });
 });
 
 test('of a list of power plants only the nuclear ones are reactors', async (t) => {
