@@ -4,11 +4,15 @@ import { type Call, pathOf } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Location } from '../geo/coordinates.ts';
+import { ACCEPT_ENCODING } from './content-decoding.ts';
 import type { Exchange } from './exchange.ts';
 import { Receiver } from './receiver.ts';
+import { redactorOf } from './redact.ts';
+import { connectorOf } from './response-heads.ts';
 import { exchangeLine, requestLine } from './trace.ts';
 
-/** An enterprise bundle is 5 to 7 MB (contract); several times that is still an answer, more is not. */
+/** An enterprise bundle is 5 to 7 MB (contract); several times that is still an answer, more is not. Holds before and after
+ * decompression. */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 /** Milliseconds. `headers` and `body` bound a silence; `total` bounds the whole request, so that an answer that comes a
@@ -35,6 +39,8 @@ export interface ClientOptions {
   readonly maxBodyBytes?: number;
   readonly userAgent: string;
   readonly clock?: Clock;
+  /** Keys that must not show in anything that is received, beside the one that a request is sent with. */
+  readonly secrets?: readonly string[];
   /** Told of every request and of what came of it, a line each, without any key. */
   readonly trace?: (line: string) => void;
 }
@@ -46,9 +52,21 @@ export interface SendRequest {
   readonly signal?: AbortSignal;
 }
 
+/** Any request to the service, for checks of what it answers. */
+export interface PlainRequest {
+  readonly method: 'GET' | 'POST';
+  /** Path and query, below the service's address. */
+  readonly path: string;
+  /** Null: without the header. */
+  readonly key: string | null;
+  readonly signal?: AbortSignal;
+}
+
 export interface Client {
-  /** Sends one request, once; never rejects for what the network or the service does. */
+  /** Sends one call, once; never rejects for what the network or the service does. */
   send(request: SendRequest): Promise<Exchange>;
+  /** The same for any request. */
+  sendPlain(request: PlainRequest): Promise<Exchange>;
   /** Waits for the requests in flight, then closes every connection. */
   close(): Promise<void>;
 }
@@ -60,30 +78,33 @@ export function createClient(options: ClientOptions): Client {
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
   const clock = options.clock ?? systemClock;
   const inFlight = new Set<Promise<Exchange>>();
-  const { trace } = options;
+  const { trace, secrets = [] } = options;
   let sent = 0;
   const pool = new Pool(base.origin, {
     connections: options.sockets,
     pipelining: 1,
-    // One request a connection: over HTTP/2 a single broken connection would put many paid answers in doubt at once.
+    // One request a connection: over HTTP/2 (off in the connector too) a single broken connection would put many paid
+    // answers in doubt at once.
     allowH2: false,
-    connect: { timeout: timeouts.connect },
+    connect: connectorOf(timeouts.connect),
     headersTimeout: timeouts.headers,
     bodyTimeout: timeouts.body,
   });
 
-  async function exchange({ call, location, key, signal }: SendRequest): Promise<Exchange> {
+  async function exchange({ method, path: below, key, signal }: PlainRequest): Promise<Exchange> {
     const deadline = new AbortController();
     const number = ++sent;
     const startedAt = steadyTime(clock);
     const { promise, resolve } = Promise.withResolvers<Exchange>();
-    const receiver = new Receiver({ maxBodyBytes, key, elapsed: () => steadyTime(clock) - startedAt, settle: resolve });
+    const elapsed = () => steadyTime(clock) - startedAt;
+    const redactor = redactorOf(key === null ? secrets : [key, ...secrets]);
+    const receiver = new Receiver({ maxBodyBytes, redactor, elapsed, settle: resolve });
     const abort = () => receiver.stop('ABORTED', 'The request was interrupted');
     if (signal?.aborted) abort();
     else {
       signal?.addEventListener('abort', abort, { once: true });
       void clock.sleep(timeouts.total, deadline.signal).then(async () => {
-        const late = steadyTime(clock) - startedAt - timeouts.total;
+        const late = elapsed() - timeouts.total;
         // A process that was stopped (Ctrl-Z) wakes here first: the answer may have come long ago, and lies there unread.
         if (late > STOOD_STILL_MS) await clock.sleep(READ_ON_MS, deadline.signal);
         if (!deadline.signal.aborted) {
@@ -91,14 +112,14 @@ export function createClient(options: ClientOptions): Client {
         }
       });
       const headers = {
-        [HEADERS.key]: key,
+        ...(key === null ? {} : { [HEADERS.key]: key }),
         accept: 'application/json',
-        'accept-encoding': 'identity',
+        'accept-encoding': ACCEPT_ENCODING,
         'user-agent': options.userAgent,
       };
-      const path = base.prefix + pathOf(call, location.lat, location.lng);
-      trace?.(requestLine(number, path, headers));
-      pool.dispatch({ method: 'GET', path, headers }, receiver);
+      const path = base.prefix + below;
+      trace?.(redactor.text(requestLine(number, method, path, headers)));
+      pool.dispatch({ method, path, headers }, receiver);
     }
     try {
       const exchange = await promise;
@@ -110,17 +131,22 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
+  async function sendPlain(request: PlainRequest): Promise<Exchange> {
+    const exchanged = exchange(request);
+    inFlight.add(exchanged);
+    try {
+      return await exchanged;
+    } finally {
+      inFlight.delete(exchanged);
+    }
+  }
+
   return {
-    async send(request) {
+    async send({ call, location: { lat, lng }, ...request }) {
       requireSendable(request.key);
-      const exchanged = exchange(request);
-      inFlight.add(exchanged);
-      try {
-        return await exchanged;
-      } finally {
-        inFlight.delete(exchanged);
-      }
+      return await sendPlain({ ...request, method: 'GET', path: pathOf(call, lat, lng) });
     },
+    sendPlain,
     async close() {
       await Promise.allSettled(inFlight);
       await pool.destroy();

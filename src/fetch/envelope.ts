@@ -6,7 +6,7 @@ import { RESULT_SCHEMAS, type TopicResult } from '../contract/values.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { distanceMeters } from '../geo/distance.ts';
 import { field, MAX_MESSAGE, requestIdOf } from './error-body.ts';
-import { cleanText } from './redact.ts';
+import { cleanText, type Redactor } from './redact.ts';
 
 /** An answer for a place farther away than this is an answer about another place. */
 export const ELSEWHERE_M = 1_000;
@@ -53,18 +53,30 @@ export function unread(why: string): Reading<never> {
   return { ...NOTHING_STATED, ok: false, reason: 'unread', message: `The answer could not be read: ${why}` };
 }
 
-/** Reads the body of a 200: pure, and needs nothing but its arguments, so that it can run in a worker. */
-export function readEnvelope(call: Call, location: Location, body: Buffer): Reading {
+/** Makes a text of the service fit to be shown: without keys, on one line, no longer than so many characters. */
+type Clean = (text: string, most: number) => string;
+
+/**
+ * Reads the body of a 200: pure, and needs nothing but its arguments, so that it can run in a worker. No text of the reading
+ * has a key in it; the results are as they came: what is kept of them is redacted where it is taken (`taken.ts`).
+ */
+export function readEnvelope(call: Call, location: Location, body: Buffer, redactor: Redactor): Reading {
+  const clean: Clean = (text, most) => cleanText(redactor.text(text), most);
   let envelope: unknown;
   try {
     envelope = JSON.parse(body.toString().replace(/^\ufeff/, ''));
   } catch {
     return { ...NOTHING_STATED, ok: false, reason: 'not-json', message: `The answer is not JSON${looks(body)}` };
   }
-  const stated = readMeta(field(envelope, 'meta'));
+  const stated = readMeta(field(envelope, 'meta'), clean);
   const data = (call.kind === 'single' ? singleData : bundleData).safeParse(field(envelope, 'data'));
   if (!data.success) {
-    return { ...stated, ok: false, reason: 'shape', message: `The answer's data is malformed: ${issues(data.error)}` };
+    return {
+      ...stated,
+      ok: false,
+      reason: 'shape',
+      message: `The answer's data is malformed: ${issues(data.error, clean)}`,
+    };
   }
   const meters = distanceMeters(location, data.data.location);
   if (!isOnEarth(data.data.location) || meters > ELSEWHERE_M) {
@@ -72,28 +84,28 @@ export function readEnvelope(call: Call, location: Location, body: Buffer): Read
     return { ...stated, ok: false, reason: 'elsewhere', message };
   }
   return call.kind === 'single'
-    ? readSingle(call.topic, data.data as z.infer<typeof singleData>, stated)
-    : readBundle((data.data as z.infer<typeof bundleData>).topics, stated);
+    ? readSingle(call.topic, data.data as z.infer<typeof singleData>, stated, clean)
+    : readBundle((data.data as z.infer<typeof bundleData>).topics, stated, clean);
 }
 
-function readSingle(topic: TopicSlug, data: z.infer<typeof singleData>, stated: Stated): Reading {
+function readSingle(topic: TopicSlug, data: z.infer<typeof singleData>, stated: Stated, clean: Clean): Reading {
   if (data.topic !== topic) {
-    const message = `The answer is for another topic (${cleanText(data.topic, 60)} instead of ${topic})`;
+    const message = `The answer is for another topic (${clean(data.topic, 60)} instead of ${topic})`;
     return { ...stated, ok: false, reason: 'wrong-topic', message };
   }
-  const reading = readTopic(topic, data.result);
+  const reading = readTopic(topic, data.result, clean);
   if (!reading.ok && reading.reason === 'malformed') {
     return { ...stated, ok: false, reason: 'shape', message: reading.message };
   }
   return { ...stated, ok: true, results: new Map([[topic, reading]]), unknownTopics: [] };
 }
 
-function readBundle(topics: Record<string, unknown>, stated: Stated): Reading {
+function readBundle(topics: Record<string, unknown>, stated: Stated, clean: Clean): Reading {
   const results = new Map<TopicSlug, TopicReading>();
   const unknownTopics: string[] = [];
   for (const [slug, entry] of Object.entries(topics)) {
-    if (isTopicSlug(slug)) results.set(slug, readTopic(slug, entry));
-    else if (unknownTopics.length < MAX_UNKNOWN_TOPICS) unknownTopics.push(cleanText(slug, 60));
+    if (isTopicSlug(slug)) results.set(slug, readTopic(slug, entry, clean));
+    else if (unknownTopics.length < MAX_UNKNOWN_TOPICS) unknownTopics.push(clean(slug, 60));
   }
   if (results.size === 0) {
     return { ...stated, ok: false, reason: 'shape', message: 'The bundle holds no topic that is known' };
@@ -101,36 +113,36 @@ function readBundle(topics: Record<string, unknown>, stated: Stated): Reading {
   return { ...stated, ok: true, results, unknownTopics };
 }
 
-function readTopic(topic: TopicSlug, entry: unknown): TopicReading {
+function readTopic(topic: TopicSlug, entry: unknown, clean: Clean): TopicReading {
   // `error: null` is how some services write "no error"; anything else there means that the value must not be read.
   const error = field(entry, 'error') ?? undefined;
   if (error !== undefined) {
     const said = topicEntry.shape.error.safeParse(error);
-    const message = cleanText(said.success && said.data ? said.data : 'failed', MAX_MESSAGE);
+    const message = clean(said.success && said.data ? said.data : 'failed', MAX_MESSAGE);
     return { ok: false, reason: 'unavailable', message: `${topic}: ${message}` };
   }
   const result = RESULT_SCHEMAS.get(topic)!.safeParse(entry);
   if (result.success) return { ok: true, result: result.data };
-  return { ok: false, reason: 'malformed', message: `${topic} is malformed: ${issues(result.error)}` };
+  return { ok: false, reason: 'malformed', message: `${topic} is malformed: ${issues(result.error, clean)}` };
 }
 
-function readMeta(meta: unknown): Stated {
+function readMeta(meta: unknown, clean: Clean): Stated {
   const timestamp = metaSchema.shape.timestamp.safeParse(field(meta, 'timestamp'));
   const whole = metaSchema.safeParse(meta);
   return {
     creditCost: field(meta, 'credit_cost'),
-    requestId: requestIdOf(meta),
+    requestId: requestIdOf(meta, clean),
     timestamp: timestamp.success ? Date.parse(timestamp.data) : null,
-    metaNote: whole.success ? null : `meta is malformed: ${issues(whole.error)}`,
+    metaNote: whole.success ? null : `meta is malformed: ${issues(whole.error, clean)}`,
   };
 }
 
 /** Zod's messages name what was expected and never repeat the value, so nothing foreign enters the text but keys. */
-function issues(error: z.ZodError): string {
+function issues(error: z.ZodError, clean: Clean): string {
   const [first] = error.issues;
   if (first === undefined) return 'unknown reason';
   const where = first.path.map(String).join('.');
-  return cleanText(where === '' ? first.message : `${where}: ${first.message}`, MAX_MESSAGE);
+  return clean(where === '' ? first.message : `${where}: ${first.message}`, MAX_MESSAGE);
 }
 
 function isOnEarth({ lat, lng }: Location): boolean {

@@ -14,7 +14,7 @@ export interface ErrorBody {
   readonly creditCost: unknown;
 }
 
-/** Reads an error body of any shape: the contract shows none, so the places that services use are tried in turn. */
+/** Reads an error body, which the receiver has redacted, of any shape: the contract shows none, so the places that services use are tried in turn. */
 export function readErrorBody(body: Buffer): ErrorBody {
   const text = body.toString();
   const json = parse(text);
@@ -43,8 +43,8 @@ export function readErrorBody(body: Buffer): ErrorBody {
 }
 
 /** The request's identifier, from an envelope's `meta`. */
-export function requestIdOf(meta: unknown): string | null {
-  return firstText([field(meta, 'request_id')], MAX_REQUEST_ID);
+export function requestIdOf(meta: unknown, clean = cleanText): string | null {
+  return firstText([field(meta, 'request_id')], MAX_REQUEST_ID, clean);
 }
 
 /** A member of what may or may not be an object; only its own, never one of its prototype. */
@@ -59,9 +59,9 @@ function plainMessage(text: string): string | null {
   return text.includes('<') ? null : cleanText(text, MAX_MESSAGE) || null;
 }
 
-function firstText(places: readonly unknown[], most: number): string | null {
+function firstText(places: readonly unknown[], most: number, clean = cleanText): string | null {
   for (const place of places) {
-    const text = typeof place === 'string' ? cleanText(place, most) : '';
+    const text = typeof place === 'string' ? clean(place, most) : '';
     if (text !== '') return text;
   }
   return null;

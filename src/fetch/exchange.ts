@@ -1,7 +1,8 @@
 /** What came of one request, as plain data: what was received, or how far it got. */
 export type Exchange = Received | Failure;
 
-/** A status and a body were received. The body of any status but 200 may be cut (see `client.ts`). */
+/** A status and a body were received; the body is decompressed. That of any status but 200 has no key in it and may be cut
+ * (see `receiver.ts`); that of a 200 is as it came: whoever takes strings out of it redacts them. */
 export interface Received {
   readonly kind: 'response';
   readonly status: number;
@@ -23,7 +24,8 @@ export interface Failure {
   readonly elapsedMs: number;
 }
 
-/** How a request failed. `CONNECT`: refused, no such host, TLS; `BROKEN`: the connection ended before the answer did. */
+/** How a request failed. `CONNECT`: refused, no such host, TLS; `BROKEN`: the connection ended before the answer did;
+ * `DAMAGED`: the answer came whole and cannot be decompressed. */
 export type FailureCode =
   | 'CONNECT'
   | 'CONNECT_TIMEOUT'
@@ -32,6 +34,7 @@ export type FailureCode =
   | 'BODY_TIMEOUT'
   | 'TOTAL_TIMEOUT'
   | 'BODY_TOO_LARGE'
+  | 'DAMAGED'
   | 'NOT_HTTP'
   | 'ABORTED'
   | 'CLOSED';

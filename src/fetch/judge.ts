@@ -6,16 +6,24 @@ import { type Reading, readEnvelope } from './envelope.ts';
 import { readErrorBody } from './error-body.ts';
 import type { Exchange, Failure, Received } from './exchange.ts';
 import { count, type Rate, readRate } from './rate-headers.ts';
-import { cleanText } from './redact.ts';
+import { cleanText, redactorOf } from './redact.ts';
 import { DENIALS, QUOTA_CODE, statusKind } from './status-kind.ts';
 import type { Refused, Transport, Verdict } from './verdict.ts';
 
 const NO_RATE: Rate = { limit: null, remaining: null, resetMs: null, retryAfterMs: null };
 const MAX_ADDRESS = 100;
 
-/** Says what an exchange means and what it cost. `location` is what was asked; `now` is when the answer came. */
-export function judge(exchange: Exchange, call: Call, location: Location, now: number): Verdict<TopicResult> {
-  return judgeRead(exchange, call, hasAnswer(exchange) ? readEnvelope(call, location, exchange.body) : null, now);
+/** Says what an exchange means and what it cost. `location` is what was asked; `now` is when the answer came. `keys` must not
+ * show in what it says. */
+export function judge(
+  exchange: Exchange,
+  call: Call,
+  location: Location,
+  now: number,
+  keys: readonly string[] = [],
+): Verdict<TopicResult> {
+  const answer = hasAnswer(exchange) ? readEnvelope(call, location, exchange.body, redactorOf(keys)) : null;
+  return judgeRead(exchange, call, answer, now);
 }
 
 /** Whether there is a body to read: of anything but a 200 only the first words matter. */

@@ -1,13 +1,14 @@
 import type { Dispatcher } from 'undici';
+import { ContentDecoder } from './content-decoding.ts';
 import type { Exchange, FailureCode, HeaderMap } from './exchange.ts';
-import { redact, redactBytes } from './redact.ts';
+import type { Redactor } from './redact.ts';
 
 /** Most bytes that are kept of the body of any status but 200: enough for every code and message. */
 export const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
 export interface ReceiverOptions {
   readonly maxBodyBytes: number;
-  readonly key: string;
+  readonly redactor: Redactor;
   readonly elapsed: () => number;
   readonly settle: (exchange: Exchange) => void;
 }
@@ -20,12 +21,17 @@ export class Receiver implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #started = false;
   #settled = false;
+  /** The answer has arrived whole; only its decompression may still be going on. */
+  #ended = false;
   #status = 0;
   #headers: HeaderMap = {};
+  #decoder: ContentDecoder | null = null;
   /** The body, where its length was told: each chunk is copied once and let go, which takes a third off the time in which a
    * large one is received. */
   #body: Buffer | null = null;
   #chunks: Buffer[] = [];
+  /** Bytes on the wire, and after decompression. */
+  #received = 0;
   #bytes = 0;
 
   constructor(options: ReceiverOptions) {
@@ -34,6 +40,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
 
   /** Ends the request now: by the caller's signal or the total deadline. */
   stop(code: FailureCode, message: string): void {
+    if (this.#ended) return;
     this.#fail(code, message);
     this.#controller?.abort(new Error(message));
   }
@@ -54,60 +61,86 @@ export class Receiver implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200 || this.#settled) return;
     this.#status = status;
-    this.#headers = plainHeaders(headers, this.#options.key);
-    const declared = Number(this.#headers['content-length'] ?? 0);
-    if (status !== 200) return;
-    if (declared > this.#options.maxBodyBytes) this.#tooLarge(controller, declared);
-    else if (declared > 0) this.#body = Buffer.allocUnsafeSlow(declared);
+    this.#headers = plainHeaders(headers, this.#options.redactor);
+    this.#decoder = new ContentDecoder(this.#headers['content-encoding'], {
+      onData: (chunk) => this.#take(chunk),
+      onEnd: () => this.#respond(),
+      onDamage: (message) => this.#damaged(message),
+      onDrain: () => controller.resume(),
+    });
+    const declared = this.#declared();
+    if (status === 200 && declared > this.#options.maxBodyBytes) this.#tooLarge(declared);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
-    const before = this.#bytes;
-    this.#bytes += chunk.length;
-    if (this.#status === 200) {
-      if (this.#bytes > this.#options.maxBodyBytes) this.#tooLarge(controller, this.#bytes);
-      else this.#take(chunk, before);
-      return;
-    }
-    this.#chunks.push(chunk);
-    if (this.#bytes < MAX_ERROR_BODY_BYTES) return;
-    this.#respond();
-    controller.abort(new Error('Enough of the error body was read'));
-  }
-
-  #take(chunk: Buffer, before: number): void {
-    if (this.#body !== null && this.#bytes <= this.#body.length) {
-      chunk.copy(this.#body, before);
-      return;
-    }
-    // undici refuses a body that is longer than it was told to be; but a paid answer is not cut on its word.
-    if (this.#body !== null) this.#chunks.push(this.#body.subarray(0, before));
-    this.#body = null;
-    this.#chunks.push(chunk);
+    this.#received += chunk.length;
+    // A compressed body may be endless and yield nothing.
+    if (this.#status === 200 && this.#received > this.#options.maxBodyBytes) this.#tooLarge(this.#received);
+    else if (!this.#decoder!.write(chunk)) controller.pause();
   }
 
   onResponseEnd(): void {
-    this.#respond();
+    this.#ended = true;
+    if (!this.#settled) this.#decoder!.end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     this.#fail(...reasonOf(error, this.#started, this.#status !== 0));
   }
 
-  #tooLarge(controller: Dispatcher.DispatchController, bytes: number): void {
+  /** Takes a piece of the body, after decompression. */
+  #take(chunk: Buffer): void {
+    if (this.#settled) return;
+    const before = this.#bytes;
+    this.#bytes += chunk.length;
+    if (this.#status === 200) {
+      if (this.#bytes > this.#options.maxBodyBytes) this.#tooLarge(this.#bytes);
+      else this.#keep(chunk, before);
+      return;
+    }
+    this.#chunks.push(chunk);
+    if (this.#bytes < MAX_ERROR_BODY_BYTES) return;
+    this.#respond();
+    this.#controller?.abort(new Error('Enough of the error body was read'));
+  }
+
+  #keep(chunk: Buffer, before: number): void {
+    // The length that was told is that of the compressed body, if it is compressed: then the first piece is longer or the
+    // last one is missing, and the pieces are joined at the end.
+    if (before === 0 && this.#declared() >= chunk.length) this.#body = Buffer.allocUnsafeSlow(this.#declared());
+    if (this.#body !== null && this.#bytes <= this.#body.length) {
+      chunk.copy(this.#body, before);
+      return;
+    }
+    if (this.#body !== null) this.#chunks.push(this.#body.subarray(0, before));
+    this.#body = null;
+    this.#chunks.push(chunk);
+  }
+
+  #declared(): number {
+    return Number(this.#headers['content-length'] ?? 0) || 0;
+  }
+
+  #tooLarge(bytes: number): void {
     const limit = this.#options.maxBodyBytes;
     this.#fail('BODY_TOO_LARGE', `The answer is larger than ${limit} bytes (${bytes} so far or declared)`);
-    controller.abort(new Error('The answer is too large'));
+    this.#controller?.abort(new Error('The answer is too large'));
+  }
+
+  #damaged(message: string): void {
+    this.#fail('DAMAGED', `The compressed answer is damaged: ${message}`);
+    this.#controller?.abort(new Error('The compressed answer is damaged'));
   }
 
   #respond(): void {
-    const body = this.#body?.length === this.#bytes ? this.#body : Buffer.concat(this.#chunks);
+    const whole = this.#body?.length === this.#bytes ? this.#body : null;
+    const body = whole ?? Buffer.concat(this.#body === null ? this.#chunks : [this.#body.subarray(0, this.#bytes)]);
     this.#settle({
       kind: 'response',
       status: this.#status,
       headers: this.#headers,
-      body: this.#status === 200 ? redactBytes(body, this.#options.key) : errorBody(body, this.#options.key),
+      body: this.#status === 200 ? body : errorBody(body, this.#options.redactor),
       elapsedMs: this.#options.elapsed(),
     });
   }
@@ -122,7 +155,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
       kind: 'failure',
       reached: this.#started ? 'maybe' : 'never',
       code,
-      message: redact(message, this.#options.key),
+      message: this.#options.redactor.text(message),
       elapsedMs: this.#options.elapsed(),
     });
   }
@@ -132,21 +165,35 @@ export class Receiver implements Dispatcher.DispatchHandler {
     this.#settled = true;
     this.#chunks = [];
     this.#body = null;
+    this.#decoder?.close();
     this.#options.settle(exchange);
   }
 }
 
-function plainHeaders(headers: Record<string, string | string[] | undefined>, key: string): HeaderMap {
+function plainHeaders(headers: Record<string, string | string[] | undefined>, redactor: Redactor): HeaderMap {
   const plain: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) plain[name.toLowerCase()] = redact(Array.isArray(value) ? value.join(', ') : value, key);
+    if (value === undefined) continue;
+    plain[redactor.text(name.toLowerCase())] = redactor.text(Array.isArray(value) ? value.join(', ') : value);
   }
   return plain;
 }
 
-/** Redacted before it is cut, so that no half of a key is left at the edge. */
-function errorBody(body: Buffer, key: string): Buffer {
-  return Buffer.from(redact(body.toString(), key)).subarray(0, MAX_ERROR_BODY_BYTES);
+/** Without the key, and only then cut, so that no half of a key is left at the edge. What is JSON is redacted by its decoded
+ * strings, and left as it is where they hold no key. */
+function errorBody(body: Buffer, redactor: Redactor): Buffer {
+  return Buffer.from(withoutKey(body.toString(), redactor)).subarray(0, MAX_ERROR_BODY_BYTES);
+}
+
+function withoutKey(text: string, redactor: Redactor): string {
+  try {
+    const before = JSON.stringify(JSON.parse(text));
+    const after = JSON.stringify(redactor.json(JSON.parse(text)));
+    return after === before ? text : after;
+  } catch {
+    // No JSON, or nested deeper than it can be written.
+    return redactor.text(text);
+  }
 }
 
 function reasonOf(error: Error, started: boolean, answered: boolean): [FailureCode, string] {

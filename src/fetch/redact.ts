@@ -1,41 +1,126 @@
-/** Shorter keys would tear holes into ordinary words; no real key is that short. */
+/*
+ * Takes keys out of what a service sent: some services repeat a refused key in their message. It works on strings after
+ * HTTP, compression and JSON were decoded: before that, the same key has too many forms.
+ */
+import { canonical, type Layer, layersOf, textsOf } from './decoded-layers.ts';
+
+/** Shorter keys would also match ordinary words; no real key is that short. */
 const SHORTEST_KEY = 4;
 
 const REDACTED = '[key]';
 
-/** Takes the key out of a text that the service sent: some services repeat a refused key in their message. */
-export function redact(text: string, key: string): string {
-  return formsOf(key).reduce((rest, form) => rest.replaceAll(form, REDACTED), text);
+/** A longer text with a key in it is dropped whole. */
+const LONGEST_SEARCHED = 64 * 1024;
+
+/** Removes some keys, however they are encoded, from what leaves a service's answer. */
+export interface Redactor {
+  text(text: string): string;
+  /** A parsed JSON value without a key in any string, number or member name. Changes the value in place. */
+  json(value: unknown): unknown;
 }
 
-/** The same for the bytes of a body, which is handed back as it is where it does not hold the key: 7 forms in 6 MB take 3 ms. */
-export function redactBytes(body: Buffer, key: string): Buffer {
-  if (!formsOf(key).some((form) => body.includes(form, 0, 'latin1'))) return body;
-  // Each byte a character and back again: nothing else changes.
-  return Buffer.from(redact(body.toString('latin1'), key), 'latin1');
+/** Every request and every body asks for one, mostly for the same keys. */
+const made = new Map<string, Redactor>();
+const MOST_KEPT = 16;
+
+export function redactorOf(keys: readonly string[]): Redactor {
+  // No key holds a line break: a header could not carry it.
+  const name = keys.join('\n');
+  const known = made.get(name);
+  if (known !== undefined) return known;
+  if (made.size >= MOST_KEPT) made.clear();
+  const redactor = createRedactor(keys);
+  made.set(name, redactor);
+  return redactor;
 }
 
-let lastKey = '';
-let lastForms: readonly string[] = [];
+function createRedactor(keys: readonly string[]): Redactor {
+  const real = keys.filter((key) => key.length >= SHORTEST_KEY);
+  const forms = [...new Set(real.flatMap(formsOf))];
+  const shortest = Math.min(...forms.map((form) => form.length));
+  const mayBeNumber = real.some((key) => /^[\d.e+-]+$/i.test(key));
 
-/** How a key may stand in what a service repeats: as it is, in an address, in JSON, and in base64, wherever it begins in
- * what was encoded. The longest first, so that none is cut by another. */
-function formsOf(key: string): readonly string[] {
-  if (key.length < SHORTEST_KEY) return [];
-  if (key !== lastKey) {
-    const plain = [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1), key.replaceAll('/', '\\/')];
-    const forms = new Set([...plain, ...[0, 1, 2].flatMap((before) => base64Forms(key, before))]);
-    lastForms = [...forms].sort((a, b) => b.length - a.length);
-    lastKey = key;
+  function text(from: string): string {
+    // A key in any encoding is no shorter than its shortest form: of a bundle of 6 MB nearly every string ends here.
+    if (from.length < shortest) return from;
+    if (!textsOf(from).some((decoded) => forms.some((form) => decoded.includes(form)))) return from;
+    // Places cost 16 bytes a character and layer.
+    if (from.length > LONGEST_SEARCHED) return REDACTED;
+    const spans = layersOf(from).flatMap((layer) => forms.flatMap((form) => spansOf(layer, form)));
+    return spans.length === 0 ? REDACTED : withoutSpans(from, spans);
   }
-  return lastForms;
+
+  function json(value: unknown): unknown {
+    if (typeof value === 'string') return text(value);
+    if (typeof value === 'number') return mayBeNumber && text(String(value)) !== String(value) ? REDACTED : value;
+    if (Array.isArray(value)) return inArray(value);
+    return typeof value === 'object' && value !== null ? inObject(value as Record<string, unknown>) : value;
+  }
+
+  function inArray(values: unknown[]): unknown[] {
+    for (let index = 0; index < values.length; index++) {
+      const before = values[index];
+      const after = json(before);
+      if (after !== before) values[index] = after;
+    }
+    return values;
+  }
+
+  function inObject(object: Record<string, unknown>): Record<string, unknown> {
+    let isRenamed = false;
+    for (const name of Object.keys(object)) {
+      const before = object[name];
+      const after = json(before);
+      // Defined, not assigned: JSON may have a member called __proto__.
+      if (after !== before) Object.defineProperty(object, name, { ...PLAIN, value: after });
+      isRenamed ||= text(name) !== name;
+    }
+    return isRenamed ? Object.fromEntries(Object.entries(object).map(([name, value]) => [text(name), value])) : object;
+  }
+
+  return forms.length === 0 ? { text: (from) => from, json: (value) => value } : { text, json };
 }
 
-/** The characters that a key alone decides in base64, in both alphabets, when so many bytes stand before it. */
-function base64Forms(key: string, before: number): string[] {
-  const text = Buffer.from(' '.repeat(before) + key).toString('base64');
-  const inner = text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + key.length) * 8) / 6));
-  return [inner, inner.replaceAll('+', '-').replaceAll('/', '_')];
+const PLAIN = { writable: true, enumerable: true, configurable: true };
+
+/** How a key stands in decoded text: as it is, in base64 wherever it begins in what was encoded, and in hexadecimal. */
+function formsOf(key: string): string[] {
+  const encoded = encodeURIComponent(key);
+  const inBase64 = encoded === key ? [key] : [key, encoded];
+  const forms = [
+    key,
+    ...inBase64.flatMap((text) => [0, 1, 2].map((before) => base64Form(text, before))),
+    Buffer.from(key).toString('hex'),
+  ];
+  return forms.flatMap((form) => canonical(form)).filter((form) => form.length >= SHORTEST_KEY);
+}
+
+/** The characters that the text alone decides in base64 when so many bytes stand before it. */
+function base64Form(text: string, before: number): string {
+  const encoded = Buffer.from(' '.repeat(before) + text).toString('base64');
+  return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + text.length) * 8) / 6));
+}
+
+type Span = readonly [from: number, to: number];
+
+/** Where a form stands in a layer, as places in the original text. */
+function spansOf({ text, starts, ends }: Layer, form: string): Span[] {
+  const spans: Span[] = [];
+  for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) {
+    const last = at + form.length - 1;
+    spans.push(starts === null ? [at, last + 1] : [starts[at]!, ends![last]!]);
+  }
+  return spans;
+}
+
+function withoutSpans(text: string, spans: Span[]): string {
+  let rest = '';
+  let done = 0;
+  for (const [from, to] of spans.sort((a, b) => a[0] - b[0])) {
+    if (from >= done) rest += text.slice(done, from) + REDACTED;
+    done = Math.max(done, to);
+  }
+  return rest + text.slice(done);
 }
 
 /** Makes a foreign text fit for a terminal, a log and a cell: one line, no control or direction characters, and at most

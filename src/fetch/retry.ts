@@ -114,8 +114,8 @@ function afterUpstream({ rate }: Refused, tried: Tried, policy: RetryPolicy, ran
 }
 
 function afterTransport(verdict: Transport, tried: Tried, policy: RetryPolicy, random: () => number): Decision {
-  // An interrupted call is the user's will; a body that is too large or not HTTP will be so again.
-  if (['ABORTED', 'CLOSED', 'BODY_TOO_LARGE', 'NOT_HTTP'].includes(verdict.code)) return { next: 'give-up' };
+  // An interrupted call is the user's will; a body that is too large, damaged or not HTTP was paid and will be so again.
+  if (['ABORTED', 'CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'].includes(verdict.code)) return { next: 'give-up' };
   const doubt = verdict.charged === 'unknown' ? 1 : 0;
   const failed = { ...tried, failures: tried.failures + 1, inDoubt: tried.inDoubt + doubt };
   if (failed.failures >= policy.attempts || failed.inDoubt >= policy.attemptsInDoubt) return { next: 'give-up' };

@@ -8,8 +8,8 @@ const HIDDEN = '[hidden]';
 const MAX_VALUE = 200;
 
 /** A request as one line, before it is sent. */
-export function requestLine(number: number, path: string, headers: HeaderMap): string {
-  return `debug ${number} > GET ${path}  ${headerText(headers)}`;
+export function requestLine(number: number, method: string, path: string, headers: HeaderMap): string {
+  return `debug ${number} > ${method} ${path}  ${headerText(headers)}`;
 }
 
 /** What came of it as one line: status, time, credits as the service states them, headers; or how it failed. */

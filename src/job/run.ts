@@ -120,8 +120,9 @@ async function buy(
   enterPhase(progress, 'buying');
   const { clock, random, notice, trace } = effects;
   const { baseUrl } = connection;
+  const secrets = connection.keys.map(({ secret }) => secret);
   const client = createClient({
-    ...{ baseUrl, sockets: job.sockets, userAgent: 'perilbook', clock },
+    ...{ baseUrl, sockets: job.sockets, userAgent: 'perilbook', clock, secrets },
     ...(trace ? { trace } : {}),
   });
   const reader = effects.reader ?? createBodyReader();
@@ -134,7 +135,21 @@ async function buy(
   progress.minuteLeft = () => [...throttles.values()].reduce((sum, { available }) => sum + Math.max(0, available), 0);
   const contents = await store.bundleContents(source);
   const parts = {
-    ...{ job, store, client, reader, throttles, keyring, clock, random, source, freshness, contents, progress },
+    ...{
+      job,
+      store,
+      client,
+      reader,
+      throttles,
+      keyring,
+      secrets,
+      clock,
+      random,
+      source,
+      freshness,
+      contents,
+      progress,
+    },
     ...{ run: number, budget: plan.limit, places: plan.scan, notice: once(notice) },
     approved: approved && { id: approved.id, budget: approved.credits_at_most },
     represents: plan.areas?.represents ?? new Map(),

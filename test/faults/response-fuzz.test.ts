@@ -36,7 +36,7 @@ const HEADER_NAMES = [
 /** Everything that the client makes of one answer: what it means, what is kept of it, what is done next. */
 function makeOf(call: Call, status: number, headers: HeaderMap, body: Buffer): void {
   const exchange = { kind: 'response', status, headers, body, elapsedMs: 1 } as const;
-  const reading = hasAnswer(exchange) ? take({ call, location: PLACE, keepDetails: true }, body) : null;
+  const reading = hasAnswer(exchange) ? take({ call, location: PLACE, keepDetails: true, keys: [] }, body) : null;
   const verdict = judgeRead<Taken>(exchange, call, reading, NOW);
   const { charged, message, discrepancy, rate } = verdict;
   assert.ok(charged === 'unknown' || (Number.isSafeInteger(charged) && charged >= 0 && charged <= 1_000), `${charged}`);

@@ -32,7 +32,7 @@ test('sends one GET below the base address, with the key in its header only', as
       connection: '',
       'x-api-key': KEY,
       accept: 'application/json',
-      'accept-encoding': 'identity',
+      'accept-encoding': 'zstd, gzip',
       'user-agent': 'perilbook-test',
     },
   );

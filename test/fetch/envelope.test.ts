@@ -4,10 +4,11 @@ import fc from 'fast-check';
 import type { Call } from '../../src/contract/credits.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { readEnvelope } from '../../src/fetch/envelope.ts';
+import { redactorOf } from '../../src/fetch/redact.ts';
 import { ENTERPRISE, envelopeOf, PLACE, REQUEST_ID, resultOf, STANDARD, WILDFIRE } from './answers.ts';
 
 const read = (call: Call, body: unknown, place = PLACE) =>
-  readEnvelope(call, place, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+  readEnvelope(call, place, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), redactorOf([]));
 
 type Bundle = { data: { location: unknown; topics: Record<string, unknown> }; meta: unknown };
 const bundle = (call = ENTERPRISE) => envelopeOf(call) as Bundle;

@@ -116,7 +116,7 @@ async function attemptCall(
   // The signal that stops the run is not given: what was sent may be charged, so its answer is awaited.
   const exchange = await client.send({ call: order.call, location, key: order.key.secret });
   const cameAt = clock.now();
-  const task = { call: order.call, location, keepDetails: job.keepDetails };
+  const task = { call: order.call, location, keepDetails: job.keepDetails, keys: buying.parts.secrets };
   const reading = hasAnswer(exchange) ? await reader.read(task, exchange.body) : null;
   const verdict = judgeRead(exchange, order.call, reading, cameAt);
   if (verdict.kind === 'answered') buying.slowedDownSince = null;

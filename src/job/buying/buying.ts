@@ -52,6 +52,8 @@ export interface BuyingParts {
   /** One for each account, by its name. */
   readonly throttles: ReadonlyMap<string, Throttle>;
   readonly keyring: Keyring;
+  /** All keys of the job: none must be in what is kept or told. */
+  readonly secrets: readonly string[];
   readonly clock: Clock;
   readonly random: () => number;
   readonly run: number;

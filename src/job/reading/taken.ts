@@ -5,6 +5,7 @@ import type { Call } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { TopicResult } from '../../contract/values.ts';
 import { type Reading, readEnvelope, type TopicReading, unread } from '../../fetch/envelope.ts';
+import { type Redactor, redactorOf } from '../../fetch/redact.ts';
 import type { Location } from '../../geo/coordinates.ts';
 
 /** What is kept of a topic's result: of a bundle of 6 MB, a few kilobytes. */
@@ -27,6 +28,8 @@ export interface Task {
   readonly call: Call;
   readonly location: Location;
   readonly keepDetails: boolean;
+  /** The keys that must not be in what is kept: some services repeat them. */
+  readonly keys: readonly string[];
 }
 
 /** Reads a body and takes from it what is kept. Pure, and never throws: it does the same on the loop and in a worker. */
@@ -47,24 +50,36 @@ export function memoryOf(reading: Reading<Taken>): ArrayBuffer[] {
   );
 }
 
-function takeAll({ call, location, keepDetails }: Task, body: Buffer): Reading<Taken> {
-  const reading = readEnvelope(call, location, body);
+function takeAll({ call, location, keepDetails, keys }: Task, body: Buffer): Reading<Taken> {
+  const redactor = redactorOf(keys);
+  const reading = readEnvelope(call, location, body, redactor);
   if (!reading.ok) return reading;
   const results = new Map<TopicSlug, TopicReading<Taken>>();
   for (const [topic, found] of reading.results) {
-    results.set(topic, found.ok ? { ok: true, result: takeResult(topic, found.result, location, keepDetails) } : found);
+    results.set(topic, found.ok ? takeResult(topic, found.result, location, keepDetails, redactor) : found);
   }
   return { ...reading, results };
 }
 
-function takeResult(topic: TopicSlug, result: TopicResult, location: Location, keepDetails: boolean): Taken {
-  const fields = flatten(topic, result, location);
-  if (!keepDetails) return { fields };
+/** Redacted after it was checked: a rating without its key would no longer be one of the contract's. */
+function takeResult(
+  topic: TopicSlug,
+  result: TopicResult,
+  location: Location,
+  keepDetails: boolean,
+  redactor: Redactor,
+): TopicReading<Taken> {
+  const found = flatten(topic, result, location);
+  const fields = found.map((field) => (typeof field === 'string' ? redactor.text(field) : field));
+  if (fields.some((field) => typeof field === 'number' && redactor.json(field) !== field)) {
+    return { ok: false, reason: 'malformed', message: `${topic} has the API key in place of a number` };
+  }
+  if (!keepDetails) return { ok: true, result: { fields } };
   try {
-    return { fields, details: pack(result.details) };
+    return { ok: true, result: { fields, details: pack(redactor.json(result.details)) } };
   } catch {
-    // JSON.parse takes any depth, JSON.stringify does not: the answer is worth more than the details of such a one.
-    return { fields };
+    // JSON.parse takes any depth, redaction and JSON.stringify do not: the answer is worth more than the details of such a one.
+    return { ok: true, result: { fields } };
   }
 }
 

@@ -7,7 +7,7 @@ import { type BodyReaderOptions, createBodyReader } from '../../../src/job/readi
 import { type Task, take } from '../../../src/job/reading/taken.ts';
 import { ENTERPRISE, envelopeOf, PLACE } from '../../fetch/answers.ts';
 
-const TASK: Task = { call: ENTERPRISE, location: PLACE, keepDetails: false };
+const TASK: Task = { call: ENTERPRISE, location: PLACE, keepDetails: false, keys: [] };
 
 function readerOf(t: TestContext, options: BodyReaderOptions = {}) {
   const reader = createBodyReader({ fromBytes: 0, workers: 2, ...options });

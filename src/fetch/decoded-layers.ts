@@ -1,0 +1,160 @@
+/** A text with some of its encodings undone, and where each of its characters stands in the original. */
+export interface Layer {
+  readonly text: string;
+  /** Where each character begins and ends; null in the original itself. */
+  readonly starts: readonly number[] | null;
+  readonly ends: readonly number[] | null;
+}
+
+/** Encodings within encodings beyond this are not undone: five are more than any real service stacks. */
+const MOST_LAYERS = 6;
+
+/** Everything below is done on folded text, so that letter case and the alphabet of base64 do not matter. */
+function folded(text: string): string {
+  // Not toLowerCase() of all: it makes two characters of some, and places would no longer be right.
+  return text
+    .replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+    .replaceAll('-', '+')
+    .replaceAll('_', '/');
+}
+
+/** Line ends of wrapped base64, the zero bytes of UTF-16, invisible characters: they would later be removed or shown as a
+ * space, and what stands around them be readable. */
+const INVISIBLE = /[\0-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]+/g;
+
+/** Percent-encoding; escapes of JSON and JavaScript, and any other backslash alone; entities of HTML. */
+const ESCAPE =
+  /%([0-9a-f]{2})|\\+(?:u([0-9a-f]{4})|u\{0*([0-9a-f]{1,6})\}|x([0-9a-f]{2}))?|&(?:#0*(\d{1,7})|#x0*([0-9a-f]{1,6})|([a-z]{2,16}));?/g;
+
+/** What stands between the bytes of a list of hexadecimal numbers. */
+const BETWEEN_HEX = /0x|[:;,+]/g;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  excl: '!',
+  quot: '"',
+  num: '#',
+  dollar: '$',
+  percnt: '%',
+  amp: '&',
+  apos: "'",
+  lpar: '(',
+  rpar: ')',
+  ast: '*',
+  midast: '*',
+  plus: '+',
+  comma: ',',
+  hyphen: '-',
+  period: '.',
+  sol: '/',
+  colon: ':',
+  semi: ';',
+  lt: '<',
+  equals: '=',
+  gt: '>',
+  quest: '?',
+  commat: '@',
+  lsqb: '[',
+  lbrack: '[',
+  bsol: '\\',
+  rsqb: ']',
+  rbrack: ']',
+  hat: '^',
+  lowbar: '_',
+  underbar: '_',
+  grave: '`',
+  diacriticalgrave: '`',
+  lcub: '{',
+  lbrace: '{',
+  verbar: '|',
+  vert: '|',
+  verticalline: '|',
+  rcub: '}',
+  rbrace: '}',
+};
+
+/** The folded text, then the same with one more layer of encoding undone, until nothing is left to undo; at last without
+ * what may separate hexadecimal bytes. */
+export function layersOf(text: string): Layer[] {
+  const layers: Layer[] = [{ text: folded(text), starts: null, ends: null }];
+  const add = (pattern: RegExp, replace: Replace) => {
+    const before = layers.at(-1)!;
+    const after = rewritten(before, pattern, replace);
+    if (after !== before) layers.push(after);
+    return after !== before;
+  };
+  for (let depth = 0, more = true; more && depth < MOST_LAYERS; depth++) {
+    const isShorter = add(INVISIBLE, nothing);
+    more = add(ESCAPE, decoded) || isShorter;
+  }
+  add(BETWEEN_HEX, nothing);
+  return layers;
+}
+
+/** The same texts without the places, which takes a tenth of the time: nearly no text holds what is looked for. */
+export function textsOf(text: string): string[] {
+  const texts = [folded(text)];
+  for (let depth = 0, before = ''; before !== texts.at(-1) && depth < MOST_LAYERS; depth++) {
+    before = texts.at(-1)!;
+    const seen = before.replace(INVISIBLE, '');
+    texts.push(seen, seen.replace(ESCAPE, decoded));
+  }
+  return [...texts, texts.at(-1)!.replace(BETWEEN_HEX, '')];
+}
+
+/** A text as it may be looked for in layers: folded, and with all that looks like an encoding undone as it is there. */
+export function canonical(text: string): [folded: string, undone: string] {
+  let undone = folded(text);
+  for (let before = ''; before !== undone; ) {
+    before = undone;
+    undone = undone.replace(ESCAPE, decoded);
+  }
+  return [folded(text), undone];
+}
+
+/** The character that an escape stands for, folded; the escape itself where it stands for none. */
+function decoded(sequence: string, ...groups: (string | undefined)[]): string {
+  const [percent, u4, u, x, decimal, hex, name] = groups;
+  if (name !== undefined) return ENTITIES[name] === undefined ? sequence : folded(ENTITIES[name]);
+  const digits = percent ?? u4 ?? u ?? x ?? hex;
+  const code = digits !== undefined ? Number.parseInt(digits, 16) : Number(decimal ?? Number.NaN);
+  // A backslash that escapes nothing here.
+  if (Number.isNaN(code)) return '';
+  return code <= 0x10ffff ? folded(String.fromCodePoint(code)) : sequence;
+}
+
+type Replace = (match: string, ...groups: (string | undefined)[]) => string;
+
+const nothing: Replace = () => '';
+
+/** A layer with a pattern's matches replaced; the same layer where that changes nothing. */
+function rewritten(layer: Layer, pattern: RegExp, replace: Replace): Layer {
+  const { text } = layer;
+  const startOf = (at: number) => layer.starts?.[at] ?? at;
+  const endOf = (at: number) => layer.ends?.[at] ?? at + 1;
+  const starts: number[] = [];
+  const ends: number[] = [];
+  let rest = '';
+  let done = 0;
+  const copy = (until: number) => {
+    rest += text.slice(done, until);
+    for (let at = done; at < until; at++) {
+      starts.push(startOf(at));
+      ends.push(endOf(at));
+    }
+  };
+  for (const match of text.matchAll(pattern)) {
+    const [whole, ...groups] = match;
+    const by = replace(whole, ...groups);
+    if (by === whole) continue;
+    copy(match.index);
+    done = match.index + whole.length;
+    rest += by;
+    for (let index = 0; index < by.length; index++) {
+      starts.push(startOf(match.index));
+      ends.push(endOf(done - 1));
+    }
+  }
+  if (done === 0) return layer;
+  copy(text.length);
+  return { text: rest, starts, ends };
+}

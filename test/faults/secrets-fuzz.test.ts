@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import type { Clock } from '../../src/clock.ts';
+import type { Call } from '../../src/contract/credits.ts';
+import { type TopicSlug, topicOf } from '../../src/contract/topics.ts';
+import { perilbook } from '../cli/command-line.ts';
+import { envelopeOf } from '../fetch/answers.ts';
+import { serveHttp } from '../fetch/servers.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import {
+  CHARACTER_FORMS,
+  type CharacterForm,
+  escapedJson,
+  keyFinder,
+  mixed,
+  WHOLE_FORMS,
+  type WholeForm,
+} from './key-traces.ts';
+
+/** FUZZ_RUNS asks for more; fast-check prints the seed of what fails. */
+const RUNS = Number(process.env.FUZZ_RUNS ?? 5);
+
+/** What a service does with the key. */
+interface Echo {
+  readonly key: string;
+  /** The key as it is written into every place. */
+  readonly written: string;
+  readonly status: number;
+  readonly how: 'json' | 'page' | 'cut' | 'details at length';
+  /** Which characters of the JSON are escaped. */
+  readonly mask: number;
+  readonly gzip: boolean;
+}
+
+const anyKey = fc
+  .string({
+    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    minLength: 12,
+    maxLength: 64,
+  })
+  .filter((key) => new Set(key).size > 6);
+const form = fc.constantFrom(...(Object.keys(CHARACTER_FORMS) as CharacterForm[]));
+const whole = fc.constantFrom(...(Object.keys(WHOLE_FORMS) as WholeForm[]));
+
+const echo: fc.Arbitrary<Echo> = anyKey.chain((key) =>
+  fc.record({
+    key: fc.constant(key),
+    written: fc.oneof(
+      fc.tuple(fc.tuple(form, form), fc.nat()).map(([forms, mask]) => mixed(key, forms, mask)),
+      whole.map((how) => WHOLE_FORMS[how](key)),
+    ),
+    status: fc.constantFrom(200, 200, 200, 201, 302, 401, 403, 404, 422, 429, 502),
+    how: fc.constantFrom('json', 'json', 'page', 'cut', 'details at length'),
+    mask: fc.nat(),
+    gzip: fc.boolean(),
+  }),
+);
+
+/** An answer of the kind that is asked for, with the key wherever a text may stand. */
+function answerWith(url: URL, { written, how }: Echo): unknown {
+  const location = { lat: Number(url.searchParams.get('lat')), lng: Number(url.searchParams.get('lng')) };
+  const [, , first = '', last = ''] = url.pathname.split('/');
+  const call = (first === 'bundle' ? { kind: last } : { kind: 'single', topic: first }) as Call;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are bent freely
+  const { data, meta } = envelopeOf(call, location) as any;
+  meta.request_id = `id ${written}`;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are bent freely
+  const bend = (slug: TopicSlug, entry: any) => {
+    if (topicOf(slug).category === 'natural') entry.value.title = written;
+    if (slug === 'hail') entry.details = [{ [written]: { note: written } }];
+    if (slug === 'radon') for (const name of Object.keys(entry.value)) entry.value[name] = written;
+    if (slug === 'ozone') entry.value.rating = written;
+    if (slug === 'park') entry.details.features = [{ type: 'Feature', geometry: null, properties: { written } }];
+    if (slug === 'park') entry.value = 1;
+    if (slug === 'tsunami') entry.error = `no ${written}`;
+    if (slug === 'drought') entry.value.score = written;
+    if (how === 'details at length' && slug === 'hail') entry.details.push('z'.repeat(300_000) + written);
+  };
+  if (call.kind === 'single') bend(call.topic, data.result);
+  else {
+    for (const [slug, entry] of Object.entries(data.topics)) bend(slug as TopicSlug, entry);
+    data.topics[written] = { value: written };
+  }
+  return { data, meta, note: written };
+}
+
+function reply(url: URL, response: ServerResponse, said: Echo): void {
+  const { written, status, how, mask, gzip } = said;
+  const refusal = { error: { code: written, message: `No such key: ${written}` }, meta: { request_id: written } };
+  const json = escapedJson(JSON.stringify(status === 200 ? answerWith(url, said) : refusal), mask);
+  const text = how === 'page' ? `<html><p>${written}</p>` : how === 'cut' ? json.slice(0, -1) : json;
+  const inHeader = written.replace(/[^\x20-\x7e]/g, '').trim();
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'x-credit-cost': url.pathname.includes('standard') ? '15' : '1',
+    'x-request-id': inHeader,
+    'set-cookie': inHeader,
+    server: inHeader,
+    'x-ratelimit-remaining': inHeader,
+    location: `/there/${inHeader.replaceAll(' ', '')}`,
+    ...(gzip ? { 'content-encoding': 'gzip' } : {}),
+  });
+  response.end(gzip ? gzipSync(text) : text);
+}
+
+/** Waits take no time; deadlines (150 s a request) never come. */
+function waitlessClock(): Clock {
+  let now = Date.parse('2026-03-15T12:00:00Z');
+  return {
+    now: () => now,
+    async sleep(ms, signal) {
+      if (ms <= 100_000) now += ms;
+      else await new Promise((aborted) => signal?.addEventListener('abort', aborted, { once: true }));
+      await turn();
+    },
+  };
+}
+
+/** Runs a job against such a service, and every command that tells of it; no byte of what they leave and say has the key. */
+async function assertNoTrace(folder: string, baseUrl: string, key: string): Promise<string> {
+  writeFileSync(join(folder, 'key'), `${key}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,40.05,-99.95\n2,40.06,-99.95\n');
+  const clock = waitlessClock();
+  const ofJob = [
+    '--base-url',
+    baseUrl,
+    '--api-key-file',
+    'key',
+    '--store',
+    'store.db',
+    '--topics',
+    'natural,radon,ozone,park',
+  ];
+  const find = keyFinder(key);
+  const look = (bytes: Buffer | string, where: string) => {
+    const found = find(Buffer.from(bytes));
+    assert.equal(found, null, `${where} holds the key ${found}`);
+  };
+  const run = ['run', 'book.csv', '-o', 'out.csv', ...ofJob, '--yes', '--json', '--debug', '--details', 'keep'];
+  for (const words of [
+    [...run, '--report', 'report.html', '--sockets', '1'],
+    ['status', '--store', 'store.db', '--json'],
+    ['quota', 'book.csv', ...ofJob, '--by', 'key', '--json'],
+    ['plan', 'book.csv', ...ofJob, '--json'],
+    ['cache', 'export', '--store', 'store.db'],
+    ['cache', 'export', '--store', 'store.db', '--details'],
+  ]) {
+    const { stdout, stderr } = await perilbook(words, { folder, clock });
+    look(stdout, `${words[0]} ${words[1]}: stdout`);
+    look(stderr, `${words[0]} ${words[1]}: stderr`);
+    for (const name of readdirSync(folder)) if (name !== 'key') look(readFileSync(join(folder, name)), name);
+  }
+  return readFileSync(join(folder, 'out.csv'), 'utf8');
+}
+
+async function echoing(t: TestContext) {
+  const state: { said: Echo | null; asked: number } = { said: null, asked: 0 };
+  const url = await serveHttp(t, (request, response) => {
+    state.asked++;
+    assert.equal(request.headers['x-api-key'], state.said!.key);
+    reply(new URL(request.url!, 'http://h.example'), response, state.said!);
+  });
+  const home = temporaryFolder(t);
+  let made = 0;
+  return async (said: Echo) => {
+    state.said = said;
+    state.asked = 0;
+    const folder = join(home, String(++made));
+    mkdirSync(folder);
+    const output = await assertNoTrace(folder, url, said.key);
+    assert.ok(state.asked > 0);
+    // An answer that is read keeps what is not the key.
+    if (said.status === 200 && said.how === 'json') assert.match(output, /,Relatively Low,.*\[key\]/);
+  };
+}
+
+test('any key that comes back in any place and in any writing leaves no trace', { timeout: 3_600_000 }, async (t) => {
+  const trial = await echoing(t);
+  await fc.assert(fc.asyncProperty(echo, trial), { numRuns: RUNS });
+});
+
+const KEY = 'k3y/with+odd=chars&"<>%\\~0123456789ABCDEF';
+
+for (const [how, status, written] of [
+  ['with one character escaped as in JSON, in an answer', 200, KEY.replace('=', '\\u003d')],
+  [
+    'percent-encoded in lower case, in a refusal',
+    401,
+    [...KEY].map(CHARACTER_FORMS['percent-encoded in lower case']).join(''),
+  ],
+  [
+    'as entities of HTML, in an answer',
+    200,
+    KEY.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;'),
+  ],
+] as const) {
+  test(`a key that comes back ${how}`, async (t) => {
+    const trial = await echoing(t);
+    await trial({ key: KEY, written, status, how: 'json', mask: 0, gzip: false });
+  });
+}
+
+test('a key that comes back with escapes that any JSON may have', async (t) => {
+  const trial = await echoing(t);
+  await trial({ key: KEY, written: KEY, status: 422, how: 'json', mask: 0x2aaaaaaa, gzip: true });
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { redactorOf } from '../../src/fetch/redact.ts';
+import {
+  CHARACTER_FORMS,
+  type CharacterForm,
+  keyFinder,
+  mixed,
+  WHOLE_FORMS,
+  type WholeForm,
+} from '../faults/key-traces.ts';
+
+/** fast-check prints the seed of what fails. */
+const RUNS = Number(process.env.FUZZ_RUNS ?? 300);
+
+/** Whatever a header can carry, and not a word of what a service says anyway. */
+const anyKey = fc
+  .string({
+    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    minLength: 8,
+    maxLength: 60,
+  })
+  .filter((key) => new Set(key).size > 4);
+const form = fc.constantFrom(...(Object.keys(CHARACTER_FORMS) as CharacterForm[]));
+const around = fc.constantFrom('', ' ', 'No such key: ', '"', ' (again)', '\n', 'https://h.example/?key=');
+
+test('any key with its characters written in any two ways is taken out of any text', () => {
+  fc.assert(
+    fc.property(
+      anyKey,
+      fc.tuple(form, form),
+      fc.nat(),
+      around,
+      fc.constantFrom('', ' ', '!', '"', '\n'),
+      (...given) => {
+        const [key, forms, mask, before, after] = given;
+        const text = `${before}${mixed(key, forms, mask)}${after}`;
+        assert.equal(keyFinder(key)(Buffer.from(redactorOf([key]).text(text))), null, text);
+      },
+    ),
+    { numRuns: RUNS },
+  );
+});
+
+test('any key as a whole in base64, hexadecimal and other encodings is taken out', () => {
+  const whole = fc.constantFrom(...(Object.keys(WHOLE_FORMS) as WholeForm[]));
+  fc.assert(
+    fc.property(anyKey, whole, around, (key, how, before) => {
+      const text = `${before}${WHOLE_FORMS[how](key)} and more`;
+      const rest = redactorOf([key]).text(text);
+      assert.match(rest, /\[key\]/, text);
+      assert.equal(keyFinder(key)(Buffer.from(rest)), null, text);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test('what holds no key stays as it is, to the character', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
+      assert.equal(redactorOf(['pb_0123456789abcdef']).text(text), text);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test('only the key goes, and what stands around it stays', () => {
+  const { text } = redactorOf(['k3y/with+odd=chars', 'second-key']);
+  for (const [from, to] of [
+    ['No such key: k3y/with+odd=chars!', 'No such key: [key]!'],
+    ['?key=k3y%2fwith%2Bodd%3dchars&x=1', '?key=[key]&x=1'],
+    ['twice k3y/with+odd=chars second-key', 'twice [key] [key]'],
+    ['a &lt; b, k3y\\/with\\u002bodd=chars', 'a &lt; b, [key]'],
+    ['k3y/with\u200b+odd=\u00adchars.', '[key].'],
+    ['K3Y/WITH+ODD=CHARS', '[key]'],
+    ['k3y/with+odd', 'k3y/with+odd'],
+  ] as const) {
+    assert.equal(text(from), to);
+  }
+});
+
+test('in parsed JSON: strings, member names, and numbers where a key is one', () => {
+  const { json } = redactorOf(['k3y/with+odd=chars', '1234567890123']);
+  assert.deepEqual(
+    json(
+      JSON.parse(
+        '{"a":["k3y\\/with\\u002Bodd=chars",1,null],"x k3y/with+odd=chars":{"__proto__":"1234567890123"},"n":1234567890123}',
+      ),
+    ),
+    JSON.parse('{"a":["[key]",1,null],"x [key]":{"__proto__":"[key]"},"n":"[key]"}'),
+  );
+  const value = { a: [1.5, 'x'.repeat(100)], b: {} };
+  assert.equal(json(value), value, 'without a copy where there is no key');
+});
+
+test('a text too long to be searched for places is dropped whole, and quickly', () => {
+  const { text } = redactorOf(['k3y/with+odd=chars']);
+  const long = 'some words '.repeat(100_000);
+  assert.equal(text(long), long);
+  assert.equal(text(`${long}k3y%2fwith+odd=chars`), '[key]');
+});
+
+test('a key of one, two or three characters would be part of ordinary words, and is left', () => {
+  assert.equal(redactorOf(['abc', '']).text('abc'), 'abc');
+});
