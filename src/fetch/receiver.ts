@@ -211,8 +211,10 @@ function reasonOf(error: Error, started: boolean, answered: boolean): [FailureCo
   }
   const detail = firstMessage(error) || code || error.name;
   if (!started) return ['CONNECT', `Cannot connect to the service: ${detail}`];
-  // After a valid head, what does not parse is an answer that was cut.
-  if (!answered && (error.name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW')) {
+  // After a valid head, what does not parse is an answer that was cut. A length that does not match before there was a head
+  // is how undici reports lengths that contradict one another.
+  const isOfHead = ['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(code);
+  if (!answered && (error.name === 'HTTPParserError' || isOfHead)) {
     return ['NOT_HTTP', `The service's answer is not valid HTTP: ${detail}`];
   }
   return ['BROKEN', `The connection ended before the answer was complete: ${detail}`];

@@ -1,5 +1,5 @@
-import { gzipSync } from 'node:zlib';
-import { body, both, envelope, headers, PAGE, results } from './edits.ts';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { body, both, type Edit, envelope, headers, PAGE, results } from './edits.ts';
 import { edited, type FaultCase } from './fault-case.ts';
 import type { Answer } from './fault-proxy.ts';
 
@@ -73,17 +73,42 @@ const BODIES = edited('malformed', 'exact', [
       headers({ 'x-credit-cost': undefined }),
     ),
   ],
-  [
-    'a packed body that nobody asked for',
-    both(
-      body((text) => gzipSync(text)),
-      headers({ 'content-encoding': 'gzip' }),
-    ),
-  ],
   ['UTF-16', body((text) => Buffer.from(text, 'utf16le'))],
   ['status 201', (answer: Answer) => ({ ...answer, status: 201 })],
   ['status 206', (answer: Answer) => ({ ...answer, status: 206 })],
 ]);
+
+/** Compressed in any manner, with and without saying so. */
+const COMPRESSED = edited(
+  'fine',
+  'exact',
+  [
+    ['a body in gzip', compressed(gzipSync, 'gzip')],
+    ['a body in gzip that does not say so', compressed(gzipSync, undefined)],
+    ['a body in zstd', compressed(zstdCompressSync, 'zstd')],
+    ['a body in brotli', compressed(brotliCompressSync, 'br')],
+    ['a body in deflate', compressed(deflateSync, 'deflate')],
+    ['a plain body that says it is in gzip', headers({ 'content-encoding': 'gzip' })],
+  ],
+  { delivers: true },
+);
+
+const DAMAGED = edited('once', 'exact', [
+  ['a body in gzip that is cut', compressed((text) => gzipSync(text).subarray(0, -20), 'gzip')],
+  ['a body in gzip whose sum is wrong', compressed((text) => flippedAtEnd(gzipSync(text)), 'gzip')],
+  ['a body in zstd that is damaged', compressed((text) => flippedAtEnd(zstdCompressSync(text)), 'zstd')],
+  ['40 MB in 40 KB', compressed(() => gzipSync(Buffer.alloc(40 * 2 ** 20, ' ')), 'gzip')],
+]);
+
+function compressed(compress: (text: string) => Buffer, name: string | undefined): Edit {
+  return both(body(compress), headers({ 'content-encoding': name }));
+}
+
+/** Another sum (gzip: the last eight bytes are sum and length), or another last block. */
+function flippedAtEnd(bytes: Buffer): Buffer {
+  bytes[bytes.length - 6]! ^= 0x55;
+  return bytes;
+}
 
 /** Wrong within a topic: a bundle is answered, its topics are not. */
 const TOPICS = edited('topics', 'exact', [
@@ -216,6 +241,8 @@ const COSTS = [
 /** The service is asked, and what it says is bent. */
 export const ANSWERS: readonly FaultCase[] = [
   ...BODIES,
+  ...COMPRESSED,
+  ...DAMAGED,
   ...TOPICS,
   ...ERRORS,
   ...HALVES,

@@ -53,6 +53,12 @@ const afterAsking = (act: (passage: Passage) => Promise<void>) => async (passage
 const BLANKS = Buffer.alloc(65_536, ' ');
 const CHUNKED = Buffer.concat([Buffer.from('10000\r\n'), BLANKS, Buffer.from('\r\n')]);
 
+/** Interim answers, and then the true one. */
+const behind = (interim: string) => async (passage: Passage) => {
+  const answer = asHttp(await passage.ask());
+  passage.write(Buffer.concat([Buffer.from(interim), answer]));
+};
+
 /** The connection, before, in and after the answer. */
 export const CONNECTION: readonly FaultCase[] = [
   fault('reset before the service is asked', 'doubt', 'bounded', reset),
@@ -100,6 +106,32 @@ export const CONNECTION: readonly FaultCase[] = [
     await passage.ask();
     passage.write(`HTTP/1.1 200 OK\r\nx-long: ${'y'.repeat(2 ** 20)}\r\n\r\n`);
     passage.socket.end();
+  }),
+  fault('100 Continue that nobody asked for', 'fine', 'exact', behind('HTTP/1.1 100 Continue\r\n\r\n'), {
+    delivers: true,
+  }),
+  fault(
+    'hints and the offer of another protocol, and then the answer',
+    'fine',
+    'exact',
+    behind(
+      'HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\nHTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n',
+    ),
+    { delivers: true },
+  ),
+  fault(
+    'a length that is given twice',
+    'fine',
+    'exact',
+    async (passage) => {
+      const text = asHttp(await passage.ask()).toString('latin1');
+      passage.write(Buffer.from(text.replace(/content-length: \d+\r\n/i, '$&$&'), 'latin1'));
+    },
+    { delivers: true },
+  ),
+  fault('two lengths that differ', 'once', 'exact', async (passage) => {
+    const text = asHttp(await passage.ask()).toString('latin1');
+    passage.write(Buffer.from(text.replace(/content-length: \d+\r\n/i, '$&content-length: 7\r\n'), 'latin1'));
   }),
   fault(
     'two answers to one question',

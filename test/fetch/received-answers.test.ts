@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import {
+  brotliCompressSync,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  constants as zlib,
+  zstdCompressSync,
+} from 'node:zlib';
+import type { ClientOptions } from '../../src/fetch/client.ts';
+import { judge } from '../../src/fetch/judge.ts';
+import { MAX_ERROR_BODY_BYTES } from '../../src/fetch/receiver.ts';
+import { ResponseHeads } from '../../src/fetch/response-heads.ts';
+import { ENTERPRISE, envelopeOf, NOW, PLACE, WILDFIRE } from './answers.ts';
+import { clientOf, serveRaw } from './servers.ts';
+
+const KEY = 'key-7f3a9c';
+const ask = { call: WILDFIRE, location: PLACE, key: KEY };
+const BODY = JSON.stringify(envelopeOf(WILDFIRE));
+const LENGTH = `content-length: ${BODY.length}\r\n`;
+
+/** The first answer's bytes as they are; every further one is a plain answer. */
+async function served(t: TestContext, first: Buffer | string, options: Partial<ClientOptions> = {}) {
+  let requests = 0;
+  const url = await serveRaw(t, (socket) => {
+    socket.write(requests++ === 0 ? first : `HTTP/1.1 200 OK\r\n${LENGTH}\r\n${BODY}`);
+  });
+  return clientOf(t, url, { sockets: 1, ...options });
+}
+
+const answer = (body: Buffer, headers = '', status = '200 OK') =>
+  Buffer.concat([Buffer.from(`HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n${headers}\r\n`), body]);
+
+for (const [what, head] of [
+  ['100 Continue', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n${LENGTH}\r\n`],
+  [
+    '100, 102, 103 and 100 again',
+    `${[100, 102, 103, 100].map((code) => `HTTP/1.1 ${code} Wait\r\nx-a: 1\r\n\r\n`).join('')}HTTP/1.1 200 OK\r\n${LENGTH}\r\n`,
+  ],
+  [
+    '101 Switching Protocols',
+    `HTTP/1.1 101 No\r\nupgrade: x\r\nconnection: upgrade\r\n\r\nHTTP/1.1 200 OK\r\n${LENGTH}\r\n`,
+  ],
+  [
+    'a Content-Length that is given twice',
+    `HTTP/1.1 200 OK\r\n${LENGTH}x-a: 1\r\nContent-LENGTH:${BODY.length}\r\n\r\n`,
+  ],
+  ['a Content-Length that is a list', `HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}, ${BODY.length}\r\n\r\n`],
+] as const) {
+  test(`${what}: the answer is read, and the connection is used again`, async (t) => {
+    const client = await served(t, head + BODY);
+    for (const _ of [1, 2]) {
+      const exchange = await client.send(ask);
+      assert.ok(exchange.kind === 'response', JSON.stringify(exchange));
+      assert.equal(exchange.body.toString(), BODY);
+    }
+  });
+
+  test(`${what}, byte by byte`, async (t) => {
+    const url = await serveRaw(t, (socket) => void drip(socket, head + BODY));
+    const exchange = await clientOf(t, url).send(ask);
+    assert.ok(exchange.kind === 'response', JSON.stringify(exchange));
+    assert.equal(exchange.body.toString(), BODY);
+  });
+}
+
+async function drip(socket: Socket, text: string): Promise<void> {
+  socket.setNoDelay(true);
+  for (const character of text) {
+    socket.write(character, 'latin1');
+    await new Promise(setImmediate);
+  }
+}
+
+test('two lengths that differ are no answer', async (t) => {
+  const client = await served(t, `HTTP/1.1 200 OK\r\n${LENGTH}content-length: 5\r\n\r\n${BODY}`);
+  const exchange = await client.send(ask);
+  assert.ok(exchange.kind === 'failure');
+  assert.deepEqual([exchange.reached, exchange.code], ['maybe', 'NOT_HTTP']);
+});
+
+test('heads that need no mending reach the parser to the byte, however they are cut', () => {
+  const text = `HTTP/1.1 200 OK\r\nX-Name: caf\u00e9\r\n${LENGTH}\r\n${BODY}HTTP/1.1 100 Continue\r\n\r\n`;
+  const bytes = Buffer.from(text, 'latin1');
+  for (const size of [1, 2, 3, 7, 40, bytes.length]) {
+    const heads = new ResponseHeads();
+    const passed: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += size) passed.push(heads.pass(bytes.subarray(at, at + size)));
+    assert.equal(Buffer.concat(passed).toString('latin1'), text);
+  }
+});
+
+test('what is no head of HTTP is passed on at once, and a head without end is not kept', () => {
+  for (const text of ['220 mail\r\n', 'HTTPS', 'HTTP/1.1 200 OK\nx: 1\n\n{}', '\r\n\r\n']) {
+    assert.equal(new ResponseHeads().pass(Buffer.from(text)).toString(), text);
+  }
+  const heads = new ResponseHeads();
+  let held = 0;
+  while (heads.pass(Buffer.from(held === 0 ? 'HTTP/1.1 200 OK\r\n' : `x-a: ${'y'.repeat(994)}\r\n`)).length === 0)
+    held++;
+  assert.ok(held < 100, `${held} kB were held`);
+});
+
+const COMPRESSIONS: readonly (readonly [name: string, header: string | null, compress: (body: string) => Buffer])[] = [
+  ['gzip', 'gzip', gzipSync],
+  ['gzip by its old name', 'x-gzip', gzipSync],
+  ['gzip that does not say so', null, gzipSync],
+  ['zstd', 'ZSTD', zstdCompressSync],
+  ['brotli', 'br', brotliCompressSync],
+  ['deflate', 'deflate', deflateSync],
+  ['deflate without its frame', 'deflate', deflateRawSync],
+  ['plain JSON that is called gzip', 'gzip', Buffer.from],
+  ['plain JSON that is called something unknown', 'snappy', Buffer.from],
+];
+
+for (const [name, header, compress] of COMPRESSIONS) {
+  test(`an answer in ${name} is read, whole and byte by byte`, async (t) => {
+    const bytes = answer(compress(BODY), header === null ? '' : `content-encoding: ${header}\r\n`);
+    const url = await serveRaw(t, (socket) => void drip(socket, bytes.toString('latin1')));
+    for (const client of [await served(t, bytes), clientOf(t, url)]) {
+      const exchange = await client.send(ask);
+      assert.ok(exchange.kind === 'response', JSON.stringify(exchange));
+      assert.equal(judge(exchange, WILDFIRE, PLACE, NOW).kind, 'answered');
+      assert.equal(exchange.body.toString(), BODY);
+    }
+  });
+}
+
+test('a large answer is decompressed whole, with the connection held back meanwhile', async (t) => {
+  // Hard to compress, so that more arrives than the decompression takes at once.
+  const noise = Array.from({ length: 60_000 }, (_, index) => Math.sin(index) * 1e9);
+  const body = JSON.stringify({ ...envelopeOf(ENTERPRISE), noise, zeros: '0'.repeat(5e6) });
+  const client = await served(t, answer(gzipSync(body), 'content-encoding: gzip\r\n'));
+  const exchange = await client.send({ ...ask, call: ENTERPRISE });
+  assert.ok(exchange.kind === 'response');
+  assert.ok(exchange.body.equals(Buffer.from(body)));
+});
+
+/** Another check sum, or another last block. */
+function damaged(bytes: Buffer): Buffer {
+  bytes[bytes.length - 6]! ^= 0x55;
+  return bytes;
+}
+
+for (const [what, header, body] of [
+  ['cut', 'gzip', gzipSync(BODY).subarray(0, -12)],
+  ['with another sum', 'gzip', damaged(gzipSync(BODY))],
+  ['cut', 'zstd', zstdCompressSync(BODY).subarray(0, -12)],
+  ['with another sum', 'zstd', damaged(zstdCompressSync(BODY, { params: { [zlib.ZSTD_c_checksumFlag]: 1 } }))],
+  ['cut', 'br', brotliCompressSync(BODY).subarray(0, -12)],
+  ['cut', 'deflate', deflateSync(BODY).subarray(0, -12)],
+] as const) {
+  test(`an answer in ${header} that is ${what}: perhaps charged, and nothing is taken from it`, async (t) => {
+    const client = await served(t, answer(body, `x-credit-cost: 1\r\ncontent-encoding: ${header}\r\n`));
+    const exchange = await client.send(ask);
+    assert.ok(exchange.kind === 'failure', header);
+    assert.deepEqual([exchange.reached, exchange.code], ['maybe', 'DAMAGED']);
+    assert.equal(judge(exchange, WILDFIRE, PLACE, NOW).charged, 'unknown');
+    assert.equal((await client.send(ask)).kind, 'response', 'the next call is not harmed');
+  });
+}
+
+test('a compressed answer whose connection ends is broken, not damaged: it may be asked for once more', async (t) => {
+  const bytes = answer(gzipSync(BODY), 'content-encoding: gzip\r\n');
+  const url = await serveRaw(t, (socket) => socket.end(bytes.subarray(0, -12)));
+  const exchange = await clientOf(t, url).send(ask);
+  assert.ok(exchange.kind === 'failure');
+  assert.equal(exchange.code, 'BROKEN');
+});
+
+for (const [name, compress] of [
+  ['gzip', gzipSync],
+  ['zstd', zstdCompressSync],
+  ['br', brotliCompressSync],
+] as const) {
+  test(`few bytes that ${name} makes many of are not kept beyond the limit`, async (t) => {
+    const bomb = compress(Buffer.alloc(8_000_000, ' '));
+    assert.ok(bomb.length < 10_000);
+    const client = await served(t, answer(bomb, `content-encoding: ${name}\r\n`), { maxBodyBytes: 1_000_000 });
+    const exchange = await client.send(ask);
+    assert.ok(exchange.kind === 'failure');
+    assert.deepEqual([exchange.reached, exchange.code], ['maybe', 'BODY_TOO_LARGE']);
+  });
+}
+
+test('compressed bytes without end that yield nothing are ended at the limit', async (t) => {
+  const nothing = gzipSync('');
+  const url = await serveRaw(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n');
+    const pour = () => {
+      while (!socket.destroyed && socket.write(Buffer.concat(Array(1_000).fill(nothing))));
+    };
+    socket.on('drain', pour);
+    pour();
+  });
+  const exchange = await clientOf(t, url, { maxBodyBytes: 200_000 }).send(ask);
+  assert.ok(exchange.kind === 'failure');
+  assert.equal(exchange.code, 'BODY_TOO_LARGE');
+});
+
+test('a refusal in gzip is understood: quota is quota', async (t) => {
+  const body = gzipSync(JSON.stringify({ error: { code: 'QUOTA_EXCEEDED', message: 'Used up' } }));
+  const client = await served(t, answer(body, 'content-encoding: gzip\r\n', '429 No'));
+  const exchange = await client.send(ask);
+  const { kind, message } = judge(exchange, WILDFIRE, PLACE, NOW);
+  assert.deepEqual([kind, message], ['quota', 'The quota of this period is used up (429): Used up']);
+});
+
+test('a refusal that is damaged, or a bomb, is still a refusal', async (t) => {
+  for (const body of [gzipSync('{}').subarray(0, -12), gzipSync(Buffer.alloc(8_000_000, ' '))]) {
+    const client = await served(t, answer(body, 'content-encoding: gzip\r\n', '502 No'));
+    const exchange = await client.send(ask);
+    assert.ok(exchange.kind === 'response');
+    assert.ok(exchange.body.length <= MAX_ERROR_BODY_BYTES);
+    assert.equal(judge(exchange, WILDFIRE, PLACE, NOW).kind, 'upstream');
+  }
+});
