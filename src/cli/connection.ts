@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { PerilbookError } from '../errors.ts';
-import { exposedKeyFiles, unencryptedKeys } from '../job/planning/key-warnings.ts';
+import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/planning/key-warnings.ts';
 import { fingerprintOf, readKeys } from '../job/planning/keyring.ts';
 import type { Connection } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
@@ -38,6 +38,8 @@ export function unopenedConnection(world: World, job: Job): Connection {
       return [{ ...anyKey, scopes: scopes && new Set(scopes), account }];
     }
   });
+  const secrets = read.map(({ secret }) => secret);
+  refuseKeyInAddress(baseUrl, secrets);
   return { baseUrl, source: baseUrl, sample: false, keys: read };
 }
 
@@ -70,7 +72,10 @@ export async function connect(
   if (job.service.kind === 'remote') {
     const { baseUrl, keys } = job.service;
     for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)]) say(world, warning);
-    const connection = { baseUrl, source: baseUrl, sample: false, keys: readKeys(keys, world.env) };
+    const read = readKeys(keys, world.env);
+    const secrets = read.map(({ secret }) => secret);
+    refuseKeyInAddress(baseUrl, secrets);
+    const connection = { baseUrl, source: baseUrl, sample: false, keys: read };
     return { connection, close: async () => {} };
   }
   const file = embeddedDatabaseFile(job);

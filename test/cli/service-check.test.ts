@@ -1,34 +1,69 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { createKey } from '../../src/service/accounts/keys.ts';
 import { CREDITS_NEEDED, STATEMENTS } from '../../src/service/conformance/run-checks.ts';
+import { keyFinder } from '../faults/key-traces.ts';
 import { HERE, releaseLater, setUp } from '../service/small-world.ts';
 import { perilbook } from './command-line.ts';
 
-/** The service's address and a folder with a key file; or, with a header's value to be told, a service that tells that. */
-async function checked(t: TestContext, bentCost: string | null) {
-  const { service, key, file } = await setUp(t);
-  const folder = dirname(file);
-  writeFileSync(join(folder, 'key'), `${key}\n`);
-  if (bentCost === null) return { folder, url: service.url };
-  const server = createServer(async (request, response) => {
-    const sent = request.headers['x-api-key'];
-    const reply = await fetch(service.url + request.url, {
-      headers: typeof sent === 'string' ? { 'x-api-key': sent } : {},
-    });
-    const headers = Object.fromEntries([...reply.headers].filter(([name]) => /^x-|^content-type/.test(name)));
-    if (request.url!.startsWith('/v1/tsunami/')) headers['x-credit-cost'] = bentCost;
-    response.writeHead(reply.status, headers).end(await reply.text());
-  });
+/** A server of its own, closed when the test ends. */
+async function serve(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   releaseLater(t, () => {
     server.closeAllConnections();
     server.close();
   });
-  return { folder, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+interface Said {
+  path: string;
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** Our service, a folder with a key file, and the credits that the service charged; `bend` changes what the service is asked and
+ * what it says. */
+async function checked(
+  t: TestContext,
+  bend: { readonly path?: (path: string) => string; readonly reply?: (said: Said, key: string) => void } | null,
+) {
+  const { service, key, file, database, clock } = await setUp(t);
+  const folder = dirname(file);
+  writeFileSync(join(folder, 'key'), `${key}\n`, { mode: 0o600 });
+  const charged = () => Number(database.prepare('SELECT coalesce(sum(credits), 0) FROM charges').pluck().get());
+  const own = { folder, key, charged, narrowKey: () => createKey(database, 'tester', ['wildfire'], clock).key };
+  if (bend === null) return { ...own, url: service.url };
+  const url = await serve(t, async (request, response) => {
+    const sent = request.headers['x-api-key'];
+    const path = bend.path?.(request.url!) ?? request.url!;
+    const reply = await fetch(service.url + path, { headers: typeof sent === 'string' ? { 'x-api-key': sent } : {} });
+    const headers = Object.fromEntries([...reply.headers].filter(([name]) => /^x-|^content-type/.test(name)));
+    const said = { path: request.url!, status: reply.status, headers, body: await reply.text() };
+    bend.reply?.(said, key);
+    response.writeHead(said.status, said.headers).end(said.body);
+  });
+  return { ...own, url };
+}
+
+const tsunamiCosts2 = {
+  reply: ({ path, headers }: Said) => {
+    if (path.startsWith('/v1/tsunami/')) headers['x-credit-cost'] = '2';
+  },
+};
+
+/** What the ledger says of the account, and of the check as a job. */
+async function booksOf(folder: string, url: string) {
+  const { stdout } = await perilbook(['quota', '--base-url', url, '--by', 'job', '--json'], { folder });
+  const { charged, unknown, statement } = JSON.parse(stdout);
+  return { charged, unknown, jobs: statement.map(({ job }: { job: string }) => job) };
 }
 
 function check(url: string, ...more: string[]): string[] {
@@ -47,7 +82,7 @@ test('service check prints every statement, says what it spends, and ends with 0
 });
 
 test('service check ends with 3 when a statement is broken, and names it', async (t) => {
-  const { folder, url } = await checked(t, '2');
+  const { folder, url } = await checked(t, tsunamiCosts2);
   const ended = await perilbook(check(url, '--yes', '--json'), { folder });
   assert.equal(ended.code, 3);
   const { failed, statements } = JSON.parse(ended.stdout);
@@ -64,4 +99,139 @@ test('service check spends nothing unasked, and needs a key that it can read', a
   const keyless = await perilbook(['service', 'check', '--base-url', url, '--key-file', 'none', '--yes'], { folder });
   assert.notEqual(keyless.code, 0);
   assert.match(keyless.stderr, /none/);
+});
+
+test('what a check spends is in the ledger, to the credit, under its own name', async (t) => {
+  const { folder, url, charged } = await checked(t, null);
+  const ended = await perilbook(check(url, '--yes', '--json'), { folder });
+  assert.equal(charged(), CREDITS_NEEDED);
+  assert.deepEqual(await booksOf(folder, url), { charged: CREDITS_NEEDED, unknown: 0, jobs: ['service check'] });
+  const { creditsSpent, creditsUnknown } = JSON.parse(ended.stdout);
+  assert.deepEqual([creditsSpent, creditsUnknown], [CREDITS_NEEDED, 0]);
+  const status = JSON.parse((await perilbook(['status', '--json'], { folder })).stdout);
+  assert.deepEqual([status[0].job, status[0].state, status[0].charged], ['service check', 'complete', CREDITS_NEEDED]);
+});
+
+test('a service that answers what it must refuse: each such charge is in the ledger too', async (t) => {
+  const { folder, url, key, charged, narrowKey } = await checked(t, {
+    path: (path) => path.replace('noSuchTopic', 'hail').replace('lat=north', `lat=${HERE.lat}`),
+  });
+  writeFileSync(join(folder, 'narrow'), narrowKey(), { mode: 0o600 });
+  const ended = await perilbook(check(url, '--yes', '--narrow-key-file', 'narrow'), { folder });
+  assert.equal(ended.code, 3, ended.stderr);
+  // The server in between makes a GET of the POST.
+  assert.equal(charged(), CREDITS_NEEDED + 3);
+  assert.equal((await booksOf(folder, url)).charged, CREDITS_NEEDED + 3);
+  assert.ok(!`${ended.stdout}${ended.stderr}`.includes(key));
+});
+
+for (const [limit, flags] of [
+  ['a budget', ['--budget', '20']],
+  ['a quota', ['--credits-per-month', '20', '--credits-per-minute', '100']],
+  ['a reserve', ['--credits-per-month', '1000', '--credits-per-minute', '100', '--reserve', '980']],
+] as const) {
+  test(`${limit} that is too small for all: it is kept, and the check says so`, async (t) => {
+    const { folder, url, charged } = await checked(t, null);
+    const ended = await perilbook(check(url, '--yes', ...flags), { folder });
+    assert.equal(ended.code, 4, ended.stderr);
+    assert.equal(charged(), 20);
+    assert.equal((await booksOf(folder, url)).charged, 20);
+    assert.match(ended.stdout, /^skipped .*toxicReleaseInventory/m);
+  });
+}
+
+test('the account of the ledger may be said by a job file', async (t) => {
+  const { folder, url, charged } = await checked(t, null);
+  const job = `input: book.csv\naccount: acme\nstore: acme.db\nservice: {base_url: "${url}", api_keys: [{file: key}]}\n`;
+  writeFileSync(join(folder, 'job.yaml'), job);
+  const words = ['service', 'check', 'job.yaml', '--lat', String(HERE.lat), `--lng=${HERE.lng}`, '--yes'];
+  const ended = await perilbook(words, { folder });
+  assert.equal(ended.code, 0, ended.stderr);
+  const quota = JSON.parse((await perilbook(['quota', 'job.yaml', '--json'], { folder })).stdout);
+  assert.deepEqual([quota.account, quota.charged], ['acme', charged()]);
+});
+
+test('interrupted: no further call is made, and the ledger has those that were', async (t) => {
+  const interruption = new AbortController();
+  const { folder, url, charged } = await checked(t, {
+    reply: ({ path }) => {
+      if (path.startsWith('/v1/drought/')) interruption.abort();
+    },
+  });
+  const ended = await perilbook(check(url, '--yes'), { folder, interrupt: interruption.signal });
+  assert.equal(ended.code, 130, ended.stderr);
+  assert.ok(charged() > 0 && charged() < 10);
+  assert.equal((await booksOf(folder, url)).charged, charged());
+});
+
+for (const isCompressed of [false, true]) {
+  test(`a body ${isCompressed ? 'of 1 GB in 1 MB' : 'without end'} is read to the limit only`, async (t) => {
+    const { folder } = await checked(t, null);
+    const bomb = gzipSync(Buffer.alloc(2 ** 26, ' '));
+    let bytes = 0;
+    const url = await serve(t, (_request, response) => {
+      response.on('error', () => {});
+      if (isCompressed) {
+        response.writeHead(200, { 'content-encoding': 'gzip' });
+        for (let sent = 0; sent < 16; sent++) response.write(bomb);
+        response.end();
+        return;
+      }
+      const chunk = Buffer.alloc(65_536, ' ');
+      const pour = () => {
+        while (!response.destroyed && response.write(chunk)) bytes += chunk.length;
+      };
+      response.on('drain', pour);
+      pour();
+    });
+    const ended = await perilbook(check(url, '--yes'), { folder });
+    assert.equal(ended.code, 6, ended.stderr);
+    assert.match(ended.stdout, /larger than 33554432 bytes/);
+    assert.ok(bytes < 3 * 50 * 2 ** 20, `${bytes} bytes`);
+    // Each may have been charged.
+    assert.deepEqual(await booksOf(folder, url), { charged: 0, unknown: 3, jobs: ['service check'] });
+  });
+}
+
+for (const [how, write] of [
+  ['as it is', (key: string) => key],
+  ['escaped', (key: string) => [...key].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('')],
+] as const) {
+  test(`a service that repeats the key, ${how}: it is neither printed nor kept`, async (t) => {
+    const { folder, url, key } = await checked(t, {
+      reply: (said, key) => {
+        said.headers['x-credit-cost'] = write(key);
+        said.headers['content-type'] = write(key);
+        const whole = JSON.parse(said.body);
+        if (whole.data?.topic) whole.data.topic = write(key);
+        if (whole.data?.topics) whole.data.topics[write(key)] = {};
+        whole.meta.credit_cost = write(key);
+        whole.meta.request_id = write(key);
+        said.body = JSON.stringify(whole);
+      },
+    });
+    const find = keyFinder(key);
+    for (const words of [check(url, '--yes'), check(url, '--yes', '--json'), ['status', '--json']]) {
+      const { stdout, stderr } = await perilbook(words, { folder });
+      assert.deepEqual([find(Buffer.from(stdout)), find(Buffer.from(stderr))], [null, null]);
+      assert.ok(words[0] === 'status' || stdout.includes('[key]'));
+    }
+    const kept = readdirSync(join(folder, '.local/share/perilbook'));
+    assert.ok(kept.includes('store.db'));
+    for (const name of kept) assert.equal(find(readFileSync(join(folder, '.local/share/perilbook', name))), null);
+  });
+}
+
+test('the key is not sent over plain HTTP to another machine, and a service that is down is told', async (t) => {
+  const { folder } = await checked(t, null);
+  for (const [url, code] of [
+    ['http://example.org', 2],
+    ['nowhere', 2],
+    ['http://user:s3cret@127.0.0.1:1', 2],
+    ['http://127.0.0.1:1', 6],
+  ] as const) {
+    const ended = await perilbook(check(url, '--yes'), { folder });
+    assert.equal(ended.code, code, ended.stderr);
+    assert.doesNotMatch(ended.stderr, /s3cret/);
+  }
 });

@@ -238,6 +238,26 @@ test('an address with a password or a key in it: refused before anything is kept
   }
 });
 
+test('an address with the key in its path: refused before anything is kept, and not repeated', async () => {
+  const trial = await world.trial(1, { cells: 1 });
+  try {
+    const address = `http://127.0.0.1:1/${encodeURIComponent(trial.key)}`;
+    for (const words of [
+      ['plan', 'book.csv', '--api-key-file', 'key', '--store', 'other.db'],
+      ['run', 'book.csv', '--api-key-file', 'key', '--store', 'other.db', '--yes'],
+      ['service', 'check', '--key-file', 'key', '--store', 'other.db', '--yes'],
+    ]) {
+      const { code, stdout, stderr } = await trial.alone(...words, '--base-url', address);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, /has the API key in it/);
+      assertHoldsNot(stdout + stderr, trial.key, words[0]!);
+    }
+    assertFilesHoldNot(trial);
+  } finally {
+    await trial.close();
+  }
+});
+
 test('a key that travels unencrypted to another machine: a warning; on this machine none', async () => {
   const trial = await world.trial(1, { cells: 1 });
   const run = (address: string) =>

@@ -12,7 +12,7 @@ import {
 } from '../faults/key-traces.ts';
 
 /** fast-check prints the seed of what fails. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? 300);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 150);
 
 /** Whatever a header can carry, and not a word of what a service says anyway. */
 const anyKey = fc

@@ -3,30 +3,46 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createKey } from '../../src/service/accounts/keys.ts';
-import { CREDITS_NEEDED, runChecks, STATEMENTS } from '../../src/service/conformance/run-checks.ts';
+import type { Send } from '../../src/service/conformance/asker.ts';
+import { CREDITS_NEEDED, creditsAtRisk, runChecks, STATEMENTS } from '../../src/service/conformance/run-checks.ts';
+import { Broken, NotChecked } from '../../src/service/conformance/statement.ts';
+import type { ServiceDatabase } from '../../src/service/data/database.ts';
 import { HERE, releaseLater, setUp } from './small-world.ts';
 
 const sleep = () => Promise.reject(new Error('Nothing is waited for'));
+const common = { location: HERE, sleep, clean: (reason: string) => reason };
+
+/** Sends without a ledger: what the checks say is tested here, what they spend in test/cli/service-check.test.ts. */
+function sendTo(baseUrl: string): Send {
+  return async ({ method, path, key }) => {
+    const reply = await fetch(baseUrl + path, { method, headers: key === null ? {} : { 'x-api-key': key } });
+    const body: unknown = await reply.json().catch(() => null);
+    return { status: reply.status, headers: Object.fromEntries(reply.headers), body };
+  };
+}
+
+const spentAt = (database: ServiceDatabase) => database.prepare('SELECT sum(credits) FROM charges').pluck().get();
 
 test('our own service keeps every statement that can be checked, for the credits that were said', async (t) => {
   const { service, database, clock, key } = await setUp(t);
   const narrow = createKey(database, 'tester', ['wildfire'], clock);
-  const result = await runChecks({ baseUrl: service.url, key, narrowKey: narrow.key, location: HERE, sleep });
+  const result = await runChecks({ ...common, key, narrowKey: narrow.key, send: sendTo(service.url) });
   const failed = result.statements.filter(({ outcome }) => outcome === 'fail');
   assert.deepEqual(failed, []);
   assert.deepEqual([result.skipped, result.passed], [4, STATEMENTS.length - 4]);
   assert.equal(CREDITS_NEEDED, 37 + 15 + 35);
-  assert.equal(result.creditsSpent, CREDITS_NEEDED);
-  assert.equal(database.prepare('SELECT sum(credits) FROM charges').pluck().get(), CREDITS_NEEDED);
+  assert.equal(spentAt(database), CREDITS_NEEDED);
+  // Five requests that are wrong, a POST, and with a narrow key both bundles.
+  assert.deepEqual([creditsAtRisk(false), creditsAtRisk(true)], [6, 6 + 15 + 35]);
 });
 
 test('what the key or the data do not allow is skipped, not failed', async (t) => {
   const { service, database, clock } = await setUp(t);
   database.exec("DELETE FROM datasets WHERE name IN ('radon', 'sites:park')");
   const { key } = createKey(database, 'tester', ['drought', 'radon', 'park'], clock);
-  const { statements, failed, creditsSpent } = await runChecks({ baseUrl: service.url, key, location: HERE, sleep });
+  const { statements, failed } = await runChecks({ ...common, key, send: sendTo(service.url) });
   assert.equal(failed, 0);
-  assert.equal(creditsSpent, 1);
+  assert.equal(spentAt(database), 1);
   const of = (part: string) => statements.find(({ statement }) => statement.startsWith(part))!;
   assert.equal(of('drought').outcome, 'pass');
   assert.deepEqual([of('radon').outcome, of('radon').reason], ['skipped', 'the service has no data for it now (502)']);
@@ -81,7 +97,7 @@ test('a service that breaks the contract fails exactly where it does', async (t)
     if (path.includes('/enterprise')) delete topics.radon;
     if (reply.status === 401) body.meta.credit_cost = 1;
   });
-  const { statements } = await runChecks({ baseUrl, key, location: HERE, sleep });
+  const { statements } = await runChecks({ ...common, key, send: sendTo(baseUrl) });
   const failed = statements
     .filter(({ outcome }) => outcome === 'fail')
     .map(({ statement, reason }) => [statement.split(/[:,]/)[0], reason]);
@@ -110,9 +126,22 @@ test('a service that breaks the contract fails exactly where it does', async (t)
   ]);
 });
 
-test('the key is not sent over plain HTTP to another machine, and a service that is down is told', async () => {
-  const run = (baseUrl: string) => runChecks({ baseUrl, key: 'k', location: HERE, sleep });
-  await assert.rejects(run('http://example.org'), { code: 'USAGE' });
-  await assert.rejects(run('nowhere'), { code: 'USAGE' });
-  await assert.rejects(run('http://127.0.0.1:1'), { code: 'SERVICE_DOWN' });
+test('a call that is no answer breaks its statements, one that may not be made skips them, and the rest goes on', async (t) => {
+  const { service, key } = await setUp(t);
+  const ours = sendTo(service.url);
+  const send: Send = async (request) => {
+    if (request.path.startsWith('/v1/hail/')) throw new Broken('it is larger than 5 bytes');
+    if (request.path.startsWith('/v1/park/')) throw new NotChecked('no credits are left');
+    return ours(request);
+  };
+  const { statements } = await runChecks({ ...common, key, send });
+  const named = (outcome: string) =>
+    statements
+      .filter((one) => one.outcome === outcome)
+      .map(({ statement, reason }) => [statement.split(/[:,]/)[0], reason]);
+  assert.deepEqual(
+    named('fail').map(([, reason]) => reason),
+    ['it is larger than 5 bytes', ...Array(5).fill('hail: it is larger than 5 bytes')],
+  );
+  assert.deepEqual(named('skipped')[0], ['park', 'no credits are left']);
 });

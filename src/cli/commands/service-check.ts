@@ -1,45 +1,169 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
+import { type Client, createClient, requireSendable } from '../../fetch/client.ts';
+import { cleanText, redactorOf } from '../../fetch/redact.ts';
 import { counted } from '../../figures.ts';
-import { exposedKeyFiles, unencryptedKeys } from '../../job/planning/key-warnings.ts';
-import { type CheckedStatement, CREDITS_NEEDED, runChecks, STATEMENTS } from '../../service/conformance/run-checks.ts';
+import { ledgerCalls } from '../../job/ledger-calls.ts';
+import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../job/planning/key-warnings.ts';
+import { type Key, readKeys } from '../../job/planning/keyring.ts';
+import type { KeySource } from '../../job/settings/accounts.ts';
+import type { Job } from '../../job/settings/settings.ts';
+import {
+  type CheckedStatement,
+  type CheckResult,
+  CREDITS_NEEDED,
+  creditsAtRisk,
+  runChecks,
+  STATEMENTS,
+} from '../../service/conformance/run-checks.ts';
+import type { EndState, Store } from '../../store/port.ts';
 import { askToSpend } from '../ask-to-spend.ts';
+import { checkSender, type Limits } from '../check-sender.ts';
 import type { Flags } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { ACCOUNT_FLAGS, jobOfAccount } from '../job-options.ts';
+import { openStore } from '../open-store.ts';
 import { say, sayJson, type World } from '../world.ts';
 
 /** Manhattan: every agency has data there. */
 const DEFAULT_PLACE = { lat: 40.7536, lng: -73.9832 };
 
-/** `perilbook service check`: holds a service against the contract, statement by statement. */
+/** Under this name `status` and `quota --by job` list what checks have spent. */
+const JOB_NAME = 'service check';
+
+/** Longest reason of a statement, in characters: a reason may quote the service. */
+const MAX_REASON = 400;
+
+/** `perilbook service check [JOB.yaml]`: holds a service against the contract, statement by statement. What it spends is in the
+ * ledger of the account's store, like everything else that is bought. */
 export async function checkAction(world: World, flags: Flags): Promise<number> {
-  const baseUrl = needed(flags, 'base-url');
+  const job = jobOf(world, flags);
+  const { baseUrl, keys: sources } = serviceOf(job);
   for (const warning of unencryptedKeys(baseUrl)) say(world, warning);
-  const key = keyIn(world, needed(flags, 'key-file'));
-  const narrow = flags['narrow-key-file'] as string | undefined;
+  const [key, narrow = null] = keysOf(world, sources[0]!, flags) as [Key, Key?];
+  const keys = narrow === null ? [key] : [key, narrow];
+  const secrets = keys.map(({ secret }) => secret);
+  refuseKeyInAddress(baseUrl, secrets);
+  const account = job.accounts.find((one) => one.account === (key.account ?? job.account)) ?? job;
   const location = {
     lat: degreesOf(flags, 'lat', DEFAULT_PLACE.lat, 90),
     lng: degreesOf(flags, 'lng', DEFAULT_PLACE.lng, 180),
   };
+  const atRisk = creditsAtRisk(narrow !== null);
+  const budget = job.budget ?? CREDITS_NEEDED + atRisk;
   say(
     world,
     `Checks ${counted(STATEMENTS.length, 'statement')} of the contract at ${baseUrl}, about ${location.lat}, ${location.lng}.\n` +
-      `It spends up to ${counted(CREDITS_NEEDED, 'credit')} of the key's account.`,
+      `It spends up to ${counted(CREDITS_NEEDED, 'credit')} of ${account.account}, and up to ${atRisk} more if the service answers what it must refuse.`,
   );
-  await approve(world, flags);
-  const result = await runChecks({
-    baseUrl,
-    key,
-    location,
-    sleep: (ms) => world.clock.sleep(ms, world.interrupt),
-    ...(narrow === undefined ? {} : { narrowKey: keyIn(world, narrow) }),
-    ...(flags.json ? {} : { onStatement: (checked) => world.stdout.write(`${lineOf(checked)}\n`) }),
+  await approve(world, flags, Math.min(budget, CREDITS_NEEDED + atRisk));
+
+  const store = openStore(world, job);
+  const client = createClient({
+    ...{ baseUrl, sockets: 2, userAgent: 'perilbook', clock: world.clock },
+    secrets,
   });
-  if (flags.json) sayJson(world, result);
-  const { passed, failed, skipped, creditsSpent } = result;
-  say(world, `${passed} passed, ${failed} failed, ${skipped} skipped; ${counted(creditsSpent, 'credit')} spent.`);
-  return failed === 0 && passed > 0 ? EXIT.complete : EXIT.someFailed;
+  let state: EndState = 'stopped';
+  let run: number | null = null;
+  try {
+    const source = await store.source(baseUrl);
+    run = await store.startRun({
+      ...{ job: JOB_NAME, input: '-', output: '-', account: account.account },
+      ...{ plannedCredits: CREDITS_NEEDED, budget },
+    });
+    const send = ledgerCalls({
+      ...{ store, client, account, keys, location, run, source, budget },
+      ...{ clock: world.clock, interrupt: world.interrupt },
+    });
+    const limits: Limits = { reached: null };
+    const redactor = redactorOf(secrets);
+    const result = await runChecks({
+      send: checkSender(send, baseUrl, limits),
+      key: key.secret,
+      location,
+      sleep: (ms) => world.clock.sleep(ms, world.interrupt),
+      clean: (reason) => cleanText(redactor.text(reason), MAX_REASON),
+      ...(narrow === null ? {} : { narrowKey: narrow.secret }),
+      ...(flags.json ? {} : { onStatement: (checked) => world.stdout.write(`${lineOf(checked)}\n`) }),
+    });
+    state = limits.reached === null ? 'complete' : 'paused';
+    await tell(world, flags, result, store, run);
+    if (limits.reached !== null) {
+      say(world, `${limits.reached.message}: what was skipped for it was not checked. ${limits.reached.hint}`);
+      return EXIT.paused;
+    }
+    return result.failed === 0 && result.passed > 0 ? EXIT.complete : EXIT.someFailed;
+  } catch (error) {
+    if (world.interrupt.aborted) state = 'interrupted';
+    throw error;
+  } finally {
+    await end(client, store, run, state);
+  }
+}
+
+async function end(client: Client, store: Store, run: number | null, state: EndState): Promise<void> {
+  await client.close();
+  // Where the store itself failed it fails here too: the first error is the one to tell.
+  if (run !== null) await store.finishRun(run, { state, resumeAfter: null, summary: null }).catch(() => {});
+  await store.close();
+}
+
+/** The figures, with what was spent by the ledger's count. */
+async function tell(world: World, flags: Flags, result: CheckResult, store: Store, run: number): Promise<void> {
+  const { charged, unknown } = await store.runSpending(run);
+  if (flags.json) sayJson(world, { ...result, creditsSpent: charged, creditsUnknown: unknown });
+  const { passed, failed, skipped } = result;
+  const perhaps = unknown === 0 ? '' : `, perhaps ${unknown} more`;
+  say(
+    world,
+    `${passed} passed, ${failed} failed, ${skipped} skipped; ${counted(charged, 'credit')} spent${perhaps}, and in the ledger.`,
+  );
+}
+
+/** The account, the store and the service, as a job's are said: by a job file, by flags, or by the environment. */
+function jobOf(world: World, flags: Flags): Job {
+  const said = Object.fromEntries(ACCOUNT_FLAGS.map((name) => [name, flags[name]]));
+  const ofMonth = flags['credits-per-month'] as number | undefined;
+  const ofMinute = flags['credits-per-minute'] as number | undefined;
+  const subscription =
+    ofMonth === undefined || ofMinute === undefined
+      ? {}
+      : { subscription: { credits_per_month: ofMonth, credits_per_minute: ofMinute } };
+  const file = flags.what as string | undefined;
+  return jobOfAccount(world, file, { ...said, 'api-key-file': flags['key-file'] })({
+    ...{ name: JOB_NAME, input: '-' },
+    ...subscription,
+  });
+}
+
+function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }> {
+  if (service.kind === 'embedded') {
+    throw new PerilbookError(
+      'USAGE',
+      '--base-url is missing',
+      'Say: perilbook service check --base-url URL --key-file FILE',
+    );
+  }
+  const { protocol, hostname } = new URL(service.baseUrl);
+  if (protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return service;
+  throw new PerilbookError(
+    'USAGE',
+    `Cannot check the service at "${service.baseUrl}": plain http:// would show the key to others`,
+    'Name an https:// address; plain http:// is for this machine only.',
+  );
+}
+
+/** The key that may buy everything, and the one that lacks scopes where it is named. */
+function keysOf(world: World, source: KeySource, flags: Flags): Key[] {
+  const narrow = flags['narrow-key-file'] as string | undefined;
+  const sources: KeySource[] = [
+    source,
+    ...(narrow === undefined ? [] : [{ file: resolve(world.workingFolder, narrow), scopes: null }]),
+  ];
+  for (const warning of exposedKeyFiles(sources)) say(world, warning);
+  const keys = readKeys(sources, world.env);
+  for (const { secret } of keys) requireSendable(secret);
+  return keys;
 }
 
 function lineOf({ section, statement, outcome, reason }: CheckedStatement): string {
@@ -47,22 +171,10 @@ function lineOf({ section, statement, outcome, reason }: CheckedStatement): stri
 }
 
 /** Spending asks on a terminal; elsewhere it needs --yes. */
-async function approve(world: World, flags: Flags): Promise<void> {
+async function approve(world: World, flags: Flags, credits: number): Promise<void> {
   if (flags.yes) return;
   const words = { what: 'check', approve: 'Say --yes.', later: 'Check again when you want to.' };
-  await askToSpend(world, CREDITS_NEEDED, words);
-}
-
-function keyIn(world: World, file: string): string {
-  const path = resolve(world.workingFolder, file);
-  for (const warning of exposedKeyFiles([{ file: path }])) say(world, warning);
-  try {
-    const key = readFileSync(path, 'utf8').trim();
-    if (key !== '') return key;
-  } catch (error) {
-    throw new PerilbookError('KEY_MISSING', `Cannot read the key file "${path}"`, 'Check its name.', {}, error);
-  }
-  throw new PerilbookError('KEY_MISSING', `The key file "${path}" is empty`, 'Write the key into it.');
+  await askToSpend(world, credits, words);
 }
 
 function degreesOf(flags: Flags, name: string, otherwise: number, bound: number): number {
@@ -71,14 +183,4 @@ function degreesOf(flags: Flags, name: string, otherwise: number, bound: number)
   const degrees = Number(text);
   if (text.trim() !== '' && Math.abs(degrees) <= bound) return degrees;
   throw new PerilbookError('USAGE', `--${name} ${text} is no place`, 'Write decimal degrees, like --lat 39.7392.');
-}
-
-function needed(flags: Flags, name: string): string {
-  const value = flags[name];
-  if (typeof value === 'string' && value !== '') return value;
-  throw new PerilbookError(
-    'USAGE',
-    `--${name} is missing`,
-    'Say: perilbook service check --base-url URL --key-file FILE',
-  );
 }

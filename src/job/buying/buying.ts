@@ -1,14 +1,12 @@
 import type { Clock } from '../../clock.ts';
-import { billingPeriod } from '../../contract/billing-period.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type Breaker, HEALTHY } from '../../fetch/breaker.ts';
-import { type Client, TIMEOUTS } from '../../fetch/client.ts';
+import type { Client } from '../../fetch/client.ts';
 import type { Throttle } from '../../fetch/throttle.ts';
 import type { Market } from '../../plan/cheapest-calls.ts';
 import type { BundleContents, Claim, Proposal, Settlement, Store, Terms } from '../../store/port.ts';
-import { periodLimit } from '../planning/account-state.ts';
 import type { Freshness } from '../planning/freshness.ts';
 import type { Key, Keyring } from '../planning/keyring.ts';
 import { marketOf } from '../planning/market.ts';
@@ -20,6 +18,7 @@ import { Affordable, purseOf } from './affordable.ts';
 import { inBatches } from './batcher.ts';
 import { limitReached } from './limit-reached.ts';
 import type { Progress } from './progress.ts';
+import { termsOf } from './terms.ts';
 
 /** Why a run stopped buying before everything was bought. */
 export type StopReason =
@@ -72,9 +71,6 @@ export interface BuyingParts {
   /** Told of what the user should know at once: a key refused, a scope missing, a topic down. */
   readonly notice: (message: string) => void;
 }
-
-/** Longer than any call can take (the client's own deadline), so that a claim never ends under a call that still runs. */
-const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + 60_000;
 
 /** What was learned of a cell: topics that were answered or given up, those that a bundle reported unavailable, and the
  * bundles that it had. */
@@ -217,18 +213,7 @@ export class Buying {
 
   #terms(account: Account): Terms {
     const { run, source, budget, approved, clock } = this.parts;
-    return {
-      run,
-      source,
-      account: account.account,
-      period: billingPeriod(account.anniversaryDay, clock.now()),
-      periodLimit: periodLimit(account),
-      spentElsewhere: account.spentElsewhere,
-      creditsPerMinute: account.subscription.creditsPerMinute,
-      budget,
-      ...(approved === null ? {} : { plan: approved }),
-      leaseMs: LEASE_MS,
-    };
+    return termsOf(account, clock, { run, source, budget, ...(approved === null ? {} : { plan: approved }) });
   }
 }
 

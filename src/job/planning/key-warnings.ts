@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
 import { platform } from 'node:os';
+import { PerilbookError } from '../../errors.ts';
+import { redactorOf } from '../../fetch/redact.ts';
 import type { KeySource } from '../settings/accounts.ts';
 
 /** Bits of a file's mode that let the group or others read or change it. */
@@ -15,6 +17,16 @@ export function exposedKeyFiles(keys: readonly Pick<KeySource, 'file'>[]): strin
     const octal = (mode & 0o777).toString(8).padStart(3, '0');
     return [`Others on this machine can read the key file (mode ${octal}). To close it: chmod 600 ${quoted(file!)}`];
   });
+}
+
+/** The address of a service is kept in the store and shown; a key in it would be too. @throws USAGE */
+export function refuseKeyInAddress(baseUrl: string, keys: readonly string[]): void {
+  if (redactorOf(keys.filter(Boolean)).text(baseUrl) === baseUrl) return;
+  throw new PerilbookError(
+    'USAGE',
+    "The service's address has the API key in it, and is not shown",
+    'Leave the key out of base_url: it is sent in a header of its own.',
+  );
 }
 
 /** A sentence when keys travel to another machine without encryption. */

@@ -1,44 +1,42 @@
-import { pathOf } from '../../contract/credits.ts';
+import { type Call, CREDITS, pathOf } from '../../contract/credits.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import type { Reply } from './asker.ts';
 import { type CheckContext, expect, NotChecked, type Statement } from './statement.ts';
 
 const AT_SEA = { lat: 30, lng: -140 };
+const DROUGHT: Call = { kind: 'single', topic: 'drought' };
 
 /** Statements on what is refused, and that nothing is charged for it. */
 export const FAILURE_STATEMENTS: readonly Statement[] = [
-  refused('Authentication', 'A missing key is 401', 401, (context) => context.asker.ask(path(context), { key: null })),
-  refused('Authentication', 'A malformed key is 401', 401, (context) =>
-    context.asker.ask(path(context), { key: 'no-key-of-this-service' }),
-  ),
-  refused('Authentication', 'An empty key is 401', 401, (context) => context.asker.ask(path(context), { key: '' })),
-  refused('Authentication', 'A valid key that lacks the scope is 403', 403, async (context) => {
-    const { narrowKey } = context;
-    if (narrowKey === null) {
-      throw new NotChecked('it needs a key with the scope of one topic only (--narrow-key-file)');
-    }
-    const replies = await Promise.all(
-      (['standard', 'enterprise'] as const).map((kind) =>
-        context.asker.ask(pathOf({ kind }, context.location.lat, context.location.lng), { key: narrowKey }),
-      ),
-    );
-    return replies.find(({ status }) => status !== 403) ?? replies[0]!;
-  }),
-  refused('Endpoints', 'A topic that is none of the 37 slugs is refused', null, (context) =>
-    context.asker.ask(path(context).replace('/drought/', '/noSuchTopic/')),
-  ),
-  refused('Endpoints', 'lat is required', null, (context) =>
-    context.asker.ask(path(context).replace(/lat=[^&]*&/, '')),
-  ),
-  refused('Endpoints', 'lng is required', null, (context) => context.asker.ask(path(context).replace(/&lng=.*/, ''))),
-  refused('Endpoints', 'lat and lng are numbers', null, (context) =>
-    context.asker.ask(path(context).replace(/lat=[^&]*/, 'lat=north')),
-  ),
-  refused('Endpoints', 'A location outside the US is refused', null, (context) =>
-    context.asker.ask(pathOf({ kind: 'single', topic: 'drought' }, AT_SEA.lat, AT_SEA.lng)),
-  ),
-  refused('Endpoints', 'All endpoints use GET', null, (context) =>
-    context.asker.ask(path(context), { method: 'POST' }),
+  keyless('A missing key is 401', null),
+  keyless('A malformed key is 401', 'no-key-of-this-service'),
+  keyless('An empty key is 401', ''),
+  {
+    ...refused(
+      'Authentication',
+      'A valid key that lacks the scope is 403',
+      403,
+      CREDITS.standard + CREDITS.enterprise,
+      async ({ narrowKey, location: { lat, lng }, asker }) => {
+        if (narrowKey === null) {
+          throw new NotChecked('it needs a key with the scope of one topic only (--narrow-key-file)');
+        }
+        const replies: Reply[] = [];
+        for (const call of [{ kind: 'standard' }, { kind: 'enterprise' }] as const) {
+          replies.push(await asker.ask(pathOf(call, lat, lng), call, { key: narrowKey }));
+        }
+        return replies.find(({ status }) => status !== 403) ?? replies[0]!;
+      },
+    ),
+    needsNarrowKey: true,
+  },
+  misasked('A topic that is none of the 37 slugs is refused', (path) => path.replace('/drought/', '/noSuchTopic/')),
+  misasked('lat is required', (path) => path.replace(/lat=[^&]*&/, '')),
+  misasked('lng is required', (path) => path.replace(/&lng=.*/, '')),
+  misasked('lat and lng are numbers', (path) => path.replace(/lat=[^&]*/, 'lat=north')),
+  misasked('A location outside the US is refused', () => pathOf(DROUGHT, AT_SEA.lat, AT_SEA.lng)),
+  refused('Endpoints', 'All endpoints use GET', null, CREDITS.single, (context) =>
+    context.asker.ask(path(context), DROUGHT, { method: 'POST' }),
   ),
   unchecked('Errors', 'A used-up quota is 429 with QUOTA_EXCEEDED', 'it would take the whole quota to see'),
   unchecked('Limits', 'More credits a minute than the plan allows are refused', 'it would take a minute of the plan'),
@@ -47,7 +45,18 @@ export const FAILURE_STATEMENTS: readonly Statement[] = [
 ];
 
 function path({ location }: CheckContext): string {
-  return pathOf({ kind: 'single', topic: 'drought' }, location.lat, location.lng);
+  return pathOf(DROUGHT, location.lat, location.lng);
+}
+
+function keyless(statement: string, key: string | null): Statement {
+  return refused('Authentication', statement, 401, 0, (context) => context.asker.ask(path(context), DROUGHT, { key }));
+}
+
+/** A request that is wrong in its path or query. */
+function misasked(statement: string, bend: (path: string) => string): Statement {
+  return refused('Endpoints', statement, null, CREDITS.single, (context) =>
+    context.asker.ask(bend(path(context)), DROUGHT),
+  );
 }
 
 /** A statement that a request is refused, with a status of its own where the contract names one, and is free. */
@@ -55,12 +64,14 @@ function refused(
   section: string,
   statement: string,
   status: number | null,
+  atRisk: number,
   ask: (context: CheckContext) => Promise<Reply>,
 ): Statement {
   return {
     section,
     statement: `${statement}, and costs nothing`,
     credits: 0,
+    atRisk,
     async check(context) {
       const reply = await ask(context);
       if (status === null) {
@@ -70,7 +81,7 @@ function refused(
       }
       const charged = (reply.body as { meta?: { credit_cost?: unknown } } | null)?.meta?.credit_cost ?? 0;
       expect(charged === 0, `meta.credit_cost is ${charged}, not 0`);
-      const header = reply.headers.get(HEADERS.creditCost) ?? '0';
+      const header = reply.headers[HEADERS.creditCost] ?? '0';
       expect(header === '0', `X-Credit-Cost is ${header}`);
     },
   };
@@ -81,6 +92,7 @@ function unchecked(section: string, statement: string, reason: string): Statemen
     section,
     statement,
     credits: 0,
+    atRisk: 0,
     check: () => Promise.reject(new NotChecked(reason)),
   };
 }

@@ -1,7 +1,7 @@
-import { pathOf } from '../../contract/credits.ts';
+import { type Call, pathOf } from '../../contract/credits.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { createAsker, type Reply } from './asker.ts';
+import { createAsker, type Reply, type Send } from './asker.ts';
 import { FAILURE_STATEMENTS } from './failure-statements.ts';
 import { Broken, type CheckContext, NotChecked, type Statement } from './statement.ts';
 import { SUCCESS_STATEMENTS } from './success-statements.ts';
@@ -9,8 +9,16 @@ import { SUCCESS_STATEMENTS } from './success-statements.ts';
 /** All statements, in the order in which they are checked. */
 export const STATEMENTS: readonly Statement[] = [...SUCCESS_STATEMENTS, ...FAILURE_STATEMENTS];
 
-/** What a run will spend at most. */
+/** What a run spends where the service keeps the contract. */
 export const CREDITS_NEEDED = STATEMENTS.reduce((sum, { credits }) => sum + credits, 0);
+
+/** What it may spend beyond that, where the service answers what it must refuse. */
+export function creditsAtRisk(hasNarrowKey: boolean): number {
+  return STATEMENTS.reduce(
+    (sum, { atRisk, needsNarrowKey }) => sum + (needsNarrowKey && !hasNarrowKey ? 0 : atRisk),
+    0,
+  );
+}
 
 export type Outcome = 'pass' | 'fail' | 'skipped';
 
@@ -27,30 +35,27 @@ export interface CheckResult {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** As the service said of each call. */
-  readonly creditsSpent: number;
 }
 
 export interface CheckOptions {
-  readonly baseUrl: string;
+  readonly send: Send;
   readonly key: string;
   readonly narrowKey?: string;
   readonly location: Location;
   readonly sleep: (ms: number) => Promise<void>;
+  /** Takes keys and control characters out of a reason, which may quote the service. */
+  readonly clean: (reason: string) => string;
   readonly onStatement?: (statement: CheckedStatement) => void;
 }
 
-/**
- * Checks a service against the contract, one statement after the other.
- *
- * @throws PerilbookError SERVICE_DOWN when it cannot be reached
- */
+/** Checks a service against the contract, one statement after the other. */
 export async function runChecks(options: CheckOptions): Promise<CheckResult> {
-  const asker = createAsker(options.baseUrl, options.key, options.sleep);
+  const asker = createAsker(options.send, options.key, options.sleep);
   const { lat, lng } = options.location;
   const calls = new Map<string, Promise<Reply>>();
-  const once = (path: string) => {
-    const known = calls.get(path) ?? asker.ask(path);
+  const once = (call: Call) => {
+    const path = pathOf(call, lat, lng);
+    const known = calls.get(path) ?? asker.ask(path, call);
     calls.set(path, known);
     return known;
   };
@@ -60,14 +65,15 @@ export async function runChecks(options: CheckOptions): Promise<CheckResult> {
     narrowKey: options.narrowKey ?? null,
     single: (slug) => {
       if (!isTopicSlug(slug)) throw new TypeError(slug);
-      return once(pathOf({ kind: 'single', topic: slug as TopicSlug }, lat, lng));
+      return once({ kind: 'single', topic: slug as TopicSlug });
     },
-    standard: () => once(pathOf({ kind: 'standard' }, lat, lng)),
-    enterprise: () => once(pathOf({ kind: 'enterprise' }, lat, lng)),
+    standard: () => once({ kind: 'standard' }),
+    enterprise: () => once({ kind: 'enterprise' }),
   };
   const statements: CheckedStatement[] = [];
   for (const { section, statement, check } of STATEMENTS) {
-    const checked = { section, statement, ...(await outcomeOf(() => check(context))) };
+    const { outcome, reason } = await outcomeOf(() => check(context));
+    const checked = { section, statement, outcome, reason: options.clean(reason) };
     statements.push(checked);
     options.onStatement?.(checked);
   }
@@ -77,7 +83,6 @@ export async function runChecks(options: CheckOptions): Promise<CheckResult> {
     passed: count('pass'),
     failed: count('fail'),
     skipped: count('skipped'),
-    creditsSpent: asker.creditsSpent(),
   };
 }
 

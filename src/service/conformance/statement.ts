@@ -9,6 +9,10 @@ export interface Statement {
   readonly statement: string;
   /** Credits that its calls cost; calls that several statements look at count once, at the first. */
   readonly credits: number;
+  /** Credits beyond these that a service charges if it breaks the statement. */
+  readonly atRisk: number;
+  /** It is checked with a key that lacks a scope, where there is one. */
+  readonly needsNarrowKey?: boolean;
   /** Resolves when the service keeps it; throws `Broken` when it does not, `NotChecked` when that cannot be told. */
   readonly check: (context: CheckContext) => Promise<void>;
 }

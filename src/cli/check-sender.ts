@@ -1,0 +1,51 @@
+import { PerilbookError } from '../errors.ts';
+import type { Exchange } from '../fetch/exchange.ts';
+import type { Reply, Send } from '../service/conformance/asker.ts';
+import { Broken, NotChecked } from '../service/conformance/statement.ts';
+
+/** The limit that kept a request from being made, once one did. */
+export interface Limits {
+  reached: PerilbookError | null;
+}
+
+/** After so many requests in a row without an answer the service is down; each may have waited two minutes. */
+const DOWN_AFTER = 3;
+
+/** Lets the checks of a service send through the client, and tells them what came of it in their own words.
+ * @throws SERVICE_DOWN */
+export function checkSender(
+  send: (request: Parameters<Send>[0]) => Promise<Exchange>,
+  baseUrl: string,
+  limits: Limits,
+): Send {
+  let unanswered = 0;
+  return async (request) => {
+    const exchange = await send(request).catch((error: unknown) => {
+      const isLimit = error instanceof PerilbookError && ['QUOTA_EXCEEDED', 'BUDGET_REACHED'].includes(error.code);
+      if (!isLimit) throw error;
+      limits.reached ??= error;
+      throw new NotChecked(error.message);
+    });
+    if (exchange.kind === 'response') {
+      unanswered = 0;
+      return replyOf(exchange);
+    }
+    unanswered++;
+    if (exchange.reached === 'never' || unanswered >= DOWN_AFTER) {
+      throw new PerilbookError(
+        'SERVICE_DOWN',
+        `Cannot reach the service at ${baseUrl}: ${exchange.message}`,
+        'Check the address and that the service runs.',
+      );
+    }
+    throw new Broken(exchange.message);
+  };
+}
+
+function replyOf({ status, headers, body }: Extract<Exchange, { kind: 'response' }>): Reply {
+  try {
+    return { status, headers, body: JSON.parse(body.toString()) };
+  } catch {
+    return { status, headers, body: null };
+  }
+}
