@@ -8,25 +8,28 @@ import { openMatchingOutput } from './files/matching-output.ts';
 import { writeWhole } from './files/output-file.ts';
 import { filledRows } from './filled-rows.ts';
 import { jsonLine } from './json/ndjson-write.ts';
+import { withKeptColumns } from './kept-columns.ts';
 import { formatOfOutput, type TextFormat } from './output-format.ts';
 import { writeNewParquet } from './parquet/new-parquet.ts';
 import type { Book, PartedBook, WriteRequest, WriteResult } from './port.ts';
 import { type TextTable, textTable } from './text-table.ts';
+import { writeNewXlsx } from './xlsx/new-xlsx.ts';
 
 /** A book that writes its own format as it can, byte for byte, and the others as the name of the output asks: then all
  * values go through their text form. */
 export function mixedBook(book: Book | PartedBook, input: InputFile, stdout?: Writable): Book {
   return {
-    format: book.format,
-    columns: book.columns,
+    ...book,
     read: (columns, needed) => book.read(columns, needed),
-    write: async (request) => {
+    write: async (asked) => {
+      const request = withKeptColumns(asked, book.columns);
       const format = formatOfOutput(request.output);
-      // The delimiter of a CSV file is kept, whatever the output is called.
-      const isOwn = format === null || format === book.format || (format === 'tsv' && book.format === 'csv');
+      // Tabs, like any delimiter, are kept in a file that is called .csv; one that is called .tsv has nothing else.
+      const isOwn = format === null || format === book.format || (format === 'csv' && book.format === 'tsv');
       if (isOwn) return await book.write(request);
       const table = await textTable(book, request);
       if (format === 'parquet') return await writeNewParquet(table, request, input.identity, stdout);
+      if (format === 'xlsx' || format === 'xlsm') return await writeNewXlsx(table, request, input.identity, stdout);
       return await writeText(table, request, input, format, stdout);
     },
   };
@@ -57,7 +60,8 @@ async function writeText(
     for await (const { texts, rows } of table.batches()) {
       request.signal?.throwIfAborted();
       const filled = await filledRows(request, rows);
-      for (const [i, fields] of filled.entries()) put([...texts[i]!, ...fields]);
+      for (const [i, fields] of filled.entries())
+        put([...(format === 'ndjson' ? numbersOf(texts[i]!, table) : texts[i]!), ...fields]);
       count += rows.length;
       await gathered.flushIfFull();
     }
@@ -66,6 +70,10 @@ async function writeText(
   });
   return { rows, bytes: output.written() };
 }
+
+/** What the run has read as numbers are numbers where a format has them; in a table of texts they stay as they are written. */
+const numbersOf = (texts: readonly string[], { isNumber }: TextTable): Field[] =>
+  texts.map((text, column) => (isNumber[column] && text.trim() !== '' ? Number(text) : text));
 
 function lineWriter(
   format: TextFormat,

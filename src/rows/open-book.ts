@@ -11,9 +11,11 @@ import { isNdjson, ndjsonBook } from './json/ndjson-book.ts';
 import { mixedBook } from './mixed-book.ts';
 import { parquetBook } from './parquet/parquet-book.ts';
 import type { Book } from './port.ts';
+import { isZip } from './xlsx/workbook.ts';
+import { type XlsxOptions, xlsxBook } from './xlsx/xlsx-book.ts';
 
 /** What a user may say of an input that its content would otherwise decide. */
-export type OpenOptions = CsvOptions;
+export type OpenOptions = CsvOptions & XlsxOptions;
 
 /** The streams that `-` stands for. */
 export interface Streams {
@@ -24,7 +26,12 @@ export interface Streams {
 /** Opens an input, `-` for standard input: looks at its content (never at its name), finds its format and its columns. */
 export async function openBook(file: string, options: OpenOptions = {}, streams?: Streams): Promise<Book> {
   const raw = await openInput(file, streams?.stdin);
-  if (isParquet(raw.head)) return mixedBook(await parquetBook(raw, streams?.stdout), raw, streams?.stdout);
+  if (isZip(raw.head)) return mixedBook(await xlsxBook(raw, options, streams?.stdout), raw, streams?.stdout);
+  if (options.sheet !== undefined) throw unfitting(raw.name, 'a sheet is named', 'no Excel workbook', 'sheet');
+  if (isParquet(raw.head)) {
+    refuseHeaderLine(raw.name, options, 'Parquet');
+    return mixedBook(await parquetBook(raw, streams?.stdout), raw, streams?.stdout);
+  }
   const unpacked = await unpackedInput(raw);
   const input = await utf8Input(unpacked, options.encoding);
   if (input.head.length === 0) {
@@ -36,8 +43,26 @@ export async function openBook(file: string, options: OpenOptions = {}, streams?
 
 async function textBook(input: InputFile, options: OpenOptions, stdout?: Writable): Promise<Book> {
   // A value in a line may be a FeatureCollection; a file that is one has no line that is another object.
-  if (isNdjson(input)) return ndjsonBook(input, stdout);
-  if (isGeojson(input.head)) return await geojsonBook(input, stdout);
+  if (isNdjson(input)) {
+    refuseHeaderLine(input.name, options, 'NDJSON');
+    return ndjsonBook(input, stdout);
+  }
+  if (isGeojson(input.head)) {
+    refuseHeaderLine(input.name, options, 'GeoJSON');
+    return await geojsonBook(input, stdout);
+  }
   refuseOtherFormats(input.name, input.head);
   return csvBook(input, options, stdout);
+}
+
+function refuseHeaderLine(file: string, { headerLine }: OpenOptions, format: string): void {
+  if (headerLine !== undefined)
+    throw unfitting(file, 'a header line is named', `${format}, which has none`, 'header_line');
+}
+
+function unfitting(file: string, what: string, format: string, setting: string): PerilbookError {
+  const hint = `Leave out --${setting.replace('_', '-')} (${setting}: in the job file).`;
+  return new PerilbookError('USAGE', `${what[0]!.toUpperCase()}${what.slice(1)}, and ${file} is ${format}`, hint, {
+    file,
+  });
 }

@@ -5,7 +5,12 @@ import { extensionOf } from './files/compression.ts';
 /** Formats that a table of texts can be written in. */
 export type TextFormat = 'csv' | 'tsv' | 'ndjson';
 
-const BY_EXTENSION: Readonly<Record<string, TextFormat | 'parquet'>> = {
+/** Every format that an output can be asked for in by its name. */
+export type OutputFormat = TextFormat | 'parquet' | 'xlsx' | 'xlsm';
+
+const BY_EXTENSION: Readonly<Record<string, OutputFormat>> = {
+  '.xlsx': 'xlsx',
+  '.xlsm': 'xlsm',
   '.parquet': 'parquet',
   '.pq': 'parquet',
   '.csv': 'csv',
@@ -15,7 +20,7 @@ const BY_EXTENSION: Readonly<Record<string, TextFormat | 'parquet'>> = {
 };
 
 /** The format that the name of an output asks for; null when it says nothing: then it is the input's. */
-export function formatOfOutput(output: string): TextFormat | 'parquet' | null {
+export function formatOfOutput(output: string): OutputFormat | null {
   const name = output.toLowerCase().replace(/\.(?:gz|zst|zstd)$/, '');
   return output === '-' ? null : (BY_EXTENSION[extname(name)] ?? null);
 }
@@ -24,11 +29,21 @@ export function formatOfOutput(output: string): TextFormat | 'parquet' | null {
 const NOT_MADE: Readonly<Record<string, readonly string[]>> = {
   '.geojson': ['geojson'],
   '.json': ['geojson', 'ndjson'],
+  // Another workbook has other sheets and macros, which a new one would not have.
+  '.xlsm': ['xlsm'],
   ...Object.fromEntries(
-    ['.xlsx', '.xls', '.ods', '.shp', '.gpkg', '.kml', '.feather', '.arrow', '.orc', '.avro', '.html', '.pdf'].map(
-      (extension) => [extension, []],
-    ),
+    [
+      ...['.bz2', '.xz', '.zip', '.7z', '.rar', '.tar', '.tgz', '.br', '.lz4', '.z', '.snappy', '.sz'],
+      ...['.xls', '.xlsb', '.ods', '.shp', '.gpkg', '.kml', '.feather', '.arrow', '.orc', '.avro', '.html', '.pdf'],
+    ].map((extension) => [extension, []]),
   ),
+};
+
+/** Formats whose files are compressed inside. */
+const COMPRESSED_INSIDE: Readonly<Record<string, string>> = {
+  parquet: 'a Parquet file',
+  xlsx: 'an Excel workbook',
+  xlsm: 'an Excel workbook',
 };
 
 /** Refuses an output whose name promises a format that would not stand in it. @throws OUTPUT_UNWRITABLE */
@@ -36,14 +51,18 @@ export function checkFormat(output: string, format: string): void {
   if (output === '-') return;
   const ending = extensionOf(output).toLowerCase();
   const extension = ending.replace(/\.(?:gz|zst|zstd)$/, '');
-  const isPacked = ending !== extension && (formatOfOutput(output) ?? format) === 'parquet';
-  if (!isPacked && (NOT_MADE[extension]?.includes(format) ?? true)) return;
-  throw new PerilbookError(
-    'OUTPUT_UNWRITABLE',
-    isPacked
-      ? `Cannot write ${output}: a Parquet file is compressed inside`
-      : `Cannot write ${output}: this input gives no ${extension} file`,
-    'Name it .csv, .tsv, .ndjson or .parquet, or as the input is called.',
-    { file: output },
+  const packed = ending === extension ? undefined : COMPRESSED_INSIDE[formatOfOutput(output) ?? format];
+  if (packed === undefined && format === 'xlsm' && extension === '.xlsx')
+    throw unmade(output, 'a workbook with macros is written as .xlsm only');
+  if (packed === undefined && (NOT_MADE[extension]?.includes(format) ?? true)) return;
+  throw unmade(
+    output,
+    packed === undefined ? `this input gives no ${extension} file` : `${packed} is compressed inside`,
   );
+}
+
+function unmade(output: string, why: string): PerilbookError {
+  const hint =
+    'Name it .csv, .tsv, .ndjson, .parquet or .xlsx, or as the input is called; .gz and .zst compress a text.';
+  return new PerilbookError('OUTPUT_UNWRITABLE', `Cannot write ${output}: ${why}`, hint, { file: output });
 }

@@ -16,6 +16,8 @@ export interface Row {
 export interface AddedColumn {
   readonly name: string;
   readonly type: 'text' | 'number' | 'count' | 'time';
+  /** The column of the input that it is: an earlier run added it, and its fields stay as they are. */
+  readonly keeps?: number;
 }
 
 /** An input file that was opened and looked at: its format and columns are known, its rows are not yet read. */
@@ -23,6 +25,11 @@ export interface Book {
   readonly format: string;
   /** The names of the columns in file order, decoded, spaces around them removed. */
   readonly columns: readonly string[];
+  /** What a user should know of how the file is read; null for nothing. */
+  readonly note?: string | null;
+  /** The number of the first other line near the top whose fields could be the column names, where a format may have titles
+   * above its header. */
+  readonly likelyHeader?: (isHeader: (fields: readonly string[]) => boolean) => number | null;
   /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. A record that is
    * too short for one of the first `needed` columns (all of them, if it is not said) is a problem; where others are
    * missing, they are ''. */
@@ -39,6 +46,10 @@ export interface WriteRequest {
   readonly columns: readonly number[];
   /** The original columns from this index on were written by Perilbook earlier and are left out; null keeps all. */
   readonly dropFrom: number | null;
+  /** Columns of an earlier run that stay as they are, by their index; they take their old place among the added ones. */
+  readonly kept?: readonly (AddedColumn & { readonly keeps: number })[];
+  /** Original columns that hold numbers in every row, for formats that have types. */
+  readonly numbers?: ReadonlySet<number>;
   readonly added: readonly AddedColumn[];
   /** The fields to append to each row of a batch, in the order of `added`. Rows with the same answer may share one array
    * (by identity): a writer may keep what it made of it. */

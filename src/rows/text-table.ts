@@ -3,6 +3,8 @@ import type { Book, PartedBook, Row, WriteRequest } from './port.ts';
 /** The rows of a book as texts, each with what `fill` needs of it. */
 export interface TextTable {
   readonly names: readonly string[];
+  /** For each column whether all its texts are numbers. */
+  readonly isNumber: readonly boolean[];
   readonly batches: () => AsyncGenerator<{
     readonly texts: readonly (readonly string[])[];
     readonly rows: readonly Row[];
@@ -19,6 +21,7 @@ export async function textTable(opened: Book | PartedBook, request: WriteRequest
   const kept = whole.filter((index) => index < dropFrom || index >= known);
   return {
     names: kept.map((index) => book.columns[index]!),
+    isNumber: kept.map((index) => request.numbers?.has(index) === true),
     async *batches() {
       for await (const read of book.read([...kept, ...columns])) {
         if (columns.length === 0) {

@@ -175,7 +175,13 @@ test('an output whose name promises what would not stand in it is refused', () =
     ['a.json', 'csv'],
     ['a.json', 'parquet'],
     ['a.geojson', 'ndjson'],
-    ['a.xlsx', 'csv'],
+    ['a.xls', 'csv'],
+    ['a.xlsm', 'csv'],
+    ['a.xlsx', 'xlsm'],
+    ['a.xlsx.gz', 'xlsx'],
+    ['a.csv.bz2', 'csv'],
+    ['a.zip', 'csv'],
+    ['a.csv.xz', 'tsv'],
     ['a.parquet.gz', 'csv'],
     ['a.parquet.zst', 'parquet'],
   ];
@@ -190,9 +196,21 @@ test('an output whose name promises what would not stand in it is refused', () =
     ['a.parquet', 'csv'],
     ['a', 'csv'],
     ['a.txt', 'csv'],
+    ['a.xlsx', 'csv'],
+    ['a.xlsm', 'xlsm'],
     ['a.hazards', 'parquet'],
     ['-', 'csv'],
     ['/dev/full', 'csv'],
   ];
   for (const [output, format] of taken) checkFormat(output, format);
+});
+
+test('an output that is called .tsv has tabs, whatever the input has', async () => {
+  writeFileSync(join(folder, 'commas.csv'), 'id,name\n1,"a,b"\n2,"c\td"\n');
+  await convert('commas.csv', 'tabs.tsv');
+  assert.match(readFileSync(join(folder, 'tabs.tsv'), 'utf8'), /^id\tname\t.*\n1\ta,b\t.*\n2\t"c\td"\t/);
+  // Tabs stay byte for byte, quotes included.
+  writeFileSync(join(folder, 'tabs.txt'), 'id\tname\n1\t"a"\n');
+  await convert('tabs.txt', 'again.tsv');
+  assert.match(readFileSync(join(folder, 'again.tsv'), 'utf8'), /\n1\t"a"\t/);
 });

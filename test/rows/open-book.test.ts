@@ -33,8 +33,11 @@ const REFUSED: readonly (readonly [content: Buffer | string, message: RegExp])[]
   [zstdCompressSync(Buffer.from('PAR1\x15\x04\x15', 'latin1')), /is a Parquet file that was compressed once more/],
   [gzipSync(''), /is empty$/],
   [Buffer.from('PAR1\x15\x04\x15', 'latin1'), /is a Parquet file that was cut off$/],
-  ['PK\x03\x04\x14\0\x06\0\x08\0[Content_Types].xml', /is an Excel workbook/],
-  ['PK\x03\x04\x14\0\0\0in.csv', /is a zip archive/],
+  [
+    'PK\x03\x04\x14\0\x06\0\x08\0[Content_Types].xml',
+    /is an Excel workbook or another zip archive, and it is cut off or damaged/,
+  ],
+  ['PK\x03\x04\x14\0\0\0in.csv', /another zip archive/],
   [Buffer.from('\xff\xfe\0\0l\0\0\0', 'latin1'), /is text in UTF-32/],
   [Buffer.from('\xff\xfel\0a\0t\0\n', 'latin1'), /ends within a UTF-16 character/],
   [`in.csv${'\0'.repeat(94)}0000644\0${'0'.repeat(148)}\0ustar`, /is a tar archive/],

@@ -15,7 +15,7 @@ import { type SuffixWriter, suffixWriter } from './suffix.ts';
 export function csvBook(input: InputFile, options: CsvOptions, stdout?: Writable): Book {
   const dialect = readDialect(input, options);
   return {
-    format: 'csv',
+    format: dialect.delimiter === '\t' ? 'tsv' : 'csv',
     columns: dialect.columns,
     read: (columns, needed) => readRows(input, dialect, columns, needed),
     write: (request) => writeRows(input, dialect, request, stdout),

@@ -27,9 +27,23 @@ const SIGNATURES: readonly Signature[] = [
   { start: /^BZh[1-9]1AY/, what: 'compressed with bzip2', hint: UNPACK },
   { start: /^\xfd7zXZ/, what: 'compressed with xz', hint: UNPACK },
   { start: /^7z\xbc\xaf/, what: 'a 7-Zip archive', hint: UNPACK },
-  { start: /^PK\x03\x04[\s\S]*(?:\[Content_Types\]\.xml|_rels\/|xl\/)/, what: 'an Excel workbook', hint: SAVE_AS },
+  {
+    start: /^PK\x03\x04[\s\S]*(?:\[Content_Types\]\.xml|_rels\/|xl\/)/,
+    what: 'an Excel workbook that was compressed once more',
+    hint: UNPACK,
+  },
   { start: /^PK\x03\x04/, what: 'a zip archive', hint: UNPACK },
-  { start: /^\xd0\xcf\x11\xe0/, what: 'an old Excel workbook (.xls)', hint: SAVE_AS },
+  // Excel keeps a workbook with a password in the container of its old format; the name is in UTF-16.
+  {
+    start: /^\xd0\xcf\x11\xe0[\s\S]*E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k/,
+    what: 'an Excel workbook with a password',
+    hint: 'Open it in Excel, take the password away (File, Info, Protect Workbook), and save it again.',
+  },
+  {
+    start: /^\xd0\xcf\x11\xe0/,
+    what: 'an old Excel workbook (.xls), or one with a password',
+    hint: 'Save it as "Excel Workbook (.xlsx)", without a password.',
+  },
   { start: /^SQLite format 3\0/, what: 'an SQLite database', hint: EXPORT },
   { start: /^%PDF-/, what: 'a PDF document', hint: 'Look for the table as a CSV file.' },
   { start: /^(?:\xff\xfe\0\0|\0\0\xfe\xff)/, what: 'text in UTF-32', hint: SAVE_AS },
@@ -44,14 +58,19 @@ const SIGNATURES: readonly Signature[] = [
 
 /** Refuses a file whose first bytes are not those of a CSV file, and says what it is. */
 export function refuseOtherFormats(file: string, head: Buffer): void {
-  const start = head.toString('latin1', 0, 4096);
+  const start = head.toString('latin1', 0, isContainer(head) ? head.length : 4096);
   const signature = SIGNATURES.find((known) => known.start.test(start));
   if (signature) throw refusal(file, signature.what, signature.hint);
   if (isBinary(start)) throw refusal(file, 'binary data', 'Check that this is the file that you mean.');
 }
 
+/** The directory of such a container may stand anywhere in it. */
+function isContainer(head: Buffer): boolean {
+  return head.toString('latin1', 0, 4) === '\xd0\xcf\x11\xe0';
+}
+
 function refusal(file: string, what: string, hint: string): PerilbookError {
-  return new PerilbookError('INPUT_UNREADABLE', `${file} is ${what}, not a CSV file`, hint, { file });
+  return new PerilbookError('INPUT_UNREADABLE', `${file} is ${what}`, hint, { file });
 }
 
 /** Text has no zero bytes and next to no control characters. */

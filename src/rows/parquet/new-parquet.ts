@@ -17,8 +17,8 @@ const MOST_ROWS_A_GROUP = ROWS_A_GROUP + 65_536;
 /** A row group is gathered in memory; long texts end it earlier. */
 const CHARACTERS_A_GROUP = 64 * 1024 * 1024;
 
-/** Writes a table of texts as a new Parquet file. The original columns stay texts, an empty one null: nothing is guessed of
- * their types; the added columns have theirs. */
+/** Writes a table of texts as a new Parquet file. The original columns stay texts, an empty one null, but for those that the
+ * run has read as numbers; the added columns have their types. */
 export async function writeNewParquet(
   table: TextTable,
   request: WriteRequest,
@@ -29,7 +29,9 @@ export async function writeNewParquet(
   return writeWhole(output, request.signal, async () => {
     const sink = parquetSink(output);
     await sink.write(Buffer.from('PAR1'));
-    const columns = distinctNames(table.names, request.added).map((name): AddedColumn => ({ name, type: 'text' }));
+    const columns = distinctNames(table.names, request.added).map(
+      (name, index): AddedColumn => ({ name, type: table.isNumber[index] ? 'number' : 'text' }),
+    );
     const groups: ThriftStruct[] = [];
     let rowsInAll = 0;
     const group = rowGroup(columns, request.added);
@@ -61,7 +63,7 @@ function rowGroup(columns: readonly AddedColumn[], added: readonly AddedColumn[]
   let characters = 0;
   const addTexts = (batch: readonly (readonly string[])[]) => {
     for (const texts of batch) {
-      originals.add(texts.map((text) => (text === '' ? null : text)));
+      originals.add(texts.map((text, index) => typedField(text, columns[index]!)));
       for (const text of texts) characters += text.length;
     }
     rows += batch.length;
@@ -102,6 +104,11 @@ function rowGroup(columns: readonly AddedColumn[], added: readonly AddedColumn[]
       };
     },
   };
+}
+
+function typedField(text: string, { type }: AddedColumn): Field {
+  if (text.trim() === '') return text === '' || type === 'number' ? null : text;
+  return type === 'number' ? Number(text) : text;
 }
 
 function newFooter(columns: readonly AddedColumn[], rows: number, groups: ThriftStruct[]): ThriftStruct {

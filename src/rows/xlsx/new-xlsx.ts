@@ -1,0 +1,95 @@
+import type { Writable } from 'node:stream';
+import type { Field } from '../../contract/answer.ts';
+import { PerilbookError } from '../../errors.ts';
+import { gatherBytes } from '../files/gather-bytes.ts';
+import { type InputIdentity, openOutput, writeWhole } from '../files/output-file.ts';
+import { filledRows } from '../filled-rows.ts';
+import type { WriteRequest, WriteResult } from '../port.ts';
+import type { TextTable } from '../text-table.ts';
+import { cellXml, LONGEST_TEXT } from './cell-values.ts';
+import { columnLetters, MOST_COLUMNS, MOST_ROWS } from './sheet-parser.ts';
+import { zipWriter } from './zip-writer.ts';
+
+const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
+const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+
+/** What every workbook has beside its sheet. */
+const PARTS: readonly (readonly [name: string, xml: string])[] = [
+  [
+    '[Content_Types].xml',
+    `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${TYPE}.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${TYPE}.worksheet+xml"/></Types>`,
+  ],
+  [
+    '_rels/.rels',
+    `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+  ],
+  [
+    'xl/workbook.xml',
+    `<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}"><sheets><sheet name="Locations" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+  ],
+  [
+    'xl/_rels/workbook.xml.rels',
+    `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+  ],
+];
+
+/** Writes a table of texts as a new workbook with one sheet: texts as texts, so that no leading zero is lost and nothing is
+ * run as a formula; what the run has read as numbers, and the added numbers, as numbers. */
+export async function writeNewXlsx(
+  table: TextTable,
+  request: WriteRequest,
+  identity: InputIdentity | null,
+  stdout?: Writable,
+): Promise<WriteResult> {
+  const names = [...table.names, ...request.added.map(({ name }) => name)];
+  if (names.length > MOST_COLUMNS) throw tooLarge(request.output, `${names.length} columns`);
+  const output = await openOutput(request.output, identity, stdout, request.signal);
+  const result = { rows: 0, bytes: 0 };
+  await writeWhole(output, request.signal, async () => {
+    const gathered = gatherBytes((bytes) => {
+      result.bytes += bytes.length;
+      return output.write(bytes);
+    });
+    const zip = zipWriter(gathered, request.output);
+    for (const [name, xml] of PARTS) await zip.add(name, [Buffer.from(HEAD + xml)]);
+    await zip.add('xl/worksheets/sheet1.xml', sheetXml(table, request, names, result));
+    await zip.finish();
+    await gathered.finish();
+  });
+  return result;
+}
+
+async function* sheetXml(
+  { isNumber, batches }: TextTable,
+  request: WriteRequest,
+  names: readonly string[],
+  result: { rows: number },
+): AsyncGenerator<Buffer, void, void> {
+  const letters = names.map((_, column) => columnLetters(column));
+  const rowXml = (line: number, fields: readonly Field[]): string => {
+    const long = fields.findIndex((field) => typeof field === 'string' && field.length > LONGEST_TEXT);
+    if (long >= 0) throw tooLarge(request.output, `a text of ${String(fields[long]).length} letters in ${names[long]}`);
+    return `<row r="${line}">${fields.map((field, column) => cellXml(`${letters[column]}${line}`, field)).join('')}</row>`;
+  };
+  yield Buffer.from(`${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${rowXml(1, names)}`);
+  for await (const { texts, rows } of batches()) {
+    request.signal?.throwIfAborted();
+    if (result.rows + rows.length + 1 > MOST_ROWS) throw tooLarge(request.output, `more than ${MOST_ROWS} rows`);
+    const filled = await filledRows(request, rows);
+    const lines = filled.map((fields, index) => {
+      const own = texts[index]!.map((text, column) => (isNumber[column] && text.trim() !== '' ? Number(text) : text));
+      return rowXml(result.rows + index + 2, [...own, ...fields]);
+    });
+    result.rows += rows.length;
+    yield Buffer.from(lines.join(''));
+  }
+  yield Buffer.from('</sheetData></worksheet>');
+}
+
+function tooLarge(file: string, what: string): PerilbookError {
+  const message = `A sheet of Excel has no room for ${what}`;
+  return new PerilbookError('OUTPUT_UNWRITABLE', message, 'Name the output .csv or .parquet.', { file });
+}

@@ -1,0 +1,72 @@
+import { SaxesParser } from 'saxes';
+import type { Entry } from 'yauzl';
+import { PerilbookError } from '../../errors.ts';
+import type { InputFile } from '../files/input-file.ts';
+import { localName } from './workbook.ts';
+import { damaged, unpackedPart } from './zip-reader.ts';
+
+/** The texts that cells name by number. */
+export type SharedStrings = (index: number) => string | undefined;
+
+/** The texts are in memory, as UTF-8 without objects of their own: 4 million texts of 30 letters take 150 MB. */
+const MOST_BYTES = 1024 * 1024 * 1024;
+
+export async function readSharedStrings(input: InputFile, entry: Entry | undefined): Promise<SharedStrings> {
+  if (!entry) return () => undefined;
+  let bytes = Buffer.allocUnsafe(Math.min(1024 * 1024, entry.uncompressedSize + 1024));
+  let ends = new Float64Array(1024);
+  let count = 0;
+  let used = 0;
+  const keep = (text: string): void => {
+    const most = text.length * 3;
+    if (used + most > bytes.length) bytes = grown(input.name, bytes, used, used + most);
+    used += bytes.write(text, used, 'utf8');
+    if (count === ends.length) {
+      const larger = new Float64Array(count * 2);
+      larger.set(ends);
+      ends = larger;
+    }
+    ends[count++] = used;
+  };
+  let text = '';
+  let isText = false;
+  let phonetic = 0;
+  const parser = new SaxesParser();
+  parser.on('opentag', ({ name }) => {
+    const local = localName(name);
+    if (local === 'si') text = '';
+    else if (local === 'rPh') phonetic++;
+    else if (local === 't') isText = phonetic === 0;
+  });
+  parser.on('text', (part) => {
+    if (isText) text += part;
+  });
+  parser.on('closetag', ({ name }) => {
+    const local = localName(name);
+    if (local === 'si') keep(text);
+    else if (local === 'rPh') phonetic--;
+    else if (local === 't') isText = false;
+  });
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  try {
+    for await (const chunk of unpackedPart(input, entry)) parser.write(decoder.decode(chunk, { stream: true }));
+    parser.write(decoder.decode()).close();
+  } catch (error) {
+    if (error instanceof PerilbookError) throw error;
+    throw damaged(input.name, `its part ${entry.fileName} is not XML`, error);
+  }
+  return (index) =>
+    index >= 0 && index < count ? bytes.toString('utf8', index === 0 ? 0 : ends[index - 1], ends[index]) : undefined;
+}
+
+function grown(file: string, bytes: Buffer, used: number, needed: number): Buffer<ArrayBuffer> {
+  const size = Math.max(bytes.length * 2, needed);
+  if (used > MOST_BYTES) {
+    const hint = 'Save the sheet as CSV and give Perilbook that file.';
+    const message = `${file} has more than ${MOST_BYTES / 1024 / 1024} MiB of texts`;
+    throw new PerilbookError('INPUT_UNREADABLE', message, hint, { file });
+  }
+  const larger = Buffer.allocUnsafe(size);
+  bytes.copy(larger, 0, 0, used);
+  return larger;
+}

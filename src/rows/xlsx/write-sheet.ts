@@ -1,0 +1,198 @@
+import type { Writable } from 'node:stream';
+import type { Field } from '../../contract/answer.ts';
+import { PerilbookError } from '../../errors.ts';
+import { gatherBytes } from '../files/gather-bytes.ts';
+import { openOutput, writeWhole } from '../files/output-file.ts';
+import { checkCount, filledRows } from '../filled-rows.ts';
+import type { Row, WriteRequest, WriteResult } from '../port.ts';
+import { cellText, cellXml } from './cell-values.ts';
+import { columnLetters, columnOf, MOST_COLUMNS, type SheetCell, type SheetRow } from './sheet-parser.ts';
+import { sheetPieces } from './sheet-stream.ts';
+import type { OpenSheet } from './xlsx-book.ts';
+import { packedPart } from './zip-reader.ts';
+import { zipWriter } from './zip-writer.ts';
+
+/**
+ * Writes the workbook with the added cells set into the XML of one sheet; every other part is copied as it is packed, and
+ * every other cell as it is written. A model of the workbook (exceljs, SheetJS) would drop what it does not know (charts,
+ * slicers, conditional formats of newer versions), and holds all cells in memory.
+ */
+export async function writeSheet(
+  sheet: OpenSheet,
+  widest: number,
+  request: WriteRequest,
+  stdout?: Writable,
+): Promise<WriteResult> {
+  const { input, workbook } = sheet;
+  const region = regionOf(sheet, widest, request);
+  const output = await openOutput(request.output, input.identity, stdout, request.signal);
+  let [rows, bytes] = [0, 0];
+  await writeWhole(output, request.signal, async () => {
+    const gathered = gatherBytes((chunk) => {
+      bytes += chunk.length;
+      return output.write(chunk);
+    });
+    const zip = zipWriter(gathered, request.output);
+    const edited = editedSheet(sheet, region, request, (count) => {
+      rows += count;
+    });
+    for (const entry of workbook.parts.entries) {
+      if (entry === workbook.sheet) await zip.add(entry.fileName, edited, entry);
+      else await zip.copy(entry, packedPart(input, entry));
+    }
+    await zip.finish();
+    await gathered.finish();
+  });
+  return { rows, bytes };
+}
+
+/** The columns that are written anew, counted from 0. */
+interface Region {
+  readonly from: number;
+  /** Behind the added ones, and behind those of an earlier run. */
+  readonly to: number;
+  readonly letters: readonly string[];
+}
+
+function regionOf({ input, columns }: OpenSheet, widest: number, { dropFrom, added }: WriteRequest): Region {
+  const from = dropFrom ?? Math.max(columns.length, widest);
+  const end = from + added.length;
+  if (end > MOST_COLUMNS) {
+    const hint = 'Name the output .csv or .parquet, or ask for fewer topics.';
+    throw new PerilbookError('OUTPUT_UNWRITABLE', `A sheet has no room for ${end} columns`, hint, { file: input.name });
+  }
+  if (dropFrom !== null && widest > columns.length && end > columns.length) {
+    const column = columnLetters(columns.length);
+    throw new PerilbookError(
+      'INPUT_COLUMNS',
+      `The new columns would replace cells without a column name, from column ${column} of ${input.name} on`,
+      'Give them a name in the header row, or move them: nothing is bought twice.',
+      { file: input.name, column },
+    );
+  }
+  const letters = added.map((_, index) => columnLetters(from + index));
+  return { from, to: dropFrom === null ? end : Math.max(end, columns.length), letters };
+}
+
+async function* editedSheet(
+  sheet: OpenSheet,
+  region: Region,
+  request: WriteRequest,
+  onRows: (count: number) => void,
+): AsyncGenerator<Buffer, void, void> {
+  /** What is read and not yet passed on, and the place of its first character. */
+  let held = '';
+  let start = 0;
+  let records = 0;
+  const dimensions: { ref: string; from: number; to: number }[] = [];
+  const slice = (from: number, to: number) => held.slice(from - start, to - start);
+  const pieces = sheetPieces(sheet.input, sheet.workbook, (ref, from, to) => dimensions.push({ ref, from, to }));
+  for await (const { text, rows, openRow } of pieces) {
+    request.signal?.throwIfAborted();
+    held += text;
+    const out: string[] = [];
+    let passed = start;
+    const passTo = (to: number) => {
+      out.push(slice(passed, to));
+      passed = to;
+    };
+    for (const { ref, from, to } of dimensions.splice(0)) {
+      passTo(from);
+      out.push(slice(from, to).replace(ref, widerDimension(ref, region.from + request.added.length)));
+      passed = to;
+    }
+    const filled = await fieldsOf(sheet, rows.filter(sheet.isRecord), request, records);
+    for (const row of rows) {
+      const isRecord = sheet.isRecord(row);
+      if (!isRecord && row.line !== sheet.headerLine) continue;
+      passTo(row.from);
+      const names = isRecord ? null : request.added.map(({ name }) => name);
+      out.push(editedRow(row, slice, region, request, names ?? filled.next(), headerStyle(sheet, row, region)));
+      passed = row.to;
+      if (isRecord) records++;
+    }
+    onRows(filled.count);
+    // A tag that is not whole may be the beginning of a row.
+    const lastTag = held.lastIndexOf('<');
+    passTo(openRow ?? Math.max(passed, start + (lastTag < 0 ? held.length : lastTag)));
+    held = slice(passed, start + held.length);
+    start = passed;
+    yield Buffer.from(out.join(''));
+  }
+  yield Buffer.from(held);
+}
+
+/** The fields of some records, one after the other. */
+async function fieldsOf({ cells }: OpenSheet, records: readonly SheetRow[], request: WriteRequest, before: number) {
+  const count = records.length;
+  let at = 0;
+  if (count === 0) return { count, next: (): readonly Field[] => [] };
+  if (request.fillKeyed) {
+    const keyed = await request.fillKeyed(count);
+    checkCount(count, keyed.keys);
+    return { count, next: () => keyed.fields(at++) };
+  }
+  const rows = records.map((row, index): Row => {
+    const texts = request.columns.map((column) => {
+      const cell = row.cells.find((one) => one.column === column);
+      return cell ? cellText(cell, cells) : '';
+    });
+    return { number: before + index + 1, line: row.line, fields: texts };
+  });
+  const filled = await filledRows(request, rows);
+  return { count, next: () => filled[at++]! };
+}
+
+/** New names look like the last one before them. */
+function headerStyle({ headerLine }: OpenSheet, { line, cells }: SheetRow, { from }: Region): number {
+  if (line !== headerLine) return 0;
+  return cells.findLast(({ column }) => column < from)?.style ?? 0;
+}
+
+/** A row with the cells of the region replaced. The format of a replaced cell stays: it is the user's. */
+function editedRow(
+  row: SheetRow,
+  slice: (from: number, to: number) => string,
+  { from, to, letters }: Region,
+  { added }: WriteRequest,
+  fields: readonly Field[],
+  newStyle: number,
+): string {
+  const { cells } = row;
+  const prefix = row.tag.slice(0, -'row'.length);
+  const old = new Map<number, SheetCell>();
+  for (const cell of cells) if (cell.column >= from && cell.column < to) old.set(cell.column, cell);
+  const first = cells.find(({ column }) => column >= from);
+  const behind = cells.find(({ column }) => column >= to);
+  const end = cells.at(-1)!.to;
+  const parts = [withSpan(slice(row.from, row.tagTo), letters.length + from), slice(row.tagTo, first?.from ?? end)];
+  for (const [index, { keeps }] of added.entries()) {
+    const reference = `${letters[index]}${row.line}`;
+    const kept = keeps === undefined ? undefined : cells.find(({ column }) => column === keeps);
+    if (kept) parts.push(moved(slice(kept.from, kept.to), reference));
+    else if (keeps === undefined) {
+      parts.push(cellXml(reference, fields[index]!, prefix, old.get(from + index)?.style ?? newStyle));
+    }
+  }
+  parts.push(slice(behind?.from ?? end, row.to));
+  return parts.join('');
+}
+
+function moved(cell: string, reference: string): string {
+  return cell.replace(/^(<[^\s>/]+\s[^>]*?\br=)(?:"[^"]*"|'[^']*')/, `$1"${reference}"`);
+}
+
+/** `spans="1:20"` says between which columns the cells of a row lie. */
+function withSpan(tag: string, columns: number): string {
+  return tag.replace(/(\sspans=["']\d+:)(\d+)(["'])/, (_, before: string, last: string, quote: string) => {
+    return before + Math.max(Number(last), columns) + quote;
+  });
+}
+
+/** `A1:T200` with the last column that the sheet has now. */
+function widerDimension(ref: string, columns: number): string {
+  const [, first, letters, line] = /^([A-Z]+\d+)(?::([A-Z]+)(\d+))?$/.exec(ref) ?? [];
+  if (first === undefined || letters === undefined) return ref;
+  const last = Math.max(columnOf(letters), columns - 1);
+  return `${first}:${columnLetters(last)}${line}`;
+}

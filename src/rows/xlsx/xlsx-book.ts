@@ -1,0 +1,140 @@
+import type { Writable } from 'node:stream';
+import { PerilbookError } from '../../errors.ts';
+import type { InputFile } from '../files/input-file.ts';
+import type { Book, Row } from '../port.ts';
+import { type CellReader, cellText } from './cell-values.ts';
+import { readNumberFormats } from './number-formats.ts';
+import { readSharedStrings } from './shared-strings.ts';
+import type { SheetCell, SheetRow } from './sheet-parser.ts';
+import { sheetPieces } from './sheet-stream.ts';
+import { openWorkbook, type Workbook } from './workbook.ts';
+import { writeSheet } from './write-sheet.ts';
+
+/** What a user may say of a workbook. */
+export interface XlsxOptions {
+  /** The name of a sheet, or its number from 1. */
+  readonly sheet?: string;
+  /** The number of the row that names the columns; left out, the first one that is not empty. */
+  readonly headerLine?: number;
+  /** False when the first row is a record already. */
+  readonly header?: boolean;
+}
+
+/** A sheet that was looked at. */
+export interface OpenSheet {
+  readonly input: InputFile;
+  readonly workbook: Workbook;
+  readonly cells: CellReader;
+  /** The number of the header row; null where there is none. */
+  readonly headerLine: number | null;
+  readonly columns: readonly string[];
+  isUsed(cell: SheetCell): boolean;
+  /** True for a row of data: one behind the header with something in it. Rows of formats only are none. */
+  isRecord(row: SheetRow): boolean;
+}
+
+/** How many rows at the top of a sheet may be titles. */
+const ROWS_LOOKED_AT = 20;
+
+/** Opens a sheet of an Excel workbook (.xlsx, .xlsm) behind the port. `stdout` takes an output named `-`. */
+export async function xlsxBook(input: InputFile, options: XlsxOptions, stdout?: Writable): Promise<Book> {
+  const workbook = await openWorkbook(input, options.sheet);
+  const cells: CellReader = {
+    strings: await readSharedStrings(input, workbook.sharedStrings),
+    formats: await readNumberFormats(input, workbook.styles),
+    counts1904: workbook.counts1904,
+  };
+  const isUsed = (cell: SheetCell) => cell.text !== null && cell.text !== '' && cellText(cell, cells) !== '';
+  const first = await firstRows(input, workbook, isUsed, options.headerLine ?? 0);
+  const header = headerOf(input.name, workbook, first, options);
+  const widths = first.map((row) => usedWidth(row, isUsed));
+  const columns = header
+    ? textsOf(header, usedWidth(header, isUsed), cells)
+    : Array.from({ length: Math.max(...widths) }, (_, index) => String(index + 1));
+  const headerLine = header?.line ?? null;
+  const isRecord = (row: SheetRow) => row.line > (headerLine ?? 0) && row.cells.some(isUsed);
+  const sheet: OpenSheet = { input, workbook, cells, headerLine, columns, isUsed, isRecord };
+  /** How many columns the widest record has; known once all were read. */
+  let widest: number | null = null;
+  const read = async function* (wanted: readonly number[]): AsyncGenerator<readonly Row[]> {
+    let number = 0;
+    let width = columns.length;
+    for await (const { rows } of sheetPieces(input, workbook)) {
+      const batch: Row[] = [];
+      for (const row of rows) {
+        if (!isRecord(row)) continue;
+        width = Math.max(width, usedWidth(row, isUsed));
+        batch.push({ number: ++number, line: row.line, fields: fieldsOf(row, wanted, cells) });
+      }
+      if (batch.length > 0) yield batch;
+    }
+    widest = width;
+  };
+  return {
+    format: workbook.hasMacros ? 'xlsm' : 'xlsx',
+    columns,
+    note: workbook.sheetCount > 1 ? sheetNote(workbook) : null,
+    likelyHeader: (isHeader) =>
+      first.find((row) => row !== header && isHeader(textsOf(row, usedWidth(row, isUsed), cells)))?.line ?? null,
+    read,
+    write: async (request) => {
+      if (widest === null) for await (const _ of read([]));
+      return await writeSheet(sheet, widest!, request, stdout);
+    },
+  };
+}
+
+function sheetNote({ sheetName, sheetNumber, sheetCount }: Workbook): string {
+  return `Sheet "${sheetName}" is read, number ${sheetNumber} of ${sheetCount} (--sheet names another).`;
+}
+
+/** The first rows that are not empty, and all up to one that is asked for. */
+async function firstRows(
+  input: InputFile,
+  workbook: Workbook,
+  isUsed: OpenSheet['isUsed'],
+  line: number,
+): Promise<SheetRow[]> {
+  const found: SheetRow[] = [];
+  for await (const { rows } of sheetPieces(input, workbook)) {
+    for (const row of rows) {
+      if (row.line > line && found.length >= ROWS_LOOKED_AT) return found;
+      if (row.cells.some(isUsed)) found.push(row);
+    }
+  }
+  return found;
+}
+
+function headerOf(
+  file: string,
+  { sheetName }: Workbook,
+  first: readonly SheetRow[],
+  { header, headerLine }: XlsxOptions,
+): SheetRow | null {
+  const named = first.find(({ line }) => line === headerLine);
+  if (headerLine !== undefined ? named === undefined : first.length === 0) {
+    const what =
+      headerLine === undefined ? 'is empty' : `has nothing in row ${headerLine}, which is to name the columns`;
+    const hint = 'Name another sheet (--sheet) or another row (--header-line).';
+    throw new PerilbookError('INPUT_UNREADABLE', `Sheet "${sheetName}" of ${file} ${what}`, hint, { file });
+  }
+  return header === false ? null : (named ?? first[0]!);
+}
+
+function usedWidth({ cells }: SheetRow, isUsed: OpenSheet['isUsed']): number {
+  return (cells.findLast(isUsed)?.column ?? -1) + 1;
+}
+
+function textsOf(row: SheetRow, width: number, cells: CellReader): string[] {
+  const all = Array.from({ length: width }, (_, column) => column);
+  return fieldsOf(row, all, cells).map((text) => text.trim());
+}
+
+function fieldsOf({ cells }: SheetRow, wanted: readonly number[], reader: CellReader): string[] {
+  const byColumn: (SheetCell | undefined)[] = [];
+  for (const cell of cells) byColumn[cell.column] = cell;
+  return wanted.map((column) => {
+    const cell = byColumn[column];
+    return cell === undefined ? '' : cellText(cell, reader);
+  });
+}

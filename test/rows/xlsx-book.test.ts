@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { PerilbookError } from '../../src/errors.ts';
+import { type OpenOptions, openBook } from '../../src/rows/open-book.ts';
+import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
+import { cellsOf, type FixtureOptions, type FixtureSheet, partsOf, workbook } from './xlsx-fixture.ts';
+
+const folder = temporaryFolder();
+const FILL = fillWith(['ok', 'a < b & "c"', 1.5]);
+
+const STRINGS = ['Name', 'Lat', 'Lng', 'Öst &amp; West', '=1+1', 'Note'].map((text) => `<si><t>${text}</t></si>`);
+STRINGS.push('<si><r><t>bold</t></r><r><t xml:space="preserve"> text</t></r><rPh sb="0" eb="1"><t>no</t></rPh></si>');
+const STYLES =
+  '<numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd;@"/></numFmts>' +
+  '<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>' +
+  '<cellXfs><xf numFmtId="0"/><xf numFmtId="0" fontId="1"/><xf numFmtId="164"/><xf numFmtId="22"/></cellXfs>';
+
+/** A sheet with what real ones have: titles, styles, dates, formulas, merged cells, blank and hidden rows. */
+const PORTFOLIO: FixtureSheet = {
+  name: 'Portfolio',
+  before: '<dimension ref="A1:E9"/><cols><col min="1" max="1" width="31.5" customWidth="1"/></cols>',
+  rows:
+    '<row r="1" spans="1:5" ht="20" customHeight="1"><c r="A1" s="1" t="s"><v>0</v></c><c r="B1" s="1" t="s"><v>1</v></c>' +
+    '<c r="C1" s="1" t="s"><v>2</v></c><c r="D1" s="1" t="inlineStr"><is><t>Built</t></is></c></row>' +
+    '<row r="2" spans="1:5"><c r="A2" t="s"><v>3</v></c><c r="B2"><v>38.100000000000001</v></c><c r="C2"><f>-97-0.25</f><v>-97.25</v></c>' +
+    '<c r="D2" s="2"><v>45292</v></c><c r="E2" s="2"/></row>' +
+    '<row r="3"/><row r="4" s="2" customFormat="1"><c r="A4" s="2"/></row>' +
+    '<row r="5" hidden="1"><c r="A5" t="s"><v>4</v></c><c r="B5" t="str"><v>38.5</v></c><c r="C5" t="s"><v>6</v></c><extLst><ext uri="x"/></extLst></row>' +
+    '<row r="9"><c r="A9" t="b"><v>1</v></c><c r="B9" t="e"><v>#N/A</v></c><c r="D9" s="3"><v>45292.75</v></c></row>',
+  after: '<autoFilter ref="A1:D9"/><mergeCells count="1"><mergeCell ref="A9:A10"/></mergeCells>',
+};
+
+const OTHER: FixtureSheet = { name: 'Other', rows: '<row r="1"><c r="A1"><v>1</v></c></row>' };
+
+const made = (sheets = [PORTFOLIO, OTHER], options: FixtureOptions = {}) =>
+  workbook(sheets, {
+    strings: STRINGS,
+    styles: STYLES,
+    extra: { 'xl/media/a.png': Uint8Array.of(1, 2, 3) },
+    ...options,
+  });
+
+async function open(content: Buffer, options?: OpenOptions) {
+  const file = join(folder, 'in.xlsx');
+  writeFileSync(file, content);
+  return await openBook(file, options);
+}
+
+test('cells are read as they are shown: numbers, shared and inline texts, dates, formulas by their value', async () => {
+  const book = await open(made());
+  assert.equal(book.format, 'xlsx');
+  assert.deepEqual(book.columns, ['Name', 'Lat', 'Lng', 'Built']);
+  assert.equal(book.note, 'Sheet "Portfolio" is read, number 1 of 2 (--sheet names another).');
+  assert.deepEqual(await allRows(book, [0, 1, 2, 3]), [
+    { number: 1, line: 2, fields: ['Öst & West', '38.1', '-97.25', '2024-01-01'] },
+    { number: 2, line: 5, fields: ['=1+1', '38.5', 'bold text', ''] },
+    { number: 3, line: 9, fields: ['TRUE', '#N/A', '', '2024-01-01T18:00:00'] },
+  ]);
+});
+
+test('the sheet gets the added columns, and everything else stays byte for byte', async () => {
+  const content = made();
+  const output = join(folder, 'out.xlsx');
+  const book = await open(content);
+  const { rows } = await book.write({ output, columns: [1, 2], dropFrom: null, added: ADDED, fill: FILL });
+  assert.equal(rows, 3);
+  const [before, after] = [partsOf(content), partsOf(readFileSync(output))];
+  const name = 'xl/worksheets/sheet1.xml';
+  const added = (line: number) =>
+    `<c r="E${line}" t="inlineStr"><is><t xml:space="preserve">ok</t></is></c><c r="F${line}" t="inlineStr"><is><t xml:space="preserve">a &lt; b &amp; "c"</t></is></c><c r="G${line}"><v>1.5</v></c>`;
+  const header = (letter: string, text: string) =>
+    `<c r="${letter}1" s="1" t="inlineStr"><is><t xml:space="preserve">${text}</t></is></c>`;
+  const expected = before[name]!.replace('A1:E9', 'A1:G9')
+    .replaceAll('spans="1:5"', 'spans="1:7"')
+    .replace(
+      'Built</t></is></c>',
+      `$&${header('E', 'hazard_status')}${header('F', 'hazard_note')}${header('G', 'hail_score')}`,
+    )
+    // A format of an empty cell is the user's: it stays.
+    .replace('<c r="E2" s="2"/>', added(2).replace('"E2"', '"E2" s="2"'))
+    .replace('<v>6</v></c>', `$&${added(5)}`)
+    .replace('45292.75</v></c>', `$&${added(9)}`);
+  assert.equal(after[name], expected);
+  assert.deepEqual({ ...after, [name]: '' }, { ...before, [name]: '' });
+  assert.deepEqual(Object.keys(after), Object.keys(before));
+});
+
+test('an enriched workbook is refreshed in its place', async () => {
+  const [first, second] = [join(folder, 'first.xlsx'), join(folder, 'second.xlsx')];
+  await (await open(made())).write({ output: first, columns: [1], dropFrom: null, added: ADDED, fill: FILL });
+  const again = await openBook(first);
+  assert.deepEqual(again.columns.slice(4), ['hazard_status', 'hazard_note', 'hail_score']);
+  await again.write({
+    output: second,
+    columns: [1],
+    dropFrom: 4,
+    added: ADDED,
+    fill: fillWith(['failed', null, null]),
+  });
+  const cells = cellsOf(partsOf(readFileSync(second))['xl/worksheets/sheet1.xml']!);
+  assert.deepEqual(
+    [cells.E1, cells.E2, cells.F2, cells.G2, cells.H2],
+    ['hazard_status', 'failed', undefined, undefined, undefined],
+  );
+  // Writing the same again changes nothing.
+  await again.write({ output: second, columns: [1], dropFrom: 4, added: ADDED, fill: FILL });
+  assert.deepEqual(partsOf(readFileSync(second)), partsOf(readFileSync(first)));
+});
+
+test('new columns never stand on cells that have no column name', async () => {
+  const stray = {
+    ...PORTFOLIO,
+    rows: PORTFOLIO.rows.replace('<c r="D9" s="3"', '<c r="D9"><v>1</v></c><c r="H9" s="3"'),
+  };
+  const output = join(folder, 'out.xlsx');
+  await (await open(made([stray]))).write({ output, columns: [], dropFrom: null, added: ADDED, fill: FILL });
+  const cells = cellsOf(partsOf(readFileSync(output))['xl/worksheets/sheet1.xml']!);
+  assert.deepEqual([cells.H9, cells.I1, cells.I9], [45292.75, 'hazard_status', 'ok']);
+});
+
+test('a sheet is chosen by name or number; hidden ones are passed over; titles are known by their line', async () => {
+  const titled: FixtureSheet = {
+    name: 'Titled',
+    rows: '<row r="1"><c r="A1" t="str"><v>Portfolio 2024</v></c></row><row r="4"><c r="A4" t="s"><v>1</v></c><c r="B4" t="s"><v>2</v></c></row><row><c><v>38</v></c><c><v>-97</v></c></row>',
+  };
+  const content = made([{ ...OTHER, hidden: true }, PORTFOLIO, titled]);
+  assert.equal((await open(content)).columns[0], 'Name');
+  assert.deepEqual((await open(content, { sheet: '1' })).columns, ['1']);
+  const guessed = await open(content, { sheet: 'titled' });
+  assert.deepEqual(guessed.columns, ['Portfolio 2024']);
+  assert.equal(
+    guessed.likelyHeader?.((fields) => fields.includes('Lat')),
+    4,
+  );
+  const book = await open(content, { sheet: 'Titled', headerLine: 4 });
+  assert.deepEqual(book.columns, ['Lat', 'Lng']);
+  // A row and a cell without a reference stand behind the ones before them.
+  assert.deepEqual(await allRows(book, [0, 1]), [{ number: 1, line: 5, fields: ['38', '-97'] }]);
+  const output = join(folder, 'out.xlsx');
+  await book.write({ output, columns: [], dropFrom: null, added: ADDED, fill: FILL });
+  const cells = cellsOf(partsOf(readFileSync(output))['xl/worksheets/sheet3.xml']!, ['', 'Lat', 'Lng']);
+  assert.deepEqual([cells.B1, cells.C4, cells.C5], [undefined, 'hazard_status', 'ok']);
+  await assert.rejects(open(content, { sheet: 'Portfoliio' }), /no sheet "Portfoliio"; did you mean Portfolio\?/);
+  await assert.rejects(open(content, { headerLine: 7 }), /has nothing in row 7/);
+});
+
+test('tags with a prefix, other quotes, comments and CDATA are read and written', async () => {
+  const rows =
+    "<x:row r='1'><x:c r='A1' t='str'><x:v><![CDATA[<lat>]]></x:v></x:c><!-- <row r='7'/> --></x:row><x:row r='2'><x:c r='A2'><x:v>1</x:v></x:c></x:row >";
+  const zip = made([{ name: 'S', rows }]);
+  const parts = partsOf(zip);
+  assert.ok(parts['xl/worksheets/sheet1.xml']);
+  const content = workbook([], {
+    strings: STRINGS,
+    extra: {
+      'xl/workbook.xml': Buffer.from(parts['xl/workbook.xml']!, 'latin1'),
+      'xl/_rels/workbook.xml.rels': Buffer.from(parts['xl/_rels/workbook.xml.rels']!, 'latin1'),
+      'xl/worksheets/sheet1.xml': Buffer.from(
+        `<x:worksheet xmlns:x="m"><x:sheetData>${rows}</x:sheetData></x:worksheet>`,
+      ),
+    },
+  });
+  const book = await open(content);
+  assert.deepEqual(book.columns, ['<lat>']);
+  const output = join(folder, 'out.xlsx');
+  await book.write({ output, columns: [], dropFrom: null, added: ADDED.slice(2), fill: fillWith([2]) });
+  const sheet = partsOf(readFileSync(output))['xl/worksheets/sheet1.xml']!;
+  assert.ok(
+    sheet.includes('</x:c><x:c r="B1" t="inlineStr"><x:is><x:t xml:space="preserve">hail_score</x:t></x:is></x:c>'),
+    sheet,
+  );
+  assert.ok(sheet.includes('<x:c r="B2"><x:v>2</x:v></x:c></x:row >'), sheet);
+});
+
+test('macros stay in a macro workbook; other formats of sheets are refused in words', async () => {
+  const macros = { contentType: 'application/vnd.ms-excel.sheet.macroEnabled.main+xml' };
+  assert.equal((await open(made([PORTFOLIO], macros))).format, 'xlsm');
+  const container = Buffer.alloc(4096);
+  container.write('\xd0\xcf\x11\xe0', 0, 'latin1');
+  await assert.rejects(open(container), /an old Excel workbook \(\.xls\)/);
+  container.write('EncryptedPackage', 1024, 'utf16le');
+  await assert.rejects(open(container), /an Excel workbook with a password/);
+  const binary = partsOf(made());
+  binary['_rels/.rels'] = binary['_rels/.rels']!.replace('workbook.xml', 'workbook.bin');
+  const extra = Object.fromEntries(Object.entries(binary).map(([name, text]) => [name, Buffer.from(text, 'latin1')]));
+  await assert.rejects(open(workbook([], { extra: { ...extra, 'xl/workbook.bin': Buffer.of(1) } })), /\(\.xlsb\)/);
+  const ods = { 'content.xml': Buffer.of(1), 'META-INF/manifest.xml': Buffer.of(1) };
+  await assert.rejects(open(workbook([], { extra: ods })), /\(\.ods\)/);
+});
+
+test('what is cut off, changed or longer than it says is refused, and never a bug', async () => {
+  const whole = made();
+  const refuses = async (content: Buffer) => {
+    try {
+      await allRows(await open(content), [0, 1]);
+      return false;
+    } catch (error) {
+      assert.ok(error instanceof PerilbookError && error.code === 'INPUT_UNREADABLE', String(error));
+      return true;
+    }
+  };
+  for (const at of [40, 200, whole.length - 30]) assert.ok(await refuses(whole.subarray(0, at)), `cut at ${at}`);
+  let refused = 0;
+  for (let at = 4; at < whole.length; at += 97) {
+    const changed = Buffer.from(whole);
+    changed[at]! ^= 0x55;
+    if (await refuses(changed)) refused++;
+  }
+  assert.ok(refused > 8, `${refused} refused`);
+  // A part that says it is small and unpacks to more.
+  const bomb = Buffer.from(
+    made([{ ...OTHER, rows: `<row r="1"><c r="A1"><v>${'1'.repeat(1_000_000)}</v></c></row>` }]),
+  );
+  const directory = bomb.lastIndexOf('xl/worksheets/sheet1.xml') - 46;
+  bomb.writeUInt32LE(1000, directory + 24);
+  await assert.rejects(async () => allRows(await open(bomb), [0]), /longer than it says/);
+});
+
+test('from Excel to CSV, NDJSON and Parquet, and from CSV to Excel', async () => {
+  const book = await open(made());
+  const write = async (name: string, from = book, numbers?: ReadonlySet<number>) => {
+    const output = join(folder, name);
+    const request = { output, columns: [], dropFrom: null, added: ADDED, fill: FILL, ...(numbers ? { numbers } : {}) };
+    await from.write(request);
+    return output;
+  };
+  assert.equal(
+    readFileSync(await write('a.csv'), 'utf8').split('\n')[1],
+    'Öst & West,38.1,-97.25,2024-01-01,ok,"a < b & ""c""",1.5',
+  );
+  assert.deepEqual((await openBook(await write('a.parquet'))).columns, [
+    ...book.columns,
+    ...ADDED.map(({ name }) => name),
+  ]);
+  const csv = join(folder, 'b.csv');
+  writeFileSync(csv, `zip,lat,${'x'.repeat(80)}\n01234,38.50,"<&\u0001_x0041_"\n`);
+  const excel = await write('b.xlsx', await openBook(csv), new Set([1]));
+  const cells = cellsOf(partsOf(readFileSync(excel))['xl/worksheets/sheet1.xml']!);
+  assert.deepEqual(
+    [cells.A2, cells.B2, cells.C2, cells.D2, cells.F2],
+    ['01234', 38.5, '&lt;&amp;_x0001__x005F_x0041_', 'ok', 1.5],
+  );
+  assert.deepEqual((await allRows(await openBook(excel), [0, 1, 2]))[0]!.fields, ['01234', '38.5', '<&\u0001_x0041_']);
+});
