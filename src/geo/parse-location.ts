@@ -57,7 +57,8 @@ export function parseLocation(latText: string, lngText: string, isUs: (location:
   return checkPlace({ lat, lng }, isUs);
 }
 
-function checkPlace(location: Location, isUs: (location: Location) => boolean): ParsedLocation {
+/** Checks a place before it is asked about. */
+export function checkPlace(location: Location, isUs: (location: Location) => boolean): ParsedLocation {
   const { lat, lng } = location;
   if (lat === 0 && lng === 0) return found('null_island');
   const inRange = isOnEarth(location);

@@ -1,0 +1,109 @@
+import type { Location } from './coordinates.ts';
+import { checkPlace, type ParsedLocation } from './parse-location.ts';
+
+/*
+ * Reads coordinates as people and other programs write them, where the job asks for it (`coordinates: lenient`): degrees,
+ * minutes and seconds, compass letters, decimal commas, typographic signs. A text that can be read in two ways is not read.
+ */
+
+type Axis = 'lat' | 'lng';
+
+const DEGREES = '(?:°|º|˚|\\ufffd|d(?:eg(?:rees?)?)?\\.?)';
+const MINUTES = "(?:'|m(?:in\\.?)?)";
+const SECONDS = '(?:"|s(?:ec\\.?)?)';
+const WHOLE = '\\d{1,3}';
+const NUMBER = '\\d+(?:[.,]\\d*)?|[.,]\\d+';
+
+/** The three parts, each with its sign or a separator behind it; the last one may have decimals. */
+const FORMS: readonly RegExp[] = [
+  new RegExp(`^(${NUMBER})\\s*${DEGREES}?$`, 'i'),
+  new RegExp(`^(${WHOLE})\\s*(?:${DEGREES}\\s*|[\\s:-]\\s*)(${NUMBER})\\s*${MINUTES}?$`, 'i'),
+  new RegExp(
+    `^(${WHOLE})\\s*(?:${DEGREES}\\s*|[\\s:-]\\s*)(\\d{1,2})\\s*(?:${MINUTES}\\s*|[\\s:-]\\s*)(${NUMBER})\\s*${SECONDS}?$`,
+    'i',
+  ),
+];
+const EXPONENT = /^\d*\.?\d+e[+-]?\d+$/i;
+
+/** Reads the two texts of a row, with the same checks of the place as the strict reading. */
+export function parseLenient(
+  latText: string,
+  lngText: string,
+  isUs: (location: Location) => boolean,
+): ParsedLocation | null {
+  const lat = degreesOf(latText, 'lat');
+  const lng = degreesOf(lngText, 'lng');
+  return lat === null || lng === null ? null : checkPlace({ lat, lng }, isUs);
+}
+
+/** The degrees that a text says, or null. A compass letter of the other axis, or one beside a minus, is a contradiction. */
+export function degreesOf(text: string, axis: Axis): number | null {
+  // `15s` behind letters for degrees and minutes is seconds, not south.
+  const plain = plainSigns(text).replace(/(\dm(?:in\.?)?\s*[\d.,]+\s*)s(?:ec\.?)?(?=\s*[NSEW]?$)/i, '$1"');
+  const [, before = '', sign = '', middle = '', after = ''] =
+    /^([NSEW]?)\s*([+-]?)\s*(.*?)\s*([NSEW]?)$/i.exec(plain) ?? [];
+  const letter = (before || after).toUpperCase();
+  if ((before && after) || (letter && sign)) return null;
+  if (letter && !(axis === 'lat' ? 'NS' : 'EW').includes(letter)) return null;
+  const size = sizeOf(middle);
+  if (size === null) return null;
+  return sign === '-' || letter === 'S' || letter === 'W' ? -size : size;
+}
+
+function sizeOf(text: string): number | null {
+  if (EXPONENT.test(text)) return Number(text);
+  for (const form of FORMS) {
+    const parts = form
+      .exec(text)
+      ?.slice(1)
+      .map((part) => Number(part.replace(',', '.')));
+    if (parts === undefined) continue;
+    const [degrees, minutes = 0, seconds = 0] = parts;
+    if (minutes >= 60 || seconds >= 60) return null;
+    return degrees! + minutes / 60 + seconds / 3_600;
+  }
+  return null;
+}
+
+/** One kind of minus, of quotes, and of space. */
+function plainSigns(text: string): string {
+  return text
+    .replace(/[\u2010-\u2015\u2212\ufe63\uff0d]/g, '-')
+    .replace(/''|[\u201c\u201d\u201e\u2033\u02ba\u3003]|\u2032\u2032|\u2019\u2019/g, '"')
+    .replace(/[\u2018\u2019\u201a\u201b\u2032\u02b9\u00b4`]/g, "'")
+    .replace(/[\s\u00a0\u2007\u202f]+/g, ' ')
+    .trim();
+}
+
+const WKT = /^(?:SRID=4326;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*([^\s,()]+)\s+([^\s,()]+)(?:\s+[^\s,()]+){0,2}\s*\)$/i;
+const STRICT_PAIR = /^[([]?\s*([^\s,;()[\]]+)\s*(?:[,;]|\s)\s*([^\s,;()[\]]+)\s*[)\]]?$/;
+
+/** The two texts of a column that holds both: `(38.5, -97.2)`, `38.5 -97.2`, or WKT, where the longitude comes first. */
+export function splitPair(text: string): readonly [lat: string, lng: string] | null {
+  const trimmed = text.trim();
+  const wkt = WKT.exec(trimmed);
+  if (wkt) return [wkt[2]!, wkt[1]!];
+  const pair = STRICT_PAIR.exec(trimmed);
+  return pair ? [pair[1]!, pair[2]!] : null;
+}
+
+/** The same for all that `degreesOf` reads: the one place where the text can be cut so that both halves can be read. */
+export function splitLenientPair(text: string): readonly [lat: string, lng: string] | null {
+  const trimmed = text.trim();
+  const wkt = WKT.exec(trimmed);
+  if (wkt) return [wkt[2]!, wkt[1]!];
+  const inside = trimmed.replace(/^[([]\s*(.*?)\s*[)\]]$/, '$1');
+  const found: (readonly [string, string])[] = [];
+  for (const { index, 0: separator } of inside.matchAll(/\s*[,;/|]\s*|\s+/g)) {
+    const halves = [inside.slice(0, index), inside.slice(index + separator.length)] as const;
+    if (canBe(halves[0], 'lat') && canBe(halves[1], 'lng')) found.push(halves);
+    // Letters tell which is which: `97.2W, 38.5N`.
+    else if (canBe(halves[0], 'lng') && canBe(halves[1], 'lat')) found.push([halves[1], halves[0]]);
+  }
+  return found.length === 1 ? found[0]! : null;
+}
+
+function canBe(text: string, axis: Axis): boolean {
+  const degrees = degreesOf(text, axis);
+  return degrees !== null && Math.abs(degrees) <= (axis === 'lat' ? 90 : 180);
+}
