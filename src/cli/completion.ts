@@ -20,6 +20,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   '--order-by': ['file', 'tiv'],
   '--details': ['keep', 'drop'],
   '--counts': ['yes', 'no'],
+  '--coordinates': ['strict', 'lenient'],
   '--header': ['yes', 'no'],
   '--encoding': ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'],
   '--by': ['run', 'job', 'key', 'day'],

@@ -64,6 +64,30 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     place: (v) => ({ location: { lng: String(v) } }),
   },
   {
+    flag: 'location',
+    type: 'string',
+    describe: 'one column that holds both: (38.5, -97.2) or POINT(-97.2 38.5)',
+    place: (v) => ({ location: { column: String(v) } }),
+  },
+  {
+    flag: 'coordinates',
+    type: 'string',
+    describe: 'strict: decimal degrees only; lenient: also 38°30\'15"N, W 97.2, 38,5',
+    place: (v) => ({ coordinates: String(v) as 'strict' }),
+  },
+  {
+    flag: 'sheet',
+    type: 'string',
+    describe: 'sheet of an Excel workbook, by name or number (the first)',
+    place: (v) => ({ sheet: String(v) }),
+  },
+  {
+    flag: 'header-line',
+    type: 'number',
+    describe: 'line that names the columns, where titles stand above it',
+    place: (v) => ({ header_line: Number(v) }),
+  },
+  {
     flag: 'precision',
     type: 'number',
     describe: 'decimals of a cell (4 is about 11 m)',
@@ -242,7 +266,7 @@ export function jobOf(world: World, said: string | undefined, flags: Readonly<Re
 
 /** What the job file leaves open after it: all that is of one input, and what is chosen for it. */
 const OF_ONE_INPUT: readonly string[] = [
-  ...['name', 'input', 'output', 'delimiter', 'header', 'encoding', 'location'],
+  ...['name', 'input', 'output', 'delimiter', 'header', 'header_line', 'sheet', 'encoding', 'location', 'coordinates'],
   ...['topics', 'tiers', 'order_by', 'areas', 'optimize'],
 ];
 
@@ -310,6 +334,9 @@ function gather(read: (option: JobOption) => Said | undefined, nameOf: (option: 
       // An address may have been given with a password inside.
       const shown = option.flag === 'base-url' ? name : `${name} ${value}`;
       throw wrongValue(`${shown}: ${issuesOf(checked.error.issues, part)[0]!.message}`);
+    }
+    if (part.location && job.location && (part.location.column ?? job.location.column) !== undefined) {
+      throw wrongValue('--location excludes --lat and --lng', 'Name one column that holds both, or one for each.');
     }
     job = mergeJobFiles(job, part);
   }

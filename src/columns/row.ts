@@ -31,14 +31,19 @@ export function wantedColumns(slug: TopicSlug, counts: boolean): readonly AddedC
   return counts ? columns : columns.slice(0, columns.length - topicOf(slug).countColumns.length);
 }
 
-/** Every name that Perilbook can have written: by these an earlier output is known for one. */
-export function knownColumnNames(prefix = ''): ReadonlySet<string> {
-  return new Set(
-    addedColumns(
-      TOPICS.map((topic) => topic.slug),
-      prefix,
-    ).map((column) => column.name),
+/** A column that an earlier run can have written, and the topic that it is of: none for status, note and time. */
+export interface KnownColumn {
+  readonly type: AddedColumn['type'];
+  readonly topic: TopicSlug | null;
+}
+
+/** Every column that Perilbook can have written, by its name: by these an earlier output is known for one. */
+export function knownColumns(prefix = ''): ReadonlyMap<string, KnownColumn> {
+  const leading = LEADING_COLUMNS.map(({ name, type }) => [prefix + name, { type, topic: null }] as const);
+  const ofTopics = TOPICS.flatMap(({ slug }) =>
+    columnsOf(slug).map(({ name, type }) => [prefix + name, { type, topic: slug }] as const),
   );
+  return new Map<string, KnownColumn>([...leading, ...ofTopics]);
 }
 
 /** The fields of a row whose location was looked up, in the order of `addedColumns`. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { PerilbookError } from '../errors.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
-import { layoutOf } from './scan/scan.ts';
+import { layoutOf } from './scan/layout.ts';
 import { checkJobText, type JobProblem } from './settings/read-job-file.ts';
 import { type Job, makeJob, relativeToFile, type Surroundings } from './settings/settings.ts';
 

@@ -1,5 +1,7 @@
 import type { Prepared } from './prepare.ts';
-import { FIRST_VALUE, type Finding, locate, rowValue } from './scan/scan.ts';
+import { FIRST_VALUE } from './scan/layout.ts';
+import { locate } from './scan/locate.ts';
+import { type Finding, rowValue } from './scan/scan.ts';
 
 /** The first row of a cell, and the texts of some columns of it. */
 export interface NotedRow {
@@ -33,7 +35,7 @@ export async function notedRows(
   };
   for await (const batch of book.read([...layout.columns, ...columns], FIRST_VALUE)) {
     for (const row of batch) {
-      const place = locate(row, job.precision);
+      const place = locate(row, job, layout);
       if (!rowValue(row, layout).readable) found('value_not_a_number', row.line);
       if (!place.ok) {
         found(place.finding, row.line);

@@ -5,6 +5,7 @@ import type { Market } from '../plan/cheapest-calls.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
 import type { Store } from '../store/port.ts';
 import { CellFields } from './cell-fields.ts';
+import { editedValues } from './edited-values.ts';
 import { enterPhase, type Phased } from './phase.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
 import { type Key, Keyring } from './planning/keyring.ts';
@@ -72,7 +73,11 @@ export async function prepare(
     if (progress) progress.rows = rows;
   });
   if (progress) enterPhase(progress, 'pricing');
-  return await priced({ job, connection, book }, scanned, store, asOf);
+  const source = await store.source(connection.source);
+  const comparing = { book, job, scan: scanned, store, source, sample: connection.sample };
+  const edited = await editedValues({ ...comparing, freshness: freshnessOf(job, asOf) });
+  const findings = edited === null ? scanned.findings : [...scanned.findings, edited];
+  return await priced({ job, connection, book }, { ...scanned, findings }, store, asOf);
 }
 
 /** Prices a scanned book anew: after a run, to see what it left. The input is not read again. */

@@ -5,6 +5,7 @@ import { cheapestCalls, type Market } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
 import type { Stop } from './buying/buying.ts';
 import type { Plan, Ways } from './planning/planning.ts';
+import type { UsedColumns } from './scan/layout.ts';
 import type { Job } from './settings/settings.ts';
 import type { Written } from './writing.ts';
 
@@ -15,6 +16,10 @@ export interface PlanSummary {
   readonly invalid: number;
   readonly outside_us: number;
   readonly findings: readonly { finding: string; note: string; rows: number; first_line: number }[];
+  /** The columns that were used, by name. */
+  readonly columns: UsedColumns;
+  /** How many of the located rows only the lenient reading could read. */
+  readonly read_leniently: number;
   readonly cells: number;
   readonly cells_cached: number;
   readonly calls: Readonly<Record<CallKind, number>>;
@@ -103,6 +108,8 @@ export function planSummary(plan: Plan, job: Job, market: Market, sample: boolea
       rows,
       first_line: firstLine,
     })),
+    columns: scan.layout.used,
+    read_leniently: scan.findings.find(({ finding }) => finding === 'read_leniently')?.rows ?? 0,
     cells: scan.cells.size,
     cells_cached: plan.cellsCached,
     calls: price.calls,

@@ -85,6 +85,8 @@ export async function writeBook(writing: Writing): Promise<Written> {
       output: job.output,
       columns: layout.columns,
       dropFrom: layout.dropFrom,
+      kept: scan.kept,
+      numbers: scan.numbers,
       added: addedColumns(job.topics, job.prefix, job.counts),
       fill: async ({ length }) => {
         const { fields } = await fillKeyed(length);

@@ -32,6 +32,11 @@ export function withKeptColumns(request: WriteRequest, names: readonly string[])
   };
 }
 
+/** Which of the added fields are kept ones, by their place; `before` fields stand before them. */
+export function keptPlaces({ added }: WriteRequest, before = 0): ReadonlySet<number> {
+  return new Set(added.flatMap(({ keeps }, index) => (keeps === undefined ? [] : [before + index])));
+}
+
 /** Numbers are numbers again where a format has types; any other text stays a text. */
 function keptField({ fields }: Row, index: number, { type }: AddedColumn): Field {
   const text = fields[index] ?? '';

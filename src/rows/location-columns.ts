@@ -13,6 +13,8 @@ export interface LocationColumns {
 export interface NamedColumns {
   readonly lat?: string | undefined;
   readonly lng?: string | undefined;
+  /** One column that holds both, e.g. `(38.5, -97.2)` or `POINT(-97.2 38.5)`. */
+  readonly column?: string | undefined;
 }
 
 interface Pair {
@@ -22,6 +24,10 @@ interface Pair {
 
 /** Finds the latitude and the longitude among the names of a file, or says what stands there instead. */
 export function findLocationColumns(names: readonly string[], named: NamedColumns = {}): LocationColumns {
+  if (named.column !== undefined) {
+    const both = indexOfNamed(names, named.column, 'location');
+    return { lat: both, lng: both, note: null };
+  }
   const plain = names.map(plainName);
   const lat = named.lat === undefined ? undefined : indexOfNamed(names, named.lat, 'latitude');
   const lng = named.lng === undefined ? undefined : indexOfNamed(names, named.lng, 'longitude');
@@ -191,6 +197,10 @@ function columnsError(message: string, names: readonly string[], column?: string
   );
 }
 
+/** Names of columns that often hold a latitude and a longitude together. */
+const PAIR_NAMES =
+  /^(?:geo_?)?(?:location|coordinates?|coords?|lat_?l(?:o?ng|on)|position|point|wkt|the_geom|geom(?:etry)?)$/;
+
 function hintFor(names: readonly string[]): string {
   if (names.every((name, i) => name === String(i + 1))) {
     return 'The file has no header line: give the numbers of the latitude and the longitude column.';
@@ -198,6 +208,10 @@ function hintFor(names: readonly string[]): string {
   // A storm's own line ("AL012014, ARTHUR, 25,") stands above the lines of its track.
   if (/^(?:AL|EP|CP)\d{6}$/.test(names[0] ?? '')) {
     return 'This is a HURDAT2 file of storm tracks: it has two kinds of lines and no table of locations.';
+  }
+  const both = names.find((name) => PAIR_NAMES.test(plainName(name)));
+  if (both !== undefined) {
+    return `If column "${both}" holds both, as in (38.5, -97.2) or POINT(-97.2 38.5): --location ${both}. If not, name them: --lat COLUMN --lng COLUMN.`;
   }
   const filled = names.filter((name) => name !== '');
   const looksLikeData =

@@ -8,7 +8,7 @@ import { openMatchingOutput } from './files/matching-output.ts';
 import { writeWhole } from './files/output-file.ts';
 import { filledRows } from './filled-rows.ts';
 import { jsonLine } from './json/ndjson-write.ts';
-import { withKeptColumns } from './kept-columns.ts';
+import { keptPlaces, withKeptColumns } from './kept-columns.ts';
 import { formatOfOutput, type TextFormat } from './output-format.ts';
 import { writeNewParquet } from './parquet/new-parquet.ts';
 import type { Book, PartedBook, WriteRequest, WriteResult } from './port.ts';
@@ -50,7 +50,7 @@ async function writeText(
   const output = await openMatchingOutput(request.output, input, stdout, request.signal, true);
   const rows = await writeWhole(output, request.signal, async () => {
     const gathered = gatherBytes((bytes) => output.write(bytes));
-    const add = lineWriter(format, names, table.names.length);
+    const add = lineWriter(format, names, table.names.length, keptPlaces(request, table.names.length));
     const put = (fields: readonly Field[], write = add) => {
       write(fields, gathered);
       gathered.addText('\n');
@@ -79,9 +79,10 @@ function lineWriter(
   format: TextFormat,
   names: readonly string[],
   harmlessFrom = names.length,
+  own: ReadonlySet<number> = new Set(),
 ): ReturnType<typeof suffixWriter> {
   if (format !== 'ndjson') {
-    return suffixWriter({ delimiter: DELIMITERS[format], encoding: 'utf-8', width: names.length, harmlessFrom });
+    return suffixWriter({ delimiter: DELIMITERS[format], encoding: 'utf-8', width: names.length, harmlessFrom, own });
   }
   return (fields, to) => to.addText(Buffer.from(jsonLine(names, fields)).toString('latin1'));
 }

@@ -6,7 +6,7 @@ const [FIRST_COLUMN, ...NEXT_COLUMNS] = ['hazard_status', 'hazard_note', 'hazard
  * Perilbook can write, with the prefix of the job. A stranger behind `hazard_status` makes it null, and so does a
  * `hazard_status` that stands without its next columns: dropping it would lose a column of the user's.
  */
-export function findPerilbookColumns(names: readonly string[], known: ReadonlySet<string>): number | null {
+export function findPerilbookColumns(names: readonly string[], known: { has(name: string): boolean }): number | null {
   let from = names.length;
   while (from > 0 && known.has(names[from - 1]!)) from--;
   const first = names.findIndex((name, i) => i >= from && name.endsWith(FIRST_COLUMN) && isOurs(names, i));

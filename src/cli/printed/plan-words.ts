@@ -20,8 +20,7 @@ export function planWords(prepared: Prepared, folder: string, { width, paint }: 
   const lines: string[] = [];
   if (connection.sample) lines.push('The answers come from the embedded service: sample data, not for decisions.');
   lines.push(`${shownPath(job.input, folder)}: ${rowsWords(summary)}`);
-  const { locationNote } = plan.scan.layout;
-  if (locationNote !== null) lines.push(locationNote);
+  lines.push(...plan.scan.layout.notes);
   const isLookedUp = ({ finding }: Finding) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
   lines.push(...findingWords('Rows that are not looked up', findings.get(false) ?? [], width));

@@ -1,20 +1,23 @@
-import { addedColumns, knownColumnNames } from '../../columns/row.ts';
-import { PerilbookError } from '../../errors.ts';
-import { cellOf } from '../../geo/coordinates.ts';
-import { type LocationFinding, parseLocation } from '../../geo/parse-location.ts';
-import { isCovered } from '../../geo/us-coverage.ts';
-import { findLocationColumns } from '../../rows/location-columns.ts';
-import { findPerilbookColumns } from '../../rows/perilbook-columns.ts';
+import type { LocationFinding } from '../../geo/parse-location.ts';
 import type { Book, Row } from '../../rows/port.ts';
 import type { Job } from '../settings/settings.ts';
-import { type AreaColumns, areasOfRow, findAreaColumns } from './area-columns.ts';
+import { areasOfRow } from './area-columns.ts';
 import { AreaTable } from './area-table.ts';
 import { CellTable } from './cell-table.ts';
+import { ColumnTypes } from './column-types.ts';
+import { FIRST_VALUE, type KeptColumn, type Layout, layoutOf } from './layout.ts';
+import { locate } from './locate.ts';
 import { RowPlaces } from './row-places.ts';
-import { parseValue, valueColumns } from './value.ts';
+import { parseValue } from './value.ts';
 
 /** What is wrong in rows that are looked up all the same. */
-export const LOOKED_UP_FINDINGS = ['value_not_a_number', 'area_not_readable', 'areas_differ'] as const;
+export const LOOKED_UP_FINDINGS = [
+  'read_leniently',
+  'value_not_a_number',
+  'area_not_readable',
+  'areas_differ',
+  'edited_value',
+] as const;
 
 /** What is wrong with some rows: with the location, for which they are not looked up, or beside it. */
 export interface Finding {
@@ -40,47 +43,10 @@ export interface Scan {
   /** Where each row is; closed by the pass that writes. */
   readonly places: RowPlaces;
   readonly layout: Layout;
-}
-
-/** Where things stand in the input. */
-export interface Layout {
-  /** The columns that each pass reads: latitude, longitude, those whose sum is a row's value, those with area codes. */
-  readonly columns: readonly number[];
-  /** How many of them are values. */
-  readonly values: number;
-  readonly areas: AreaColumns;
-  /** Which columns were taken for the location where there was a choice; null where there was none. */
-  readonly locationNote: string | null;
-  /** The first of the columns that an earlier run of Perilbook added, or null. */
-  readonly dropFrom: number | null;
-}
-
-/** Finds the columns. @throws INPUT_COLUMNS */
-export function layoutOf(book: Book, job: Job): Layout {
-  const dropFrom = findPerilbookColumns(book.columns, knownColumnNames(job.prefix));
-  const original = dropFrom === null ? book.columns : book.columns.slice(0, dropFrom);
-  const { lat, lng, note } = findLocationColumns(original, job.location);
-  const taken = new Set(original.map((name) => name.toLowerCase()));
-  const clash = addedColumns(job.topics, job.prefix, job.counts).find(({ name }) => taken.has(name.toLowerCase()));
-  if (clash) {
-    throw new PerilbookError(
-      'INPUT_COLUMNS',
-      `The input already has a column ${clash.name}`,
-      'Give the new columns a prefix (--prefix), or rename that column.',
-      { file: job.input, column: clash.name },
-    );
-  }
-  const values = valueColumns(original, job.orderBy, job.input);
-  const areas = findAreaColumns(original, job.areas, FIRST_VALUE + values.length, job.input);
-  const columns = [lat, lng, ...values, ...areas.read];
-  return { columns, values: values.length, areas: areas.columns, locationNote: note, dropFrom };
-}
-
-/** What a row's location is: a cell, or a finding. */
-export function locate(row: Row, precision: number) {
-  if (row.problem !== undefined) return { ok: false, finding: 'unreadable', note: row.problem } as const;
-  const parsed = parseLocation(row.fields[0] ?? '', row.fields[1] ?? '', isCovered);
-  return parsed.ok ? ({ ok: true, cell: cellOf(parsed.location, precision) } as const) : parsed;
+  /** Of the columns that the job uses, those that hold numbers in every row. */
+  readonly numbers: ReadonlySet<number>;
+  /** The columns of an earlier run that stay, with the types that their texts allow. */
+  readonly kept: readonly KeptColumn[];
 }
 
 /** What a row is worth: the sum of its value columns. A text that is no number counts as 0, and is counted. */
@@ -94,9 +60,6 @@ export function rowValue(row: Row, layout: Layout): { readonly value: number; re
   }
   return { value, readable };
 }
-
-/** Behind latitude and longitude, without which a row is nothing: one that is too short for its value counts as worth 0. */
-export const FIRST_VALUE = 2;
 
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing; `onRows` is
  * told now and then how many rows were read. */
@@ -114,10 +77,12 @@ export async function scan(book: Book, job: Job, onRows: (rows: number) => void 
     if (known) known.rows++;
     else findings.set(finding, { note, rows: 1, firstLine: line });
   };
-  for await (const batch of book.read(layout.columns, FIRST_VALUE)) {
+  const types = new ColumnTypes(layout);
+  for await (const batch of book.read(types.columns, FIRST_VALUE)) {
     for (const row of batch) {
       rows++;
-      const place = locate(row, job.precision);
+      types.note(row.fields);
+      const place = locate(row, job, layout);
       const { value, readable } = rowValue(row, layout);
       totalValue += value;
       if (!readable) found('value_not_a_number', 'The value is not a number: it counts as 0.', row.line);
@@ -125,6 +90,7 @@ export async function scan(book: Book, job: Job, onRows: (rows: number) => void 
         located++;
         const cell = cells.add(place.cell, value);
         places.addCell(cell);
+        if (place.isLenient) found('read_leniently', LENIENT, row.line);
         if (job.areas !== null) {
           const { tract, county, unreadable } = areasOfRow(row.fields, layout.areas);
           if (unreadable)
@@ -155,5 +121,9 @@ export async function scan(book: Book, job: Job, onRows: (rows: number) => void 
     areas,
     places,
     layout,
+    numbers: types.numbers(),
+    kept: types.kept(),
   };
 }
+
+const LENIENT = 'Degrees, minutes and seconds, compass letters or decimal commas were read (coordinates: lenient).';

@@ -126,9 +126,28 @@ export const jobFileSchema = z.strictObject({
     .strictObject({
       lat: z.string().min(1).optional().describe('column of the latitude, by name or number'),
       lng: z.string().min(1).optional().describe('column of the longitude, by name or number'),
+      column: z.string().min(1).optional().describe('one column that holds both: (38.5, -97.2) or POINT(-97.2 38.5)'),
+    })
+    .refine(({ lat, lng, column }) => column === undefined || (lat === undefined && lng === undefined), {
+      error: 'name either one column that holds both, or lat and lng',
     })
     .optional()
     .describe('where the location stands; only needed where the names are unusual'),
+  coordinates: z
+    .enum(['strict', 'lenient'])
+    .optional()
+    .describe(
+      'strict: decimal degrees only; lenient: also degrees, minutes and seconds, compass letters, decimal commas',
+    ),
+  sheet: z
+    .union([z.string().min(1), z.int().min(1)])
+    .optional()
+    .describe('sheet of an Excel workbook, by name or number; default: the first'),
+  header_line: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('line of a CSV file or a sheet that names the columns, where titles stand above it'),
   precision: z.int().min(0).max(MAX_PRECISION).optional().describe('decimals of a cell; 4 is about 11 m'),
   prefix: z.string().optional().describe('put before the names of the new columns'),
   delimiter: z

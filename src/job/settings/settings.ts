@@ -18,7 +18,9 @@ export interface Job extends Account {
   readonly output: string;
   /** In contract order. */
   readonly topics: readonly TopicSlug[];
-  readonly location: { readonly lat?: string; readonly lng?: string };
+  readonly location: { readonly lat?: string; readonly lng?: string; readonly column?: string };
+  /** How coordinates may be written. */
+  readonly coordinates: 'strict' | 'lenient';
   readonly precision: number;
   readonly prefix: string;
   /** What the user says of the input that its content would otherwise decide. */
@@ -79,6 +81,7 @@ export const DEFAULTS = {
   reserve: 0,
   spent_elsewhere: 0,
   optimize: 'credits',
+  coordinates: 'strict',
   counts: true,
   details: 'drop',
   on_quota: 'stop',
@@ -118,11 +121,14 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     maxMinutes: settings.max_minutes ?? null,
     onQuota: settings.on_quota,
     location: definedOnly(settings.location ?? {}),
+    coordinates: settings.coordinates,
     precision: settings.precision,
     prefix: settings.prefix,
     reading: definedOnly({
       delimiter: settings.delimiter,
       header: settings.header,
+      headerLine: settings.header_line,
+      sheet: settings.sheet === undefined ? undefined : String(settings.sheet),
       encoding: settings.encoding === undefined ? undefined : encodingNamed(settings.encoding),
     }),
     service,
@@ -139,7 +145,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
 /** Lays what was said more strongly over the rest; `location`, `areas` and `service` may be said in parts. */
 export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
   const merged: JobFile = { ...weak, ...definedOnly(strong) };
-  if (weak.location && strong.location) merged.location = { ...weak.location, ...strong.location };
+  if (weak.location && strong.location) merged.location = mergeLocations(weak.location, strong.location);
   if (weak.areas !== undefined && typeof strong.areas === 'object') {
     merged.areas = { ...(weak.areas === 'oed' ? { oed: true } : weak.areas), ...strong.areas };
   }
@@ -150,6 +156,13 @@ export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
     merged.service = { ...weak.service, ...strong.service, base_url };
   }
   return merged;
+}
+
+/** One column that holds both and a column for each exclude one another: what is said more strongly counts. */
+function mergeLocations(weak: NonNullable<JobFile['location']>, strong: NonNullable<JobFile['location']>) {
+  if (strong.column !== undefined) return strong;
+  const { column: _, ...columns } = weak;
+  return { ...(strong.lat === undefined && strong.lng === undefined ? weak : columns), ...strong };
 }
 
 /** Resolves the paths of a job file against its folder, so that it works from anywhere. */

@@ -4,9 +4,10 @@ import type { InputFile } from '../files/input-file.ts';
 import { openMatchingOutput } from '../files/matching-output.ts';
 import { writeWhole } from '../files/output-file.ts';
 import { checkCount, filledRows } from '../filled-rows.ts';
+import { keptPlaces } from '../kept-columns.ts';
 import type { Book, Row, WriteRequest, WriteResult } from '../port.ts';
 import { type CsvBatch, CUT_WIDTH, csvBatches, cutRecord } from './batches.ts';
-import { type CsvOptions, type Dialect, readDialect } from './dialect.ts';
+import { type CsvOptions, type Dialect, likelyHeader, readDialect } from './dialect.ts';
 import { encodingToWrite } from './encoding.ts';
 import { keptSuffixes } from './kept-suffixes.ts';
 import { type SuffixWriter, suffixWriter } from './suffix.ts';
@@ -17,6 +18,7 @@ export function csvBook(input: InputFile, options: CsvOptions, stdout?: Writable
   return {
     format: dialect.delimiter === '\t' ? 'tsv' : 'csv',
     columns: dialect.columns,
+    likelyHeader: (isHeader) => (dialect.hasHeader ? likelyHeader(input, options, isHeader) : null),
     read: (columns, needed) => readRows(input, dialect, columns, needed),
     write: (request) => writeRows(input, dialect, request, stdout),
   };
@@ -42,7 +44,7 @@ async function writeRows(
   const { delimiter } = dialect;
   const encoding = await encodingToWrite(input, dialect);
   const style = { delimiter, encoding, width: request.added.length };
-  const addSuffix = suffixWriter({ ...style, harmlessFrom: 0 });
+  const addSuffix = suffixWriter({ ...style, harmlessFrom: 0, own: keptPlaces(request) });
   const addKept = keptSuffixes(addSuffix);
   const joint = jointOf(delimiter, request);
   const output = await openMatchingOutput(request.output, input, stdout, request.signal);

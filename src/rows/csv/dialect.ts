@@ -10,6 +10,8 @@ export interface CsvOptions {
   readonly encoding?: FileEncoding;
   /** False when the first line is a row already: the columns are then named by their numbers. */
   readonly header?: boolean;
+  /** The line of the file that names the columns; what stands above it passes to the output. */
+  readonly headerLine?: number;
 }
 
 /** How a CSV file is written, and where its header lies. */
@@ -31,8 +33,10 @@ export interface Dialect {
 interface Head {
   readonly name: string;
   readonly bytes: Buffer;
-  /** Where the text begins, behind BOM and `sep=`. */
+  /** Where the table begins: behind BOM and `sep=`, and behind the lines above the header. */
   readonly from: number;
+  /** How many lines these are. */
+  readonly linesAbove: number;
   readonly isWhole: boolean;
 }
 
@@ -49,12 +53,21 @@ export function readDialect(
   const { name, head: bytes, isWhole } = input;
   const start = bytes.toString('latin1', 0, BOM.length) === BOM ? BOM.length : 0;
   const declared = /^sep=([^\r\n"])(?=[\r\n])/i.exec(bytes.toString('latin1', start, start + 8));
-  const head: Head = { name, bytes, from: start + (declared?.[0].length ?? 0), isWhole };
+  const above = { from: start + (declared?.[0].length ?? 0), linesAbove: 0 };
+  const head: Head = {
+    name,
+    bytes,
+    isWhole,
+    ...(options.headerLine === undefined ? above : linesAbove(input, options)),
+  };
   const delimiter = checkedDelimiter(options.delimiter ?? declared?.[1] ?? guessDelimiter(head));
   const known = knownEncoding(input, options.encoding, start > 0);
   const encoding = known ?? guessEncoding(bytes);
   const manner = { delimiter, encoding, isEncodingGuessed: known === null };
   const { record, linesBefore } = findHeader(head, delimiter);
+  if (options.headerLine !== undefined && linesBefore >= options.headerLine) {
+    throw refused(name, `has nothing on line ${options.headerLine}, which is to name the columns`, HEADER_LINE);
+  }
   if (options.header === false) {
     const { start: at } = record;
     const header = { ...record, end: at, next: at, fields: 0, lineEnds: 0 };
@@ -77,9 +90,51 @@ function knownEncoding(
   return hasBom ? 'utf-8' : null;
 }
 
-function findHeader({ name, bytes, from, isWhole }: Head, delimiter: string) {
+const HEADER_LINE = 'Name another line: --header-line N (header_line: N in the job file), counted from 1.';
+
+/** Where the line begins that is to be the header. @throws USAGE, INPUT_UNREADABLE */
+function linesAbove(
+  { name, head }: Pick<InputFile, 'name' | 'head'>,
+  { headerLine = 1, header }: CsvOptions,
+): Pick<Head, 'from' | 'linesAbove'> {
+  if (header === false) {
+    const hint = 'Leave out one of them: --header-line, or --no-header (header: false).';
+    throw new PerilbookError('USAGE', 'A header line is named, and the input is said to have none', hint);
+  }
+  let from = head.toString('latin1', 0, BOM.length) === BOM ? BOM.length : 0;
+  for (let line = 1; line < headerLine; line++) {
+    while (from < head.length && head[from] !== LF && head[from] !== CR) from++;
+    if (from >= head.length) throw refused(name, `has no line ${headerLine}`, HEADER_LINE);
+    from += head[from] === CR && head[from + 1] === LF ? 2 : 1;
+  }
+  return { from, linesAbove: headerLine - 1 };
+}
+
+const [LF, CR] = [10, 13];
+/** How far down a header is looked for behind titles. */
+const TITLE_LINES = 20;
+
+/** The first line behind the header whose fields could be the column names; null where none could. */
+export function likelyHeader(
+  input: Pick<InputFile, 'name' | 'head' | 'isWhole' | 'utf16'>,
+  options: CsvOptions,
+  isHeader: (fields: readonly string[]) => boolean,
+): number | null {
+  for (let headerLine = 1; headerLine <= TITLE_LINES; headerLine++) {
+    if (headerLine === (options.headerLine ?? 1)) continue;
+    try {
+      const { columns, hasHeader } = readDialect(input, { ...options, headerLine });
+      if (hasHeader && isHeader(columns)) return headerLine;
+    } catch (error) {
+      if (!(error instanceof PerilbookError && error.code === 'INPUT_UNREADABLE')) throw error;
+    }
+  }
+  return null;
+}
+
+function findHeader({ name, bytes, from, linesAbove, isWhole }: Head, delimiter: string) {
   const record = newRecordSpan();
-  let linesBefore = 0;
+  let linesBefore = linesAbove;
   for (let at = from; at < bytes.length; at = record.next) {
     if (!scanRecord(bytes, at, bytes.length, isWhole, delimiter.charCodeAt(0), record)) {
       throw refused(name, 'has no line end in its first mebibyte', 'Perilbook reads CSV with one record a line.');

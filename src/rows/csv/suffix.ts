@@ -13,6 +13,8 @@ export interface SuffixStyle {
   readonly width: number;
   /** From this field on, texts are not the user's own and are made harmless for spreadsheets; left out: none are. */
   readonly harmlessFrom?: number;
+  /** Fields behind it that are the user's own all the same: kept from the input. */
+  readonly own?: ReadonlySet<number>;
 }
 
 /** Adds the fields of a row to what is gathered. */
@@ -34,7 +36,7 @@ function harmless(text: string): string {
 const FIELD_ROOM = LONGEST_NUMBER + 1;
 
 /** Writes the added fields of a row as bytes, joined by the delimiter, quoted where RFC 4180 asks for it. */
-export function suffixWriter({ delimiter, encoding, width, harmlessFrom = width }: SuffixStyle): SuffixWriter {
+export function suffixWriter({ delimiter, encoding, width, harmlessFrom = width, own }: SuffixStyle): SuffixWriter {
   const delimiterByte = delimiter.charCodeAt(0);
   return (fields, to) => {
     if (fields.length !== width) {
@@ -48,7 +50,7 @@ export function suffixWriter({ delimiter, encoding, width, harmlessFrom = width 
       if (i > 0) bytes[at++] = delimiterByte;
       if (typeof field === 'number') at = writeNumber(bytes, at, field);
       else if (field !== null) {
-        if (i >= harmlessFrom) field = harmless(field);
+        if (i >= harmlessFrom && own?.has(i) !== true) field = harmless(field);
         const end = field.length <= FIELD_ROOM - 1 ? writePlain(bytes, at, field, delimiterByte) : NOT_PLAIN;
         if (end !== NOT_PLAIN) {
           at = end;

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { knownColumnNames } from '../../columns/row.ts';
+import { knownColumns } from '../../columns/row.ts';
 import { PerilbookError } from '../../errors.ts';
 import { findLocationColumns } from '../../rows/location-columns.ts';
 import { type OpenOptions, openBook } from '../../rows/open-book.ts';
@@ -48,7 +48,7 @@ function readingOf(header: boolean): OpenOptions {
 }
 
 function originalColumns({ columns }: Book): readonly string[] {
-  const dropFrom = findPerilbookColumns(columns, knownColumnNames());
+  const dropFrom = findPerilbookColumns(columns, knownColumns());
   return dropFrom === null ? columns : columns.slice(0, dropFrom);
 }
 

@@ -1,0 +1,97 @@
+import { addedColumns } from '../columns/row.ts';
+import { ROW_STATUSES } from '../columns/status.ts';
+import type { Field } from '../contract/answer.ts';
+import { TOPIC_SLUGS } from '../contract/topics.ts';
+import type { Book } from '../rows/port.ts';
+import type { Store } from '../store/port.ts';
+import type { Freshness } from './planning/freshness.ts';
+import { FIRST_VALUE } from './scan/layout.ts';
+import { locate } from './scan/locate.ts';
+import type { Finding, Scan } from './scan/scan.ts';
+import type { Job } from './settings/settings.ts';
+import { cellReader } from './writing.ts';
+
+/** What the comparison needs. */
+export interface Comparing {
+  readonly book: Book;
+  readonly job: Job;
+  readonly scan: Scan;
+  readonly store: Store;
+  readonly source: number;
+  readonly sample: boolean;
+  readonly freshness: Freshness;
+}
+
+/** Fields of so many cells are remembered: rows of one place often stand together. */
+const CELLS_REMEMBERED = 20_000;
+
+type Fields = readonly Field[];
+
+/**
+ * Counts the rows in which a value that an earlier run wrote was changed since, and is about to be written anew. Only rows
+ * that still have the time of the answers in the store can be told: at another time the answers were others.
+ */
+export async function editedValues({ book, job, scan, ...reading }: Comparing): Promise<Finding | null> {
+  const { layout } = scan;
+  const names = book.columns;
+  const refreshed = layout.refreshed.filter(({ name }) => !/hazard_(?:note|as_of)$/.test(name));
+  const asOf = layout.refreshed.find(({ name }) => name === `${job.prefix}hazard_as_of`);
+  if (refreshed.length < 2 || asOf === undefined) return null;
+  const inFile = new Set(names.slice(layout.dropFrom!));
+  const hasTopic = (topic: (typeof TOPIC_SLUGS)[number]) =>
+    addedColumns([topic], job.prefix, job.counts)
+      .slice(3)
+      .some(({ name }) => inFile.has(name));
+  const sets = [TOPIC_SLUGS.filter(hasTopic), job.topics.filter(hasTopic)];
+  // An output of several runs has the time of the last one's topics.
+  const topicSets = sets[0]!.length === sets[1]!.length ? [sets[1]!] : sets;
+  const readers = await Promise.all(
+    topicSets.map(async (topics) => ({
+      columns: addedColumns(topics, job.prefix, job.counts).map(({ name }) => name),
+      read: rememberingCells(await cellReader({ job: { ...job, topics, tiers: [] }, scan, ...reading })),
+    })),
+  );
+  let [rows, firstLine] = [0, 0];
+  const read = [...layout.columns, asOf.index, ...refreshed.map(({ index }) => index)];
+  for await (const batch of book.read(read, FIRST_VALUE)) {
+    for (const row of batch) {
+      const place = locate(row, job, layout);
+      const cell = place.ok ? scan.cells.numberOf(place.cell) : -1;
+      if (cell < 0) continue;
+      const [time = '', ...texts] = row.fields.slice(layout.columns.length);
+      for (const { columns, read } of readers) {
+        const fields = await read(cell);
+        if (time === '' || Date.parse(time) !== Date.parse(String(fields[columns.indexOf(asOf.name)]))) continue;
+        const isEdited = refreshed.some(({ name, topic }, at) =>
+          topic === null ? !isStatus(texts[at]!) : !isSame(texts[at]!, fields[columns.indexOf(name)] ?? null),
+        );
+        if (isEdited && rows++ === 0) firstLine = row.line;
+        break;
+      }
+    }
+  }
+  return rows === 0 ? null : { finding: 'edited_value', note: NOTE, rows, firstLine };
+}
+
+const NOTE = 'A value that an earlier run wrote was changed since: it is written anew.';
+
+function rememberingCells(read: (numbers: readonly number[]) => Promise<Fields[]>) {
+  let known = new Map<number, Fields>();
+  return async (cell: number): Promise<Fields> => {
+    const found = known.get(cell);
+    if (found) return found;
+    if (known.size === CELLS_REMEMBERED) known = new Map();
+    const [fields] = await read([cell]);
+    known.set(cell, fields!);
+    return fields!;
+  };
+}
+
+const isStatus = (text: string) => ROW_STATUSES.some((status) => status === text);
+
+/** A text that would run as a formula has an apostrophe before it in a CSV file. */
+function isSame(text: string, field: Field): boolean {
+  if (field === null || field === '') return text === '';
+  if (typeof field === 'number') return text !== '' && Number(text) === field;
+  return text === field || text === `'${field}` || (Date.parse(text) === Date.parse(field) && /^\d{4}-/.test(field));
+}

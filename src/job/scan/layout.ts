@@ -1,0 +1,131 @@
+import { addedColumns, knownColumns } from '../../columns/row.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import { PerilbookError } from '../../errors.ts';
+import { findLocationColumns, type LocationColumns } from '../../rows/location-columns.ts';
+import { findPerilbookColumns } from '../../rows/perilbook-columns.ts';
+import type { AddedColumn, Book } from '../../rows/port.ts';
+import type { Job } from '../settings/settings.ts';
+import { type AreaColumns, findAreaColumns } from './area-columns.ts';
+import { valueColumns } from './value.ts';
+
+/** Where things stand in the input. */
+export interface Layout {
+  /** The columns that each pass reads: latitude, longitude, those whose sum is a row's value, those with area codes. */
+  readonly columns: readonly number[];
+  /** How many of them are values. */
+  readonly values: number;
+  readonly areas: AreaColumns;
+  /** Latitude and longitude stand in one column, which is read twice. */
+  readonly isPair: boolean;
+  /** What the user should know of the columns: where there was a choice, which sheet is read. */
+  readonly notes: readonly string[];
+  /** The first of the columns that an earlier run of Perilbook added, or null. */
+  readonly dropFrom: number | null;
+  /** Those of them that stay as they are: of topics that are not asked now. */
+  readonly kept: readonly KeptColumn[];
+  /** Those that are written anew, and what each is. */
+  readonly refreshed: readonly RefreshedColumn[];
+  readonly used: UsedColumns;
+}
+
+export type KeptColumn = AddedColumn & { readonly keeps: number };
+
+export interface RefreshedColumn {
+  readonly name: string;
+  readonly index: number;
+  /** Null for status, note and time. */
+  readonly topic: TopicSlug | null;
+}
+
+/** The names of the columns that a job uses, as `--json` prints them; null where it uses none. */
+export interface UsedColumns {
+  readonly lat: string;
+  readonly lng: string;
+  readonly tract: string | null;
+  readonly county: string | null;
+  readonly value: readonly string[];
+}
+
+/** Behind latitude and longitude, without which a row is nothing: one that is too short for its value counts as worth 0. */
+export const FIRST_VALUE = 2;
+
+/** Finds the columns. @throws INPUT_COLUMNS */
+export function layoutOf(book: Book, job: Job): Layout {
+  const known = knownColumns(job.prefix);
+  const dropFrom = findPerilbookColumns(book.columns, known);
+  const original = dropFrom === null ? book.columns : book.columns.slice(0, dropFrom);
+  const { lat, lng, note } = locationColumns(book, original, job);
+  const taken = new Set(original.map((name) => name.toLowerCase()));
+  const added = addedColumns(job.topics, job.prefix, job.counts);
+  const clash = added.find(({ name }) => taken.has(name.toLowerCase()));
+  if (clash) {
+    throw new PerilbookError(
+      'INPUT_COLUMNS',
+      `The input already has a column ${clash.name}`,
+      'Give the new columns a prefix (--prefix), or rename that column.',
+      { file: job.input, column: clash.name },
+    );
+  }
+  const values = valueColumns(original, job.orderBy, job.input);
+  const areas = findAreaColumns(original, job.areas, FIRST_VALUE + values.length, job.input);
+  const nameOf = (index: number) => original[index] || String(index + 1);
+  const nameAt = (position: number | null) =>
+    position === null ? null : nameOf(areas.read[position - FIRST_VALUE - values.length]!);
+  return {
+    columns: [lat, lng, ...values, ...areas.read],
+    values: values.length,
+    areas: areas.columns,
+    isPair: lat === lng,
+    notes: [note, book.note].filter((words) => words != null),
+    dropFrom,
+    ...earlierColumns(book.columns, dropFrom, job, known, new Set(added.map(({ name }) => name))),
+    used: {
+      lat: nameOf(lat),
+      lng: nameOf(lng),
+      tract: nameAt(areas.columns.tract),
+      county: nameAt(areas.columns.county),
+      value: values.map(nameOf),
+    },
+  };
+}
+
+/** What becomes of the columns of an earlier run. Those that count records are left out where the job says so. */
+function earlierColumns(
+  names: readonly string[],
+  dropFrom: number | null,
+  { topics }: Job,
+  known: ReturnType<typeof knownColumns>,
+  added: ReadonlySet<string>,
+): Pick<Layout, 'kept' | 'refreshed'> {
+  const earlier = dropFrom === null ? [] : names.slice(dropFrom).map((name, at) => ({ name, index: dropFrom + at }));
+  const kept = earlier.flatMap(({ name, index }): KeptColumn[] => {
+    const { type, topic } = known.get(name)!;
+    return topic === null || topics.includes(topic) ? [] : [{ name, type, keeps: index }];
+  });
+  const refreshed = earlier.flatMap(({ name, index }) =>
+    added.has(name) ? [{ name, index, topic: known.get(name)!.topic }] : [],
+  );
+  return { kept, refreshed };
+}
+
+function locationColumns(book: Book, names: readonly string[], { location }: Job): LocationColumns {
+  try {
+    return findLocationColumns(names, location);
+  } catch (error) {
+    if (!(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS')) throw error;
+    const line = book.likelyHeader?.((fields) => isHeader(fields, location)) ?? null;
+    if (line === null) throw error;
+    const hint = `Line ${line} looks like the column names: --header-line ${line} (header_line: ${line} in the job file).`;
+    throw new PerilbookError('INPUT_COLUMNS', error.message, hint, { ...error.context, header_line: line }, error);
+  }
+}
+
+function isHeader(fields: readonly string[], location: Job['location']): boolean {
+  try {
+    findLocationColumns(fields, location);
+    return true;
+  } catch (error) {
+    if (error instanceof PerilbookError) return false;
+    throw error;
+  }
+}

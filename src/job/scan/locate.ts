@@ -1,0 +1,52 @@
+import { cellOf } from '../../geo/coordinates.ts';
+import { parseLenient, splitLenientPair, splitPair } from '../../geo/lenient-location.ts';
+import { type ParsedLocation, parseLocation } from '../../geo/parse-location.ts';
+import { isCovered } from '../../geo/us-coverage.ts';
+import type { Row } from '../../rows/port.ts';
+import type { Job } from '../settings/settings.ts';
+import type { Layout } from './layout.ts';
+
+/** Findings that the lenient reading may take away: the others are of the place, or there is nothing to read. */
+const OF_THE_WRITING = ['not_a_number', 'degrees_minutes_seconds', 'decimal_comma', 'degree_symbol'];
+
+/** What a row's location is: a cell, or a finding. `isLenient`: only the lenient reading could read it. */
+export function locate(row: Row, { precision, coordinates }: Job, { isPair }: Layout) {
+  if (row.problem !== undefined) return { ok: false, finding: 'unreadable', note: row.problem } as const;
+  const { parsed, isLenient } = isPair
+    ? readPair(row.fields[0] ?? '', coordinates)
+    : readTexts(row.fields[0] ?? '', row.fields[1] ?? '', coordinates);
+  return parsed.ok ? ({ ok: true, cell: cellOf(parsed.location, precision), isLenient } as const) : parsed;
+}
+
+interface Reading {
+  readonly parsed: ParsedLocation;
+  readonly isLenient: boolean;
+}
+
+function readTexts(lat: string, lng: string, coordinates: Job['coordinates']): Reading {
+  const strict = parseLocation(lat, lng, isCovered);
+  if (strict.ok || !OF_THE_WRITING.includes(strict.finding)) return { parsed: strict, isLenient: false };
+  return orLenient(strict, parseLenient(lat, lng, isCovered), coordinates);
+}
+
+function readPair(text: string, coordinates: Job['coordinates']): Reading {
+  if (text.trim() === '') return { parsed: parseLocation('', '', isCovered), isLenient: false };
+  const pair = splitPair(text);
+  const strict = parseLocation(...(pair ?? (['?', '?'] as const)), isCovered);
+  if (strict.ok || !OF_THE_WRITING.includes(strict.finding)) return { parsed: strict, isLenient: false };
+  const halves = splitLenientPair(text);
+  return orLenient(strict, halves && parseLenient(...halves, isCovered), coordinates);
+}
+
+/** In a strict job the note says that the lenient reading would do. */
+function orLenient(
+  strict: Extract<ParsedLocation, { ok: false }>,
+  lenient: ParsedLocation | null,
+  coordinates: Job['coordinates'],
+): Reading {
+  if (lenient === null) return { parsed: strict, isLenient: false };
+  if (coordinates === 'lenient') return { parsed: lenient, isLenient: true };
+  return { parsed: lenient.ok ? { ...strict, note: `${strict.note} ${SUGGESTION}` } : strict, isLenient: false };
+}
+
+const SUGGESTION = 'With coordinates: lenient it can be read.';

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openBook } from '../../src/rows/open-book.ts';
+import { column, type Desk, openDesk } from './desk.ts';
+
+const PLACES: [number, number][] = [
+  [40.1, -99.9],
+  [40.2, -99.8],
+];
+
+/** Buys avalanche and hail for two places and a row without one; gives the output's text. */
+async function firstRun(desk: Desk): Promise<string> {
+  desk.book([...PLACES, ['n/a' as unknown as number, 1]]);
+  await desk.run({ topics: ['hail', 'radon'] });
+  return desk.output();
+}
+
+const later = (desk: Desk, input: string, output: string, topics: string[]) =>
+  desk.run({ input, output, topics: topics as ['hail'] });
+
+const read = (desk: Desk, name: string) => readFileSync(join(desk.folder, name), 'utf8');
+
+test('enriching an output with other topics keeps the columns that were bought, and buys only the new ones', async (t) => {
+  const desk = await openDesk(t);
+  const first = await firstRun(desk);
+  const spent = desk.charged();
+  await later(desk, 'output.csv', 'second.csv', ['wildfire']);
+  assert.equal(desk.charged(), spent + PLACES.length);
+  const second = read(desk, 'second.csv');
+  const [head, again] = [first, second].map((text) => text.split('\n')[0]!.split(','));
+  assert.deepEqual(again!.slice(0, head!.length), head);
+  assert.deepEqual(again!.slice(head!.length), [
+    'wildfire_rating',
+    'wildfire_score',
+    'wildfire_frequency',
+    'wildfire_current',
+    'wildfire_historical',
+    'wildfire_perimeters',
+  ]);
+  for (const name of head!.filter((one) => /^(?:id|lat|hail|radon)/.test(one))) {
+    assert.deepEqual(column(second, name), column(first, name), name);
+  }
+  assert.deepEqual(column(second, 'hazard_status'), ['ok', 'ok', 'invalid']);
+  assert.notDeepEqual(column(second, 'wildfire_rating'), ['', '', '']);
+  // One of the earlier topics again, with a new one: it is refreshed in its place, the others stay.
+  await later(desk, 'second.csv', 'third.csv', ['radon', 'drought']);
+  const third = read(desk, 'third.csv').split('\n')[0]!.split(',');
+  assert.deepEqual(third.slice(0, again!.length), again);
+  assert.deepEqual(third.slice(again!.length), ['drought_rating', 'drought_score', 'drought_frequency']);
+  assert.equal(desk.charged(), spent + 2 * PLACES.length);
+});
+
+test('a kept value stays as it is, edited or not; an edited one that is written anew is told', async (t) => {
+  const desk = await openDesk(t);
+  const first = await firstRun(desk);
+  const rating = column(first, 'hail_rating')[1]!;
+  const zone = column(first, 'radon_zone')[1]!;
+  const lines = first.split('\n');
+  lines[2] = lines[2]!.replace(rating, '=mine').replace(`,${zone},`, ',checked,');
+  writeFileSync(join(desk.folder, 'edited.csv'), lines.join('\n'));
+  const { summary } = await later(desk, 'edited.csv', 'kept.csv', ['radon']);
+  assert.deepEqual(column(read(desk, 'kept.csv'), 'hail_rating')[1], '=mine');
+  assert.deepEqual(column(read(desk, 'kept.csv'), 'radon_zone'), column(first, 'radon_zone'));
+  assert.deepEqual(
+    summary.findings
+      .filter(({ finding }) => finding === 'edited_value')
+      .map(({ rows, first_line }) => [rows, first_line]),
+    [[1, 3]],
+  );
+  // Nothing was changed here: nothing is told.
+  const untouched = await later(desk, 'output.csv', 'same.csv', ['radon', 'hail']);
+  assert.deepEqual(
+    untouched.summary.findings.map(({ finding }) => finding),
+    ['not_a_number'],
+  );
+  assert.equal(read(desk, 'same.csv'), first);
+});
+
+for (const format of ['ndjson', 'parquet', 'xlsx']) {
+  test(`columns of earlier topics stay in ${format}`, async (t) => {
+    const desk = await openDesk(t);
+    await firstRun(desk);
+    const [one, two] = [`one.${format}`, `two.${format}`];
+    await desk.run({ topics: ['hail', 'radon'], output: one });
+    await later(desk, one, two, ['wildfire']);
+    const rowsOf = async (name: string) => {
+      const book = await openBook(join(desk.folder, name));
+      const rows: Record<string, string>[] = [];
+      for await (const batch of book.read([...book.columns.keys()])) {
+        for (const { fields } of batch)
+          rows.push(Object.fromEntries(fields.map((text, i) => [book.columns[i]!, text])));
+      }
+      return { columns: book.columns, rows };
+    };
+    const [before, after] = [await rowsOf(one), await rowsOf(two)];
+    assert.deepEqual(after.columns.slice(0, before.columns.length), before.columns);
+    for (const [i, row] of before.rows.entries()) {
+      const { hazard_as_of: _, ...same } = row;
+      assert.deepEqual({ ...after.rows[i], ...same }, after.rows[i]);
+      assert.equal(after.rows[i]!.wildfire_rating === '', i === 2);
+    }
+    const typed = await openBook(join(desk.folder, two));
+    if (format === 'ndjson') assert.match(read(desk, two), /"hail_score":[\d.]+,.*"wildfire_score":[\d.]+/);
+    assert.equal(typed.columns.includes('radon_caption'), true);
+  });
+}
