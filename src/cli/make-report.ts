@@ -47,6 +47,7 @@ export async function makeReport(prepared: Prepared, store: Store, now: number):
     rows: scan.rows,
     invalid: scan.invalid,
     outsideUs: scan.outsideUs,
+    unit: book.unit ?? 'line',
     findings: scan.findings.map(({ finding, note, rows, firstLine }) => ({
       note,
       rows,

@@ -103,7 +103,7 @@ export async function priced(
   );
   const keep = finished.putPacked.bind(finished);
   const plan = await makePlan(job, scanned, store, source, market, keyring, freshness, keep);
-  const summary = planSummary(plan, job, market, connection.sample);
+  const summary = planSummary(plan, job, market, connection.sample, book.unit);
   return { job, connection, plan, summary, market, source, keyring, freshness, book, finished };
 }
 

@@ -3,6 +3,7 @@ import type { CallKind } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { cheapestCalls, type Market } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
+import type { PlaceUnit } from '../rows/port.ts';
 import type { Stop } from './buying/buying.ts';
 import type { Plan, Ways } from './planning/planning.ts';
 import type { UsedColumns } from './scan/layout.ts';
@@ -15,6 +16,8 @@ export interface PlanSummary {
   readonly located: number;
   readonly invalid: number;
   readonly outside_us: number;
+  /** What `first_line` of the findings counts: `line`, `row` of a table or sheet, or `feature`. */
+  readonly unit: PlaceUnit;
   readonly findings: readonly { finding: string; note: string; rows: number; first_line: number }[];
   /** The columns that were used, by name. */
   readonly columns: UsedColumns;
@@ -91,7 +94,13 @@ export interface RunSummary extends PlanSummary {
   readonly resume_after: string | null;
 }
 
-export function planSummary(plan: Plan, job: Job, market: Market, sample: boolean): PlanSummary {
+export function planSummary(
+  plan: Plan,
+  job: Job,
+  market: Market,
+  sample: boolean,
+  unit: PlaceUnit = 'line',
+): PlanSummary {
   const { scan, price, ways } = plan;
   const { forecast } = ways.planned;
   const value = plan.shares.length > 0 ? cellValue(plan) : 0;
@@ -102,6 +111,7 @@ export function planSummary(plan: Plan, job: Job, market: Market, sample: boolea
     located: scan.located,
     invalid: scan.invalid,
     outside_us: scan.outsideUs,
+    unit,
     findings: scan.findings.map(({ finding, note, rows, firstLine }) => ({
       finding,
       note,

@@ -20,6 +20,8 @@ export interface Facts {
   readonly invalid: number;
   readonly outsideUs: number;
   readonly findings: readonly FindingFacts[];
+  /** What the places of rows are in the file: `line`, `row`, `feature`. */
+  readonly unit: string;
   readonly figures: Figures;
   /** How the worst locations are called in the input, by cell. */
   readonly names: ReadonlyMap<number, { readonly row: number; readonly name: string }>;

@@ -4,7 +4,7 @@ import type { Field } from '../contract/answer.ts';
 export interface Row {
   /** 1 for the first record after the header. */
   readonly number: number;
-  /** The line of the file on which the record begins, 1 for the first line (formats without lines: the row number). */
+  /** Where the record stands in its file, counted from 1: the line on which it begins, or what `unit` of the book says. */
   readonly line: number;
   /** The text of the columns that were asked for, in that order; '' for an empty, null or missing field. */
   readonly fields: readonly string[];
@@ -20,11 +20,15 @@ export interface AddedColumn {
   readonly keeps?: number;
 }
 
+export type PlaceUnit = 'line' | 'row' | 'feature';
+
 /** An input file that was opened and looked at: its format and columns are known, its rows are not yet read. */
 export interface Book {
   readonly format: string;
   /** The names of the columns in file order, decoded, spaces around them removed. */
   readonly columns: readonly string[];
+  /** What the places of rows are, where they are not lines: rows of a table or a sheet, features of a collection. */
+  readonly unit?: PlaceUnit;
   /** What a user should know of how the file is read; null for nothing. */
   readonly note?: string | null;
   /** The number of the first other line near the top whose fields could be the column names, where a format may have titles

@@ -27,9 +27,9 @@ test('features are rows, and their properties get the new members', async () => 
   assert.deepEqual([book.format, ...book.columns], ['geojson', 'geometry.latitude', 'geometry.longitude', 'id']);
   assert.deepEqual(findLocationColumns(book.columns), { lat: 0, lng: 1, note: null });
   assert.deepEqual(await allRows(book, [0, 1, 2]), [
-    { number: 1, line: 3, fields: ['30.25', '-90.5', '1'] },
-    { number: 2, line: 4, fields: ['', '', ''] },
-    { number: 3, line: 5, fields: ['', '', ''], problem: 'The geometry is a LineString, not a Point.' },
+    { number: 1, line: 1, fields: ['30.25', '-90.5', '1'] },
+    { number: 2, line: 2, fields: ['', '', ''] },
+    { number: 3, line: 3, fields: ['', '', ''], problem: 'The geometry is a LineString, not a Point.' },
   ]);
   await book.write({ ...request, output });
   const expected = SOURCE.replace('{"id": 1.0}', `{"id": 1.0,${MEMBERS}}`)
@@ -101,4 +101,34 @@ test('the id of a feature goes into a table, and stays where it is in GeoJSON', 
   const again = await openBook(output);
   await again.write({ ...request, dropFrom: again.columns.indexOf('hazard_status'), output: file });
   assert.equal(readFileSync(file, 'utf8'), readFileSync(output, 'utf8'));
+});
+
+test('an empty collection, a single feature, and features one after the other are rows too', async () => {
+  const feature = (id: number) =>
+    `{"type":"Feature","properties":{"id":${id}},"geometry":{"type":"Point","coordinates":[-9${id},4${id}]}}`;
+  const cases: readonly (readonly [content: string, ids: readonly string[]])[] = [
+    ['{"type":"FeatureCollection","features":[]}', []],
+    [feature(1), ['1']],
+    [`\ufeff${JSON.stringify(JSON.parse(feature(1)), null, 2)}\n`, ['1']],
+    [`${feature(1)}\n${feature(2)}\n\n`, ['1', '2']],
+    [`\x1e${feature(1)}\n\x1e${JSON.stringify(JSON.parse(feature(2)), null, 1)}\n`, ['1', '2']],
+  ];
+  const [file, output] = [join(folder, 'seq.geojson'), join(folder, 'seq-out.geojson')];
+  for (const [content, ids] of cases) {
+    writeFileSync(file, content);
+    const book = await openBook(file);
+    assert.deepEqual([book.format, book.unit], ['geojson', 'feature'], content);
+    assert.equal(findLocationColumns(book.columns).lat, 0);
+    const rows = await allRows(book, [0, 1, ...(ids.length > 0 ? [2] : [])]);
+    assert.deepEqual(
+      rows.map(({ line, fields }) => [line, ...fields]),
+      ids.map((id) => [Number(id), `4${id}`, `-9${id}`, id]),
+    );
+    await book.write({ ...request, output });
+    const isPretty = content.includes('\n  "') || content.includes('\n "');
+    if (!isPretty) assert.equal(readFileSync(output, 'utf8'), content.replaceAll(/("id":\d)/g, `$1,${MEMBERS}`));
+    assert.equal((await allRows(await openBook(output), [])).length, ids.length);
+  }
+  writeFileSync(file, `${feature(1)}\n${feature(2).slice(0, -9)}\n`);
+  await assert.rejects(openBook(file), /damaged or cut off/);
 });

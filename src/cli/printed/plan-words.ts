@@ -23,8 +23,9 @@ export function planWords(prepared: Prepared, folder: string, { width, paint }: 
   lines.push(...plan.scan.layout.notes);
   const isLookedUp = ({ finding }: Finding) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
-  lines.push(...findingWords('Rows that are not looked up', findings.get(false) ?? [], width));
-  lines.push(...findingWords('Rows that are looked up all the same', findings.get(true) ?? [], width));
+  const { unit = 'line' } = prepared.book;
+  lines.push(...findingWords('Rows that are not looked up', findings.get(false) ?? [], unit, width));
+  lines.push(...findingWords('Rows that are looked up all the same', findings.get(true) ?? [], unit, width));
   lines.push('', `${counted(job.topics.length, 'topic')}: ${topicWords(job.topics)}`);
   lines.push(...listed(cellWords(prepared), '  ', width));
   lines.push('', ...waysToBuy(prepared, width), ...shareWords(prepared));
@@ -37,10 +38,10 @@ export function planWords(prepared: Prepared, folder: string, { width, paint }: 
 
 type Finding = Prepared['summary']['findings'][number];
 
-function findingWords(heading: string, findings: readonly Finding[], width: number): string[] {
+function findingWords(heading: string, findings: readonly Finding[], unit: string, width: number): string[] {
   if (findings.length === 0) return [];
   const rows = findings.map(({ first_line, rows, note }) => [`${first_line}`, grouped(rows), note]);
-  return ['', `${heading} (first line of each kind):`, ...table(['line', 'rows', 'reason'], rows, '  ', width)];
+  return ['', `${heading} (first ${unit} of each kind):`, ...table([unit, 'rows', 'reason'], rows, '  ', width)];
 }
 
 function rowsWords({ rows, located, invalid, outside_us }: Prepared['summary']): string {

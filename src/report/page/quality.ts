@@ -4,7 +4,7 @@ import { type Html, html, quoted } from './html.ts';
 import { percent } from './numbers.ts';
 
 /** What was found wrong with the rows of the input, with the lines to look at. */
-export function qualitySection({ findings, rows, figures }: Facts): Html {
+export function qualitySection({ findings, unit, rows, figures }: Facts): Html {
   const located = figures.rows;
   return html`<section id="quality" aria-labelledby="quality-title">
 <h2 id="quality-title">Data quality</h2>
@@ -13,8 +13,8 @@ ${
   findings.length === 0
     ? html`<p>Nothing was found wrong.</p>`
     : html`<div class="wide" role="region" tabindex="0" aria-label="Table: Data quality"><table>
-<caption class="unseen">What was found, in how many rows, and on which lines</caption>
-<thead><tr><th scope="col">Finding</th><th scope="col" class="n">Rows</th><th scope="col">Lines of the file</th></tr></thead>
+<caption class="unseen">What was found, in how many rows, and on which ${unit}s</caption>
+<thead><tr><th scope="col">Finding</th><th scope="col" class="n">Rows</th><th scope="col">${unit[0]!.toUpperCase()}${unit.slice(1)}s of the file</th></tr></thead>
 <tbody>
 ${findings.map(
   (

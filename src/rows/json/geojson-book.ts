@@ -26,25 +26,28 @@ const ID_COLUMN: JsonColumn = { name: 'feature.id', path: ['id'] };
 interface Feature {
   readonly from: number;
   readonly to: number;
-  readonly line: number;
 }
 
-/** True when the head looks like a FeatureCollection. */
+/** True when the head looks like a FeatureCollection, a Feature, or one feature after the other: on lines of their own, or
+ * behind the separators of RFC 8142. */
 export function isGeojson(head: Buffer): boolean {
   const text = head.toString('latin1');
-  return (
-    /^(?:\xef\xbb\xbf)?\s*\{/.test(text) && /"type"\s*:\s*"FeatureCollection"/.test(text) && text.includes('"features"')
-  );
+  if (!BEGINS_OBJECT.test(text)) return false;
+  if (/"type"\s*:\s*"FeatureCollection"/.test(text)) return text.includes('"features"');
+  return /"type"\s*:\s*"Feature"/.test(text) && /"geometry"\s*:/.test(text);
 }
 
-/** Opens a GeoJSON FeatureCollection of points behind the port. Its columns are the latitude and the longitude of the
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the separator of RFC 8142 is one
+const BEGINS_OBJECT = /^(?:\xef\xbb\xbf)?[\s\x1e]*\{/;
+
+/** Opens GeoJSON with points behind the port. Its columns are the latitude and the longitude of the
  * geometry, the id of the feature, then the properties. */
 export async function geojsonBook(input: InputFile, stdout?: Writable): Promise<PartedBook> {
   const bytes = await wholeFile(input);
   const features = orNotJson(input.name, () => featuresOf(bytes));
   const { columns, hasPoints, hasIds } = survey(bytes, features);
   // Outlines must not be taken for the places of a table that has two columns of degrees as well.
-  const before = [...(hasPoints ? PLACE_COLUMNS : []), ...(hasIds ? [ID_COLUMN.name] : [])];
+  const before = [...(hasPoints || features.length === 0 ? PLACE_COLUMNS : []), ...(hasIds ? [ID_COLUMN.name] : [])];
   const firstProperty = before.length;
   const rowsOf = (wanted: readonly number[], from: number) =>
     features
@@ -52,6 +55,7 @@ export async function geojsonBook(input: InputFile, stdout?: Writable): Promise<
       .map((feature, i) => rowOf(bytes, feature, from + i + 1, wanted, before, columns));
   return {
     format: 'geojson',
+    unit: 'feature',
     columns: [...before, ...columns.map(({ name }) => name)],
     wholeColumns: [
       ...before.keys(),
@@ -109,18 +113,34 @@ function orNotJson<T>(file: string, work: () => T): T {
 
 function featuresOf(bytes: Buffer): Feature[] {
   const start = bytes.toString('latin1', 0, 3) === '\xef\xbb\xbf' ? 3 : 0;
-  const { members, close } = objectMembers(bytes, skipSpace(bytes, start));
-  const list = members.find(({ name }) => name === 'features');
-  if (!list || skipSpace(bytes, close + 1) < bytes.length) throw new NotJson();
-  let line = 1;
-  let counted = 0;
-  return listElements(bytes, list.valueFrom).map(({ from, to }) => {
-    for (let at = bytes.indexOf(10, counted); at >= 0 && at < from; at = bytes.indexOf(10, at + 1)) line++;
-    counted = from;
-    // Also checks each feature's inside, before anything is bought for it.
-    if (parseObject(bytes.toString('utf8', from, to)) === null) throw new NotJson();
-    return { from, to, line };
-  });
+  const found: Feature[] = [];
+  for (let at = nextValue(bytes, start); at < bytes.length; ) {
+    const { members, close } = objectMembers(bytes, at);
+    const list = members.find(({ name }) => name === 'features');
+    if (list && found.length === 0 && nextValue(bytes, close + 1) === bytes.length) {
+      return checked(bytes, listElements(bytes, list.valueFrom));
+    }
+    // Features may stand one after the other; a collection among them has no place for its own members.
+    if (list) throw new NotJson();
+    found.push({ from: at, to: close + 1 });
+    at = nextValue(bytes, close + 1);
+  }
+  return checked(bytes, found);
+}
+
+/** Checks each feature's inside, before anything is bought for it. */
+function checked(bytes: Buffer, features: Feature[]): Feature[] {
+  for (const { from, to } of features) if (parseObject(bytes.toString('utf8', from, to)) === null) throw new NotJson();
+  return features;
+}
+
+const SEPARATOR = 0x1e;
+
+/** Where the next value begins, behind spaces and the separators of RFC 8142. */
+function nextValue(bytes: Buffer, from: number): number {
+  let at = skipSpace(bytes, from);
+  while (bytes[at] === SEPARATOR) at = skipSpace(bytes, at + 1);
+  return at;
 }
 
 function featureAt(bytes: Buffer, { from, to }: Feature): Readonly<Record<string, unknown>> {
@@ -158,7 +178,7 @@ function rowOf(
     if (index >= before.length) return jsonText(whole.properties, columns[index - before.length]!);
     return place[placeAt(index)] ?? jsonText(whole, ID_COLUMN);
   });
-  const row = { number, line: feature.line, fields };
+  const row = { number, line: number, fields };
   const needsPlace = wanted.some((index) => placeAt(index) >= 0);
   return problem !== null && needsPlace ? { ...row, problem } : row;
 }

@@ -18,7 +18,9 @@ const WHOLE_DOCUMENTS = ['FeatureCollection', 'GeometryCollection', 'Topology'];
 export function isNdjson({ head, isWhole }: InputFile): boolean {
   const [line] = linesOfHead(head, isWhole);
   const object = line === undefined ? null : parseObject(line);
-  return object !== null && !WHOLE_DOCUMENTS.includes(String(object.type));
+  if (object === null || WHOLE_DOCUMENTS.includes(String(object.type))) return false;
+  // A feature on each line is GeoJSON: its place is inside its geometry.
+  return !(object.type === 'Feature' && 'geometry' in object);
 }
 
 /**

@@ -16,6 +16,7 @@ export async function parquetBook(input: InputFile, stdout?: Writable): Promise<
   const columns = bookColumns(file);
   return {
     format: 'parquet',
+    unit: 'row',
     columns: columns.map(({ name }) => name),
     wholeColumns: [...columns.keys()].filter((index) => columns[index]!.kind === 'whole'),
     read: (wanted) =>

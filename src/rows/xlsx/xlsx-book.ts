@@ -72,6 +72,7 @@ export async function xlsxBook(input: InputFile, options: XlsxOptions, stdout?: 
   };
   return {
     format: workbook.hasMacros ? 'xlsm' : 'xlsx',
+    unit: 'row',
     columns,
     note: workbook.sheetCount > 1 ? sheetNote(workbook) : null,
     likelyHeader: (isHeader) =>
