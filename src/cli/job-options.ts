@@ -171,7 +171,7 @@ export const JOB_OPTIONS: readonly JobOption[] = [
   {
     flag: 'tract',
     type: 'string',
-    describe: 'column with census tract codes: one answer serves a tract',
+    describe: 'column with census tract codes (or STATE,COUNTY,TRACT): one answer serves a tract',
     place: (v) => ({ areas: { tract: String(v) } }),
   },
   {
@@ -232,7 +232,11 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     flag: 'time-to-live',
     type: 'string',
     describe: 'how long answers are fresh, e.g. wildfire=30d,radon=never',
-    place: (v) => ({ time_to_live: Object.fromEntries(list(v).map((part) => part.split('=', 2) as [string, string])) }),
+    place: (v) => ({
+      time_to_live: Object.fromEntries(
+        list(v).map((part) => [part.split('=', 1)[0]!, part.slice(part.indexOf('=') + 1 || part.length)]),
+      ),
+    }),
   },
   {
     flag: 'store',

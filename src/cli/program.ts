@@ -7,7 +7,7 @@ import { ACCOUNT_FLAGS, yargsJobOptions } from './job-options.ts';
 import { refuseOddValues } from './option-values.ts';
 import { SERVICE_OPTIONS } from './service-options.ts';
 import { type OptionTable, optionsOf, tableOf, usageError } from './usage-error.ts';
-import { say, type World } from './world.ts';
+import { say, sayJson, type World } from './world.ts';
 
 const jobPosition = { type: 'string', describe: 'a job file (.yaml), or an input file; - for stdin' } as const;
 
@@ -190,7 +190,8 @@ export async function program(world: World, version: string): Promise<number> {
   // `help run` is what many people say for `run --help`.
   const [first, ...others] = world.args;
   // What stands behind `completion` are the words of another line.
-  const args = first === 'help' ? [...others, '--help'] : first === 'completion' ? [first] : [...world.args];
+  const said = first === 'help' ? [...others, '--help'] : first === 'completion' ? [first] : [...world.args];
+  const args = withoutDashes(said);
   const parser: Argv = yargs(args)
     .scriptName('perilbook')
     .usage(`perilbook COMMAND\n\n${ABOUT}`)
@@ -199,7 +200,7 @@ export async function program(world: World, version: string): Promise<number> {
     .help()
     .alias('h', 'help')
     .version(version)
-    .wrap(Math.min(100, world.stderr.columns ?? 100))
+    .wrap(Math.min(100, world.stderr.columns || 100))
     .epilogue(`Exit codes: ${EXIT_MEANINGS.map(([code, meaning]) => `${code} ${meaning}`).join(' · ')}`)
     .exitProcess(false)
     .demandCommand(1, 'Name a command.')
@@ -226,16 +227,25 @@ export async function program(world: World, version: string): Promise<number> {
     );
   }
   try {
-    let said = '';
+    let words = '';
     await parser.parseAsync(args, {}, (_error, _argv, output) => {
-      said = output;
+      words = output;
     });
-    if (said !== '') world.stdout.write(`${isHelp(args) ? exampleWords(args[0]) : ''}${said}\n`);
+    if (words !== '') world.stdout.write(`${isHelp(args) ? exampleWords(args[0]) : ''}${words}\n`);
     return exitCode;
   } catch (error) {
     sayError(world, error);
+    if (args.some((arg) => /^--json(?:=true)?$/.test(arg))) sayJson(world, { error: errorJson(error) });
     return exitCodeOfError(error);
   }
+}
+
+/** What stands behind `--` is no option, whatever it begins with: yargs drops it for the positions of a command. */
+function withoutDashes(args: readonly string[]): string[] {
+  const at = args.indexOf('--');
+  if (at < 0) return [...args];
+  const names = args.slice(at + 1).map((name) => (name.startsWith('-') && name !== '-' ? `./${name}` : name));
+  return [...args.slice(0, at), ...names];
 }
 
 const ABOUT = 'Enriches a book of US locations with hazard columns, at the lowest price, never paying twice.';
@@ -269,6 +279,17 @@ function completable(): Completable[] {
       .map(dashed);
     return { name: nameOf(command), actions: choices.action ?? [], options, bare };
   });
+}
+
+/** An error as `--json` prints it, with the place where it happened. */
+function errorJson(error: unknown): Record<string, unknown> {
+  if (!(error instanceof PerilbookError)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { code: 'BUG', message, hint: 'This is a bug of ours: please report it.' };
+  }
+  const { code, message, hint, context } = error;
+  const { file, line, row, column } = context;
+  return { code, message, hint, file, line, row, column };
 }
 
 /** An error as the user sees it: what happened, then what to do. The stack only for bugs of ours. */

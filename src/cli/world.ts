@@ -18,9 +18,9 @@ export interface World {
   readonly owner: Owner;
 }
 
-/** How wide the lines of a stream may be: without end where it is no terminal. */
+/** How wide the lines of a stream may be: without end where it is no terminal. A terminal that does not know says 0. */
 export function screenOf(stream: World['stdout']): number {
-  return stream.isTTY === true ? (stream.columns ?? 80) : Number.POSITIVE_INFINITY;
+  return stream.isTTY === true ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
 /** Words go to stderr; stdout is for data. */

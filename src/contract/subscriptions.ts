@@ -7,20 +7,20 @@ export interface Subscription {
   readonly overageRate: number | null;
 }
 
-export type SubscriptionName = 'starter' | 'professional' | 'enterprise';
+export type SubscriptionName = 'starter' | 'professional' | 'custom';
 
 export const SUBSCRIPTIONS = {
   starter: { name: 'starter', creditsPerMonth: 10_000, creditsPerMinute: 300, overageRate: 0.04 },
   professional: { name: 'professional', creditsPerMonth: 100_000, creditsPerMinute: 1_200, overageRate: 0.03 },
 } as const satisfies Record<string, Subscription>;
 
-/** The enterprise subscription: its figures are agreed with the provider. */
+/** A subscription whose figures are agreed with the provider. */
 export function customSubscription(
   creditsPerMonth: number,
   creditsPerMinute: number,
   overageRate: number | null = null,
 ): Subscription {
-  return { name: 'enterprise', creditsPerMonth, creditsPerMinute, overageRate };
+  return { name: 'custom', creditsPerMonth, creditsPerMinute, overageRate };
 }
 
 /** The length of the rate limit's minute. */

@@ -22,6 +22,27 @@ export function tractCode(text: string): string | null {
   return valid(whole.slice(0, TRACT_DIGITS));
 }
 
+/**
+ * The tract that a state, a county and a tract's own code name together: `6`, `37` and `210900`, `2109` or `2109.00`; null for
+ * anything else. A whole number of five or six digits has lost its leading zero; a shorter one, or one with a point, is the
+ * tract's name, whose decimals are the last two digits.
+ */
+export function composedTract(state: string, county: string, tract: string): string | null {
+  const [stateDigits, countyDigits] = [digitsOf(state), digitsOf(county)];
+  const [, whole, decimals] = /^(\d{1,6})(?:\.(\d{1,2}))?$/.exec(tract.trim()) ?? [];
+  if (stateDigits === null || countyDigits === null || whole === undefined) return null;
+  if (stateDigits.length > 2 || countyDigits.length > 3) return null;
+  const isName = whole.length <= 4;
+  if (!isName && Number(decimals ?? '0') !== 0) return null;
+  const own = isName ? whole.padStart(4, '0') + (decimals ?? '').padEnd(2, '0') : whole.padStart(6, '0');
+  return valid(stateDigits.padStart(2, '0') + countyDigits.padStart(3, '0') + own);
+}
+
+/** True for a tract's own code or name, without its state and county. */
+export function isTractAlone(text: string): boolean {
+  return /^(?:\d{3,6}|\d{1,4}\.\d{1,2})$/.test(text.trim());
+}
+
 /** The 5 digits of a county (`06037`, `6037`, `0500000US06037`), or null. */
 export function countyCode(text: string): string | null {
   const digits = digitsOf(text);

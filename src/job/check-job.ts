@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { PerilbookError } from '../errors.ts';
+import { checkOutput } from '../rows/files/output-file.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
+import { checkFormat } from '../rows/output-format.ts';
 import { layoutOf } from './scan/layout.ts';
 import { checkJobText, type JobProblem } from './settings/read-job-file.ts';
 import { type Job, makeJob, relativeToFile, type Surroundings } from './settings/settings.ts';
@@ -26,6 +29,12 @@ export interface CheckSurroundings extends Surroundings {
 export async function checkJob(text: string, file: string, outside: CheckSurroundings): Promise<CheckedJob> {
   const { content, problems, placeOf } = checkJobText(text);
   if (problems.length > 0) return { problems, warnings: [] };
+  if (Object.keys(content).length === 0) {
+    return {
+      problems: [placeOf([], 'the file says nothing; it needs an input at least (input: portfolio.csv)')],
+      warnings: [],
+    };
+  }
   const at = ({ message, hint }: PerilbookError, ...path: PropertyKey[]): JobProblem => {
     const words = `${message}${message.endsWith('?') ? '' : '.'} ${hint}`;
     return placeOf(path.length > 0 ? path : (settingOf(message) ?? []), words);
@@ -38,18 +47,35 @@ export async function checkJob(text: string, file: string, outside: CheckSurroun
     if (!(error instanceof PerilbookError)) throw error;
     return { problems: [at(error)], warnings: [] };
   }
-  const warnings = missingKeys(job, outside.env).map(({ index, message }) =>
-    placeOf(content.service === undefined ? [] : ['service', 'api_keys', index], message),
-  );
-  if (content.input !== undefined && job.input !== '-') {
+  const found = missingKeys(job, outside.env).map(({ index, message, isWrong }) => ({
+    problem: placeOf(content.service === undefined ? [] : ['service', 'api_keys', index], message),
+    isWrong,
+  }));
+  if (content.input === undefined) {
+    const words = 'no input is named: ui, status and quota need none, plan and run do';
+    found.push({ problem: placeOf([], words), isWrong: false });
+  } else if (job.input !== '-') {
     try {
-      layoutOf(await openBook(job.input, job.reading, outside.streams), job);
+      const book = await openBook(job.input, job.reading, outside.streams);
+      layoutOf(book, job);
+      checkFormat(job.output, book.format);
     } catch (error) {
       if (!(error instanceof PerilbookError)) throw error;
-      warnings.push(at(error, ...pathOfColumn(job, error)));
+      // A file that comes later is no mistake; one that is there and does not fit is.
+      found.push({ problem: at(error, ...pathOfColumn(job, error)), isWrong: existsSync(job.input) });
     }
   }
-  return { problems: [], warnings };
+  try {
+    // The store makes its own folder.
+    const folder = dirname(job.output);
+    const isMade = existsSync(folder) || folder !== dirname(job.store);
+    if (isMade) await checkOutput(job.output, job.input, [job.store]);
+  } catch (error) {
+    if (!(error instanceof PerilbookError)) throw error;
+    found.push({ problem: at(error, content.output === undefined ? 'input' : 'output'), isWrong: true });
+  }
+  const those = (wrong: boolean) => found.filter(({ isWrong }) => isWrong === wrong).map(({ problem }) => problem);
+  return { problems: those(true), warnings: those(false) };
 }
 
 /** Some messages begin with the setting that they are about. */
@@ -61,22 +87,28 @@ function settingOf(message: string): PropertyKey[] | null {
 /** The setting that named a column which is not there. */
 function pathOfColumn({ location, areas }: Job, { context, code, message }: PerilbookError): PropertyKey[] {
   const { column } = context;
+  if (code === 'OUTPUT_UNWRITABLE') return ['output'];
   if (code !== 'INPUT_COLUMNS') return ['input'];
   if (column === undefined) return settingOf(message) ?? ['input'];
   if (column === location.lat) return ['location', 'lat'];
   if (column === location.lng) return ['location', 'lng'];
+  if (column === location.column) return ['location', 'column'];
   if (column === areas?.tract) return ['areas', 'tract'];
   if (column === areas?.county) return ['areas', 'county'];
   return settingOf(message) ?? ['input'];
 }
 
-function missingKeys({ service }: Job, env: CheckSurroundings['env']): { index: number; message: string }[] {
+function missingKeys(
+  { service }: Job,
+  env: CheckSurroundings['env'],
+): { index: number; message: string; isWrong: boolean }[] {
   if (service.kind === 'embedded') return [];
-  return service.keys.flatMap(({ env: variable, file }, index) => {
+  return service.keys.flatMap(({ env: variable, file }, index): ReturnType<typeof missingKeys> => {
     if (variable !== undefined && !env[variable]) {
-      return [{ index, message: `the environment variable ${variable} holds no API key here` }];
+      return [{ index, message: `the environment variable ${variable} holds no API key here`, isWrong: false }];
     }
-    if (file !== undefined && !existsSync(file)) return [{ index, message: `there is no key file ${file} here` }];
+    if (file !== undefined && !existsSync(file))
+      return [{ index, message: `there is no key file ${file} here`, isWrong: true }];
     return [];
   });
 }

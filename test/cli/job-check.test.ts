@@ -10,9 +10,10 @@ const BOOK = 'id,lat,lng,TRACT\n1,34.0522,-118.2437,06037207400\n';
 async function check(t: TestContext, yaml: string, env: Record<string, string> = {}) {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'book.csv'), BOOK);
+  writeFileSync(join(folder, 'empty.csv'), '');
   writeFileSync(join(folder, 'job.yaml'), yaml);
   const { code, stdout } = await perilbook(['job', 'check', 'job.yaml', '--json'], { folder, env });
-  assert.deepEqual(readdirSync(folder).sort(), ['book.csv', 'job.yaml'], 'no store is made');
+  assert.deepEqual(readdirSync(folder).sort(), ['book.csv', 'empty.csv', 'job.yaml'], 'no store is made');
   const said = JSON.parse(stdout);
   const places = (found: { line: number; column: number; message: string }[]) =>
     found.map(({ line, column, message }) => `${line}:${column} ${message}`);
@@ -63,43 +64,48 @@ test('what only the whole job shows is a problem at its setting', async (t) => {
   assert.match(problems.join('\n'), /^3:11 overages: the subscription has no rate/);
 });
 
-test('what is not there now is a warning, and the job is right', async (t) => {
-  const { code, ok, warnings } = await check(
-    t,
-    [
-      'input: book.csv',
-      'location: {lat: latt}',
-      'service:',
-      '  base_url: http://h.example',
-      '  api_keys: [{env: NO_SUCH_KEY}, {file: no-key}]',
-      '',
-    ].join('\n'),
-  );
-  assert.deepEqual([code, ok, warnings.length], [0, true, 3]);
-  assert.match(warnings[0]!, /^5:14 the environment variable NO_SUCH_KEY holds no API key here$/);
-  assert.match(warnings[1]!, /^5:34 there is no key file .*no-key here$/);
-  assert.match(warnings[2]!, /^2:17 There is no latitude column "latt"; did you mean "lat"\?/);
+test('a key that is not in the environment here is a warning, and so is an input that is not there yet', async (t) => {
+  const service = 'service: {base_url: "http://h.example", api_keys: [{env: NO_SUCH_KEY}]}';
+  const { code, ok, warnings } = await check(t, `topics: all\ninput: boook.csv\n${service}\n`);
+  assert.deepEqual([code, ok, warnings.length], [0, true, 2]);
+  assert.match(warnings[0]!, /^3:52 the environment variable NO_SUCH_KEY holds no API key here$/);
+  assert.match(warnings[1]!, /^2:8 .*boook\.csv does not exist/);
 });
 
 for (const [what, yaml, says] of [
-  ['an input that is not there', 'topics: all\ninput: boook.csv\n', /^2:8 .*boook\.csv does not exist/],
+  ['a job file that says nothing', '# nothing\n', /^1:1 the file says nothing/],
+  ['an input that is empty', 'input: empty.csv\n', /^1:8 .*empty\.csv is empty/],
+  ['a latitude column that is not there', 'input: book.csv\nlocation: {lat: latt}\n', /^2:17 .*did you mean "lat"\?/],
   ['a tract column that is not there', 'input: book.csv\nareas: {tract: TRACTT}\n', /^2:16 .*did you mean TRACT\?/],
   [
     'a value column that is not there',
     'input: book.csv\norder_by: {column: vlaue}\n',
     /^2:11 order_by: there is no column vlaue/,
   ],
+  [
+    'a key file that is not there',
+    `input: book.csv\nservice: {base_url: "http://h", api_keys: [{file: no-key}]}\n`,
+    /^2:44 there is no key file .*no-key here$/,
+  ],
+  ['an output whose folder is not there', 'input: book.csv\noutput: no/out.csv\n', /^2:9 .*no.out\.csv/],
+  ['an output that cannot be made', 'input: book.csv\noutput: out.csv.bz2\n', /^2:9 .*gives no \.bz2 file/],
 ] as const) {
-  test(`${what}: a warning at its setting`, async (t) => {
-    const { code, warnings } = await check(t, yaml);
-    assert.equal(code, 0);
-    assert.equal(warnings.length, 1);
-    assert.match(warnings[0]!, says);
+  test(`${what}: a problem at its setting`, async (t) => {
+    const { code, problems } = await check(t, yaml);
+    assert.equal(code, 2);
+    assert.equal(problems.length, 1, problems.join('\n'));
+    assert.match(problems[0]!, says);
   });
 }
 
-test('a right job has nothing to be said of it, with a key in its place and without an input', async (t) => {
-  const yaml = 'service: {base_url: "http://h.example", api_keys: [{env: A_KEY}]}\n';
+test('a job without an input is told that plan and run need one', async (t) => {
+  const { code, warnings } = await check(t, 'topics: all\n');
+  assert.deepEqual([code, warnings.length], [0, 1]);
+  assert.match(warnings[0]!, /no input is named/);
+});
+
+test('a right job has nothing to be said of it, with a key in its place', async (t) => {
+  const yaml = 'input: book.csv\nservice: {base_url: "http://h.example", api_keys: [{env: A_KEY}]}\n';
   assert.deepEqual(await check(t, yaml, { A_KEY: 'x' }), { code: 0, ok: true, problems: [], warnings: [] });
 });
 

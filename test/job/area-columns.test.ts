@@ -74,3 +74,27 @@ test('OED: schemes of tracts and counties count, others do not', () => {
   assert.deepEqual(of('POST', tract, '', '36061'), { tract: null, county: null, unreadable: false });
   assert.equal(of('XCT', 'Kings').unreadable, true);
 });
+
+test('a tract may be named by three columns, with lost zeros or as a name with decimals', () => {
+  const { columns } = findAreaColumns(
+    ['STATEFP', 'COUNTYFP', 'TRACTCE'],
+    { tract: 'statefp, countyfp, tractce', county: null, oed: false, verify: 0 },
+    0,
+    'book.csv',
+  );
+  const tractOf = (...fields: string[]) => areasOfRow(fields, columns);
+  assert.deepEqual(tractOf('06', '037', '106111'), { tract: '06037106111', county: '06037', unreadable: false });
+  assert.equal(tractOf('6', '37', '20100').tract, '06037020100');
+  assert.equal(tractOf('06', '037', '301.01').tract, '06037030101');
+  assert.equal(tractOf('06', '037', '2109').tract, '06037210900');
+  assert.deepEqual(tractOf('', '', ''), { tract: null, county: null, unreadable: false });
+  for (const wrong of [['06', '037', 'x'], ['06', '037', '1234567'], ['', '037', '106111'], ['99', '001', '100100']]) {
+    assert.deepEqual(tractOf(...wrong), { tract: null, county: null, unreadable: true }, wrong.join());
+  }
+});
+
+test("a tract's own code without state and county is known for one", () => {
+  const { columns } = findAreaColumns(['T'], { tract: 'T', county: null, oed: false, verify: 0 }, 0, 'book.csv');
+  assert.equal(areasOfRow(['106111'], columns).isTractAlone, true);
+  assert.equal(areasOfRow(['x'], columns).isTractAlone, undefined);
+});

@@ -175,7 +175,7 @@ test('without an input there is no job', () => {
 test('subscriptions: those of the contract by name, others by their figures', () => {
   assert.equal(job({ subscription: 'professional' }).subscription, SUBSCRIPTIONS.professional);
   const figures = { credits_per_month: 600, credits_per_minute: 1_200 };
-  const custom = { name: 'enterprise', creditsPerMonth: 600, creditsPerMinute: 1_200, overageRate: null };
+  const custom = { name: 'custom', creditsPerMonth: 600, creditsPerMinute: 1_200, overageRate: null };
   assert.deepEqual(job({ subscription: figures }).subscription, custom);
   assert.deepEqual(job({ subscription: { ...figures, overage_rate: 0 } }).subscription, { ...custom, overageRate: 0 });
   assert.deepEqual(job({ subscription: 'starter' }, { subscription: figures }).subscription, SUBSCRIPTIONS.starter);

@@ -61,8 +61,7 @@ test('the page of a book all over the country, in all topics, stays below its bo
   assert.equal(figures.worst.length, 100);
   const facts: Facts = {
     ...{ job: 'large', input: 'large.csv', madeAt: 0, runAt: null, source: 'here', sample: true, topics: TOPIC_SLUGS },
-    ...{ valueName: 'TIV', rows: 600_000, invalid: 0, outsideUs: 0, findings: [],
-        unit: 'line', figures },
+    ...{ valueName: 'TIV', rows: 600_000, invalid: 0, outsideUs: 0, findings: [], unit: 'line', figures },
     names: new Map(figures.worst.map(({ cell }) => [cell, { row: cell, name: LONG_NAME }])),
     money: { planned: 0, charged: 0, unknown: 0, allowed: null, saved: { byCells: 0, byCache: 0, byAreas: 0 } },
     missing: { credits: 0, cells: 0, stopped: null, resumeAfter: null, accounts: [] },

@@ -245,5 +245,5 @@ export async function request(url: string, key: string | null, init: RequestInit
 
 /** A subscription with figures of its own. */
 export function subscriptionOf(creditsPerMonth: number, creditsPerMinute: number): Subscription {
-  return { name: 'enterprise', creditsPerMonth, creditsPerMinute, overageRate: null };
+  return { name: 'custom', creditsPerMonth, creditsPerMinute, overageRate: null };
 }

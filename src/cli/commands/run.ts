@@ -58,12 +58,13 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
       show.resume();
       const ended = await run(prepared, store, effects, show.progress, world.interrupt, approved);
       show.end();
-      if (flags.json) sayJson(world, ended.summary);
       if (report !== null) {
         const after = await prepareAgain(prepared, store);
         await writeReport(world, report, await makeReport(after, store, world.clock.now()));
         talk([`The report is in ${shownPath(report, world.workingFolder)}`]);
       }
+      // Last of all: an error of the report is the one value that `--json` prints.
+      if (flags.json) sayJson(world, ended.summary);
       const exitCode = exitCodeOfRun(ended);
       const words = runWords(ended, againWords(world), world.workingFolder, style);
       // Of a quiet run only what went wrong is told: not that it is paused, which the exit code and `status` say.

@@ -1,8 +1,10 @@
 import stringWidth from 'string-width';
+import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { counted, dateTime, grouped } from '../../figures.ts';
 import type { Ways } from '../../job/planning/planning.ts';
 import type { Prepared } from '../../job/prepare.ts';
 import { LOOKED_UP_FINDINGS } from '../../job/scan/scan.ts';
+import { DEFAULTS } from '../../job/settings/settings.ts';
 import type { Forecast } from '../../plan/forecast.ts';
 import type { Paint } from './paint.ts';
 import { byteSize, fittingTable, listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './words.ts';
@@ -27,11 +29,12 @@ export function planWords(prepared: Prepared, folder: string, { width, paint }: 
   lines.push(...findingWords('Rows that are not looked up', findings.get(false) ?? [], unit, width));
   lines.push(...findingWords('Rows that are looked up all the same', findings.get(true) ?? [], unit, width));
   lines.push('', `${counted(job.topics.length, 'topic')}: ${topicWords(job.topics)}`);
+  lines.push(...assumedWords(prepared));
   lines.push(...listed(cellWords(prepared), '  ', width));
   lines.push('', ...waysToBuy(prepared, width), ...shareWords(prepared));
   for (const note of summary.scopes) lines.push(note);
   lines.push('', ...listed(accountWords(prepared), '  ', width));
-  lines.push('', paint('bold', verdict(prepared)));
+  lines.push('', ...sampleCreditsWords(prepared), paint('bold', verdict(prepared)));
   const tooWide = (line: string) => stringWidth(line) > width;
   return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
 }
@@ -54,6 +57,28 @@ function rowsWords({ rows, located, invalid, outside_us }: Prepared['summary']):
 
 function topicWords(topics: readonly string[]): string {
   return topics.length <= 6 ? topics.join(', ') : `${topics.slice(0, 5).join(', ')} and ${topics.length - 5} more`;
+}
+
+/** What a default decided: it changes the price, so it is said. */
+function assumedWords({ job }: Prepared): string[] {
+  const { name, creditsPerMonth } = job.subscription;
+  const words = {
+    topics: `topics ${DEFAULTS.topics} (--topics)`,
+    subscription: `subscription ${name}, ${grouped(creditsPerMonth)} credits a month (--subscription)`,
+  };
+  return job.assumed.length === 0
+    ? []
+    : [`Not said, so assumed: ${job.assumed.map((what) => words[what]).join('; ')}.`];
+}
+
+/** Sample credits cost nothing: nobody need wait for the next period. */
+export function sampleCreditsWords({ job, summary }: Prepared): string[] {
+  const { sample_data, credits, credits_available } = summary;
+  if (!sample_data || credits <= credits_available || job.subscription.name !== 'starter') return [];
+  const { creditsPerMonth } = SUBSCRIPTIONS.professional;
+  return [
+    `The sample account is used up, and costs nothing: --subscription professional gives it ${grouped(creditsPerMonth)} credits a month.`,
+  ];
 }
 
 function cellWords({ job, summary }: Prepared): (readonly [string, string])[] {

@@ -104,7 +104,7 @@ async function blockShow(world: World): Promise<ProgressShow> {
   const render = createLogUpdate(stderr, { showCursor: true });
   const paint = paintFor(world, stderr);
   const unicode = isUnicode(world);
-  const columns = () => Math.max(20, stderr.columns ?? 80);
+  const columns = () => Math.max(20, stderr.columns || 80);
   let shown: readonly string[] = [];
   let shownWidth = 0;
   let isPaused = false;

@@ -1,11 +1,12 @@
 import { PerilbookError } from '../../errors.ts';
-import { countyCode, countyOfTract, tractCode } from '../../geo/area-codes.ts';
+import { composedTract, countyCode, countyOfTract, isTractAlone, tractCode } from '../../geo/area-codes.ts';
 import { nearestName } from '../../nearest-name.ts';
 import type { AreaSettings } from '../settings/settings.ts';
 
 /** Where a row says its areas: positions among the fields that are read. OED names an area by a scheme and a name. */
 export interface AreaColumns {
-  readonly tract: number | null;
+  /** One column with the whole code, or three: state, county and the tract's own. */
+  readonly tract: number | readonly [state: number, county: number, tract: number] | null;
   readonly county: number | null;
   readonly pairs: readonly { readonly scheme: number; readonly name: number }[];
 }
@@ -15,6 +16,8 @@ export interface RowAreas {
   readonly county: string | null;
   /** A code is there and cannot be read. */
   readonly unreadable: boolean;
+  /** What is there of the tract is its own code, without state and county. */
+  readonly isTractAlone?: boolean;
 }
 
 /** OED's codes of geographic schemes: CNTY is a county; there is none for census tracts, and user-defined ones begin with X. */
@@ -47,7 +50,7 @@ export function findAreaColumns(
   };
   if (areas === null) return { read, columns: { tract: null, county: null, pairs: [] } };
   const columns = {
-    tract: named(areas.tract),
+    tract: tractColumns(areas.tract, names, named),
     county: named(areas.county),
     pairs: areas.oed
       ? oedPairs(names, file).map(({ scheme, name }) => ({ scheme: take(scheme), name: take(name) }))
@@ -56,19 +59,34 @@ export function findAreaColumns(
   return { read, columns };
 }
 
+/** `STATE,COUNTY,TRACT` names three columns, where there is no column of that name. */
+function tractColumns(
+  said: string | null,
+  names: readonly string[],
+  named: (column: string | null) => number | null,
+): AreaColumns['tract'] {
+  const parts = said?.split(',').map((part) => part.trim()) ?? [];
+  const isOne = names.some((name) => name.toLowerCase() === said?.toLowerCase());
+  if (parts.length !== 3 || isOne) return named(said);
+  return [named(parts[0]!)!, named(parts[1]!)!, named(parts[2]!)!];
+}
+
 /** The areas that a row names. A tract tells its county. */
 export function areasOfRow(fields: readonly string[], columns: AreaColumns): RowAreas {
-  let tractText = columns.tract === null ? '' : (fields[columns.tract] ?? '');
-  let countyText = columns.county === null ? '' : (fields[columns.county] ?? '');
+  const textAt = (position: number | null) => (position === null ? '' : (fields[position] ?? ''));
+  const parts = Array.isArray(columns.tract) ? (columns.tract as readonly number[]).map(textAt) : null;
+  let tractText = parts ? parts.join('') : textAt(columns.tract as number | null);
+  let countyText = textAt(columns.county);
   for (const { scheme, name } of columns.pairs) {
-    const code = (fields[scheme] ?? '').trim().toUpperCase();
-    if (TRACT_SCHEMES.includes(code)) tractText = fields[name] ?? '';
-    if (COUNTY_SCHEMES.includes(code)) countyText = fields[name] ?? '';
+    const code = textAt(scheme).trim().toUpperCase();
+    if (TRACT_SCHEMES.includes(code)) tractText = textAt(name);
+    if (COUNTY_SCHEMES.includes(code)) countyText = textAt(name);
   }
-  const tract = tractCode(tractText);
+  const tract = parts ? composedTract(parts[0]!, parts[1]!, parts[2]!) : tractCode(tractText);
   const county = countyCode(countyText) ?? (tract === null ? null : countyOfTract(tract));
   const unreadable = (tract === null && tractText.trim() !== '') || (county === null && countyText.trim() !== '');
-  return { tract, county, unreadable };
+  const isAlone = tract === null && parts === null && isTractAlone(tractText);
+  return { tract, county, unreadable, ...(isAlone ? { isTractAlone: true } : {}) };
 }
 
 function oedPairs(names: readonly string[], file: string): { scheme: number; name: number }[] {

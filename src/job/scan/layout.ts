@@ -69,8 +69,13 @@ export function layoutOf(book: Book, job: Job): Layout {
   const values = valueColumns(original, job.orderBy, job.input);
   const areas = findAreaColumns(original, job.areas, FIRST_VALUE + values.length, job.input);
   const nameOf = (index: number) => original[index] || String(index + 1);
-  const nameAt = (position: number | null) =>
-    position === null ? null : nameOf(areas.read[position - FIRST_VALUE - values.length]!);
+  const nameAt = (position: AreaColumns['tract']) =>
+    position === null
+      ? null
+      : [position]
+          .flat()
+          .map((one) => nameOf(areas.read[one - FIRST_VALUE - values.length]!))
+          .join(',');
   return {
     columns: [lat, lng, ...values, ...areas.read],
     values: values.length,

@@ -92,9 +92,8 @@ export async function scan(book: Book, job: Job, onRows: (rows: number) => void 
         places.addCell(cell);
         if (place.isLenient) found('read_leniently', LENIENT, row.line);
         if (job.areas !== null) {
-          const { tract, county, unreadable } = areasOfRow(row.fields, layout.areas);
-          if (unreadable)
-            found('area_not_readable', 'The tract or county code cannot be read: bought by cell.', row.line);
+          const { tract, county, unreadable, isTractAlone } = areasOfRow(row.fields, layout.areas);
+          if (unreadable) found('area_not_readable', isTractAlone ? TRACT_ALONE : AREA_UNREADABLE, row.line);
           const agrees = areas.say(cell, 'tract', tract);
           if (!(areas.say(cell, 'county', county) && agrees)) {
             found('areas_differ', 'Rows of one cell name different areas: bought by cell.', row.line);
@@ -126,4 +125,7 @@ export async function scan(book: Book, job: Job, onRows: (rows: number) => void 
   };
 }
 
+const AREA_UNREADABLE = 'The tract or county code cannot be read: bought by cell.';
+const TRACT_ALONE =
+  'The tract code lacks its state and county (11 digits in all): bought by cell. Name three columns: --tract STATE,COUNTY,TRACT.';
 const LENIENT = 'Degrees, minutes and seconds, compass letters or decimal commas were read (coordinates: lenient).';

@@ -21,8 +21,16 @@ const SCOPE_NAMES: readonly string[] = ['bundle', ...TOPIC_NAMES];
 
 function noTopic(name: string, known = TOPIC_NAMES): string {
   const said = looksLikeKey(name) ? 'of that name' : JSON.stringify(name);
-  return `there is no topic ${said}${didYouMean(name, known)} (perilbook topics lists all)`;
+  return `there is no topic ${said}${didYouMean(name, known) || topicsWith(name)} (perilbook topics lists all)`;
 }
+
+/** `flood` is part of two names. */
+function topicsWith(part: string): string {
+  const found = TOPIC_SLUGS.filter((slug) => slug.toLowerCase().includes(part.trim().toLowerCase()));
+  return part.trim().length < LEAST_PART || found.length === 0 ? '' : `; did you mean ${found.join(' or ')}?`;
+}
+
+const LEAST_PART = 3;
 
 const topicName = z
   .string()
@@ -195,7 +203,11 @@ export const jobFileSchema = z.strictObject({
     .union([
       z.literal('oed'),
       z.strictObject({
-        tract: z.string().min(1).optional().describe('column with census tract codes'),
+        tract: z
+          .string()
+          .min(1)
+          .optional()
+          .describe('column with census tract codes (11 digits), or three with commas between: state, county, tract'),
         county: z.string().min(1).optional().describe('column with county codes (FIPS)'),
         oed: z.boolean().optional().describe("whether OED's GeogScheme and GeogName columns name areas"),
         verify: share.optional().describe('share of the answers that is bought anyway and compared'),

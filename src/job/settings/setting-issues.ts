@@ -94,6 +94,16 @@ const PLAINER: readonly (readonly [RegExp, string])[] = [
   [/^Invalid input: /, ''],
   [/^expected int, received number$/, 'expected a whole number'],
   [/^Too big: expected number to be <=/, 'at most '],
+  [/^Too (?:big|small): expected string to have exactly 1 characters?$/, 'exactly one character is wanted'],
+  [/^expected \w+, received undefined$/, 'a value is missing'],
+  [/^expected (?:record|object), received/, 'expected names with values, received'],
+  [/^expected array, received/, 'expected a list, received'],
+  [/^expected string, received/, 'expected a text, received'],
+  [/^(expected .*), received object$/, '$1, found names with values'],
+  [/^(expected .*), received array$/, '$1, found a list'],
+  [/^(expected .*), received (null|undefined)$/, '$1, found nothing'],
+  [/^(expected .*), received NaN$/, '$1, found no number'],
+  [/^Invalid string: must match pattern .*$/, 'is not written as it must be'],
   [/^Too big: expected string to have <=(\d+) characters?$/, 'at most $1 letter(s)'],
   [/^Too small: expected number to be >=/, 'at least '],
   [/^Too small: expected number to be >/, 'more than '],
@@ -105,7 +115,11 @@ const PLAINER: readonly (readonly [RegExp, string])[] = [
 /** In plainer words, and with what was found where that is a word. */
 function plain(message: string, value: unknown): string {
   const words = PLAINER.reduce((text, [zods, ours]) => text.replace(zods, ours), message);
-  return typeof value === 'string' && /received string$/.test(words) ? `${words} ${shown(value)}` : words;
+  if (typeof value === 'string') return words.replace(/received string$/, () => `found ${shown(value)}`);
+  return words.replace(
+    /received (number|boolean)$/,
+    (_, kind: string) => `found ${kind === 'number' ? 'a number' : 'true or false'}`,
+  );
 }
 
 /** What stands at a path; undefined under `api_keys`, where a text is most likely the key, however it looks. */

@@ -46,6 +46,8 @@ export interface Job extends Account {
   readonly timeToLive: (topic: TopicSlug) => number | null;
   readonly store: string;
   readonly sockets: number;
+  /** What nobody said and a default decides, of what changes the price most. */
+  readonly assumed: readonly ('topics' | 'subscription')[];
   /** Every account that the keys spend; the job's own is the first where any key spends it. */
   readonly accounts: readonly Account[];
 }
@@ -139,6 +141,10 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
     store: resolve(surroundings.workingFolder, settings.store ?? join(surroundings.dataFolder, 'store.db')),
     sockets: settings.sockets,
+    assumed: [
+      ...(said.some(({ topics, tiers }) => topics ?? tiers) ? [] : (['topics'] as const)),
+      ...(said.some(({ subscription }) => subscription) ? [] : (['subscription'] as const)),
+    ],
   };
 }
 

@@ -19,7 +19,7 @@ export interface Account {
 export interface AccountRow {
   readonly id: number;
   readonly name: string;
-  readonly subscription: SubscriptionName;
+  readonly subscription: 'starter' | 'professional' | 'enterprise';
   readonly credits_per_month: number;
   readonly credits_per_minute: number;
   readonly overage_rate: number | null;
@@ -33,7 +33,7 @@ export function accountOfRow(row: AccountRow): Account {
     id: row.id,
     name: row.name,
     subscription: {
-      name: row.subscription,
+      name: row.subscription === 'enterprise' ? 'custom' : row.subscription,
       creditsPerMonth: row.credits_per_month,
       creditsPerMinute: row.credits_per_minute,
       overageRate: row.overage_rate,
@@ -41,6 +41,11 @@ export function accountOfRow(row: AccountRow): Account {
     overages: row.overages === 1,
     signedUpAt: row.signed_up_at,
   };
+}
+
+/** The table was made when a custom subscription was called enterprise, which is a bundle's name. */
+function nameKept(name: SubscriptionName): AccountRow['subscription'] {
+  return name === 'custom' ? 'enterprise' : name;
 }
 
 /** What a new account needs; overages are off and sign-up is now unless said otherwise. */
@@ -71,7 +76,7 @@ export function createAccount(database: ServiceDatabase, account: NewAccount, cl
     )
     .run(
       account.name,
-      name,
+      nameKept(name),
       creditsPerMonth,
       creditsPerMinute,
       overageRate,
@@ -126,7 +131,7 @@ export function changeAccount(
        WHERE id = ?`,
     )
     .run(
-      subscription.name,
+      nameKept(subscription.name),
       subscription.creditsPerMonth,
       subscription.creditsPerMinute,
       subscription.overageRate,
