@@ -22,6 +22,8 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   undici: ['fetch'],
   bottleneck: ['fetch'],
   'better-sqlite3': ['store', 'service'],
+  saxes: ['rows'],
+  yauzl: ['rows'],
   'csv-parse': ['rows', 'service'],
   'csv-stringify': ['rows', 'service'],
   fastify: ['service', 'ui'],

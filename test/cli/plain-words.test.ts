@@ -120,7 +120,7 @@ test('a sample account that is used up says how to go on', async (t) => {
   assert.equal(code, 4);
   assert.match(
     stderr,
-    /The sample account is used up\. It costs nothing: to go on now, add --subscription professional/,
+    /go on after .*\nThe sample account is used up, and costs nothing: --subscription professional gives it 100,000/,
   );
   assert.match(readFileSync(join(folder, 'o.csv'), 'utf8'), /deferred/);
   const custom = 'input: book.csv\nsubscription: {credits_per_month: 5, credits_per_minute: 60}\nstore: s.db\n';

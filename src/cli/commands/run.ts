@@ -13,7 +13,7 @@ import { jobOf } from '../job-options.ts';
 import { makeReport } from '../make-report.ts';
 import { openStore } from '../open-store.ts';
 import { paintFor } from '../printed/paint.ts';
-import { planWords } from '../printed/plan-words.ts';
+import { planWords, sampleCreditsWords } from '../printed/plan-words.ts';
 import { runWords } from '../printed/run-words.ts';
 import { shownPath } from '../printed/words.ts';
 import { runFacts } from '../progress/estimate.ts';
@@ -68,7 +68,8 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
       const exitCode = exitCodeOfRun(ended);
       const words = runWords(ended, againWords(world), world.workingFolder, style);
       // Of a quiet run only what went wrong is told: not that it is paused, which the exit code and `status` say.
-      if (!flags.quiet) talk([...words.facts, ...words.next]);
+      const sample = ended.stop?.reason === 'quota' ? sampleCreditsWords(prepared) : [];
+      if (!flags.quiet) talk([...words.facts, ...words.next, ...sample]);
       else if (WRONG.has(exitCode)) say(world, words.next.map((line) => `perilbook: ${line}`).join('\n'));
       return exitCode;
     } finally {

@@ -50,7 +50,7 @@ function completeWords({ rows, value }: RunEnded['summary']['complete']): string
 
 function nextStep(
   stop: RunEnded['stop'],
-  { status, credits_spent, credits_unknown, sample_data }: RunEnded['summary'],
+  { status, credits_spent, credits_unknown }: RunEnded['summary'],
   again: string,
 ): string[] {
   switch (stop?.reason) {
@@ -64,11 +64,6 @@ function nextStep(
       return failed === 0 ? [] : [`${counted(failed, 'row')} not complete. To try them again: ${again}`];
     }
     case 'quota':
-      if (sample_data) {
-        return [
-          `The sample account is used up. It costs nothing: to go on now, add --subscription professional (100,000 credits a month), or go on after ${dateTime(stop.resumeAfter!)}: ${again}`,
-        ];
-      }
       return [`${stop.message} The rest is deferred. To go on after ${dateTime(stop.resumeAfter!)}: ${again}`];
     case 'budget':
       return [
