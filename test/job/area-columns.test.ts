@@ -88,7 +88,12 @@ test('a tract may be named by three columns, with lost zeros or as a name with d
   assert.equal(tractOf('06', '037', '301.01').tract, '06037030101');
   assert.equal(tractOf('06', '037', '2109').tract, '06037210900');
   assert.deepEqual(tractOf('', '', ''), { tract: null, county: null, unreadable: false });
-  for (const wrong of [['06', '037', 'x'], ['06', '037', '1234567'], ['', '037', '106111'], ['99', '001', '100100']]) {
+  for (const wrong of [
+    ['06', '037', 'x'],
+    ['06', '037', '1234567'],
+    ['', '037', '106111'],
+    ['99', '001', '100100'],
+  ]) {
     assert.deepEqual(tractOf(...wrong), { tract: null, county: null, unreadable: true }, wrong.join());
   }
 });

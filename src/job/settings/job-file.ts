@@ -123,7 +123,11 @@ const timeToLive = z
  * defaults, which are applied last (settings.ts). */
 export const jobFileSchema = z.strictObject({
   name: z.string().min(1).optional().describe('how status calls the job; default: the name of the input'),
-  input: z.string().min(1).optional().describe('CSV, Excel (.xlsx), Parquet, NDJSON or GeoJSON; a path relative to this file'),
+  input: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('CSV, Excel (.xlsx), Parquet, NDJSON or GeoJSON; a path relative to this file'),
   output: z
     .string()
     .min(1)

@@ -28,7 +28,11 @@ export async function lookAt({ path, name }: BookEntry, header = true): Promise<
   const found = await stat(path).catch(() => null);
   if (found === null || !found.isFile()) {
     const what = found === null ? `There is no file ${path}` : `${path} is no file`;
-    throw new PerilbookError('INPUT_UNREADABLE', what, 'Name a CSV, Excel, Parquet, NDJSON or GeoJSON file with its folder.');
+    throw new PerilbookError(
+      'INPUT_UNREADABLE',
+      what,
+      'Name a CSV, Excel, Parquet, NDJSON or GeoJSON file with its folder.',
+    );
   }
   const book = await openBook(path, readingOf(header));
   const columns = originalColumns(book);
