@@ -205,7 +205,7 @@ test('a refusal in gzip is understood: quota is quota', async (t) => {
   const client = await served(t, answer(body, 'content-encoding: gzip\r\n', '429 No'));
   const exchange = await client.send(ask);
   const { kind, message } = judge(exchange, WILDFIRE, PLACE, NOW);
-  assert.deepEqual([kind, message], ['quota', 'The quota of this period is used up (429): Used up']);
+  assert.deepEqual([kind, message], ['quota', 'The quota of this period is used up (429 QUOTA_EXCEEDED): Used up']);
 });
 
 test('a refusal that is damaged, or a bomb, is still a refusal', async (t) => {
