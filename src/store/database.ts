@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { PerilbookError } from '../errors.ts';
+import { joinSources } from './join-sources.ts';
 import { packJsonAnswers } from './pack-json-answers.ts';
 import { asStoreError } from './store-errors.ts';
 
@@ -10,6 +11,7 @@ const MIGRATIONS = new URL('./migrations/', import.meta.url);
 /** What a step does beyond its SQL, in the same transaction. */
 const WORK: Readonly<Record<string, (database: Database.Database, file: string) => void>> = {
   '0005-packed-answers.sql': packJsonAnswers,
+  '0008-spellings-of-sources.sql': joinSources,
 };
 
 /** How long a process waits for another's transaction. Transactions last milliseconds; half a minute means trouble. */

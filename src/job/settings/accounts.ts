@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { normalizedAddress } from '../../contract/service-address.ts';
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
 import { PerilbookError } from '../../errors.ts';
 import { definedOnly } from './defined-only.ts';
@@ -47,7 +48,7 @@ export function serviceOf(service: JobFile['service'], folder: string): ServiceS
   const keys = service.api_keys ?? [{ env: DEFAULT_KEY_VARIABLE }];
   return {
     kind: 'remote',
-    baseUrl: service.base_url.replace(/\/+$/, ''),
+    baseUrl: normalizedAddress(service.base_url),
     keys: keys.map(({ env, file, scopes, account }) => ({
       ...definedOnly({ env, file: file === undefined ? undefined : resolve(folder, file), account }),
       scopes: scopes ? scopesOf(scopes) : null,

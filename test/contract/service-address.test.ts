@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { normalizedAddress } from '../../src/contract/service-address.ts';
+
+const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
+  'http://localhost': [
+    'HTTP://LOCALHOST',
+    'http://localhost:80',
+    'http://localhost/',
+    'http://localhost:80//',
+    'http://localhost./',
+  ],
+  'http://127.0.0.1:8080': [
+    'http://127.1:8080',
+    'http://0x7f.0.0.1:8080/',
+    'http://2130706433:8080',
+    'http://127.0.0.1:8080/a/..',
+  ],
+  'https://api.example.com/hazards': [
+    'HTTPS://API.Example.COM:443/hazards/',
+    'https://api.example.com/./x/../hazards///',
+    'https://api.example.com/x/%2E%2e/hazards',
+    'https://api.example.com/h%61z%61rds',
+    'https://api.example.com\\hazards',
+    ' https://api.example.com/hazards ',
+  ],
+  'https://api.example.com/a%2Fb~c': ['https://api.example.com/a%2fb%7Ec', 'https://api.example.com/a%2Fb%7ec/'],
+  'http://[::1]:8080': ['http://[0:0:0:0:0:0:0:1]:8080/'],
+  'https://xn--bcher-kva.example': ['https://BÜCHER.example/'],
+};
+
+for (const [address, spellings] of Object.entries(SPELLINGS)) {
+  test(`spellings of ${address} are one address`, () => {
+    for (const spelling of [address, ...spellings]) assert.equal(normalizedAddress(spelling), address, spelling);
+  });
+}
+
+test('addresses of other services stay apart, and what is no address stays as it is', () => {
+  const others = [
+    'http://a',
+    'https://a',
+    'http://a:8080',
+    'http://a/v',
+    'http://a/V',
+    'http://a//v',
+    'http://a/%2Fv',
+    'http://b',
+  ];
+  assert.equal(new Set(others.map(normalizedAddress)).size, others.length);
+  for (const text of ['embedded 2026-01', 'desk', '', 'http://me:secret@a/', 'ftp://A/', 'http://A/?key=1']) {
+    assert.equal(normalizedAddress(text), text);
+  }
+});
