@@ -13,6 +13,7 @@ export const ERROR_CODES = {
   PLAN_MISMATCH: 'stop',
   STORE_UNUSABLE: 'stop',
   STORE_TOO_NEW: 'stop',
+  STORE_MOVED: 'stop',
   KEY_MISSING: 'stop',
   KEY_REFUSED: 'stop',
   SCOPE_MISSING: 'stop',

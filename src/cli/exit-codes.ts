@@ -56,6 +56,7 @@ export function exitCodeOfRun({ state, stop }: RunEnded): number {
     case 'denied':
       return EXIT.keyRefused;
     case 'misdirected':
+    case 'store_moved':
       return EXIT.usage;
     case 'service_down':
       return EXIT.serviceDown;

@@ -5,7 +5,7 @@ import { checkOutput } from '../rows/files/output-file.ts';
 import { checkFormat } from '../rows/output-format.ts';
 import type { EndState, Store } from '../store/port.ts';
 import { type ApprovedPlan, checkApproved } from './approved-plan.ts';
-import type { Stop } from './buying/buying.ts';
+import { type Stop, storeMovedStop } from './buying/buying.ts';
 import { buyInRounds } from './buying/buying-rounds.ts';
 import type { Progress } from './buying/progress.ts';
 import { enterPhase } from './phase.ts';
@@ -77,7 +77,7 @@ export async function run(
     ...(approved === null ? {} : { plan: approved.id }),
   });
   try {
-    const stop = await buy(prepared, store, effects, progress, interrupt, number, approved);
+    const bought = await buy(prepared, store, effects, progress, interrupt, number, approved);
     enterPhase(progress, 'writing');
     const written = await writeBook({
       book: prepared.book,
@@ -93,6 +93,7 @@ export async function run(
       },
     });
     const spent = await store.runSpending(number);
+    const stop = await storeMoved(store, bought);
     const ended = runSummary(summary, number, spent, written, job, stop);
     const state = stateOf(stop, ended);
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: ended });
@@ -181,13 +182,22 @@ function stateOf(stop: Stop | null, { status }: RunSummary): RunEnded['state'] {
     return isWhole ? 'complete' : 'incomplete';
   }
   if (stop.reason === 'interrupted') return 'interrupted';
-  return ['keys', 'denied', 'misdirected'].includes(stop.reason) ? 'stopped' : 'paused';
+  return FOR_THE_USER.has(stop.reason) ? 'stopped' : 'paused';
 }
 
 /** Locations were checked before they were asked about: where the service rejects all of them, it or its address is as likely
  * to be wrong as they are. */
 export function allLocationsRejected({ ok, partial, deferred, failed, rejected }: RunSummary['status']): boolean {
   return rejected > 0 && ok + partial + deferred + failed === 0;
+}
+
+/** Going on makes no sense before the user has changed something. */
+const FOR_THE_USER: ReadonlySet<Stop['reason']> = new Set(['keys', 'denied', 'misdirected', 'store_moved']);
+
+/** A store that was moved comes before every other reason: what was bought may not be found again. */
+async function storeMoved(store: Store, stop: Stop | null): Promise<Stop | null> {
+  const moved = await store.moved();
+  return moved === null ? stop : storeMovedStop(moved);
 }
 
 /** The same news from a hundred calls is told once. */

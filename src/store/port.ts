@@ -3,6 +3,7 @@ import type { BillingPeriod } from '../contract/billing-period.ts';
 import type { Call, CallKind, Scope } from '../contract/credits.ts';
 import type { TopicSet } from '../contract/topic-set.ts';
 import type { TopicSlug } from '../contract/topics.ts';
+import type { PerilbookError } from '../errors.ts';
 import type { Cell } from '../geo/coordinates.ts';
 
 /*
@@ -264,10 +265,14 @@ export interface Store {
   unpackFields(bytes: Buffer, from: number, width: number, fields: Field[]): Field[];
   /** What is known of each area, in the order asked; null for one never heard of. */
   readAreas(source: number, areas: readonly string[]): Promise<readonly (AreaRecord | null)[]>;
-  /** Decides on each proposal in order, in one transaction: what is granted is in the ledger when this resolves. */
+  /** Decides on each proposal in order, in one transaction: what is granted is in the ledger when this resolves.
+   * @throws STORE_MOVED where nobody would find what is bought: the store's file was deleted, moved or replaced */
   claim(terms: Terms, proposals: readonly Proposal[]): Promise<readonly Claim[]>;
   /** Writes outcomes and answers in one transaction: both are durable when this resolves. */
   settle(settlements: readonly Settlement[]): Promise<void>;
+  /** The error of a store whose file was deleted, moved or replaced while it is open; null where it is in its place. What is
+   * settled is still written to it. */
+  moved(): Promise<PerilbookError | null>;
   bundleContents(source: number): Promise<BundleContents>;
   refusedScopes(source: number, key: string): Promise<ReadonlySet<Scope>>;
   spending(account: string, period: BillingPeriod): Promise<PeriodSpending>;

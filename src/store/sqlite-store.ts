@@ -8,6 +8,7 @@ import { detailsStatements } from './details.ts';
 import { learnedStatements } from './learned.ts';
 import { ledgerStatements, type Owner } from './ledger.ts';
 import { answersSince, countOlder } from './old-answers.ts';
+import { openedFile } from './opened-file.ts';
 import { newAnswerSpan, nextAnswer } from './packed-answers.ts';
 import type { Charge, Store, StoreStats } from './port.ts';
 import { runStatements } from './runs.ts';
@@ -35,6 +36,7 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
 }
 
 function storeOn(database: Database.Database, file: string, clock: Clock, owner: Owner, widthOf: WidthOf): Store {
+  const inPlace = openedFile(file);
   const texts = storedTexts(database, file);
   const sums = spendingSums(database);
   const cells = cellStatements(database, texts, widthOf);
@@ -92,12 +94,17 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
       return database.transaction(() => wanted.map((area) => areas.read(source, area)))();
     },
     async claim(terms, proposals) {
+      const moved = inPlace.moved();
+      if (moved !== null) throw moved;
       return immediately(() => proposals.map((proposal) => ledger.claim(terms, proposal)));
     },
     async settle(settlements) {
       immediately(() => {
         for (const settlement of settlements) ledger.settle(settlement);
       });
+    },
+    async moved() {
+      return inPlace.moved();
     },
     async bundleContents(source) {
       return learned.bundleContents(source);
@@ -176,6 +183,8 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
     },
     details: details.all,
     async close() {
+      // SQLite leaves the log of a file that was moved as it is, beside the old name: what is in it would be missing.
+      if (database.open && inPlace.moved() !== null) database.pragma('wal_checkpoint(TRUNCATE)');
       database.close();
     },
   };

@@ -48,6 +48,7 @@ export function withStoreErrors(file: string, store: Store): Store {
     readAreas: told(store.readAreas),
     claim: told(store.claim),
     settle: told(store.settle),
+    moved: told(store.moved),
     bundleContents: told(store.bundleContents),
     refusedScopes: told(store.refusedScopes),
     spending: told(store.spending),

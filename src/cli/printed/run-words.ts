@@ -88,5 +88,7 @@ function nextStep(
       return [`${stop.message} Then: ${again}`];
     case 'misdirected':
       return [`${stop.message} Check base_url, then: ${again}`];
+    case 'store_moved':
+      return [`${stop.message} [STORE_MOVED]`];
   }
 }

@@ -156,6 +156,7 @@ async function claimCall(
     if (!buying.canAfford(account, credits)) return { end: 'other-account' };
     const at = buying.parts.clock.now();
     const claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted, areas });
+    if (claim === null) return { end: 'stopped' };
     switch (claim.outcome) {
       case 'granted':
         return claim;

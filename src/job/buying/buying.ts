@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import { PerilbookError } from '../../errors.ts';
 import { type Breaker, HEALTHY } from '../../fetch/breaker.ts';
 import type { Client } from '../../fetch/client.ts';
 import type { Throttle } from '../../fetch/throttle.ts';
@@ -33,7 +34,8 @@ export type StopReason =
   | 'keys'
   /** A bill, a proxy or a law. */
   | 'denied'
-  | 'misdirected';
+  | 'misdirected'
+  | 'store_moved';
 
 export interface Stop {
   readonly reason: StopReason;
@@ -161,9 +163,16 @@ export class Buying {
     return null;
   }
 
-  /** Claims a call for an account, together with what others claim for it at this moment. */
-  claim(account: Account, proposal: Proposal): Promise<Claim> {
-    return this.#claims.get(purseOf(account))!(proposal);
+  /** Claims a call for an account, together with what others claim for it at this moment; null where the store was moved,
+   * which stops the run. */
+  async claim(account: Account, proposal: Proposal): Promise<Claim | null> {
+    try {
+      return await this.#claims.get(purseOf(account))!(proposal);
+    } catch (error) {
+      if (!(error instanceof PerilbookError && error.code === 'STORE_MOVED')) throw error;
+      this.stop(storeMovedStop(error));
+      return null;
+    }
   }
 
   /** A call of this price, asked for at that time, was refused for want of credits. Cheaper calls may still fit; calls as dear
@@ -215,6 +224,11 @@ export class Buying {
     const { run, source, budget, approved, clock } = this.parts;
     return termsOf(account, clock, { run, source, budget, ...(approved === null ? {} : { plan: approved }) });
   }
+}
+
+/** The run ends where its store was moved: what it would buy nobody would find. */
+export function storeMovedStop({ message, hint }: PerilbookError): Stop {
+  return { reason: 'store_moved', message: `${message}. ${hint}`, resumeAfter: null };
 }
 
 /** The account as one that must not be billed for overage. */

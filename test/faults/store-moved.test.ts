@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../src/clock.ts';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { newProgress } from '../../src/job/run.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { column, type Desk, openDesk, places } from '../job/desk.ts';
+import { buy } from './buyer.ts';
+import { SOCKETS as SOCKETS_OF_DISK, setDiskScene } from './disk-scene.ts';
+
+const timeout = 60_000;
+const CELLS = 100;
+const SOCKETS = 4;
+/** The service counts a charge up to some milliseconds after its answer: as many calls again as are in flight. */
+const AFTER = 2 * SOCKETS;
+const LINUX = process.platform === 'linux';
+
+interface Event {
+  readonly what: string;
+  /** Does it to the store `folder/buyer.db`. */
+  readonly happen: (folder: string) => void;
+  readonly message: RegExp;
+  readonly hint: RegExp;
+  /** Where the store is afterwards; null where it is lost. */
+  readonly foundAt: string | null;
+}
+
+const FILES = ['', '-wal', '-shm'];
+const remove = (folder: string) => {
+  for (const end of FILES) rmSync(join(folder, `buyer.db${end}`), { force: true });
+};
+
+const EVENTS: readonly Event[] = [
+  {
+    what: 'deleted',
+    happen: (folder) => rmSync(join(folder, 'buyer.db')),
+    message: /buyer\.db was deleted/,
+    hint: /put back a copy/,
+    foundAt: null,
+  },
+  { what: 'deleted with its log', happen: remove, message: /was deleted/, hint: /buys them again/, foundAt: null },
+  {
+    what: 'renamed',
+    happen: (folder) => renameSync(join(folder, 'buyer.db'), join(folder, 'kept.db')),
+    message: /was moved to .*kept\.db/,
+    hint: /--store .*kept\.db/,
+    foundAt: 'kept.db',
+  },
+  {
+    what: 'moved to another folder with its log',
+    happen: (folder) => {
+      mkdirSync(join(folder, 'away'));
+      for (const end of FILES) renameSync(join(folder, `buyer.db${end}`), join(folder, `away/buyer.db${end}`));
+    },
+    message: LINUX ? /was moved to .*away\/buyer\.db/ : /was moved or deleted/,
+    hint: LINUX ? /--store .*away\/buyer\.db/ : /move it back/,
+    foundAt: 'away/buyer.db',
+  },
+  {
+    what: 'replaced by another store, with the old one put aside',
+    happen: (folder) => {
+      for (const end of FILES) renameSync(join(folder, `buyer.db${end}`), join(folder, `kept.db${end}`));
+      copyFileSync(join(folder, 'other.db'), join(folder, 'buyer.db'));
+    },
+    message: /was moved to .*kept\.db.* another file is in its place/,
+    hint: /--store/,
+    foundAt: 'kept.db',
+  },
+  {
+    what: 'replaced by another store, which is renamed over it',
+    happen: (folder) => renameSync(join(folder, 'other.db'), join(folder, 'buyer.db')),
+    message: /was deleted.* another file is in its place/,
+    hint: /put back a copy/,
+    foundAt: null,
+  },
+];
+
+async function openShop(t: TestContext) {
+  const now = Date.now();
+  const clock = { start: now, factor: 1, origin: now };
+  const desk = await openDesk(t, { subscription: customSubscription(1_000_000, 1_000_000), clock });
+  desk.book(places(CELLS));
+  const store = openSqliteStore(join(desk.folder, 'other.db'), systemClock, { name: 'other', isAlive: () => true });
+  await store.close();
+  const subscription = { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 };
+  const job = { topics: ['hail'], sockets: SOCKETS, budget: 10_000, subscription };
+  const run = (name = 'buyer.db', progress = newProgress()) =>
+    buy({ folder: desk.folder, baseUrl: desk.url, key: desk.key(), clock: desk.clock, job, store: name, progress });
+  return { desk, run };
+}
+
+/** Lets the service charge some credits, and says how many it has charged when the event has happened. */
+async function afterSome(desk: Desk, credits: number, happen: () => void): Promise<number> {
+  for (let tries = 0; desk.charged() < credits; tries++) {
+    assert.ok(tries < 10_000, 'nothing is bought');
+    await sleep(1);
+  }
+  happen();
+  return desk.charged();
+}
+
+for (const { what, happen, message, hint, foundAt } of EVENTS) {
+  test(`a store that is ${what} while a run buys stops the run, with its calls in flight`, { timeout }, async (t) => {
+    const { desk, run } = await openShop(t);
+    const [ended, before] = await Promise.all([run(), afterSome(desk, 10, () => happen(desk.folder))]);
+    const charged = desk.charged();
+    assert.ok(charged <= before + AFTER && charged < CELLS, `${before} credits charged before it, ${charged} in all`);
+    assert.deepEqual([ended.state, ended.stop?.reason], ['stopped', 'store_moved']);
+    assert.match(ended.stop!.message, message);
+    assert.match(ended.stop!.message, hint);
+    // Answers of calls that were in flight are in the output as well.
+    const statuses = column(desk.output(), 'hazard_status');
+    assert.deepEqual([statuses.length, statuses.filter((status) => status === 'ok').length], [CELLS, charged]);
+    if (foundAt === null) return;
+    assert.equal((await run(foundAt)).state, 'complete');
+    assert.equal(desk.charged(), CELLS);
+  });
+}
+
+test('a store that is deleted while the output is written is told of, though all was bought', {
+  timeout,
+}, async (t) => {
+  const { desk, run } = await openShop(t);
+  desk.book(places(5));
+  const progress = newProgress();
+  progress.onChange = () => {
+    if (progress.phase === 'writing') remove(desk.folder);
+  };
+  const ended = await run('buyer.db', progress);
+  assert.deepEqual([ended.stop?.reason, ended.summary.status.ok, desk.charged()], ['store_moved', 5, 5]);
+});
+
+test('the real program says it, and ends with exit code 2', { timeout }, async (t) => {
+  const scene = await setDiskScene(t);
+  const happen = () => rmSync(scene.path('disk.db'));
+  const [{ code, stderr }, before] = await Promise.all([scene.run(), afterSome(scene.desk, 45, happen)]);
+  assert.equal(code, 2, stderr);
+  assert.match(stderr, /The store .*disk\.db was deleted while this run used it[\s\S]*\[STORE_MOVED\]/);
+  assert.ok(scene.desk.charged() <= before + 2 * SOCKETS_OF_DISK * 15, `${before}, then ${scene.desk.charged()}`);
+});
