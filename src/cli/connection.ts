@@ -8,7 +8,7 @@ import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/pla
 import { fingerprintOf, readKeys } from '../job/planning/keyring.ts';
 import type { Connection } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
-import { changeAccount, createAccount, listAccounts } from '../service/accounts/accounts.ts';
+import { createAccount, listAccounts } from '../service/accounts/accounts.ts';
 import { createKey, revokeKey } from '../service/accounts/keys.ts';
 import { openServiceDatabase, type ServiceDatabase } from '../service/data/database.ts';
 import { startService } from '../service/http/start-service.ts';
@@ -103,15 +103,19 @@ export async function connect(
   };
 }
 
-/** One account for each anniversary day that jobs name; its subscription follows the job. */
+/** One account for each that jobs describe: under a name, with an anniversary and a subscription. None is ever changed: a run
+ * that is at work with it would be told that its quota is used up. */
 function embeddedAccount(database: ServiceDatabase, job: Job, clock: Clock): string {
-  const name = `embedded, resets on day ${job.anniversaryDay}`;
-  if (listAccounts(database).some((account) => account.name === name)) {
-    changeAccount(database, name, { subscription: job.subscription });
-  } else {
-    // January has all 31 days, so that a sign-up on the 31st stays one.
-    const signedUpAt = billingPeriod(job.anniversaryDay, Date.UTC(2024, 0, 31)).start;
-    createAccount(database, { name, subscription: job.subscription, signedUpAt }, clock);
-  }
+  const { account, subscription, anniversaryDay } = job;
+  const figures = `${subscription.creditsPerMonth} a month, ${subscription.creditsPerMinute} a minute`;
+  const name = `${account}: ${figures}, resets on day ${anniversaryDay}`;
+  // January has all 31 days, so that a sign-up on the 31st stays one.
+  const signedUpAt = billingPeriod(anniversaryDay, Date.UTC(2024, 0, 31)).start;
+  const isThere = () => listAccounts(database).some((one) => one.name === name);
+  // In one transaction: two runs may begin at the same time.
+  const create = database.transaction(
+    () => isThere() || createAccount(database, { name, subscription, signedUpAt }, clock),
+  );
+  create.immediate();
   return name;
 }

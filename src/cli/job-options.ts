@@ -268,6 +268,17 @@ export function jobOf(world: World, said: string | undefined, flags: Readonly<Re
   return makeJob(saidOf(world, said, flags), surroundingsOf(world));
 }
 
+/** What the command line and the environment say; null where they name a job file, which says the rest. */
+export function saidWithoutJobFile(
+  world: World,
+  target: string | undefined,
+  flags: Readonly<Record<string, unknown>>,
+): JobFile | null {
+  if (isJobFile(target)) return null;
+  const [fromFlags, fromEnv] = saidOf(world, target, flags);
+  return mergeJobFiles(fromEnv, fromFlags);
+}
+
 /** What the job file leaves open after it: all that is of one input, and what is chosen for it. */
 const OF_ONE_INPUT: readonly string[] = [
   ...['name', 'input', 'output', 'delimiter', 'header', 'header_line', 'sheet', 'encoding', 'location', 'coordinates'],
@@ -296,10 +307,17 @@ function surroundingsOf(world: World): Surroundings {
   return { dataFolder: dataFolder(world), workingFolder: world.workingFolder };
 }
 
-function saidOf(world: World, said: string | undefined, flags: Readonly<Record<string, unknown>>): JobFile[] {
+function isJobFile(target: string | undefined): target is string {
+  return target !== undefined && /\.ya?ml$/i.test(target);
+}
+
+function saidOf(
+  world: World,
+  said: string | undefined,
+  flags: Readonly<Record<string, unknown>>,
+): [fromFlags: JobFile, fromEnv: JobFile, fromFile: JobFile] {
   // yargs takes a lone - in a place of its own for an option without a name, and hands on an empty text.
   const target = said === '' && world.args.includes('-') ? '-' : said;
-  const isJobFile = target !== undefined && /\.ya?ml$/i.test(target);
   const fromFlags = gather(
     (option) => flags[option.flag] as Said | undefined,
     (option) => `--${option.flag}`,
@@ -308,7 +326,7 @@ function saidOf(world: World, said: string | undefined, flags: Readonly<Record<s
     (option) => (option.env ? world.env[option.env] || undefined : undefined),
     (option) => option.env!,
   );
-  const fromFile = isJobFile
+  const fromFile = isJobFile(target)
     ? relativeToFile(readJobFile(resolve(world.workingFolder, target), target), target)
     : target === undefined
       ? {}

@@ -74,6 +74,7 @@ export async function run(
     account: job.account,
     plannedCredits: plan.price.credits,
     budget: plan.limit,
+    accounts: job.accounts,
     ...(approved === null ? {} : { plan: approved.id }),
   });
   try {

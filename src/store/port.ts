@@ -2,6 +2,7 @@ import type { Answer, CellRecord, Failure, Field } from '../contract/answer.ts';
 import type { BillingPeriod } from '../contract/billing-period.ts';
 import type { Call, CallKind, Scope } from '../contract/credits.ts';
 import type { TopicSet } from '../contract/topic-set.ts';
+import type { Subscription } from '../contract/subscriptions.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import type { PerilbookError } from '../errors.ts';
 import type { Cell } from '../geo/coordinates.ts';
@@ -211,6 +212,23 @@ export interface RunRecord extends Spending {
   readonly summary: unknown;
 }
 
+/** How far an account's credits may be spent. */
+export interface AccountTerms {
+  readonly subscription: Subscription;
+  readonly anniversaryDay: number;
+  /** Credits of the period that are not touched. */
+  readonly reserve: number;
+  /** Credits beyond the allowance of a period that the job lets the provider bill. */
+  readonly overageCredits: number;
+  /** Credits of each period that other programs spend. */
+  readonly spentElsewhere: number;
+}
+
+/** An account under the terms of the last run that could spend it. */
+export interface KnownAccount extends AccountTerms {
+  readonly account: string;
+}
+
 export interface NewRun {
   readonly job: string;
   readonly input: string;
@@ -220,6 +238,8 @@ export interface NewRun {
   readonly budget: number;
   /** The approved plan under which it spends, if there is one. */
   readonly plan?: string;
+  /** Every account that it may spend. */
+  readonly accounts?: readonly KnownAccount[];
 }
 
 export interface RunEnd {
@@ -282,6 +302,8 @@ export interface Store {
    * back that the quota is used up. */
   correct(account: string, period: BillingPeriod, spentInAll: number): Promise<Correction>;
   startRun(run: NewRun): Promise<number>;
+  /** The accounts that runs could spend, that of the latest run first. */
+  knownAccounts(): Promise<readonly KnownAccount[]>;
   finishRun(run: number, end: RunEnd): Promise<void>;
   runs(filter?: { readonly job?: string }): Promise<readonly RunRecord[]>;
   runSpending(run: number): Promise<Spending>;

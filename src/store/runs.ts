@@ -29,7 +29,7 @@ export function runStatements(database: Database.Database, clock: Clock, owner: 
 
   return {
     underPlan: (plan: string): Spending => underPlan.get(plan)!,
-    start: (run: NewRun): number =>
+    start: ({ accounts: _, ...run }: NewRun): number =>
       Number(insert.run({ plan: null, ...run, owner: owner.name, now: clock.now() }).lastInsertRowid),
     finish: (run: number, { state, resumeAfter, summary }: RunEnd): void => {
       end.run({ run, state, resumeAfter, now: clock.now(), summary: JSON.stringify(summary) });

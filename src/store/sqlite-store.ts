@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
+import { accountTermsStatements } from './account-terms.ts';
 import { cellStatements, type WidthOf } from './answers.ts';
 import { areaStatements } from './areas.ts';
 import { openDatabase } from './database.ts';
@@ -44,6 +45,7 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
   const details = detailsStatements(database);
   const learned = learnedStatements(database, clock);
   const runs = runStatements(database, clock, owner);
+  const accountTerms = accountTermsStatements(database);
   const correct = correctionStatement(database, clock);
 
   const ensureSource = database.prepare('INSERT OR IGNORE INTO sources (name) VALUES (?)');
@@ -122,7 +124,14 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
       return immediately(() => correct(account, period, spentInAll));
     },
     async startRun(run) {
-      return immediately(() => runs.start(run));
+      return immediately(() => {
+        const number = runs.start(run);
+        accountTerms.remember(number, run.accounts ?? []);
+        return number;
+      });
+    },
+    async knownAccounts() {
+      return accountTerms.known();
     },
     async finishRun(run, end) {
       immediately(() => runs.finish(run, end));

@@ -55,6 +55,7 @@ export function withStoreErrors(file: string, store: Store): Store {
     statement: told(store.statement),
     correct: told(store.correct),
     startRun: told(store.startRun),
+    knownAccounts: told(store.knownAccounts),
     finishRun: told(store.finishRun),
     runs: told(store.runs),
     runSpending: told(store.runSpending),

@@ -25,7 +25,7 @@ async function spentIn(folder: string, clock: FastClock): Promise<{ ledger: unkn
   const { stdout } = await perilbook(words, { folder, clock });
   const database = openServiceDatabase(join(folder, 'sample-service.db'));
   try {
-    const charged = usage(database, 'embedded, resets on day 1', clock.now()).totalCredits;
+    const charged = usage(database, 'embedded: 10000 a month, 300 a minute, resets on day 1', clock.now()).totalCredits;
     return { ledger: JSON.parse(stdout).statement, charged };
   } finally {
     database.close();

@@ -2,11 +2,11 @@ import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../figures.ts';
 import { accountState } from '../../job/planning/account-state.ts';
 import type { Account } from '../../job/settings/accounts.ts';
-import type { Job } from '../../job/settings/settings.ts';
+import type { JobFile } from '../../job/settings/job-file.ts';
 import type { Store } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { anyJobOf } from '../job-options.ts';
+import { anyJobOf, saidWithoutJobFile } from '../job-options.ts';
 import { openStore } from '../open-store.ts';
 import { type Quota, quotaJson, quotaWords } from '../printed/statement-quota.ts';
 import { statementBy, statementCsv, statementJson, statementWords } from '../printed/statement-rows.ts';
@@ -16,19 +16,20 @@ import { say, sayJson, type World } from '../world.ts';
  * `--by` the ledger's statement below it. `perilbook quota set` corrects it by what the provider's page says. */
 export async function quotaCommand(world: World, flags: Flags): Promise<number> {
   const isSet = flags.set === 'set';
-  const { job, accounts } = chosenAccounts(world, targetOf(flags, isSet), flags);
-  if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
-  const correction = spentAtProvider(accounts[0]!, flags, isSet);
+  const target = targetOf(flags, isSet);
   const by = statementBy(flags.by) ?? (flags.csv ? 'run' : null);
-  const store = openStore(world, job);
+  const store = openStore(world, anyJobOf(world, target, flags));
   try {
     const now = world.clock.now();
+    const accounts = await chosenAccounts(world, target, flags, store);
+    if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
+    const correction = spentAtProvider(accounts[0]!, flags, isSet);
     if (correction !== null) await recordCorrection(world, store, accounts[0]!, correction);
     const sheets = [];
-    for (const account of accounts) {
+    for (const { isKnown, ...account } of accounts) {
       const state = await accountState(account, store, now);
       const rows = await store.statement({ by: by ?? 'key', account: account.account, period: state.period });
-      const quota: Quota = { state, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
+      const quota: Quota = { state, isKnown, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
       sheets.push({ quota, rows });
     }
     if (flags.csv) world.stdout.write(statementCsv(by!, sheets[0]!.rows));
@@ -50,21 +51,58 @@ export async function quotaCommand(world: World, flags: Flags): Promise<number> 
   }
 }
 
+/** `isKnown`: its subscription is: by a job, a flag or the last run. */
+interface ChosenAccount extends Account {
+  readonly isKnown: boolean;
+}
+
 /**
- * The account that is named, else all that the job's keys spend: each has its own subscription and anniversary. The name of
- * one of the job's accounts chooses it, and does not make it the one that the job's own settings describe.
+ * The account that is named, else all that the job's keys spend: each has its own subscription and anniversary. Without a
+ * job, those that the store's runs could spend, under the terms of the last one.
  */
-function chosenAccounts(
+async function chosenAccounts(
+  world: World,
+  target: string | undefined,
+  flags: Flags,
+  store: Store,
+): Promise<readonly ChosenAccount[]> {
+  const said = saidWithoutJobFile(world, target, flags);
+  if (said === null) return accountsOfJob(world, target, flags).map((account) => ({ ...account, isKnown: true }));
+  const known = await store.knownAccounts();
+  const own = anyJobOf(world, target, flags);
+  const isChosen = said.account !== undefined || said.service !== undefined || said.subscription !== undefined;
+  if (!isChosen && known.length > 0)
+    return known.map((account) => ({ ...withSaid(account, said, own), isKnown: true }));
+  const before = known.find(({ account }) => account === own.account);
+  if (before !== undefined) return [{ ...withSaid(before, said, own), isKnown: true }];
+  // Of the embedded service's accounts this one is known by its name, unless an earlier version bought with it.
+  const { charged, unknown, open } = (await accountState(own, store, world.clock.now())).spending;
+  const isUnusedSample = own.service.kind === 'embedded' && charged + unknown + open === 0;
+  return [{ ...own, isKnown: said.subscription !== undefined || isUnusedSample }];
+}
+
+/** The name of one of the job's accounts chooses it, and does not make it the one that the job's own settings describe. */
+function accountsOfJob(
   world: World,
   target: string | undefined,
   { account: name, ...flags }: Flags,
-): { readonly job: Job; readonly accounts: readonly Account[] } {
+): readonly Account[] {
   const job = anyJobOf(world, target, flags);
-  if (name === undefined) return { job, accounts: job.accounts };
+  if (name === undefined) return job.accounts;
   const known = job.accounts.find(({ account }) => account === name);
-  if (known !== undefined) return { job, accounts: [known] };
-  const ofName = anyJobOf(world, target, { ...flags, account: name });
-  return { job: ofName, accounts: [ofName] };
+  return [known ?? anyJobOf(world, target, { ...flags, account: name })];
+}
+
+/** The terms of the last run, but for what is said now. */
+function withSaid(known: Account, said: JobFile, own: Account): Account {
+  return {
+    ...known,
+    ...(said.subscription === undefined ? {} : { subscription: own.subscription }),
+    ...(said.anniversary_day === undefined ? {} : { anniversaryDay: own.anniversaryDay }),
+    ...(said.reserve === undefined ? {} : { reserve: own.reserve }),
+    ...(said.overages === undefined ? {} : { overageCredits: own.overageCredits }),
+    ...(said.spent_elsewhere === undefined ? {} : { spentElsewhere: own.spentElsewhere }),
+  };
 }
 
 function severalAccounts(accounts: readonly Account[], what: string): PerilbookError {
@@ -75,11 +113,11 @@ function severalAccounts(accounts: readonly Account[], what: string): PerilbookE
   );
 }
 
-async function recordCorrection(world: World, store: Store, account: Account, spent: number): Promise<void> {
+async function recordCorrection(world: World, store: Store, account: ChosenAccount, spent: number): Promise<void> {
   const { period } = await accountState(account, store, world.clock.now());
   await store.correct(account.account, period, spent);
-  const left = account.subscription.creditsPerMonth - spent;
-  const counts = `${counted(spent, 'credit')} spent, ${grouped(Math.max(0, left))} left`;
+  const left = Math.max(0, account.subscription.creditsPerMonth - spent);
+  const counts = `${counted(spent, 'credit')} spent${account.isKnown ? `, ${grouped(left)} left` : ''}`;
   say(
     world,
     `Recorded for ${account.account}, for the period to ${dateTime(period.end)}: the provider counts ${counts}.`,
@@ -97,7 +135,11 @@ function targetOf(flags: Flags, isSet: boolean): string | undefined {
 }
 
 /** What the provider counts as spent in this period, in its own words or worked out from what is left. */
-function spentAtProvider({ subscription }: Account, flags: Flags, isSet: boolean): number | null {
+function spentAtProvider(
+  { subscription, account, isKnown }: ChosenAccount,
+  flags: Flags,
+  isSet: boolean,
+): number | null {
   const left = flags.left as number | undefined;
   const spent = flags.spent as number | undefined;
   if (!isSet && left === undefined && spent === undefined) return null;
@@ -114,6 +156,13 @@ function spentAtProvider({ subscription }: Account, flags: Flags, isSet: boolean
     throw new PerilbookError('USAGE', `${name} is no whole number of credits`, `Write it like ${name} 4200.`);
   }
   const allowance = subscription.creditsPerMonth;
+  if (left !== undefined && !isKnown) {
+    throw new PerilbookError(
+      'USAGE',
+      `--left says nothing where the allowance of ${account} is not known`,
+      'Name its job or --subscription, or say --spent.',
+    );
+  }
   if (left !== undefined && left > allowance) {
     throw new PerilbookError(
       'USAGE',

@@ -9,21 +9,23 @@ import { listed } from './words.ts';
 /** The account's period, as the head of a statement. */
 export interface Quota {
   readonly state: AccountState;
+  /** Whether the subscription is known; what follows from it is not said otherwise. */
+  readonly isKnown: boolean;
   /** Calls of this period that ended without a charge. */
   readonly freeCalls: number;
 }
 
 /** The period as `--json` prints it. */
-export function quotaJson({ state, freeCalls }: Quota): Record<string, unknown> {
+export function quotaJson({ state, isKnown, freeCalls }: Quota): Record<string, unknown> {
   const { subscription, reserve, account } = state.account;
   const { period, spending, available, elsewhere } = state;
   const { correction } = spending;
   return {
     account,
-    subscription: subscription.name,
+    subscription: isKnown ? subscription.name : null,
     period_start: isoTime(period.start),
     resets_on: isoTime(period.end),
-    allowance: subscription.creditsPerMonth,
+    allowance: isKnown ? subscription.creditsPerMonth : null,
     charged: spending.charged,
     free_calls: freeCalls,
     unknown: spending.unknown,
@@ -31,22 +33,22 @@ export function quotaJson({ state, freeCalls }: Quota): Record<string, unknown> 
     spent_elsewhere: elsewhere,
     correction: correction ? { spent_elsewhere: correction.elsewhere, at: isoTime(correction.at) } : null,
     reserved: reserve,
-    left: available,
-    overage: overageOf(state),
+    left: isKnown ? available : null,
+    overage: isKnown ? overageOf(state) : null,
     exhausted_at: isoTime(spending.exhaustedAt),
     exhausted_left: spending.exhaustedLeft ?? null,
   };
 }
 
 /** The period for people; what stands in the way of going on comes last. */
-export function quotaWords({ state, freeCalls }: Quota): string[] {
+export function quotaWords({ state, isKnown, freeCalls }: Quota): string[] {
   const { subscription, reserve, account } = state.account;
   const { period, spending, available, elsewhere } = state;
-  const overage = overageOf(state);
+  const overage = isKnown ? overageOf(state) : 0;
   const pairs: (readonly [string, string])[] = [
-    ['account', `${account} (${subscription.name})`],
+    ['account', isKnown ? `${account} (${subscription.name})` : account],
     ['period', `${dateTime(period.start)} to ${dateTime(period.end)}`],
-    ['allowance', counted(subscription.creditsPerMonth, 'credit')],
+    ['allowance', isKnown ? counted(subscription.creditsPerMonth, 'credit') : UNKNOWN_ALLOWANCE],
     ['charged', grouped(spending.charged)],
     ['free', counted(freeCalls, 'call')],
     [
@@ -57,13 +59,17 @@ export function quotaWords({ state, freeCalls }: Quota): string[] {
     ['spent elsewhere', grouped(elsewhere)],
   ];
   if (spending.correction) pairs.push(['correction', correctionWords(spending.correction)]);
-  pairs.push(['reserved', grouped(reserve)], ['left', counted(available, 'credit')]);
+  pairs.push(['reserved', grouped(reserve)]);
+  if (isKnown) pairs.push(['left', counted(available, 'credit')]);
   if (overage > 0) pairs.push(['overage', overageWords(state.account, overage)]);
   return [...listed(pairs), ...exhaustedWords(state), `Resets on ${dateTime(period.end)}.`];
 }
 
-/** Credits beyond the allowance, by whomever they were spent. */
-function overageOf({ account: { subscription }, spending, elsewhere }: AccountState): number {
+const UNKNOWN_ALLOWANCE = 'unknown: no run of this version used the account; name a job or --subscription';
+
+/** Credits beyond the allowance, by whomever they were spent; none where overages are off and nothing is billed. */
+function overageOf({ account: { subscription, overageCredits }, spending, elsewhere }: AccountState): number {
+  if (overageCredits === 0) return 0;
   return Math.max(0, total(spending) + elsewhere - subscription.creditsPerMonth);
 }
 

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { normalizedAddress } from '../../contract/service-address.ts';
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
 import { PerilbookError } from '../../errors.ts';
+import type { AccountTerms } from '../../store/port.ts';
 import { definedOnly } from './defined-only.ts';
 import type { JobFile } from './job-file.ts';
 import { topicsOf } from './topic-choice.ts';
@@ -20,16 +21,8 @@ export type ServiceSettings =
   | { readonly kind: 'remote'; readonly baseUrl: string; readonly keys: readonly KeySource[] };
 
 /** Whose credits are spent, and how far. */
-export interface Account {
+export interface Account extends AccountTerms {
   readonly account: string;
-  readonly subscription: Subscription;
-  readonly anniversaryDay: number;
-  /** Credits of the period that are not touched. */
-  readonly reserve: number;
-  /** Credits beyond the allowance of a period that the job lets the provider bill. */
-  readonly overageCredits: number;
-  /** Credits of each period that other programs spend. */
-  readonly spentElsewhere: number;
 }
 
 /** The default address of the environment's key, so that a first try needs no job file. */
@@ -86,11 +79,19 @@ type AccountWords = Pick<
   'account' | 'subscription' | 'anniversary_day' | 'reserve' | 'overages' | 'spent_elsewhere'
 >;
 
+/** The embedded service has an account for each subscription: a job that names another one does not change the quota of a
+ * run at work. */
+function embeddedAccount({ name, creditsPerMonth, creditsPerMinute }: Subscription): string {
+  if (name === 'starter') return 'embedded';
+  return name === 'professional' ? `embedded-${name}` : `embedded-${creditsPerMonth}-${creditsPerMinute}`;
+}
+
 /** The account that the job itself describes. */
 export function accountOf(said: AccountWords, service: ServiceSettings): Account {
   const subscription = subscriptionOf(said.subscription ?? 'starter');
   return {
-    account: said.account ?? (service.kind === 'embedded' ? 'embedded' : new URL(service.baseUrl).host),
+    account:
+      said.account ?? (service.kind === 'embedded' ? embeddedAccount(subscription) : new URL(service.baseUrl).host),
     subscription,
     anniversaryDay: said.anniversary_day ?? 1,
     reserve: said.reserve ?? 0,

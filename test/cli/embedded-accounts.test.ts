@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { connect } from '../../src/cli/connection.ts';
+import type { World } from '../../src/cli/world.ts';
+import type { JobFile } from '../../src/job/settings/job-file.ts';
+import { makeJob } from '../../src/job/settings/settings.ts';
+import { FastClock } from '../fast-clock.ts';
+import { openDesk } from '../job/desk.ts';
+import { pathTo, request } from '../service/small-world.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook, provideSampleData } from './command-line.ts';
+
+const LOS_ANGELES = { lat: 34.0522, lng: -118.2437 };
+const small: JobFile = { subscription: { credits_per_month: 5, credits_per_minute: 1_000 } };
+const large: JobFile = { subscription: { credits_per_month: 50, credits_per_minute: 1_000 } };
+
+/** Opens the embedded service as a run does, and counts which of some calls it answers. */
+async function openEmbedded(t: TestContext) {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
+  const world: World = {
+    ...{ args: [], env: {}, workingFolder: folder, clock: new FastClock('2026-03-15T12:00:00Z', 1) },
+    ...{ stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(), random: Math.random },
+    ...{ interrupt: new AbortController().signal, owner: { name: 'test', isAlive: () => true } },
+  };
+  return async (said: JobFile) => {
+    const job = makeJob([said, { input: 'x.csv', store: 'store.db' }], { dataFolder: folder, workingFolder: folder });
+    const { connection, close } = await connect(world, job, () => {});
+    const path = pathTo('/v1/hail/risk', LOS_ANGELES);
+    const call = async () => (await request(connection.baseUrl + path, connection.keys[0]!.secret)).status;
+    return { job, call, close };
+  };
+}
+
+for (const [what, first, second] of [
+  ['a smaller subscription', large, small],
+  ['another anniversary', { ...large, anniversary_day: 3 }, { ...small, anniversary_day: 3 }],
+  ['another account of its own', { ...large, account: 'north' }, { ...large, account: 'south' }],
+] as const) {
+  test(`a run with ${what} takes nothing from one that is at work`, async (t) => {
+    const open = await openEmbedded(t);
+    const atWork = await open(first);
+    const other = await open(second);
+    try {
+      assert.notEqual(atWork.job.account, other.job.account, 'the ledger tells them apart too');
+      for (let call = 0; call < 10; call++) await other.call();
+      for (let call = 0; call < 10; call++) assert.equal(await atWork.call(), 200);
+    } finally {
+      await other.close();
+      await atWork.close();
+    }
+  });
+}
+
+test('quota without a job takes the subscription of the last run, for each account', async (t) => {
+  const folder = temporaryFolder(t);
+  const clock = new FastClock('2026-03-15T12:00:00Z', 20);
+  provideSampleData(join(folder, 'store.db'));
+  writeFileSync(join(folder, 'b.csv'), 'lat,lng\n34.0522,-118.2437\n29.7604,-95.3698\n');
+  const common = ['--store', 'store.db'];
+  const run = ['run', 'b.csv', '-t', 'hail', ...common, '--yes', '--quiet', '--anniversary-day', '20'];
+  assert.equal((await perilbook([...run, '--subscription', 'professional'], { folder, clock })).code, 0);
+  const quota = JSON.parse((await perilbook(['quota', '--json', ...common], { folder, clock })).stdout);
+  const { account, subscription, allowance, charged, left, overage, resets_on } = quota;
+  assert.deepEqual(
+    [account, subscription, allowance, charged, left, overage, resets_on],
+    ['embedded-professional', 'professional', 100_000, 2, 99_998, 0, '2026-03-20T00:00:00.000Z'],
+  );
+  const said = await perilbook(['quota', '--reserve', '8', '--json', ...common], { folder, clock });
+  assert.equal(JSON.parse(said.stdout).left, 99_990, 'what is said now wins');
+
+  assert.equal((await perilbook([...run, '--time-to-live', 'hail=0s'], { folder, clock })).code, 0);
+  const both = JSON.parse((await perilbook(['quota', '--json', ...common], { folder, clock })).stdout).accounts;
+  const told = both.map((one: Record<string, unknown>) => [one.account, one.allowance, one.charged]);
+  assert.deepEqual(told, [
+    ['embedded', 10_000, 2],
+    ['embedded-professional', 100_000, 2],
+  ]);
+});
+
+test('an account whose subscription nobody said has no allowance and no overage', async (t) => {
+  const { folder, clock, store, job } = await openDesk(t);
+  const own = job({ account: 'embedded' });
+  const words = { job: 'j', input: 'i', output: 'o', account: 'embedded', plannedCredits: 0, budget: 1_000_000 };
+  const source = await store.source('an earlier version');
+  const run = await store.startRun(words);
+  const period = { start: Date.UTC(2026, 2, 1), end: Date.UTC(2026, 3, 1) };
+  const limits = { periodLimit: 1e6, creditsPerMinute: 1e6, budget: 1e6, leaseMs: 1e6 };
+  const [claim] = await store.claim({ run, source, account: own.account, period, ...limits }, [
+    { cell: { lat7: 1, lng7: 1 }, call: { kind: 'enterprise' }, credits: 65_766, key: 'k', wanted: [] },
+  ]);
+  assert.equal(claim?.outcome, 'granted');
+  const quota = (...args: string[]) => perilbook(['quota', '--store', 'store.db', ...args], { folder, clock });
+  const unknown = JSON.parse((await quota('--json')).stdout);
+  assert.deepEqual(
+    [unknown.in_flight, unknown.subscription, unknown.allowance, unknown.left, unknown.overage],
+    [65_766, null, null, null, null],
+  );
+  const { stdout } = await quota();
+  assert.match(stdout, /allowance +unknown: .*--subscription/);
+  assert.doesNotMatch(stdout, /overage|\$|starter/);
+  assert.equal((await quota('set', '--left', '5')).code, 2);
+
+  // Overages are off unless a job allows them: nothing is billed beyond the allowance.
+  const starter = await quota('--subscription', 'starter');
+  assert.match(starter.stdout, /allowance +10,000 credits[\s\S]+left +0 credits/);
+  assert.doesNotMatch(starter.stdout, /overage|\$/);
+  const billed = await quota('--subscription', 'starter', '--overage-ceiling', '3000');
+  assert.match(billed.stdout, /overage +55,766 credits beyond the allowance, \$2230\.64/);
+  const database = new Database(join(folder, 'store.db'));
+  assert.equal(database.prepare('SELECT count(*) FROM periods WHERE elsewhere IS NOT NULL').pluck().get(), 0);
+  database.close();
+});
