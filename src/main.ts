@@ -29,13 +29,19 @@ function interrupt(): void {
 }
 process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);
+// The terminal was closed. It is said up to twice, by the shell and by the system, and means no more the second time. (Node
+// takes SIGHUP back from nohup, so that this is how a run under nohup ends too, in place of being killed.)
+process.on('SIGHUP', () => {
+  if (!interruption.signal.aborted) interrupt();
+});
 
 // A reader that goes (`| head`, a log's pipe) is no reason to break off a run that has calls in flight; a file that takes
 // no more of what was asked for is.
 process.stderr.on('error', () => {});
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Who writes rows there listens too, and says it in words.
-  if (error.code !== 'EPIPE' && process.stdout.listenerCount('error') === 1) throw error;
+  // EIO: a terminal that was closed. Who writes rows there listens too, and says it in words.
+  const isReaderGone = error.code === 'EPIPE' || (error.code === 'EIO' && process.stdout.isTTY);
+  if (!isReaderGone && process.stdout.listenerCount('error') === 1) throw error;
 });
 
 /** Claims name their process, so that those of a killed one can be told from those of one at work. */

@@ -13,7 +13,7 @@ export interface World {
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
-  /** Aborts on the first Ctrl-C or SIGTERM. */
+  /** Aborts on the first Ctrl-C, SIGTERM or SIGHUP. */
   readonly interrupt: AbortSignal;
   readonly owner: Owner;
 }

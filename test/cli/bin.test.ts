@@ -93,7 +93,7 @@ async function setScene(
 
 const count = (statuses: readonly string[], status: string) => statuses.filter((name) => name === status).length;
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   test(`${signal} while a run waits for its minute: 130, a complete file, and the next run goes on`, {
     timeout,
   }, async (t) => {
@@ -102,6 +102,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const bin = scene.run('--json');
     await scene.gate.reached(5);
     bin.kill(signal);
+    if (signal === 'SIGHUP') {
+      // A closed terminal says it twice: the shell to its jobs, and the system to the terminal's processes.
+      await bin.said('perilbook: stopping');
+      bin.kill(signal);
+    }
     const { code, signal: killedBy, stdout, stderr } = await bin.ended;
     assert.deepEqual([code, killedBy], [130, null], stderr);
     assert.match(stderr, /perilbook: stopping: calls in flight land, then the output is written/);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { signalTrial } from './signal-trial.ts';
 
-test('SIGINT and SIGTERM at random moments: once, all rows are written and 130 is told; twice, nothing is half done', {
+test('SIGINT, SIGTERM and SIGHUP at random moments: once, all rows are written and 130 is told; twice, nothing is half done', {
   timeout: 90_000,
 }, async (t) => {
   for (const seed of [21, 22]) {

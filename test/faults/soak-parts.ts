@@ -50,7 +50,7 @@ export async function soakSignals(seed: number, jobs: number): Promise<Soaked> {
   return {
     promise: 'an interrupt ends cleanly, a second one at once',
     trials: `${signals} runs of ${jobs} jobs`,
-    figures: 'SIGINT and SIGTERM, once and twice',
+    figures: 'SIGINT, SIGTERM and SIGHUP, once and twice',
     found,
   };
 }
