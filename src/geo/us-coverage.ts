@@ -3,109 +3,170 @@ import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import type { Location } from './coordinates.ts';
 import { distanceMeters } from './distance.ts';
-import { isNearLandBorder } from './land-border.ts';
-import { squaredDistanceFromOrigin } from './segment.ts';
+import { EdgeIndex, edgesOf } from './edge-index.ts';
+import { foreignLandAt } from './foreign-land.ts';
 
-/** The shapes are drawn for 1:10m: real piers, harbours and islets lie up to 1.9 km outside of them (Cuttyhunk 1.5, Navy
- * Pier 1.3, Alcatraz 1.9). A place refused here is never asked about, one let through is judged by the service: so wide. */
-const COAST_MARGIN_KM = 3;
+/** The shapes are drawn for 1:10m: piers, islets and whole inhabited islands lie outside of them (Treasure Island by 3 km,
+ * Monhegan by 15, Desecheo by 22). Over water, where no neighbour's land is nearer, being generous costs nothing: nobody has
+ * a location there but on such an island, and one let through is judged by the service. */
+const COAST_MARGIN_KM = 25;
 
-/** At a land border 3 km would let in the centres of Windsor (0.96 km outside), Matamoros (1.9) and Tijuana (2.9), and none
- * at all would refuse Calais, Maine (0.44). What a neighbour has within this strip (Windsor's waterfront) counts as inside. */
+/** At a land border none at all would refuse Calais, Maine (0.44 km outside), a whole kilometre would let in Windsor. What a
+ * neighbour has within this strip counts as inside, unless it is clearly the neighbour's. */
 const BORDER_MARGIN_KM = 0.5;
 
-/** Inhabited or visited islands of the states and territories that the shapes leave out. */
+/** So far inside a neighbour's shape, which is exact to some 200 m, a place is clearly the neighbour's (Tecate: 0.4; Calais,
+ * which is not: 0.04). */
+const CLEARLY_FOREIGN_KM = 0.25;
+
+/** Islands of the states and territories that the shapes leave out and the margin does not reach, or that lie nearer to a
+ * neighbour. */
 const OMITTED_ISLANDS: readonly Location[] = [
-  { lat: 43.7645, lng: -69.3154 }, // Monhegan, Maine
-  { lat: 43.8638, lng: -68.8886 }, // Matinicus, Maine
-  { lat: 44.118, lng: -68.363 }, // Frenchboro, Maine
-  { lat: 65.758, lng: -168.953 }, // Little Diomede, Alaska
+  { lat: 43.9685, lng: -68.1281 }, // Mount Desert Rock, Maine
+  { lat: 41.7367, lng: -83.1061 }, // West Sister Island, Ohio
   { lat: 37.6989, lng: -123.0034 }, // Farallon Islands, California
+  { lat: 59.435, lng: -146.33 }, // Middleton Island, Alaska
+  { lat: 64.973, lng: -168.064 }, // King Island, Alaska
+  { lat: 65.753, lng: -168.935 }, // Little Diomede, Alaska
+  { lat: 21.655, lng: -160.543 }, // Kaula, Hawaii
+  { lat: 23.061, lng: -161.924 }, // Nihoa, Hawaii
+  { lat: 23.575, lng: -164.7 }, // Necker Island, Hawaii
+  { lat: 23.87, lng: -166.285 }, // French Frigate Shoals, Hawaii
+  { lat: 25.77, lng: -171.733 }, // Laysan, Hawaii
+  { lat: 26.064, lng: -173.966 }, // Lisianski Island, Hawaii
+  { lat: 28.394, lng: -178.294 }, // Kure Atoll, Hawaii
   { lat: -11.0558, lng: -171.0775 }, // Swains Island, American Samoa
+  { lat: -14.546, lng: -168.152 }, // Rose Atoll, American Samoa
+  { lat: 16.708, lng: 145.78 }, // Sarigan, Northern Mariana Islands
+  { lat: 20.022, lng: 145.222 }, // Maug, Northern Mariana Islands
+  { lat: 20.545, lng: 144.893 }, // Farallon de Pajaros, Northern Mariana Islands
 ];
+const ISLAND_RADIUS_KM = 3;
 
 const KM_PER_DEGREE = 111.2;
 const SOUTH = -15;
 const NORTH = 72;
 /** 0.05 degrees: small enough that nearly all places fall into a tile that is all inside, 12.5 MB of untouched memory. */
 const TILES_PER_DEGREE = 20;
+const TILE_KM = KM_PER_DEGREE / TILES_PER_DEGREE;
+/** From its middle to a corner, at the equator. */
+const HALF_TILE_KM = TILE_KM * Math.SQRT1_2;
 const COLUMNS = 360 * TILES_PER_DEGREE;
 const ROWS = (NORTH - SOUTH) * TILES_PER_DEGREE;
 
 const UNKNOWN = 0;
 const INSIDE = 1;
 const OUTSIDE = 2;
+/** An edge runs through it. */
 const MIXED = 3;
+/** Outside, and an edge is within the margin. */
+const OFFSHORE = 4;
+/** The same, where all of it is nearer to the US, and where all of it is a neighbour's land. */
+const NEAR_COAST = 5;
+const FOREIGN = 6;
+/** One of the omitted islands is within 3 km, and no edge. */
+const ISLAND = 7;
 
 interface Coverage {
-  /** One of the four words above for each tile; filled as places ask. */
+  /** One of the words above for each tile; filled as places ask. */
   readonly tiles: Uint8Array;
-  /** ax, ay, bx, by of each edge of the outlines, in degrees. */
-  readonly edges: Float64Array;
+  readonly index: EdgeIndex;
   /** The edges that cross each row of tiles: what a ray along the parallel can meet. */
   readonly rowEdges: readonly Int32Array[];
-  /** The edges near each mixed tile: what a place in it can be close to. */
-  readonly tileEdges: ReadonlyMap<number, number[]>;
 }
 
-let coverage: Coverage | undefined;
+let loaded: Coverage | undefined;
 
 /** True for places in the 50 states, DC, Puerto Rico, Guam, the US Virgin Islands, American Samoa and the Northern Mariana
- * Islands, and up to 3 km off their coasts (0.5 km at land borders). The shapes are read at the first call (about 50 ms). */
+ * Islands, and up to 25 km off their coasts, except where a neighbour's land is nearer. The shapes are read at the first
+ * call (about 50 ms). */
 export function isCovered(location: Location): boolean {
-  const { lat, lng } = location;
-  if (!(lat >= SOUTH && lat < NORTH && lng >= -180 && lng <= 180)) return false;
-  coverage ??= loadCoverage();
-  const tile = tileOf(lat, lng);
-  const known = coverage.tiles[tile];
+  const coverage = coverageFor(location);
+  if (coverage === null) return false;
+  const known = tileWord(coverage, location);
   if (known === INSIDE) return true;
-  if (known === OUTSIDE) return false;
-  if (known === MIXED) return isWithin(coverage, lat, lng) || isBeside(coverage, tile, location);
-  const inside = isWithin(coverage, lat, lng);
-  coverage.tiles[tile] = inside ? INSIDE : OUTSIDE;
-  return inside;
+  if (known === OUTSIDE || known === FOREIGN) return false;
+  if (known === MIXED && isWithin(coverage, location.lat, location.lng)) return true;
+  return isOffCoast(coverage, known, location);
+}
+
+/** True for places that are covered and lie outside of the drawn shapes: islands that these leave out, piers, and the sea. */
+export function isOffshore(location: Location): boolean {
+  const coverage = coverageFor(location);
+  if (coverage === null || isWithin(coverage, location.lat, location.lng)) return false;
+  return isOffCoast(coverage, tileWord(coverage, location), location);
+}
+
+/** True for places near the US that are a neighbour's. */
+export function isForeign(location: Location): boolean {
+  return Number.isFinite(foreignLandAt(location).km) && !isCovered(location);
+}
+
+function coverageFor({ lat, lng }: Location): Coverage | null {
+  if (!(lat >= SOUTH && lat < NORTH && lng >= -180 && lng <= 180)) return null;
+  loaded ??= loadCoverage();
+  return loaded;
+}
+
+function tileWord(coverage: Coverage, { lat, lng }: Location): number {
+  const tile = rowOf(lat) * COLUMNS + columnOf(lng);
+  const known = coverage.tiles[tile]!;
+  if (known !== UNKNOWN) return known;
+  const word = isWithin(coverage, lat, lng) ? INSIDE : wordOffCoast(coverage, rowOf(lat), columnOf(lng));
+  coverage.tiles[tile] = word;
+  return word;
+}
+
+/** Of a tile outside of the shapes. Where its middle decides for all of it, its places need not be looked at one by one. */
+function wordOffCoast(coverage: Coverage, row: number, column: number): number {
+  if (!isNearMixed(coverage, row, column)) return OUTSIDE;
+  const lat = SOUTH + (row + 0.5) / TILES_PER_DEGREE;
+  const lng = -180 + (column + 0.5) / TILES_PER_DEGREE;
+  const foreign = foreignLandAt({ lat, lng });
+  const km = coverage.index.km(lat, lng);
+  const isDeepInside = foreign.isInside && foreign.km > HALF_TILE_KM && km > HALF_TILE_KM + BORDER_MARGIN_KM;
+  if (isDeepInside) return FOREIGN;
+  return !foreign.isInside && foreign.km > km + 2 * HALF_TILE_KM ? NEAR_COAST : OFFSHORE;
+}
+
+/** Of a place outside of the shapes. */
+function isOffCoast({ index }: Coverage, word: number, location: Location): boolean {
+  if (word === NEAR_COAST) return true;
+  if (word === MIXED || word === OFFSHORE) {
+    const foreign = foreignLandAt(location);
+    if (foreign.km === Number.POSITIVE_INFINITY) return true;
+    const km = index.km(location.lat, location.lng);
+    if (km <= BORDER_MARGIN_KM) return !(foreign.isInside && foreign.km > CLEARLY_FOREIGN_KM);
+    if (!foreign.isInside && km <= foreign.km) return true;
+  }
+  return OMITTED_ISLANDS.some(
+    (island) =>
+      Math.abs(island.lat - location.lat) < 0.05 && distanceMeters(island, location) <= ISLAND_RADIUS_KM * 1_000,
+  );
 }
 
 function loadCoverage(): Coverage {
-  const edges = readEdges();
+  const atlas: Topology<{ nation: GeometryCollection }> = createRequire(import.meta.url)('us-atlas/states-10m.json');
+  const rings = feature(atlas, atlas.objects.nation).features.flatMap(({ geometry }) => {
+    if (geometry.type === 'Polygon') return geometry.coordinates;
+    return geometry.type === 'MultiPolygon' ? geometry.coordinates.flat() : [];
+  });
+  const edges = edgesOf(rings);
   const tiles = new Uint8Array(COLUMNS * ROWS).fill(UNKNOWN);
-  const tileEdges = new Map<number, number[]>();
+  for (const { lat, lng } of OMITTED_ISLANDS) markAround(tiles, ISLAND, [lng, lat, lng, lat], ISLAND_RADIUS_KM);
   const rows: number[][] = Array.from({ length: ROWS }, () => []);
   for (let edge = 0; edge < edges.length; edge += 4) {
     const [ax, ay, bx, by] = [edges[edge]!, edges[edge + 1]!, edges[edge + 2]!, edges[edge + 3]!];
     const [south, north] = [Math.min(ay, by), Math.max(ay, by)];
     for (let row = rowOf(south); row <= rowOf(north); row++) rows[row]!.push(edge);
-    forTilesAround([Math.min(ax, bx), south, Math.max(ax, bx), north], (tile) => {
-      tiles[tile] = MIXED;
-      const near = tileEdges.get(tile);
-      if (near) near.push(edge);
-      else tileEdges.set(tile, [edge]);
-    });
+    markAround(tiles, MIXED, [Math.min(ax, bx), south, Math.max(ax, bx), north], 0);
   }
-  for (const { lat, lng } of OMITTED_ISLANDS) {
-    forTilesAround([lng, lat, lng, lat], (tile) => {
-      tiles[tile] = MIXED;
-    });
-  }
-  return { tiles, edges, rowEdges: rows.map((row) => Int32Array.from(row)), tileEdges };
-}
-
-function readEdges(): Float64Array {
-  const atlas: Topology<{ nation: GeometryCollection }> = createRequire(import.meta.url)('us-atlas/states-10m.json');
-  const edges: number[] = [];
-  for (const { geometry } of feature(atlas, atlas.objects.nation).features) {
-    if (geometry.type !== 'Polygon' && geometry.type !== 'MultiPolygon') continue;
-    const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
-    for (const ring of polygons.flat()) {
-      for (let i = 1; i < ring.length; i++) edges.push(ring[i - 1]![0]!, ring[i - 1]![1]!, ring[i]![0]!, ring[i]![1]!);
-    }
-  }
-  return Float64Array.from(edges);
+  return { tiles, index: new EdgeIndex(edges), rowEdges: rows.map((row) => Int32Array.from(row)) };
 }
 
 /** Even-odd rule with a ray to the east; each edge holds its southern end and not its northern one, so that a ray through a
  * vertex is counted once, and holes and islands need no care. */
-function isWithin({ edges, rowEdges }: Coverage, lat: number, lng: number): boolean {
+function isWithin({ index: { edges }, rowEdges }: Coverage, lat: number, lng: number): boolean {
   let within = false;
   const crossing = rowEdges[rowOf(lat)]!;
   for (let i = 0; i < crossing.length; i++) {
@@ -119,34 +180,35 @@ function isWithin({ edges, rowEdges }: Coverage, lat: number, lng: number): bool
   return within;
 }
 
-function isBeside({ edges, tileEdges }: Coverage, tile: number, location: Location): boolean {
-  const { lat, lng } = location;
-  const shrink = Math.cos((lat * Math.PI) / 180);
-  let nearest = Number.POSITIVE_INFINITY;
-  for (const edge of tileEdges.get(tile) ?? []) {
-    const ax = (edges[edge]! - lng) * shrink;
-    const bx = (edges[edge + 2]! - lng) * shrink;
-    nearest = Math.min(nearest, squaredDistanceFromOrigin(ax, edges[edge + 1]! - lat, bx, edges[edge + 3]! - lat));
+/** Whether a tile is within the margin of one that an edge runs through, by their middles: exact to half a tile. */
+function isNearMixed({ tiles }: Coverage, row: number, column: number): boolean {
+  const reach = COAST_MARGIN_KM / TILE_KM;
+  const shrink = Math.cos(((SOUTH + (row + 0.5) / TILES_PER_DEGREE) * Math.PI) / 180);
+  for (let dy = -Math.floor(reach); dy <= reach; dy++) {
+    if (row + dy < 0 || row + dy >= ROWS) continue;
+    const widest = Math.floor(Math.sqrt(reach ** 2 - dy ** 2) / shrink);
+    for (let dx = -widest; dx <= widest; dx++) {
+      // The Aleutians lie on both sides of the 180th meridian.
+      const x = (column + dx + COLUMNS) % COLUMNS;
+      if (tiles[(row + dy) * COLUMNS + x] === MIXED) return true;
+    }
   }
-  const km = Math.sqrt(nearest) * KM_PER_DEGREE;
-  if (km <= BORDER_MARGIN_KM) return true;
-  if (km <= COAST_MARGIN_KM) return !isNearLandBorder(location);
-  return OMITTED_ISLANDS.some((island) => distanceMeters(island, location) <= COAST_MARGIN_KM * 1000);
+  return false;
 }
 
-/** Calls `visit` for each tile that the box (west, south, east, north) touches, the margin around it included. */
-function forTilesAround(box: readonly [number, number, number, number], visit: (tile: number) => void): void {
-  const margin = COAST_MARGIN_KM / KM_PER_DEGREE;
-  const [west, south, east, north] = box;
+/** Marks each tile that the box (west, south, east, north) touches, the margin around it included. */
+function markAround(
+  tiles: Uint8Array,
+  word: number,
+  [west, south, east, north]: readonly [number, number, number, number],
+  marginKm: number,
+): void {
+  const margin = marginKm / KM_PER_DEGREE;
   const widest = margin / Math.cos(((Math.max(Math.abs(south), Math.abs(north)) + margin) * Math.PI) / 180);
   const [first, last] = [columnOf(west - widest), columnOf(east + widest)];
   for (let row = rowOf(south - margin); row <= rowOf(north + margin); row++) {
-    for (let column = first; column <= last; column++) visit(row * COLUMNS + column);
+    tiles.fill(word, row * COLUMNS + first, row * COLUMNS + last + 1);
   }
-}
-
-function tileOf(lat: number, lng: number): number {
-  return rowOf(lat) * COLUMNS + columnOf(lng);
 }
 
 function rowOf(lat: number): number {

@@ -5,7 +5,9 @@ import { geoContains } from 'd3-geo';
 import fc from 'fast-check';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import { isCovered } from '../../src/geo/us-coverage.ts';
+import { isCovered, isForeign, isOffshore } from '../../src/geo/us-coverage.ts';
+import { PLACES_ABROAD } from './places-abroad.ts';
+import { US_ISLANDS } from './us-islands.ts';
 
 type Place = readonly [name: string, lat: number, lng: number];
 
@@ -136,13 +138,23 @@ for (const [kind, places, expected] of [
   ['the state capitals are covered', CAPITALS, true],
   ['the territories are covered', TERRITORIES, true],
   ['islands, piers and border towns of the US are covered', EDGES, true],
+  [`${US_ISLANDS.length} islands and shores of the US are covered`, US_ISLANDS, true],
   ['places abroad are not covered', ABROAD, false],
+  [`${PLACES_ABROAD.length} places next to the US are not covered`, PLACES_ABROAD, false],
 ] as const) {
   test(kind, () => {
     const wrong = places.filter(([, lat, lng]) => isCovered({ lat, lng }) !== expected).map(([name]) => name);
     assert.deepEqual(wrong, []);
   });
 }
+
+test('places off the drawn coast are told from those on it and those abroad', () => {
+  const told = (lat: number, lng: number) => [isOffshore({ lat, lng }), isForeign({ lat, lng })];
+  assert.deepEqual(told(43.7645, -69.3154), [true, false], 'Monhegan');
+  assert.deepEqual(told(39.7392, -104.9903), [false, false], 'Denver');
+  assert.deepEqual(told(42.3149, -83.0364), [false, true], 'Windsor');
+  assert.deepEqual(told(51.5, -0.12), [false, false], 'London, which is no neighbour');
+});
 
 test('NaN and infinite coordinates are not covered', () => {
   for (const lat of [Number.NaN, Infinity, -Infinity]) assert.equal(isCovered({ lat, lng: -100 }), false);
@@ -175,7 +187,7 @@ test('the deep inside is all covered, the open sea is not', () => {
   fc.assert(fc.property(sea, (place) => !isCovered(place)));
 });
 
-test('west of the Pacific coast the first 3 km are covered, as far as the outline of the nation itself says', () => {
+test('west of the Pacific coast about 25 km are covered, as far as the outline of the nation itself says', () => {
   const atlas: Topology<{ nation: GeometryCollection }> = createRequire(import.meta.url)('us-atlas/states-10m.json');
   const nation = feature(atlas, atlas.objects.nation);
   for (const lat of [43, 44, 45, 46.5, 47]) {
@@ -187,7 +199,7 @@ test('west of the Pacific coast the first 3 km are covered, as far as the outlin
     const covered = first(-126, (lng) => isCovered({ lat, lng }));
     const land = first(covered, (lng) => geoContains(nation, [lng, lat]));
     const km = (land - covered) * Math.cos((lat * Math.PI) / 180) * 111.195;
-    // A coast that runs aslant is nearer than the parallel says.
-    assert.ok(km > 2.8 && km < 3.5, `${km} km at ${lat}`);
+    // By tiles of 5.6 km, and a coast that runs aslant is nearer than the parallel says.
+    assert.ok(km > 19 && km < 36, `${km} km at ${lat}`);
   }
 });

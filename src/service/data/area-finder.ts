@@ -1,5 +1,5 @@
 import type { Location } from '../../geo/coordinates.ts';
-import { isNearLandBorder } from '../../geo/land-border.ts';
+import { isForeign, isOffshore } from '../../geo/us-coverage.ts';
 import { type Area, type AreaLevel, createAreaLevel } from './area-level.ts';
 import { metersToOutline, outlineHolds } from './area-outlines.ts';
 import { boxesAround } from './bounding-boxes.ts';
@@ -12,11 +12,14 @@ export type { Area } from './area-level.ts';
 export const COAST_METERS = 5_000;
 /** At a land border 5 km would be Ciudad Juárez, Tijuana, Windsor; as the client (geo/us-coverage.ts). */
 const BORDER_METERS = 500;
+/** Islands that the outlines leave out belong to the nearest county: the Farallon Islands are 32 km off it, Little Diomede 38,
+ * King Island 57. */
+const ISLAND_METERS = 60_000;
 
 /**
  * Makes the function that finds a location's area: the tract that holds it; where the tracts' outlines leave a gap, the
  * nearest tract of its county within 5 km; else the county that holds it; else, off the coast, the nearest tract or
- * county within 5 km. Null is outside coverage. Boxes and outlines are kept in memory, so that a lookup asks the database
+ * county within 5 km, and for an island farther out the nearest county. Null is outside coverage. Boxes and outlines are kept in memory, so that a lookup asks the database
  * only whether areas were replaced.
  */
 export function createAreaFinder(
@@ -38,8 +41,12 @@ export function createAreaFinder(
     if (tract !== null) return tract;
     const county = holding(counties, location);
     const ofCounty = ({ geoid }: Area) => county === null || geoid.startsWith(county.geoid);
-    const within = county === null && isNearLandBorder(location) ? BORDER_METERS : COAST_METERS;
-    return nearest(tracts, location, within, ofCounty) ?? county ?? nearest(counties, location, within, () => true);
+    const within = county === null && isForeign(location) ? BORDER_METERS : COAST_METERS;
+    const near =
+      nearest(tracts, location, within, ofCounty) ?? county ?? nearest(counties, location, within, () => true);
+    if (near !== null || !isOffshore(location)) return near;
+    // Counties alone: within 60 km of a city there are thousands of tracts.
+    return nearest(counties, location, ISLAND_METERS, () => true);
   };
 }
 

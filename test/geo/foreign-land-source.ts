@@ -1,0 +1,90 @@
+import { createRequire } from 'node:module';
+import { feature } from 'topojson-client';
+import type { GeometryCollection, Topology } from 'topojson-specification';
+import { EdgeIndex, edgesOf } from '../../src/geo/edge-index.ts';
+
+/** What src/geo/foreign-land.json holds. */
+export interface ForeignLandFile {
+  readonly scale: readonly number[];
+  readonly translate: readonly number[];
+  /** Of each ring x, y in steps of the grid, each as the difference to the one before. */
+  readonly rings: readonly (readonly number[])[];
+}
+
+type Ring = readonly (readonly number[])[];
+type Named = { readonly name: string };
+type Shape = { readonly type: string; readonly coordinates: unknown };
+
+const NEIGHBOURS = ['Canada', 'Mexico', 'British Virgin Is.'];
+
+/** Of outlines farther from the US than `EdgeIndex.km` looks only every tenth of a degree is kept: whether a place near the US lies
+ * inside does not depend on it. */
+const STEP_FAR_AWAY = 0.1;
+
+/** Inhabited islands beside the US that Natural Earth leaves out, as boxes: west, south, east, north. */
+const OMITTED: readonly (readonly [west: number, south: number, east: number, north: number])[] = [
+  [-66.99, 44.82, -66.89, 44.96], // Campobello, New Brunswick
+  [-67.0, 44.91, -66.9, 45.03], // Deer Island, New Brunswick
+  [-76.0, 44.35, -75.93, 44.365], // Hill Island, Ontario
+];
+
+/** Makes the file from Natural Earth's countries, as world-atlas has them. */
+export function makeForeignLand(): ForeignLandFile {
+  const load = createRequire(import.meta.url);
+  const atlas: Topology<{ countries: GeometryCollection<Named> }> = load('world-atlas/countries-10m.json');
+  const us: Topology<{ nation: GeometryCollection }> = load('us-atlas/states-10m.json');
+  const nation = new EdgeIndex(
+    edgesOf(feature(us, us.objects.nation).features.flatMap(({ geometry }) => ringsOf(geometry as Shape))),
+  );
+  const { scale, translate } = atlas.transform!;
+  const rings = feature(atlas, atlas.objects.countries)
+    .features.filter(({ properties }) => NEIGHBOURS.includes(properties.name))
+    .flatMap(({ geometry }) => ringsOf(geometry as Shape))
+    .concat(OMITTED.map(boxRing))
+    .map((ring) => thinned(ring, nation))
+    .filter((ring) => ring !== null)
+    .map((ring) => steps(ring, scale, translate));
+  return { scale, translate, rings };
+}
+
+function ringsOf({ type, coordinates }: Shape): Ring[] {
+  return type === 'Polygon' ? (coordinates as Ring[]) : (coordinates as Ring[][]).flat();
+}
+
+function boxRing([west, south, east, north]: (typeof OMITTED)[number]): Ring {
+  return [
+    [west, south],
+    [west, north],
+    [east, north],
+    [east, south],
+    [west, south],
+  ];
+}
+
+/** The ring with fewer positions far from the US; null for one that is nowhere near it. */
+function thinned(ring: Ring, nation: EdgeIndex): Ring | null {
+  const isNear = ring.map(([lng, lat]) => Number.isFinite(nation.km(lat!, lng!)));
+  if (!isNear.includes(true)) return null;
+  let [keptLng, keptLat] = [Number.NaN, Number.NaN];
+  return ring.filter(([lng, lat], index) => {
+    const isEnd = index === 0 || index === ring.length - 1;
+    // Beside a near position too, so that no near edge is changed.
+    const isKept =
+      isEnd ||
+      [index - 1, index, index + 1].some((i) => isNear[i]) ||
+      Math.hypot(lng! - keptLng, lat! - keptLat) > STEP_FAR_AWAY;
+    if (isKept) [keptLng, keptLat] = [lng!, lat!];
+    return isKept;
+  });
+}
+
+function steps(ring: Ring, [xScale, yScale]: number[], [west, south]: number[]): number[] {
+  const flat: number[] = [];
+  let [x, y] = [0, 0];
+  for (const [lng, lat] of ring) {
+    const [nextX, nextY] = [Math.round((lng! - west!) / xScale!), Math.round((lat! - south!) / yScale!)];
+    flat.push(nextX - x, nextY - y);
+    [x, y] = [nextX, nextY];
+  }
+  return flat;
+}
