@@ -94,6 +94,12 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     place: (v) => ({ precision: Number(v) }),
   },
   {
+    flag: 'coverage',
+    type: 'string',
+    describe: 'check (US locations alone), or trust: the service says which it covers',
+    place: (v) => ({ coverage: String(v) as 'check' }),
+  },
+  {
     flag: 'prefix',
     type: 'string',
     describe: 'put before the names of the new columns',

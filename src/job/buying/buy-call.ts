@@ -183,7 +183,10 @@ function afterCall(
 ): Attempt {
   const { job, keyring, progress, clock } = buying.parts;
   const takeIn = policy === SECOND_LOOK_POLICY ? observeSecondLook : observe;
+  // Places that nobody checked are rejected in numbers; that is no sign of a wrong address.
+  const isOfPlace = job.coverage === 'trust' && verdict.kind === 'rejected';
   buying.breaker = takeIn(buying.breaker, call, verdict);
+  if (isOfPlace) buying.breaker = { ...buying.breaker, rejections: 0 };
   const scope = scopeOf(call);
   if (decision?.next === 'pause') {
     const message = `The service asks to wait ${Math.ceil(decision.afterMs / 60_000)} minutes (${verdict.message}).`;

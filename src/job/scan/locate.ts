@@ -1,4 +1,4 @@
-import { cellOf } from '../../geo/coordinates.ts';
+import { cellOf, type Location } from '../../geo/coordinates.ts';
 import { parseLenient, splitLenientPair, splitPair } from '../../geo/lenient-location.ts';
 import { type ParsedLocation, parseLocation } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
@@ -10,32 +10,37 @@ import type { Layout } from './layout.ts';
 const OF_THE_WRITING = ['not_a_number', 'degrees_minutes_seconds', 'decimal_comma', 'degree_symbol'];
 
 /** What a row's location is: a cell, or a finding. `isLenient`: only the lenient reading could read it. */
-export function locate(row: Row, { precision, coordinates }: Job, { isPair }: Layout) {
+export function locate(row: Row, { precision, coordinates, coverage }: Job, { isPair }: Layout) {
   if (row.problem !== undefined) return { ok: false, finding: 'unreadable', note: row.problem } as const;
-  const { parsed, isLenient } = isPair
-    ? readPair(row.fields[0] ?? '', coordinates)
-    : readTexts(row.fields[0] ?? '', row.fields[1] ?? '', coordinates);
+  const [lat = '', lng = ''] = row.fields;
+  const read = (isUs: IsUs) => (isPair ? readPair(lat, coordinates, isUs) : readTexts(lat, lng, coordinates, isUs));
+  const checked = read(isCovered);
+  const trusted = checked.parsed.ok || coverage === 'check' ? checked : read(() => true);
+  // What is wrong is said as the coverage check says it: "exchanged" must mean that the other way round is in the US.
+  const { parsed, isLenient } = trusted.parsed.ok ? trusted : checked;
   return parsed.ok ? ({ ok: true, cell: cellOf(parsed.location, precision), isLenient } as const) : parsed;
 }
+
+type IsUs = (location: Location) => boolean;
 
 interface Reading {
   readonly parsed: ParsedLocation;
   readonly isLenient: boolean;
 }
 
-function readTexts(lat: string, lng: string, coordinates: Job['coordinates']): Reading {
-  const strict = parseLocation(lat, lng, isCovered);
+function readTexts(lat: string, lng: string, coordinates: Job['coordinates'], isUs: IsUs): Reading {
+  const strict = parseLocation(lat, lng, isUs);
   if (strict.ok || !OF_THE_WRITING.includes(strict.finding)) return { parsed: strict, isLenient: false };
-  return orLenient(strict, parseLenient(lat, lng, isCovered), coordinates);
+  return orLenient(strict, parseLenient(lat, lng, isUs), coordinates);
 }
 
-function readPair(text: string, coordinates: Job['coordinates']): Reading {
-  if (text.trim() === '') return { parsed: parseLocation('', '', isCovered), isLenient: false };
+function readPair(text: string, coordinates: Job['coordinates'], isUs: IsUs): Reading {
+  if (text.trim() === '') return { parsed: parseLocation('', '', isUs), isLenient: false };
   const pair = splitPair(text);
-  const strict = parseLocation(...(pair ?? (['?', '?'] as const)), isCovered);
+  const strict = parseLocation(...(pair ?? (['?', '?'] as const)), isUs);
   if (strict.ok || !OF_THE_WRITING.includes(strict.finding)) return { parsed: strict, isLenient: false };
   const halves = splitLenientPair(text);
-  return orLenient(strict, halves && parseLenient(...halves, isCovered), coordinates);
+  return orLenient(strict, halves && parseLenient(...halves, isUs), coordinates);
 }
 
 /** In a strict job the note says that the lenient reading would do. */

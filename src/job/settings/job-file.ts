@@ -161,6 +161,10 @@ export const jobFileSchema = z.strictObject({
     .optional()
     .describe('line of a CSV file or a sheet that names the columns, where titles stand above it'),
   precision: z.int().min(0).max(MAX_PRECISION).optional().describe('decimals of a cell; 4 is about 11 m'),
+  coverage: z
+    .enum(['check', 'trust'])
+    .optional()
+    .describe('trust: ask about every location on earth and let the service say which it covers; default: US ones alone'),
   prefix: z.string().optional().describe('put before the names of the new columns'),
   delimiter: z
     .string()

@@ -22,6 +22,8 @@ export interface Job extends Account {
   /** How coordinates may be written. */
   readonly coordinates: 'strict' | 'lenient';
   readonly precision: number;
+  /** `trust`: the service says which locations it covers; `check`: those outside the US are not asked about. */
+  readonly coverage: 'check' | 'trust';
   readonly prefix: string;
   /** What the user says of the input that its content would otherwise decide. */
   readonly reading: OpenOptions;
@@ -77,6 +79,7 @@ export interface Surroundings {
 export const DEFAULTS = {
   topics: 'natural',
   precision: 4,
+  coverage: 'check',
   prefix: '',
   subscription: 'starter',
   anniversary_day: 1,
@@ -125,6 +128,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     location: definedOnly(settings.location ?? {}),
     coordinates: settings.coordinates,
     precision: settings.precision,
+    coverage: settings.coverage,
     prefix: settings.prefix,
     reading: definedOnly({
       delimiter: settings.delimiter,
