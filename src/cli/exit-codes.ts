@@ -1,5 +1,6 @@
 import { type ErrorCode, PerilbookError } from '../errors.ts';
 import type { RunEnded } from '../job/run.ts';
+import { hasTooManyInvalid } from '../job/summary.ts';
 
 /** What the process ends with (DESIGN, The command line). */
 export const EXIT = {
@@ -18,7 +19,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
   [EXIT.complete, 'complete'],
   [EXIT.bug, 'a bug of ours'],
   [EXIT.usage, 'usage, job file or input'],
-  [EXIT.someFailed, 'complete, but some rows failed'],
+  [EXIT.someFailed, 'complete, but rows failed or too many have no usable location'],
   [EXIT.paused, 'paused for quota or budget, resumable'],
   [EXIT.keyRefused, 'key or access refused'],
   [EXIT.serviceDown, 'service down, resumable'],
@@ -40,10 +41,10 @@ export function exitCodeOfError(error: unknown): number {
   return error instanceof PerilbookError ? (OF_CODE[error.code] ?? EXIT.usage) : EXIT.bug;
 }
 
-export function exitCodeOfRun({ state, stop }: RunEnded): number {
+export function exitCodeOfRun({ state, stop, summary }: RunEnded): number {
   switch (stop?.reason) {
     case undefined:
-      return state === 'complete' ? EXIT.complete : EXIT.someFailed;
+      return state === 'complete' && !hasTooManyInvalid(summary) ? EXIT.complete : EXIT.someFailed;
     case 'quota':
     case 'budget':
     case 'approved_plan':

@@ -34,6 +34,13 @@ function yesOrNo(value: Said): boolean {
   return word === 'no' || word === 'false' ? false : (value as unknown as boolean);
 }
 
+/** `5 %` or 0.05; what is neither is left as it is, for the check to refuse. */
+function shareOf(value: Said): number {
+  const [, percent] = /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(String(value)) ?? [];
+  if (percent !== undefined) return Number(percent) / 100;
+  return String(value).trim() === '' || Number.isNaN(Number(value)) ? (value as number) : Number(value);
+}
+
 /** No option has a default here: a default of the command line would overrule the job file. */
 export const JOB_OPTIONS: readonly JobOption[] = [
   {
@@ -197,6 +204,12 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     type: 'string',
     describe: 'keep: also keep the details of what is bought (cache export --details)',
     place: (v) => ({ details: String(v) as 'keep' }),
+  },
+  {
+    flag: 'max-invalid',
+    type: 'string',
+    describe: 'share of rows that may have no usable location, like 5%: beyond it the exit code is 3',
+    place: (v) => ({ max_invalid: shareOf(v) }),
   },
   {
     flag: 'max-minutes',

@@ -18,6 +18,8 @@ export interface PlanSummary {
   readonly outside_us: number;
   /** What `first_line` of the findings counts: `line`, `row` of a table or sheet, or `feature`. */
   readonly unit: PlaceUnit;
+  /** The share of rows that may be invalid (the job's `max_invalid`). */
+  readonly max_invalid: number;
   readonly findings: readonly { finding: string; note: string; rows: number; first_line: number }[];
   /** The columns that were used, by name. */
   readonly columns: UsedColumns;
@@ -112,6 +114,7 @@ export function planSummary(
     invalid: scan.invalid,
     outside_us: scan.outsideUs,
     unit,
+    max_invalid: job.maxInvalid,
     findings: scan.findings.map(({ finding, note, rows, firstLine }) => ({
       finding,
       note,
@@ -158,6 +161,19 @@ export function planSummary(
     scopes: plan.scopeNotes,
     sample_data: sample,
   };
+}
+
+/**
+ * Whether so many rows have no usable location that the file is likelier read wrongly than written so: its columns exchanged,
+ * or its only location another. Rows outside the US are real places, and count only where there is no other.
+ */
+export function hasTooManyInvalid(summary: PlanSummary): boolean {
+  return summary.rows > 0 && unusableRows(summary) / summary.rows > summary.max_invalid;
+}
+
+/** The rows that count for it. */
+export function unusableRows({ rows, located, invalid }: PlanSummary): number {
+  return located === 0 ? rows : invalid;
 }
 
 export function runSummary(

@@ -6,6 +6,7 @@ import type { Prepared } from '../../job/prepare.ts';
 import { LOOKED_UP_FINDINGS } from '../../job/scan/scan.ts';
 import { DEFAULTS } from '../../job/settings/settings.ts';
 import type { Forecast } from '../../plan/forecast.ts';
+import { tooManyInvalidWords } from './invalid-words.ts';
 import type { Paint } from './paint.ts';
 import { byteSize, fittingTable, listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './words.ts';
 
@@ -34,7 +35,8 @@ export function planWords(prepared: Prepared, folder: string, { width, paint }: 
   lines.push('', ...waysToBuy(prepared, width), ...shareWords(prepared));
   for (const note of summary.scopes) lines.push(note);
   lines.push('', ...listed(accountWords(prepared), '  ', width));
-  lines.push('', ...sampleCreditsWords(prepared), paint('bold', verdict(prepared)));
+  lines.push('', ...sampleCreditsWords(prepared));
+  for (const line of [...tooManyInvalidWords(summary), verdict(prepared)]) lines.push(paint('bold', line));
   const tooWide = (line: string) => stringWidth(line) > width;
   return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
 }

@@ -1,6 +1,7 @@
 import { ROW_STATUSES } from '../../columns/status.ts';
 import { counted, dateTime, grouped } from '../../figures.ts';
 import { allLocationsRejected, type RunEnded } from '../../job/run.ts';
+import { tooManyInvalidWords } from './invalid-words.ts';
 import type { PlanStyle } from './plan-words.ts';
 import { listed, percent, shownPath } from './words.ts';
 
@@ -41,7 +42,8 @@ export function runWords(
   }
   const facts = listed(pairs, '', width);
   if (summary.sample_data) facts.push('Sample data: not for decisions.');
-  return { facts, next: nextStep(stop, summary, again).map((line) => paint('bold', line)) };
+  const next = [...tooManyInvalidWords(summary), ...nextStep(stop, summary, again)];
+  return { facts, next: next.map((line) => paint('bold', line)) };
 }
 
 function completeWords({ rows, value }: RunEnded['summary']['complete']): string {

@@ -1,6 +1,8 @@
 import { addedColumns, knownColumns } from '../../columns/row.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
+import { type LocationFinding, parseLocation } from '../../geo/parse-location.ts';
+import { isCovered } from '../../geo/us-coverage.ts';
 import { findLocationColumns, type LocationColumns } from '../../rows/location-columns.ts';
 import { findPerilbookColumns } from '../../rows/perilbook-columns.ts';
 import type { AddedColumn, Book } from '../../rows/port.ts';
@@ -55,6 +57,7 @@ export function layoutOf(book: Book, job: Job): Layout {
   const dropFrom = findPerilbookColumns(book.columns, known);
   const original = dropFrom === null ? book.columns : book.columns.slice(0, dropFrom);
   const { lat, lng, note } = locationColumns(book, original, job);
+  if (lat !== lng) refuseLocationAsHeader(original[lat]!, original[lng]!, job.input);
   const taken = new Set(original.map((name) => name.toLowerCase()));
   const added = addedColumns(job.topics, job.prefix, job.counts);
   const clash = added.find(({ name }) => taken.has(name.toLowerCase()));
@@ -93,6 +96,27 @@ export function layoutOf(book: Book, job: Job): Layout {
     },
   };
 }
+
+/**
+ * Columns that are named by number are found whatever the first line holds: without `--no-header` the first location would be
+ * taken for names, and lost.
+ * @throws INPUT_COLUMNS
+ */
+function refuseLocationAsHeader(lat: string, lng: string, file: string): void {
+  const parsed = parseLocation(lat, lng, isCovered);
+  // The columns of a file without a header are called 1, 2, 3, …
+  const hasDecimals = /\d\.\d/.test(lat) && /\d\.\d/.test(lng);
+  if (!parsed.ok && !(hasDecimals && ELSEWHERE.has(parsed.finding))) return;
+  throw new PerilbookError(
+    'INPUT_COLUMNS',
+    `The first line holds a location (${lat}, ${lng}) where the names of the columns should be`,
+    'Say that the file has no header: --no-header, or `header: false` in the job file.',
+    { file },
+  );
+}
+
+/** What is found in numbers that are a location, if not one of the US. */
+const ELSEWHERE: ReadonlySet<LocationFinding> = new Set(['swapped', 'sign_lost', 'outside_us']);
 
 /** What becomes of the columns of an earlier run. Those that count records are left out where the job says so. */
 function earlierColumns(

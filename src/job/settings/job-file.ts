@@ -164,7 +164,9 @@ export const jobFileSchema = z.strictObject({
   coverage: z
     .enum(['check', 'trust'])
     .optional()
-    .describe('trust: ask about every location on earth and let the service say which it covers; default: US ones alone'),
+    .describe(
+      'trust: ask about every location on earth and let the service say which it covers; default: US ones alone',
+    ),
   prefix: z.string().optional().describe('put before the names of the new columns'),
   delimiter: z
     .string()
@@ -225,6 +227,11 @@ export const jobFileSchema = z.strictObject({
     .describe('one answer for a census tract or county'),
   counts: z.boolean().optional().describe('false leaves out the columns that count records of details'),
   details: z.enum(['keep', 'drop']).optional().describe('keep: also store the details of what is bought'),
+  max_invalid: share
+    .optional()
+    .describe(
+      'share of rows without a usable location beyond which a run says so and ends with exit code 3; default 5 %',
+    ),
   max_minutes: z.number().positive().optional().describe('stop buying after so many minutes, resumable'),
   on_quota: z.enum(['stop', 'wait']).optional().describe('what to do at the end of the quota'),
   overages: z

@@ -41,6 +41,8 @@ export interface Job extends Account {
   readonly counts: boolean;
   /** Whether the `details` of answers are kept in the store, compressed: for what is bought from now on. */
   readonly keepDetails: boolean;
+  /** The share of rows that may have no usable location before a run says so and ends with its own exit code. */
+  readonly maxInvalid: number;
   /** How long the run may buy; null: as long as it takes. */
   readonly maxMinutes: number | null;
   readonly onQuota: 'stop' | 'wait';
@@ -80,6 +82,7 @@ export const DEFAULTS = {
   topics: 'natural',
   precision: 4,
   coverage: 'check',
+  max_invalid: 0.05,
   prefix: '',
   subscription: 'starter',
   anniversary_day: 1,
@@ -123,6 +126,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     areas: areasOf(settings.areas),
     counts: settings.counts,
     keepDetails: settings.details === 'keep',
+    maxInvalid: settings.max_invalid,
     maxMinutes: settings.max_minutes ?? null,
     onQuota: settings.on_quota,
     location: definedOnly(settings.location ?? {}),

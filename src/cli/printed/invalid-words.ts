@@ -1,0 +1,19 @@
+import { counted, grouped } from '../../figures.ts';
+import { LOOKED_UP_FINDINGS } from '../../job/scan/scan.ts';
+import { hasTooManyInvalid, type PlanSummary, unusableRows } from '../../job/summary.ts';
+import { percent } from './words.ts';
+
+/** What is said where more rows than the job allows have no usable location; nothing otherwise. */
+export function tooManyInvalidWords(summary: PlanSummary): string[] {
+  if (!hasTooManyInvalid(summary)) return [];
+  const { rows, located, findings, unit } = summary;
+  const unusable = unusableRows(summary);
+  const counts = ({ finding }: PlanSummary['findings'][number]) =>
+    !LOOKED_UP_FINDINGS.some((name) => name === finding) && (located === 0 || finding !== 'outside_us');
+  const most = findings.filter(counts).reduce((a, b) => (b.rows > a.rows ? b : a));
+  const what = `${grouped(unusable)} of ${counted(rows, 'row')} (${percent(unusable / rows)}) have no usable location`;
+  const why = `most of all: ${most.note.replace(/\.$/, '')} (first in ${unit} ${most.first_line})`;
+  return [
+    `${what}, ${why}. Check the columns (--lat, --lng), or allow so many: --max-invalid ${Math.ceil((100 * unusable) / rows)}%.`,
+  ];
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook, provideSampleData } from './command-line.ts';
+
+const GOOD = '34.0522,-118.2437';
+const EXCHANGED = '-118.2437,34.0522';
+const ABROAD = '51.5,-0.12';
+
+function shop(t: TestContext, rows: readonly string[], header = 'lat,lng\n') {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
+  writeFileSync(join(folder, 'b.csv'), `${header}${rows.join('\n')}\n`);
+  const common = ['b.csv', '-t', 'hail', '--store', 'store.db', '-o', 'out.csv'];
+  return {
+    plan: (...more: string[]) => perilbook(['plan', ...common, ...more], { folder }),
+    run: (...more: string[]) => perilbook(['run', ...common, '--yes', ...more], { folder }),
+  };
+}
+
+const rowsOf = (good: number, bad: number, text: string) => [...Array(good).fill(GOOD), ...Array(bad).fill(text)];
+const MESSAGE = /20 of 20 rows \(100 %\) have no usable location, most of all: Latitude and longitude seem exchanged/;
+
+test('a file whose columns are exchanged: the plan says it before anything is bought, the run ends with 3, quiet or not', async (t) => {
+  const { plan, run } = shop(t, rowsOf(0, 20, EXCHANGED));
+  const planned = await plan();
+  assert.equal(planned.code, 0);
+  assert.match(planned.stdout, MESSAGE);
+  assert.match(planned.stdout, /Check the columns \(--lat, --lng\), or allow so many: --max-invalid 100%\./);
+  const loud = await run();
+  assert.equal(loud.code, 3);
+  assert.match(loud.stderr, new RegExp(`${MESSAGE.source}[\\s\\S]+${MESSAGE.source}`), 'before and after');
+  const quiet = await run('--quiet');
+  assert.equal(quiet.code, 3);
+  assert.match(quiet.stderr, new RegExp(`^perilbook: ${MESSAGE.source}`));
+});
+
+for (const [what, rows, more, code] of [
+  ['5 % invalid', rowsOf(95, 5, EXCHANGED), [], 0],
+  ['6 % invalid', rowsOf(94, 6, EXCHANGED), [], 3],
+  ['6 % invalid, 10 % allowed', rowsOf(94, 6, EXCHANGED), ['--max-invalid', '10%'], 0],
+  ['6 % invalid, 0.1 allowed', rowsOf(94, 6, EXCHANGED), ['--max-invalid', '0.1'], 0],
+  ['1 % invalid, none allowed', rowsOf(99, 1, EXCHANGED), ['--max-invalid', '0'], 3],
+  ['half abroad: real places, only not here', rowsOf(5, 5, ABROAD), [], 0],
+  ['all abroad: nothing can be looked up', rowsOf(0, 5, ABROAD), [], 3],
+  ['no rows', [], [], 0],
+  ['all allowed to be invalid', rowsOf(0, 5, EXCHANGED), ['--max-invalid', '100 %'], 0],
+] as const) {
+  test(`${what}: exit code ${code}`, async (t) => {
+    const ended = await shop(t, rows).run('--quiet', ...more);
+    assert.equal(ended.code, code, ended.stderr);
+    assert.equal(/no usable location/.test(ended.stderr), code === 3, ended.stderr);
+  });
+}
+
+test('a share that is none is refused', async (t) => {
+  const { run } = shop(t, [GOOD]);
+  for (const value of ['much', '5', '-1', '']) {
+    const { code, stderr } = await run('--max-invalid', value);
+    assert.equal(code, 2, value);
+    assert.match(stderr, /--max-invalid/);
+  }
+});
+
+for (const [first, isRefused] of [
+  [GOOD, true],
+  [EXCHANGED, true],
+  [ABROAD, true],
+  ['lat,lng', false],
+  ['2024,2025', false],
+  ['34.5 %,1.5', false],
+] as const) {
+  test(`columns named by number, first line ${first}: ${isRefused ? 'refused' : 'names'}`, async (t) => {
+    const { run, plan } = shop(t, [first, GOOD, GOOD], '');
+    const byNumber = ['--lat', '1', '--lng', '2'];
+    const ended = await run(...byNumber);
+    assert.equal(ended.code, isRefused ? 2 : 0, ended.stderr);
+    if (!isRefused) return;
+    assert.match(
+      ended.stderr,
+      /first line holds a location .* where the names of the columns should be\n {2}.*--no-header/,
+    );
+    const whole = await plan(...byNumber, '--no-header', '--json');
+    assert.equal(JSON.parse(whole.stdout).rows, 3);
+  });
+}
