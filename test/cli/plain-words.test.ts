@@ -30,7 +30,7 @@ test("the library's own words never reach the user", async (t) => {
     [['--time-to-live', 'wildfire'], /--time-to-live wildfire: a time such as 90s/],
     [['--topics', 'flood'], /there is no topic "flood"; did you mean coastalFlood or riverineFlood\?/],
     [['--coordinates', 'lenent'], /"lenent" is not strict or lenient; did you mean lenient\?/],
-    [['--header-line', 'x'], /--header-line wants a number/],
+    [['--header-line', 'x'], /--header-line expects a number/],
     [['--header-line', '0'], /--header-line 0: at least 1/],
     [['--lat', 'lat', '--location', 'x'], /--location excludes --lat and --lng/],
   ];
@@ -40,7 +40,7 @@ test("the library's own words never reach the user", async (t) => {
     assert.match(stderr, says);
   }
   const revoked = await perilbook(['service', 'key', 'revoke', '--key', 'abc', '--db', 's.db'], { folder });
-  assert.match(revoked.stderr, /--key wants a number/);
+  assert.match(revoked.stderr, /--key expects a number/);
   for (const yaml of [
     'topics: 5',
     'location: a',

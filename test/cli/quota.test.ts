@@ -196,7 +196,7 @@ const mistakes: readonly [args: string[], says: RegExp][] = [
   [['quota', 'set'], /takes either --left or --spent/],
   [['quota', 'set', '--left', '1', '--spent', '1'], /takes either --left or --spent/],
   [['quota', '--left', '1'], /belong to quota set/],
-  [['quota', 'set', '--left', 'much'], /--left wants a number/],
+  [['quota', 'set', '--left', 'much'], /--left expects a number/],
   [['quota', 'set', '--spent', '-1'], /--spent is no whole number/],
   [['quota', 'set', '--left', '10001'], /more than the starter subscription's 10,000 credits/],
   [['quota', 'a.csv', 'b.csv'], /quota takes one job/],
