@@ -6,7 +6,13 @@ export const SERVICE_OPTIONS = {
   lng: { type: 'string', describe: 'load: column of the longitude; check: longitude', requiresArg: true },
   sites: { type: 'string', describe: "load airnow: file of the monitors' places", requiresArg: true },
   source: { type: 'string', describe: 'load: where the file is from', requiresArg: true },
-  states: { type: 'string', describe: 'load: the states that the file is of, e.g. CA,NV', requiresArg: true },
+  states: {
+    type: 'string',
+    describe: 'load: take the rows of these states only, and keep those of others, e.g. CA,NV; US for all',
+    requiresArg: true,
+  },
+  replace: { type: 'boolean', describe: 'load: replace the data set even where it loses rows' },
+  force: { type: 'boolean', describe: "load: load a file that is not known as the loader's" },
   vintage: { type: 'string', describe: 'load: what time the file is of', requiresArg: true },
   licence: {
     type: 'string',

@@ -22,7 +22,7 @@ test('a load that is killed leaves the old data in use, whole, and the next one 
   const folder = dirname(file);
   const load = (here: number) => {
     writeFileSync(join(folder, 'wells.csv'), wells(here));
-    return startBin(t, ['service', 'load', 'wells', 'wells.csv', '--db', file], folder);
+    return startBin(t, ['service', 'load', 'wells', 'wells.csv', '--states', 'US', '--db', file], folder);
   };
   const count = async (): Promise<number> => (await get(pathTo('/v1/oilGasWell/risk'))).body.data.result.value;
   // Each file has one more well here than the one before it, so that an answer tells which file it is of.
@@ -60,7 +60,7 @@ function wells(here: number): string {
     const { lat, lng } = index < here ? HERE : NEXT_DOOR;
     return `well ${index},${lat},${lng}\n`;
   });
-  return `Name,Latitude,Longitude\n${rows.join('')}`;
+  return `Well,Latitude,Longitude\n${rows.join('')}`;
 }
 
 /** Tables that a load has begun and not put in place. */

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deliver } from '../../src/service/data/deliver.ts';
 import { describeData } from '../../src/service/data/describe-data.ts';
+import { statesOfRecords } from '../../src/service/data/record-states.ts';
+import { stateNamed } from '../../src/service/data/states.ts';
 import { fileOf, loading } from './loaders/loading.ts';
 import { HERE, info, pathTo, point, setUp } from './small-world.ts';
 
@@ -46,18 +48,46 @@ test('of a data set with levels each may be of states of its own', async (t) => 
   assert.equal(await status(), 200);
 });
 
-test('a load says of which states it is; the wells of a state’s agency ask for it', async (t) => {
+test('a load of few states is of these only, and says so; US for the whole', async (t) => {
   const { database, load } = loading(t);
-  const wells = fileOf(t, 'wells.csv', 'name,lat,lng\nOne,36,-119\n');
-  assert.match((await load('wells', wells)).notes.join(), /--states CA,NV/);
-  assert.match((await load('wells', wells, { states: ['CA'] })).notes.join(), /Outside of CA/);
-  assert.deepEqual(
-    describeData(database).datasets.map(({ name, states }) => [name, states]),
-    [['sites:oilGasWell', ['CA']]],
-  );
-  await load('wells', wells);
-  assert.equal(describeData(database).datasets[0]!.states, undefined);
+  const states = () => describeData(database).datasets.map(({ name, states: of }) => [name, of]);
+  const wells = fileOf(t, 'wells.csv', 'well,lat,lng\nOne,36,-119\n');
+  const byRows = await load('wells', wells);
+  assert.match(byRows.notes.join(), /Outside of CA it is taken for not loaded.*--states US/);
+  assert.deepEqual(states(), [['sites:oilGasWell', ['CA']]]);
+  assert.doesNotMatch((await load('wells', wells, { states: ['CA', 'NV'] })).notes.join(), /--states US/);
+  assert.deepEqual(states(), [['sites:oilGasWell', ['CA', 'NV']]]);
+  assert.deepEqual((await load('wells', wells, { states: 'US' })).notes, []);
+  assert.deepEqual(states(), [['sites:oilGasWell', undefined]]);
   const unknown = { code: 'USAGE', message: /"XX" is not a state/ };
   await assert.rejects(load('wells', wells, { states: ['CA', 'XX'] }), unknown);
-  await assert.rejects(load('counties', wells, { states: ['CA'] }), { code: 'USAGE', message: /takes no --states/ });
+});
+
+test('states are known however an agency spells them, else by where a record lies', () => {
+  for (const spelled of ['VA', 'va', ' Virginia', 'VIRGINIA', '51', '51.0', 'US-VA'])
+    assert.equal(stateNamed(spelled), 'VA');
+  for (const [spelled, letters] of [
+    ['5', 'AR'],
+    ['District Of Columbia', 'DC'],
+    ['Washington, DC', 'DC'],
+    ['US Virgin Islands', 'VI'],
+    ['west virginia', 'WV'],
+    ['Sonora', null],
+    ['', null],
+    ['03', null],
+  ] as const) {
+    assert.equal(stateNamed(spelled), letters, spelled);
+  }
+  const statesOf = statesOfRecords({ kind: 'sites', topic: 'park' });
+  const at = (properties: object, coordinates: readonly unknown[], type = 'Point') =>
+    statesOf({ geometry: { type, coordinates }, properties });
+  assert.deepEqual(at({ POOState: 'US-WA' }, [-78, 38]), ['WA']);
+  assert.deepEqual(at({ '8. ST': 'MD' }, [-78, 38]), ['MD']);
+  assert.deepEqual(at({ State: 'Active' }, [-78, 38]), ['VA']);
+  assert.deepEqual(at({}, [-30, 38]), []);
+  const river = [
+    [-77, 38.7],
+    [-77, 39.5],
+  ];
+  assert.deepEqual(at({}, river, 'LineString'), ['VA', 'MD']);
 });

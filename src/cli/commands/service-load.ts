@@ -3,6 +3,7 @@ import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../figures.ts';
 import type { ServiceDatabase } from '../../service/data/database.ts';
 import { describeData } from '../../service/data/describe-data.ts';
+import { stateNamed } from '../../service/data/states.ts';
 import { type LoadResult, loadFiles } from '../../service/loaders/load-files.ts';
 import type { LoaderOptions } from '../../service/loaders/loader.ts';
 import { LOADERS, loaderNamed } from '../../service/loaders/loader-table.ts';
@@ -22,6 +23,7 @@ export async function loadAction(world: World, database: ServiceDatabase, flags:
     return EXIT.complete;
   }
   if (name === 'sample') {
+    refuseSample(database, flags);
     deliverSample(database, world.clock);
     const { datasets } = describeData(database);
     say(world, `Loaded sample data: ${counted(datasets.length, 'data set')}, made up, not for decisions.`);
@@ -45,13 +47,20 @@ export async function loadAction(world: World, database: ServiceDatabase, flags:
   return EXIT.complete;
 }
 
+/** What agencies' files were loaded is not given up for made-up data by a slip. */
+function refuseSample(database: ServiceDatabase, flags: Flags): void {
+  const real = describeData(database).datasets.filter(({ sample, rows }) => !sample && rows > 0);
+  if (real.length === 0 || flags.replace === true) return;
+  throw new PerilbookError(
+    'SERVICE_DATA',
+    `Cannot load sample data: the database holds ${counted(real.length, 'data set')} of agencies' files (${real[0]!.name})`,
+    'Name another database with --db, or say --replace to give them up.',
+  );
+}
+
 function optionsOf(world: World, flags: Flags): LoaderOptions {
   const text = (name: string) => flags[name] as string | undefined;
   const sites = text('sites');
-  const states = text('states')
-    ?.toUpperCase()
-    .split(',')
-    .map((state) => state.trim());
   const given = {
     lat: text('lat'),
     lng: text('lng'),
@@ -59,9 +68,18 @@ function optionsOf(world: World, flags: Flags): LoaderOptions {
     source: text('source'),
     vintage: text('vintage'),
     licence: text('licence'),
-    states,
+    states: statesOf(text('states')),
+    force: flags.force as boolean | undefined,
+    replace: flags.replace as boolean | undefined,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/** States in any spelling (CA, ca, California, 06, US-CA); one that is none is refused later. */
+function statesOf(text: string | undefined): LoaderOptions['states'] {
+  const names = text?.split(',').map((name) => name.trim());
+  if (names?.length === 1 && names[0]!.toUpperCase() === 'US') return 'US';
+  return names?.map((name) => stateNamed(name) ?? name);
 }
 
 function resultWords({ dataset, level, vintage, records, rows, loaded, rejected, notes }: LoadResult): string[] {

@@ -1,67 +1,95 @@
-/** Two-letter postal codes by the two-digit census code of state, district or territory. */
-const POSTAL_CODES: Readonly<Record<string, string>> = {
-  '01': 'AL',
-  '02': 'AK',
-  '04': 'AZ',
-  '05': 'AR',
-  '06': 'CA',
-  '08': 'CO',
-  '09': 'CT',
-  '10': 'DE',
-  '11': 'DC',
-  '12': 'FL',
-  '13': 'GA',
-  '15': 'HI',
-  '16': 'ID',
-  '17': 'IL',
-  '18': 'IN',
-  '19': 'IA',
-  '20': 'KS',
-  '21': 'KY',
-  '22': 'LA',
-  '23': 'ME',
-  '24': 'MD',
-  '25': 'MA',
-  '26': 'MI',
-  '27': 'MN',
-  '28': 'MS',
-  '29': 'MO',
-  '30': 'MT',
-  '31': 'NE',
-  '32': 'NV',
-  '33': 'NH',
-  '34': 'NJ',
-  '35': 'NM',
-  '36': 'NY',
-  '37': 'NC',
-  '38': 'ND',
-  '39': 'OH',
-  '40': 'OK',
-  '41': 'OR',
-  '42': 'PA',
-  '44': 'RI',
-  '45': 'SC',
-  '46': 'SD',
-  '47': 'TN',
-  '48': 'TX',
-  '49': 'UT',
-  '50': 'VT',
-  '51': 'VA',
-  '53': 'WA',
-  '54': 'WV',
-  '55': 'WI',
-  '56': 'WY',
-  '60': 'AS',
-  '66': 'GU',
-  '69': 'MP',
-  '72': 'PR',
-  '78': 'VI',
-};
+/** The 50 states, the district and the territories: census code, postal code, name as the Census Bureau writes it. */
+const STATE_ROWS = [
+  ['01', 'AL', 'Alabama'],
+  ['02', 'AK', 'Alaska'],
+  ['04', 'AZ', 'Arizona'],
+  ['05', 'AR', 'Arkansas'],
+  ['06', 'CA', 'California'],
+  ['08', 'CO', 'Colorado'],
+  ['09', 'CT', 'Connecticut'],
+  ['10', 'DE', 'Delaware'],
+  ['11', 'DC', 'District of Columbia'],
+  ['12', 'FL', 'Florida'],
+  ['13', 'GA', 'Georgia'],
+  ['15', 'HI', 'Hawaii'],
+  ['16', 'ID', 'Idaho'],
+  ['17', 'IL', 'Illinois'],
+  ['18', 'IN', 'Indiana'],
+  ['19', 'IA', 'Iowa'],
+  ['20', 'KS', 'Kansas'],
+  ['21', 'KY', 'Kentucky'],
+  ['22', 'LA', 'Louisiana'],
+  ['23', 'ME', 'Maine'],
+  ['24', 'MD', 'Maryland'],
+  ['25', 'MA', 'Massachusetts'],
+  ['26', 'MI', 'Michigan'],
+  ['27', 'MN', 'Minnesota'],
+  ['28', 'MS', 'Mississippi'],
+  ['29', 'MO', 'Missouri'],
+  ['30', 'MT', 'Montana'],
+  ['31', 'NE', 'Nebraska'],
+  ['32', 'NV', 'Nevada'],
+  ['33', 'NH', 'New Hampshire'],
+  ['34', 'NJ', 'New Jersey'],
+  ['35', 'NM', 'New Mexico'],
+  ['36', 'NY', 'New York'],
+  ['37', 'NC', 'North Carolina'],
+  ['38', 'ND', 'North Dakota'],
+  ['39', 'OH', 'Ohio'],
+  ['40', 'OK', 'Oklahoma'],
+  ['41', 'OR', 'Oregon'],
+  ['42', 'PA', 'Pennsylvania'],
+  ['44', 'RI', 'Rhode Island'],
+  ['45', 'SC', 'South Carolina'],
+  ['46', 'SD', 'South Dakota'],
+  ['47', 'TN', 'Tennessee'],
+  ['48', 'TX', 'Texas'],
+  ['49', 'UT', 'Utah'],
+  ['50', 'VT', 'Vermont'],
+  ['51', 'VA', 'Virginia'],
+  ['53', 'WA', 'Washington'],
+  ['54', 'WV', 'West Virginia'],
+  ['55', 'WI', 'Wisconsin'],
+  ['56', 'WY', 'Wyoming'],
+  ['60', 'AS', 'American Samoa'],
+  ['66', 'GU', 'Guam'],
+  ['69', 'MP', 'Northern Mariana Islands'],
+  ['72', 'PR', 'Puerto Rico'],
+  ['78', 'VI', 'Virgin Islands'],
+] as const;
+
+const POSTAL_CODES: ReadonlyMap<string, string> = new Map(STATE_ROWS.map(([code, postal]) => [code, postal]));
 
 /** The two letters of all states, the district and the territories. */
-export const STATES: ReadonlySet<string> = new Set(Object.values(POSTAL_CODES));
+export const STATES: ReadonlySet<string> = new Set(POSTAL_CODES.values());
+
+/** Names that agencies and us-atlas write otherwise. */
+const OTHER_NAMES = [
+  ['commonwealthofthenorthernmarianaislands', 'MP'],
+  ['usvirginislands', 'VI'],
+  ['unitedstatesvirginislands', 'VI'],
+  ['washingtondc', 'DC'],
+] as const;
+
+const SPELLINGS: ReadonlyMap<string, string> = new Map([
+  ...STATE_ROWS.flatMap(([code, postal, name]) => [code, postal, name].map((text) => [plain(text), postal] as const)),
+  ...OTHER_NAMES,
+]);
 
 /** The state of a county's census code, as two letters. */
 export function stateOf(countyGeoid: string): string {
-  return POSTAL_CODES[countyGeoid.slice(0, 2)] ?? '';
+  return POSTAL_CODES.get(countyGeoid.slice(0, 2)) ?? '';
+}
+
+/**
+ * The two letters of a state that an agency spells in its own way: VA, va, Virginia, VIRGINIA, 51, US-VA. A census code that
+ * lost its leading zero counts too (5 is Arkansas). Null when it is no state.
+ */
+export function stateNamed(text: string): string | null {
+  const known = plain(text.trim().replace(/^US-/i, '').replace(/\.0+$/, ''));
+  return SPELLINGS.get(/^\d$/.test(known) ? `0${known}` : known) ?? null;
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replace(/[^a-z0-9]/g, '');
 }

@@ -43,7 +43,8 @@ export function columnsOf(header: readonly string[], file: string): Columns {
   };
 }
 
-function keyOf(name: string): string {
+/** A column's name as it is compared with others. */
+export function keyOf(name: string): string {
   return name
     .replace(/^\s*\d+\.\s+/, '')
     .toLowerCase()

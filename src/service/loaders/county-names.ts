@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { stateOf } from '../data/states.ts';
+import { stateNamed, stateOf } from '../data/states.ts';
 
 /** The county of a state's name and its own, or why there is none. */
 export type CountyFinding = { readonly geoid: string } | { readonly problem: string };
@@ -30,30 +30,22 @@ const ALSO: readonly (readonly [state: string, name: string, geoid: string])[] =
   ['CT', 'Western Connecticut', '09190'],
 ];
 
-/** Names of states that EPA writes otherwise than the Census Bureau. */
-const STATES_ALSO: Readonly<Record<string, string>> = {
-  virginislands: 'VI',
-  northernmarianaislands: 'MP',
-  districtofcolumbia: 'DC',
-};
-
 interface Gazetteer {
   /** The names of state and county as EPA writes them, by the county's code. */
   readonly names: ReadonlyMap<string, readonly [state: string, county: string]>;
-  readonly states: ReadonlyMap<string, string>;
   readonly counties: ReadonlyMap<string, string>;
 }
 
 let gazetteer: Gazetteer | undefined;
 
 /**
- * The county that a table means which gives names and no codes. `state` is a name or two letters. Case, spaces, accents
+ * The county that a table means which gives names and no codes. `state` is spelled in any of the ways of `stateNamed`. Case, spaces, accents
  * and "County", "Parish", "Borough" behind a name do not matter; a city and a county of the same name are told apart.
  */
 export function countyNamed(state: string, name: string): CountyFinding {
   gazetteer ??= readGazetteer();
-  const known = gazetteer.states.get(plain(state));
-  if (known === undefined) return { problem: `"${state.trim()}" is not a state of the US` };
+  const known = stateNamed(state);
+  if (known === null) return { problem: `"${state.trim()}" is not a state of the US` };
   const county = plain(name);
   const geoid =
     gazetteer.counties.get(`${known}/${county}`) ??
@@ -75,11 +67,6 @@ function readGazetteer(): Gazetteer {
   const { objects } = JSON.parse(readFileSync(file, 'utf8')) as {
     objects: Record<'states' | 'counties', { geometries: { id: string; properties: { name: string } }[] }>;
   };
-  const states = new Map<string, string>(Object.entries(STATES_ALSO));
-  for (const { id, properties } of objects.states.geometries) {
-    states.set(plain(properties.name), stateOf(id));
-    states.set(plain(stateOf(id)), stateOf(id));
-  }
   const counties = new Map<string, string>();
   const stateNames = new Map(objects.states.geometries.map(({ id, properties }) => [id, properties.name]));
   const names = new Map<string, readonly [string, string]>();
@@ -93,7 +80,7 @@ function readGazetteer(): Gazetteer {
       if (!counties.has(key)) counties.set(key, id);
     }
   }
-  return { states, counties, names };
+  return { counties, names };
 }
 
 function isCity(geoid: string): boolean {

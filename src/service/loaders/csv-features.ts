@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { type Columns, columnsOf, numberIn, propertiesOf } from './columns.ts';
 import { csvRecords } from './csv-records.ts';
 import type { FileFeature } from './geojson-features.ts';
@@ -5,7 +6,15 @@ import type { OpenReport } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 
 /** What the agencies call the columns, the surest names first. */
-const LATITUDES = ['LATITUDE83', 'latdec', 'LATITUDE', 'LAT', 'Latitude Decimal', 'PRIMARY_LATITUDE_DECIMAL_VAL', 'Y'];
+export const LATITUDES = [
+  'LATITUDE83',
+  'latdec',
+  'LATITUDE',
+  'LAT',
+  'Latitude Decimal',
+  'PRIMARY_LATITUDE_DECIMAL_VAL',
+  'Y',
+];
 const LONGITUDES = [
   'LONGITUDE83',
   'londec',
@@ -42,7 +51,8 @@ export function* csvFeatures(
   const { lat, lng } = coordinateColumns(columns, options);
   const skipped = new Set([lat, lng]);
   let { names } = columns;
-  for (const { line, cells } of records) {
+  for (const { line, cells, unended } of records) {
+    if (unended) report.note(noteOfUnended(file));
     if (form.isHeading?.(cells)) {
       names = names.map((name, place) => `${name} ${cells[place] ?? ''}`.trim());
       report.reject('a second row of headings', line, cells);
@@ -64,6 +74,11 @@ export function* csvFeatures(
       properties: propertiesOf(names, cells, skipped),
     };
   }
+}
+
+/** What a report says of a file whose last cell may be cut. */
+export function noteOfUnended(file: string): string {
+  return `The last line of ${basename(file)} has no line end: if the download broke off there, its last cell is cut.`;
 }
 
 function coordinateColumns(columns: Columns, options: LoaderOptions): { lat: number; lng: number } {

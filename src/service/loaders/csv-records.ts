@@ -1,4 +1,5 @@
-import { PerilbookError } from '../../errors.ts';
+import type { PerilbookError } from '../../errors.ts';
+import { unfit } from './refusals.ts';
 import { textBlocks } from './text-blocks.ts';
 
 /** No agency's cell has so many lines: a quote that is not closed sooner is a stray one, and what follows it would be lost
@@ -12,18 +13,25 @@ export interface CsvRecord {
   /** The line on which it begins, from 1. */
   readonly line: number;
   readonly cells: string[];
+  /** The last record, when no line end follows it: its last cell may be cut. */
+  readonly unended?: true;
 }
 
 /**
- * The records of a file, one after the other; the file is never held whole, and nothing is awaited: csv-parse does one or
- * the other. Quotes count where a cell begins with one; an empty line is no record.
+ * The records of a file, one after the other; the file is never held whole, and nothing is awaited. Quotes count where a cell
+ * begins with one; an empty line is no record.
+ *
+ * Not csv-parse: EPA leaves quotes within quotes as they are, and csv-parse makes two cells of `"CERTAIN "A" COMPOUNDS, N.E.C."`
+ * with `relax_quotes` and stops at it without; it also reads a whole file at once or asynchronously only.
  *
  * @param delimiter `|` files have no quotes
+ * @throws PerilbookError SERVICE_DATA when a quote is not closed, or the last line is cut
  */
 export function* csvRecords(file: string, delimiter: ',' | '|' = ','): Generator<CsvRecord> {
   let text = '';
   let line = 1;
   let lineEnd: '\n' | '\r' | null = null;
+  let fewest = Number.POSITIVE_INFINITY;
   for (const block of textBlocks(file)) {
     text += block;
     lineEnd ??= text.includes('\n') ? '\n' : '\r';
@@ -32,7 +40,11 @@ export function* csvRecords(file: string, delimiter: ',' | '|' = ','): Generator
       const record = recordAt(text, at, lineEnd, delimiter, false);
       if (record === null) break;
       if (record.lines > MOST_LINES) throw strayQuote(file, line);
-      if (record.cells.length > 1 || record.cells[0] !== '') yield { line, cells: record.cells };
+      const { cells } = record;
+      if (cells.length > 1 || cells[0] !== '') {
+        fewest = Math.min(fewest, line === 1 ? cells.findLastIndex((cell) => cell !== '') + 1 : cells.length);
+        yield { line, cells };
+      }
       line += record.lines;
       at = record.end;
     }
@@ -40,13 +52,11 @@ export function* csvRecords(file: string, delimiter: ',' | '|' = ','): Generator
     if (text.length > MOST_CHARACTERS) throw strayQuote(file, line);
   }
   if (text === '') return;
-  for (let at = 0; at < text.length; ) {
-    const record = recordAt(text, at, lineEnd ?? '\n', delimiter, true)!;
-    if (record.lines > MOST_LINES || (record.open === true && record.lines > 1)) throw strayQuote(file, line);
-    if (record.cells.length > 1 || record.cells[0] !== '') yield { line, cells: record.cells };
-    line += record.lines;
-    at = record.end;
-  }
+  // What is left has no line end behind it, unless a carriage return alone ends the lines.
+  const { cells, open, lines } = recordAt(text, 0, lineEnd ?? '\n', delimiter, true)!;
+  if (open === true || lines > MOST_LINES) throw strayQuote(file, line);
+  if (cells.length < fewest && line > 1) throw cutLine(file, line, cells.length);
+  if (cells.length > 1 || cells[0] !== '') yield { line, cells, unended: true };
 }
 
 interface Found {
@@ -59,11 +69,16 @@ interface Found {
 }
 
 function strayQuote(file: string, line: number): PerilbookError {
-  return new PerilbookError(
-    'SERVICE_DATA',
-    `Cannot load "${file}": line ${line}: a quote is not closed`,
-    'Close it, or download the file again; the data that was there is unchanged.',
-    { file, row: line },
+  const hint = 'Close it, or download the file again; the data that was there is unchanged.';
+  return unfit(file, `line ${line}: a quote is not closed`, hint);
+}
+
+function cutLine(file: string, line: number, fields: number): PerilbookError {
+  const hint = 'Download it again; the data that was there is unchanged.';
+  return unfit(
+    file,
+    `it is cut: its last line, ${line}, has only ${fields === 1 ? '1 field' : `${fields} fields`}`,
+    hint,
   );
 }
 

@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
-import { PerilbookError } from '../../errors.ts';
 import { type CsvForm, csvFeatures } from './csv-features.ts';
 import { type FileFeature, geojsonFeatures } from './geojson-features.ts';
 import type { OpenReport } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
+import { unfit } from './refusals.ts';
 import { shapefileFeatures } from './shapefile-features.ts';
 
 /**
@@ -16,22 +16,21 @@ export function featuresIn(
   report: OpenReport,
   form: CsvForm = {},
 ): Iterable<FileFeature> | AsyncIterable<FileFeature> {
-  switch (extname(file).toLowerCase()) {
+  switch (extname(file.replace(/\.gz$/i, '')).toLowerCase()) {
     case '.csv':
     case '.txt':
       return csvFeatures(file, options, report, form);
     case '.json':
     case '.geojson':
-      return geojsonFeatures(file);
+      return geojsonFeatures(file, report.holdsMore);
     case '.shp':
     case '.zip':
-      return shapefileFeatures(file);
+      return shapefileFeatures(file, report.note);
     default:
-      throw new PerilbookError(
-        'SERVICE_DATA',
-        `Cannot load "${file}": its form is not known`,
+      throw unfit(
+        file,
+        'its form is not known',
         'Name a .csv, .geojson, .json, .shp or .zip file; save a spreadsheet as CSV.',
-        { file },
       );
   }
 }

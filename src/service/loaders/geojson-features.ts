@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { unfit } from './refusals.ts';
 import { textBlocks } from './text-blocks.ts';
 
 /** A feature as a file gives it. */
@@ -17,17 +17,17 @@ const DEGREES = /CRS84|CRS83|EPSG:{1,2}(\d*:)?(4326|4269)$/;
 /**
  * The features of a GeoJSON FeatureCollection, one after the other: a file of any size is never held whole.
  *
+ * @param onMore called when the file is one page of an ArcGIS service's answer, and says that there are more
  * @throws PerilbookError SERVICE_DATA when it is no FeatureCollection, ends early, or is not in degrees
  */
-export function* geojsonFeatures(file: string): Generator<FileFeature> {
-  const refuse = (problem: string, hint: string) =>
-    new PerilbookError('SERVICE_DATA', `Cannot load "${file}": ${problem}`, hint, { file });
+export function* geojsonFeatures(file: string, onMore: () => void = () => {}): Generator<FileFeature> {
   let text = '';
   let line = 1;
   let head: string | null = null;
   let ended = false;
   for (const block of textBlocks(file)) {
     text += block;
+    if (ended) continue;
     let at = 0;
     if (head === null) {
       const start = /"features"\s*:\s*\[/.exec(text);
@@ -35,13 +35,7 @@ export function* geojsonFeatures(file: string): Generator<FileFeature> {
       at = start.index + start[0].length;
       head = text.slice(0, at);
       line += linesIn(head);
-      const system = /"crs"[^}]*"name"\s*:\s*"(?!name")([^"]+)"/.exec(head)?.[1];
-      if (system !== undefined && !DEGREES.test(system)) {
-        throw refuse(
-          `its coordinates are in ${system}`,
-          'Download or convert it in degrees (EPSG:4326); an ArcGIS service is asked with outSR=4326.',
-        );
-      }
+      refuseOtherSystem(file, /"crs"[^}]*"name"\s*:\s*"(?!name")([^"]+)"/.exec(head)?.[1]);
     }
     for (;;) {
       const open = nextObject(text, at);
@@ -51,14 +45,44 @@ export function* geojsonFeatures(file: string): Generator<FileFeature> {
       if (close < 0) break;
       line += linesIn(text.slice(at, open));
       const json = text.slice(open, close);
-      yield parsed(json, line, refuse);
+      yield parsed(json, line, file);
       line += linesIn(json);
       at = close;
     }
-    text = ended ? '' : text.slice(at);
+    text = text.slice(at);
   }
-  if (head === null) throw refuse('it is no GeoJSON FeatureCollection', 'Name a GeoJSON file with features.');
-  if (!ended) throw refuse('it ends before its features do', 'Download it again.');
+  if (head === null) {
+    const said = /^\s*\{\s*"error"\s*:/.test(text)
+      ? `an error of the service (${text.trim().slice(0, 100)})`
+      : 'no GeoJSON FeatureCollection';
+    throw unfit(file, `it is ${said}`, 'Name a GeoJSON file with features.');
+  }
+  const envelope = ended ? envelopeOf(head + text.slice(text.indexOf(']'))) : null;
+  if (envelope === null) throw unfit(file, 'it ends before its features do', 'Download it again.');
+  refuseOtherSystem(file, envelope.crs?.properties?.name);
+  if (envelope.exceededTransferLimit === true || envelope.properties?.exceededTransferLimit === true) onMore();
+}
+
+/** What stands around the features. */
+interface Envelope {
+  readonly crs?: { readonly properties?: { readonly name?: string } };
+  readonly exceededTransferLimit?: unknown;
+  readonly properties?: { readonly exceededTransferLimit?: unknown };
+}
+
+/** Null when the text is not whole. */
+function envelopeOf(text: string): Envelope | null {
+  try {
+    return JSON.parse(text) as Envelope;
+  } catch {
+    return null;
+  }
+}
+
+function refuseOtherSystem(file: string, system: string | undefined): void {
+  if (system === undefined || DEGREES.test(system)) return;
+  const hint = 'Download or convert it in degrees (EPSG:4326); an ArcGIS service is asked with outSR=4326.';
+  throw unfit(file, `its coordinates are in ${system}`, hint);
 }
 
 /** Where the next feature begins; `end` after the last one, `more` when the text is at its end. */
@@ -96,13 +120,13 @@ function endOfString(text: string, open: number): number {
   return -1;
 }
 
-function parsed(json: string, line: number, refuse: (problem: string, hint: string) => PerilbookError): FileFeature {
+function parsed(json: string, line: number, file: string): FileFeature {
   try {
     const { id, geometry, properties } = JSON.parse(json) as Partial<FileFeature>;
     const named = typeof id === 'string' || typeof id === 'number' ? { id } : {};
     return { line, ...named, geometry, properties: properties ?? {} };
   } catch (error) {
-    throw refuse(`line ${line} is no JSON (${(error as Error).message})`, 'Download it again.');
+    throw unfit(file, `line ${line} is no JSON (${(error as Error).message})`, 'Download it again.', error);
   }
 }
 

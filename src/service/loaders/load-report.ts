@@ -25,6 +25,10 @@ export interface OpenReport {
   load(): void;
   reject(reason: string, line: number, row: unknown): void;
   note(text: string): void;
+  /** To be called for a file that says that it is one page of more. */
+  holdsMore(): void;
+  /** How many files said so. */
+  pagesBeforeOthers(): number;
   read(): LoadReport;
 }
 
@@ -36,6 +40,7 @@ export function createReport(): OpenReport {
   const notes = new Set<string>();
   let loaded = 0;
   let refused = 0;
+  let pages = 0;
   let current = '';
   return {
     openFile(file) {
@@ -53,6 +58,10 @@ export function createReport(): OpenReport {
     note(text) {
       notes.add(text);
     },
+    holdsMore() {
+      pages += 1;
+    },
+    pagesBeforeOthers: () => pages,
     read: () => ({
       rows: loaded + refused,
       loaded,

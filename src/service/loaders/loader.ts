@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { DatasetInfo, StreamedDelivery } from '../data/records.ts';
 import type { FileFeature } from './geojson-features.ts';
 import type { OpenReport } from './load-report.ts';
-import { unreadable } from './text-blocks.ts';
+import { unreadable } from './refusals.ts';
 
 /** What a user may say of the files. */
 export interface LoaderOptions {
@@ -17,8 +17,12 @@ export interface LoaderOptions {
   readonly vintage?: string;
   readonly licence?: string;
   readonly sample?: boolean;
-  /** The states that the files are of, as two letters; left out for the whole US. */
-  readonly states?: readonly string[];
+  /** The states that are taken from the files, as two letters, or `US` for the whole; left out to go by the rows. */
+  readonly states?: readonly string[] | 'US';
+  /** Load files that are not known as the loader's. */
+  readonly force?: boolean;
+  /** Replace the data set even where it loses rows by it. */
+  readonly replace?: boolean;
   /** Replace tracts and counties together, and not only the level that the files are of. */
   readonly allLevels?: boolean;
 }
@@ -64,7 +68,6 @@ export function describeLoad(
     },
     licence: options.licence ?? licence,
     sample: options.sample ?? false,
-    ...(options.states === undefined ? {} : { states: options.states }),
   };
 }
 

@@ -1,35 +1,48 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
-import { unzipSync } from 'fflate';
+import { basename } from 'node:path';
+import type { Geometry } from 'geojson';
 import { open } from 'shapefile';
-import { PerilbookError } from '../../errors.ts';
+import { type ToDegrees, toDegrees } from './coordinate-system.ts';
 import type { FileFeature } from './geojson-features.ts';
-import { unreadable } from './text-blocks.ts';
-import { damagedFile } from './zip-checksums.ts';
+import { unfit } from './refusals.ts';
+import { memberBlocks, zipMembers } from './zip-members.ts';
 
 /**
- * The features of a shapefile, or of the one in a zip; streamed, so that the geometries are never held together.
+ * The features of a shapefile, or of the one in a zip; streamed, so that the geometries are never held together. Coordinates of
+ * another system than degrees are converted, by the .prj.
  *
- * @throws PerilbookError SERVICE_DATA when a part of it is missing, or it is not in degrees
+ * @throws PerilbookError SERVICE_DATA when a part of it is missing or cut, or its coordinate system is not known
  */
-export async function* shapefileFeatures(file: string): AsyncGenerator<FileFeature> {
+export async function* shapefileFeatures(file: string, note: (text: string) => void): AsyncGenerator<FileFeature> {
   const parts = /\.zip$/i.test(file) ? partsOfZip(file) : partsBeside(file);
   const projection = parts.prj?.toString() ?? '';
-  if (/^\s*PROJCS/i.test(projection)) {
-    throw refusal(
-      file,
-      `its coordinates are projected (${/"([^"]+)"/.exec(projection)?.[1] ?? 'unknown'})`,
-      'Download or convert it in degrees (EPSG:4326 or 4269).',
-    );
-  }
+  if (projection.trim() === '') note(`${basename(file)} has no .prj: its coordinates are taken for degrees (WGS84).`);
+  const convert = projection.trim() === '' ? null : toDegrees(projection, file);
+  if (convert !== null) note(`${basename(file)}: coordinates converted from ${/"([^"]+)"/.exec(projection)?.[1]}.`);
   refuseCut(file, parts);
+  const rows = beginning(parts.dbf, 32).bytes.readUInt32LE(4);
   const source = await open(parts.shp, parts.dbf, { encoding: encodingOf(file, parts.cpg?.toString() ?? '') });
   let number = 0;
   for (;;) {
     const { done, value } = await source.read();
-    if (done) return;
+    if (done) break;
     number += 1;
-    yield { line: number, geometry: value.geometry, properties: value.properties ?? {} };
+    const geometry = convert === null ? value.geometry : converted(value.geometry, convert);
+    yield { line: number, geometry, properties: value.properties ?? {} };
   }
+  if (number === rows) return;
+  throw unfit(file, `it has ${number} shapes, and ${rows} rows in its table`, 'Download it again.');
+}
+
+/** The geometry with each of its positions converted. */
+function converted(geometry: Geometry | null, convert: ToDegrees): unknown {
+  const of = (coordinates: readonly unknown[]): unknown =>
+    typeof coordinates[0] === 'number'
+      ? convert(coordinates as number[])
+      : coordinates.map((member) => of(member as readonly unknown[]));
+  return geometry !== null && 'coordinates' in geometry
+    ? { ...geometry, coordinates: of(geometry.coordinates) }
+    : geometry;
 }
 
 /** Neither part says when it ends early: the reader takes that for the end, or fails where it stands. */
@@ -41,7 +54,19 @@ function refuseCut(file: string, { shp, dbf }: Parts): void {
     table.bytes.length === 32 &&
     shape.size >= 2 * shape.bytes.readInt32BE(24) &&
     table.size >= table.bytes.readUInt16LE(8) + table.bytes.readUInt32LE(4) * table.bytes.readUInt16LE(10);
-  if (!isWhole) throw refusal(file, 'it ends before its features do', 'Download it again.');
+  if (!isWhole) throw unfit(file, 'it ends before its features do', 'Download it again.');
+}
+
+/** The kind of geometry of a shapefile and the names of its columns, from the heads of its parts (ESRI, 1998; dBASE III). */
+export function shapefileHead(file: string): { readonly type: number; readonly columns: string[] } {
+  const { shp, dbf } = /\.zip$/i.test(file) ? partsOfZip(file) : partsBeside(file);
+  refuseCut(file, { shp, dbf });
+  const fields = beginning(dbf, beginning(dbf, 32).bytes.readUInt16LE(8)).bytes;
+  const columns: string[] = [];
+  for (let at = 32; at + 32 <= fields.length && fields[at] !== 0x0d; at += 32) {
+    columns.push(fields.toString('latin1', at, at + 11).replace(/\0.*$/s, ''));
+  }
+  return { type: beginning(shp, 36).bytes.readInt32LE(32), columns };
 }
 
 function beginning(part: string | Buffer, length: number): { bytes: Buffer; size: number } {
@@ -66,7 +91,7 @@ function encodingOf(file: string, cpg: string): string {
   try {
     return new TextDecoder(name).encoding;
   } catch {
-    throw refusal(file, `the encoding of its .cpg is not known (${text})`, 'Take the .cpg away, or save it as UTF-8.');
+    throw unfit(file, `the encoding of its .cpg is not known (${text})`, 'Take the .cpg away, or save it as UTF-8.');
   }
 }
 
@@ -82,11 +107,7 @@ function partsBeside(file: string): Parts {
     [extension, extension.toUpperCase()].map((end) => file.replace(/shp$/i, end)).find((name) => existsSync(name));
   const dbf = beside('dbf');
   if (!existsSync(file) || dbf === undefined) {
-    throw refusal(
-      file,
-      'its .shp and .dbf files must lie side by side',
-      'Unpack all files of the zip, or load the zip.',
-    );
+    throw unfit(file, 'its .shp and .dbf files must lie side by side', 'Unpack all files of the zip, or load the zip.');
   }
   const text = (extension: string) => {
     const name = beside(extension);
@@ -96,44 +117,21 @@ function partsBeside(file: string): Parts {
 }
 
 function partsOfZip(file: string): Parts {
-  const files = unzipped(file);
-  const names = Object.keys(files);
-  const shapes = names.filter((name) => /\.shp$/i.test(name));
+  const members = zipMembers(file);
+  const shapes = members.filter(({ name }) => /\.shp$/i.test(name));
   if (shapes.length !== 1) {
-    throw refusal(file, `the zip holds ${shapes.length} shapefiles, not one`, 'Unpack it and name one .shp file.');
+    throw unfit(file, `the zip holds ${shapes.length} shapefiles, not one`, 'Unpack it and name one .shp file.');
   }
-  const stem = shapes[0]!.slice(0, -4);
+  const stem = shapes[0]!.name.slice(0, -4);
   const part = (extension: string) => {
-    const name = names.find((other) => other.toLowerCase() === `${stem}.${extension}`.toLowerCase());
-    return name === undefined ? undefined : Buffer.from(files[name]!);
+    const member = members.find(({ name }) => name.toLowerCase() === `${stem}.${extension}`.toLowerCase());
+    return member === undefined ? undefined : Buffer.concat([...memberBlocks(file, member)]);
   };
   const dbf = part('dbf');
-  if (dbf === undefined) throw refusal(file, 'the zip holds no .dbf beside its .shp', 'Download it again.');
+  if (dbf === undefined) throw unfit(file, 'the zip holds no .dbf beside its .shp', 'Download it again.');
   return { shp: part('shp')!, dbf, ...present('prj', part('prj')), ...present('cpg', part('cpg')) };
-}
-
-function unzipped(file: string): Record<string, Uint8Array> {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch (error) {
-    throw unreadable(file, error);
-  }
-  let files: Record<string, Uint8Array>;
-  try {
-    files = unzipSync(bytes, { filter: ({ name }) => /\.(shp|dbf|prj|cpg)$/i.test(name) && !/__MACOSX/.test(name) });
-  } catch (error) {
-    throw refusal(file, `the zip cannot be read (${(error as Error).message})`, 'Download it again.');
-  }
-  const damaged = damagedFile(bytes, files);
-  if (damaged !== null) throw refusal(file, `${damaged} in it is damaged`, 'Download it again.');
-  return files;
 }
 
 function present<K extends string>(key: K, value: Buffer | undefined): { [P in K]?: Buffer } {
   return value === undefined ? {} : ({ [key]: value } as { [P in K]?: Buffer });
-}
-
-function refusal(file: string, problem: string, hint: string): PerilbookError {
-  return new PerilbookError('SERVICE_DATA', `Cannot load "${file}": ${problem}`, hint, { file });
 }

@@ -165,7 +165,9 @@ test('one level of areas is replaced without the other', async (t) => {
     ['areas', 'county', 1],
     ['areas', 'tract', 3],
   ]);
-  await load('areas', fileOf(t, 'a.geojson', boundaries([[{ GEOID: '51079030101' }, square(-79, 38, 0.5)]])));
+  await load('areas', fileOf(t, 'a.geojson', boundaries([[{ GEOID: '51079030101' }, square(-79, 38, 0.5)]])), {
+    replace: true,
+  });
   assert.deepEqual(levels(), [
     ['areas', 'county', 1],
     ['areas', 'tract', 1],

@@ -42,7 +42,7 @@ test('a GeoJSON file that ends early, is none, or is not in degrees is refused',
   refused('{"crs":{"type":"name","properties":{"name":"EPSG:3857"}},"features":[]}', /EPSG:3857/);
 });
 
-test('a shapefile is read beside its table and out of a zip alike; a projected one is refused', async (t) => {
+test('a shapefile is read beside its table and out of a zip alike; an unknown system is refused', async (t) => {
   const shapes = shapefileOf(
     [
       { lng: -78.5, lat: 38.25, name: 'one' },
@@ -75,7 +75,7 @@ test('a shapefile is read beside its table and out of a zip alike; a projected o
     'bad.zip',
     Buffer.from(zipSync({ 'a.shp': projected.shp, 'a.dbf': projected.dbf, 'a.prj': projected.prj })),
   );
-  await assert.rejects(load('parks', bad), /projected \(Web Mercator\)/);
+  await assert.rejects(load('parks', bad), /system is not known \(Web Mercator\)/);
   await assert.rejects(load('parks', fileOf(t, 'none.zip', 'no zip')), { code: 'SERVICE_DATA' });
   await assert.rejects(load('parks', fileOf(t, 'lone.shp', 'x')), /side by side/);
   await assert.rejects(load('parks', fileOf(t, 'plants.xlsx', 'x')), /form is not known/);
@@ -141,7 +141,7 @@ test('the table of a shapefile is read in the encoding that its .cpg names, in a
 test('a CSV of points: columns found or named, properties as given, every unusable row told', async (t) => {
   const { database, load } = loading(t);
   const csv = [
-    'X,Y,Name,Zip,Latitude,Longitude ,Note',
+    'X,Y,Well,Zip,Latitude,Longitude ,Note',
     '0,0,"One, the first",02134,42.1,-71.1, ',
     '0,0,Two,2134,,-71.2,x',
     '0,0,Three,,42.3,,x',
@@ -160,9 +160,9 @@ test('a CSV of points: columns found or named, properties as given, every unusab
   ]);
   const [one, seven] = featuresOf(database, 'sites_oilGasWell');
   assert.deepEqual(one.geometry, { type: 'Point', coordinates: [-71.1, 42.1] });
-  assert.deepEqual(one.properties, { X: 0, Y: 0, Name: 'One, the first', Zip: '02134' });
+  assert.deepEqual(one.properties, { X: 0, Y: 0, Well: 'One, the first', Zip: '02134' });
   assert.equal(seven.properties['column 8'], 'over');
-  const named = fileOf(t, 'wells.csv', 'breite,laenge\n42,-71\n');
+  const named = fileOf(t, 'wells.csv', 'Well,breite,laenge\nA,42,-71\n');
   await assert.rejects(load('wells', named), /no column LATITUDE83 or/);
   assert.equal((await load('wells', named, { lat: 'breite', lng: 'Laenge' })).records, 1);
 });

@@ -12,7 +12,7 @@ const clock = new StillClock();
 
 function wells(rows: number, name = 'well'): string {
   const lines = Array.from({ length: rows }, (_, i) => `${name} ${i},${HERE.lat},${HERE.lng}`);
-  return `Name,Latitude,Longitude\n${lines.join('\n')}\n`;
+  return `Well,Latitude,Longitude\n${lines.join('\n')}\n`;
 }
 
 function dump(database: ReturnType<typeof openDatabase>): unknown {

@@ -57,8 +57,8 @@ function expectedOf(row: Record<string, string>, topic: NaturalSlug) {
 
 test('200 points in the tracts of Virginia are answered with exactly their county’s row', { skip }, async (t) => {
   const { database, clock, get } = await setUp(t, { subscription: subscriptionOf(100_000, 100_000) });
-  await loadFiles(database, 'areas', [real('boundaries/va_tracts_tiger.geojson')], {}, clock);
-  await loadFiles(database, 'nri', [real('nri/NRI_Table_Counties_Virginia.csv')], {}, clock);
+  await loadFiles(database, 'areas', [real('boundaries/va_tracts_tiger.geojson')], { replace: true }, clock);
+  await loadFiles(database, 'nri', [real('nri/NRI_Table_Counties_Virginia.csv')], { replace: true }, clock);
   const rows = new Map(tableOf('nri/NRI_Table_Counties_Virginia.csv').map((row) => [row.STCOFIPS!, row]));
   const tracts = JSON.parse(readFileSync(real('boundaries/va_tracts_tiger.geojson'), 'utf8')) as {
     features: Feature<Polygon, { GEOID: string }>[];

@@ -216,7 +216,7 @@ test('earthquakes of several queries: an event of two of them is loaded once', a
   const { load } = loading(t);
   const quake = (properties: object) => ({ properties, geometry: { type: 'Point', coordinates: [-120, 36, 5] } });
   const [first, second] = [
-    [quake({ net: 'nc', code: '1' }), quake({ net: 'nc', code: '2' })],
+    [quake({ net: 'nc', code: '1', mag: 2 }), quake({ net: 'nc', code: '2' })],
     [quake({ net: 'nc', code: '2', updated: 7 }), quake({ id: 'nc1' }), quake({ mag: 1 }), quake({ mag: 1 })],
   ].map((features, index) => {
     const all = features.map((feature) => ({ type: 'Feature', ...feature }));

@@ -1,0 +1,89 @@
+import type { Geometry, MultiPolygon, Polygon, Position } from 'geojson';
+import { UNITS_PER_DEGREE } from '../../geo/coordinates.ts';
+import { unpackOutline } from './area-outlines.ts';
+import type { ServiceDatabase } from './database.ts';
+import { layerTable } from './layers.ts';
+import type { LoadTarget } from './records.ts';
+
+const ROWS_AT_ONCE = 1_000;
+
+/**
+ * The records of a data set that is loaded, as a load would deliver them: what one of some states only takes over from the
+ * others. Read in short statements, as the same connection writes in between.
+ */
+export function* keptRecords(database: ServiceDatabase, target: LoadTarget): Generator<unknown> {
+  switch (target.kind) {
+    case 'areas':
+      for (const level of levelsOf(target.level)) yield* areas(database, level);
+      return;
+    case 'nri':
+      for (const level of levelsOf(target.level)) {
+        const sql = `SELECT geoid, topic, rating, score, frequency FROM ratings_${level}
+                     WHERE (geoid, topic) > (?, ?) ORDER BY geoid, topic LIMIT ${ROWS_AT_ONCE}`;
+        yield* pages(database, sql, ['', ''], ({ geoid, topic }) => [geoid, topic]);
+      }
+      return;
+    case 'airQuality':
+      for (const row of database.prepare<[], Row>('SELECT county, year, days FROM air_quality').all()) {
+        yield { countyGeoid: row.county, year: row.year, ...JSON.parse(row.days as string) };
+      }
+      return;
+    case 'radon':
+      yield* database.prepare<[], Row>('SELECT county AS countyGeoid, zone FROM radon').all();
+      return;
+    case 'readings':
+      yield* database
+        .prepare('SELECT pollutant, monitor, lat, lng, concentration, measured_at AS measuredAt FROM reading_boxes')
+        .all();
+      return;
+    case 'sites':
+      yield* features(database, layerTable(`sites:${target.topic}`).name);
+      return;
+    case 'records':
+      yield* features(database, layerTable(`records:${target.feed}`).name);
+  }
+}
+
+type Row = Readonly<Record<string, string | number | Buffer | null>>;
+
+function levelsOf(level: 'tract' | 'county' | undefined): readonly ('tract' | 'county')[] {
+  return level === undefined ? ['tract', 'county'] : [level];
+}
+
+function* pages(
+  database: ServiceDatabase,
+  sql: string,
+  first: readonly unknown[],
+  next: (row: Row) => readonly unknown[],
+): Generator<Row> {
+  const select = database.prepare<unknown[], Row>(sql);
+  for (let rows = select.all(...first); rows.length > 0; rows = select.all(...next(rows.at(-1)!))) yield* rows;
+}
+
+function* areas(database: ServiceDatabase, level: 'tract' | 'county'): Generator<unknown> {
+  const sql = `SELECT id, geoid, name, state, outline FROM areas_${level} WHERE id > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`;
+  for (const { geoid, name, state, outline } of pages(database, sql, [0], ({ id }) => [id])) {
+    yield { level, geoid, name, state, geometry: geometryOf(outline as Buffer) };
+  }
+}
+
+/** An outline has forgotten which ring is a hole in which, and needs not know: each as a polygon packs to the same bytes. */
+function geometryOf(outline: Buffer): Polygon | MultiPolygon {
+  const rings = unpackOutline(outline).map((ring) =>
+    Array.from(
+      { length: ring.length / 2 },
+      (_, i): Position => [ring[2 * i]! / UNITS_PER_DEGREE, ring[2 * i + 1]! / UNITS_PER_DEGREE],
+    ),
+  );
+  return { type: 'MultiPolygon', coordinates: rings.map((ring) => [ring]) };
+}
+
+/** An R*Tree finds its rows by id quickly one by one, and by a range of ids only by reading all. */
+function* features(database: ServiceDatabase, table: string): Generator<unknown> {
+  const ids = database.prepare<[], number>(`SELECT id FROM ${table} ORDER BY id`).pluck().all();
+  const select = database.prepare<[number], string>(`SELECT feature FROM ${table} WHERE id = ?`).pluck();
+  for (const id of ids) {
+    const { geometry, properties } = JSON.parse(select.get(id)!) as { geometry: Geometry; properties: object };
+    yield { geometry, properties };
+  }
+}

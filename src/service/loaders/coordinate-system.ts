@@ -1,0 +1,67 @@
+import proj4 from 'proj4';
+import { unfit } from './refusals.ts';
+
+/** A position as WGS84 degrees of longitude and latitude. */
+export type ToDegrees = (position: readonly number[]) => number[];
+
+/** Datums within two metres of WGS84, as wkt-parser writes their names: NAD83 in all its realizations. */
+const LIKE_WGS84 = /^(d_)?(wgs_?(19)?84|north_american_(datum_)?1983|nad_?(19)?83)/;
+const NAD27 = /^(d_)?(north_american_(datum_)?1927|nad_?(19)?27)$/;
+
+/** From NAD27 to WGS84 without grids, in metres: the lower 48 (EPSG:1173) and Alaska (EPSG:1176). Right to some 10 m, where the
+ * datum taken for WGS84 is wrong by 10 to 100. proj4 knows the grids of NAD27 by name only, and then shifts nothing. */
+const NAD27_LOWER_48 = [-8, 160, 176, 0, 0, 0, 0];
+const NAD27_ALASKA = [-5, 135, 172, 0, 0, 0, 0];
+
+/**
+ * What turns the coordinates of a shapefile into degrees, by the text of its .prj; null when they are degrees already.
+ *
+ * @throws PerilbookError SERVICE_DATA when the system or its datum is not known: positions would be wrong unseen
+ */
+export function toDegrees(projection: string, file: string): ToDegrees | null {
+  const text = projection.replace(/^\ufeff/, '').trim();
+  const name = /"([^"]+)"/.exec(text)?.[1] ?? 'a system without a name';
+  if (/^GEOGCS\[/i.test(text) && LIKE_WGS84.test(plain(/DATUM\["([^"]+)"/i.exec(text)?.[1] ?? name))) return null;
+  const refused = (cause?: unknown) => {
+    const hint = 'Download or convert it in degrees (EPSG:4326 or 4269).';
+    return unfit(file, `its coordinate system is not known (${name})`, hint, cause);
+  };
+  const system = systemOf(text);
+  if (system === null) throw refused();
+  const datum = plain(String(system.datumCode ?? ''));
+  if (LIKE_WGS84.test(datum)) return forward(system);
+  if (!NAD27.test(datum)) throw refused();
+  const south = forward({ ...system, datumCode: 'none', datum_params: NAD27_LOWER_48 });
+  const alaska = forward({ ...system, datumCode: 'none', datum_params: NAD27_ALASKA });
+  return (position) => {
+    const [lng, lat] = south(position) as [number, number];
+    return lng < -129 && lat > 50 ? alaska(position) : [lng, lat];
+  };
+}
+
+type System = Record<string, unknown>;
+
+/** Null when proj4 cannot read the text, or does not know its projection. */
+function systemOf(text: string): System | null {
+  try {
+    proj4.defs('shapefile', text);
+    const system = proj4.defs('shapefile') as unknown as System;
+    forward(system)([0, 0]);
+    return system;
+  } catch {
+    return null;
+  }
+}
+
+function forward(system: System): ToDegrees {
+  const { forward: convert } = proj4(system as never, 'WGS84');
+  // The height, where there is one, stays out: the agencies' sites are on the ground.
+  return ([x, y]) => convert([x!, y!]) as number[];
+}
+
+function plain(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^gcs_/, '');
+}

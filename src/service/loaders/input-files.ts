@@ -1,0 +1,60 @@
+import { statSync } from 'node:fs';
+import { PerilbookError } from '../../errors.ts';
+import { type FileProfile, profileOf } from './file-profile.ts';
+import type { LoaderOptions } from './loader.ts';
+import { unfit, unreadable } from './refusals.ts';
+import { loadersFor, misfit } from './signatures.ts';
+import { zipMembers } from './zip-members.ts';
+
+const TABLES = /\.(csv|txt|dat|json|geojson)$/i;
+
+/**
+ * The files that a loader is to read: each as it is named, and for a zip that holds no shapefile the one in it that the loader is
+ * for (`hail.csv.zip/hail.csv`).
+ *
+ * @throws PerilbookError SERVICE_DATA when a file is a folder, cannot be read, or is none of the loader's and is not forced
+ */
+export function inputFiles(loader: string, files: readonly string[], options: LoaderOptions): string[] {
+  return files.map((file) => {
+    if (isFolder(file)) throw unfit(file, 'it is a folder', 'Name the files in it.');
+    const path = /\.zip$/i.test(file) ? pathInZip(loader, file, options) : file;
+    if (options.force === true) return path;
+    const profile = profileOf(path, options.lat);
+    const problem = misfit(loader, profile);
+    if (problem !== null) throw wrongFile(loader, path, problem, profile);
+    return path;
+  });
+}
+
+/** A path that does not exist is left to the reader: it may go on into a zip. */
+function isFolder(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch (error) {
+    // What lies behind the name of a file is no folder.
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
+    throw unreadable(file, error);
+  }
+}
+
+/** The dictionary lies beside the table in FEMA's zips, tables of other things in EPA's: the loader's own is taken. */
+function pathInZip(loader: string, file: string, options: LoaderOptions): string {
+  const names = zipMembers(file).map(({ name }) => name);
+  if (names.some((name) => /\.shp$/i.test(name))) return file;
+  const paths = names.filter((name) => TABLES.test(name)).map((name) => `${file}/${name}`);
+  const own = paths.length < 2 ? paths : paths.filter((path) => misfit(loader, profileOf(path, options.lat)) === null);
+  if (own.length === 1) return own[0]!;
+  const hint = `It holds: ${names.slice(0, 10).join(', ')}. Name the file in it, or unpack it.`;
+  throw unfit(file, `${own.length === 0 ? 'no file' : `${own.length} files`} in the zip could be for ${loader}`, hint);
+}
+
+function wrongFile(loader: string, file: string, problem: string, profile: FileProfile): PerilbookError {
+  const others = loadersFor(profile).filter((name) => name !== loader);
+  const fits = others.length === 0 ? '' : `It fits: perilbook service load ${others.join(' or ')}. `;
+  return new PerilbookError(
+    'SERVICE_DATA',
+    `Cannot load "${file}" as ${loader}: ${problem}`,
+    `${fits}To load it all the same, add --force; the data that was there is unchanged.`,
+    { file },
+  );
+}

@@ -1,0 +1,17 @@
+import { PerilbookError } from '../../errors.ts';
+
+/** The refusal of a file that cannot be read. */
+export function unreadable(file: string, error: unknown): PerilbookError {
+  return new PerilbookError(
+    'SERVICE_DATA',
+    `Cannot read "${file}": ${error instanceof Error ? error.message : String(error)}`,
+    'Check the name of the file and that it can be read.',
+    { file },
+    error,
+  );
+}
+
+/** The refusal of a file that is not what it should be. */
+export function unfit(file: string, problem: string, hint: string, cause?: unknown): PerilbookError {
+  return new PerilbookError('SERVICE_DATA', `Cannot load "${file}": ${problem}`, hint, { file }, cause);
+}

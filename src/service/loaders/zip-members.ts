@@ -1,0 +1,146 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { Inflate } from 'fflate';
+import { PerilbookError } from '../../errors.ts';
+import { unfit, unreadable } from './refusals.ts';
+
+/** A file in a zip, as the zip's directory describes it. */
+export interface ZipMember {
+  readonly name: string;
+  /** 0 as it is, 8 deflated. */
+  readonly method: number;
+  readonly checksum: number;
+  readonly packedBytes: number;
+  /** Where its own header begins. */
+  readonly offset: number;
+}
+
+const DIRECTORY_END = Buffer.from([0x50, 0x4b, 0x05, 0x06]);
+const DIRECTORY_END_BYTES = 22;
+/** The directory's end may be followed by a comment of so many bytes. */
+const LONGEST_COMMENT = 0xffff;
+const ENTRY = 0x02014b50;
+const ENTRY_BYTES = 46;
+const HEADER = 0x04034b50;
+const HEADER_BYTES = 30;
+const ENCRYPTED = 1;
+const BLOCK_BYTES = 1 << 20;
+
+/**
+ * The files in a zip (APPNOTE 4.3). The directory stands at the end, so a zip whose end was cut off has none and is refused.
+ *
+ * @throws PerilbookError SERVICE_DATA when it is no zip, was cut, or is of a kind that cannot be read (zip64, encrypted)
+ */
+export function zipMembers(file: string): ZipMember[] {
+  const size = sizeOf(file);
+  const tail = bytesAt(file, Math.max(0, size - DIRECTORY_END_BYTES - LONGEST_COMMENT), size);
+  const end = tail.lastIndexOf(DIRECTORY_END);
+  if (end < 0 || end + DIRECTORY_END_BYTES > tail.length) {
+    throw unfit(file, 'it is no zip, or its end was cut off', 'Download it again.');
+  }
+  const start = tail.readUInt32LE(end + 16);
+  const directory = bytesAt(file, start, start + tail.readUInt32LE(end + 12));
+  const members: ZipMember[] = [];
+  let at = 0;
+  for (let left = tail.readUInt16LE(end + 10); left > 0; left--) {
+    if (at + ENTRY_BYTES > directory.length || directory.readUInt32LE(at) !== ENTRY) {
+      throw unfit(file, 'the directory of the zip cannot be read', 'Download it again, or unpack it.');
+    }
+    const nameBytes = directory.readUInt16LE(at + 28);
+    const name = directory.toString('utf8', at + ENTRY_BYTES, at + ENTRY_BYTES + nameBytes);
+    const method = directory.readUInt16LE(at + 10);
+    if (directory.readUInt16LE(at + 8) & ENCRYPTED) throw unfit(file, `${name} in it is encrypted`, 'Unpack it.');
+    members.push({
+      ...{ name, method, checksum: directory.readUInt32LE(at + 16) },
+      ...{ packedBytes: directory.readUInt32LE(at + 20), offset: directory.readUInt32LE(at + 42) },
+    });
+    at += ENTRY_BYTES + nameBytes + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
+  }
+  return members.filter(({ name }) => !name.endsWith('/') && !name.includes('__MACOSX'));
+}
+
+/**
+ * The bytes of a file in a zip, unpacked block by block: EPA's national file of facilities is 1.3 GB.
+ *
+ * @throws PerilbookError SERVICE_DATA when the bytes are not those that were packed, by the checksum of the directory
+ */
+export function* memberBlocks(file: string, member: ZipMember): Generator<Buffer> {
+  const damaged = (error?: unknown) => unfit(file, `${member.name} in it is damaged`, 'Download it again.', error);
+  const header = bytesAt(file, member.offset, member.offset + HEADER_BYTES);
+  if (header.length < HEADER_BYTES || header.readUInt32LE(0) !== HEADER) throw damaged();
+  if (member.method !== 0 && member.method !== 8) {
+    throw unfit(file, `${member.name} in it is packed in a way that is not known`, 'Unpack it.');
+  }
+  const start = member.offset + HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
+  const packed = blocksOf(file, start, start + member.packedBytes);
+  let checksum = 0;
+  try {
+    for (const block of member.method === 0 ? packed : inflated(packed, new Inflate())) {
+      checksum = crc32(block, checksum);
+      yield block;
+    }
+  } catch (error) {
+    throw error instanceof PerilbookError ? error : damaged(error);
+  }
+  if (checksum !== member.checksum) throw damaged();
+}
+
+/** What fflate's Inflate and Gunzip have in common. */
+interface Unpacker {
+  ondata: (chunk: Uint8Array<ArrayBuffer>, final: boolean) => void;
+  push(chunk: Uint8Array<ArrayBuffer>, final?: boolean): void;
+}
+
+/** The blocks, unpacked. Node's own zlib unpacks a stream only asynchronously, and the loaders await nothing. */
+export function* inflated(blocks: Iterable<Buffer>, unpacker: Unpacker): Generator<Buffer> {
+  let ready: Buffer[] = [];
+  unpacker.ondata = (chunk) => {
+    ready.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+  };
+  for (const block of blocks) {
+    unpacker.push(block as Buffer<ArrayBuffer>);
+    yield* ready;
+    ready = [];
+  }
+  unpacker.push(new Uint8Array(0), true);
+  yield* ready;
+}
+
+/** The bytes of a file between two places, block by block. */
+export function* blocksOf(file: string, start = 0, end: number = Number.POSITIVE_INFINITY): Generator<Buffer> {
+  const descriptor = opened(file);
+  try {
+    for (let at = start; at < end; ) {
+      const block = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, end - at));
+      const read = readSync(descriptor, block, 0, block.length, at);
+      if (read === 0) return;
+      yield block.subarray(0, read);
+      at += read;
+    }
+  } catch (error) {
+    // A folder opens, and fails at the first read.
+    throw error instanceof Error && 'syscall' in error ? unreadable(file, error) : error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function bytesAt(file: string, start: number, end: number): Buffer {
+  return Buffer.concat([...blocksOf(file, start, end)]);
+}
+
+function opened(file: string): number {
+  try {
+    return openSync(file, 'r');
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
