@@ -86,8 +86,8 @@ test('states are known however an agency spells them, else by where a record lie
   assert.deepEqual(at({ State: 'Active' }, [-78, 38]), ['VA']);
   assert.deepEqual(at({}, [-30, 38]), []);
   const river = [
-    [-77, 38.7],
-    [-77, 39.5],
+    [-77.4, 38.5],
+    [-77.4, 39.5],
   ];
   assert.deepEqual(at({}, river, 'LineString'), ['VA', 'MD']);
 });

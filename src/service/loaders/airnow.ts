@@ -17,7 +17,7 @@ const PARAMETERS: Readonly<Record<string, readonly [pollutant: ReadingRecord['po
 
 /** Of a file without a header: identifier first, latitude and longitude ninth and tenth (AirNow API, Monitoring Site
  * Fact Sheet). */
-const SITE_PLACES = { id: 0, lat: 8, lng: 9 };
+const SITE_PLACES = { ids: [0], lat: 8, lng: 9 };
 
 /** Ozone comes in ppb and is told in µg/m³, at 25 °C and 1 atm: 48.00 g/mol over 24.45 l/mol. */
 export const airnow: Loader = {
@@ -56,18 +56,22 @@ export const airnow: Loader = {
 /** Where each monitor stands; the file lists it once for each parameter. */
 function monitorsIn(file: string, report: OpenReport): Map<string, Location> {
   const monitors = new Map<string, Location>();
-  let places: { id: number; lat: number; lng: number } = SITE_PLACES;
+  let places: { ids: number[]; lat: number; lng: number } = SITE_PLACES;
   let isFirst = true;
   for (const { cells } of csvRecords(file, '|')) {
     if (isFirst && cells.some((cell) => /^latitude$/i.test(cell.trim()))) {
       const columns = columnsOf(cells, file);
-      places = { id: columns.need('AQSID'), lat: columns.need('Latitude'), lng: columns.need('Longitude') };
+      const ids = [columns.need('AQSID', 'FullAQSID'), columns.find('FullAQSID')].filter((place) => place >= 0);
+      places = { ids, lat: columns.need('Latitude'), lng: columns.need('Longitude') };
       isFirst = false;
       continue;
     }
     isFirst = false;
     const place = pointOf(cells[places.lat], cells[places.lng]);
-    if (typeof place !== 'string') monitors.set(cells[places.id]!.trim(), { lng: place[0], lat: place[1] });
+    if (typeof place === 'string') continue;
+    for (const id of places.ids.map((column) => cells[column]?.trim() ?? '')) {
+      if (id !== '') monitors.set(id, { lng: place[0], lat: place[1] });
+    }
   }
   if (monitors.size === 0) report.note(`${file} gives no place of any monitor`);
   return monitors;
@@ -99,7 +103,7 @@ function readingOf(cells: readonly string[], monitors: ReadonlyMap<string, Locat
   if (parameter === undefined) return 'the parameter is not ozone, PM2.5 or PM10';
   const [pollutant, expected] = parameter;
   if (unit.toUpperCase() !== expected) return `${name} is not in ${expected}`;
-  const place = monitors.get(id);
+  const place = monitors.get(id) ?? monitors.get(withoutCountry(id));
   if (place === undefined) return 'the file of the sites does not say where the monitor stands';
   const measured = numberIn(value);
   const measuredAt = timeOf(date, time);
@@ -107,6 +111,12 @@ function readingOf(cells: readonly string[], monitors: ReadonlyMap<string, Locat
   if (measuredAt === null) return 'the time is not written MM/DD/YY, HH:MM';
   const concentration = pollutant === 'ozone' ? ozoneMicrograms(measured) : measured;
   return { pollutant, monitor: id, ...place, concentration, measuredAt };
+}
+
+/** A monitor's number has 9 digits (AQSID), and 12 with the country's before it (FullAQSID; 840 is the US). Hourly files write
+ * either, and the oldest list of monitors has the short one only. */
+function withoutCountry(id: string): string {
+  return id.replace(/^\d{3}(\d{9})$/, '$1');
 }
 
 /** MM/DD/YY and HH:MM in UTC. */

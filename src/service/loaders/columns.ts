@@ -51,6 +51,36 @@ export function keyOf(name: string): string {
     .replace(/[^a-z0-9]/g, '');
 }
 
+/** Finds the name under which a property stands; null where it does not. */
+export type PropertyFinder = (properties: Readonly<Record<string, unknown>>) => string | null;
+
+/** Makes what finds the first of some names that is there, whatever its case and the numbers before it. It remembers the last one
+ * found, and how names compare: rows have a hundred columns, and there are a million rows. */
+export function propertyFinder(names: readonly string[]): PropertyFinder {
+  const wanted = names.map(keyOf);
+  const keys = new Map<string, string>();
+  const keyOfKnown = (name: string) => {
+    const known = keys.get(name);
+    if (known !== undefined) return known;
+    const key = keyOf(name);
+    keys.set(name, key);
+    return key;
+  };
+  let last = '';
+  return (properties) => {
+    if (Object.hasOwn(properties, last)) return last;
+    const own = Object.keys(properties);
+    for (const key of wanted) {
+      const found = own.find((name) => keyOfKnown(name) === key);
+      if (found !== undefined) {
+        last = found;
+        return found;
+      }
+    }
+    return null;
+  };
+}
+
 /** A cell as a number; null when it is blank or none. */
 export function numberIn(cell: string | undefined): number | null {
   const text = cell?.trim() ?? '';

@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import type { PerilbookError } from '../../errors.ts';
 import { type CsvForm, csvFeatures } from './csv-features.ts';
 import { type FileFeature, geojsonFeatures } from './geojson-features.ts';
 import type { OpenReport } from './load-report.ts';
@@ -27,10 +28,12 @@ export function featuresIn(
     case '.zip':
       return shapefileFeatures(file, report.note);
     default:
-      throw unfit(
-        file,
-        'its form is not known',
-        'Name a .csv, .geojson, .json, .shp or .zip file; save a spreadsheet as CSV.',
-      );
+      throw unknownForm(file);
   }
+}
+
+/** The refusal of a file whose name ends in a way that is not known. */
+export function unknownForm(file: string): PerilbookError {
+  const hint = 'Name a .csv, .geojson, .json, .shp or .zip file; save a spreadsheet as CSV.';
+  return unfit(file, 'its form is not known', hint);
 }

@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { keyOf } from './columns.ts';
 import { LATITUDES } from './csv-features.ts';
 import { type CsvRecord, csvRecords } from './csv-records.ts';
+import { unknownForm } from './feature-files.ts';
 import { geojsonFeatures } from './geojson-features.ts';
 import { shapefileHead } from './shapefile-features.ts';
 
@@ -36,8 +37,12 @@ export function profileOf(file: string, latitude?: string): FileProfile {
   const extension = extname(file.replace(/\.gz$/i, '')).toLowerCase();
   if (extension === '.shp' || extension === '.zip') return profileOfShapefile(file);
   if (extension === '.json' || extension === '.geojson') return profileOfGeojson(file);
+  if (OTHER_FORMS.test(extension)) throw unknownForm(file);
   return profileOfText(file, latitude);
 }
+
+/** Forms of tables and maps that no loader reads. */
+const OTHER_FORMS = /^\.(xlsx?|xlsb|ods|gdb|gpkg|km[lz]|parquet|pdf|html?)$/;
 
 function profileOfShapefile(file: string): FileProfile {
   const { type, columns } = shapefileHead(file);

@@ -1,13 +1,16 @@
 import type { FeedRecord } from '../data/records.ts';
 import { numberIn } from './columns.ts';
-import { type CsvRecord, csvRecords } from './csv-records.ts';
-import type { OpenReport } from './load-report.ts';
-import { basinOf, type Fix, type Storm, stormLoader, stormRecord } from './storm-tracks.ts';
+import { csvRecords } from './csv-records.ts';
+import { unfit } from './refusals.ts';
+import { basinOf, type Fix, REPEATED, type Storm, type StormReading, stormLoader, stormRecord } from './storm-tracks.ts';
 
 /** `AL011970,               ALMA,     39,`: basin, number and season; name; how many lines follow. */
 const HEADER = /^(AL|EP|CP)(\d{2})(\d{4})$/;
 /** The header of a storm of any basin: what follows one that is not known belongs to no storm before it. */
 const ANY_HEADER = /^[A-Z]{2}\d{6}$/;
+
+/** Date to pressure, and twelve radii. */
+const FEWEST_FIELDS = 20;
 
 /** The best tracks of the National Hurricane Center (HURDAT2 format, 2013 and later). */
 export const hurdat2 = stormLoader(
@@ -16,35 +19,40 @@ export const hurdat2 = stormLoader(
     source: 'NOAA National Hurricane Center, HURDAT2',
     publisher: 'National Oceanic and Atmospheric Administration, National Hurricane Center',
   },
-  (file, report, seeYear) => stormsIn(csvRecords(file), report, seeYear),
+  stormsIn,
 );
 
-function* stormsIn(
-  records: Iterable<CsvRecord>,
-  report: OpenReport,
-  seeYear: (year: number) => void,
-): Generator<FeedRecord> {
+function* stormsIn(file: string, { report, seeYear, isRepeated }: StormReading): Generator<FeedRecord> {
   let storm: Storm | null = null;
   let fixes: Fix[] = [];
-  for (const { line, cells } of records) {
-    const header = HEADER.exec(cells[0]!.trim());
-    if (header !== null) {
+  let announced = 0;
+  let isShort = false;
+  for (const { line, cells } of csvRecords(file)) {
+    const first = cells[0]!.trim();
+    if (ANY_HEADER.test(first)) {
       if (storm !== null && fixes.length > 0) yield stormRecord(storm, fixes);
-      const [sid, basin, , year] = header as unknown as [string, string, string, string];
-      storm = { sid, name: cells[1]?.trim() ?? '', season: Number(year), basin: basinOf(basin) };
+      const header = HEADER.exec(first) as unknown as [string, string, string, string] | null;
+      storm = header === null ? null : stormOf(header, cells);
       fixes = [];
-      seeYear(storm.season);
+      announced = numberIn(cells[2]) ?? 0;
+      const problem = storm === null ? 'a storm of a basin that is not known' : isRepeated(storm.sid) ? REPEATED : null;
+      if (problem !== null) {
+        storm = null;
+        report.reject(problem, line, cells);
+        continue;
+      }
+      seeYear(storm!.season);
       report.load();
       continue;
     }
-    if (ANY_HEADER.test(cells[0]!.trim())) {
-      if (storm !== null && fixes.length > 0) yield stormRecord(storm, fixes);
-      storm = null;
-      fixes = [];
-      report.reject('a storm of a basin that is not known', line, cells);
-      continue;
-    }
-    const fix = storm === null ? 'a fix before any storm' : fixOf(cells);
+    announced -= 1;
+    isShort = cells.length < FEWEST_FIELDS;
+    const fix =
+      storm === null
+        ? 'a fix before any storm'
+        : isShort
+          ? `the line has fewer than ${FEWEST_FIELDS} fields`
+          : fixOf(cells);
     if (typeof fix === 'string') {
       report.reject(fix, line, cells);
       continue;
@@ -52,7 +60,15 @@ function* stormsIn(
     fixes.push(fix);
     report.load();
   }
+  if (announced > 0 || isShort) {
+    const missing = announced > 0 ? `${announced} lines of its last storm are missing` : 'its last line is too short';
+    throw unfit(file, `it is cut: ${missing} (${storm?.name ?? ''})`, 'Download it again.');
+  }
   if (storm !== null && fixes.length > 0) yield stormRecord(storm, fixes);
+}
+
+function stormOf([sid, basin, , year]: readonly [string, string, string, string], cells: readonly string[]): Storm {
+  return { sid, name: cells[1]?.trim() ?? '', season: Number(year), basin: basinOf(basin) };
 }
 
 /** 20140628, 1800,  , LO, 32.0N,  78.2W,  20, 1017, … */

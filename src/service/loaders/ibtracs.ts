@@ -2,8 +2,7 @@ import type { FeedRecord } from '../data/records.ts';
 import { columnsOf, numberIn } from './columns.ts';
 import { pointOf } from './csv-features.ts';
 import { csvRecords } from './csv-records.ts';
-import type { OpenReport } from './load-report.ts';
-import { basinOf, type Fix, type Storm, stormLoader, stormRecord } from './storm-tracks.ts';
+import { basinOf, type Fix, REPEATED, type Storm, type StormReading, stormLoader, stormRecord } from './storm-tracks.ts';
 
 /** The world's best tracks, collected by NOAA (IBTrACS v04). */
 export const ibtracs = stormLoader(
@@ -12,7 +11,7 @@ export const ibtracs = stormLoader(
   stormsIn,
 );
 
-function* stormsIn(file: string, report: OpenReport, seeYear: (year: number) => void): Generator<FeedRecord> {
+function* stormsIn(file: string, { report, seeYear, isRepeated }: StormReading): Generator<FeedRecord> {
   const records = csvRecords(file);
   const header = records.next();
   const columns = columnsOf(header.done ? [] : header.value.cells, file);
@@ -32,7 +31,9 @@ function* stormsIn(file: string, report: OpenReport, seeYear: (year: number) => 
         ? 'a spur beside the main track'
         : typeof place === 'string'
           ? place
-          : null;
+          : isRepeated(cells[sid]!)
+            ? REPEATED
+            : null;
     if (reason !== null || typeof place === 'string') {
       report.reject(reason ?? '', line, cells);
       continue;

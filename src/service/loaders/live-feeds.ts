@@ -5,6 +5,7 @@ import { featuresIn } from './feature-files.ts';
 import type { FileFeature } from './geojson-features.ts';
 import { describeLoad, inFeatureFiles, type Loader, type Publication, publicDomain } from './loader.ts';
 import { geometryProblem } from './sites.ts';
+import { vintageByColumns } from './vintages.ts';
 
 const USGS = {
   source: 'USGS ANSS Comprehensive Earthquake Catalog',
@@ -39,7 +40,10 @@ export const wildfireIncidents: Loader = feedLoader(
   'wildfire.current',
   'NIFC WFIGS current incident locations: GeoJSON, CSV, shapefile',
   NIFC,
-  () => (feature) => feature as FeedRecord,
+  () => (feature) => {
+    const out = fireField(feature, 'FireOutDateTime');
+    return noWildfire(feature) ?? (out === '' ? (feature as FeedRecord) : 'the fire is out');
+  },
 );
 
 /** The fires of past years. */
@@ -47,7 +51,7 @@ export const wildfireHistory: Loader = feedLoader(
   'wildfire.historical',
   'NIFC WFIGS incident locations of past years: GeoJSON, CSV, shapefile',
   NIFC,
-  () => (feature) => feature as FeedRecord,
+  () => (feature) => noWildfire(feature) ?? (feature as FeedRecord),
 );
 
 /** The outlines of fires. */
@@ -56,8 +60,35 @@ export const wildfirePerimeters: Loader = feedLoader(
   'NIFC WFIGS interagency fire perimeters: GeoJSON, shapefile',
   NIFC,
   () => (feature) =>
-    /Polygon$/.test((feature.geometry as Geometry).type) ? (feature as FeedRecord) : 'it is no outline of a fire',
+    /Polygon$/.test((feature.geometry as Geometry).type)
+      ? (noWildfire(feature) ?? (feature as FeedRecord))
+      : 'it is no outline of a fire',
 );
+
+/** Why an incident is no wildfire; null when it is one. The lists hold prescribed burns too (RX), and cases that dispatchers gave up
+ * and could only rename. */
+function noWildfire(feature: FileFeature): string | null {
+  if (/^rx$/i.test(fireField(feature, 'IncidentTypeCategory'))) return 'a prescribed fire';
+  const names = [fireField(feature, 'IncidentName'), fireField(feature, 'IncidentShortDescription')];
+  const isGivenUp =
+    names.some((name) => /\bdo\s*not\s*use\b/i.test(name)) || fireField(feature, 'DeleteThis') === 'Yes';
+  return isGivenUp ? 'a case that is not to be used' : null;
+}
+
+/** A field of an incident, whose name may have `attr_` or `poly_` before it and any case; '' when it is blank. */
+function fireField({ properties }: FileFeature, field: string): string {
+  for (const name of [`attr_${field}`, `poly_${field}`, field]) {
+    const known = Object.hasOwn(properties, name)
+      ? name
+      : Object.keys(properties).find((other) => other.toLowerCase() === name.toLowerCase());
+    const text = known === undefined ? '' : String(properties[known] ?? '').trim();
+    if (text !== '') return text;
+  }
+  return '';
+}
+
+/** When an earthquake was, or a fire was found. */
+const TIMES = ['time', 'FireDiscoveryDateTime', 'attr_FireDiscoveryDateTime', 'poly_DateCurrent', 'FireDiscov'];
 
 /** @param begin makes what decides on the features of one load: their record, or why there is none */
 function feedLoader(
@@ -70,10 +101,11 @@ function feedLoader(
     describe,
     start(files, options, report) {
       const recordOf = begin();
+      const vintage = vintageByColumns({ names: TIMES, as: 'day' });
       return {
         kind: 'records',
         feed,
-        info: describeLoad(`records:${feed}`, files, options, publication, () => ''),
+        info: describeLoad(`records:${feed}`, files, options, publication, vintage.text),
         records: inFeatureFiles<FeedRecord>(files, report, {
           featuresOf: (file) => featuresIn(file, options, report),
           recordOf(feature) {
@@ -82,6 +114,7 @@ function feedLoader(
               report.reject(record, feature.line, feature.properties);
               return null;
             }
+            vintage.see(feature.properties);
             const { id } = feature;
             return { ...(id === undefined ? {} : { id }), geometry: record.geometry, properties: record.properties };
           },

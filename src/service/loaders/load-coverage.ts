@@ -20,8 +20,7 @@ interface Nation {
 /** Data sets that may be of few states and yet whole: what burns now, storms at sea, monitors. */
 const ANYWHERE: readonly DatasetName[] = ['records:wildfire.current', 'records:hurricane', 'readings'];
 
-/** A data set that is smaller by more than this share is replaced with --replace only; but what burns now goes out. */
-const LARGEST_LOSS = 1 / 3;
+/** A data set that becomes smaller by more than a third is replaced with --replace only; but what burns now goes out. */
 const MAY_SHRINK: readonly DatasetName[] = ['records:wildfire.current'];
 
 /** Which states a load is of, and what of the data set it leaves in place. */
@@ -184,7 +183,7 @@ function refuseLossOfStates(dataset: DatasetName, own: ReadonlySet<string>, { st
 }
 
 function refuseLossOfRecords(dataset: DatasetName, taken: number, replaced: number): void {
-  if (taken >= replaced * (1 - LARGEST_LOSS)) return;
+  if (3 * taken >= 2 * replaced) return;
   throw new PerilbookError(
     'SERVICE_DATA',
     `Cannot replace data set "${dataset}": there are ${counted(replaced, 'record')} of it, and the load has ${grouped(taken)}`,

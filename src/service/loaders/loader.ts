@@ -4,6 +4,7 @@ import type { DatasetInfo, StreamedDelivery } from '../data/records.ts';
 import type { FileFeature } from './geojson-features.ts';
 import type { OpenReport } from './load-report.ts';
 import { unreadable } from './refusals.ts';
+import { zipPath } from './text-blocks.ts';
 
 /** What a user may say of the files. */
 export interface LoaderOptions {
@@ -73,24 +74,12 @@ export function describeLoad(
 
 function dayOf(file: string): string {
   try {
-    return statSync(file).mtime.toISOString().slice(0, 10);
+    return statSync(zipPath(file)?.archive ?? file)
+      .mtime.toISOString()
+      .slice(0, 10);
   } catch (error) {
     throw unreadable(file, error);
   }
-}
-
-/** The span of the years seen, as a vintage: 2020, or 2005-2007. */
-export function yearSpan(): { see(year: number): void; text(): string } {
-  let first = Number.POSITIVE_INFINITY;
-  let last = Number.NEGATIVE_INFINITY;
-  return {
-    see(year) {
-      if (!Number.isInteger(year) || year < 1800 || year > 2200) return;
-      first = Math.min(first, year);
-      last = Math.max(last, year);
-    },
-    text: () => (first > last ? '' : first === last ? String(first) : `${first}-${last}`),
-  };
 }
 
 /** All records of some files, file by file. */
@@ -112,13 +101,15 @@ export interface FeatureUse<T> {
   readonly recordOf: (feature: FileFeature) => T | null | 'later';
   /** The records that come when all features have been read. */
   readonly atEnd?: () => Iterable<T>;
+  /** Called when no more records are wanted, whatever became of the load. */
+  readonly dispose?: () => void;
 }
 
 /** All records of some files; they come over time when a file must be awaited. */
 export function inFeatureFiles<T>(
   files: readonly string[],
   report: OpenReport,
-  { featuresOf, recordOf, atEnd = () => [] }: FeatureUse<T>,
+  { featuresOf, recordOf, atEnd = () => [], dispose = () => {} }: FeatureUse<T>,
 ): Iterable<T> | AsyncIterable<T> {
   function* made(feature: FileFeature): Generator<T> {
     const record = recordOf(feature);
@@ -127,18 +118,26 @@ export function inFeatureFiles<T>(
     if (record !== 'later') yield record;
   }
   function* atHand(): Generator<T> {
-    for (const file of files) {
-      report.openFile(basename(file));
-      for (const feature of featuresOf(file) as Iterable<FileFeature>) yield* made(feature);
+    try {
+      for (const file of files) {
+        report.openFile(basename(file));
+        for (const feature of featuresOf(file) as Iterable<FileFeature>) yield* made(feature);
+      }
+      yield* atEnd();
+    } finally {
+      dispose();
     }
-    yield* atEnd();
   }
   async function* overTime(): AsyncGenerator<T> {
-    for (const file of files) {
-      report.openFile(basename(file));
-      for await (const feature of featuresOf(file)) yield* made(feature);
+    try {
+      for (const file of files) {
+        report.openFile(basename(file));
+        for await (const feature of featuresOf(file)) yield* made(feature);
+      }
+      yield* atEnd();
+    } finally {
+      dispose();
     }
-    yield* atEnd();
   }
   return files.some((file) => /\.(shp|zip)$/i.test(file)) ? overTime() : atHand();
 }

@@ -121,8 +121,9 @@ export function misfit(loader: string, profile: FileProfile): string | null {
 function otherShapes(wanted: readonly Shape[], { shapes, rows }: FileProfile): string | null {
   if (wanted.some((shape) => shapes.has(shape))) return null;
   if (shapes.size > 0) return `its features are ${[...shapes].join(' and ')}, not ${wanted.join(' or ')}`;
-  // Columns of coordinates that are not known by their names are asked for by the loader itself.
-  return rows.length > 0 && wanted.includes('points') ? null : `it has no ${wanted.join(' or ')}`;
+  return rows.length > 0 && wanted.includes('points')
+    ? 'no column of it is known to be latitude (--lat and --lng name them)'
+    : `it has no ${wanted.join(' or ')}`;
 }
 
 /** The loaders that know a file as theirs. */

@@ -4,12 +4,17 @@ import type { SiteForm } from './sites.ts';
 
 const EPA = publicDomain('US Environmental Protection Agency');
 
-/** The Facility Registry Service lists all programs' facilities; `ACRES:12345, TRIS:90001ABC` says which a row is of. */
+const EIA_PERIOD = { names: ['Period'], as: 'month' } as const;
+
+/** The Facility Registry Service lists all programs' facilities; `ACRES:12345, TRIS:90001ABC` says which a row is of, and in EPA's
+ * layers, with a row for each program, `ACRES` in a column without the S. */
 function ofProgram(acronym: string): (properties: FileFeature['properties']) => string | null {
   return (properties) => {
-    const programs = properties.PGM_SYS_ACRNMS;
-    if (programs === undefined && properties.REGISTRY_ID === undefined) return null;
-    return String(programs ?? '').includes(`${acronym}:`) ? null : `the facility is not in EPA's program ${acronym}`;
+    const of = (name: string) => properties[name] ?? properties[name.toLowerCase()];
+    const [programs, program] = [of('PGM_SYS_ACRNMS'), of('PGM_SYS_ACRNM')];
+    if (programs === undefined && program === undefined && of('REGISTRY_ID') === undefined) return null;
+    const isMember = program === acronym || String(programs ?? '').includes(`${acronym}:`);
+    return isMember ? null : `the facility is not in EPA's program ${acronym}`;
   };
 }
 
@@ -54,14 +59,15 @@ export const SITE_FORMS = {
     source: 'EPA Toxics Release Inventory',
     licence: EPA,
     refuse: ofProgram('TRIS'),
-    group: { id: ['TRI_FACILITY_ID', 'TRIFD'], list: ['CHEMICAL'] },
+    group: { id: ['TRI_FACILITY_ID', 'TRIFD'], lists: ['CHEMICAL'] },
+    vintage: { names: ['YEAR', 'REPORTING_YEAR'], as: 'year' },
   },
   lmop: {
     topic: 'solidWasteLandfill',
     describe: 'EPA LMOP landfills, sheet "LMOP Database" saved as CSV: one landfill of all its projects',
     source: 'EPA Landfill Methane Outreach Program',
     licence: EPA,
-    group: { id: ['Landfill ID'], list: ['Project Name', 'Project ID'] },
+    group: { id: ['Landfill ID'], lists: ['Project ID', 'Project Name'] },
   },
   'ust-facilities': {
     topic: 'ustFacility',
@@ -80,6 +86,7 @@ export const SITE_FORMS = {
     describe: 'HIFLD or EIA power plants: CSV, GeoJSON, shapefile',
     source: 'US Energy Information Administration, power plants',
     licence: publicDomain('US Energy Information Administration'),
+    vintage: EIA_PERIOD,
   },
   'nuclear-reactors': {
     topic: 'nuclearReactors',
@@ -87,12 +94,14 @@ export const SITE_FORMS = {
     source: 'US Energy Information Administration, nuclear plants',
     licence: publicDomain('US Energy Information Administration'),
     refuse: otherThanNuclear,
+    vintage: EIA_PERIOD,
   },
   'transmission-lines': {
     topic: 'highVoltageLine',
     describe: 'HIFLD electric power transmission lines: GeoJSON, shapefile',
     source: 'HIFLD electric power transmission lines',
     licence: publicDomain('US Department of Homeland Security, HIFLD'),
+    vintage: { names: ['VAL_DATE', 'SOURCEDATE'], as: 'day' },
   },
   'cell-towers': {
     topic: 'cellTower',
@@ -111,6 +120,7 @@ export const SITE_FORMS = {
     describe: 'DOE Alternative Fuels Data Center, stations: CSV, GeoJSON',
     source: 'Alternative Fuels Data Center',
     licence: publicDomain('US Department of Energy, Alternative Fuels Data Center'),
+    vintage: { names: ['Updated_At'], as: 'day' },
   },
   parks: {
     topic: 'park',

@@ -1,7 +1,8 @@
 import type { Geometry } from 'geojson';
 import type { FeedRecord } from '../data/records.ts';
 import type { OpenReport } from './load-report.ts';
-import { describeLoad, inTurn, type Loader, publicDomain, yearSpan } from './loader.ts';
+import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
+import { yearSpan } from './vintages.ts';
 
 /** A storm at one time. */
 export interface Fix {
@@ -39,8 +40,19 @@ export function basinOf(code: string): string {
   return BASINS[code] ?? code;
 }
 
-/** Reads the storms of a file; each season that it sees is told. */
-export type StormsIn = (file: string, report: OpenReport, seeYear: (year: number) => void) => Iterable<FeedRecord>;
+/** What reads the storms of a file tells, and asks. */
+export interface StormReading {
+  readonly report: OpenReport;
+  /** To be told each season. */
+  readonly seeYear: (year: number) => void;
+  /** Whether an earlier file has the storm: one that crosses basins is in the files of both, and editions overlap. */
+  readonly isRepeated: (sid: string) => boolean;
+}
+
+export type StormsIn = (file: string, reading: StormReading) => Iterable<FeedRecord>;
+
+/** Why a storm is not loaded again. */
+export const REPEATED = 'a storm that an earlier file has';
 
 /** The loader of a publisher's file of storm tracks. */
 export function stormLoader(
@@ -52,14 +64,30 @@ export function stormLoader(
     describe,
     start(files, options, report) {
       const years = yearSpan();
+      const isRepeated = stormsOfEarlierFiles();
       const of = { source, licence: publicDomain(publisher) };
       return {
         kind: 'records',
         feed: 'hurricane',
         info: describeLoad('records:hurricane', files, options, of, years.text),
-        records: inTurn(files, report, (file) => stormsIn(file, report, years.see)),
+        records: inTurn(files, report, (file) =>
+          stormsIn(file, { report, seeYear: years.see, isRepeated: isRepeated() }),
+        ),
       };
     },
+  };
+}
+
+/** To be called at each file's beginning. */
+function stormsOfEarlierFiles(): () => (sid: string) => boolean {
+  let [earlier, own] = [new Set<string>(), new Set<string>()];
+  return () => {
+    earlier = new Set([...earlier, ...own]);
+    own = new Set();
+    return (sid) => {
+      own.add(sid);
+      return earlier.has(sid);
+    };
   };
 }
 

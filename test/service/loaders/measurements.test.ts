@@ -138,6 +138,38 @@ test('AirNow: readings where their monitors stand, ozone in micrograms', async (
   await assert.rejects(load('airnow', hourly), { code: 'USAGE', message: /where their monitors stand/ });
 });
 
+test('AirNow: monitors are known by their number with the country before it and without', async (t) => {
+  const hour = (id: string) => `11/20/25|17:00|${id}|Fairhope|-6|OZONE|PPB|41|ADEM\n`;
+  const sites =
+    'StationID|AQSID|FullAQSID|Latitude|Longitude\n1|010030010|840010030010|30.497|-87.880\n2||840010030011|30.5|-87.9\n';
+  const old = '010030010|OZONE|0010|Fairhope|Active|AL1|ADEM|R4|30.497|-87.880|37.1|-6\n';
+  for (const [file, id, expected] of [
+    [sites, '010030010', 1],
+    [sites, '840010030010', 1],
+    [sites, '840010030011', 1],
+    [old, '840010030010', 1],
+    [old, '010030010', 1],
+  ] as const) {
+    const { load } = loading(t);
+    const result = await load('airnow', fileOf(t, 'HourlyData_2025112017.dat', hour(id)), {
+      sites: fileOf(t, 's.dat', file),
+    });
+    assert.equal(result.loaded, expected, id);
+  }
+});
+
+test('annual AQI: a year that is not over is left out, whatever else the files hold', async (t) => {
+  const { load } = loading(t);
+  const running = `${AQI_HEADER}\n"Alaska","Anchorage ",2025,317,300,17,0,0,0,0,90,55,30\n"Ohio","Allen",2025,90,90,0,0,0,0,0,40,35,30\n`;
+  const whole = `${AQI_HEADER}\n"Alaska","Anchorage ",2024,366,300,66,0,0,0,0,90,55,30\n`;
+  const files = [fileOf(t, '2025.csv', running), fileOf(t, '2024.csv', whole)];
+  const result = await load('air-quality', files);
+  assert.deepEqual([result.vintage, result.records], ['2024', 1]);
+  assert.deepEqual(rejects(result), [['the year 2025 is not over: no county has more than 317 days of it', 2, 2]]);
+  await assert.rejects(load('air-quality', files[0]!), { message: /the year 2025 is not over/ });
+  assert.equal((await load('air-quality', files[0]!, { force: true })).records, 2);
+});
+
 test('ozone keeps its category through the conversion, at every ppb', () => {
   // EPA's 8-hour breakpoints in ppb: 54, 70, 85, 105, 200; above, the 1-hour scale's 404.
   const expected = (ppb: number) =>

@@ -43,15 +43,61 @@ test('tornadoes: one record of each, a point where no end is known', async (t) =
     fileOf(t, 'b.csv', `${row({ 1: '2007' })}\n`),
   ]);
   assert.deepEqual(rejects(result), [
-    ['a part of a tornado that another row gives whole', 2, 3],
     ['the coordinates are 0 and 0, which stands for none', 1, 5],
     ['the row has fewer than 24 fields', 2, 6],
+    ['a part of a tornado that another row gives whole', 2, 3],
   ]);
   assert.equal(result.vintage, '2005-2007');
   assert.deepEqual(
     featuresOf(database, 'records_tornado').map(({ geometry }) => geometry.type),
     ['Point', 'Point', 'LineString'],
   );
+});
+
+test('tornadoes: parts that no row gives whole are one tornado; parts with numbers of their own are none', async (t) => {
+  const { database, load } = loading(t);
+  const row = (om: number, ns: number, sg: number, ...ends: number[]) =>
+    `${om},2014,6,7,2014-06-07,14:00:00,3,MO,29,0,1,0,0,0,0,${ends.join()},3.41,200,${ns},1,${sg},143,0,0,0`;
+  const rows = [
+    // One of three states, whose parts have other numbers.
+    row(520103, 3, 1, 36.5565, -89.4974, 36.3901, -89.2522),
+    row(520103, 3, 2, 36.5565, -89.4974, 36.5218, -89.4644),
+    row(520102, 3, 2, 36.5218, -89.4644, 36.4798, -89.4321),
+    row(524636, 3, 2, 36.4798, -89.4321, 36.3901, -89.2522),
+    // Parts only.
+    row(291657, 1, -9, 31.617, -93.119, 31.752, -92.759),
+    row(291657, 1, -9, 31.752, -92.759, 31.8, -92.7),
+    row(291657, 1, -9, 0, 0, 0, 0),
+  ];
+  const result = await load('tornado', fileOf(t, 'torn.csv', `${HEADER_24}\n${rows.join('\n')}\n`));
+  assert.deepEqual(rejects(result), [['a part of a tornado that another row gives whole', 3, 3]]);
+  assert.deepEqual([result.loaded, result.records], [4, 2]);
+  const [, parts] = featuresOf(database, 'records_tornado');
+  assert.deepEqual(parts.properties.om, 291657);
+  assert.deepEqual(parts.geometry, {
+    type: 'MultiLineString',
+    coordinates: [
+      [
+        [-93.119, 31.617],
+        [-92.759, 31.752],
+      ],
+      [
+        [-92.759, 31.752],
+        [-92.7, 31.8],
+      ],
+    ],
+  });
+});
+
+test('hail of 2026: the names of the header count, a number that is text, and no header', async (t) => {
+  const { database, load } = loading(t);
+  const row =
+    '2507241549-01,2025,07,24,2025-07-24,15:49:00,3,OK,40,0,1.75,0,0,0,0,35.9,-99.43,35.9,-99.43,0,0,0,0,0,129,0,0,0,2025-07-24,15:49:00';
+  const header = `${HEADER.replace(/,fc$/, '')},edat,etime`;
+  await load('hail', fileOf(t, 'hail.csv', `${header}\n${row}\n`));
+  const { om, fc, edat, etime } = featuresOf(database, 'records_hail')[0].properties;
+  assert.deepEqual([om, fc, edat, etime], ['2507241549-01', undefined, '2025-07-24', '15:49:00']);
+  assert.equal((await load('hail', fileOf(t, 'hail.csv', `${row}\n`))).records, 1);
 });
 
 test('files that overlap: a report of an earlier file is not loaded again; two that are alike in one file are two', async (t) => {
@@ -164,6 +210,21 @@ test('IBTrACS: a track that crosses the 180th meridian counts on, and is cut the
   ]);
 });
 
+test('storms of several files: one that crosses basins, or is in two editions, is loaded once', async (t) => {
+  const { load } = loading(t);
+  const header = 'SID,SEASON,NUMBER,BASIN,NAME,ISO_TIME,LAT,LON,WMO_WIND,WMO_PRES,TRACK_TYPE\n';
+  const fix = (sid: string, basin: string) => `${sid},2018,1,${basin},X,2018-08-10 06:00:00,20,-120,90,960,main\n`;
+  const files = [`${fix('2018200N10200', 'EP')}${fix('2018201N10200', 'EP')}`, `${fix('2018200N10200', 'CP')}`];
+  const result = await load(
+    'ibtracs',
+    files.map((rows, index) => fileOf(t, `${index}.csv`, header + rows)),
+  );
+  assert.deepEqual([result.records, rejects(result)], [2, [['a storm that an earlier file has', 1, 2]]]);
+  const edition = `AL012014,             ARTHUR,      1,\n20140628, 1800,  , HU, 32.0N,  78.2W,  85,  973,${'    0,'.repeat(12)}\n`;
+  const both = await load('hurdat2', [fileOf(t, 'a.txt', edition), fileOf(t, 'b.txt', edition)], { replace: true });
+  assert.equal(both.records, 1);
+});
+
 test('IBTrACS: the row of units, spurs, blanks of one space, the basin as HURDAT2 has it', async (t) => {
   const { database, load } = loading(t);
   const text = `SID,SEASON,NUMBER,BASIN,NAME,ISO_TIME,LAT,LON,WMO_WIND,WMO_PRES,TRACK_TYPE,USA_WIND
@@ -259,4 +320,35 @@ test('fires: incidents are points, perimeters are outlines', async (t) => {
   assert.equal((await load('wildfire-history', file)).dataset, 'records:wildfire.historical');
   const perimeters = await load('wildfire-perimeters', file);
   assert.deepEqual([perimeters.records, rejects(perimeters)[0]![0]], [1, 'it is no outline of a fire']);
+});
+
+test('fires: prescribed ones, ones that are out and cases that are given up are no wildfires', async (t) => {
+  const { load } = loading(t);
+  for (const prefix of ['', 'attr_']) {
+    const fire = (name: string, more: Record<string, unknown> = {}) => ({
+      type: 'Feature',
+      properties: Object.fromEntries(
+        Object.entries({ IncidentName: name, IncidentTypeCategory: 'WF', FireOutDateTime: null, ...more }).map(
+          ([field, value]) => [prefix + field, value],
+        ),
+      ),
+      geometry: { type: 'Point', coordinates: [-120, 40] },
+    });
+    const features = [
+      fire('Burns', { FireDiscoveryDateTime: Date.UTC(2022, 3, 28, 16) }),
+      fire('Chicken Coop Woodland', { IncidentTypeCategory: 'RX' }),
+      fire('Maud', { FireOutDateTime: 1_644_098_399_000 }),
+      fire('OAK - DO NOT USE'),
+    ];
+    const file = fileOf(t, 'fires.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
+    const current = await load('wildfire-incidents', file);
+    assert.deepEqual(rejects(current), [
+      ['a prescribed fire', 1, 1],
+      ['the fire is out', 1, 1],
+      ['a case that is not to be used', 1, 1],
+    ]);
+    assert.equal(current.vintage, 'to 2022-04-28');
+    const past = await load('wildfire-history', file);
+    assert.deepEqual([past.records, rejects(past).length], [2, 2]);
+  }
 });

@@ -58,7 +58,7 @@ test('a file of another agency is refused with the loader that it is for; --forc
     ['hail', table('tornado'), /its rows are no reports of hail/, /load tornado\./],
     ['tornado', table('hail'), /its rows are no reports of tornadoes/, /load hail\./],
     ['hail', table('wind'), /no reports of hail/, /--force/],
-    ['earthquakes', table('hail'), /no column time or/, /load hail\./],
+    ['earthquakes', table('hail'), /known to be latitude/, /load hail\./],
     ['hurdat2', table('hail'), /no headers of storms/, /load hail\./],
     ['air-quality', table('wells'), /no column Days with AQI/, /load wells\./],
     ['transmission-lines', shapes('points', { VOLTAGE: 1 }, point), /its features are points, not lines/, /--force/],

@@ -1,0 +1,82 @@
+import { propertyFinder } from './columns.ts';
+
+/** What tells how old the rows of a load are. */
+export interface Vintage {
+  see(value: unknown): void;
+  /** '' when no row has told. */
+  text(): string;
+}
+
+/** Columns that say how old a row is: its year, its month (202108), or a day. */
+export interface VintageColumns {
+  readonly names: readonly string[];
+  readonly as: 'year' | 'month' | 'day';
+}
+
+/** Makes the vintage that the files' own columns give, to be told the properties of each row. */
+export function vintageByColumns(columns: VintageColumns | undefined): Vintage {
+  if (columns === undefined) return { see: () => {}, text: () => '' };
+  const find = propertyFinder(columns.names);
+  const { see, text } = { year: yearSpan, month: newestMonth, day: newestDay }[columns.as]();
+  return {
+    see(properties) {
+      const name = find(properties as Record<string, unknown>);
+      if (name !== null) see((properties as Record<string, unknown>)[name]);
+    },
+    text,
+  };
+}
+
+/** The span of the years seen: 2020, or 2005-2007. */
+export function yearSpan(): Vintage {
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  return {
+    see(value) {
+      const year = Number(value);
+      if (!Number.isInteger(year) || year < 1800 || year > 2200) return;
+      first = Math.min(first, year);
+      last = Math.max(last, year);
+    },
+    text: () => (first > last ? '' : first === last ? String(first) : `${first}-${last}`),
+  };
+}
+
+/** The newest of the months seen: 2021-08. */
+function newestMonth(): Vintage {
+  let newest = '';
+  return {
+    see(value) {
+      const [, year, month] = /^((?:19|20)\d\d)(0[1-9]|1[0-2])(?:\.0+)?$/.exec(String(value).trim()) ?? [];
+      if (year !== undefined && `${year}-${month}` > newest) newest = `${year}-${month}`;
+    },
+    text: () => newest,
+  };
+}
+
+/** The newest of the days seen: to 2024-10-03. */
+function newestDay(): Vintage {
+  let newest = Number.NEGATIVE_INFINITY;
+  return {
+    see(value) {
+      newest = Math.max(newest, timeIn(value) ?? newest);
+    },
+    text: () => (Number.isFinite(newest) ? `to ${new Date(newest).toISOString().slice(0, 10)}` : ''),
+  };
+}
+
+const EARLIEST = Date.UTC(1900);
+const LATEST = Date.UTC(2200);
+
+/** Milliseconds of a date as agencies write it: epoch milliseconds, 2024-10-03…, 2024/10/03 …; null when it is none. */
+function timeIn(value: unknown): number | null {
+  const text = typeof value === 'string' ? value.trim() : '';
+  const [, year, month, day] = /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})\b/.exec(text) ?? [];
+  const time =
+    year !== undefined
+      ? Date.UTC(Number(year), Number(month) - 1, Number(day))
+      : typeof value === 'number' || /^\d{12,13}$/.test(text)
+        ? Number(value)
+        : Number.NaN;
+  return time >= EARLIEST && time <= LATEST ? time : null;
+}
