@@ -19,6 +19,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   { name: 'bodies', what: 'enterprise answers of 6 MB handled a second', file: './bodies.ts' },
   { name: 'coverage', what: 'places a second in the US or not, against d3-geo', file: './coverage.ts' },
   { name: 'lookups', what: 'cells planned a second, store lookups a second', file: './lookups.ts' },
+  { name: 'loads', what: 'memory of loading a large agency file', file: './loads.ts' },
   { name: 'service', what: 'answers a second of the service', file: './service.ts' },
 ];
 

@@ -45,6 +45,8 @@ export class RefusedRow extends Error {
 
 /** So many records are written in one transaction, during which a running service waits with its charges: about 50 ms. */
 const BATCH_RECORDS = 2_000;
+/** Or so many bytes: what waits longer is moved to V8's old memory, which grows to hundreds of MB of what is over. */
+const BATCH_BYTES = 1 << 19;
 
 /**
  * Begins to load a data set. New tables are filled beside the old ones in many short transactions, and put in their place
@@ -57,6 +59,7 @@ export function stageLoad(database: ServiceDatabase, dataset: DatasetName, parts
   const counts = parts.map(() => 0);
   let batch: (readonly [record: number, part: number, rows: readonly LoadRow[]])[] = [];
   let records = 0;
+  let bytes = 0;
 
   database
     .transaction(() => {
@@ -99,6 +102,7 @@ export function stageLoad(database: ServiceDatabase, dataset: DatasetName, parts
   function flush(): void {
     if (batch.length > 0) write.immediate();
     batch = [];
+    bytes = 0;
   }
 
   return {
@@ -106,7 +110,8 @@ export function stageLoad(database: ServiceDatabase, dataset: DatasetName, parts
       records += 1;
       counts[part]! += 1;
       batch.push([records, part, rows]);
-      if (batch.length === BATCH_RECORDS) flush();
+      for (const [, values] of rows) bytes += sizeOf(values);
+      if (batch.length === BATCH_RECORDS || bytes >= BATCH_BYTES) flush();
     },
     publish(info, now) {
       flush();
@@ -140,6 +145,13 @@ export function stageLoad(database: ServiceDatabase, dataset: DatasetName, parts
         .immediate();
     },
   };
+}
+
+function sizeOf(values: readonly unknown[]): number {
+  return values.reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 8),
+    0,
+  );
 }
 
 function nextOf(table: string): string {

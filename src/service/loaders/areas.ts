@@ -58,8 +58,18 @@ function areaOf(feature: FileFeature, level: Level, seen: Set<string>, report: O
   }
   if (seen.has(geoid)) return reject(`the ${level} is listed twice`);
   seen.add(geoid);
+  if (isFormer(geoid)) report.note(FORMER_CODES_NOTE);
   const name = textOf(properties, 'NAMELSAD', 'NAMELSAD20', 'NAME', 'NAME20') || geoid;
   return { geoid, level, name, state: stateOf(geoid), geometry: geometry as Polygon | MultiPolygon };
+}
+
+/** Codes that are no more: Connecticut's eight counties (2022), Shannon SD, Wade Hampton AK (2015), Bedford city VA (2013). */
+const FORMER_COUNTIES = /^(090(01|03|05|07|09|11|13|15)|46113|02270|51515)/;
+const FORMER_CODES_NOTE =
+  'Some codes are of boundaries before 2022: the ratings of December 2025 have other ones there. Load boundaries of 2022 or later.';
+
+function isFormer(geoid: string): boolean {
+  return FORMER_COUNTIES.test(geoid);
 }
 
 function codeOf(properties: FileFeature['properties'], level: Level): CodeFinding {

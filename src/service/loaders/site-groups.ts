@@ -77,7 +77,9 @@ export function createSiteGroups({ id, lists }: GroupColumns): SiteGroups {
       if (rows === null) return;
       rows.exec('COMMIT; CREATE INDEX rows_by_site ON rows (site)');
       const select = rows.prepare<[number], string>('SELECT row FROM rows WHERE site = ? ORDER BY number').pluck();
-      for (const site of sites.values()) {
+      const count = sites.size;
+      sites.clear();
+      for (let site = 0; site < count; site++) {
         const own = select.all(site).map((row) => JSON.parse(row) as PackedRow);
         const properties = own.map(([, packed]) =>
           Object.fromEntries(packed.map(([name, value]) => [names[name]!, value])),

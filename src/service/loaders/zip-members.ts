@@ -24,7 +24,7 @@ const ENTRY_BYTES = 46;
 const HEADER = 0x04034b50;
 const HEADER_BYTES = 30;
 const ENCRYPTED = 1;
-const BLOCK_BYTES = 1 << 20;
+const BLOCK_BYTES = 1 << 16;
 
 /**
  * The files in a zip (APPNOTE 4.3). The directory stands at the end, so a zip whose end was cut off has none and is refused.

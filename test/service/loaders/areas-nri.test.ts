@@ -173,3 +173,14 @@ test('one level of areas is replaced without the other', async (t) => {
     ['areas', 'tract', 1],
   ]);
 });
+
+test('boundaries of before 2022 are told by codes that are no more', async (t) => {
+  const { load } = loading(t);
+  const notes = async (GEOID: string) =>
+    (await load('counties', fileOf(t, 'a.geojson', boundaries([[{ GEOID }, square(-79, 38, 0.5)]])), { replace: true }))
+      .notes;
+  assert.match((await notes('09001')).join(), /before 2022/);
+  assert.match((await notes('46113')).join(), /before 2022/);
+  assert.deepEqual(await notes('09110'), []);
+  assert.deepEqual(await notes('51079'), []);
+});

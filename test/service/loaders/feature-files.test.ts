@@ -82,6 +82,43 @@ test('a shapefile is read beside its table and out of a zip alike; an unknown sy
   assert.equal(featuresOf(database, 'sites_park').length, 2);
 });
 
+const NAD27 =
+  'GEOGCS["GCS_North_American_1927",DATUM["D_North_American_1927",SPHEROID["Clarke_1866",6378206.4,294.9786982]],PRIMEM["Greenwich",0],UNIT["Degree",0.017453292519943295]]';
+const NAD83 =
+  'GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]';
+const MERCATOR =
+  'PROJCS["WGS_1984_Web_Mercator_Auxiliary_Sphere",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Mercator_Auxiliary_Sphere"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",0.0],PARAMETER["Standard_Parallel_1",0.0],PARAMETER["Auxiliary_Sphere_Type",0.0],UNIT["Meter",1.0]]';
+
+test('a shapefile of another coordinate system is converted, or refused; one without any is said to be', async (t) => {
+  const { database, load } = loading(t);
+  const place = async (prj: string, lng: number, lat: number) => {
+    const { shp, dbf, prj: text } = shapefileOf([{ lng, lat, name: 'one' }], prj);
+    const parts = { 'a.shp': shp, 'a.dbf': dbf, ...(prj === '' ? {} : { 'a.prj': text }) };
+    const result = await load('parks', fileOf(t, 'a.zip', Buffer.from(zipSync(parts))), { replace: true });
+    return [...featuresOf(database, 'sites_park')[0].geometry.coordinates, result.notes.join()];
+  };
+  const near = (found: unknown, expected: number, degrees: number) =>
+    assert.ok(Math.abs((found as number) - expected) < degrees, `${found} is not ${expected}`);
+  const [lng, lat, note] = await place(NAD27, -80, 36);
+  // NADCON gives -79.99978, 36.00011; unconverted it would be 23 m off.
+  near(lng, -79.99978, 0.00002);
+  near(lat, 36.0001, 0.00003);
+  assert.match(note as string, /converted from GCS_North_American_1927/);
+  // One site of EPA's list of Superfund sites, which has both.
+  const [x, y] = await place(MERCATOR, -8538019.151613949, 4745134.6145892255);
+  near(x, -76.698331, 1e-6);
+  near(y, 39.163611, 1e-6);
+  assert.deepEqual((await place(NAD83, -80, 36)).slice(0, 2), [-80, 36]);
+  assert.match((await place('', -80, 36))[2] as string, /has no \.prj/);
+  for (const unknown of [
+    NAD27.replaceAll('North_American_1927', 'Old_Hawaiian'),
+    'LOCAL_CS["x"]',
+    MERCATOR.replace('PROJECTION["Mercator', 'PROJECTION["Odd'),
+  ]) {
+    await assert.rejects(place(unknown, -80, 36), { code: 'SERVICE_DATA', message: /coordinate system is not known/ });
+  }
+});
+
 test('a shapefile that was cut, or damaged in its zip, is refused and replaces nothing', async (t) => {
   const points = Array.from({ length: 10 }, (_, i) => ({ lng: -78 - i / 10, lat: 38, name: `park ${i}` }));
   const { shp, dbf } = shapefileOf(points, '');
@@ -97,6 +134,13 @@ test('a shapefile that was cut, or damaged in its zip, is refused and replaces n
     ['header of the shapes', shp.subarray(0, 50), dbf],
     ['all', Buffer.alloc(0), Buffer.alloc(0)],
   ];
+  // Cut before its header was written anew: it says itself that it has five shapes, and the table has ten rows.
+  const five = Buffer.from(shp.subarray(0, 100 + 5 * 28));
+  five.writeInt32BE(five.length / 2, 24);
+  await assert.rejects(
+    load('parks', zipped({ 'a.shp': five, 'a.dbf': dbf })),
+    /it has 5 shapes, and 10 rows in its table/,
+  );
   for (const [what, shapes, table] of cut) {
     const refused = { code: 'SERVICE_DATA', message: /it ends before its features do/ };
     await assert.rejects(load('parks', zipped({ 'a.shp': shapes, 'a.dbf': table })), refused, what);

@@ -77,14 +77,15 @@ test('the FRS file gives the facilities of one program', async (t) => {
 
 test('LMOP: one landfill of all its projects', async (t) => {
   const { database, load } = loading(t);
-  const csv = `GHGRP ID,Landfill ID,Landfill Name,State,Latitude,Longitude,Project ID
-1,10,Hill,VA,38,-78,P1
-1,10,Hill,VA,38,-78,P2
-,11,Vale,VA,38.1,-78.1,
+  const csv = `GHGRP ID,Landfill ID,Landfill Name,State,Latitude,Longitude,Project ID,Project Name
+1,10,Hill,VA,38,-78,P1,Flare
+1,10,Hill,VA,38,-78,P2,Turbine
+,11,Vale,VA,38.1,-78.1,,
 `;
   assert.equal((await load('lmop', fileOf(t, 'lmop.csv', csv))).records, 2);
   const [hill, vale] = featuresOf(database, 'sites_solidWasteLandfill');
   assert.deepEqual(hill.properties['Project ID'], ['P1', 'P2']);
+  assert.deepEqual(hill.properties['Project Name'], ['Flare', 'Turbine']);
   assert.deepEqual(vale.properties, { 'Landfill ID': 11, 'Landfill Name': 'Vale', State: 'VA' });
 });
 
@@ -134,4 +135,39 @@ test('lines and towers: HIFLD columns in any case, projected lines told', async 
   assert.equal(featuresOf(database, 'sites_highVoltageLine')[0].properties.VOLTAGE, -999999);
   const towers = 'LICENSEE,LAT_DMS,LON_DMS,LATDEC,LONDEC\nX,"41-52-41.2 N","87-1-1 W",41.878,-87.017\n';
   assert.equal((await load('cell-towers', fileOf(t, 't.csv', towers))).records, 1);
+});
+
+test("EPA's layer of one program a row, in capitals and not", async (t) => {
+  const { load } = loading(t);
+  for (const [registry, program] of [
+    ['REGISTRY_ID', 'PGM_SYS_ACRNM'],
+    ['registry_id', 'pgm_sys_acrnm'],
+  ] as const) {
+    const feature = (acronym: string) => ({
+      type: 'Feature',
+      properties: { [registry]: '110000', [program]: acronym },
+      geometry: { type: 'Point', coordinates: [-80, 40] },
+    });
+    const text = JSON.stringify({ type: 'FeatureCollection', features: [feature('ACRES'), feature('ICIS')] });
+    const result = await load('brownfield', fileOf(t, 'acres.geojson', text));
+    assert.deepEqual([result.records, rejects(result)], [1, [["the facility is not in EPA's program ACRES", 1, 1]]]);
+  }
+});
+
+test('how old the rows are is told by their own columns, else by the day of the file', async (t) => {
+  const { load } = loading(t);
+  const vintage = async (loader: string, csv: string) =>
+    (await load(loader, fileOf(t, 'a.csv', csv), { replace: true })).vintage;
+  const point = (columns: string, ...rows: string[]) =>
+    `${columns},Latitude,Longitude\n${rows.map((row) => `${row},38,-78\n`).join('')}`;
+  assert.equal(await vintage('tri', point('1. YEAR,2. TRIFD', '2017,A', '2017,B')), '2017');
+  assert.equal(await vintage('tri', point('YEAR,TRI_FACILITY_ID', '2016,A', '2017,B')), '2016-2017');
+  assert.equal(await vintage('power-plants', point('Plant_Code,Period', '1,202108', '2,202502')), '2025-02');
+  const fuels = point(
+    'ID,Fuel Type Code,Updated At',
+    '1,ELEC,2024-10-03 08:00:00 UTC',
+    '2,ELEC,2023-01-01 08:00:00 UTC',
+  );
+  assert.equal(await vintage('alternative-fuels', fuels), 'to 2024-10-03');
+  assert.match(await vintage('alternative-fuels', point('ID,Fuel Type Code', '1,ELEC')), /^file of 20/);
 });
