@@ -22,7 +22,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   undici: ['fetch'],
   bottleneck: ['fetch'],
   'better-sqlite3': ['store', 'service'],
-  saxes: ['rows'],
+  saxes: ['rows', 'service'],
   yauzl: ['rows'],
   'csv-parse': ['rows', 'service'],
   'csv-stringify': ['rows', 'service'],

@@ -83,7 +83,8 @@ function* features(database: ServiceDatabase, table: string): Generator<unknown>
   const ids = database.prepare<[], number>(`SELECT id FROM ${table} ORDER BY id`).pluck().all();
   const select = database.prepare<[number], string>(`SELECT feature FROM ${table} WHERE id = ?`).pluck();
   for (const id of ids) {
-    const { geometry, properties } = JSON.parse(select.get(id)!) as { geometry: Geometry; properties: object };
-    yield { geometry, properties };
+    const feature = JSON.parse(select.get(id)!) as { id?: string | number; geometry: Geometry; properties: object };
+    const named = feature.id === undefined ? {} : { id: feature.id };
+    yield { ...named, geometry: feature.geometry, properties: feature.properties };
   }
 }

@@ -1,5 +1,6 @@
 import type { PerilbookError } from '../../errors.ts';
 import { unfit } from './refusals.ts';
+import { sheetRecords } from './sheet-records.ts';
 import { textBlocks } from './text-blocks.ts';
 
 /** No agency's cell has so many lines: a quote that is not closed sooner is a stray one, and what follows it would be lost
@@ -18,7 +19,7 @@ export interface CsvRecord {
 }
 
 /**
- * The records of a file, one after the other; the file is never held whole, and nothing is awaited. Quotes count where a cell
+ * The records of a file, or of the table of an .xlsx workbook, one after the other; the file is never held whole, and nothing is awaited. Quotes count where a cell
  * begins with one; an empty line is no record.
  *
  * Not csv-parse: EPA leaves quotes within quotes as they are, and csv-parse makes two cells of `"CERTAIN "A" COMPOUNDS, N.E.C."`
@@ -28,6 +29,10 @@ export interface CsvRecord {
  * @throws PerilbookError SERVICE_DATA when a quote is not closed, or the last line is cut
  */
 export function* csvRecords(file: string, delimiter: ',' | '|' = ','): Generator<CsvRecord> {
+  if (/\.xlsx$/i.test(file)) {
+    yield* sheetRecords(file);
+    return;
+  }
   let text = '';
   let line = 1;
   let lineEnd: '\n' | '\r' | null = null;

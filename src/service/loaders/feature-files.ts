@@ -20,6 +20,7 @@ export function featuresIn(
   switch (extname(file.replace(/\.gz$/i, '')).toLowerCase()) {
     case '.csv':
     case '.txt':
+    case '.xlsx':
       return csvFeatures(file, options, report, form);
     case '.json':
     case '.geojson':
@@ -34,6 +35,6 @@ export function featuresIn(
 
 /** The refusal of a file whose name ends in a way that is not known. */
 export function unknownForm(file: string): PerilbookError {
-  const hint = 'Name a .csv, .geojson, .json, .shp or .zip file; save a spreadsheet as CSV.';
+  const hint = 'Name a .csv, .xlsx, .geojson, .json, .shp or .zip file; save a spreadsheet of another form as CSV.';
   return unfit(file, 'its form is not known', hint);
 }

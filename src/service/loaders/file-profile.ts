@@ -42,7 +42,7 @@ export function profileOf(file: string, latitude?: string): FileProfile {
 }
 
 /** Forms of tables and maps that no loader reads. */
-const OTHER_FORMS = /^\.(xlsx?|xlsb|ods|gdb|gpkg|km[lz]|parquet|pdf|html?)$/;
+const OTHER_FORMS = /^\.(xls|xlsb|ods|gdb|gpkg|km[lz]|parquet|pdf|html?)$/;
 
 function profileOfShapefile(file: string): FileProfile {
   const { type, columns } = shapefileHead(file);

@@ -2,7 +2,15 @@ import type { FeedRecord } from '../data/records.ts';
 import { numberIn } from './columns.ts';
 import { csvRecords } from './csv-records.ts';
 import { unfit } from './refusals.ts';
-import { basinOf, type Fix, REPEATED, type Storm, type StormReading, stormLoader, stormRecord } from './storm-tracks.ts';
+import {
+  basinOf,
+  type Fix,
+  REPEATED,
+  type Storm,
+  type StormReading,
+  stormLoader,
+  stormRecord,
+} from './storm-tracks.ts';
 
 /** `AL011970,               ALMA,     39,`: basin, number and season; name; how many lines follow. */
 const HEADER = /^(AL|EP|CP)(\d{2})(\d{4})$/;

@@ -2,7 +2,15 @@ import type { FeedRecord } from '../data/records.ts';
 import { columnsOf, numberIn } from './columns.ts';
 import { pointOf } from './csv-features.ts';
 import { csvRecords } from './csv-records.ts';
-import { basinOf, type Fix, REPEATED, type Storm, type StormReading, stormLoader, stormRecord } from './storm-tracks.ts';
+import {
+  basinOf,
+  type Fix,
+  REPEATED,
+  type Storm,
+  type StormReading,
+  stormLoader,
+  stormRecord,
+} from './storm-tracks.ts';
 
 /** The world's best tracks, collected by NOAA (IBTrACS v04). */
 export const ibtracs = stormLoader(

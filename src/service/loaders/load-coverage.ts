@@ -152,11 +152,12 @@ function statesOfAreas(database: ServiceDatabase, level: string): string[] {
 function createCopies() {
   const digests = new Set<string>();
   const digest = (record: unknown) => {
-    const { geometry, properties } = record as { geometry?: unknown; properties?: unknown };
+    const { geometry, properties } = record as { geometry?: unknown; properties?: Record<string, unknown> };
     if (geometry === undefined || properties === undefined) return null;
-    return createHash('sha1')
-      .update(JSON.stringify([geometry, properties]))
-      .digest('base64');
+    // Loaded values have the types of their data set (property-types.ts), those of a file are as they were written.
+    const values = Object.entries(properties).map(([name, value]) => [name, plainValue(value)]);
+    const text = JSON.stringify([geometry, values.filter(([, value]) => value !== '')]);
+    return createHash('sha1').update(text).digest('base64');
   };
   return {
     add(record: unknown): void {
@@ -168,6 +169,14 @@ function createCopies() {
       return known !== null && digests.has(known);
     },
   };
+}
+
+function plainValue(value: unknown): unknown {
+  return typeof value === 'object'
+    ? value
+    : String(value)
+        .trim()
+        .replace(/^0+(?=\d)/, '');
 }
 
 function refuseLossOfStates(dataset: DatasetName, own: ReadonlySet<string>, { states }: Before): void {

@@ -78,7 +78,7 @@ export const SIGNATURES: Readonly<Record<string, Signature>> = {
   'alternative-fuels': { columns: [['Fuel_Type_Code'], ['Station_Name', 'ID']], shapes: POINTS },
   parks: { anyOther: true, shapes: PLACES },
   wells: { like: { of: 'a well (API, UWI, well, lease)', names: /^(api|uwi|spud|lease|well)/ }, shapes: POINTS },
-  earthquakes: { columns: [['mag'], ['time', 'net', 'magType', 'id', 'place']], shapes: POINTS },
+  earthquakes: { columns: [['mag']], shapes: POINTS },
   hail: { rows: { are: 'reports of hail', test: reports(isHail, true) } },
   tornado: { rows: { are: 'reports of tornadoes', test: reports(isTornado, false) } },
   hurdat2: { rows: { are: 'headers of storms', test: startsWith(/^[A-Z]{2}\d{6}$/, 3) } },

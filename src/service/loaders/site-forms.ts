@@ -64,7 +64,7 @@ export const SITE_FORMS = {
   },
   lmop: {
     topic: 'solidWasteLandfill',
-    describe: 'EPA LMOP landfills, sheet "LMOP Database" saved as CSV: one landfill of all its projects',
+    describe: 'EPA LMOP landfills, sheet "LMOP Database" (.xlsx, or saved as CSV): one landfill of all its projects',
     source: 'EPA Landfill Methane Outreach Program',
     licence: EPA,
     group: { id: ['Landfill ID'], lists: ['Project ID', 'Project Name'] },

@@ -78,7 +78,7 @@ test('a shapefile is read beside its table and out of a zip alike; an unknown sy
   await assert.rejects(load('parks', bad), /system is not known \(Web Mercator\)/);
   await assert.rejects(load('parks', fileOf(t, 'none.zip', 'no zip')), { code: 'SERVICE_DATA' });
   await assert.rejects(load('parks', fileOf(t, 'lone.shp', 'x')), /side by side/);
-  await assert.rejects(load('parks', fileOf(t, 'plants.xlsx', 'x')), /form is not known/);
+  await assert.rejects(load('parks', fileOf(t, 'plants.xls', 'x')), /form is not known/);
   assert.equal(featuresOf(database, 'sites_park').length, 2);
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { zipSync } from 'fflate';
 import { featuresOf, fileOf, loading, rejects } from './loading.ts';
 
 test('TRI: one facility of all its chemicals, whatever the names of the columns', async (t) => {
@@ -87,6 +88,40 @@ test('LMOP: one landfill of all its projects', async (t) => {
   assert.deepEqual(hill.properties['Project ID'], ['P1', 'P2']);
   assert.deepEqual(hill.properties['Project Name'], ['Flare', 'Turbine']);
   assert.deepEqual(vale.properties, { 'Landfill ID': 11, 'Landfill Name': 'Vale', State: 'VA' });
+});
+
+test('LMOP as a workbook: the sheet of the table, shared and inline texts, gaps and days', async (t) => {
+  const { database, load } = loading(t);
+  const sheet = (rows: string) => `<worksheet><sheetData>${rows}</sheetData></worksheet>`;
+  const files = {
+    'xl/workbook.xml':
+      '<workbook xmlns:r="x"><sheets><sheet name="Notes" r:id="a"/><sheet name="LMOP Database" r:id="b"/></sheets></workbook>',
+    'xl/_rels/workbook.xml.rels':
+      '<Relationships><Relationship Id="a" Target="worksheets/sheet1.xml"/><Relationship Id="b" Target="/xl/worksheets/sheet2.xml"/></Relationships>',
+    'xl/styles.xml':
+      '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>',
+    'xl/sharedStrings.xml': '<sst><si><t>Landfill ID</t></si><si><r><t>Landfill </t></r><r><t>Name</t></r></si></sst>',
+    'xl/worksheets/sheet1.xml': sheet('<row r="1"><c r="A1" t="inlineStr"><is><t>About</t></is></c></row>'),
+    'xl/worksheets/sheet2.xml': sheet(
+      `<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c>${[
+        'Latitude',
+        'Longitude',
+        'Project Start Date',
+      ]
+        .map((name, i) => `<c r="${'CDE'[i]}1" t="inlineStr"><is><t>${name}</t></is></c>`)
+        .join('')}</row>
+       <row r="3"><c r="A3"><v>10</v></c><c r="C3"><v>38.5</v></c><c r="D3"><v>-78.25</v></c><c r="E3" s="1"><v>45568</v></c></row>`,
+    ),
+  };
+  const zip = zipSync(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])));
+  assert.equal((await load('lmop', fileOf(t, 'landfilllmopdata.xlsx', Buffer.from(zip)))).records, 1);
+  const [landfill] = featuresOf(database, 'sites_solidWasteLandfill');
+  assert.deepEqual(landfill.geometry.coordinates, [-78.25, 38.5]);
+  assert.deepEqual(landfill.properties, { 'Landfill ID': 10, 'Project Start Date': '2024-10-03' });
+  await assert.rejects(load('lmop', fileOf(t, 'a.xlsx', Buffer.from(zipSync({ 'a.txt': new Uint8Array(1) })))), {
+    code: 'SERVICE_DATA',
+    message: /no workbook/,
+  });
 });
 
 test('of a list of power plants only the nuclear ones are reactors', async (t) => {
