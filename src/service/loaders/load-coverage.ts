@@ -186,7 +186,7 @@ function refuseLossOfStates(dataset: DatasetName, own: ReadonlySet<string>, { st
   throw new PerilbookError(
     'SERVICE_DATA',
     `Cannot replace data set "${dataset}": these rows lie in ${listed(own)}, and those of ${lost} would be lost`,
-    `To replace the rows of ${listed(own)} only: --states ${[...own].sort().join()}. To replace the whole: --replace.`,
+    `--states ${[...own].sort().join()} loads them beside those of other states; --replace gives the others up.`,
     { dataset },
   );
 }
