@@ -64,10 +64,11 @@ function judgeAnswer<Result>(
     const { reason, message } = reading;
     return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...judged };
   }
-  const { results, unknownTopics, timestamp } = reading;
+  const { results, unknownTopics, timestamp, resolved, fingerprint } = reading;
   // What was answered was charged (contract): a service that states less is not believed, or a budget would have no end.
   const charged = Math.max(cost.stated ?? 0, CREDITS[call.kind]);
-  return { kind: 'answered', charged, message: 'Answered', results, unknownTopics, timestamp, ...judged };
+  const read = { results, unknownTopics, timestamp, resolved, fingerprint };
+  return { kind: 'answered', charged, message: 'Answered', ...read, ...judged };
 }
 
 /** What an answer of no use cost. A 200 is charged (contract): one that states less than the contract's price, or nothing, may

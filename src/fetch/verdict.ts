@@ -1,4 +1,5 @@
 import type { TopicSlug } from '../contract/topics.ts';
+import type { Location } from '../geo/coordinates.ts';
 import type { MalformedReason, TopicReading } from './envelope.ts';
 import type { FailureCode } from './exchange.ts';
 import type { Rate } from './rate-headers.ts';
@@ -24,6 +25,9 @@ export interface Answered<Result = unknown> extends Judged {
   readonly results: ReadonlyMap<TopicSlug, TopicReading<Result>>;
   /** Slugs in the bundle that the contract does not name. */
   readonly unknownTopics: readonly string[];
+  /** The place that the service resolved, and what tells this answer from others where it has no request id. */
+  readonly resolved: Location;
+  readonly fingerprint: string | null;
 }
 
 /** Status 2xx, probably paid, and of no use. */

@@ -118,7 +118,9 @@ async function attemptCall(
   const cameAt = clock.now();
   const task = { call: order.call, location, keepDetails: job.keepDetails, keys: buying.parts.secrets };
   const reading = hasAnswer(exchange) ? await reader.read(task, exchange.body) : null;
-  const verdict = judgeRead(exchange, order.call, reading, cameAt);
+  const headers = exchange.kind === 'response' ? exchange.headers : {};
+  const judged = judgeRead(exchange, order.call, reading, cameAt);
+  const { verdict, notice } = buying.origin.check(judged, { cell: order.cell, call: order.call, headers });
   if (verdict.kind === 'answered') buying.slowedDownSince = null;
   else if (verdict.kind === 'rate') buying.slowedDownSince ??= cameAt;
   const slowedDownMs = cameAt - (buying.slowedDownSince ?? cameAt);
@@ -141,6 +143,7 @@ async function attemptCall(
     buying.parts.throttles.get(order.account.account)!.correct(remaining, verdict.rate.resetMs, permit);
   }
   if (verdict.discrepancy !== null) buying.parts.notice(verdict.discrepancy);
+  if (notice !== null) buying.parts.notice(notice);
   if (decision?.next === 'retry') return { end: 'retry', decision };
   return afterCall(buying, order, verdict, decision, askedAt);
 }

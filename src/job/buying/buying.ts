@@ -3,6 +3,7 @@ import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
+import { AnswerOrigin } from '../../fetch/answer-origin.ts';
 import { type Breaker, HEALTHY } from '../../fetch/breaker.ts';
 import type { Client } from '../../fetch/client.ts';
 import type { Throttle } from '../../fetch/throttle.ts';
@@ -86,6 +87,7 @@ export interface Unfinished {
 export class Buying {
   readonly parts: BuyingParts;
   readonly settle: (settlement: Settlement) => Promise<void>;
+  readonly origin: AnswerOrigin;
   breaker: Breaker = HEALTHY;
   /** Since when every call was asked to slow down and none was answered; null where the last one was. */
   slowedDownSince: number | null = null;
@@ -103,6 +105,7 @@ export class Buying {
 
   constructor(parts: BuyingParts, interrupt: AbortSignal) {
     this.parts = parts;
+    this.origin = new AnswerOrigin(parts.job.precision);
     this.#affordable = new Affordable(parts.clock);
     this.#contents = parts.contents;
     this.#market = marketOf(parts.job, parts.contents, parts.keyring);
