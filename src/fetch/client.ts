@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { type Clock, steadyTime, systemClock } from '../clock.ts';
+import { MAX_BODY_BYTES } from '../contract/body-limits.ts';
 import { type Call, pathOf } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import { PerilbookError } from '../errors.ts';
@@ -10,10 +11,6 @@ import { Receiver } from './receiver.ts';
 import { redactorOf } from './redact.ts';
 import { connectorOf } from './response-heads.ts';
 import { exchangeLine, requestLine } from './trace.ts';
-
-/** An enterprise bundle is 5 to 7 MB (contract); several times that is still an answer, more is not. Holds before and after
- * decompression. */
-export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 /** Milliseconds. `headers` and `body` bound a silence; `total` bounds the whole request, so that an answer that comes a
  * byte a second ends too. 7 MB within the total asks for 0.4 Mbit/s. */

@@ -193,6 +193,14 @@ for (const isCompressed of [false, true]) {
   });
 }
 
+test('a body that would take a gigabyte of memory is not parsed', async (t) => {
+  const { folder } = await checked(t, null);
+  const body = `[${'{},'.repeat(2 ** 21)}0]`;
+  const url = await serve(t, (_request, response) => void response.end(body));
+  const ended = await perilbook(check(url, '--yes'), { folder });
+  assert.match(ended.stdout, /not read: it has more than 2 million objects/);
+});
+
 for (const [how, write] of [
   ['as it is', (key: string) => key],
   ['escaped', (key: string) => [...key].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('')],

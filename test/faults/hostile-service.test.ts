@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { EXIT } from '../../src/cli/exit-codes.ts';
-import { MAX_BODY_BYTES } from '../../src/fetch/client.ts';
+import { MAX_BODY_BYTES } from '../../src/contract/body-limits.ts';
 import { FAULTS } from './faults.ts';
 import { ENDS, faultTrial, seedTrial } from './hostile-service.ts';
 import { type HostileWorld, openHostileWorld, SOCKETS } from './hostile-world.ts';

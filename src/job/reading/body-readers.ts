@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { MAX_BODY_BYTES } from '../../contract/body-limits.ts';
 import { type Reading, unread } from '../../fetch/envelope.ts';
 import { type Taken, type Task, take } from './taken.ts';
 
@@ -17,6 +18,8 @@ export interface BodyReaderOptions {
   readonly workers?: number;
   /** Longest that a worker may read one body, in milliseconds. */
   readonly limitMs?: number;
+  /** Most bytes that all workers read at one time; a larger body is read alone. */
+  readonly mostBytes?: number;
   /** Megabytes of the heap of one worker. */
   readonly heapMb?: number;
   /** The worker's module; only tests name another. */
@@ -27,13 +30,15 @@ export interface BodyReaderOptions {
  * the loop for a millisecond and would win nothing. Singles and standard bundles mostly lie below. */
 const FROM_BYTES = 256 * 1024;
 
-/** The largest body there may be (32 MB), made of nothing but empty objects, took 3 s here; a bundle of 6 MB 0.05 s. A
- * claim's lease leaves a minute for it. */
+/** The largest body there may be takes some 2 s here; a bundle of 6 MB 0.05 s. A claim's lease leaves a minute for it. */
 const LIMIT_MS = 15_000;
 
-/** More than any body can need: 32 MB of `{},` were 722 MB as objects, of `[[]],` 650 MB. It must not be less, because V8
- * ends the whole process, not the worker, where JSON.parse finds the heap full: it cannot be stopped half-way. */
-const HEAP_MB = 2_048;
+/** Four bundles of 7 MB at a time; the largest bodies are read one after the other. */
+const MOST_BYTES = MAX_BODY_BYTES;
+
+/** More than any body that is parsed can need (`contract/body-limits.ts`): 400 MB. It must not be less, because V8 ends the
+ * whole process, not the worker, where JSON.parse finds the heap full: it cannot be stopped half-way. */
+const HEAP_MB = 1_024;
 
 /** A body of 6 MB is some 40 MB of objects, all of which end together: with room for them, fewer are copied on the way (5 %
  * of the time of reading one). */
@@ -45,6 +50,8 @@ const MODULE = new URL(`./body-worker${import.meta.url.slice(import.meta.url.las
 interface Errand {
   readonly task: Task;
   readonly body: ArrayBuffer;
+  /** Its length, which a body that was handed over has no more. */
+  readonly bytes: number;
   readonly end: (reading: Reading<Taken>) => void;
 }
 
@@ -55,7 +62,7 @@ interface Errand {
  */
 export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
   const { fromBytes = FROM_BYTES, workers: most = availableParallelism(), limitMs = LIMIT_MS } = options;
-  const { heapMb = HEAP_MB, module = MODULE } = options;
+  const { heapMb = HEAP_MB, mostBytes = MOST_BYTES, module = MODULE } = options;
   const waiting: Errand[] = [];
   const idle: Worker[] = [];
   /** `limit` runs from when the body was handed over; null before that. */
@@ -115,8 +122,13 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
     errand.end(limit === null ? take(errand.task, Buffer.from(errand.body)) : reading);
   }
 
+  function hasRoom({ bytes }: Errand): boolean {
+    const inWork = [...busy.values()].reduce((sum, { errand }) => sum + errand.bytes, 0);
+    return inWork === 0 || inWork + bytes <= mostBytes;
+  }
+
   function next(): void {
-    while (waiting.length > 0 && (idle.length > 0 || busy.size < most)) {
+    while (waiting.length > 0 && (idle.length > 0 || busy.size < most) && hasRoom(waiting[0]!)) {
       const errand = waiting.shift()!;
       const worker = idle.pop();
       if (worker) handOver(worker, errand);
@@ -135,7 +147,8 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
       if (body.length < fromBytes) return take(task, body);
       if (closed) return unread('the run was ending');
       return new Promise((resolve) => {
-        waiting.push({ task, body: ownMemory(body), end: resolve });
+        const own = ownMemory(body);
+        waiting.push({ task, body: own, bytes: own.byteLength, end: resolve });
         next();
       });
     },

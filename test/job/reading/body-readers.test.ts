@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { zstdDecompressSync } from 'node:zlib';
-import { MAX_BODY_BYTES } from '../../../src/fetch/client.ts';
+import { MAX_BODY_BYTES } from '../../../src/contract/body-limits.ts';
 import { unread } from '../../../src/fetch/envelope.ts';
 import { type BodyReaderOptions, createBodyReader } from '../../../src/job/reading/body-readers.ts';
 import { type Task, take } from '../../../src/job/reading/taken.ts';
@@ -83,11 +83,41 @@ test('a worker that runs out of memory ends as unread', async (t) => {
   assert.deepEqual(reading, unread('it needs more than 24 MB of memory'));
 });
 
-test('the largest body there may be, made of nothing but brackets, is read and refused', async (t) => {
-  const unit = '{},';
-  const body = Buffer.from(`{"data":[${unit.repeat(MAX_BODY_BYTES / unit.length - 10)}0]}`);
-  const reading = await readerOf(t).read(TASK, body);
-  assert.ok(!reading.ok && reading.reason === 'shape', JSON.stringify(reading).slice(0, 200));
+for (const unit of ['{},', '[],', '{"a":1},']) {
+  test(`the largest body there may be, made of nothing but ${unit} is refused before it is parsed`, async (t) => {
+    const body = Buffer.from(`{"data":[${unit.repeat(MAX_BODY_BYTES / unit.length - 10)}0]}`);
+    const reading = await readerOf(t).read(TASK, body);
+    assert.deepEqual(reading, unread('it has more than 2 million objects, lists and members'));
+  });
+}
+
+test('a bundle of 7 MB with many features is read, and so is one of nothing but coordinates', () => {
+  const texts = {
+    features: '{"type":"Feature","geometry":{"type":"Point","coordinates":[-99.1,40.1]},"properties":{"id":1,"n":2}},',
+    coordinates: '{"type":"Feature","geometry":{"type":"LineString","coordinates":[COORDINATES]},"properties":null},',
+  };
+  for (const [kind, text] of Object.entries(texts)) {
+    const line = text.replace('COORDINATES', '[-99.1,40.1],'.repeat(1_000).slice(0, -1));
+    const features = line.repeat(7e6 / line.length).slice(0, -1);
+    const [head, tail] = JSON.stringify(envelopeOf(ENTERPRISE)).split('"features":[]');
+    const rest = JSON.stringify(envelopeOf(ENTERPRISE)).slice(`${head}"features":[]`.length);
+    assert.ok(tail !== undefined);
+    const reading = take(TASK, Buffer.from(`${head}"features":[${features}]${rest}`));
+    assert.ok(reading.ok, `${kind}: ${JSON.stringify(reading).slice(0, 200)}`);
+  }
+});
+
+test('bodies that are together larger than may be read at one time are read one after the other', async (t) => {
+  // Says when it began and ended, in place of a reading.
+  const module = moduleOf(`${READY}
+    parentPort.on('message', () => {
+      const from = Date.now();
+      setTimeout(() => parentPort.postMessage({ ok: false, from, to: Date.now() }), 30);
+    });`);
+  const reader = readerOf(t, { workers: 2, mostBytes: 1_500, module });
+  const readings = await Promise.all([1, 2, 3].map(() => reader.read(TASK, Buffer.alloc(1_000))));
+  const spans = (readings as unknown as { from: number; to: number }[]).toSorted((a, b) => a.from - b.from);
+  for (const [index, { to }] of spans.slice(0, -1).entries()) assert.ok(spans[index + 1]!.from >= to);
 });
 
 for (const [name, text, says] of [
@@ -125,15 +155,15 @@ test('closing settles what is still being read', async () => {
   assert.equal((await reader.read(TASK, bodyOf(1))).ok, false);
 });
 
-test('details too deep to be written again are left out; the answer stays', () => {
+test('a body that is nested too deep is refused before it is parsed', () => {
   const envelope = JSON.stringify(envelopeOf(ENTERPRISE)).replace(
     /("wildfire":.*?"details":)null/,
-    (_, start) => `${start}{"current":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
+    (_, start) => `${start}{"current":${'['.repeat(600)}${']'.repeat(600)}}`,
   );
-  const reading = take({ ...TASK, keepDetails: true }, Buffer.from(envelope));
-  assert.ok(reading.ok);
-  const wildfire = reading.results.get('wildfire')!;
-  assert.ok(wildfire.ok && wildfire.result.details === undefined && wildfire.result.fields.length > 0);
+  assert.deepEqual(
+    take({ ...TASK, keepDetails: true }, Buffer.from(envelope)),
+    unread('it is nested more than 512 deep'),
+  );
 });
 
 test('where the worker neither starts nor fails, the body is read here', async (t) => {
