@@ -6,6 +6,7 @@ import {
   type FeatureCollection,
   type NaturalValue,
   type PollutantValue,
+  RATINGS_WITHOUT_SCORE,
   type RadonValue,
   type TopicResult,
 } from '../contract/values.ts';
@@ -35,12 +36,15 @@ function column<Value>(
   return { name, type, read: (result, location) => read(result.value as Value, result.details, location) };
 }
 
+/** A service may say 0 where the index has no score: the contract knows numbers only. */
+const isScored = ({ rating }: NaturalValue): boolean => !RATINGS_WITHOUT_SCORE.has(rating);
+
 function naturalColumns(topic: Topic): TopicColumn[] {
   const stem = columnStem(topic.slug);
   return [
     column<NaturalValue>(`${stem}_rating`, 'text', (value) => value.rating),
-    column<NaturalValue>(`${stem}_score`, 'number', (value) => value.score),
-    column<NaturalValue>(`${stem}_frequency`, 'number', (value) => value.frequency),
+    column<NaturalValue>(`${stem}_score`, 'number', (value) => (isScored(value) ? value.score : null)),
+    column<NaturalValue>(`${stem}_frequency`, 'number', (value) => (isScored(value) ? value.frequency : null)),
     ...topic.countColumns.map((name) => {
       const member = topic.details === 'wildfire' ? name.slice(stem.length + 1) : null;
       return column(name, 'count', (_, details) => countRecords(details, member));

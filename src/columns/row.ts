@@ -1,4 +1,4 @@
-import type { CellRecord, Field } from '../contract/answer.ts';
+import { type CellRecord, type Field, isNoData } from '../contract/answer.ts';
 import { TOPICS, type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { AddedColumn } from '../rows/port.ts';
 import { columnsOf } from './columns.ts';
@@ -68,6 +68,20 @@ export function enrichedFields(
   }
   if (Number.isFinite(oldest)) fields[AS_OF] = new Date(oldest).toISOString();
   return fields;
+}
+
+/** Makes a function that finds the topics that have an answer without data, among the fields of a row that lacks none. */
+export function noDataFinder(topics: readonly TopicSlug[], counts: boolean): (fields: readonly Field[]) => TopicSlug[] {
+  let next = LEADING_COLUMNS.length;
+  const places = topics.map((topic) => {
+    const from = next;
+    next += wantedColumns(topic, counts).length;
+    return { topic, from, to: next };
+  });
+  return (fields) =>
+    places
+      .filter(({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)))
+      .map(({ topic }) => topic);
 }
 
 /** What stands before the topics' own fields: `asOf` is when the oldest of the answers was said, in ISO 8601. */

@@ -1,4 +1,4 @@
-import { type CellRecord, REJECTION_HOLDS_MS } from '../contract/answer.ts';
+import { type CellRecord, isNoData, REJECTION_HOLDS_MS } from '../contract/answer.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 
 /** What a row's `hazard_status` says, the most complete first (DESIGN, Columns). */
@@ -8,6 +8,11 @@ export type RowStatus = (typeof ROW_STATUSES)[number];
 export interface CellStatus {
   readonly status: RowStatus;
   readonly note: string;
+}
+
+/** Said of topics on which the service has nothing here: their columns are empty, and nothing is missing. */
+export function noDataNote(topics: readonly TopicSlug[]): string {
+  return `no data here: ${topics.join(' ')}`;
 }
 
 /**
@@ -29,6 +34,7 @@ export function cellStatus(
 ): CellStatus {
   const missing: TopicSlug[] = [];
   const stale: TopicSlug[] = [];
+  const without: TopicSlug[] = [];
   const failed = new Map<string, TopicSlug[]>();
   let answered = 0;
   for (const topic of topics) {
@@ -36,6 +42,7 @@ export function cellStatus(
     const failure = record.failures.get(topic);
     if (answer && answer.asOf >= freshSince(topic)) {
       answered++;
+      if (isNoData(answer.fields)) without.push(topic);
     } else if (failure?.reason === 'rejected' && failure.at >= triedSince - REJECTION_HOLDS_MS) {
       return { status: 'rejected', note: failure.note };
     } else if (failure && failure.at >= triedSince) {
@@ -48,10 +55,11 @@ export function cellStatus(
     }
   }
   const notes = [...failed].map(([note, slugs]) => `${note}: ${slugs.join(' ')}`);
+  if (without.length > 0) notes.push(noDataNote(without));
   if (stale.length > 0) notes.push(`stale, not bought again yet: ${stale.join(' ')}`);
   if (missing.length > 0)
     notes.push(missing.length === topics.length ? 'not bought yet' : `not bought yet: ${missing.join(' ')}`);
   if (missing.length + stale.length > 0) return { status: 'deferred', note: notes.join('; ') };
-  if (failed.size === 0) return { status: 'ok', note: '' };
+  if (failed.size === 0) return { status: 'ok', note: notes.join('; ') };
   return { status: answered > 0 ? 'partial' : 'failed', note: notes.join('; ') };
 }

@@ -11,6 +11,15 @@ export interface Answer {
   readonly fields: readonly Field[];
 }
 
+/** The service has nothing on this place, which lasts: an answer whose fields are all empty. Any other has a word or a count. */
+export function noDataAnswer(topic: TopicSlug, asOf: number, width: number): Answer {
+  return { topic, asOf, fields: new Array<null>(width).fill(null) };
+}
+
+export function isNoData(fields: readonly Field[]): boolean {
+  return fields.length > 0 && fields.every((field) => field === null);
+}
+
 /** Why a topic at a cell has no answer, as far as trying showed; never kept as an answer, and tried again by a later run
  * (`rejected` excepted: the service refused this place). */
 export interface Failure {

@@ -16,6 +16,7 @@ export const topicEntry = z.looseObject({
   value: z.unknown().optional(),
   details: z.unknown().optional(),
   error: z.string().optional(),
+  reason: z.string().optional(),
 });
 export type TopicEntry = z.infer<typeof topicEntry>;
 

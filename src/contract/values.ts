@@ -14,6 +14,9 @@ export const RATINGS = [
 ] as const;
 export type Rating = (typeof RATINGS)[number];
 
+/** In areas of these ratings the index has neither score nor frequency, whatever number stands there. */
+export const RATINGS_WITHOUT_SCORE: ReadonlySet<Rating> = new Set(['Insufficient Data', 'Not Applicable']);
+
 /** Always this unit, with the micro sign U+00B5 and not the Greek mu U+03BC. */
 export const CONCENTRATION_UNIT = '\u00b5g/m\u00b3';
 

@@ -3,7 +3,7 @@ import { pathOf } from '../contract/credits.ts';
 import { type Cell, type Location, locationOf, MAX_PRECISION, UNITS_PER_DEGREE } from '../geo/coordinates.ts';
 import { distanceMeters } from '../geo/distance.ts';
 import type { HeaderMap } from './exchange.ts';
-import type { Malformed, Refused, Rejected, Verdict } from './verdict.ts';
+import type { Malformed, NoData, Refused, Rejected, Verdict } from './verdict.ts';
 
 /** So many answers must repeat the asked place exactly before one that does not is refused. */
 const EXACT_ANSWERS = 3;
@@ -59,8 +59,10 @@ export class AnswerOrigin {
     const isAged = Number(headers.age) > 0;
     const notice = isRepeated ? REPEATED_NOTICE : isAged ? AGED_NOTICE : null;
     const isCached = isRepeated || isAged;
-    // Nobody knows which place was refused: it is not kept as a fact about this one.
-    if (verdict.kind === 'rejected' && isCached) return { verdict: asUnexplained(verdict), notice };
+    // Nobody knows which place it was said of: it is not kept as a fact about this one.
+    if ((verdict.kind === 'rejected' || verdict.kind === 'no_data') && isCached) {
+      return { verdict: asUnexplained(verdict), notice };
+    }
     if (verdict.kind !== 'answered') return { verdict, notice };
     const asked = locationOf(cell);
     const degrees = degreesApart(asked, verdict.resolved);
@@ -105,7 +107,7 @@ function elsewhere<Result>(
   return { kind: 'malformed', reason: 'elsewhere', charged, message, discrepancy, requestId, rate };
 }
 
-function asUnexplained(verdict: Rejected): Refused {
+function asUnexplained(verdict: Rejected | NoData): Refused {
   return { ...verdict, kind: 'unexplained', isPage: false, message: `${verdict.message}; it came out of ${CACHE}` };
 }
 

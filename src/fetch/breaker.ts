@@ -1,5 +1,6 @@
 import type { Call } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
+import type { TopicReading } from './envelope.ts';
 import type { Verdict } from './verdict.ts';
 
 /** What a run knows about the service's health. Plain data; `observe` makes the next one. */
@@ -82,6 +83,8 @@ function overall(breaker: Breaker, call: Call, verdict: Verdict): Partial<Breake
   switch (verdict.kind) {
     case 'answered':
       return { ...NO_FAILURES, rejections: 0, everAnswered: true, everPaid: true };
+    case 'no_data':
+      return { ...NO_FAILURES, rejections: 0, everAnswered: true };
     case 'upstream':
       return call.kind === 'single'
         ? { failures: breaker.failures + 1, failingTopics: new Set([...breaker.failingTopics, call.topic]) }
@@ -109,10 +112,14 @@ function topicsAfter(
   const missing =
     verdict.kind === 'upstream' ||
     verdict.kind === 'malformed' ||
-    (verdict.kind === 'answered' && verdict.results.get(topic)?.ok === false);
-  if (!missing && verdict.kind !== 'answered') return unavailable;
+    (verdict.kind === 'answered' && isUnavailable(verdict.results.get(topic)));
+  if (!missing && verdict.kind !== 'answered' && verdict.kind !== 'no_data') return unavailable;
   const next = new Map(unavailable);
   if (missing) next.set(topic, (unavailable.get(topic) ?? 0) + 1);
   else next.delete(topic);
   return next;
+}
+
+function isUnavailable(reading: TopicReading<unknown> | undefined): boolean {
+  return reading?.ok === false && reading.reason !== 'no_data';
 }

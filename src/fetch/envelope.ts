@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { excessOf } from '../contract/body-limits.ts';
 import type { Call } from '../contract/credits.ts';
 import { location as echoedLocation, meta as metaSchema, topicEntry } from '../contract/envelopes.ts';
+import { NO_DATA_REASON } from '../contract/failures.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import { RESULT_SCHEMAS, type TopicResult } from '../contract/values.ts';
 import type { Location } from '../geo/coordinates.ts';
@@ -19,7 +20,7 @@ const MAX_UNKNOWN_TOPICS = 20;
 /** What one topic of an answer holds. `Result` is what is kept of it: all, until somebody makes less of it. */
 export type TopicReading<Result = TopicResult> =
   | { readonly ok: true; readonly result: Result }
-  | { readonly ok: false; readonly reason: 'unavailable' | 'malformed'; readonly message: string };
+  | { readonly ok: false; readonly reason: 'unavailable' | 'no_data' | 'malformed'; readonly message: string };
 
 /** What the answer says of itself; read even when the answer is of no use, for it may have been paid. */
 export interface Stated {
@@ -136,6 +137,7 @@ function readTopic(topic: TopicSlug, entry: unknown, clean: Clean): TopicReading
   const error = field(entry, 'error') ?? undefined;
   if (error !== undefined) {
     const said = topicEntry.shape.error.safeParse(error);
+    if (field(entry, 'reason') === NO_DATA_REASON) return { ok: false, reason: 'no_data', message: 'no data' };
     const message = clean(said.success && said.data ? said.data : 'failed', MAX_MESSAGE);
     return { ok: false, reason: 'unavailable', message: `${topic}: ${message}` };
   }

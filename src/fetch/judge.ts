@@ -127,6 +127,8 @@ function judgeStatus({ status, headers, body }: Received, call: Call, now: numbe
   switch (kind) {
     case 'rejected':
       return { ...judged, kind, status, message: `The service rejects this location ${said}` };
+    case 'no_data':
+      return { ...judged, kind, status, message: `The service has no data on this location ${said}` };
     case 'timeout':
       return { ...judged, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${said}` };
     case 'redirected':

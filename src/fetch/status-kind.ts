@@ -1,6 +1,9 @@
+import { NO_DATA_CODE } from '../contract/failures.ts';
+
 /**
  * What an answer other than 200 means.
- * - `rejected`: a fact about the location, kept for a year. `unexplained`: this request was refused, nobody knows why.
+ * - `rejected`: a fact about the location, kept for a year. `no_data`: one about a topic there, kept for its time to live.
+ *   `unexplained`: this request was refused, nobody knows why.
  * - `denied`: no request will be answered before somebody changes something. `unauthenticated`, `forbidden`: the key.
  * - `rate`, `quota`: wait. `upstream`, `timeout`: try again. `redirected`: the address. `malformed`: success without an answer.
  */
@@ -8,6 +11,7 @@ export type StatusKind =
   | 'malformed'
   | 'redirected'
   | 'rejected'
+  | 'no_data'
   | 'unexplained'
   | 'denied'
   | 'unauthenticated'
@@ -70,6 +74,7 @@ interface Rule {
 
 /** The first rule that fits decides. */
 const RULES: readonly Rule[] = [
+  { statuses: [404], codes: [NO_DATA_CODE], kind: 'no_data' },
   { statuses: [400, 404, 422], codes: PLACE_CODES, kind: 'rejected' },
   { statuses: [400, 404, 422], kind: 'unexplained' },
   { statuses: [401], kind: 'unauthenticated' },

@@ -43,6 +43,13 @@ export interface Rejected extends Judged {
   readonly status: number;
 }
 
+/** The service has nothing on this location, and says that this lasts: a fact, and free. */
+export interface NoData extends Judged {
+  readonly kind: 'no_data';
+  readonly charged: 0;
+  readonly status: number;
+}
+
 /** `unauthenticated`: the key is refused. `forbidden`: it lacks the scope. `denied`: a bill, a proxy or a law is in the way.
  * `rate`: too fast. `quota`: nothing is left until the anniversary. `upstream`: the service failed. `redirected`: the address
  * in the job is wrong. `unexplained`: this request was refused, and not for anything that is known of its location. */
@@ -70,4 +77,4 @@ export interface Transport extends Judged {
 }
 
 /** What one exchange means, and what it cost. */
-export type Verdict<Result = unknown> = Answered<Result> | Malformed | Rejected | Refused | Transport;
+export type Verdict<Result = unknown> = Answered<Result> | NoData | Malformed | Rejected | Refused | Transport;

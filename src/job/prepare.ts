@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { addedColumns, LEADING_COLUMNS, leadingFields } from '../columns/row.ts';
+import { addedColumns, LEADING_COLUMNS, leadingFields, noDataFinder } from '../columns/row.ts';
+import { noDataNote } from '../columns/status.ts';
 import type { Field } from '../contract/answer.ts';
 import type { Market } from '../plan/cheapest-calls.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
@@ -98,9 +99,13 @@ export async function priced(
   const freshness = freshnessOf(job, asOf);
   const leading = leadingFieldsAt(connection.sample);
   const width = addedColumns(job.topics, job.prefix, job.counts).length;
-  const finished = new CellFields(scanned.cells.size, width, (asOf, bytes, from) =>
-    store.unpackFields(bytes, from, width - LEADING_COLUMNS.length, leading(asOf)),
-  );
+  const withoutData = noDataFinder(job.topics, job.counts);
+  const finished = new CellFields(scanned.cells.size, width, (asOf, bytes, from) => {
+    const fields = store.unpackFields(bytes, from, width - LEADING_COLUMNS.length, leading(asOf, ''));
+    const without = withoutData(fields);
+    if (without.length > 0) fields.splice(0, LEADING_COLUMNS.length, ...leading(asOf, noDataNote(without)));
+    return fields;
+  });
   const keep = finished.putPacked.bind(finished);
   const plan = await makePlan(job, scanned, store, source, market, keyring, freshness, keep);
   const summary = planSummary(plan, job, market, connection.sample, book.unit);
@@ -109,14 +114,14 @@ export async function priced(
 
 /** The leading fields of rows that lack nothing. The answers of a night have few times, and those of a cell mostly one: a
  * Date costs as much as all other fields. */
-function leadingFieldsAt(sample: boolean): (asOf: number) => Field[] {
+function leadingFieldsAt(sample: boolean): (asOf: number, note: string) => Field[] {
   let last = Number.NaN;
   let text = '';
-  return (asOf) => {
+  return (asOf, note) => {
     if (asOf !== last) {
       last = asOf;
       text = new Date(asOf).toISOString();
     }
-    return leadingFields(text, { status: 'ok', note: '' }, sample);
+    return leadingFields(text, { status: 'ok', note }, sample);
   };
 }

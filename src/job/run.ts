@@ -155,6 +155,7 @@ async function buy(
     ...{ run: number, budget: plan.limit, places: plan.scan, notice: once(notice) },
     approved: approved && { id: approved.id, budget: approved.credits_at_most },
     represents: plan.areas?.represents ?? new Map(),
+    hadNoData: plan.hadNoData,
   };
   try {
     return await buyInRounds(parts, plan, interrupt);

@@ -5,7 +5,7 @@ import { columnsOf, flatten } from '../../src/columns/columns.ts';
 import { countRecords } from '../../src/columns/records.ts';
 import type { Field } from '../../src/contract/answer.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
-import { RATINGS, type TopicResult } from '../../src/contract/values.ts';
+import { RATINGS, RATINGS_WITHOUT_SCORE, type TopicResult } from '../../src/contract/values.ts';
 
 const HERE = { lat: 40, lng: -100 };
 const NOTHING = { title: 'A hazard', rating: 'Not Applicable', score: null, frequency: null } as const;
@@ -53,8 +53,8 @@ for (const [says, details, records] of earthquakes) {
 
 const wildfires: readonly (readonly [says: string, details: unknown, counts: (number | null)[]])[] = [
   ['three lists', { current: [{}], historical: [{}, {}], perimeters: [{}, {}, {}] }, [1, 2, 3]],
-  ['a list that is missing and one that is null', { historical: [{}], perimeters: null }, [0, 1, 0]],
-  ['members that are not asked for', { other: [{}, {}], current: [] }, [0, 0, 0]],
+  ['a list that is missing and one that is null', { historical: [{}], perimeters: null }, [null, 1, null]],
+  ['members that are not asked for', { other: [{}, {}], current: [] }, [0, null, null]],
   ['the contract’s empty object', {}, [0, 0, 0]],
   ['null', null, [null, null, null]],
   ['nothing', undefined, [null, null, null]],
@@ -140,7 +140,8 @@ test('whatever details hold, an answer has as many fields as its topic has colum
     fc.property(fc.constantFrom(...NATURAL_SLUGS), natural, anyDetails, (slug, value, details) => {
       const flat = fields(slug, value, details);
       assert.equal(flat.length, columnsOf(slug).length);
-      assert.deepEqual(flat.slice(0, 3), [value.rating, value.score, value.frequency]);
+      const numbers = RATINGS_WITHOUT_SCORE.has(value.rating) ? [null, null] : [value.score, value.frequency];
+      assert.deepEqual(flat.slice(0, 3), [value.rating, ...numbers]);
       for (const count of flat.slice(3)) assert.ok(count === null || (Number.isInteger(count) && Number(count) >= 0));
     }),
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { cellStatus, ROW_STATUSES } from '../../src/columns/status.ts';
-import type { Answer, CellRecord, Failure } from '../../src/contract/answer.ts';
+import { type Answer, type CellRecord, type Failure, noDataAnswer } from '../../src/contract/answer.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 
 const RUN_STARTED = 1_000;
@@ -93,6 +93,24 @@ for (const [known, status, note] of table) {
 test('only the topics that were asked for count', () => {
   assert.deepEqual(statusOf(three('fresh', 'rejected', 'failed now'), ['hail']), { status: 'ok', note: '' });
   assert.equal(statusOf(three('fresh', 'rejected', 'failed now'), ['hail', 'park']).status, 'partial');
+});
+
+test('a topic without data here is answered, and the note says so', () => {
+  const without = (known: ReturnType<typeof three>) => {
+    const record = recordOf(known);
+    const none = noDataAnswer('park', FRESH_SINCE, 2);
+    return cellStatus(
+      { ...record, answers: new Map([...record.answers, ['park', none]]) },
+      TOPICS,
+      () => FRESH_SINCE,
+      RUN_STARTED,
+    );
+  };
+  assert.deepEqual(without(three('fresh', 'fresh', 'fresh')), { status: 'ok', note: 'no data here: park' });
+  assert.deepEqual(without(three('fresh', 'failed now', 'fresh')), {
+    status: 'partial',
+    note: 'the service failed: drought; no data here: park',
+  });
 });
 
 test('the time to live is each topic’s own', () => {

@@ -101,6 +101,24 @@ test('a refusal that a cache repeats for other places is not believed of them', 
   }
 });
 
+test('that there is no data is not believed of other places when a cache repeats it', async () => {
+  const trial = await world.trial(1);
+  try {
+    const meta = { request_id: 'one and the same', timestamp: '2026-03-15T12:00:00.000Z', credit_cost: 0 };
+    const body = Buffer.from(JSON.stringify({ error: { code: 'NO_DATA', message: 'none' }, meta }));
+    const cached: Fault = {
+      name: 'a cached 404',
+      act: (passage) => passage.answer({ status: 404, headers: { 'content-type': 'application/json' }, body }),
+    };
+    trial.proxy.disturb((_, path) => (path.startsWith('/v1/ozone/') ? cached : null));
+    const { code, rows } = await trial.run();
+    assert.notEqual(code, 0);
+    assert.equal(rows.filter(({ hazard_note }) => hazard_note!.includes('no data here')).length, 1);
+  } finally {
+    await trial.close();
+  }
+});
+
 test('a service that moves places to a grid, and one that rounds them, are believed to the kilometre', async () => {
   for (const digits of [2, 3]) {
     const trial = await world.trial(1);

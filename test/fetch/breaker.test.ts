@@ -105,6 +105,14 @@ test('a topic that is unavailable in a 200 counts too; one that answers counts n
   assert.equal(isTopicDown(again, 'hail'), false);
 });
 
+test('places without data are no trouble of the topic, the service or the address', () => {
+  const none = received(404, { error: { code: 'NO_DATA' } });
+  const many = times(HEALTHY, 30, (breaker) => after(breaker, single('ozone'), none));
+  assert.deepEqual([isDown(many), isAllRejected(many), isTopicDown(many, 'ozone')], [false, false, false]);
+  const four = times(HEALTHY, 4, (breaker) => after(breaker, single('ozone'), received(502, '')));
+  assert.equal(after(four, single('ozone'), none).unavailable.get('ozone'), undefined);
+});
+
 test('a lost connection is not the topic’s fault, nor its healing', () => {
   const four = times(HEALTHY, 4, (breaker) => after(breaker, single('hail'), received(502, '')));
   const lostOnce = after(four, single('hail'), lost);

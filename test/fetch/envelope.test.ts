@@ -64,6 +64,12 @@ for (const error of ['unavailable', '', 'boom', 7, true, { code: 'unavailable' }
   });
 }
 
+test('an error with the reason no_data says that there is nothing, not that something failed', () => {
+  const reading = readWith('ozone', { error: 'unavailable', reason: 'no_data' }).results.get('ozone');
+  assert.ok(reading?.ok === false && reading.reason === 'no_data');
+  assert.equal(readWith('ozone', { ...resultOf('ozone'), reason: 'no_data' }).results.get('ozone')?.ok, true);
+});
+
 test('an error that is null is no error, and the value must be whole', () => {
   assert.equal(readWith('hail', { ...resultOf('hail'), error: null }).results.get('hail')?.ok, true);
   assert.equal(readWith('hail', { error: null }).results.get('hail')?.ok, false);

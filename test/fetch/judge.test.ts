@@ -237,3 +237,9 @@ test('no status and no body whatever makes the judge throw', () => {
     ),
   );
 });
+
+test('404 with the code NO_DATA is a fact about the place, and free; any other 404 is a refusal', () => {
+  const said = (status: number, code: string) => judge(received(status, { error: { code, message: 'x' } }), WILDFIRE);
+  assert.deepEqual([said(404, 'NO_DATA').kind, said(404, 'NO_DATA').charged], ['no_data', 0]);
+  assert.deepEqual([said(404, 'UNKNOWN_TOPIC').kind, said(422, 'NO_DATA').kind], ['unexplained', 'unexplained']);
+});

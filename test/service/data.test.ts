@@ -230,7 +230,7 @@ test('of several years of air quality the newest counts, and of several monitors
   assert.equal(airQuality.value.progressValue, 64);
   assert.equal(pm25.value.measurement.value, 60);
   assert.equal(pm25.value.rating, 'Unhealthy');
-  assert.deepEqual(pm10, { error: 'unavailable' });
+  assert.deepEqual(pm10, { error: 'unavailable', reason: 'no_data' });
 });
 
 test('a rating is that of the tract, else that of its county', async (t) => {
@@ -267,15 +267,17 @@ test('the description lists the data sets, what can be answered, what is missing
   assert.deepEqual(some.topics, [...NATURAL_SLUGS, ...MEASUREMENT_SLUGS.filter((slug) => /radon|air/.test(slug))]);
   assert.deepEqual(some.unavailable[0], { topic: 'brownfield', missing: ['sites:brownfield'] });
   assert.equal(some.sample, false);
-  for (const delivery of deliveries()) deliver(database, delivery, clock);
+  assert.deepEqual(some.withoutRecords, []);
+  for (const delivery of deliveries())
+    deliver(database, { ...delivery, info: { ...delivery.info, sample: true } }, clock);
   const all = describeData(database);
   assert.deepEqual(all.topics, TOPIC_SLUGS);
   assert.equal(all.sample, true);
   assert.deepEqual(
     all.datasets.filter(({ name }) => name === 'areas'),
     [
-      { ...info('areas'), level: 'county', rows: 2, loadedAt: clock.at },
-      { ...info('areas'), level: 'tract', rows: 4, loadedAt: clock.at },
+      { ...info('areas', true), level: 'county', rows: 2, loadedAt: clock.at },
+      { ...info('areas', true), level: 'tract', rows: 4, loadedAt: clock.at },
     ],
   );
 });

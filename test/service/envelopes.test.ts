@@ -65,8 +65,8 @@ test('where there is nothing near, counts are 0, arrays are empty and wildfire i
   assert.deepEqual(body.data.topics.wildfire.value, {
     title: 'Wildfire',
     rating: 'Not Applicable',
-    score: null,
-    frequency: null,
+    score: 0,
+    frequency: 0,
   });
 });
 
@@ -76,6 +76,7 @@ test('measurements say what they are', async (t) => {
   assert.equal(airQuality.value.metric, 'Good');
   assert.equal(airQuality.value.progressValue, 8.4);
   assert.equal(airQuality.value.additionalInfo.medianAqi, 42);
+  assert.equal(airQuality.value.additionalInfo.year, 2025);
   assert.deepEqual(pm25.value, {
     measurement: { value: 12.5, unit: '\u00b5g/m\u00b3' },
     rating: 'Moderate',

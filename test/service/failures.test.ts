@@ -5,7 +5,23 @@ import test from 'node:test';
 import { errorEnvelope } from '../../src/contract/envelopes.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
-import { AT_SEA, deliveries, HERE, NOON, pathTo, type Reply, request, setUp, subscriptionOf } from './small-world.ts';
+import { deliver } from '../../src/service/data/deliver.ts';
+import { describeData } from '../../src/service/data/describe-data.ts';
+import {
+  AREAS,
+  AT_SEA,
+  deliveries,
+  HERE,
+  info,
+  NEXT_DOOR,
+  NOON,
+  pathTo,
+  type Reply,
+  request,
+  StillClock,
+  setUp,
+  subscriptionOf,
+} from './small-world.ts';
 
 function assertFailure(reply: Reply, status: number, code: string): void {
   assert.equal(reply.status, status, JSON.stringify(reply.body));
@@ -136,20 +152,94 @@ test('a single topic that fails is a 502 and free; a bundle with one that fails 
   assert.equal(usage(database, 'tester', clock.now()).totalCredits, 35);
 });
 
-test('a topic whose data is not loaded is unavailable, and so is an area without a row', async (t) => {
+test('a topic whose data is not loaded is unavailable, an area without a row has no data', async (t) => {
   const { get, database, clock } = await setUp(t, {
-    deliveries: deliveries().filter(({ info }) => !['radon', 'records:wildfire.current'].includes(info.name)),
+    deliveries: deliveries().filter(({ info }) => info.name !== 'radon'),
   });
   assertFailure(await get(pathTo('/v1/radon/risk')), 502, 'UPSTREAM_UNAVAILABLE');
-  assertFailure(await get(pathTo('/v1/wildfire/risk')), 502, 'UPSTREAM_UNAVAILABLE');
-  // A tract that has no rating, in a county that has none.
+  assertFailure(await get(pathTo('/v1/drought/risk', { lat: 40.75, lng: -99.25 })), 404, 'NO_DATA');
+  // A tract that has no rating, in a county whose own is not loaded.
   const unrated = await get(pathTo('/v1/bundle/enterprise', { lat: 40.75, lng: -99.25 }));
-  assert.deepEqual(unrated.body.data.topics.drought, { error: 'unavailable' });
+  assert.deepEqual(unrated.body.data.topics.drought, { error: 'unavailable', reason: 'no_data' });
+  assert.deepEqual(unrated.body.data.topics.radon, { error: 'unavailable' });
   assert.equal(unrated.body.data.topics.park.value, 0);
   assert.equal(unrated.body.meta.credit_cost, 35);
   // Nothing of the standard bundle is there: that is no answer.
-  assertFailure(await get(pathTo('/v1/bundle/standard', { lat: 40.75, lng: -99.25 })), 502, 'UPSTREAM_UNAVAILABLE');
+  assertFailure(await get(pathTo('/v1/bundle/standard', { lat: 40.75, lng: -99.25 })), 404, 'NO_DATA');
   assert.equal(usage(database, 'tester', clock.now()).totalCredits, 35);
+});
+
+test('a county that the index as it was loaded lacks altogether is unavailable', async (t) => {
+  const { get, database, clock } = await setUp(t);
+  const records = [{ geoid: '31003', topic: 'drought', rating: 'Very Low', score: 1, frequency: 1 } as const];
+  deliver(database, { kind: 'nri', info: info('nri'), records }, clock);
+  deliver(database, { kind: 'nri', level: 'tract', info: info('nri'), records: [] }, clock);
+  assertFailure(await get(pathTo('/v1/drought/risk')), 502, 'UPSTREAM_UNAVAILABLE');
+});
+
+test('a feed that is not loaded does not keep back the rating; its records are left out, not empty', async (t) => {
+  const missing = ['records:wildfire.perimeters', 'records:hail', 'records:earthquake'];
+  const { get, database } = await setUp(t, {
+    deliveries: deliveries().filter(({ info }) => !missing.includes(info.name)),
+  });
+  const { wildfire, hail, earthquake } = (await get(pathTo('/v1/bundle/standard'))).body.data.topics;
+  assert.deepEqual(
+    [wildfire, hail, earthquake].map(({ value }) => value.score),
+    [81.5, 81.5, 81.5],
+  );
+  assert.deepEqual(Object.keys(wildfire.details), ['current', 'historical']);
+  assert.deepEqual([hail.details, earthquake.details], [null, null]);
+  // With nothing near, what was looked for is said to be empty.
+  const there = (await get(pathTo('/v1/wildfire/risk', NEXT_DOOR))).body.data.result;
+  assert.deepEqual(there.details, { current: [], historical: [] });
+  assert.deepEqual(
+    describeData(database).withoutRecords.map(({ topic, missing }) => [topic, missing.length]),
+    [
+      ['earthquake', 1],
+      ['hail', 1],
+      ['wildfire', 1],
+    ],
+  );
+});
+
+test('a monitor that is silent has no data; a feed that is old is unavailable', async (t) => {
+  const clock = new StillClock();
+  const { get, database } = await setUp(t, { clock });
+  const hour = 3_600_000;
+  const at = (pollutant: 'ozone' | 'pm25', monitor: string, hours: number, lat = HERE.lat) => ({
+    ...{ pollutant, monitor, lat, lng: HERE.lng },
+    concentration: hours + 1,
+    measuredAt: clock.at - hours * hour,
+  });
+  const load = (sample = false) =>
+    deliver(
+      database,
+      {
+        kind: 'readings',
+        info: info('readings', sample),
+        records: [
+          at('ozone', 'near', 9),
+          at('ozone', 'far', 1, HERE.lat + 5),
+          at('pm25', 'near', 9),
+          at('pm25', 'next', 2, HERE.lat + 0.1),
+        ],
+      },
+      clock,
+    );
+  load();
+  assertFailure(await get(pathTo('/v1/ozone/risk')), 404, 'NO_DATA');
+  assert.equal((await get(pathTo('/v1/pm25/risk'))).body.data.result.value.measurement.value, 3);
+  // pm10 is not in the feed at all.
+  assertFailure(await get(pathTo('/v1/pm10/risk')), 502, 'UPSTREAM_UNAVAILABLE');
+  clock.at += 5 * hour;
+  for (const topic of ['ozone', 'pm25']) {
+    assert.equal((await get(pathTo(`/v1/${topic}/risk`))).status, 502, topic);
+  }
+  // Made-up readings do not age.
+  clock.at -= 5 * hour;
+  load(true);
+  clock.at += 100 * hour;
+  assert.equal((await get(pathTo('/v1/ozone/risk'))).status, 200);
 });
 
 test('without areas nobody can tell what lies in the US', async (t) => {
@@ -158,7 +248,9 @@ test('without areas nobody can tell what lies in the US', async (t) => {
 });
 
 test('health needs no key and says whether the data is a sample', async (t) => {
-  const { get } = await setUp(t);
+  const { get, database, clock } = await setUp(t);
+  assert.equal((await get('/healthz', null)).body.sample, false);
+  deliver(database, { kind: 'areas', info: info('areas', true), records: AREAS }, clock);
   const { status, body } = await get('/healthz', null);
   assert.equal(status, 200);
   assert.deepEqual(body, { status: 'ok', topics: 37, sample: true });

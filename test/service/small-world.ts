@@ -134,7 +134,7 @@ export function deliveries(): Delivery[] {
     { kind: 'radon', info: info('radon'), records: counties.map((countyGeoid) => ({ countyGeoid, zone: 2 as const })) },
     {
       kind: 'readings',
-      info: info('readings', true),
+      info: info('readings'),
       records: (['ozone', 'pm25', 'pm10'] as const).map((pollutant) => ({
         pollutant,
         monitor: `monitor of ${pollutant}`,

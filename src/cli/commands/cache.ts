@@ -1,3 +1,4 @@
+import { isNoData } from '../../contract/answer.ts';
 import { counted, dateTime, grouped } from '../../figures.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { isoTime } from '../../job/summary.ts';
@@ -62,7 +63,8 @@ export async function cacheCommand(world: World, flags: Flags): Promise<number> 
         }
         for await (const { source, cell, record } of store.cells()) {
           for (const { topic, asOf, fields } of record.answers.values()) {
-            const line = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf), fields });
+            const said = isNoData(fields) ? { no_data: true } : { fields };
+            const line = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf), ...said });
             if (!(await writeLine(world, line))) return EXIT.complete;
           }
         }

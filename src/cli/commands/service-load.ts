@@ -129,8 +129,12 @@ export function dataAction(world: World, database: ServiceDatabase, flags: Flags
   ]);
   const lines = table(['data set', 'rows', 'vintage', 'loaded', 'source'], rows, '');
   const licences = [...new Set(description.datasets.map(({ licence }) => licence).filter(Boolean))];
-  world.stdout.write(
-    `${[...lines, '', `${counted(description.topics.length, 'topic')} can be answered.`, ...licences].join('\n')}\n`,
-  );
+  const answered = [
+    `${counted(description.topics.length, 'topic')} can be answered.`,
+    ...description.withoutRecords.map(
+      ({ topic, missing }) => `${topic} without records: ${missing.join(', ')} not loaded`,
+    ),
+  ];
+  world.stdout.write(`${[...lines, '', ...answered, ...licences].join('\n')}\n`);
   return EXIT.complete;
 }

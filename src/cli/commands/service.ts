@@ -40,7 +40,7 @@ export async function serviceCommand(world: World, flags: Flags): Promise<number
 }
 
 async function startAction(world: World, database: ServiceDatabase, file: string, port: number): Promise<number> {
-  const { topics, unavailable, sample } = describeData(database);
+  const { topics, unavailable, withoutRecords, sample } = describeData(database);
   const onError = (error: unknown) =>
     say(world, `perilbook service: ${error instanceof Error ? error.message : error}`);
   const service = await startService({ database, clock: world.clock, port, onError });
@@ -52,6 +52,10 @@ async function startAction(world: World, database: ServiceDatabase, file: string
       world,
       `Unavailable: ${unavailable.map(({ topic }) => topic).join(' ')} (perilbook service load lists what can be loaded; load sample fills all with sample data)`,
     );
+  }
+  if (withoutRecords.length > 0) {
+    const lacking = withoutRecords.map(({ topic, missing }) => `${topic} (${missing.join(', ')})`);
+    say(world, `Answered without the records that are not loaded: ${lacking.join('; ')}`);
   }
   if (!world.interrupt.aborted) {
     await new Promise((done) => world.interrupt.addEventListener('abort', done, { once: true }));

@@ -179,7 +179,7 @@ async function claimCall(
 
 function afterCall(
   buying: Buying,
-  { call, key, account, policy }: Order,
+  { call, wanted, key, account, policy }: Order,
   verdict: Verdict<Taken>,
   decision: Decision | null,
   askedAt: number,
@@ -200,6 +200,10 @@ function afterCall(
     case 'answered':
       if (call.kind !== 'single') buying.learnContents(call.kind, [...verdict.results.keys()]);
       return { end: 'answered', results: verdict.results };
+    case 'no_data': {
+      const reading = { ok: false, reason: 'no_data', message: verdict.message } as const;
+      return { end: 'answered', results: new Map(wanted.map(({ topic }) => [topic, reading])) };
+    }
     case 'quota':
       buying.cannotAfford(account, 1, 'quota', askedAt);
       return { end: 'other-account' };

@@ -1,5 +1,5 @@
 import type { Call } from '../../contract/credits.ts';
-import { inBoth, topicSet } from '../../contract/topic-set.ts';
+import { inBoth, topicSet, topicsIn } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { isTopicDown } from '../../fetch/breaker.ts';
 import { RETRY_POLICY, SECOND_LOOK_POLICY } from '../../fetch/retry.ts';
@@ -37,10 +37,12 @@ async function buyCalls(
   lacking: readonly TopicSlug[],
   spending: { credits: number },
 ): Promise<CellEnd> {
-  const { freshness, store, source, places, represents } = buying.parts;
+  const { freshness, store, source, places, represents, hadNoData } = buying.parts;
   const number = places.cells.numberOf(cell);
   const represented = represents.get(number) ?? 0;
-  const known = buying.unfinished.get(number) ?? { closed: new Set(), secondLook: new Set(), had: new Set() };
+  // A bundle is not bought for what will probably not be in it; a single that brings nothing is free.
+  const alone = topicsIn(hadNoData.get(number) ?? 0).filter((topic) => buying.market.singles(topic));
+  const known = buying.unfinished.get(number) ?? { closed: new Set(), secondLook: new Set(alone), had: new Set() };
   buying.unfinished.set(number, known);
   const { closed, secondLook, had } = known;
   const close = (topics: Iterable<TopicSlug>) => {
@@ -66,7 +68,7 @@ async function buyCalls(
     switch (result.end) {
       case 'answered':
         for (const [topic, reading] of result.results) {
-          if (reading.ok || call.kind === 'single') close([topic]);
+          if (reading.ok || reading.reason === 'no_data' || call.kind === 'single') close([topic]);
           else secondLook.add(topic);
         }
         break;

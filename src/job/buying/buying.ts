@@ -70,13 +70,15 @@ export interface BuyingParts {
   readonly places: Pick<Scan, 'cells' | 'areas'>;
   /** The topics that cells are asked about for their areas, by the cell's number. */
   readonly represents: ReadonlyMap<number, TopicSet>;
+  /** The topics on which the service had nothing at a cell when it was last asked, by the cell's number. */
+  readonly hadNoData: ReadonlyMap<number, TopicSet>;
   readonly progress: Progress;
   /** Told of what the user should know at once: a key refused, a scope missing, a topic down. */
   readonly notice: (message: string) => void;
 }
 
-/** What was learned of a cell: topics that were answered or given up, those that a bundle reported unavailable, and the
- * bundles that it had. */
+/** What was learned of a cell: topics that were answered or given up, those that are asked for as singles only, because a
+ * bundle reported them unavailable or the service had nothing on them, and the bundles that it had. */
 export interface Unfinished {
   readonly closed: Set<TopicSlug>;
   readonly secondLook: Set<TopicSlug>;

@@ -1,9 +1,10 @@
-import type { Answer, Failure } from '../../contract/answer.ts';
+import { columnsOf } from '../../columns/columns.ts';
+import { type Answer, type Failure, noDataAnswer } from '../../contract/answer.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Decision } from '../../fetch/retry.ts';
-import type { Answered, Verdict } from '../../fetch/verdict.ts';
+import type { Answered, NoData, Verdict } from '../../fetch/verdict.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import type { KeptDetails, Proposal, Settlement } from '../../store/port.ts';
 import { areasToSettle } from '../planning/area-plan.ts';
@@ -12,7 +13,7 @@ import type { Taken } from '../reading/taken.ts';
 import type { Account } from '../settings/accounts.ts';
 import type { Buying } from './buying.ts';
 
-type Unanswered = Exclude<Verdict<Taken>, Answered>;
+type Unanswered = Exclude<Verdict<Taken>, Answered | NoData>;
 
 /** A clock of the service's that is farther off than this is not believed. */
 const CLOCKS_AGREE_MS = 5 * 60_000;
@@ -38,7 +39,7 @@ export function settlementOf(
   verdict: Verdict<Taken>,
   decision: Decision | null,
 ): Settlement {
-  const { job, clock, places, freshness } = buying.parts;
+  const { job, clock, freshness } = buying.parts;
   const now = clock.now();
   const credits = verdict.charged === 'unknown' ? CREDITS[call.kind] : verdict.charged;
   const base = {
@@ -51,6 +52,17 @@ export function settlementOf(
       .join(': '),
     ...(verdict.requestId === null ? {} : { requestId: verdict.requestId }),
   } as const;
+  if (verdict.kind === 'no_data') {
+    return {
+      ...base,
+      failures: [],
+      ...kept(
+        buying,
+        cell,
+        wanted.map(({ topic }) => noDataOf(topic, now)),
+      ),
+    };
+  }
   if (verdict.kind !== 'answered') {
     const topics = wanted.map(({ topic }) => topic);
     return {
@@ -74,18 +86,30 @@ export function settlementOf(
       const at = asOf >= freshness.freshSince(topic) ? asOf : now;
       answers.push({ topic, asOf: at, fields });
       if (packed !== undefined) details.push({ topic, asOf: at, packed });
+    } else if (reading.reason === 'no_data') {
+      answers.push(noDataOf(topic, asOf >= freshness.freshSince(topic) ? asOf : now));
+      if (job.keepDetails) details.push({ topic, asOf, packed: null });
     } else failures.push({ topic, reason: 'unavailable', note: reading.message, at: now });
   }
   return {
     ...base,
-    answers,
+    ...kept(buying, cell, answers),
     failures,
     ...(details.length === 0 ? {} : { details }),
-    ...(job.areas === null
-      ? {}
-      : { areas: areasToSettle(places.areas, places.cells.numberOf(cell), answers, comparableSince(freshness)) }),
     ...(call.kind === 'single' ? {} : { contents: { kind: call.kind, topics: [...verdict.results.keys()] } }),
   };
+}
+
+/** The answers of a cell, and for its areas what of them holds there. */
+function kept({ parts }: Buying, cell: Cell, answers: readonly Answer[]): Pick<Settlement, 'answers' | 'areas'> {
+  const { job, places, freshness } = parts;
+  if (job.areas === null) return { answers };
+  const number = places.cells.numberOf(cell);
+  return { answers, areas: areasToSettle(places.areas, number, answers, comparableSince(freshness)) };
+}
+
+function noDataOf(topic: TopicSlug, asOf: number): Answer {
+  return noDataAnswer(topic, asOf, columnsOf(topic).length);
 }
 
 /** Two answers about one area are compared when they were said within this time; a release of the index lies between

@@ -1,4 +1,4 @@
-import { type CellRecord, REJECTION_HOLDS_MS } from '../../contract/answer.ts';
+import { type CellRecord, isNoData, REJECTION_HOLDS_MS } from '../../contract/answer.ts';
 import { type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../settings/settings.ts';
@@ -49,4 +49,9 @@ export function missingTopics(
 
 export function missingSet(record: CellRecord | null, topics: readonly TopicSlug[], freshness: Freshness): TopicSet {
   return topicSet(missingTopics(record, topics, freshness));
+}
+
+/** The topics on which the service had nothing at a cell, whenever that was. */
+export function noDataSet({ answers }: CellRecord): TopicSet {
+  return topicSet([...answers.values()].filter(({ fields }) => isNoData(fields)).map(({ topic }) => topic));
 }

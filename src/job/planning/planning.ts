@@ -14,7 +14,7 @@ import type { Tier } from '../settings/topic-choice.ts';
 import { type AccountState, accountState, leftOfAllowance, periodLimit } from './account-state.ts';
 import { type AreaPlan, readKnownAreas, spareByAreas } from './area-plan.ts';
 import type { Freshness } from './freshness.ts';
-import { missingSet } from './freshness.ts';
+import { missingSet, noDataSet } from './freshness.ts';
 import type { Keyring } from './keyring.ts';
 
 /** Few enough that records die young: at 2,000 they outlived two small collections, and the heap grew by 300 MB. */
@@ -25,6 +25,8 @@ export interface Plan {
   readonly scan: Scan;
   /** The topics of the richest tier that each cell lacks, by the cell's number; 0 for none. */
   readonly missing: Float64Array;
+  /** Of these, the topics on which the service had nothing when it was last asked, by the cell's number. */
+  readonly hadNoData: ReadonlyMap<number, TopicSet>;
   readonly cellsCached: number;
   /** What buying by areas spares; null where the job does not ask for it. */
   readonly areas: (AreaPlan & { readonly saved: number }) | null;
@@ -75,7 +77,8 @@ export async function makePlan(
   freshness: Freshness,
   onWhole: (cell: number, fields: PackedFields) => void = () => {},
 ): Promise<Plan> {
-  const { missing, lacking: withoutAreas } = await findMissing(job, scan, store, source, freshness, onWhole);
+  const found = await findMissing(job, scan, store, source, freshness, onWhole);
+  const { missing, hadNoData, lacking: withoutAreas } = found;
   const lackingOrder = spendingOrder(job, scan, missing);
   const areas = job.areas === null ? null : await spare(job, scan, store, source, lackingOrder, missing, freshness);
   const lacking = areas === null ? withoutAreas : countSets(missing);
@@ -105,6 +108,7 @@ export async function makePlan(
   return {
     scan,
     missing,
+    hadNoData,
     cellsCached: withoutAreas.get(0) ?? 0,
     areas: areas === null ? null : { ...areas, saved: priceCheapest(withoutAreas, market).credits - price.credits },
     order,
@@ -210,6 +214,7 @@ async function findMissing(
 ) {
   const missing = new Float64Array(cells.size);
   const lacking = new Map<TopicSet, number>();
+  const hadNoData = new Map<number, TopicSet>();
   const nothing = topicSet([]);
   const wanted = job.topics.map((topic) => ({
     topic,
@@ -222,11 +227,13 @@ async function findMissing(
       const isWhole = record !== null && 'bytes' in record;
       const set = isWhole ? nothing : missingSet(record, job.topics, freshness);
       missing[from + index] = set;
+      const had = isWhole || record === null ? 0 : inBoth(set, noDataSet(record));
+      if (had > 0) hadNoData.set(from + index, had);
       lacking.set(set, (lacking.get(set) ?? 0) + 1);
       if (isWhole) onWhole(from + index, record);
     }
   }
-  return { missing, lacking };
+  return { missing, hadNoData, lacking };
 }
 
 /** Which endpoints the keys may not call, and what that means for the plan. */

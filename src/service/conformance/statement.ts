@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { NO_DATA_CODE } from '../../contract/failures.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Asker, Reply } from './asker.ts';
 
@@ -51,6 +52,12 @@ export function expectAnswered(reply: Reply): void {
   if (reply.status === 401) throw new NotChecked('the key is refused (401)');
   if (reply.status === 403) throw new NotChecked('the key lacks the scope (403)');
   if (reply.status === 429) throw new NotChecked('the quota or the minute is used up (429)');
+  if (reply.status === 404 && codeOf(reply) === NO_DATA_CODE)
+    throw new NotChecked('there is no data on the place (404)');
   if (reply.status === 502) throw new NotChecked('the service has no data for it now (502)');
   expect(reply.status === 200, `the status is ${reply.status}, not 200`);
+}
+
+function codeOf({ body }: Reply): unknown {
+  return (body as { error?: { code?: unknown } } | null)?.error?.code;
 }

@@ -1,7 +1,7 @@
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { ServiceDatabase } from './database.ts';
 import type { DatasetInfo, DatasetName, Level } from './records.ts';
-import { needsOf } from './topic-needs.ts';
+import { feedsOf, needsOf } from './topic-needs.ts';
 
 /** A data set that is loaded, or one level of it. */
 export interface LoadedDataset extends DatasetInfo {
@@ -19,6 +19,8 @@ export interface DataDescription {
   readonly topics: readonly TopicSlug[];
   /** The others, each with the data sets that it waits for. */
   readonly unavailable: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
+  /** Topics that can be answered without some of their records, each with the data sets that these wait for. */
+  readonly withoutRecords: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
   /** True when any data set is sample data: answers must not be taken for real. */
   readonly sample: boolean;
 }
@@ -39,7 +41,10 @@ interface Row {
 export function describeData(database: ServiceDatabase): DataDescription {
   const rows = database.prepare<[], Row>('SELECT * FROM datasets ORDER BY name, level').all();
   const loaded = new Set(rows.map(({ name }) => name));
-  const needs = TOPIC_SLUGS.map((topic) => ({ topic, missing: needsOf(topic).filter((name) => !loaded.has(name)) }));
+  const lacking = (namesOf: (topic: TopicSlug) => readonly DatasetName[]) =>
+    TOPIC_SLUGS.map((topic) => ({ topic, missing: namesOf(topic).filter((name) => !loaded.has(name)) }));
+  const needs = lacking(needsOf);
+  const isAnswered = new Set(needs.filter(({ missing }) => missing.length === 0).map(({ topic }) => topic));
   return {
     datasets: rows.map(({ sample, loaded_at, states, ...row }) => ({
       ...row,
@@ -47,8 +52,9 @@ export function describeData(database: ServiceDatabase): DataDescription {
       loadedAt: loaded_at,
       ...(states === '' ? {} : { states: states.split(',') }),
     })),
-    topics: needs.filter(({ missing }) => missing.length === 0).map(({ topic }) => topic),
+    topics: [...isAnswered],
     unavailable: needs.filter(({ missing }) => missing.length > 0),
+    withoutRecords: lacking(feedsOf).filter(({ topic, missing }) => missing.length > 0 && isAnswered.has(topic)),
     sample: rows.some(({ sample }) => sample === 1),
   };
 }

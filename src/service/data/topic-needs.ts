@@ -1,8 +1,8 @@
 import { type NaturalSlug, type ProximitySlug, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { DatasetName, RecordFeed } from './records.ts';
 
-/** The feeds behind the five topics that combine the rating with records. */
-export const FEEDS: Readonly<Partial<Record<NaturalSlug, readonly RecordFeed[]>>> = {
+/** The feeds whose records come beside the rating of five topics. */
+const FEEDS: Readonly<Partial<Record<NaturalSlug, readonly RecordFeed[]>>> = {
   earthquake: ['earthquake'],
   hail: ['hail'],
   hurricane: ['hurricane'],
@@ -11,8 +11,8 @@ export const FEEDS: Readonly<Partial<Record<NaturalSlug, readonly RecordFeed[]>>
 };
 
 /**
- * The data sets without which a topic has no answer. All of them: an empty list of records would say that there are
- * none, when nobody has looked. `areas` is needed by each, because it tells what lies in the US.
+ * The data sets without which a topic has no answer. `areas` is needed by each, because it tells what lies in the US. A
+ * natural topic's feeds are not among them: without its records a rating is still an answer.
  */
 export function needsOf(topic: TopicSlug): readonly DatasetName[] {
   return ['areas', ...ownNeedsOf(topic)];
@@ -21,10 +21,15 @@ export function needsOf(topic: TopicSlug): readonly DatasetName[] {
 function ownNeedsOf(topic: TopicSlug): DatasetName[] {
   switch (topicOf(topic).category) {
     case 'natural':
-      return ['nri', ...(FEEDS[topic as NaturalSlug] ?? []).map((feed): DatasetName => `records:${feed}`)];
+      return ['nri'];
     case 'proximity':
       return [`sites:${topic as ProximitySlug}`];
     case 'measurement':
       return [topic === 'airQuality' || topic === 'radon' ? topic : 'readings'];
   }
+}
+
+/** The data sets without which a topic's answer has no records, or not all. */
+export function feedsOf(topic: TopicSlug): readonly DatasetName[] {
+  return (FEEDS[topic as NaturalSlug] ?? []).map((feed): DatasetName => `records:${feed}`);
 }

@@ -18,6 +18,7 @@ import type { Settlements } from '../accounts/settlements.ts';
 import { type Area, createAreaFinder } from '../data/area-finder.ts';
 import { createHeldVersion } from '../data/data-version.ts';
 import type { ServiceDatabase } from '../data/database.ts';
+import { isLack } from '../topics/result-text.ts';
 import { type Radii, radiiWith } from '../topics/search-radii.ts';
 import { type Answers, createTopicAnswers, type Failures } from '../topics/topic-answers.ts';
 import type { Handover } from './handover.ts';
@@ -103,9 +104,10 @@ export function createCallAnswers(
     const refusal = check(caller.account, asked);
     if (refusal !== null) return refusal;
     const topics = asked.kind === 'single' ? [asked.topic] : bundles[asked.kind];
-    const answers = answer(topics, place.location, place.area);
+    const answers = answer(topics, place.location, place.area, now);
     // A bundle is charged in full with some topics failed; with none answered it is no answer.
-    if ([...answers.values()].every((result) => result === null)) return UPSTREAM_UNAVAILABLE;
+    const results = [...answers.values()];
+    if (results.every(isLack)) return results.includes('unavailable') ? UPSTREAM_UNAVAILABLE : NO_DATA;
     return { caller, call: asked, requestId, location: place.location, answers };
   }
 
@@ -222,6 +224,10 @@ const TOO_MANY_GUESSES: Failure = {
 const OUTSIDE_COVERAGE: Failure = {
   failure: 'OUTSIDE_COVERAGE',
   message: 'The location lies outside the US',
+};
+const NO_DATA: Failure = {
+  failure: 'NO_DATA',
+  message: 'The publisher has no data on this location',
 };
 const UPSTREAM_UNAVAILABLE: Failure = {
   failure: 'UPSTREAM_UNAVAILABLE',

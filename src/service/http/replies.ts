@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify';
 import type { Call } from '../../contract/credits.ts';
 import type { ErrorEnvelope, Meta } from '../../contract/envelopes.ts';
-import { SERVICE_FAILURES, type ServiceFailure, UNAVAILABLE } from '../../contract/failures.ts';
+import { NO_DATA_REASON, SERVICE_FAILURES, type ServiceFailure, UNAVAILABLE } from '../../contract/failures.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Charge } from '../accounts/charges.ts';
-import { joinedText, type ResultText, type TextPart } from '../topics/result-text.ts';
+import { isLack, joinedText, type ResultText, type TextPart } from '../topics/result-text.ts';
 import type { Answers } from '../topics/topic-answers.ts';
 import type { EncodedBody } from './content-encoding.ts';
 
@@ -68,7 +68,7 @@ export function successText(call: Call, location: Location, answers: Answers, me
   const end = `,"meta":${JSON.stringify(meta)}}`;
   if (call.kind === 'single') {
     const start = `{"data":{"topic":"${call.topic}","location":${place},"result":`;
-    return joinedText([start, ...resultText(answers.get(call.topic)!), '}', end]);
+    return joinedText([start, ...resultText(answers.get(call.topic) as ResultText), '}', end]);
   }
   return joinedText([`{"data":{"location":${place},"topics":{`, ...entriesText(answers), '}}', end]);
 }
@@ -77,11 +77,14 @@ function entriesText(answers: Answers): TextPart[] {
   const parts: TextPart[] = [];
   for (const [topic, result] of answers) {
     parts.push(`${parts.length === 0 ? '' : ','}"${topic}":`);
-    if (result === null) parts.push(`{"error":"${UNAVAILABLE}"}`);
-    else parts.push(...resultText(result));
+    if (!isLack(result)) parts.push(...resultText(result));
+    else parts.push(result === 'no_data' ? NO_DATA_ENTRY : UNAVAILABLE_ENTRY);
   }
   return parts;
 }
+
+const UNAVAILABLE_ENTRY = JSON.stringify({ error: UNAVAILABLE });
+const NO_DATA_ENTRY = JSON.stringify({ error: UNAVAILABLE, reason: NO_DATA_REASON });
 
 function resultText({ value, details }: ResultText): TextPart[] {
   return [`{"value":${value},"details":`, ...details, '}'];

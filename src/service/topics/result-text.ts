@@ -9,6 +9,16 @@ export interface ResultText {
   readonly details: readonly TextPart[];
 }
 
+/**
+ * Why a topic has no result. `unavailable`: its data are not loaded, not of this state, or too old: the operator can mend
+ * it. `no_data`: the data are there, and the publisher has nothing on this place.
+ */
+export type Lack = 'unavailable' | 'no_data';
+
+export function isLack(result: ResultText | Lack): result is Lack {
+  return typeof result === 'string';
+}
+
 /** Text, or the ready members of a JSON array. */
 export type TextPart = string | readonly FoundFeature[];
 

@@ -2,7 +2,6 @@ import {
   type MeasurementSlug,
   type NaturalSlug,
   type ProximitySlug,
-  TOPIC_SLUGS,
   type TopicSlug,
   topicOf,
 } from '../../contract/topics.ts';
@@ -12,19 +11,19 @@ import type { DataVersion } from '../data/data-version.ts';
 import type { ServiceDatabase } from '../data/database.ts';
 import { createFeatureTiles } from '../data/feature-tiles.ts';
 import { createLayerSearch } from '../data/layers.ts';
-import type { DatasetName } from '../data/records.ts';
+import type { DatasetName, RecordFeed } from '../data/records.ts';
 import { stateOf } from '../data/states.ts';
 import { needsOf } from '../data/topic-needs.ts';
 import { createMeasurementAnswers } from './measurement-topics.ts';
 import { createNaturalAnswers } from './natural-topics.ts';
-import { collectionText, type ResultText } from './result-text.ts';
+import { collectionText, type Lack, type ResultText } from './result-text.ts';
 import type { Radii } from './search-radii.ts';
 
 /** Whether a topic is to fail at a location; for rehearsing what a consumer does then. */
 export type Failures = (topic: TopicSlug, location: Location) => boolean;
 
-/** Each topic's result, or null when it is unavailable, in the order asked. */
-export type Answers = ReadonlyMap<TopicSlug, ResultText | null>;
+/** Each topic's result, or why there is none, in the order asked. */
+export type Answers = ReadonlyMap<TopicSlug, ResultText | Lack>;
 
 /**
  * Makes the function that answers topics at a location whose area is known; to be called within a transaction, so that
@@ -35,40 +34,49 @@ export function createTopicAnswers(
   radii: Radii,
   failures: Failures | undefined,
   versionOf: DataVersion,
-): (topics: readonly TopicSlug[], location: Location, area: Area) => Answers {
+): (topics: readonly TopicSlug[], location: Location, area: Area, now: number) => Answers {
   const loaded = database.prepare<[], Loaded>('SELECT name, states FROM datasets');
   const search = createLayerSearch(database, createFeatureTiles(), versionOf);
-  const natural = createNaturalAnswers(database, search, radii, versionOf);
-  const measurement = createMeasurementAnswers(database);
+  const natural = createNaturalAnswers(database, search, radii, versionOf, hasFeed);
+  const measurement = createMeasurementAnswers(database, versionOf);
 
-  let answerable: Answerable = new Map();
+  let covered: Coverage = new Map();
   let version = -1;
+
+  function covers(name: DatasetName, area: Area): boolean {
+    const limits = covered.get(name);
+    return limits !== undefined && (limits === null || limits.has(stateOf(area.county)));
+  }
+
+  /** Where a feed is not loaded nobody has looked: an empty list would say that there is nothing. */
+  function hasFeed(feed: RecordFeed, area: Area): boolean {
+    return covers(`records:${feed}`, area);
+  }
 
   function proximity(topic: ProximitySlug, location: Location): ResultText {
     const features = search(`sites:${topic}`, location, radii[topic]);
     return { value: String(features.length), details: collectionText(features, radii[topic]) };
   }
 
-  function answer(topic: TopicSlug, location: Location, area: Area): ResultText | null {
-    if (failures?.(topic, location)) return null;
-    const limits = answerable.get(topic);
-    if (limits === undefined || limits.some((states) => !states.has(stateOf(area.county)))) return null;
+  function answer(topic: TopicSlug, location: Location, area: Area, now: number): ResultText | Lack {
+    if (failures?.(topic, location)) return 'unavailable';
+    if (!needsOf(topic).every((name) => covers(name, area))) return 'unavailable';
     switch (topicOf(topic).category) {
       case 'natural':
         return natural(topic as NaturalSlug, location, area);
       case 'proximity':
         return proximity(topic as ProximitySlug, location);
       case 'measurement':
-        return measurement(topic as MeasurementSlug, location, area);
+        return measurement(topic as MeasurementSlug, location, area, now);
     }
   }
 
-  return (topics, location, area) => {
+  return (topics, location, area, now) => {
     // To read thirty names takes longer than to answer a rating.
     const current = versionOf();
-    if (current !== version) answerable = answerableWith(loaded.all());
+    if (current !== version) covered = coverageOf(loaded.all());
     version = current;
-    return new Map(topics.map((topic) => [topic, answer(topic, location, area)]));
+    return new Map(topics.map((topic) => [topic, answer(topic, location, area, now)]));
   };
 }
 
@@ -77,21 +85,17 @@ interface Loaded {
   readonly states: string;
 }
 
-/** The topics that can be answered, each with the sets of states that it is limited to; none where it is not. */
-type Answerable = ReadonlyMap<TopicSlug, readonly ReadonlySet<string>[]>;
+/** The data sets that are loaded, each with the states that it is of; null for the whole US. */
+type Coverage = ReadonlyMap<DatasetName, ReadonlySet<string> | null>;
 
-/** The topics whose data sets are all loaded. Of a data set with levels each may be of states of its own. */
-function answerableWith(loaded: readonly Loaded[]): Answerable {
+/** Of a data set with levels each may be of states of its own. */
+function coverageOf(loaded: readonly Loaded[]): Coverage {
   const statesOf = new Map<DatasetName, string[]>();
   for (const { name, states } of loaded) statesOf.set(name, [...(statesOf.get(name) ?? []), states]);
-  const limitsOf = (name: DatasetName) => {
-    const levels = statesOf.get(name)!;
-    return levels.includes('') ? [] : [new Set(levels.flatMap((states) => states.split(',')))];
-  };
   return new Map(
-    TOPIC_SLUGS.filter((topic) => needsOf(topic).every((name) => statesOf.has(name))).map((topic) => [
-      topic,
-      needsOf(topic).flatMap(limitsOf),
+    [...statesOf].map(([name, levels]) => [
+      name,
+      levels.includes('') ? null : new Set(levels.flatMap((states) => states.split(','))),
     ]),
   );
 }
