@@ -41,7 +41,7 @@ export async function makeReport(prepared: Prepared, store: Store, now: number):
     madeAt: now,
     runAt: run?.startedAt ?? null,
     source: connection.sample ? 'the embedded service' : addressOf(connection.baseUrl),
-    sample: connection.sample,
+    sample: prepared.sampleRows.any,
     topics: job.topics,
     valueName: valueColumns.length === 0 ? null : valueColumns.map((index) => book.columns[index]!).join(' + '),
     rows: scan.rows,

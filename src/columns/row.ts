@@ -11,8 +11,6 @@ export const LEADING_COLUMNS: readonly AddedColumn[] = [
   { name: 'hazard_as_of', type: 'time' },
 ];
 
-const AS_OF = LEADING_COLUMNS.findIndex(({ type }) => type === 'time');
-
 /** Said in `hazard_note` on every row whose answers are sample data, so that a file that travels is not taken for real. */
 export const SAMPLE_NOTE = 'sample data';
 
@@ -46,16 +44,17 @@ export function knownColumns(prefix = ''): ReadonlyMap<string, KnownColumn> {
   return new Map<string, KnownColumn>([...leading, ...ofTopics]);
 }
 
-/** The fields of a row whose location was looked up, in the order of `addedColumns`. */
+/** The fields of a row whose location was looked up, in the order of `addedColumns`. `isSample` tells it by the time of the
+ * oldest answer, which is infinite where there is none. */
 export function enrichedFields(
   record: CellRecord,
   topics: readonly TopicSlug[],
   status: CellStatus,
-  sample: boolean,
+  isSample: (oldest: number) => boolean,
   counts = true,
 ): Field[] {
   let oldest = Number.POSITIVE_INFINITY;
-  const fields = leadingFields(null, status, sample);
+  const fields = leadingFields(null, status, false);
   for (const topic of topics) {
     const answer = record.answers.get(topic);
     const width = wantedColumns(topic, counts).length;
@@ -66,7 +65,8 @@ export function enrichedFields(
       for (let i = 0; i < width; i++) fields.push(null);
     }
   }
-  if (Number.isFinite(oldest)) fields[AS_OF] = new Date(oldest).toISOString();
+  const asOf = Number.isFinite(oldest) ? new Date(oldest).toISOString() : null;
+  fields.splice(0, LEADING_COLUMNS.length, ...leadingFields(asOf, status, isSample(oldest)));
   return fields;
 }
 

@@ -20,6 +20,14 @@ export function isNoData(fields: readonly Field[]): boolean {
   return fields.length > 0 && fields.every((field) => field === null);
 }
 
+/** That a source has answered from sample data. */
+export interface SampleMark {
+  /** When the newest such answer was said. Nobody can tell the older ones apart, so they count as sample data too. */
+  readonly until: number;
+  /** Whether the source's latest answer was one. */
+  readonly still: boolean;
+}
+
 /** Why a topic at a cell has no answer, as far as trying showed; never kept as an answer, and tried again by a later run
  * (`rejected` excepted: the service refused this place). */
 export interface Failure {

@@ -6,6 +6,8 @@ export const meta = z.looseObject({
   request_id: z.uuid(),
   timestamp: z.iso.datetime({ precision: 3 }),
   credit_cost: z.int().nonnegative(),
+  /** Not the contract's: true where our own service answers from made-up data. */
+  sample_data: z.boolean().optional(),
 });
 export type Meta = z.infer<typeof meta>;
 

@@ -6,4 +6,6 @@ export const HEADERS = {
   rateRemaining: 'x-ratelimit-remaining',
   rateReset: 'x-ratelimit-reset',
   retryAfter: 'retry-after',
+  /** Not the contract's: `true` where our own service answers from made-up data. */
+  sampleData: 'x-sample-data',
 } as const;

@@ -49,12 +49,14 @@ export const AIR_QUALITY_DAYS = [
 export const airQualityValue = z.looseObject({
   metric: z.string(),
   progressValue: finiteOrNull,
-  additionalInfo: z.looseObject(
-    Object.fromEntries(AIR_QUALITY_DAYS.map((name) => [name, finiteOrNull])) as Record<
+  additionalInfo: z.looseObject({
+    ...(Object.fromEntries(AIR_QUALITY_DAYS.map((name) => [name, finiteOrNull])) as Record<
       (typeof AIR_QUALITY_DAYS)[number],
       typeof finiteOrNull
-    >,
-  ),
+    >),
+    /** Not the contract's: the year that our own service's figures are of. */
+    year: z.unknown().optional(),
+  }),
 });
 
 export const pollutantValue = z.looseObject({

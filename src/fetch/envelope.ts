@@ -28,6 +28,8 @@ export interface Stated {
   readonly requestId: string | null;
   /** When the service answered, milliseconds since the epoch; `null` where it gave no valid time. */
   readonly timestamp: number | null;
+  /** The service says that it answers from made-up data. */
+  readonly sample: boolean;
   /** How `meta` departs from the contract. No reason to throw a paid answer away, but worth a note. */
   readonly metaNote: string | null;
 }
@@ -52,7 +54,13 @@ export type Reading<Result = TopicResult> =
     })
   | (Stated & { readonly ok: false; readonly reason: MalformedReason; readonly message: string });
 
-const NOTHING_STATED: Stated = { creditCost: undefined, requestId: null, timestamp: null, metaNote: null };
+const NOTHING_STATED: Stated = {
+  creditCost: undefined,
+  requestId: null,
+  timestamp: null,
+  sample: false,
+  metaNote: null,
+};
 
 const singleData = z.looseObject({ topic: z.string(), location: echoedLocation, result: z.unknown() });
 
@@ -152,6 +160,7 @@ function readMeta(meta: unknown, clean: Clean): Stated {
   return {
     creditCost: field(meta, 'credit_cost'),
     requestId: requestIdOf(meta, clean),
+    sample: field(meta, 'sample_data') === true,
     timestamp: timestamp.success ? Date.parse(timestamp.data) : null,
     metaNote: whole.success ? null : `meta is malformed: ${issues(whole.error, clean)}`,
   };

@@ -4,7 +4,7 @@ import type { TopicResult } from '../contract/values.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { type Reading, readEnvelope } from './envelope.ts';
 import { readErrorBody } from './error-body.ts';
-import type { Exchange, Failure, Received } from './exchange.ts';
+import type { Exchange, Failure, HeaderMap, Received } from './exchange.ts';
 import { count, type Rate, readRate } from './rate-headers.ts';
 import { cleanText, redactorOf } from './redact.ts';
 import { DENIALS, QUOTA_CODE, statusKind } from './status-kind.ts';
@@ -67,7 +67,8 @@ function judgeAnswer<Result>(
   const { results, unknownTopics, timestamp, resolved, fingerprint } = reading;
   // What was answered was charged (contract): a service that states less is not believed, or a budget would have no end.
   const charged = Math.max(cost.stated ?? 0, CREDITS[call.kind]);
-  const read = { results, unknownTopics, timestamp, resolved, fingerprint };
+  const sample = reading.sample || saysSample(headers);
+  const read = { results, unknownTopics, timestamp, resolved, fingerprint, sample };
   return { kind: 'answered', charged, message: 'Answered', ...read, ...judged };
 }
 
@@ -127,8 +128,10 @@ function judgeStatus({ status, headers, body }: Received, call: Call, now: numbe
   switch (kind) {
     case 'rejected':
       return { ...judged, kind, status, message: `The service rejects this location ${said}` };
-    case 'no_data':
-      return { ...judged, kind, status, message: `The service has no data on this location ${said}` };
+    case 'no_data': {
+      const none = `The service has no data on this location ${said}`;
+      return { ...judged, kind, status, message: none, sample: saysSample(headers) };
+    }
     case 'timeout':
       return { ...judged, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${said}` };
     case 'redirected':
@@ -172,4 +175,8 @@ function redirectMessage(status: number, target: string | undefined): string {
   // Only the origin and the path: a query may hold anything.
   const [address = ''] = target.split(/[?#]/);
   return `${start} to ${cleanText(address, MAX_ADDRESS)}; it was not followed: put the right address into the job file`;
+}
+
+function saysSample(headers: HeaderMap): boolean {
+  return headers[HEADERS.sampleData] === 'true';
 }

@@ -28,6 +28,8 @@ export interface Answered<Result = unknown> extends Judged {
   /** The place that the service resolved, and what tells this answer from others where it has no request id. */
   readonly resolved: Location;
   readonly fingerprint: string | null;
+  /** The service says that it answers from made-up data. */
+  readonly sample: boolean;
 }
 
 /** Status 2xx, probably paid, and of no use. */
@@ -48,6 +50,7 @@ export interface NoData extends Judged {
   readonly kind: 'no_data';
   readonly charged: 0;
   readonly status: number;
+  readonly sample: boolean;
 }
 
 /** `unauthenticated`: the key is refused. `forbidden`: it lacks the scope. `denied`: a bill, a proxy or a law is in the way.

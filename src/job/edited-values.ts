@@ -5,6 +5,7 @@ import { TOPIC_SLUGS } from '../contract/topics.ts';
 import type { Book } from '../rows/port.ts';
 import type { Store } from '../store/port.ts';
 import type { Freshness } from './planning/freshness.ts';
+import type { SampleRows } from './sample-rows.ts';
 import { FIRST_VALUE } from './scan/layout.ts';
 import { locate } from './scan/locate.ts';
 import type { Finding, Scan } from './scan/scan.ts';
@@ -18,7 +19,7 @@ export interface Comparing {
   readonly scan: Scan;
   readonly store: Store;
   readonly source: number;
-  readonly sample: boolean;
+  readonly sampleRows: SampleRows;
   readonly freshness: Freshness;
 }
 

@@ -23,9 +23,9 @@ export function* locationsOf(cells: CellTable): Generator<Location> {
 
 /** Every cell of a book as the output shows it now, in batches: nothing is bought, nothing is written. */
 export async function* enrichedCells(prepared: Prepared, store: Store): AsyncGenerator<readonly EnrichedCell[]> {
-  const { plan, finished, job, source, connection, freshness } = prepared;
+  const { plan, finished, job, source, sampleRows, freshness } = prepared;
   const { cells } = plan.scan;
-  const readCells = await cellReader({ job, scan: plan.scan, store, source, sample: connection.sample, freshness });
+  const readCells = await cellReader({ job, scan: plan.scan, store, source, sampleRows, freshness });
   for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
     const numbers = Array.from({ length: Math.min(CELLS_PER_READ, cells.size - from) }, (_, index) => from + index);
     const unfinished = numbers.filter((number) => !finished.has(number));

@@ -13,6 +13,7 @@ import { type Key, Keyring } from './planning/keyring.ts';
 import { marketOf } from './planning/market.ts';
 import { makePlan, type Plan } from './planning/planning.ts';
 import type { BodyReader } from './reading/body-readers.ts';
+import { SampleRows } from './sample-rows.ts';
 import { type Scan, scan } from './scan/scan.ts';
 import type { Job } from './settings/settings.ts';
 import { type PlanSummary, planSummary } from './summary.ts';
@@ -22,7 +23,7 @@ export interface Connection {
   readonly baseUrl: string;
   /** Names the service and its data set in the store: answers of two sources never mix. */
   readonly source: string;
-  /** The answers are sample data. */
+  /** All answers are sample data. A service may also say so in its answers (`SampleRows`). */
   readonly sample: boolean;
   readonly keys: readonly Key[];
 }
@@ -53,6 +54,7 @@ export interface Prepared {
   readonly book: Awaited<ReturnType<typeof openBook>>;
   /** What the write puts behind the rows of cells that lack nothing: the plan has read them, and nothing is bought there. */
   readonly finished: CellFields;
+  readonly sampleRows: SampleRows;
 }
 
 /**
@@ -75,7 +77,8 @@ export async function prepare(
   });
   if (progress) enterPhase(progress, 'pricing');
   const source = await store.source(connection.source);
-  const comparing = { book, job, scan: scanned, store, source, sample: connection.sample };
+  const sampleRows = await SampleRows.open(connection, store, source);
+  const comparing = { book, job, scan: scanned, store, source, sampleRows };
   const edited = await editedValues({ ...comparing, freshness: freshnessOf(job, asOf) });
   const findings = edited === null ? scanned.findings : [...scanned.findings, edited];
   return await priced({ job, connection, book }, { ...scanned, findings }, store, asOf);
@@ -97,7 +100,8 @@ export async function priced(
   const keyring = await Keyring.open(connection.keys, store, source);
   const market = marketOf(job, await store.bundleContents(source), keyring);
   const freshness = freshnessOf(job, asOf);
-  const leading = leadingFieldsAt(connection.sample);
+  const sampleRows = await SampleRows.open(connection, store, source);
+  const leading = leadingFieldsAt(sampleRows.has);
   const width = addedColumns(job.topics, job.prefix, job.counts).length;
   const withoutData = noDataFinder(job.topics, job.counts);
   const finished = new CellFields(scanned.cells.size, width, (asOf, bytes, from) => {
@@ -108,13 +112,13 @@ export async function priced(
   });
   const keep = finished.putPacked.bind(finished);
   const plan = await makePlan(job, scanned, store, source, market, keyring, freshness, keep);
-  const summary = planSummary(plan, job, market, connection.sample, book.unit);
-  return { job, connection, plan, summary, market, source, keyring, freshness, book, finished };
+  const summary = planSummary(plan, job, market, sampleRows.any, book.unit);
+  return { job, connection, plan, summary, market, source, keyring, freshness, book, finished, sampleRows };
 }
 
 /** The leading fields of rows that lack nothing. The answers of a night have few times, and those of a cell mostly one: a
  * Date costs as much as all other fields. */
-function leadingFieldsAt(sample: boolean): (asOf: number, note: string) => Field[] {
+function leadingFieldsAt(isSample: SampleRows['has']): (asOf: number, note: string) => Field[] {
   let last = Number.NaN;
   let text = '';
   return (asOf, note) => {
@@ -122,6 +126,6 @@ function leadingFieldsAt(sample: boolean): (asOf: number, note: string) => Field
       last = asOf;
       text = new Date(asOf).toISOString();
     }
-    return leadingFields(text, { status: 'ok', note }, sample);
+    return leadingFields(text, { status: 'ok', note }, isSample(asOf));
   };
 }

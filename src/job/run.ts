@@ -58,7 +58,7 @@ export async function run(
   interrupt: AbortSignal,
   approved: ApprovedPlan | null = null,
 ): Promise<RunEnded> {
-  const { job, plan, summary, freshness, source, connection } = prepared;
+  const { job, plan, summary, freshness, source, connection, sampleRows } = prepared;
   refuseUnobtainable(prepared);
   if (approved !== null) {
     const { charged, unknown, open } = await store.planSpending(approved.id);
@@ -79,6 +79,7 @@ export async function run(
   });
   try {
     const bought = await buy(prepared, store, effects, progress, interrupt, number, approved);
+    await sampleRows.refresh();
     enterPhase(progress, 'writing');
     const written = await writeBook({
       book: prepared.book,
@@ -86,7 +87,7 @@ export async function run(
       scan: plan.scan,
       store,
       source,
-      sample: connection.sample,
+      sampleRows,
       freshness,
       finished: prepared.finished,
       onRows: (rows) => {
@@ -95,7 +96,8 @@ export async function run(
     });
     const spent = await store.runSpending(number);
     const stop = await storeMoved(store, bought);
-    const ended = runSummary(summary, number, spent, written, job, stop);
+    const planned = { ...summary, sample_data: sampleRows.any };
+    const ended = runSummary(planned, number, spent, written, job, stop);
     const state = stateOf(stop, ended);
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: ended });
     return { summary: ended, state, stop };

@@ -8,6 +8,7 @@ import type { Store } from '../store/port.ts';
 import type { CellFields } from './cell-fields.ts';
 import { readKnownAreas, withAreas } from './planning/area-plan.ts';
 import { type Freshness, missingTopics } from './planning/freshness.ts';
+import type { SampleRows } from './sample-rows.ts';
 import type { Unlocated } from './scan/row-places.ts';
 import type { Scan } from './scan/scan.ts';
 import type { Job } from './settings/settings.ts';
@@ -39,7 +40,7 @@ export interface Writing {
   readonly scan: Scan;
   readonly store: Store;
   readonly source: number;
-  readonly sample: boolean;
+  readonly sampleRows: SampleRows;
   readonly freshness: Freshness;
   /** The cells that the plan has finished; gets the others, and is closed at the end. */
   readonly finished: CellFields;
@@ -52,7 +53,7 @@ export interface Writing {
  * job (with the time of the run), so a resumed run writes what an undisturbed one would have written.
  */
 export async function writeBook(writing: Writing): Promise<Written> {
-  const { book, job, scan, sample, freshness, finished } = writing;
+  const { book, job, scan, sampleRows, freshness, finished } = writing;
   const { layout, cells, places } = scan;
   try {
     const ends: CellEnds = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
@@ -63,7 +64,7 @@ export async function writeBook(writing: Writing): Promise<Written> {
     await finishCells(ends, job.tiers.length, finished, readCells);
     const bare = places.unlocated.map((kind) => {
       const note = { status: statusOf(kind), note: kind.note };
-      return bareFields(job.topics, note, sample, job.counts);
+      return bareFields(job.topics, note, sampleRows.still, job.counts);
     });
     const nextPlaces = places.placesFrom(cells.size);
 
@@ -188,7 +189,7 @@ function* unfinished(cells: number, finished: CellFields): Generator<number[]> {
 
 /** Reads cells from the store and finishes their fields; `onCell` is told of each, by its number. */
 export async function cellReader(
-  { job, scan, store, source, sample, freshness }: Omit<Writing, 'book' | 'finished'>,
+  { job, scan, store, source, sampleRows, freshness }: Omit<Writing, 'book' | 'finished'>,
   onCell?: (number: number, record: CellRecord, status: RowStatus) => void,
 ): Promise<(numbers: readonly number[]) => Promise<Fields[]>> {
   const { cells, areas } = scan;
@@ -198,7 +199,7 @@ export async function cellReader(
     const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt);
     onCell?.(number, record, found.status);
     const note = [found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
-    return enrichedFields(record, job.topics, { ...found, note }, sample, job.counts);
+    return enrichedFields(record, job.topics, { ...found, note }, sampleRows.has, job.counts);
   };
   return async (numbers: readonly number[]): Promise<Fields[]> => {
     const records = await store.read(

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
+import type { SampleMark } from '../contract/answer.ts';
 import type { CallKind, Scope } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import type { BundleContents } from './port.ts';
@@ -35,7 +36,25 @@ export function learnedStatements(database: Database.Database, clock: Clock) {
     )
     .pluck();
 
+  const markSample = database.prepare(
+    `INSERT INTO sample_sources (source, until, still) VALUES (?, ?, 1)
+     ON CONFLICT DO UPDATE SET until = max(until, excluded.until), still = 1`,
+  );
+  const endSample = database.prepare('UPDATE sample_sources SET still = 0 WHERE source = ? AND still = 1');
+  const sampleOf = database.prepare<[number], { until: number; still: 0 | 1 }>(
+    'SELECT until, still FROM sample_sources WHERE source = ?',
+  );
+
   return {
+    /** Takes in whether some answers of a source, the newest of that time, are sample data. */
+    rememberSample(source: number, isSample: boolean, newest: number): void {
+      if (isSample) markSample.run(source, newest);
+      else endSample.run(source);
+    },
+    sampleMark(source: number): SampleMark | null {
+      const mark = sampleOf.get(source);
+      return mark ? { until: mark.until, still: mark.still === 1 } : null;
+    },
     rememberBundle(source: number, kind: Bundle, topics: readonly TopicSlug[]): void {
       insertBundle.run(source, kind, JSON.stringify(topics), clock.now());
     },

@@ -188,7 +188,10 @@ export function ledgerStatements(
     cells.merge(before.source, before, settlement.answers, settlement.failures);
     if (settlement.details) details.keep(before.source, before, settlement.details);
     for (const area of settlement.areas ?? []) areas.merge(before.source, area);
-    const { contents, refused } = settlement;
+    const { answers, contents, refused, sample = false } = settlement;
+    if (answers.length > 0) {
+      learned.rememberSample(before.source, sample, Math.max(...answers.map(({ asOf }) => asOf)));
+    }
     if (contents) learned.rememberBundle(before.source, contents.kind, contents.topics);
     if (refused) learned.rememberRefusal(before.source, before.key, refused);
     // Right behind an anniversary the provider's clock may still be before it: then that is said of the old quota.

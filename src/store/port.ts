@@ -1,4 +1,4 @@
-import type { Answer, CellRecord, Failure, Field } from '../contract/answer.ts';
+import type { Answer, CellRecord, Failure, Field, SampleMark } from '../contract/answer.ts';
 import type { BillingPeriod } from '../contract/billing-period.ts';
 import type { Call, CallKind, Scope } from '../contract/credits.ts';
 import type { Subscription } from '../contract/subscriptions.ts';
@@ -92,6 +92,8 @@ export interface Settlement {
   readonly outcome: string;
   readonly requestId?: string;
   readonly answers: readonly Answer[];
+  /** The answers are sample data, as the service says. */
+  readonly sample?: boolean;
   readonly failures: readonly (Failure & { readonly topic: TopicSlug })[];
   /** Kept only where the job asks for it. */
   readonly details?: readonly KeptDetails[];
@@ -293,6 +295,8 @@ export interface Store {
   /** The error of a store whose file was deleted, moved or replaced while it is open; null where it is in its place. What is
    * settled is still written to it. */
   moved(): Promise<PerilbookError | null>;
+  /** What is known of a source's sample data; null where it never gave any. */
+  sampleMark(source: number): Promise<SampleMark | null>;
   bundleContents(source: number): Promise<BundleContents>;
   refusedScopes(source: number, key: string): Promise<ReadonlySet<Scope>>;
   spending(account: string, period: BillingPeriod): Promise<PeriodSpending>;

@@ -108,6 +108,9 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
     async moved() {
       return inPlace.moved();
     },
+    async sampleMark(source) {
+      return learned.sampleMark(source);
+    },
     async bundleContents(source) {
       return learned.bundleContents(source);
     },

@@ -8,6 +8,7 @@ import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../sr
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 
 const OK = { status: 'ok', note: '' } as const;
+const real = () => false;
 const DAY = 86_400_000;
 const FIRST = Date.UTC(2026, 0, 1);
 
@@ -25,7 +26,7 @@ test('the fields stand under their columns, topics without an answer stay empty,
     { topic: 'radon', asOf: FIRST, fields: ['Zone 1', 'Radon', 'High'] },
     { topic: 'tsunami', asOf: 0, fields: ['Very High', 1, 1] },
   ]);
-  assert.deepEqual(enrichedFields(record, ['hail', 'park', 'radon'], { status: 'deferred', note: 'why' }, false), [
+  assert.deepEqual(enrichedFields(record, ['hail', 'park', 'radon'], { status: 'deferred', note: 'why' }, real), [
     'deferred',
     'why',
     '2026-01-01T00:00:00.000Z',
@@ -41,7 +42,7 @@ test('hazard_as_of is the oldest answer that is used; without one it is empty', 
     { topic: 'park', asOf: FIRST + DAY, fields: numbered('park') },
     { topic: 'radon', asOf: FIRST, fields: numbered('radon') },
   ]);
-  const asOf = (...topics: TopicSlug[]) => enrichedFields(record, topics, OK, false)[2];
+  const asOf = (...topics: TopicSlug[]) => enrichedFields(record, topics, OK, real)[2];
   assert.equal(asOf('hail', 'park', 'radon'), '2026-01-01T00:00:00.000Z');
   assert.equal(asOf('hail', 'park'), '2026-01-02T00:00:00.000Z');
   assert.equal(asOf('hail', 'drought'), '2026-01-03T00:00:00.000Z');
@@ -54,7 +55,7 @@ test('an answer of another width, as another version may have kept it, is left o
     { topic: 'hail', asOf: FIRST, fields: ['Very Low', 1, 2] },
     { topic: 'park', asOf: FIRST + DAY, fields: [3, 4] },
   ]);
-  assert.deepEqual(enrichedFields(record, ['hail', 'park'], OK, false), [
+  assert.deepEqual(enrichedFields(record, ['hail', 'park'], OK, real), [
     'ok',
     null,
     '2026-01-02T00:00:00.000Z',
@@ -65,7 +66,7 @@ test('an answer of another width, as another version may have kept it, is left o
 
 test('the sample note stands on every row, before any other note', () => {
   const noteOf = (note: string, sample: boolean) => [
-    enrichedFields(EMPTY_RECORD, ['hail'], { status: 'deferred', note }, sample)[1],
+    enrichedFields(EMPTY_RECORD, ['hail'], { status: 'deferred', note }, () => sample)[1],
     bareFields(['hail'], { status: 'invalid', note }, sample)[1],
   ];
   assert.equal(SAMPLE_NOTE, 'sample data');
@@ -99,7 +100,7 @@ test('every row has as many fields as there are columns, whatever topics were as
   fc.assert(
     fc.property(topics, answers, status, fc.boolean(), fc.string(), (asked, said, cell, sample, prefix) => {
       const width = addedColumns(asked, prefix).length;
-      const enriched = enrichedFields(recordOf(said), asked, cell, sample);
+      const enriched = enrichedFields(recordOf(said), asked, cell, () => sample);
       const bare = bareFields(asked, cell, sample);
       assert.deepEqual([enriched.length, bare.length], [width, width]);
       assert.ok(!enriched.includes(undefined as never) && !bare.includes(undefined as never));
@@ -107,4 +108,15 @@ test('every row has as many fields as there are columns, whatever topics were as
       for (const row of [enriched, bare]) if (sample) assert.match(String(row[1]), /^sample data/);
     }),
   );
+});
+
+test('a row is told to be sample data by its oldest answer; a row without answers has none', () => {
+  const record = recordOf([
+    { topic: 'hail', asOf: FIRST, fields: numbered('hail') },
+    { topic: 'park', asOf: FIRST + DAY, fields: numbered('park') },
+  ]);
+  const asked: number[] = [];
+  const ask = (...topics: TopicSlug[]) => enrichedFields(record, topics, OK, (oldest) => asked.push(oldest) > 1);
+  assert.deepEqual([ask('hail', 'park')[1], ask('park')[1], ask('radon')[1]], [null, SAMPLE_NOTE, SAMPLE_NOTE]);
+  assert.deepEqual(asked, [FIRST, FIRST + DAY, Number.POSITIVE_INFINITY]);
 });

@@ -47,7 +47,8 @@ const STATUS_MEANING: Readonly<Record<RowStatus, string>> = {
   deferred: 'not bought yet, for want of quota, budget or time: the next run goes on',
   failed: 'everything was tried, no topic has an answer: the next run tries again',
   rejected: 'the service refuses this place',
-  outside_us: 'outside the states and territories; no call was made (unless `coverage: trust` leaves it to the service)',
+  outside_us:
+    'outside the states and territories; no call was made (unless `coverage: trust` leaves it to the service)',
   invalid: 'the location cannot be read; `hazard_note` says why',
 };
 

@@ -35,7 +35,7 @@ function cell(number: number, location: CellFigure['location'], rows: number, va
     location,
     rows,
     value,
-    fields: enrichedFields({ answers, failures: new Map() }, TOPICS, status, false),
+    fields: enrichedFields({ answers, failures: new Map() }, TOPICS, status, () => false),
   };
 }
 

@@ -4,7 +4,23 @@ import { bundleEnvelope, singleEnvelope } from '../../src/contract/envelopes.ts'
 import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS } from '../../src/contract/topics.ts';
 import { RESULT_SCHEMAS } from '../../src/contract/values.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
-import { deliveries, feature, HERE, info, NEXT_DOOR, NOON, pathTo, point, setUp, square } from './small-world.ts';
+import { deliver } from '../../src/service/data/deliver.ts';
+import {
+  AREAS,
+  deliveries,
+  feature,
+  HERE,
+  info,
+  NEXT_DOOR,
+  NOON,
+  pathTo,
+  point,
+  setUp,
+  square,
+} from './small-world.ts';
+
+/** A tract without ratings, in a county that has some. */
+const UNRATED = { lat: 40.75, lng: -99.25 };
 
 test('every topic answers with the envelope and the value of its category, for one credit', async (t) => {
   const { get } = await setUp(t);
@@ -114,6 +130,18 @@ test('the headers of a success tell the cost and how the minute stands', async (
   assert.equal(second.headers.get('x-credit-cost'), '1');
   assert.equal(second.headers.get('x-ratelimit-remaining'), '1184');
   assert.notEqual(first.body.meta.request_id, second.body.meta.request_id);
+});
+
+test('a service with any sample data says so in each answer: a header and a member of meta', async (t) => {
+  const { get, database, clock } = await setUp(t);
+  const said = async (path: string) => {
+    const { headers, body } = await get(path);
+    return [headers.get('x-sample-data'), body.meta.sample_data];
+  };
+  const paths = [pathTo('/v1/drought/risk'), pathTo('/v1/bundle/standard'), pathTo('/v1/drought/risk', UNRATED)];
+  for (const path of paths) assert.deepEqual(await said(path), [null, undefined], path);
+  deliver(database, { kind: 'areas', info: info('areas', true), records: AREAS }, clock);
+  for (const path of paths) assert.deepEqual(await said(path), ['true', true], path);
 });
 
 test('the slugs of the standard bundle can be chosen', async (t) => {

@@ -402,6 +402,26 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'granted');
   });
 
+  it('a source that answered from sample data is known for it, up to its newest such answer', async (world) => {
+    const { store, terms, propose, source, clock } = world;
+    const settle = async (settlement: Partial<Settlement>) => {
+      const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
+      await store.settle([{ ...charged(claim!, clock, 1), ...settlement }]);
+      clock.move(400 * 86_400_000);
+    };
+    await settle({});
+    assert.equal(await store.sampleMark(source), null);
+    const until = clock.now();
+    await settle({ sample: true });
+    assert.deepEqual(await store.sampleMark(source), { until, still: true });
+    // A failure says nothing of the data.
+    await settle({ answers: [], failures: [] });
+    assert.deepEqual(await store.sampleMark(source), { until, still: true });
+    await settle({});
+    assert.deepEqual(await store.sampleMark(source), { until, still: false });
+    assert.equal(await store.sampleMark(await store.source('another')), null);
+  });
+
   it('a newer answer replaces an older one and ends a failure; a failure leaves answers be', async (world) => {
     const { store, terms, propose, source, clock } = world;
     const settle = async (settlement: Partial<Settlement>) => {

@@ -22,6 +22,8 @@ export function planWords(prepared: Prepared, folder: string, { width, paint }: 
   const { job, plan, summary, connection } = prepared;
   const lines: string[] = [];
   if (connection.sample) lines.push('The answers come from the embedded service: sample data, not for decisions.');
+  else if (summary.sample_data)
+    lines.push('The service answered from sample data when it was last asked: not for decisions.');
   lines.push(`${shownPath(job.input, folder)}: ${rowsWords(summary)}`);
   lines.push(...plan.scan.layout.notes);
   const isLookedUp = ({ finding }: Finding) => LOOKED_UP_FINDINGS.some((name) => name === finding);

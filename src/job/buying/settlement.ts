@@ -53,15 +53,8 @@ export function settlementOf(
     ...(verdict.requestId === null ? {} : { requestId: verdict.requestId }),
   } as const;
   if (verdict.kind === 'no_data') {
-    return {
-      ...base,
-      failures: [],
-      ...kept(
-        buying,
-        cell,
-        wanted.map(({ topic }) => noDataOf(topic, now)),
-      ),
-    };
+    const answers = wanted.map(({ topic }) => noDataOf(topic, now));
+    return { ...base, ...kept(buying, cell, answers), sample: verdict.sample, failures: [] };
   }
   if (verdict.kind !== 'answered') {
     const topics = wanted.map(({ topic }) => topic);
@@ -94,6 +87,7 @@ export function settlementOf(
   return {
     ...base,
     ...kept(buying, cell, answers),
+    sample: verdict.sample,
     failures,
     ...(details.length === 0 ? {} : { details }),
     ...(call.kind === 'single' ? {} : { contents: { kind: call.kind, topics: [...verdict.results.keys()] } }),

@@ -77,7 +77,7 @@ function opening(facts: Facts, unit: ValueUnit): Html {
     figures.oldest !== null && figures.newest !== null && html`, given ${dated(figures.oldest, figures.newest)}`
   }<br>
 ${runAt === null ? 'No run was made yet' : `As of the run of ${dateTime(runAt)}`}; report of ${dateTime(madeAt)}</p>
-${sample && html`<p class="sample" role="note"><strong>Sample data: not for decisions.</strong> The answers come from the embedded service and are made up.</p>`}
+${sample && html`<p class="sample" role="note"><strong>Sample data: not for decisions.</strong> The answers are made up.</p>`}
 <dl class="key">
 ${keyFigures(facts, unit).map(
   ([name, value, note]) => html`<div><dt>${name}</dt><dd>${value}<small>${note}</small></dd></div>

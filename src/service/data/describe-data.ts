@@ -1,4 +1,5 @@
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import type { DataVersion } from './data-version.ts';
 import type { ServiceDatabase } from './database.ts';
 import type { DatasetInfo, DatasetName, Level } from './records.ts';
 import { feedsOf, needsOf } from './topic-needs.ts';
@@ -56,5 +57,18 @@ export function describeData(database: ServiceDatabase): DataDescription {
     unavailable: needs.filter(({ missing }) => missing.length > 0),
     withoutRecords: lacking(feedsOf).filter(({ topic, missing }) => missing.length > 0 && isAnswered.has(topic)),
     sample: rows.some(({ sample }) => sample === 1),
+  };
+}
+
+/** Makes the function that tells whether any data set is sample data: then no answer may be taken for real. */
+export function createSampleWatch(database: ServiceDatabase, versionOf: DataVersion): () => boolean {
+  const anySample = database.prepare<[], 0 | 1>('SELECT EXISTS (SELECT 1 FROM datasets WHERE sample = 1)').pluck();
+  let version = -1;
+  let sample = false;
+  return () => {
+    const current = versionOf();
+    if (current !== version) sample = anySample.get() === 1;
+    version = current;
+    return sample;
   };
 }

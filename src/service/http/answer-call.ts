@@ -18,12 +18,13 @@ import type { Settlements } from '../accounts/settlements.ts';
 import { type Area, createAreaFinder } from '../data/area-finder.ts';
 import { createHeldVersion } from '../data/data-version.ts';
 import type { ServiceDatabase } from '../data/database.ts';
+import { createSampleWatch } from '../data/describe-data.ts';
 import { isLack } from '../topics/result-text.ts';
 import { type Radii, radiiWith } from '../topics/search-radii.ts';
 import { type Answers, createTopicAnswers, type Failures } from '../topics/topic-answers.ts';
 import type { Handover } from './handover.ts';
 import { locationOfQuery } from './query-location.ts';
-import { type Failure, metaOf, successText, timestampOf } from './replies.ts';
+import { type Failure, metaOf, type PaidAnswer, successText, timestampOf } from './replies.ts';
 
 /** What a service may do otherwise than by default. */
 export interface AnswerOptions {
@@ -49,12 +50,6 @@ export interface AskedCall {
   readonly requestId: string;
 }
 
-/** A body that is paid for, and the charge that is pending until it has been handed over. */
-export interface PaidAnswer {
-  readonly body: string | Buffer;
-  readonly charge: Charge;
-}
-
 /**
  * Makes the function that answers calls and charges them. The order of the questions decides which failure is told: who
  * asks, what, may they, where, is it covered, does the quota and the minute allow it, is there an answer. The charge comes
@@ -75,6 +70,7 @@ export function createCallAnswers(
   const areaAt = createAreaFinder(database, version.held);
   const hasAreas = database.prepare<[], number>("SELECT 1 FROM datasets WHERE name = 'areas'").pluck();
   const answer = createTopicAnswers(database, radiiWith(options.radii ?? {}), options.failures, version.held);
+  const isSample = createSampleWatch(database, version.held);
   const charges: Charges = createCharges(database, instance, options.rateWindow ?? 'sliding', options.lastCall);
   const bundles = { standard: options.standardTopics ?? NATURAL_SLUGS, enterprise: TOPIC_SLUGS };
 
@@ -107,8 +103,9 @@ export function createCallAnswers(
     const answers = answer(topics, place.location, place.area, now);
     // A bundle is charged in full with some topics failed; with none answered it is no answer.
     const results = [...answers.values()];
-    if (results.every(isLack)) return results.includes('unavailable') ? UPSTREAM_UNAVAILABLE : NO_DATA;
-    return { caller, call: asked, requestId, location: place.location, answers };
+    const sample = isSample();
+    if (results.every(isLack)) return results.includes('unavailable') ? UPSTREAM_UNAVAILABLE : { ...NO_DATA, sample };
+    return { caller, call: asked, requestId, location: place.location, answers, sample };
   }
 
   /** All that is read for calls: a data set that is replaced meanwhile is seen whole, as it was or as it is. */
@@ -155,8 +152,9 @@ export function createCallAnswers(
 
   function paid(answered: ReadAnswer, charge: Charge | Refusal, timestamp: string): PaidAnswer | Failure {
     if ('failure' in charge) return failureOf(charge);
-    const { call, requestId, location, answers } = answered;
-    return { body: successText(call, location, answers, metaOf(requestId, timestamp, CREDITS[call.kind])), charge };
+    const { call, requestId, location, answers, sample } = answered;
+    const meta = metaOf(requestId, timestamp, CREDITS[call.kind], sample);
+    return { body: successText(call, location, answers, meta), charge, sample };
   }
 
   /** A key that nobody has may be a guess, and guesses are counted: a key that works is served all the same. */
@@ -210,6 +208,7 @@ interface Answered {
 interface ReadAnswer extends Chargeable {
   readonly location: Location;
   readonly answers: Answers;
+  readonly sample: boolean;
 }
 
 const UNAUTHENTICATED: Failure = {

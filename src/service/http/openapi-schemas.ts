@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { errorEnvelope, location, meta } from '../../contract/envelopes.ts';
-import { UNAVAILABLE } from '../../contract/failures.ts';
+import { NO_DATA_REASON, UNAVAILABLE } from '../../contract/failures.ts';
 import { type DetailsKind, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
 import { RESULT_SCHEMAS } from '../../contract/values.ts';
 import { DISTANCE_PROPERTY } from '../data/layers.ts';
@@ -21,9 +21,17 @@ export function componentSchemas(radii: Radii, standardTopics: readonly TopicSlu
     Feature: FEATURE,
     UnavailableTopic: {
       type: 'object',
-      description: 'A topic that failed while its bundle succeeded.',
+      description: 'A topic that has no answer while its bundle succeeded.',
       required: ['error'],
-      properties: { error: { type: 'string', const: UNAVAILABLE } },
+      properties: {
+        error: { type: 'string', const: UNAVAILABLE },
+        reason: {
+          type: 'string',
+          const: NO_DATA_REASON,
+          description:
+            'The publisher has nothing on this location, which lasts. Without it: the data is not available now.',
+        },
+      },
     },
     ...Object.fromEntries(
       TOPICS.flatMap(({ slug, details }) => [
@@ -75,6 +83,8 @@ const FEATURES: JsonSchema = {
   items: reference('Feature'),
 };
 
+const NULL = 'Null where the records are not loaded.';
+
 const WILDFIRE_LISTS = ['current', 'historical', 'perimeters'] as const;
 
 function resultSchema(slug: TopicSlug, details: DetailsKind, radii: Radii): JsonSchema {
@@ -92,11 +102,11 @@ function detailsSchema(slug: TopicSlug, details: DetailsKind, radii: Radii): Jso
     case 'none':
       return { type: 'null' };
     case 'array':
-      return { ...FEATURES, description: within(slug) };
+      return { ...FEATURES, type: ['array', 'null'], description: `${within(slug)} ${NULL}` };
     case 'wildfire':
       return {
-        type: 'object',
-        description: 'Empty where there is none of the three.',
+        type: ['object', 'null'],
+        description: `Empty where there is none of the three; a list that is left out is not loaded. ${NULL}`,
         properties: Object.fromEntries(
           WILDFIRE_LISTS.map((list) => [list, { ...FEATURES, description: within(`wildfire.${list}`) }]),
         ),
@@ -104,8 +114,8 @@ function detailsSchema(slug: TopicSlug, details: DetailsKind, radii: Radii): Jso
     case 'object':
     case 'features':
       return {
-        type: 'object',
-        description: `A GeoJSON FeatureCollection. ${within(slug)}`,
+        type: details === 'object' ? ['object', 'null'] : 'object',
+        description: `A GeoJSON FeatureCollection. ${within(slug)}${details === 'object' ? ` ${NULL}` : ''}`,
         required: ['type', 'radius_m', 'features'],
         properties: {
           type: { const: 'FeatureCollection' },

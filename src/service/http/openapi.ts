@@ -67,7 +67,10 @@ const WHEN: Readonly<Record<number, FailureResponse>> = {
     headers: { 'WWW-Authenticate': { schema: { type: 'string' } } },
   },
   403: { description: 'The key lacks the scope.' },
-  404: { description: 'There is no such topic.' },
+  404: {
+    description:
+      'UNKNOWN_TOPIC: there is no such topic. NO_DATA: the publisher has nothing on this location, which lasts; nothing is charged.',
+  },
   405: {
     description: 'The method is not allowed.',
     headers: { Allow: { required: true, schema: { type: 'string' } } },
@@ -113,6 +116,10 @@ function lookup(kind: keyof typeof CREDITS, summary: string, envelope: string, p
           [HEADERS.creditCost]: integer('Credits charged; equal to meta.credit_cost.'),
           [HEADERS.rateLimit]: integer('Credits a minute.'),
           [HEADERS.rateRemaining]: integer('Credits left of this minute.'),
+          [HEADERS.sampleData]: {
+            description: 'Where any of the data is made up; meta.sample_data says the same.',
+            schema: { type: 'string', const: 'true' },
+          },
           [HEADERS.rateReset]: integer('Seconds until the whole minute is there again.'),
         },
         content: json(reference(envelope)),

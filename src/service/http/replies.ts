@@ -15,13 +15,15 @@ export interface Failure {
   readonly message: string;
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number;
+  /** What it says was found in made-up data. */
+  readonly sample?: boolean;
   /** The status where the web server's own differs from the failure's, such as 431. */
   readonly status?: number;
 }
 
 /** The `meta` of a response; `request_id` is its UUID. */
-export function metaOf(requestId: string, timestamp: string, credits: number): Meta {
-  return { request_id: requestId, timestamp, credit_cost: credits };
+export function metaOf(requestId: string, timestamp: string, credits: number, sample = false): Meta {
+  return { request_id: requestId, timestamp, credit_cost: credits, ...(sample ? { sample_data: true } : {}) };
 }
 
 /** A time as `meta` tells it. */
@@ -30,13 +32,15 @@ export function timestampOf(now: number): string {
 }
 
 /** The body of an error, the only shape in which one leaves the service. */
-export function failureEnvelope({ failure, message }: Failure, requestId: string, now: number): ErrorEnvelope {
-  return { error: { code: failure, message }, meta: { ...metaOf(requestId, timestampOf(now), 0), credit_cost: 0 } };
+export function failureEnvelope({ failure, message, sample }: Failure, requestId: string, now: number): ErrorEnvelope {
+  const meta = { ...metaOf(requestId, timestampOf(now), 0, sample), credit_cost: 0 as const };
+  return { error: { code: failure, message }, meta };
 }
 
 /** Sends an error. */
 export function sendFailure(reply: FastifyReply, failure: Failure, requestId: string, now: number): FastifyReply {
   if (failure.retryAfter !== undefined) reply.header(HEADERS.retryAfter, failure.retryAfter);
+  if (failure.sample) reply.header(HEADERS.sampleData, 'true');
   if (failure.failure === 'UNAUTHENTICATED') reply.header('www-authenticate', 'ApiKey realm="perilbook"');
   return reply
     .code(failure.status ?? SERVICE_FAILURES[failure.failure])
@@ -44,9 +48,21 @@ export function sendFailure(reply: FastifyReply, failure: Failure, requestId: st
     .send(failureEnvelope(failure, requestId, now));
 }
 
+/** A body that is paid for, and the charge that is pending until it has been handed over. */
+export interface PaidAnswer {
+  readonly body: string | Buffer;
+  readonly charge: Charge;
+  /** It is made of sample data. */
+  readonly sample: boolean;
+}
+
 /** Sends a success with its headers (contract, Endpoints): straight to the response, because nothing is left for the
  * framework to serialise or to hook into, and its way takes as long as finding the answer. */
-export function sendSuccess(reply: FastifyReply, { body, coding }: EncodedBody, charge: Charge): void {
+export function sendSuccess(
+  reply: FastifyReply,
+  { body, coding }: EncodedBody,
+  { charge, sample }: Omit<PaidAnswer, 'body'>,
+): void {
   reply.hijack();
   reply.raw.writeHead(200, [
     ...['content-type', 'application/json; charset=utf-8'],
@@ -58,6 +74,7 @@ export function sendSuccess(reply: FastifyReply, { body, coding }: EncodedBody, 
     ...[HEADERS.rateLimit, String(charge.limit)],
     ...[HEADERS.rateRemaining, String(charge.remaining)],
     ...[HEADERS.rateReset, String(charge.resetSeconds)],
+    ...(sample ? [HEADERS.sampleData, 'true'] : []),
   ]);
   reply.raw.end(body);
 }

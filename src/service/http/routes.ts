@@ -5,10 +5,10 @@ import type { Clock } from '../../clock.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import type { ServiceDatabase } from '../data/database.ts';
 import { describeData } from '../data/describe-data.ts';
-import type { AskedCall, PaidAnswer } from './answer-call.ts';
+import type { AskedCall } from './answer-call.ts';
 import { encodedBody } from './content-encoding.ts';
 import type { Handover } from './handover.ts';
-import { type Failure, sendFailure, sendSuccess } from './replies.ts';
+import { type Failure, type PaidAnswer, sendFailure, sendSuccess } from './replies.ts';
 import { addReading } from './web-server.ts';
 
 /**
@@ -46,7 +46,7 @@ export function addRoutes(
     handover.watch(reply.raw, socket, answered.charge.id);
     const encoded = await encodedBody(answered.body, request.headers['accept-encoding']);
     if (socket.destroyed) return reply.hijack();
-    sendSuccess(reply, encoded, answered.charge);
+    sendSuccess(reply, encoded, answered);
     return reply;
   }
 

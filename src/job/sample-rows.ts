@@ -1,0 +1,52 @@
+import type { SampleMark } from '../contract/answer.ts';
+import type { Store } from '../store/port.ts';
+import type { Connection } from './prepare.ts';
+
+/** Everything that the embedded service says is sample data. */
+const ALL: SampleMark = { until: Number.POSITIVE_INFINITY, still: true };
+const NONE: SampleMark = { until: Number.NEGATIVE_INFINITY, still: false };
+
+/**
+ * Which rows are sample data. That a service runs on it is known by its answers only, so it is read again behind the
+ * buying; what the source had said before is then taken for sample data too, because nobody can tell.
+ */
+export class SampleRows {
+  readonly #isEmbedded: boolean;
+  readonly #store: Store;
+  readonly #source: number;
+  #mark = NONE;
+  #found = false;
+
+  private constructor({ sample }: Connection, store: Store, source: number) {
+    this.#isEmbedded = sample;
+    this.#store = store;
+    this.#source = source;
+  }
+
+  static async open(connection: Connection, store: Store, source: number): Promise<SampleRows> {
+    const rows = new SampleRows(connection, store, source);
+    await rows.refresh();
+    return rows;
+  }
+
+  async refresh(): Promise<void> {
+    this.#mark = this.#isEmbedded ? ALL : ((await this.#store.sampleMark(this.#source)) ?? NONE);
+  }
+
+  /** Whether the service's latest word is sample data: then rows without answers are marked too. */
+  get still(): boolean {
+    return this.#mark.still;
+  }
+
+  /** Whether some of the output is sample data, as far as it was asked about. */
+  get any(): boolean {
+    return this.#found || this.#mark.still;
+  }
+
+  /** Whether a row is sample data whose oldest answer was said then; infinite for a row without answers. */
+  readonly has = (oldest: number): boolean => {
+    const has = Number.isFinite(oldest) ? oldest <= this.#mark.until : this.#mark.still;
+    this.#found ||= has;
+    return has;
+  };
+}
