@@ -30,6 +30,22 @@ export function createThrottle(options: ThrottleOptions): Throttle {
   return new Throttle(options);
 }
 
+/**
+ * Bottleneck reads `Date.now()` at every job and keeps `_nextRequest = now + wait + minTime`; a job waits for
+ * `_nextRequest - now`. With the default `minTime` of 0, a clock that is set back by an hour makes every job wait for an hour.
+ * There is no public way to give it another clock. With `minTime: -Infinity`, a number that the option takes,
+ * `_nextRequest` is -Infinity from the first job on, and no job ever waits by the clock. Rejected: a store of our own (its
+ * interface is not public) and replacing `Date` (the whole process would read it).
+ */
+const NEVER_BY_DATE = { minTime: Number.NEGATIVE_INFINITY };
+
+/** Makes a limiter whose first job has been: `_nextRequest` begins as the time at which the limiter was made. */
+function limiterOf(options: Bottleneck.ConstructorOptions): Bottleneck {
+  const limiter = new Bottleneck({ ...options, ...NEVER_BY_DATE });
+  limiter.schedule({ weight: 0 }, async () => {}).catch(() => {});
+  return limiter;
+}
+
 /** Two nested Bottleneck limiters. A weight counts against `maxConcurrent` too, so sockets (weight 1) and credits (weight
  * = price) cannot be one limiter. Bottleneck's own refresh is a fixed window that lets twice the limit through across its
  * edge, and `updateSettings` kills it for good: neither is used, credits are handed back by our own clock. */
@@ -40,11 +56,11 @@ export class Throttle {
   readonly #sockets: Bottleneck;
   readonly #credits: Bottleneck;
   readonly #returns: CreditReturns;
-  readonly #scheduled = new Set<Promise<unknown>>();
+  /** The jobs that have begun. */
+  readonly #begun = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #available: number;
   #returned = 0;
-  #inFlight = 0;
   #pausedUntil = 0;
 
   constructor({ creditsPerMinute, sockets, clock, marginMs = MARGIN_MS, windowMs = RATE_WINDOW_MS }: ThrottleOptions) {
@@ -52,14 +68,14 @@ export class Throttle {
     this.#limit = creditsPerMinute;
     this.#available = creditsPerMinute;
     this.#holdMs = windowMs + marginMs;
-    this.#sockets = new Bottleneck({ maxConcurrent: sockets });
-    this.#credits = new Bottleneck({ reservoir: creditsPerMinute });
+    this.#sockets = limiterOf({ maxConcurrent: sockets });
+    this.#credits = limiterOf({ reservoir: creditsPerMinute });
     this.#returns = new CreditReturns(clock, (credits) => this.#give(credits));
   }
 
   /** Calls that are being made now. */
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#begun.size;
   }
 
   /** Credits that could be spent now; below zero after a correction by the service. */
@@ -85,14 +101,10 @@ export class Throttle {
       waiting.removeEventListener('abort', giveUp);
       return job;
     };
-    const scheduled = this.#sockets
+    void this.#sockets
       .schedule(() => (waiting.aborted ? skipped : this.#withCredits(credits, begin, waiting)))
       .then((ran) => ran && resolve(ran.value as T), reject)
-      .finally(() => {
-        waiting.removeEventListener('abort', giveUp);
-        this.#scheduled.delete(scheduled);
-      });
-    this.#scheduled.add(scheduled);
+      .finally(() => waiting.removeEventListener('abort', giveUp));
     return promise;
   }
 
@@ -114,13 +126,13 @@ export class Throttle {
 
   /** Rejects what waits, lets what has begun land, and leaves no timer behind. */
   async close(): Promise<void> {
+    const wasOpen = !this.#closing.signal.aborted;
     this.#closing.abort();
-    // Bottleneck's own stop() rejects promises that nobody may hold, and cannot be called twice. Instead all that waits
-    // is let through: each finds the throttle closed and ends without doing anything.
-    await this.#credits.incrementReservoir(2 ** 52);
-    while (this.#scheduled.size > 0) await Promise.allSettled(this.#scheduled);
+    // Only the jobs are waited for: whatever Bottleneck still waits for must not hold up the end of a run. Its stop() drops
+    // that, timers and all, and may be called once only.
+    if (wasOpen) for (const limiter of [this.#credits, this.#sockets]) void limiter.stop({ dropWaitingJobs: true });
+    while (this.#begun.size > 0) await Promise.allSettled(this.#begun);
     await this.#returns.close();
-    await Promise.all([this.#sockets.disconnect(), this.#credits.disconnect()]);
   }
 
   #withCredits<T>(credits: number, begin: () => (permit: Permit) => Promise<T>, waiting: AbortSignal): Promise<Ran<T>> {
@@ -137,11 +149,13 @@ export class Throttle {
         refund();
         return null;
       }
-      this.#inFlight++;
+      const job = begin();
+      const running = (async () => job({ credits, returnedBefore: this.#returned, refund }))();
+      this.#begun.add(running);
       try {
-        return { value: await begin()({ credits, returnedBefore: this.#returned, refund }) };
+        return { value: await running };
       } finally {
-        this.#inFlight--;
+        this.#begun.delete(running);
         // From the end, not the start: the service may count the call at any instant in between.
         if (held > 0) this.#returns.add(steadyTime(this.#clock) + this.#holdMs, held);
         held = 0;
