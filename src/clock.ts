@@ -23,6 +23,13 @@ const LONGEST_SLICE_MS = 60_000;
 /** Up to here a wait is a span (the minute of the limit, what a service asks for); longer ones are waits for a date. */
 const LONGEST_SPAN_MS = 15 * 60_000;
 
+/** Waits until a steady time, however far off: a span of hours is not a wait for a date, and setting the clock must not end it. */
+export async function sleepUntilSteady(clock: Clock, at: number, signal?: AbortSignal): Promise<void> {
+  for (let left = at - steadyTime(clock); left > 0 && !signal?.aborted; left = at - steadyTime(clock)) {
+    await clock.sleep(Math.min(left, LONGEST_SPAN_MS), signal);
+  }
+}
+
 /** Makes a clock of a wall clock, which may be set, and a steady one, which is not. `pause` may stand still together with
  * the machine. */
 export function clockOf(wall: () => number, steady: () => number, pause: Clock['sleep'] = timer): Clock {

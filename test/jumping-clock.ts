@@ -1,4 +1,4 @@
-import type { Clock } from '../src/clock.ts';
+import { type Clock, clockOf } from '../src/clock.ts';
 import { FastClock } from './fast-clock.ts';
 
 /** A fast clock whose wall time can be set, as by a time server or a machine that wakes, while its steady time goes on. */
@@ -14,7 +14,9 @@ export class JumpingClock implements Clock {
 
   steady = (): number => this.#time.now();
 
-  sleep = (ms: number, signal?: AbortSignal): Promise<void> => this.#time.sleep(ms, signal);
+  /** As the program's own clock sleeps, by both times. */
+  sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+    clockOf(this.now, this.steady, (pause, wake) => this.#time.sleep(pause, wake)).sleep(ms, signal);
 
   jump(ms: number): void {
     this.#offset += ms;

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { clockOf } from '../../src/clock.ts';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { newProgress } from '../../src/job/run.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { openDesk, places } from '../job/desk.ts';
+import { JumpingClock } from '../jumping-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { buy } from './buyer.ts';
 import { clockTrial } from './clock-trial.ts';
 
 const HOUR = 3_600_000;
@@ -18,6 +24,34 @@ test('the clock is set while a run fills its minutes: the service sees no minute
     assert.deepEqual(wrong, []);
   }
 });
+
+for (const jump of [-5 * HOUR, 5 * HOUR]) {
+  test(`the clock is set by ${jump / HOUR} hours in a run of 20 minutes: max_minutes ends it after 20`, async (t) => {
+    const [start, origin, factor] = [Date.parse('2026-03-15T12:00:00Z'), Date.now(), 600];
+    const desk = await openDesk(t, {
+      subscription: customSubscription(100_000, 10),
+      clock: { start, factor, origin },
+    });
+    desk.book(places(300));
+    const clock = new JumpingClock(start, factor, origin);
+    const progress = newProgress();
+    const subscription = { credits_per_month: 100_000, credits_per_minute: 10 };
+    const began = clock.steady();
+    const running = buy({
+      ...{ folder: desk.folder, baseUrl: desk.url, key: desk.key(), clock, progress },
+      job: { topics: ['wildfire'], subscription, max_minutes: 20 },
+    });
+    while (progress.calls < 5) await delay(2);
+    clock.jump(jump);
+    const { stop } = await running;
+    assert.equal(stop?.reason, 'time');
+    assert.ok(clock.steady() - began >= 20 * 60_000, 'it ended before its time');
+    assert.ok(
+      desk.charged() <= 210,
+      `${desk.charged()} credits, where 10 are let through at once and 10 in each minute`,
+    );
+  });
+}
 
 const DAY = 24 * HOUR;
 

@@ -1,3 +1,4 @@
+import { sleepUntilSteady, steadyTime } from '../../clock.ts';
 import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
 import { inBoth, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
@@ -19,8 +20,8 @@ import { purchase } from './purchase.ts';
  * when money, time or the service end it, or, with `on_quota: wait`, never before the last period.
  */
 export async function buyInRounds(parts: BuyingParts, plan: Plan, interrupt: AbortSignal): Promise<Stop | null> {
-  const { job, store, clock, freshness } = parts;
-  const deadline = job.maxMinutes === null ? null : freshness.startedAt + job.maxMinutes * 60_000;
+  const { job, store, clock } = parts;
+  const deadline = deadlineOf(parts);
   let inVain = 0;
   for (;;) {
     const callsBefore = parts.progress.calls;
@@ -33,7 +34,7 @@ export async function buyInRounds(parts: BuyingParts, plan: Plan, interrupt: Abo
         'A whole period does not pay for what is left: the allowance less reserve and what others spend is too small.';
       return { ...stop, message };
     }
-    if (deadline !== null && stop.resumeAfter >= deadline) return stop;
+    if (deadline !== null && stop.resumeAfter - clock.now() >= deadline - steadyTime(clock)) return stop;
     parts.notice(`${stop.message} Waiting until ${dateTime(stop.resumeAfter)}, when it resets.`);
     parts.progress.waitingUntil = stop.resumeAfter + CLOCKS_APART_MS;
     enterPhase(parts.progress, 'waiting');
@@ -43,6 +44,14 @@ export async function buyInRounds(parts: BuyingParts, plan: Plan, interrupt: Abo
     enterPhase(parts.progress, 'buying');
     parts = { ...parts, contents: await store.bundleContents(parts.source) };
   }
+}
+
+/** When `max_minutes` is over, by the steady time: setting the clock makes a run neither longer nor shorter. The minutes begin
+ * with the scan; a clock that was set during the scan shortens them at most to none, and never makes them more. */
+function deadlineOf({ job, clock, freshness }: BuyingParts): number | null {
+  if (job.maxMinutes === null) return null;
+  const ms = job.maxMinutes * 60_000;
+  return steadyTime(clock) + Math.max(0, Math.min(ms, freshness.startedAt + ms - clock.now()));
 }
 
 /** A quota that ended earlier than the ledger thought is explained: what it thought, and what the user can do. */
@@ -167,7 +176,7 @@ async function spentBy(store: Store, run: number): Promise<number> {
 
 async function stopAt(buying: Buying, deadline: number, ended: AbortSignal): Promise<void> {
   const { job, clock } = buying.parts;
-  await clock.sleep(deadline - clock.now(), ended);
+  await sleepUntilSteady(clock, deadline, ended);
   if (ended.aborted) return;
   buying.stop({ reason: 'time', message: `The time of this run is over (${job.maxMinutes} min).`, resumeAfter: null });
 }
