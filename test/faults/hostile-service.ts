@@ -57,14 +57,14 @@ export const ENDS: Readonly<Record<string, End>> = {
   rate: { exit: EXIT.serviceDown, statuses: UNDONE, requests: 16 * AT_WORK, paid: 0 },
   asked: { exit: EXIT.serviceDown, statuses: UNDONE, requests: AT_WORK, paid: 0 },
   dear: { exit: EXIT.paused, statuses: ['ok', 'deferred'], requests: CALLS, paid: 1 },
-  quota: { exit: EXIT.paused, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
-  keys: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
-  // Each of 21 scopes is asked for once, by as many as are at work.
-  scope: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: 21 * AT_WORK, paid: 0 },
+  quota: { exit: EXIT.paused, statuses: ['deferred'], requests: SOCKETS, paid: 0 },
+  keys: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: SOCKETS, paid: 0 },
+  // The first of 21 scopes is asked for by the calls in flight, each other by one.
+  scope: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: SOCKETS + 20, paid: 0 },
   unexplained: { exit: EXIT.usage, statuses: UNDONE, requests: ALL_REJECTED_AFTER + AT_WORK, paid: 0 },
   denied: { exit: EXIT.keyRefused, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
   rejected: { exit: EXIT.someFailed, statuses: ['rejected'], requests: CELLS, paid: 0 },
-  misdirected: { exit: EXIT.usage, statuses: ['deferred'], requests: AT_WORK, paid: 0 },
+  misdirected: { exit: EXIT.usage, statuses: ['deferred'], requests: SOCKETS, paid: 0 },
 };
 
 /** No run may hang: the longest of these takes some seconds. */

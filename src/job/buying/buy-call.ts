@@ -40,14 +40,20 @@ export type CallEnd =
   | { readonly end: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading<Taken>> }
   | { readonly end: 'failed' | 'rejected' | 'changed' | 'claimed' | 'stopped' };
 
-/** `other-account`: this one cannot pay, another may. */
+/** `other-account`: this one cannot pay, another may. `on-trial`: another call is finding out whether the key is accepted. */
 type Attempt =
   | CallEnd
   | { readonly end: 'retry'; readonly decision: Extract<Decision, { next: 'retry' }> }
-  | { readonly end: 'other-account' };
+  | { readonly end: 'other-account' }
+  | { readonly end: 'on-trial'; readonly over: Promise<void> };
 
-/** Makes one call at one cell, with its retries: claim, send, judge, settle. Every attempt is its own ledger row; what
- * they may have cost is added to `spending`. */
+/**
+ * Makes one call at one cell, with its retries: claim, send, judge, settle. Every attempt is its own ledger row; what
+ * they may have cost is added to `spending`.
+ *
+ * The account is chosen before the throttle, since each has its own, and the key when the throttle lets the call leave. Keys
+ * that were chosen before it were refused once for each call that waited: 128 requests and 244 s for one dead key.
+ */
 export async function buyCall(buying: Buying, request: Request, spending: { credits: number }): Promise<CallEnd> {
   const { keyring, throttles, clock, progress } = buying.parts;
   const price = CREDITS[request.call.kind];
@@ -56,16 +62,19 @@ export async function buyCall(buying: Buying, request: Request, spending: { cred
     const scope = scopeOf(request.call);
     const payer = buying.payerOf(request.call);
     if (payer === null) return { end: keyring.keyFor(scope) === null ? 'changed' : 'stopped' };
-    const order = { ...request, ...payer, tried };
-    const throttle = throttles.get(order.account.account)!;
+    const { account } = payer.account;
+    const throttle = throttles.get(account)!;
+    const order = { ...request, tried };
     let attempt: Attempt;
     try {
-      attempt = await throttle.schedule(price, (permit) => attemptCall(buying, order, permit, spending), buying.signal);
+      const leave = (permit: Permit) => attemptCall(buying, order, account, permit, spending);
+      attempt = await throttle.schedule(price, leave, buying.signal);
     } catch (error) {
       if (buying.signal.aborted) return { end: 'stopped' };
       throw error;
     }
-    if (attempt.end === 'other-account') continue;
+    if (attempt.end === 'on-trial') await attempt.over;
+    if (attempt.end === 'other-account' || attempt.end === 'on-trial') continue;
     if (attempt.end !== 'retry') return attempt;
     progress.retries++;
     tried = attempt.decision.tried;
@@ -90,27 +99,48 @@ export interface Request {
   readonly policy: RetryPolicy;
 }
 
-type Granted = Extract<Claim, { outcome: 'granted' }>;
+interface Attempted extends Request {
+  readonly tried: Tried;
+}
 
-interface Order extends Request {
+/** A call that the ledger has granted to a key and its account. */
+interface Order extends Attempted {
   readonly key: Key;
   readonly account: Account;
-  readonly tried: Tried;
+  readonly claimed: Extract<Claim, { outcome: 'granted' }>;
+  /** To be called when the call is over. */
+  readonly endTrial: () => void;
 }
 
 async function attemptCall(
   buying: Buying,
-  order: Order,
+  attempted: Attempted,
+  account: string,
   permit: Permit,
   spending: { credits: number },
 ): Promise<Attempt> {
-  const { job, client, reader, clock, progress, random } = buying.parts;
-  const askedAt = clock.now();
-  const claimed = await claimCall(buying, order);
-  if (!('byOthers' in claimed)) {
+  const askedAt = buying.parts.clock.now();
+  const order = await claimCall(buying, attempted, account);
+  if ('end' in order) {
     permit.refund();
-    return claimed;
+    return order;
   }
+  try {
+    return await sendCall(buying, order, permit, spending, askedAt);
+  } finally {
+    order.endTrial();
+  }
+}
+
+async function sendCall(
+  buying: Buying,
+  order: Order,
+  permit: Permit,
+  spending: { credits: number },
+  askedAt: number,
+): Promise<Attempt> {
+  const { job, client, reader, clock, progress, random } = buying.parts;
+  const { claimed } = order;
   progress.callsInFlight++;
   const location = locationOf(order.cell);
   // The signal that stops the run is not given: what was sent may be charged, so its answer is awaited.
@@ -148,21 +178,30 @@ async function attemptCall(
   return afterCall(buying, order, verdict, decision, askedAt);
 }
 
-/** The claim, or why there is none. Waits for the minute while another process fills it. */
-async function claimCall(
-  buying: Buying,
-  { cell, call, key, account, wanted, areas }: Order,
-): Promise<Granted | Attempt> {
-  const credits = CREDITS[call.kind];
+/** The claim with the key that was chosen for it, or why there is none. Waits for the minute while another process fills it.
+ * Where another account is to pay by now, the permit of this one's throttle is of no use. */
+async function claimCall(buying: Buying, attempted: Attempted, accountName: string): Promise<Order | Attempt> {
+  const { call, cell, wanted, areas } = attempted;
+  const [credits, scope] = [CREDITS[call.kind], scopeOf(call)];
   for (;;) {
     if (buying.signal.aborted) return { end: 'stopped' };
-    if (!buying.canAfford(account, credits)) return { end: 'other-account' };
+    const payer = buying.payerOf(call);
+    if (payer?.account.account !== accountName) return { end: 'other-account' };
+    const { key, account } = payer;
+    const over = buying.trials.running(key, scope);
+    if (over !== null) return { end: 'on-trial', over };
+    const endTrial = buying.trials.begin(key, scope);
     const at = buying.parts.clock.now();
-    const claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted, areas });
+    let claim: Claim | null = null;
+    try {
+      claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted, areas });
+    } finally {
+      if (claim?.outcome !== 'granted') endTrial();
+    }
     if (claim === null) return { end: 'stopped' };
     switch (claim.outcome) {
       case 'granted':
-        return claim;
+        return { ...attempted, key, account, claimed: claim, endTrial };
       case 'answered':
         return { end: 'changed' };
       case 'claimed':
@@ -198,6 +237,7 @@ function afterCall(
   }
   switch (verdict.kind) {
     case 'answered':
+      buying.trials.accepted(key, scope);
       if (call.kind !== 'single') buying.learnContents(call.kind, [...verdict.results.keys()]);
       return { end: 'answered', results: verdict.results };
     case 'no_data': {
@@ -209,6 +249,7 @@ function afterCall(
       return { end: 'other-account' };
     case 'unauthenticated':
       keyring.bury(key);
+      buying.trials.refused();
       buying.reprice();
       buying.parts.notice(`The key ${key.fingerprint} is refused (401).`);
       if (keyring.exhausted) {
@@ -217,6 +258,7 @@ function afterCall(
       return { end: 'changed' };
     case 'forbidden':
       keyring.forbid(key, scope);
+      buying.trials.refused();
       buying.reprice();
       buying.parts.notice(
         `The key ${key.fingerprint} lacks the scope ${scope} (403): what is left is planned again without it.`,

@@ -18,6 +18,7 @@ import type { Account } from '../settings/accounts.ts';
 import type { Job } from '../settings/settings.ts';
 import { Affordable, purseOf } from './affordable.ts';
 import { inBatches } from './batcher.ts';
+import { KeyTrials } from './key-trials.ts';
 import { limitReached } from './limit-reached.ts';
 import type { Progress } from './progress.ts';
 import { termsOf } from './terms.ts';
@@ -91,6 +92,7 @@ export class Buying {
   readonly settle: (settlement: Settlement) => Promise<void>;
   readonly origin: AnswerOrigin;
   breaker: Breaker = HEALTHY;
+  readonly trials = new KeyTrials();
   /** Since when every call was asked to slow down and none was answered; null where the last one was. */
   slowedDownSince: number | null = null;
   /** Cells that were left in the middle, because another run was at work there or the money ran short. */

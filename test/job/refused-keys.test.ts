@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
+import { revokeKey } from '../../src/service/accounts/keys.ts';
+import { standBetween } from './between.ts';
+import { type Desk, openDesk, places } from './desk.ts';
+
+const SOCKETS = 8;
+const natural = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
+
+/** Counts what the service answers, by status. */
+async function counted(t: TestContext, desk: Desk, alter: (address: string) => number | null = () => null) {
+  const statuses: Record<number, number> = {};
+  const baseUrl = await standBetween(t, desk.url, (address, answer) => {
+    const status = alter(address) ?? answer.status;
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    return status === answer.status ? answer : { status, body: '{"error":{"code":"NO","message":"no"}}' };
+  });
+  return { baseUrl, statuses };
+}
+
+for (const perMinute of [100_000, 300]) {
+  test(`the first of two keys is revoked, ${perMinute} credits a minute: refused for the calls in flight at most`, async (t) => {
+    const desk = await openDesk(t, { subscription: customSubscription(100_000, perMinute), factor: 600 });
+    desk.book(places(60));
+    const [dead, good] = [desk.key(), desk.key()];
+    revokeKey(desk.database, dead.id, desk.clock);
+    const { baseUrl, statuses } = await counted(t, desk);
+    const ended = await desk.run({ topics: [...natural], sockets: SOCKETS }, { keys: [dead, good], baseUrl });
+    assert.deepEqual([ended.state, desk.charged()], ['complete', 60 * 15]);
+    assert.ok(statuses[401]! >= 1 && statuses[401]! <= SOCKETS, `${statuses[401]} requests with the dead key`);
+    assert.deepEqual([statuses[200], statuses[429] ?? 0], [60, 0]);
+  });
+}
+
+test('three dead keys before a good one: only the first is refused for the calls in flight, each other once', async (t) => {
+  const desk = await openDesk(t);
+  desk.book(places(60));
+  const dead = [desk.key(), desk.key(), desk.key()];
+  for (const { id } of dead) revokeKey(desk.database, id, desk.clock);
+  const { baseUrl, statuses } = await counted(t, desk);
+  const settings = { topics: ['wildfire'], sockets: SOCKETS };
+  const ended = await desk.run(settings, { keys: [...dead, desk.key()], baseUrl });
+  assert.deepEqual([ended.state, desk.charged()], ['complete', 60]);
+  assert.ok(statuses[401]! <= SOCKETS + 2, `${statuses[401]} requests with dead keys`);
+});
+
+test('a service that refuses every scope (403) is asked for the calls in flight, then once for each scope', async (t) => {
+  const desk = await openDesk(t);
+  desk.book(places(200));
+  const { baseUrl, statuses } = await counted(t, desk, () => 403);
+  const ended = await desk.run({ topics: ['all'], sockets: SOCKETS, budget: 10_000 }, { baseUrl });
+  assert.deepEqual([ended.state, ended.stop?.reason], ['stopped', 'keys']);
+  assert.ok(statuses[403]! <= SOCKETS + 37, `${statuses[403]} requests`);
+  assert.deepEqual(await desk.ledger(), { charged: 0, unknown: 0, open: 0 });
+});
+
+test('a key that lost the bundle in the middle of a run: the rest is bought as singles, and refused little', async (t) => {
+  const desk = await openDesk(t);
+  desk.book(places(40));
+  let bundles = 0;
+  const { baseUrl, statuses } = await counted(t, desk, (address) =>
+    address.includes('/bundle/') && ++bundles > 10 ? 403 : null,
+  );
+  const settings = { topics: natural.slice(0, 16), sockets: SOCKETS };
+  const ended = await desk.run(settings, { baseUrl });
+  assert.equal(ended.state, 'complete');
+  assert.ok(statuses[403]! <= SOCKETS, `${statuses[403]} requests`);
+});
+
+test('the calls that wait for an account whose key is dead go to the other account, within its minute', async (t) => {
+  const desk = await openDesk(t, { subscription: customSubscription(100_000, 20), factor: 600 });
+  desk.addAccount('other', customSubscription(100_000, 20));
+  desk.book(places(60));
+  const dead = desk.keyOf('other');
+  revokeKey(desk.database, dead.id, desk.clock);
+  const subscription = { credits_per_month: 100_000, credits_per_minute: 20 };
+  const other = { env: 'B', account: 'other', subscription, anniversary_day: 20 };
+  const { baseUrl, statuses } = await counted(t, desk);
+  const service = { base_url: desk.url, api_keys: [other, { env: 'A' }] };
+  const keys = [{ ...dead, account: 'other', scopes: new Set(['wildfire']) }, desk.key()];
+  const ended = await desk.run({ topics: ['wildfire'], service, sockets: SOCKETS }, { keys, baseUrl });
+  assert.deepEqual([ended.state, desk.charged('other'), desk.charged()], ['complete', 0, 60]);
+  assert.ok(statuses[401]! <= SOCKETS, `${statuses[401]} requests with the dead key`);
+  assert.deepEqual([statuses[200], statuses[429] ?? 0], [60, 0]);
+});
