@@ -225,3 +225,22 @@ test('calls of several accounts and keys that come at once are each held to thei
     [0, 1, 2, 3, 4, 5, 6],
   );
 });
+
+for (const rateWindow of ['sliding', 'fixed'] as const) {
+  test(`the clock is set back, ${rateWindow} minute: nobody gets a second minute's credits, or waits for more than a minute`, async (t) => {
+    const { single, clock } = await setUp(t, { subscription: subscriptionOf(PLENTY, 5), service: { rateWindow } });
+    for (const back of [500, 60_000, 3_600_000, 40 * 86_400_000]) {
+      for (let nth = 0; nth < 5; nth++) assert.equal((await single()).status, 200);
+      clock.at -= back;
+      let waited = 0;
+      for (let reply = await single(); reply.status !== 200; reply = await single()) {
+        const wait = Number(reply.headers.get('retry-after'));
+        waited += wait;
+        assert.ok(wait >= 1 && wait <= 60 && waited <= 61, `Retry-After: ${wait} after ${back} ms, ${waited} s in all`);
+        clock.at += wait * 1_000;
+      }
+      assert.ok(waited > 0, 'a second minute in the same minute');
+      clock.at += 60_000;
+    }
+  });
+}

@@ -48,6 +48,10 @@ export interface Charges {
   chargeAll(calls: readonly Chargeable[], now: number): (Charge | Refusal)[];
 }
 
+/** Instances that share a database read their clocks before they wait for its lock: another may have charged meanwhile. So
+ * much is not taken for a clock that was set back. */
+const APART_MS = 1_000;
+
 /** What an account has used, as far as it limits the next call. */
 interface Standing {
   readonly periodStart: number;
@@ -91,6 +95,10 @@ export function createCharges(
   const chargesAfter = database.prepare<[number, number], { readonly charged_at: number; readonly credits: number }>(
     'SELECT charged_at, credits FROM charges WHERE account = ? AND charged_at > ? ORDER BY charged_at',
   );
+  const newestOf = database.prepare<[number], number>('SELECT max(charged_at) FROM charges WHERE account = ?').pluck();
+  const datedBack = database.prepare(
+    'UPDATE charges SET charged_at = charged_at - ? WHERE account = ? AND charged_at > ?',
+  );
   const { nextId, insert } = createChargeRows(database, instance);
   const setMinute = database.prepare('INSERT OR REPLACE INTO minutes VALUES (?, ?, ?)');
   const addToPeriod = database.prepare(
@@ -108,17 +116,29 @@ export function createCharges(
       periodStart: start,
       periodCredits: creditsOfPeriod.get(account.id, start) ?? 0,
       cut,
-      minuteCredits: minuteCredits(account, cut),
+      minuteCredits: minuteCredits(account, cut, now),
     };
   }
 
   /** The running sum, less what has left the minute since: each charge is added once and subtracted once. */
-  function minuteCredits(account: Account, cut: number): number {
+  function minuteCredits(account: Account, cut: number, now: number): number {
     const minute = minuteOf.get(account.id);
     if (minute === undefined) return 0;
-    // The clock was set back: what had left the minute is in it again, so it is summed anew.
-    if (cut < minute.minute_from) return creditsBetween.get(account.id, cut, Number.MAX_SAFE_INTEGER)!;
+    if (cut < minute.minute_from) return afterSetBack(account, cut, now);
     return minute.minute_credits - creditsBetween.get(account.id, minute.minute_from, cut)!;
+  }
+
+  /**
+   * The sum of the minute after the clock was set back: anew, since what had left the minute is in it again. Charges that
+   * lie in the future would fill it until the clock has caught up, with a Retry-After of as long. So they are dated back, all
+   * by as much: the newest was made just now. Nobody waits for more than a minute then, and none sees more than the limit.
+   */
+  function afterSetBack(account: Account, cut: number, now: number): number {
+    const ahead = (newestOf.get(account.id) ?? now) - now;
+    if (ahead > APART_MS) datedBack.run(ahead, account.id, now);
+    const credits = creditsBetween.get(account.id, cut, Number.MAX_SAFE_INTEGER)!;
+    if (ahead > APART_MS) setMinute.run(account.id, cut, credits);
+    return credits;
   }
 
   function refusalOf({ account, before, credits: added }: Tally, credits: number, now: number): Refusal | null {
@@ -136,7 +156,7 @@ export function createCharges(
     let freed = 0;
     for (const { charged_at, credits } of chargesAfter.iterate(account.id, cut)) {
       freed += credits;
-      if (freed >= needed) return wholeSeconds(charged_at + RATE_WINDOW_MS - now);
+      if (freed >= needed) return wholeSeconds(Math.min(charged_at + RATE_WINDOW_MS - now, RATE_WINDOW_MS));
     }
     // The call costs more than the limit: it never fits, and the whole minute is as good an answer as any.
     return wholeSeconds(RATE_WINDOW_MS);
