@@ -1,5 +1,5 @@
 import { HEADERS } from '../contract/headers.ts';
-import type { HeaderMap } from './exchange.ts';
+import type { Exchange, HeaderMap } from './exchange.ts';
 
 /** What the headers say about the rate; `null` where a header is missing or makes no sense. */
 export interface Rate {
@@ -52,6 +52,11 @@ export function retryAfterMs(text: string | undefined, now: number): number | nu
   if (seconds !== null) return Math.max(SHORTEST_RETRY_AFTER_MS, Math.ceil(seconds * 1_000));
   const date = httpDate(text);
   return date === null ? null : Math.max(SHORTEST_RETRY_AFTER_MS, date - now);
+}
+
+/** The service's own time of an answer, from its `Date`; null where it gave none. */
+export function dateOf(exchange: Exchange): number | null {
+  return exchange.kind === 'response' ? httpDate(exchange.headers.date) : null;
 }
 
 /** Only the one form that HTTP still allows to be sent, and only dates that exist: Date.parse alone takes "7" for a

@@ -1,14 +1,16 @@
-import type { Clock } from '../clock.ts';
+import { type Clock, steadyTime } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { type Call, CREDITS } from '../contract/credits.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Client, PlainRequest } from '../fetch/client.ts';
 import type { Exchange } from '../fetch/exchange.ts';
-import { judge } from '../fetch/judge.ts';
+import { hasAnswer, judge } from '../fetch/judge.ts';
+import { dateOf } from '../fetch/rate-headers.ts';
 import type { Verdict } from '../fetch/verdict.ts';
 import { counted } from '../figures.ts';
 import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
 import type { Claim, Settlement, Store, Terms } from '../store/port.ts';
+import { RunTimes } from './buying/run-times.ts';
 import { termsOf } from './buying/terms.ts';
 import type { Key } from './planning/keyring.ts';
 import type { Account } from './settings/accounts.ts';
@@ -42,26 +44,31 @@ const CLAIMED_WAIT_MS = 1_000;
  */
 export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) => Promise<Exchange> {
   const { store, client, clock, keys, location } = parts;
+  // Said by the run that follows, not here: a check tells only what it checks.
+  const times = new RunTimes(clock, clock.now(), () => {});
   const secrets = keys.map(({ secret }) => secret);
   return async ({ call, ...request }) => {
     if (parts.interrupt.aborted) throw interrupted();
     const key = keys.find(({ secret }) => secret === request.key);
     if (key === undefined) return await client.sendPlain(request);
-    const number = await claimed(parts, call, key);
+    const number = await claimed(parts, times, call, key);
+    const sentAt = steadyTime(clock);
     const exchange = await client.sendPlain(request);
+    const date = dateOf(exchange);
+    if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt);
     const verdict = judge(exchange, call, location, clock.now(), secrets);
-    await store.settle([settlementOf(parts, call, number, verdict)]);
+    await store.settle([settlementOf(parts.account, times, call, number, verdict)]);
     return exchange;
   };
 }
 
 /** The ledger's number of the call. @throws QUOTA_EXCEEDED, BUDGET_REACHED, INTERRUPTED */
-async function claimed(parts: LedgerCallsParts, call: Call, key: Key): Promise<number> {
+async function claimed(parts: LedgerCallsParts, times: RunTimes, call: Call, key: Key): Promise<number> {
   const { store, clock, interrupt, account, run, source, budget } = parts;
   const cell = cellOf(parts.location, MAX_PRECISION);
   for (;;) {
     if (interrupt.aborted) throw interrupted();
-    const terms: Terms = termsOf(account, clock, { run, source, budget });
+    const terms: Terms = termsOf(account, times.billing(), { run, source, budget });
     // Nothing is wanted of the cell's answers: that they are there already is no reason against a check.
     const proposal = { cell, call, credits: CREDITS[call.kind], key: key.fingerprint, wanted: [] };
     const [claim] = (await store.claim(terms, [proposal])) as [Claim];
@@ -87,7 +94,8 @@ async function claimed(parts: LedgerCallsParts, call: Call, key: Key): Promise<n
 }
 
 function settlementOf(
-  { account, clock }: LedgerCallsParts,
+  account: Account,
+  times: RunTimes,
   call: Call,
   number: number,
   { kind, charged, message, discrepancy, requestId }: Verdict,
@@ -96,7 +104,7 @@ function settlementOf(
     call: number,
     charge: charged === 'unknown' ? 'unknown' : charged > 0 ? 'charged' : 'free',
     credits: charged === 'unknown' ? CREDITS[call.kind] : charged,
-    period: billingPeriod(account.anniversaryDay, clock.now()),
+    period: billingPeriod(account.anniversaryDay, times.billing().latest),
     outcome: [kind, kind === 'answered' ? null : message, discrepancy].filter((part) => part !== null).join(': '),
     ...(requestId === null ? {} : { requestId }),
     ...(kind === 'quota' ? { exhausted: true } : {}),

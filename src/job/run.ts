@@ -8,6 +8,7 @@ import { type ApprovedPlan, checkApproved } from './approved-plan.ts';
 import { type Stop, storeMovedStop } from './buying/buying.ts';
 import { buyInRounds } from './buying/buying-rounds.ts';
 import type { Progress } from './buying/progress.ts';
+import { RunTimes } from './buying/run-times.ts';
 import { enterPhase } from './phase.ts';
 import type { Effects, Prepared } from './prepare.ts';
 import { createBodyReader } from './reading/body-readers.ts';
@@ -138,6 +139,7 @@ async function buy(
   );
   progress.minuteLeft = () => [...throttles.values()].reduce((sum, { available }) => sum + Math.max(0, available), 0);
   const contents = await store.bundleContents(source);
+  const tell = once(notice);
   const parts = {
     ...{
       job,
@@ -154,8 +156,9 @@ async function buy(
       contents,
       progress,
     },
-    ...{ run: number, budget: plan.limit, places: plan.scan, notice: once(notice) },
+    ...{ run: number, budget: plan.limit, places: plan.scan, notice: tell },
     approved: approved && { id: approved.id, budget: approved.credits_at_most },
+    times: new RunTimes(clock, freshness.startedAt, tell),
     represents: plan.areas?.represents ?? new Map(),
     hadNoData: plan.hadNoData,
   };

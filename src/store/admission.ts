@@ -67,7 +67,7 @@ export function periodLeft(
   period: PeriodSpending,
   { periodLimit, spentElsewhere }: Pick<Limits, 'periodLimit' | 'spentElsewhere'>,
 ): number {
-  return periodLimit - total(period) - elsewhere(period, spentElsewhere);
+  return periodLimit - total(period) - (period.later ?? 0) - elsewhere(period, spentElsewhere);
 }
 
 /**

@@ -135,7 +135,7 @@ export function ledgerStatements(
     const minute = recent(terms.account, time.now() - RATE_WINDOW_MS - MINUTE_MARGIN_MS);
     time.catchUp(minute.latest);
     return {
-      period: sums.ofPeriod(terms.account, terms.period.start),
+      period: sums.ofPeriod(terms.account, terms.countedSince ?? terms.period.start),
       run: sums.ofRun(terms.run),
       underPlan: terms.plan ? runs.underPlan(terms.plan.id) : null,
       inFlight: sums.inFlight(terms.account),

@@ -25,7 +25,10 @@ export interface Terms {
   readonly run: number;
   readonly source: number;
   readonly account: string;
+  /** The period that the calls are counted in. */
   readonly period: BillingPeriod;
+  /** Start of the earliest period that it may be as well, where clocks disagree: credits of it and of all later ones count. */
+  readonly countedSince?: number;
   /** Most credits that may be spent in the period by all who use the account: allowance less reserve, plus overage. */
   readonly periodLimit: number;
   /** Credits of each period that other programs are expected to spend. A correction in the store counts as well. */
@@ -159,6 +162,9 @@ export interface PeriodSpending extends Spending {
   readonly exhaustedLeft?: number;
   /** What the provider's page said, where the user recorded it. */
   readonly correction?: Correction;
+  /** Credits that are counted in later periods, by a clock that was ahead of this one; left out where there are none. They
+   * count in this period too: nobody can say which of the clocks was right. */
+  readonly later?: number;
 }
 
 /** The difference between the provider's count of a period and the ledger's, when it was recorded. */

@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import type { BillingPeriod } from '../contract/billing-period.ts';
 import type { Correction, StatementBy, StatementQuery, StatementRow } from './port.ts';
+import { laterCreditsOf } from './sums.ts';
 
 interface Sums {
   readonly name: string | number;
@@ -80,6 +81,8 @@ export function correctionStatement(database: Database.Database, clock: Clock) {
        exhausted_at = NULL, exhausted_left = NULL
      RETURNING elsewhere, corrected_at AS at`,
   );
+  const laterCredits = laterCreditsOf(database);
+  // What is counted in later periods counts in this one as well, and the page's figure is all that does.
   return (account: string, { start }: BillingPeriod, spentInAll: number): Correction =>
-    correct.get({ account, start, spent: spentInAll, now: clock.now() })!;
+    correct.get({ account, start, spent: spentInAll - laterCredits(account, start), now: clock.now() })!;
 }

@@ -24,6 +24,7 @@ export function spendingSums(database: Database.Database) {
     `SELECT charged, unknown, open, exhausted_at AS exhaustedAt, exhausted_left AS exhaustedLeft, elsewhere,
        corrected_at AS correctedAt FROM periods WHERE account = ? AND period_start = ?`,
   );
+  const laterCredits = laterCreditsOf(database);
   const runRow = database.prepare<[number], Spending>('SELECT charged, unknown, open FROM runs WHERE id = ?');
   const openCredits = database
     .prepare<[string], number>('SELECT coalesce(sum(open), 0) FROM periods WHERE account = ? AND open > 0')
@@ -44,18 +45,31 @@ export function spendingSums(database: Database.Database) {
     },
     ofPeriod(account: string, start: number): PeriodSpending {
       const row = periodRow.get(account, start);
-      if (!row) return { ...NOTHING_SPENT, exhaustedAt: null };
+      const later = laterCredits(account, start);
+      const counted = later === 0 ? {} : { later };
+      if (!row) return { ...NOTHING_SPENT, exhaustedAt: null, ...counted };
       const { exhaustedLeft, elsewhere, correctedAt, ...spending } = row;
       return {
         ...spending,
         ...(exhaustedLeft === null ? {} : { exhaustedLeft }),
         ...(elsewhere === null || correctedAt === null ? {} : { correction: { elsewhere, at: correctedAt } }),
+        ...counted,
       };
     },
     ofRun: (run: number): Spending => runRow.get(run)!,
     /** Credits of an account's calls in flight, of whatever period. */
     inFlight: (account: string): number => openCredits.get(account)!,
   };
+}
+
+/** Credits of an account that are counted in periods which begin after `start`. */
+export function laterCreditsOf(database: Database.Database): (account: string, start: number) => number {
+  const sum = database
+    .prepare<[string, number], number>(
+      'SELECT coalesce(sum(charged + unknown + open), 0) FROM periods WHERE account = ? AND period_start > ?',
+    )
+    .pluck();
+  return (account, start) => sum.get(account, start)!;
 }
 
 function forEachSum<T>(make: (sum: keyof Spending) => T): Record<keyof Spending, T> {

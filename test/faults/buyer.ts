@@ -18,6 +18,8 @@ export interface Buyer {
   /** Beside the folder's store, where another is to be used. */
   readonly store?: string;
   readonly progress?: Progress;
+  /** Filled with what the user is told. */
+  readonly notices?: string[];
   /** Of several that share a store. */
   readonly name?: string;
 }
@@ -41,7 +43,7 @@ export async function buy(buyer: Buyer): Promise<RunEnded> {
       clock,
       random: Math.random,
       streams: { stdin: new PassThrough(), stdout: new PassThrough() },
-      notice: () => {},
+      notice: (message: string) => void buyer.notices?.push(message),
     };
     const connection = { baseUrl: buyer.baseUrl, source: 'desk', sample: false, keys: [buyer.key] };
     const prepared = await prepare(job, connection, store, effects);

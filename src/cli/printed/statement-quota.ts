@@ -31,6 +31,7 @@ export function quotaJson({ state, isKnown, freeCalls }: Quota): Record<string, 
     unknown: spending.unknown,
     in_flight: spending.open,
     spent_elsewhere: elsewhere,
+    ...(spending.later ? { counted_later: spending.later } : {}),
     correction: correction ? { spent_elsewhere: correction.elsewhere, at: isoTime(correction.at) } : null,
     reserved: reserve,
     left: isKnown ? available : null,
@@ -58,6 +59,8 @@ export function quotaWords({ state, isKnown, freeCalls }: Quota): string[] {
     ['in flight', grouped(spending.open)],
     ['spent elsewhere', grouped(elsewhere)],
   ];
+  if (spending.later)
+    pairs.push(['later', `${grouped(spending.later)} (counted in later periods, by a clock that was ahead)`]);
   if (spending.correction) pairs.push(['correction', correctionWords(spending.correction)]);
   pairs.push(['reserved', grouped(reserve)]);
   if (isKnown) pairs.push(['left', counted(available, 'credit')]);

@@ -1,17 +1,17 @@
-import type { Clock } from '../../clock.ts';
 import { billingPeriod, CLOCKS_APART_MS, refusalHoldsUntil } from '../../contract/billing-period.ts';
 import type { Account } from '../settings/accounts.ts';
+import type { RunTimes } from './run-times.ts';
 
 /** What calls may still cost, as far as refusals for want of credits told. */
 export class Affordable {
-  readonly #clock: Clock;
+  readonly #times: RunTimes;
   /** By purse: a run may go on over one account's anniversary while another pays. */
   readonly #ofQuota = new Map<string, { readonly most: number; readonly until: number }>();
   /** No anniversary renews a budget. */
   #ofBudget = Number.POSITIVE_INFINITY;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(times: RunTimes) {
+    this.#times = times;
   }
 
   /** The run's budget had no room for a call of so many credits. */
@@ -19,7 +19,7 @@ export class Affordable {
     this.#ofBudget = Math.min(this.#ofBudget, credits - 1);
   }
 
-  /** The account's quota had none for a call of so many credits, asked for at that time. */
+  /** The account's quota had none for a call of so many credits, asked for at that time, by the slowest clock. */
   refusedByQuota(account: Account, credits: number, at: number): void {
     const most = Math.min(this.by(account), credits - 1);
     this.#ofQuota.set(purseOf(account), { most, until: refusalHoldsUntil(account.anniversaryDay, at) });
@@ -29,15 +29,15 @@ export class Affordable {
   by(account: Account): number {
     const refused = this.#ofQuota.get(purseOf(account));
     // The provider's clock may be behind ours.
-    const holds = refused !== undefined && this.#clock.now() < refused.until + CLOCKS_APART_MS;
+    const holds = refused !== undefined && this.#times.billing().earliest < refused.until + CLOCKS_APART_MS;
     return holds ? Math.min(this.#ofBudget, refused.most) : this.#ofBudget;
   }
 
-  /** When the quota of an account is whole again; where it was refused, the reset that the refusal waits for, which may have
+  /** When the quota of an account is whole again, by this machine's clock; where it was refused, the reset that the refusal waits for, which may have
    * come while others still paid. */
   resets(account: Account): number {
     const until = this.#ofQuota.get(purseOf(account))?.until;
-    return until ?? billingPeriod(account.anniversaryDay, this.#clock.now()).end;
+    return this.#times.wallAt(until ?? billingPeriod(account.anniversaryDay, this.#times.billing().earliest).end);
   }
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../../fetch/breaker.ts';
 import type { TopicReading } from '../../fetch/envelope.ts';
 import { hasAnswer, judgeRead } from '../../fetch/judge.ts';
+import { dateOf } from '../../fetch/rate-headers.ts';
 import {
   type Decision,
   decide,
@@ -119,7 +120,7 @@ async function attemptCall(
   permit: Permit,
   spending: { credits: number },
 ): Promise<Attempt> {
-  const askedAt = buying.parts.clock.now();
+  const askedAt = buying.parts.times.billing().earliest;
   const order = await claimCall(buying, attempted, account);
   if ('end' in order) {
     permit.refund();
@@ -139,21 +140,24 @@ async function sendCall(
   spending: { credits: number },
   askedAt: number,
 ): Promise<Attempt> {
-  const { job, client, reader, clock, progress, random } = buying.parts;
+  const { job, client, reader, clock, times, progress, random } = buying.parts;
   const { claimed } = order;
+  const sentAt = steadyTime(clock);
   progress.callsInFlight++;
   const location = locationOf(order.cell);
   // The signal that stops the run is not given: what was sent may be charged, so its answer is awaited.
   const exchange = await client.send({ call: order.call, location, key: order.key.secret });
   const cameAt = clock.now();
+  const [steadily, date] = [steadyTime(clock), dateOf(exchange)];
+  if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt);
   const task = { call: order.call, location, keepDetails: job.keepDetails, keys: buying.parts.secrets };
   const reading = hasAnswer(exchange) ? await reader.read(task, exchange.body) : null;
   const headers = exchange.kind === 'response' ? exchange.headers : {};
   const judged = judgeRead(exchange, order.call, reading, cameAt);
   const { verdict, notice } = buying.origin.check(judged, { cell: order.cell, call: order.call, headers });
   if (verdict.kind === 'answered') buying.slowedDownSince = null;
-  else if (verdict.kind === 'rate') buying.slowedDownSince ??= cameAt;
-  const slowedDownMs = cameAt - (buying.slowedDownSince ?? cameAt);
+  else if (verdict.kind === 'rate') buying.slowedDownSince ??= steadily;
+  const slowedDownMs = steadily - (buying.slowedDownSince ?? steadily);
   const { tried, policy } = order;
   const decision = verdict.kind === 'answered' ? null : decide({ verdict, tried, policy, random, slowedDownMs });
   const settlement = settlementOf(buying, order, claimed.call, verdict, decision);
@@ -191,7 +195,7 @@ async function claimCall(buying: Buying, attempted: Attempted, accountName: stri
     const over = buying.trials.running(key, scope);
     if (over !== null) return { end: 'on-trial', over };
     const endTrial = buying.trials.begin(key, scope);
-    const at = buying.parts.clock.now();
+    const at = buying.parts.times.billing().earliest;
     let claim: Claim | null = null;
     try {
       claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted, areas });

@@ -40,6 +40,7 @@ export async function buyInRounds(parts: BuyingParts, plan: Plan, interrupt: Abo
     enterPhase(parts.progress, 'waiting');
     await clock.sleep(parts.progress.waitingUntil - clock.now(), interrupt);
     parts.progress.waitingUntil = 0;
+    parts.times.beginAnew();
     if (interrupt.aborted) return { reason: 'interrupted', message: 'Interrupted.', resumeAfter: stop.resumeAfter };
     enterPhase(parts.progress, 'buying');
     parts = { ...parts, contents: await store.bundleContents(parts.source) };
@@ -55,9 +56,10 @@ function deadlineOf({ job, clock, freshness }: BuyingParts): number | null {
 }
 
 /** A quota that ended earlier than the ledger thought is explained: what it thought, and what the user can do. */
-async function explained({ job, store, clock }: BuyingParts, stop: Stop | null): Promise<Stop | null> {
+async function explained({ job, store, times }: BuyingParts, stop: Stop | null): Promise<Stop | null> {
   if (stop?.reason !== 'quota') return stop;
-  const states = await Promise.all(job.accounts.map((account) => accountState(account, store, clock.now())));
+  const now = times.billing().earliest;
+  const states = await Promise.all(job.accounts.map((account) => accountState(account, store, now)));
   const early = states.find(({ spending }) => (spending.exhaustedLeft ?? 0) > 0);
   if (early === undefined) return stop;
   const { account } = early.account;
@@ -160,9 +162,10 @@ async function distrust(
 }
 
 /** What may be spent now, and which limit is the nearer one. */
-async function atHand({ job, store, clock, run, budget, progress }: BuyingParts) {
+async function atHand({ job, store, times, run, budget, progress }: BuyingParts) {
   const spent = await spentBy(store, run);
-  const states = await Promise.all(job.accounts.map((account) => accountState(account, store, clock.now())));
+  const now = times.billing().earliest;
+  const states = await Promise.all(job.accounts.map((account) => accountState(account, store, now)));
   const available = states.reduce((sum, account) => sum + account.available, 0);
   progress.atHand = { credits: available, spent };
   const ofBudget = Math.max(0, budget - spent);

@@ -21,6 +21,7 @@ import { inBatches } from './batcher.ts';
 import { KeyTrials } from './key-trials.ts';
 import { limitReached } from './limit-reached.ts';
 import type { Progress } from './progress.ts';
+import type { RunTimes } from './run-times.ts';
 import { termsOf } from './terms.ts';
 
 /** Why a run stopped buying before everything was bought. */
@@ -58,6 +59,7 @@ export interface BuyingParts {
   /** All keys of the job: none must be in what is kept or told. */
   readonly secrets: readonly string[];
   readonly clock: Clock;
+  readonly times: RunTimes;
   readonly random: () => number;
   readonly run: number;
   readonly source: number;
@@ -93,7 +95,7 @@ export class Buying {
   readonly origin: AnswerOrigin;
   breaker: Breaker = HEALTHY;
   readonly trials = new KeyTrials();
-  /** Since when every call was asked to slow down and none was answered; null where the last one was. */
+  /** Since when, by the steady time, every call was asked to slow down and none was answered; null where the last one was. */
   slowedDownSince: number | null = null;
   /** Cells that were left in the middle, because another run was at work there or the money ran short. */
   readonly unfinished = new Map<number, Unfinished>();
@@ -110,7 +112,7 @@ export class Buying {
   constructor(parts: BuyingParts, interrupt: AbortSignal) {
     this.parts = parts;
     this.origin = new AnswerOrigin(parts.job.precision);
-    this.#affordable = new Affordable(parts.clock);
+    this.#affordable = new Affordable(parts.times);
     this.#contents = parts.contents;
     this.#market = marketOf(parts.job, parts.contents, parts.keyring);
     for (const account of [parts.job, ...parts.job.accounts].flatMap((one) => [one, withinAllowance(one)])) {
@@ -228,8 +230,8 @@ export class Buying {
   }
 
   #terms(account: Account): Terms {
-    const { run, source, budget, approved, clock } = this.parts;
-    return termsOf(account, clock, { run, source, budget, ...(approved === null ? {} : { plan: approved }) });
+    const { run, source, budget, approved, times } = this.parts;
+    return termsOf(account, times.billing(), { run, source, budget, ...(approved === null ? {} : { plan: approved }) });
   }
 }
 

@@ -15,8 +15,10 @@ import type { Buying } from './buying.ts';
 
 type Unanswered = Exclude<Verdict<Taken>, Answered | NoData>;
 
-/** A clock of the service's that is farther off than this is not believed. */
-const CLOCKS_AGREE_MS = 5 * 60_000;
+/** A time of the service's is believed if it is not farther behind than this, */
+const BEHIND_MS = 5 * 60_000;
+/** or ahead: a machine whose clock was set back must not buy again when it is right again. */
+const AHEAD_MS = 2 * 86_400_000;
 
 /** The call that a settlement is about. */
 interface Settled {
@@ -39,14 +41,14 @@ export function settlementOf(
   verdict: Verdict<Taken>,
   decision: Decision | null,
 ): Settlement {
-  const { job, clock, freshness } = buying.parts;
-  const now = clock.now();
+  const { job, times, freshness } = buying.parts;
+  const now = times.now();
   const credits = verdict.charged === 'unknown' ? CREDITS[call.kind] : verdict.charged;
   const base = {
     call: number,
     charge: verdict.charged === 'unknown' ? 'unknown' : verdict.charged > 0 ? 'charged' : 'free',
     credits,
-    period: billingPeriod(account.anniversaryDay, now),
+    period: billingPeriod(account.anniversaryDay, times.billing().latest),
     outcome: [verdict.kind, verdict.kind === 'answered' ? null : verdict.message, verdict.discrepancy]
       .filter((part) => part !== null)
       .join(': '),
@@ -68,7 +70,7 @@ export function settlementOf(
     };
   }
   const saidAt = verdict.timestamp;
-  const asOf = saidAt !== null && Math.abs(saidAt - now) < CLOCKS_AGREE_MS ? saidAt : now;
+  const asOf = saidAt !== null && saidAt > now - BEHIND_MS && saidAt < now + AHEAD_MS ? saidAt : now;
   const answers: Answer[] = [];
   const details: KeptDetails[] = [];
   const failures: (Failure & { topic: TopicSlug })[] = [];

@@ -1,19 +1,24 @@
-import type { Clock } from '../../clock.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { TIMEOUTS } from '../../fetch/client.ts';
 import type { Terms } from '../../store/port.ts';
 import { periodLimit } from '../planning/account-state.ts';
 import type { Account } from '../settings/accounts.ts';
+import type { Times } from './run-times.ts';
 
 /** Longer than any call can take (the client's own deadline), so that a claim never ends under a call that still runs. */
 const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + 60_000;
 
 /** The limits of an account at this moment, for calls of one run. */
-export function termsOf(account: Account, clock: Clock, run: Pick<Terms, 'run' | 'source' | 'budget' | 'plan'>): Terms {
+export function termsOf(
+  account: Account,
+  { earliest, latest }: Times,
+  run: Pick<Terms, 'run' | 'source' | 'budget' | 'plan'>,
+): Terms {
   return {
     ...run,
     account: account.account,
-    period: billingPeriod(account.anniversaryDay, clock.now()),
+    period: billingPeriod(account.anniversaryDay, latest),
+    countedSince: billingPeriod(account.anniversaryDay, earliest).start,
     periodLimit: periodLimit(account),
     spentElsewhere: account.spentElsewhere,
     creditsPerMinute: account.subscription.creditsPerMinute,

@@ -45,6 +45,7 @@ export function sendFailure(reply: FastifyReply, failure: Failure, requestId: st
   return reply
     .code(failure.status ?? SERVICE_FAILURES[failure.failure])
     .header('cache-control', 'no-store')
+    .header('date', httpDate(now))
     .send(failureEnvelope(failure, requestId, now));
 }
 
@@ -56,12 +57,18 @@ export interface PaidAnswer {
   readonly sample: boolean;
 }
 
+/** The `Date` header by the service's own clock, which also decides what a call counts in. */
+function httpDate(now: number): string {
+  return new Date(now).toUTCString();
+}
+
 /** Sends a success with its headers (contract, Endpoints): straight to the response, because nothing is left for the
  * framework to serialise or to hook into, and its way takes as long as finding the answer. */
 export function sendSuccess(
   reply: FastifyReply,
   { body, coding }: EncodedBody,
   { charge, sample }: Omit<PaidAnswer, 'body'>,
+  now: number,
 ): void {
   reply.hijack();
   reply.raw.writeHead(200, [
@@ -70,6 +77,7 @@ export function sendSuccess(
     ...['cache-control', 'no-store'],
     ...['vary', 'accept-encoding'],
     ...(coding === null ? [] : ['content-encoding', coding]),
+    ...['date', httpDate(now)],
     ...[HEADERS.creditCost, String(charge.credits)],
     ...[HEADERS.rateLimit, String(charge.limit)],
     ...[HEADERS.rateRemaining, String(charge.remaining)],

@@ -46,7 +46,7 @@ export function addRoutes(
     handover.watch(reply.raw, socket, answered.charge.id);
     const encoded = await encodedBody(answered.body, request.headers['accept-encoding']);
     if (socket.destroyed) return reply.hijack();
-    sendSuccess(reply, encoded, answered);
+    sendSuccess(reply, encoded, answered, clock.now());
     return reply;
   }
 

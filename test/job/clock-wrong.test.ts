@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { newProgress } from '../../src/job/run.ts';
+import type { JobFile } from '../../src/job/settings/job-file.ts';
+import { usage } from '../../src/service/accounts/usage.ts';
+import { FastClock } from '../fast-clock.ts';
+import { buy } from '../faults/buyer.ts';
+import { JumpingClock } from '../jumping-clock.ts';
+import { column, openDesk, places } from './desk.ts';
+
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+const TOPICS = ['ozone', 'wildfire', 'park'];
+
+/** A service whose clock is right, and a buyer whose clock is set. */
+async function wrongClock(t: TestContext, now: string, cells: number, perMonth = 100_000, overages = false) {
+  const [start, factor, origin] = [Date.parse(now), 20, Date.now()];
+  const desk = await openDesk(t, {
+    subscription: customSubscription(perMonth, 100_000),
+    clock: { start, factor, origin },
+    overages,
+  });
+  desk.book(places(cells));
+  const clock = new JumpingClock(start, factor, origin);
+  const run = (job: JobFile, progress = newProgress(), notices: string[] = []) =>
+    buy({
+      ...{ folder: desk.folder, baseUrl: desk.url, key: desk.key(), clock, progress, notices },
+      job: { subscription: { credits_per_month: perMonth, credits_per_minute: 100_000 }, ...job },
+    });
+  return { desk, clock, run };
+}
+
+for (const back of [2 * HOUR, 40 * DAY]) {
+  test(`the clock is set back by ${back / HOUR} hours in mid-run, beyond a time to live: nothing is bought again`, async (t) => {
+    const { desk, clock, run } = await wrongClock(t, '2026-03-15T12:00:00Z', 30);
+    const progress = newProgress();
+    const running = run({ topics: TOPICS, sockets: 3, time_to_live: { ozone: '1h' } }, progress);
+    while (progress.calls < 15) await delay(1);
+    clock.jump(-back);
+    assert.equal((await running).state, 'complete');
+    assert.deepEqual(new Set(column(desk.output(), 'hazard_status')), new Set(['ok']));
+    assert.equal(desk.charged(), 90);
+    for (const jump of [0, back]) {
+      clock.jump(jump);
+      assert.equal((await run({ topics: TOPICS, time_to_live: { ozone: '1h' } })).state, 'complete');
+      assert.equal(desk.charged(), 90, `bought again ${jump === 0 ? 'while it was back' : 'when it was right again'}`);
+    }
+  });
+}
+
+test('a run by a clock that is two hours slow: what it bought is not stale when the clock is right', async (t) => {
+  const { desk, clock, run } = await wrongClock(t, '2026-03-15T12:00:00Z', 20);
+  clock.jump(-2 * HOUR);
+  await run({ topics: TOPICS, time_to_live: { ozone: '1h' } });
+  clock.jump(2 * HOUR);
+  await run({ topics: TOPICS, time_to_live: { ozone: '1h' } });
+  assert.equal(desk.charged(), 60);
+});
+
+test('an hour slow over the anniversary: what is bought counts in the new period, and no more is spent in it than its quota', async (t) => {
+  const { desk, clock, run } = await wrongClock(t, '2026-03-31T00:05:00Z', 30, 20, true);
+  clock.jump(-HOUR);
+  const notices: string[] = [];
+  const first = await run({ topics: ['wildfire'] }, newProgress(), notices);
+  assert.deepEqual([first.stop?.reason, desk.charged()], ['quota', 20]);
+  assert.match(
+    notices.join('\n'),
+    /The service's clock says 2026-03-31 00:\d\d UTC, this machine's 2026-03-30 23:\d\d UTC/,
+  );
+  // The service would go on and bill overage: only the ledger stops.
+  clock.jump(HOUR);
+  const second = await run({ topics: ['wildfire'] });
+  assert.deepEqual([second.stop?.reason, desk.charged()], ['quota', 20]);
+  assert.equal(usage(desk.database, 'desk', desk.clock.now()).creditsCharged, 20);
+});
+
+test('an hour slow, with the old period used up: the run waits for its own clock, and not for a month', async (t) => {
+  const { desk, clock, run } = await wrongClock(t, '2026-03-30T23:55:00Z', 30, 20, true);
+  await run({ topics: ['wildfire'] });
+  assert.equal(desk.charged(), 20);
+  (desk.clock as FastClock).moveTo('2026-03-31T00:05:00Z');
+  clock.jump(10 * MINUTE - HOUR);
+  const late = await run({ topics: ['wildfire'] });
+  assert.deepEqual([late.stop?.reason, late.summary.resume_after], ['quota', '2026-03-31T00:00:00.000Z']);
+  clock.jump(HOUR);
+  assert.equal((await run({ topics: ['wildfire'] })).state, 'complete');
+  assert.equal(desk.charged(), 30);
+});
+
+for (const ahead of [36 * HOUR, -36 * HOUR, 40 * DAY, 5_000 * 365 * DAY]) {
+  test(`a service whose clock is ${ahead / HOUR} hours off: no more is spent than the quota, in this run or the next`, async (t) => {
+    const [start, factor, origin] = [
+      Date.parse(ahead < 0 ? '2026-03-31T12:00:00Z' : '2026-03-30T12:00:00Z'),
+      20,
+      Date.now(),
+    ];
+    const service = { clock: new FastClock(start + ahead, factor, origin) };
+    const desk = await openDesk(t, {
+      ...{ subscription: customSubscription(20, 100_000), clock: { start, factor, origin }, overages: true, service },
+    });
+    desk.book(places(60));
+    const stops: unknown[] = [];
+    for (let nth = 0; nth < 2; nth++) stops.push((await desk.run({ topics: ['wildfire'] })).stop?.reason);
+    assert.deepEqual([stops, desk.charged()], [['quota', 'quota'], 20]);
+    assert.equal(desk.notices.length, nthTold(desk.notices), 'told once a run');
+  });
+}
+
+function nthTold(notices: readonly string[]): number {
+  return notices.filter((text) => text.startsWith("The service's clock says")).length;
+}
