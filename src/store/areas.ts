@@ -36,7 +36,7 @@ export function areaStatements(database: Database.Database, clock: Clock) {
 
   /** When the area was last seen to be answered in two ways, if that still counts. */
   function markOf({ mismatchedAt }: AreaRow): number | null {
-    return mismatchedAt !== null && mismatchedAt > clock.now() - MARK_HOLDS_MS ? mismatchedAt : null;
+    return mismatchedAt !== null && Math.abs(clock.now() - mismatchedAt) < MARK_HOLDS_MS ? mismatchedAt : null;
   }
 
   function read(source: number, area: string): AreaRecord | null {
@@ -55,7 +55,8 @@ export function areaStatements(database: Database.Database, clock: Clock) {
     for (const answer of answers) {
       const before = known.get(answer.topic);
       const differs = before !== undefined && JSON.stringify(before.fields) !== JSON.stringify(answer.fields);
-      if (differs && before.asOf >= comparableSince) mismatchedAt = clock.now();
+      // Where the clock was set back, the answer is the newer of the two, and a mark that seems old would not be noticed.
+      if (differs && before.asOf >= comparableSince) mismatchedAt = Math.max(clock.now(), answer.asOf);
       known.set(answer.topic, answer);
     }
     const packed = JSON.stringify(

@@ -7,7 +7,8 @@ import type { BundleContents } from './port.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** How long a refused scope is believed. Keys are given new scopes now and then, and asking again is free (403). */
+/** How long a refused scope is believed. Keys are given new scopes now and then, and asking again is free (403). What was
+ * learned by a clock that was ahead counts for no longer. */
 const REFUSAL_HOLDS_MS = DAY_MS;
 
 /** How long a bundle is believed to be thinner than the contract says. By what it was seen to bring it would not be bought
@@ -31,8 +32,8 @@ export function learnedStatements(database: Database.Database, clock: Clock) {
     'SELECT kind, topics, seen_at AS seenAt FROM bundles WHERE source = ?',
   );
   const refusals = database
-    .prepare<[number, string, number], Scope>(
-      'SELECT scope FROM refused_scopes WHERE source = ? AND key = ? AND refused_at > ?',
+    .prepare<[number, string, number, number], Scope>(
+      'SELECT scope FROM refused_scopes WHERE source = ? AND key = ? AND abs(refused_at - ?) < ?',
     )
     .pluck();
 
@@ -66,11 +67,11 @@ export function learnedStatements(database: Database.Database, clock: Clock) {
       for (const { kind, topics, seenAt } of bundles.all(source)) {
         const slugs = JSON.parse(topics) as TopicSlug[];
         const isThin = slugs.length < PROMISED[kind];
-        if (!isThin || seenAt > clock.now() - THIN_BUNDLE_HOLDS_MS) seen.set(kind, slugs);
+        if (!isThin || Math.abs(clock.now() - seenAt) < THIN_BUNDLE_HOLDS_MS) seen.set(kind, slugs);
       }
       return { standard: seen.get('standard') ?? null, enterprise: seen.get('enterprise') ?? null };
     },
     refusedScopes: (source: number, key: string): ReadonlySet<Scope> =>
-      new Set(refusals.all(source, key, clock.now() - REFUSAL_HOLDS_MS)),
+      new Set(refusals.all(source, key, clock.now(), REFUSAL_HOLDS_MS)),
   };
 }

@@ -162,8 +162,8 @@ export interface PeriodSpending extends Spending {
   readonly exhaustedLeft?: number;
   /** What the provider's page said, where the user recorded it. */
   readonly correction?: Correction;
-  /** Credits that are counted in later periods, by a clock that was ahead of this one; left out where there are none. They
-   * count in this period too: nobody can say which of the clocks was right. */
+  /** Credits that are counted in later periods; left out where there are none. A period that has not ended has them by a clock
+   * that was ahead. They count in it too: nobody can say which of the clocks was right. */
   readonly later?: number;
 }
 

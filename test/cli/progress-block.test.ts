@@ -15,9 +15,12 @@ import type { Progress } from '../../src/job/buying/progress.ts';
 import { newProgress } from '../../src/job/run.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
+/** The steady time of this moment: of another day, as it mostly is. */
+const STEADY = 7_000_000;
+const AT = { now: NOW, steady: STEADY };
 
 const FACTS: RunFacts = {
-  startedAt: NOW - 125_000,
+  startedAt: STEADY - 125_000,
   rows: 15_000,
   cellsCached: 1_024,
   budget: null,
@@ -39,7 +42,7 @@ const view = (progress: Progress, facts: Partial<RunFacts> = {}): ProgressView =
   progress,
   facts: { ...FACTS, ...facts },
   last: { credits: 1_180, ms: 60_000 },
-  now: NOW,
+  ...AT,
 });
 
 const style = (width: number): BlockStyle => ({ width, paint: noPaint, unicode: true });
@@ -57,7 +60,7 @@ test('the block answers what one may ask of a run, the quota that will end it in
 test('failures by kind, retries and being asked to slow down have their place', () => {
   const progress = buying({
     ...{ failures: 4, failuresByKind: { upstream: 3, rejected: 1 }, retries: 12, slowedDown: 2 },
-    slowedUntil: NOW + 12_400,
+    slowedUntil: STEADY + 12_400,
   });
   const block = progressBlock(view(progress, { budget: 70_000 }), style(120)).join('\n');
   assert.match(block, /^failures {2}service failed: 3 · place refused: 1$/m);
@@ -100,20 +103,20 @@ test('a terminal that became narrower has folded the block: wide letters count t
 test('time left goes by credits and the limit: a first burst does not make it short', () => {
   const burst = { credits: 1_200, ms: 4_000 };
   const progress = buying({ creditsSpent: 1_200, atHand: null, creditsPlanned: 13_200 });
-  assert.equal(Math.round(estimate(progress, FACTS, burst, NOW).minutes!), 10);
+  assert.equal(Math.round(estimate(progress, FACTS, burst, AT).minutes!), 10);
   // A service at half of the limit takes twice as long, however the rows are spread.
-  assert.equal(Math.round(estimate(progress, FACTS, { credits: 600, ms: 60_000 }, NOW).minutes!), 20);
-  assert.equal(estimate(progress, FACTS, { credits: 0, ms: 60_000 }, NOW).minutes, null);
+  assert.equal(Math.round(estimate(progress, FACTS, { credits: 600, ms: 60_000 }, AT).minutes!), 20);
+  assert.equal(estimate(progress, FACTS, { credits: 0, ms: 60_000 }, AT).minutes, null);
   // Being asked to wait counts.
-  const slowed = { ...progress, slowedUntil: NOW + 300_000 };
-  assert.equal(Math.round(estimate(slowed, FACTS, burst, NOW).minutes!), 15);
+  const slowed = { ...progress, slowedUntil: STEADY + 300_000 };
+  assert.equal(Math.round(estimate(slowed, FACTS, burst, AT).minutes!), 15);
 });
 
 test('a service that lets less through than the subscription says is believed, and said', () => {
   // It has charged 300 of 1,200 credits and says that none are left.
   const progress = buying({ creditsSpent: 300, creditsPlanned: 3_300, callsInFlight: 0, minuteLeft: () => 0 });
   const last = { credits: 300, ms: 6_000 };
-  assert.equal(Math.round(estimate(progress, FACTS, last, NOW).minutes!), 10);
+  assert.equal(Math.round(estimate(progress, FACTS, last, AT).minutes!), 10);
   const block = progressBlock({ ...view(progress), last }, style(120)).join('\n');
   assert.match(block, /300 of 1,200 credits in the last minute · the service lets no more through now: it waits/);
   const own = progressBlock(view(buying({ callsInFlight: 0 })), style(120)).join('\n');
@@ -123,13 +126,13 @@ test('a service that lets less through than the subscription says is believed, a
 test('whichever comes first ends the run: all bought, budget, quota, or its time', () => {
   const last = { credits: 1_200, ms: 60_000 };
   const ends = (progress: Partial<Progress>, facts: Partial<RunFacts> = {}) => {
-    const { endedBy, credits } = estimate(buying(progress), { ...FACTS, ...facts }, last, NOW);
+    const { endedBy, credits } = estimate(buying(progress), { ...FACTS, ...facts }, last, AT);
     return [endedBy, credits];
   };
   assert.deepEqual(ends({ creditsPlanned: 67_690 }), ['done', 10]);
   assert.deepEqual(ends({}), ['quota', 52_320]);
   assert.deepEqual(ends({}, { budget: 68_000 }), ['budget', 320]);
-  assert.deepEqual(ends({ atHand: null }, { deadline: NOW + 600_000 }), ['time', 12_000]);
+  assert.deepEqual(ends({ atHand: null }, { deadline: STEADY + 600_000 }), ['time', 12_000]);
   assert.equal(quotaLeft(buying({ atHand: { credits: 100, spent: 67_000 } })), 0, 'never below nothing');
 });
 

@@ -109,7 +109,7 @@ const FACTS = runFacts(
     summary: { rows: 10, cells_cached: 0 },
     freshness: { startedAt: 0 },
   } as unknown as Prepared,
-  0,
+  { now: 0, steady: 0 },
 );
 
 test('on a terminal the block is drawn at a change, makes room for words and for an interrupt, and leaves nothing', async (t) => {
@@ -141,7 +141,7 @@ test('off a terminal being asked to slow down is told, but not a thousand times,
   t.after(show.end);
   show.know(FACTS);
   enterPhase(show.progress, 'buying');
-  Object.assign(show.progress, { slowedDown: 1, slowedUntil: Date.now() + 30_000 });
+  Object.assign(show.progress, { slowedDown: 1, slowedUntil: systemClock.steady!() + 30_000 });
   for (let times = 0; times < 1_000; times++) show.progress.onChange!();
   enterPhase(show.progress, 'writing');
   const [buying, slowed, writing, ...rest] = screen().trimEnd().split('\n');

@@ -221,8 +221,26 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     const before = billingPeriod(5, clock.now());
     clock.moveTo('2026-04-05T00:00:01Z');
     await store.settle([charged(claim!, clock, 15)]);
-    assert.deepEqual(await store.spending('account', before), { charged: 0, unknown: 0, open: 0, exhaustedAt: null });
+    const { charged: inOld, open, later } = await store.spending('account', before);
+    assert.deepEqual([inOld, open, later], [0, 0, 15]);
     assert.equal((await spent(store, clock)).charged, 15);
+  });
+
+  it('what is counted in a later period counts in the earlier one too: a clock that was ahead spends no quota twice', async (world) => {
+    const { store, terms, propose, clock } = world;
+    const limit = { periodLimit: 20 };
+    clock.moveTo('2026-04-04T12:00:00Z');
+    const before = billingPeriod(5, clock.now());
+    const after = billingPeriod(5, before.end);
+    const ahead = { ...(await terms(store, limit)), period: after };
+    const [claim] = await store.claim({ ...ahead, countedSince: before.start }, [propose(LA, 'standard')]);
+    await store.settle([{ ...charged(claim!, clock, 15), period: after }]);
+    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'quota');
+    const both = { ...ahead, countedSince: before.start };
+    assert.equal((await store.claim(both, [propose(NY, 'standard')]))[0]!.outcome, 'quota');
+    // The provider's page counts none of it in the earlier period.
+    await store.correct('account', before, 0);
+    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'granted');
   });
 
   it('the service saying that the quota is used up is believed until the anniversary', async ({

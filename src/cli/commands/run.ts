@@ -17,7 +17,7 @@ import { planWords, sampleCreditsWords } from '../printed/plan-words.ts';
 import { runWords } from '../printed/run-words.ts';
 import { shownPath } from '../printed/words.ts';
 import { runFacts } from '../progress/estimate.ts';
-import { showProgress } from '../progress/show.ts';
+import { momentOf, showProgress } from '../progress/show.ts';
 import { say, sayJson, screenOf, type World } from '../world.ts';
 import { reportFile, writeReport } from './report.ts';
 
@@ -54,7 +54,7 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
       const style = { width: screenOf(world.stderr), paint: paintFor(world, world.stderr) };
       talk([...planWords(prepared, world.workingFolder, style), '']);
       if (approved === null) await approve(world, flags, prepared);
-      show.know(runFacts(prepared, world.clock.now()));
+      show.know(runFacts(prepared, momentOf(world)));
       show.resume();
       const ended = await run(prepared, store, effects, show.progress, world.interrupt, approved);
       show.end();

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { steadyTime } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../figures.ts';
 import type { ServiceDatabase } from '../../service/data/database.ts';
@@ -99,16 +100,16 @@ const PROGRESS_MS = 200;
 function showRecords(world: World): { show: (records: number) => void; end: () => void } {
   const { stderr, clock } = world;
   if (stderr.isTTY !== true || world.env.TERM === 'dumb') return { show: () => {}, end: () => {} };
-  let shownAt = 0;
+  let shownAt: number | null = null;
   return {
     show(records) {
-      const now = clock.now();
-      if (now - shownAt < PROGRESS_MS) return;
+      const now = steadyTime(clock);
+      if (shownAt !== null && now - shownAt < PROGRESS_MS) return;
       shownAt = now;
       stderr.write(`\r\u001b[K${counted(records, 'record')} …`);
     },
     end() {
-      if (shownAt > 0) stderr.write('\r\u001b[K');
+      if (shownAt !== null) stderr.write('\r\u001b[K');
     },
   };
 }

@@ -4,15 +4,23 @@ import { counted, dateTime, grouped } from '../../figures.ts';
 import type { Progress } from '../../job/buying/progress.ts';
 import type { Paint } from '../printed/paint.ts';
 import { percent, timeSpan, wrapped } from '../printed/words.ts';
-import { type Estimate, estimate, type LastMinute, limitNow, quotaLeft, type RunFacts, spentOf } from './estimate.ts';
+import {
+  type Estimate,
+  estimate,
+  type LastMinute,
+  limitNow,
+  type Moment,
+  quotaLeft,
+  type RunFacts,
+  spentOf,
+} from './estimate.ts';
 
 /** Everything that a block or a line of progress is made of. */
-export interface ProgressView {
+export interface ProgressView extends Moment {
   readonly progress: Progress;
   /** Null until the book is priced. */
   readonly facts: RunFacts | null;
   readonly last: LastMinute;
-  readonly now: number;
 }
 
 export interface BlockStyle {
@@ -57,12 +65,12 @@ export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
     case 'buying': {
       if (facts === null) return [];
       const { cells, cellsDone } = progress;
-      const end = estimate(progress, facts, view.last, now);
+      const end = estimate(progress, facts, view.last, view);
       const failures = failureParts(progress).map((part) => style.paint('red', part));
       return [
         ...line('buying', [
           `${bar(cellsDone, cells, style)}  ${cellParts(view).join(' · ')}`,
-          `${stopwatch(now - facts.startedAt)} so far`,
+          `${stopwatch(view.steady - facts.startedAt)} so far`,
         ]),
         ...line('credits', creditParts(view)),
         ...line('rate', rateParts(view, style.paint)),
@@ -109,7 +117,7 @@ function creditParts({ progress, facts }: ProgressView): string[] {
   ].filter(Boolean);
 }
 
-function rateParts({ progress, facts, last, now }: ProgressView, paint: Paint): string[] {
+function rateParts({ progress, facts, last, steady }: ProgressView, paint: Paint): string[] {
   const { callsInFlight, retries, slowedDown, slowedUntil } = progress;
   const limit = facts!.creditsPerMinute;
   // The cheapest call that waits may cost more than what the minute has left.
@@ -118,7 +126,7 @@ function rateParts({ progress, facts, last, now }: ProgressView, paint: Paint): 
   const why = isOurs
     ? 'the minute is full: the next calls wait for it'
     : 'the service lets no more through now: it waits';
-  const slowed = slowedUntil > now ? `: on again in ${Math.ceil((slowedUntil - now) / 1_000)} s` : '';
+  const slowed = slowedUntil > steady ? `: on again in ${Math.ceil((slowedUntil - steady) / 1_000)} s` : '';
   return [
     `${grouped(Math.min(last.credits, limit))} of ${grouped(limit)} credits in the last minute`,
     callsInFlight > 0 || !isFull ? `${callsInFlight} in flight` : why,
@@ -186,7 +194,7 @@ export function progressLine(view: ProgressView): string {
         ...(failures.length > 0 ? [`failures: ${failures.join(', ')}`] : []),
         ...(facts === null
           ? []
-          : [`left: ${leftParts(estimate(progress, facts, view.last, view.now), facts, plain).join(', ')}`]),
+          : [`left: ${leftParts(estimate(progress, facts, view.last, view), facts, plain).join(', ')}`]),
       ];
       return `buying: ${parts.join(' · ')}`;
     }

@@ -3,9 +3,15 @@ import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import type { Progress } from '../../job/buying/progress.ts';
 import type { Prepared } from '../../job/prepare.ts';
 
+/** A moment: by the wall clock, for dates, and by the steady one, for spans. */
+export interface Moment {
+  readonly now: number;
+  readonly steady: number;
+}
+
 /** What does not change while a run buys, as far as its progress needs it. */
 export interface RunFacts {
-  /** When the buying began. */
+  /** When the buying began, by the steady time. */
   readonly startedAt: number;
   readonly rows: number;
   readonly cellsCached: number;
@@ -16,21 +22,21 @@ export interface RunFacts {
   /** Credits a minute that the accounts have together. */
   readonly creditsPerMinute: number;
   readonly anniversaryDays: readonly number[];
-  /** When the run stops buying in any case; null: never. */
+  /** When the run stops buying in any case, by the steady time; null: never. */
   readonly deadline: number | null;
   readonly waitsForQuota: boolean;
 }
 
-export function runFacts({ job, plan, summary, freshness }: Prepared, now: number): RunFacts {
+export function runFacts({ job, plan, summary, freshness }: Prepared, { now, steady }: Moment): RunFacts {
   return {
-    startedAt: now,
+    startedAt: steady,
     rows: summary.rows,
     cellsCached: summary.cells_cached,
     budget: job.budget,
     allowance: plan.accounts.reduce((sum, { account }) => sum + account.subscription.creditsPerMonth, 0),
     creditsPerMinute: job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0),
     anniversaryDays: job.accounts.map(({ anniversaryDay }) => anniversaryDay),
-    deadline: job.maxMinutes === null ? null : freshness.startedAt + job.maxMinutes * 60_000,
+    deadline: job.maxMinutes === null ? null : steady + freshness.startedAt - now + job.maxMinutes * 60_000,
     waitsForQuota: job.onQuota === 'wait',
   };
 }
@@ -40,7 +46,7 @@ export class MinuteMeter {
   #seen: { readonly at: number; readonly credits: number }[] = [];
   #first: number | null = null;
 
-  /** Takes in the sum so far; the credits of the last minute, and over how many ms they were seen. */
+  /** Takes in the sum so far, at a steady time; the credits of the last minute, and over how many ms they were seen. */
   add(now: number, credits: number): LastMinute {
     this.#first ??= now;
     this.#seen.push({ at: now, credits });
@@ -81,17 +87,17 @@ export function quotaLeft(progress: Progress): number | null {
  * that is. The slower of two counts: what the limit allows, with what is left of this minute, and what went through in
  * the last minute, which is less where the service is slow or asks to slow down.
  */
-export function estimate(progress: Progress, facts: RunFacts, last: LastMinute, now: number): Estimate {
+export function estimate(progress: Progress, facts: RunFacts, last: LastMinute, at: Moment): Estimate {
   const spent = spentOf(progress);
   const toBuy = Math.max(0, progress.creditsPlanned - spent);
   const ofBudget = facts.budget === null ? Number.POSITIVE_INFINITY : Math.max(0, facts.budget - spent);
   const ofQuota = quotaLeft(progress) ?? Number.POSITIVE_INFINITY;
   const credits = Math.min(toBuy, ofBudget, ofQuota);
-  const resets = Math.min(...facts.anniversaryDays.map((day) => billingPeriod(day, now).end));
+  const resets = Math.min(...facts.anniversaryDays.map((day) => billingPeriod(day, at.now).end));
   const endedBy = credits === toBuy ? 'done' : credits === ofQuota ? 'quota' : 'budget';
-  const pauseMs = Math.max(0, progress.slowedUntil - now);
+  const pauseMs = Math.max(0, progress.slowedUntil - at.steady);
   const minutes = minutesFor(credits, limitNow(progress, facts, last), last, pauseMs);
-  const windowLeft = facts.deadline === null ? null : (facts.deadline - now) / 60_000;
+  const windowLeft = facts.deadline === null ? null : (facts.deadline - at.steady) / 60_000;
   if (windowLeft !== null && minutes !== null && minutes > windowLeft) {
     const share = minutes === 0 ? 0 : Math.max(0, windowLeft) / minutes;
     return { credits: Math.floor(credits * share), minutes: Math.max(0, windowLeft), endedBy: 'time', resets };

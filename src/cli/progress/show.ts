@@ -1,10 +1,11 @@
+import { steadyTime } from '../../clock.ts';
 import type { Progress } from '../../job/buying/progress.ts';
 import type { Phase } from '../../job/phase.ts';
 import { newProgress } from '../../job/run.ts';
 import { isDumb, isUnicode, paintFor } from '../printed/paint.ts';
 import { say, type World } from '../world.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';
-import { MinuteMeter, type RunFacts, spentOf } from './estimate.ts';
+import { MinuteMeter, type Moment, type RunFacts, spentOf } from './estimate.ts';
 
 const ON_TERMINAL_MS = 200;
 const ELSEWHERE_MS = 30_000;
@@ -27,6 +28,11 @@ export interface ProgressShow {
 export async function showProgress(world: World, isQuiet = false): Promise<ProgressShow> {
   if (isQuiet) return quietShow(world);
   return world.stderr.isTTY === true && !isDumb(world) ? blockShow(world) : lineShow(world);
+}
+
+/** This moment by both clocks. */
+export function momentOf({ clock }: Pick<World, 'clock'>): Moment {
+  return { now: clock.now(), steady: steadyTime(clock) };
 }
 
 function quietShow(world: World): ProgressShow {
@@ -52,26 +58,26 @@ function viewer(world: World) {
       facts = known;
     },
     view: () => {
-      const now = world.clock.now();
-      const last = progress.phase === 'buying' ? meter.add(now, spentOf(progress)) : { credits: 0, ms: 0 };
-      return { progress, facts, last, now };
+      const moment = momentOf(world);
+      const last = progress.phase === 'buying' ? meter.add(moment.steady, spentOf(progress)) : { credits: 0, ms: 0 };
+      return { progress, facts, last, ...moment };
     },
   };
 }
 
 function lineShow(world: World): ProgressShow {
   const { progress, know, view } = viewer(world);
-  let saidAt = world.clock.now();
+  let saidAt = steadyTime(world.clock);
   const tell = (line: string | null) => {
     if (line === null) return;
-    saidAt = world.clock.now();
+    saidAt = steadyTime(world.clock);
     say(world, `perilbook: ${line}`);
   };
-  let toldSlow = 0;
+  let toldSlow = Number.NEGATIVE_INFINITY;
   let toldPhase: Phase = progress.phase;
   progress.onChange = () => {
     const { phase, slowedUntil } = progress;
-    const now = world.clock.now();
+    const now = steadyTime(world.clock);
     if (phase !== toldPhase) {
       toldPhase = phase;
       return tell(changeLine(view()));
@@ -83,7 +89,7 @@ function lineShow(world: World): ProgressShow {
   };
   const timer = setInterval(() => {
     const seen = view();
-    if (world.clock.now() - saidAt >= ELSEWHERE_MS) tell(progressLine(seen));
+    if (steadyTime(world.clock) - saidAt >= ELSEWHERE_MS) tell(progressLine(seen));
   }, LOOK_MS);
   timer.unref();
   return {

@@ -81,8 +81,8 @@ export async function buyCall(buying: Buying, request: Request, spending: { cred
     tried = attempt.decision.tried;
     if (attempt.decision.rate) {
       progress.slowedDown++;
-      progress.slowedUntil = clock.now() + attempt.decision.afterMs;
-      throttle.pauseUntil(steadyTime(clock) + attempt.decision.afterMs);
+      progress.slowedUntil = steadyTime(clock) + attempt.decision.afterMs;
+      throttle.pauseUntil(progress.slowedUntil);
       progress.onChange?.();
     }
     await clock.sleep(attempt.decision.afterMs, buying.signal);

@@ -17,7 +17,7 @@ export interface Progress extends Phased {
   failuresByKind: Record<string, number>;
   /** Times that the service asked to slow down (429). */
   slowedDown: number;
-  /** Until when it asked for it the last time, milliseconds since the epoch; 0 when it never did. */
+  /** Until when it asked for it the last time, by the steady time; 0 when it never did. */
   slowedUntil: number;
   /** Until when the run waits for the quota, milliseconds since the epoch; 0 when it does not. */
   waitingUntil: number;

@@ -52,6 +52,7 @@ export interface Live {
   readonly error: ErrorWords | null;
 }
 
+/** @param now the steady time: setting the clock is no pace */
 export function liveOf(run: ActiveRun, now: number): Live {
   const { progress, phase, pace, budget, available, perMinute: limit } = run;
   const spent = progress.creditsSpent + progress.creditsUnknown;

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { steadyTime } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
 import { type Effects, prepare } from '../../job/prepare.ts';
 import { newProgress, run } from '../../job/run.ts';
@@ -66,7 +67,7 @@ export class Runs {
   /** What the page is told of a book; null where this process has not run it. */
   live(book: string): Live | null {
     const active = this.#runs.get(book);
-    return active ? liveOf(active, this.#lent.clock.now()) : null;
+    return active ? liveOf(active, steadyTime(this.#lent.clock)) : null;
   }
 
   /** Stops all and waits until they have written; how many there were. */
