@@ -100,6 +100,14 @@ test('a terminal that became narrower has folded the block: wide letters count t
   assert.equal(rowsTaken(['株式会社'], 4), 2);
 });
 
+test('setting the machine’s clock changes nothing of how long a run has taken, and will take', () => {
+  const slow = buying({ slowedDown: 1, slowedUntil: STEADY + 30_000 });
+  const lines = (now: number) =>
+    progressBlock({ ...view(slow, { deadline: STEADY + 600_000 }), now }, style(120)).join('\n');
+  for (const hours of [-5, 5]) assert.equal(lines(NOW + hours * 3_600_000), lines(NOW));
+  assert.match(lines(NOW), /2:05 so far[\s\S]*on again in 30 s/);
+});
+
 test('time left goes by credits and the limit: a first burst does not make it short', () => {
   const burst = { credits: 1_200, ms: 4_000 };
   const progress = buying({ creditsSpent: 1_200, atHand: null, creditsPlanned: 13_200 });

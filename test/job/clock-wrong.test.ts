@@ -8,6 +8,7 @@ import { usage } from '../../src/service/accounts/usage.ts';
 import { FastClock } from '../fast-clock.ts';
 import { buy } from '../faults/buyer.ts';
 import { JumpingClock } from '../jumping-clock.ts';
+import { standBetween } from './between.ts';
 import { column, openDesk, places } from './desk.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
@@ -23,9 +24,9 @@ async function wrongClock(t: TestContext, now: string, cells: number, perMonth =
   });
   desk.book(places(cells));
   const clock = new JumpingClock(start, factor, origin);
-  const run = (job: JobFile, progress = newProgress(), notices: string[] = []) =>
+  const run = (job: JobFile, progress = newProgress(), notices: string[] = [], baseUrl = desk.url) =>
     buy({
-      ...{ folder: desk.folder, baseUrl: desk.url, key: desk.key(), clock, progress, notices },
+      ...{ folder: desk.folder, baseUrl, key: desk.key(), clock, progress, notices },
       job: { subscription: { credits_per_month: perMonth, credits_per_minute: 100_000 }, ...job },
     });
   return { desk, clock, run };
@@ -48,6 +49,18 @@ for (const back of [2 * HOUR, 40 * DAY]) {
     }
   });
 }
+
+test('the clock is set forward while the service asks to slow down: the run does not take it for ten minutes', async (t) => {
+  const { desk, clock, run } = await wrongClock(t, '2026-03-15T12:00:00Z', 10);
+  let asked = 0;
+  const baseUrl = await standBetween(t, desk.url, (_, answer) => {
+    if (++asked === 3) clock.jump(5 * HOUR);
+    return asked > 6 ? answer : { status: 429, body: '{"error":{"code":"RATE_LIMITED"}}' };
+  });
+  const { state } = await run({ topics: ['wildfire'], sockets: 2 }, newProgress(), [], baseUrl);
+  // The first six were refused on the way back from the service.
+  assert.deepEqual([state, asked, desk.charged()], ['complete', 16, 16]);
+});
 
 test('a run by a clock that is two hours slow: what it bought is not stale when the clock is right', async (t) => {
   const { desk, clock, run } = await wrongClock(t, '2026-03-15T12:00:00Z', 20);

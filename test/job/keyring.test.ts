@@ -16,9 +16,11 @@ const key = (secret: string, ...scopes: Scope[]): Key => ({
   scopes: scopes.length > 0 ? new Set(scopes) : null,
 });
 
-async function openStore(t: TestContext): Promise<{ store: Store; source: number }> {
+async function openStore(
+  t: TestContext,
+  clock = new MovedClock('2026-03-15T12:00:00Z'),
+): Promise<{ store: Store; source: number }> {
   const folder = temporaryFolder(t);
-  const clock = new MovedClock('2026-03-15T12:00:00Z');
   const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'me', isAlive: () => true });
   t.after(() => store.close());
   return { store, source: await store.source('somewhere') };
@@ -52,8 +54,9 @@ test('a 403 takes one scope from one key: its others stay, and a ring without sc
   assert.deepEqual([ring.keyFor('bundle'), ring.keyFor('hail'), ring.exhausted], [null, first, false]);
 });
 
-test('what earlier runs learned of a key is known again, by its fingerprint and for that service only', async (t) => {
-  const { store, source } = await openStore(t);
+test('what earlier runs learned of a key is known again, by its fingerprint, for that service only, and for a day', async (t) => {
+  const clock = new MovedClock('2026-03-15T12:00:00Z');
+  const { store, source } = await openStore(t, clock);
   const known = key('known');
   const run = await store.startRun({ job: 'j', input: 'i', output: 'o', account: 'a', plannedCredits: 0, budget: 9 });
   const period = { start: 0, end: Date.UTC(2099, 0) };
@@ -79,6 +82,15 @@ test('what earlier runs learned of a key is known again, by its fingerprint and 
   assert.equal(ring.keyFor('park'), known);
   const elsewhere = await Keyring.open([known], store, await store.source('elsewhere'));
   assert.equal(elsewhere.keyFor('hail'), known);
+  for (const day of ['2026-03-16T11:59:00Z', '2026-03-14T12:01:00Z']) {
+    clock.moveTo(day);
+    assert.equal((await Keyring.open([known], store, source)).keyFor('hail'), null, day);
+  }
+  // Later, or learned by a clock that was ahead by more than a day.
+  for (const day of ['2026-03-16T12:01:00Z', '2026-02-03T12:00:00Z']) {
+    clock.moveTo(day);
+    assert.equal((await Keyring.open([known], store, source)).keyFor('hail'), known, day);
+  }
 });
 
 test('whatever was learned, a key is used only if it lives, was said to hold the scope, and was not refused it', async (t) => {
