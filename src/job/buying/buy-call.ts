@@ -1,6 +1,5 @@
 import { steadyTime } from '../../clock.ts';
-import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
-import type { TopicSlug } from '../../contract/topics.ts';
+import { CREDITS, scopeOf } from '../../contract/credits.ts';
 import {
   ALL_REJECTED_AFTER,
   isAllRejected,
@@ -9,44 +8,17 @@ import {
   observe,
   observeSecondLook,
 } from '../../fetch/breaker.ts';
-import type { TopicReading } from '../../fetch/envelope.ts';
 import { hasAnswer, judgeRead } from '../../fetch/judge.ts';
 import { dateOf } from '../../fetch/rate-headers.ts';
-import {
-  type Decision,
-  decide,
-  NOTHING_TRIED,
-  type RetryPolicy,
-  SECOND_LOOK_POLICY,
-  type Tried,
-} from '../../fetch/retry.ts';
+import { type Decision, decide, NOTHING_TRIED, SECOND_LOOK_POLICY } from '../../fetch/retry.ts';
 import { DENIALS } from '../../fetch/status-kind.ts';
 import type { Permit } from '../../fetch/throttle.ts';
 import type { Verdict } from '../../fetch/verdict.ts';
-import { type Cell, locationOf } from '../../geo/coordinates.ts';
-import type { Claim, Proposal } from '../../store/port.ts';
-import type { Key } from '../planning/keyring.ts';
+import { locationOf } from '../../geo/coordinates.ts';
 import type { Taken } from '../reading/taken.ts';
-import type { Account } from '../settings/accounts.ts';
 import type { Buying } from './buying.ts';
+import { type Attempt, type Attempted, type CallEnd, claimCall, type Order, type Request } from './claim-call.ts';
 import { settlementOf } from './settlement.ts';
-
-/**
- * How a call ended.
- * - `answered`: what was said of each topic. `failed`: given up after retries, and recorded. `rejected`: this place.
- * - `changed`: another run answered some of it, or a key or scope was refused: plan the cell again.
- * - `claimed`: another run is at this cell. `stopped`: nothing was bought, the run ends.
- */
-export type CallEnd =
-  | { readonly end: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading<Taken>> }
-  | { readonly end: 'failed' | 'rejected' | 'changed' | 'claimed' | 'stopped' };
-
-/** `other-account`: this one cannot pay, another may. `on-trial`: another call is finding out whether the key is accepted. */
-type Attempt =
-  | CallEnd
-  | { readonly end: 'retry'; readonly decision: Extract<Decision, { next: 'retry' }> }
-  | { readonly end: 'other-account' }
-  | { readonly end: 'on-trial'; readonly over: Promise<void> };
 
 /**
  * Makes one call at one cell, with its retries: claim, send, judge, settle. Every attempt is its own ledger row; what
@@ -88,29 +60,6 @@ export async function buyCall(buying: Buying, request: Request, spending: { cred
     await clock.sleep(attempt.decision.afterMs, buying.signal);
     if (buying.signal.aborted) return { end: 'stopped' };
   }
-}
-
-/** A call to make at a cell, the topics that it is made for, and how often it may be tried. */
-export interface Request {
-  readonly cell: Cell;
-  readonly call: Call;
-  readonly wanted: Proposal['wanted'];
-  /** What of it is asked for whole areas. */
-  readonly areas: NonNullable<Proposal['areas']>;
-  readonly policy: RetryPolicy;
-}
-
-interface Attempted extends Request {
-  readonly tried: Tried;
-}
-
-/** A call that the ledger has granted to a key and its account. */
-interface Order extends Attempted {
-  readonly key: Key;
-  readonly account: Account;
-  readonly claimed: Extract<Claim, { outcome: 'granted' }>;
-  /** To be called when the call is over. */
-  readonly endTrial: () => void;
 }
 
 async function attemptCall(
@@ -180,44 +129,6 @@ async function sendCall(
   if (notice !== null) buying.parts.notice(notice);
   if (decision?.next === 'retry') return { end: 'retry', decision };
   return afterCall(buying, order, verdict, decision, askedAt);
-}
-
-/** The claim with the key that was chosen for it, or why there is none. Waits for the minute while another process fills it.
- * Where another account is to pay by now, the permit of this one's throttle is of no use. */
-async function claimCall(buying: Buying, attempted: Attempted, accountName: string): Promise<Order | Attempt> {
-  const { call, cell, wanted, areas } = attempted;
-  const [credits, scope] = [CREDITS[call.kind], scopeOf(call)];
-  for (;;) {
-    if (buying.signal.aborted) return { end: 'stopped' };
-    const payer = buying.payerOf(call);
-    if (payer?.account.account !== accountName) return { end: 'other-account' };
-    const { key, account } = payer;
-    const over = buying.trials.running(key, scope);
-    if (over !== null) return { end: 'on-trial', over };
-    const endTrial = buying.trials.begin(key, scope);
-    const at = buying.parts.times.billing().earliest;
-    let claim: Claim | null = null;
-    try {
-      claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted, areas });
-    } finally {
-      if (claim?.outcome !== 'granted') endTrial();
-    }
-    if (claim === null) return { end: 'stopped' };
-    switch (claim.outcome) {
-      case 'granted':
-        return { ...attempted, key, account, claimed: claim, endTrial };
-      case 'answered':
-        return { end: 'changed' };
-      case 'claimed':
-        return { end: 'claimed' };
-      case 'wait':
-        await buying.parts.clock.sleep(claim.ms, buying.signal);
-        break;
-      default:
-        buying.cannotAfford(account, credits, claim.outcome, at);
-        return { end: 'other-account' };
-    }
-  }
 }
 
 function afterCall(

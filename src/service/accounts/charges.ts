@@ -48,8 +48,7 @@ export interface Charges {
   chargeAll(calls: readonly Chargeable[], now: number): (Charge | Refusal)[];
 }
 
-/** Instances that share a database read their clocks before they wait for its lock: another may have charged meanwhile. So
- * much is not taken for a clock that was set back. */
+/** Another instance may have charged between reading the clock and getting the lock: no clock was set back then. */
 const APART_MS = 1_000;
 
 /** What an account has used, as far as it limits the next call. */
@@ -228,12 +227,11 @@ function rowOf(
   now: number,
 ): ChargeRow {
   const topic = call.kind === 'single' ? call.topic : null;
-  const { kind } = call;
   return {
     id,
     account: caller.account.id,
     key: caller.key,
-    kind,
+    kind: call.kind,
     topic,
     credits,
     chargedAt: now,
