@@ -34,7 +34,7 @@ test('what earlier versions bought under several spellings of an address is foun
   const put = (source: number, lat7: number, topic: TopicSlug, asOf: number, field = `by ${source}`) =>
     cells.merge(source, { lat7, lng7: 5 }, [{ topic, asOf, fields: [field] }], []);
   const fail = (source: number, lat7: number, topic: TopicSlug, at: number, note: string) =>
-    cells.merge(source, { lat7, lng7: 5 }, [], [{ topic, reason: 'rejected', note, at }]);
+    cells.merge(source, { lat7, lng7: 5 }, [], [{ topic, reason: 'failed', note, at }]);
   old.exec('BEGIN');
   for (let lat7 = 100; lat7 < 1_200; lat7++) put(2, lat7, 'hail', 1);
   put(1, 1, 'hail', 10);
