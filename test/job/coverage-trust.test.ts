@@ -23,7 +23,7 @@ test('coverage: check asks about US locations alone; trust about all on earth, a
 
   const trusted = await desk.run({ topics: ['hail'], coverage: 'trust' });
   assert.deepEqual(statuses(), ['ok', 'rejected', 'invalid', 'rejected', 'invalid', 'invalid']);
-  assert.match(notes()[1]!, /the service rejects this location .*lies outside the US/);
+  assert.match(notes()[1]!, /The service rejects this location .*lies outside the US/);
   assert.match(notes()[2]!, /seem exchanged/);
   assert.equal(trusted.summary.cells, 3);
   assert.deepEqual([desk.charged(), (await desk.ledger()).charged], [1, 1], 'what is refused is free');
