@@ -14,6 +14,9 @@ export interface FileFeature {
 /** Coordinate systems that are degrees of longitude and latitude; NAD83 lies within two metres of WGS84. */
 const DEGREES = /CRS84|CRS83|EPSG:{1,2}(\d*:)?(4326|4269)$/;
 
+/** What stands before the features is not longer: another file is not searched to its end. */
+const LONGEST_HEAD = 1 << 24;
+
 /**
  * The features of a GeoJSON FeatureCollection, one after the other: a file of any size is never held whole.
  *
@@ -31,6 +34,7 @@ export function* geojsonFeatures(file: string, onMore: () => void = () => {}): G
     let at = 0;
     if (head === null) {
       const start = /"features"\s*:\s*\[/.exec(text);
+      if (start === null && text.length > LONGEST_HEAD) break;
       if (start === null) continue;
       at = start.index + start[0].length;
       head = text.slice(0, at);

@@ -85,7 +85,8 @@ function stormsOfEarlierFiles(): () => (sid: string) => boolean {
     earlier = new Set([...earlier, ...own]);
     own = new Set();
     return (sid) => {
-      own.add(sid);
+      // Copied: a piece of a file's text would keep the whole block in memory.
+      own.add(Buffer.from(sid).toString());
       return earlier.has(sid);
     };
   };
