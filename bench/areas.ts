@@ -13,10 +13,11 @@ import { prepare } from '../src/job/prepare.ts';
 import type { JobFile } from '../src/job/settings/job-file.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import { sized } from './size.ts';
 import { percent, table } from './table.ts';
 
-const ROWS = 1_000_000;
-const TRACTS = 85_000;
+const ROWS = sized(1_000_000, 2_000);
+const TRACTS = sized(85_000, 400);
 
 /** A part of the lower 48 without coasts or borders, so that every place is in the US. */
 const INLAND = { south: 34, north: 45, west: -116, east: -85 };

@@ -18,16 +18,16 @@ import { prepare } from '../src/job/prepare.ts';
 import { createBodyReader } from '../src/job/reading/body-readers.ts';
 import { newProgress, run as runJob } from '../src/job/run.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
-import { buildSampleDatabase } from '../src/service/sample/build-sample-database.ts';
 import { DENSE_CENTRES } from '../src/service/sample/cities.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import { makeSampleDatabase, sized } from './size.ts';
 import { table } from './table.ts';
 
-const CALLS = Number(process.env.BENCH_BODIES ?? 100);
+const CALLS = Number(process.env.BENCH_BODIES ?? sized(100, 2));
 const SOCKETS = 8;
 /** Far beyond what can be reached: the throttle is not measured here. */
 const PLENTY = { credits_per_month: 1e12, credits_per_minute: 1e9 };
-const ROUNDS = 2;
+const ROUNDS = sized(2, 1);
 
 interface Served {
   readonly url: string;
@@ -51,7 +51,7 @@ const WAYS: readonly Way[] = [
 export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-bodies-'));
   try {
-    buildSampleDatabase(join(folder, 'service.db'), systemClock, 'bench');
+    makeSampleDatabase(join(folder, 'service.db'));
     const child = fork(join(import.meta.dirname, 'service-process.ts'), [join(folder, 'service.db')]);
     try {
       const [{ url, bareUrl, key }] = (await once(child, 'message')) as [Served];

@@ -5,6 +5,7 @@ import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import { isCovered } from '../src/geo/us-coverage.ts';
 import { randomOf } from '../src/service/sample/random.ts';
+import { sized } from './size.ts';
 import { table } from './table.ts';
 
 /** The middles of five cities, four of them on the coast: where books have their places. */
@@ -15,9 +16,9 @@ const CITIES = [
   [47.6, -122.33],
   [39.74, -104.99],
 ] as const;
-const PLACES = 1_000_000;
+const PLACES = sized(1_000_000, 2_000);
 /** What d3-geo gets through in some seconds. */
-const FEW = 2_000;
+const FEW = sized(2_000, 20);
 
 /** Prints both rates; the first look at a place fills what is remembered of its surroundings, so all are asked twice. */
 export async function run(): Promise<void> {

@@ -6,10 +6,11 @@ import { cheapestCalls } from '../src/plan/cheapest-calls.ts';
 import { FastClock } from '../test/fast-clock.ts';
 import { openBenchDesk } from './bench-desk.ts';
 import { NightlyBook } from './nightly-book.ts';
+import { sized } from './size.ts';
 import { table } from './table.ts';
 
-const ROWS = 1_500;
-const RUNS = 12;
+const ROWS = sized(1_500, 40);
+const RUNS = sized(12, 3);
 const TOPICS = ['natural', 'superfund', 'park'];
 const DAY_MS = 86_400_000;
 
@@ -44,10 +45,10 @@ interface Night {
   readonly spent: number;
 }
 
-/** Credits that Perilbook spends on one book in twelve runs, as the service counts them, against two naive users. */
+/** Credits that Perilbook spends on one book in all runs, as the service counts them, against two naive users. */
 export async function run(): Promise<void> {
   console.log(
-    `Twelve runs on one book, ${TOPICS.join(' + ')}; from one run to the next 1 % of the buildings are new and 0.2 % move.`,
+    `${RUNS} runs on one book, ${TOPICS.join(' + ')}; from one run to the next 1 % of the buildings are new and 0.2 % move.`,
   );
   console.log('Perilbook: really bought through HTTP, counted by the service. The naive users: rows × price of a row.');
   console.log(`A: an enterprise bundle a row (${ENTERPRISE_A_ROW}). B: the cheapest calls a row (${CHEAPEST_A_ROW}).`);

@@ -12,11 +12,12 @@ import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { cellStatements } from '../src/store/answers.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { storedTexts } from '../src/store/texts.ts';
+import { sized } from './size.ts';
 import { table } from './table.ts';
 
-const CELLS = 100_000;
+const CELLS = sized(100_000, 500);
 const CELLS_A_READ = 250;
-const ROUNDS = 5;
+const ROUNDS = sized(5, 1);
 const RATINGS = ['Very Low', 'Relatively Low', 'Relatively Moderate', 'Relatively High', 'Very High'] as const;
 
 interface Layout {

@@ -18,12 +18,13 @@ import { cellStatements } from '../src/store/answers.ts';
 import type { Store } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { storedTexts } from '../src/store/texts.ts';
+import { sized } from './size.ts';
 import { table } from './table.ts';
 
-const CELLS = 100_000;
+const CELLS = sized(100_000, 500);
 /** As many as the plan reads at once. */
 const BATCH = 2_000;
-const ROUNDS = 3;
+const ROUNDS = sized(3, 1);
 
 /** Prints both tables; the best of three rounds each. */
 export async function run(): Promise<void> {

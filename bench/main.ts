@@ -1,5 +1,7 @@
-/** Runs the benchmarks that are named, or all: `node bench/main.ts [names…]`. */
+/** Runs the benchmarks that are named, or all: `node bench/main.ts [--tiny] [names…]`; tiny ones measure nothing, they show
+ * that each still runs. */
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
+import { parseArgs } from 'node:util';
 
 /** A file of this folder that measures something. It exports `run`, which prints its own tables. */
 interface Benchmark {
@@ -23,7 +25,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   { name: 'service', what: 'answers a second of the service', file: './service.ts' },
 ];
 
-const names = process.argv.slice(2);
+const { values, positionals: names } = parseArgs({ options: { tiny: { type: 'boolean' } }, allowPositionals: true });
+if (values.tiny) process.env.BENCH_SIZE = 'tiny';
 const unknown = names.filter((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name));
 if (unknown.length > 0) {
   console.error(`There is no benchmark ${unknown.join(', ')}. There are:`);

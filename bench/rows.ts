@@ -10,6 +10,8 @@ import type { Field } from '../src/contract/answer.ts';
 import { openBook } from '../src/rows/open-book.ts';
 import type { AddedColumn, WriteRequest } from '../src/rows/port.ts';
 import { LATITUDE, LONGITUDE, writePortfolio } from './oed-portfolio.ts';
+import { sized } from './size.ts';
+import { table } from './table.ts';
 
 /**
  * CSV in and out, beside its peer in the same run: node bench/rows.ts [rows] [places]
@@ -17,6 +19,8 @@ import { LATITUDE, LONGITUDE, writePortfolio } from './oed-portfolio.ts';
  * those arrays in a Map (some 250 MB), which is no part of writing.
  */
 
+const ROWS = sized(1_000_000, 2_000);
+const PLACES = sized(200_000, 400);
 const TOPICS = 18;
 const RATINGS = ['Very Low', 'Relatively Low', 'Relatively Moderate', 'Relatively High', 'Very High'];
 
@@ -95,25 +99,29 @@ async function runJob(name: string, input: string, output: string): Promise<void
   console.log(JSON.stringify({ seconds, megabytes: process.resourceUsage().maxRSS / 1024 }));
 }
 
-async function runAll(rows: number, places: number): Promise<void> {
+/** Runs every job, each in a process of its own. */
+export async function run(rows = ROWS, places = PLACES): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-bench-'));
   try {
     const input = join(folder, 'portfolio.csv');
     await writePortfolio(input, { rows, places });
     const { size } = statSync(input);
-    console.log(`${rows} rows at ${places} places, ${(size / 1e6).toFixed(0)} MB, ${ADDED.length} added columns`);
-    console.log(`${'job'.padEnd(32)}${['seconds', 'rows/s', 'MB/s', 'peak MB'].map((t) => t.padStart(10)).join('')}`);
+    console.log(`${rows} rows at ${places} places, ${(size / 1e6).toFixed(0)} MB, ${ADDED.length} added columns\n`);
+    const lines: string[][] = [];
     for (const name of Object.keys(JOBS)) {
       const args = [import.meta.filename, name, input, join(folder, 'out.csv')];
       const { seconds, megabytes } = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
       const figures = [seconds.toFixed(2), (rows / seconds).toFixed(0), (size / 1e6 / seconds).toFixed(0)];
-      console.log(name.padEnd(32) + [...figures, megabytes.toFixed(0)].map((text) => text.padStart(10)).join(''));
+      lines.push([name, ...figures, megabytes.toFixed(0)]);
     }
+    console.log(table(['job', 'seconds', 'rows/s', 'MB/s', 'peak MB'], lines));
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-const [first, second, third] = process.argv.slice(2);
-if (first !== undefined && first in JOBS) await runJob(first, second!, third!);
-else await runAll(Number(first ?? 1_000_000), Number(second ?? 200_000));
+if (process.argv[1] === import.meta.filename) {
+  const [first, second, third] = process.argv.slice(2);
+  if (first !== undefined && first in JOBS) await runJob(first, second!, third!);
+  else await run(Number(first ?? ROWS), Number(second ?? PLACES));
+}

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writePortfolio } from './oed-portfolio.ts';
+import { sized } from './size.ts';
 import { table } from './table.ts';
 import { FLAGS, filesIn, makeAnswers } from './warm.ts';
 
@@ -15,8 +16,8 @@ const WARM = join(import.meta.dirname, 'warm.ts');
  * process of its own, beside the limit. BENCH_ROWS=1000000,50000000 chooses the lengths; 50 million rows need 45 GB of disk.
  */
 export async function run(): Promise<void> {
-  const sizes = (process.env.BENCH_ROWS ?? '1000000,10000000').split(',').map(Number);
-  const places = Number(process.env.BENCH_PLACES ?? 200_000);
+  const sizes = (process.env.BENCH_ROWS ?? sized('1000000,10000000', '1000,2000')).split(',').map(Number);
+  const places = Number(process.env.BENCH_PLACES ?? sized(200_000, 400));
   const lines: (string | number)[][] = [];
   for (const rows of sizes) {
     const folder = mkdtempSync(join(tmpdir(), 'perilbook-scale-'));

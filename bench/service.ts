@@ -17,38 +17,42 @@ import { createAreaFinder } from '../src/service/data/area-finder.ts';
 import { openServiceDatabase } from '../src/service/data/database.ts';
 import { deliver } from '../src/service/data/deliver.ts';
 import type { AreaRecord } from '../src/service/data/records.ts';
-import { buildSampleDatabase } from '../src/service/sample/build-sample-database.ts';
 import { randomOf } from '../src/service/sample/random.ts';
 import type { Order } from './service-process.ts';
+import { makeSampleDatabase, sized } from './size.ts';
+import { table } from './table.ts';
 
 const HOUSTON = 'lat=29.7604&lng=-95.3698';
-const CASES = [
+const CASES: readonly (readonly [name: string, path: string, connections: number])[] = [
   ['single natural', `/v1/riverineFlood/risk?${HOUSTON}`, 20],
   ['the same, 64 at once', `/v1/riverineFlood/risk?${HOUSTON}`, 64],
   ['single proximity', `/v1/ustFacility/risk?${HOUSTON}`, 20],
   ['standard', `/v1/bundle/standard?${HOUSTON}`, 20],
   ['enterprise', `/v1/bundle/enterprise?${HOUSTON}`, 4],
-] as const;
-const ROUNDS = 3;
+];
+const ROUNDS = sized(3, 1);
+/** Degrees: 85,000 squares of this size cover the lower states. */
+const TRACT_SIZE = sized(1 / 7.65, 2);
+const LOOKUPS = sized(200_000, 1_000);
 
-const seconds = Number(process.env.BENCH_SECONDS ?? 4);
-const memoryCalls = Number(process.env.BENCH_MEMORY_CALLS ?? 1_000);
-const only = process.env.BENCH_CASE;
+const seconds = Number(process.env.BENCH_SECONDS ?? sized(4, 1));
+const memoryCalls = Number(process.env.BENCH_MEMORY_CALLS ?? sized(1_000, 4));
+const only = process.env.BENCH_CASE ?? sized('', 'single natural');
 
 /** Measures the service and prints what it finds. */
 export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-bench-'));
   try {
     const file = join(folder, 'service.db');
-    const builtAt = performance.now();
-    buildSampleDatabase(file, systemClock, 'bench');
-    console.log(`sample database made in ${((performance.now() - builtAt) / 1_000).toFixed(1)} s`);
+    console.log(`sample database made in ${makeSampleDatabase(file).toFixed(1)} s\n`);
     const child = fork(join(import.meta.dirname, 'service-process.ts'), [file]);
     try {
       const served = await answerOf<Served>(child);
-      for (const [name, path, connections] of CASES) {
-        if (only === undefined || name.includes(only)) await compare(child, name, path, connections, served);
+      const rows: string[][] = [];
+      for (const [name, path, connections] of CASES.filter(([name]) => name.includes(only))) {
+        rows.push(await compare(child, name, path, connections, served));
       }
+      console.log(table(['case', 'MB', 'ours/s', 'MB/s', 'bare/s', 'ratio', 'failed'], rows));
       if (memoryCalls > 0) await watchMemory(child, memoryCalls, served);
     } finally {
       child.kill();
@@ -71,7 +75,7 @@ async function compare(
   path: string,
   connections: number,
   { url, bareUrl, key }: Served,
-): Promise<void> {
+): Promise<string[]> {
   const response = await fetch(url + path, { headers: { 'x-api-key': key } });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
@@ -89,16 +93,13 @@ async function compare(
   }
   const [ours, bare] = rates.map(median) as [number, number];
   const megabytes = Buffer.byteLength(text) / 1e6;
-  console.log(
-    `${name.padEnd(17)} ${megabytes.toFixed(3).padStart(7)} MB  ours ${ours.toFixed(0).padStart(6)}/s ` +
-      `${(ours * megabytes).toFixed(0).padStart(5)} MB/s  bare ${bare.toFixed(0).padStart(6)}/s  ratio ${(ours / bare).toFixed(2)}` +
-      (failed > 0 ? `  ${failed} failed` : ''),
-  );
+  const figures = [megabytes.toFixed(3), ours.toFixed(0), (ours * megabytes).toFixed(0), bare.toFixed(0)];
+  return [name, ...figures, (ours / bare).toFixed(2), String(failed)];
 }
 
 /** The process's memory while it answers so many enterprise calls. */
 async function watchMemory(child: ChildProcess, calls: number, { url, key }: Served): Promise<void> {
-  const parts = 10;
+  const parts = sized(10, 1);
   const rss: number[] = [];
   for (let part = 0; part < parts; part++) {
     await autocannon({
@@ -109,13 +110,13 @@ async function watchMemory(child: ChildProcess, calls: number, { url, key }: Ser
     });
     rss.push((await ordered<{ rss: number }>(child, { memory: true })).rss);
   }
-  console.log(`memory over ${calls} enterprise calls, MB: ${rss.map((bytes) => Math.round(bytes / 1e6)).join(' ')}`);
+  console.log(`\nmemory over ${calls} enterprise calls, MB: ${rss.map((bytes) => Math.round(bytes / 1e6)).join(' ')}`);
 }
 
 /** Areas found a second: squares of a seventh of a degree with 64 corners over the lower states, as many as tracts. */
 function measureLookups(): void {
   const database = openServiceDatabase(':memory:');
-  const size = 1 / 7.65;
+  const size = TRACT_SIZE;
   const tracts: AreaRecord[] = [];
   for (let lat = 25; lat < 49; lat += size) {
     for (let lng = -124; lng < -66; lng += size) {
@@ -136,8 +137,8 @@ function measureLookups(): void {
     ['the lower states', [25, 49, -124, -66]],
     ['one city', [29.5, 30, -95.7, -95]],
   ] as const) {
-    const asked = places(200_000, box);
-    for (const place of asked.slice(0, 50_000)) find(place);
+    const asked = places(LOOKUPS, box);
+    for (const place of asked.slice(0, LOOKUPS / 4)) find(place);
     const start = performance.now();
     let found = 0;
     for (const place of asked) if (find(place) !== null) found += 1;

@@ -23,13 +23,16 @@ import { cellStatements } from '../src/store/answers.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { storedTexts } from '../src/store/texts.ts';
 import { writePortfolio } from './oed-portfolio.ts';
+import { sized } from './size.ts';
 import { table } from './table.ts';
 
 /** Loaded where they are used: DuckDB's library alone takes 150 MB, which are none of Perilbook's. */
 const peers = () => import('./warm-peers.ts');
 
 const RATINGS = ['Very Low', 'Relatively Low', 'Relatively Moderate', 'Relatively High', 'Very High'] as const;
-const ROUNDS = 3;
+const ROWS = sized(1_000_000, 2_000);
+const PLACES = sized(200_000, 400);
+const ROUNDS = sized(3, 1);
 const SOURCE = 'bench';
 
 /** As in the first line of src/main.ts. */
@@ -98,7 +101,7 @@ async function perilbook(folder: string, format: Format): Promise<void> {
   const store = storeOf(job.store);
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const effects = { clock: systemClock, random: Math.random, streams, notice: console.error };
-  const key = { secret: '', fingerprint: '', scopes: null };
+  const key = { secret: 'none-is-asked', fingerprint: '', scopes: null };
   const connection = { baseUrl: '', source: SOURCE, sample: false, keys: [key] };
   const prepared = await prepare(job, connection, store, effects);
   if (prepared.plan.price.credits !== 0) throw new Error('the store lacks something');
@@ -119,7 +122,7 @@ async function measure(runner: Runner, format: Format, folder: string): Promise<
 const median = (figures: readonly number[]): number => figures.toSorted((a, b) => a - b)[figures.length >> 1]!;
 
 /** Makes the files and measures all, the peers in turn, so that a busy minute of the machine falls on each of them. */
-export async function run(rows = 1_000_000, places = 200_000, rounds = ROUNDS): Promise<void> {
+export async function run(rows = ROWS, places = PLACES): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-warm-'));
   try {
     const csv = filesIn(folder, 'csv');
@@ -131,7 +134,7 @@ export async function run(rows = 1_000_000, places = 200_000, rounds = ROUNDS): 
     await toParquet(csv.answers, parquet.answers);
     console.log(`${rows} rows, ${(statSync(csv.input).size / 1e6).toFixed(0)} MB, ${cells} cells, 18 natural topics\n`);
     const figures = RUNS.map(() => [] as { seconds: number; megabytes: number }[]);
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       for (const [index, [runner, format]] of RUNS.entries()) {
         const args = [...FLAGS, import.meta.filename, runner, format, folder];
         figures[index]!.push(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })));
@@ -145,7 +148,7 @@ export async function run(rows = 1_000_000, places = 200_000, rounds = ROUNDS): 
       const megabytes = Math.max(...figures[index]!.map((one) => one.megabytes)).toFixed(0);
       return [`${runner}, ${format}`, seconds[index]!.toFixed(2), ratio, megabytes];
     });
-    console.log(table(['warm run', `seconds (median of ${rounds})`, 'of DuckDB', 'peak MB'], lines));
+    console.log(table(['warm run', `seconds (median of ${ROUNDS})`, 'of DuckDB', 'peak MB'], lines));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -166,5 +169,5 @@ async function checkSame(folder: string, format: Format, rows: number): Promise<
 if (process.argv[1] === import.meta.filename) {
   const [first, second, third] = process.argv.slice(2);
   if (first === 'perilbook' || first === 'duckdb' || first === 'plain') await measure(first, second as Format, third!);
-  else await run(Number(first ?? 1_000_000), Number(second ?? 200_000));
+  else await run(Number(first ?? ROWS), Number(second ?? PLACES));
 }

@@ -7,8 +7,9 @@ import { JOB_OPTIONS } from '../src/cli/job-options.ts';
 import { addedColumns, LEADING_COLUMNS } from '../src/columns/row.ts';
 import { TOPICS } from '../src/contract/topics.ts';
 import { parseJobFile } from '../src/job/settings/read-job-file.ts';
-import { perilbook, provideSampleData, ROOT } from './cli/command-line.ts';
+import { perilbook, ROOT } from './cli/command-line.ts';
 import { FastClock } from './fast-clock.ts';
+import { provideSampleData } from './sample-database.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /*

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { column, type Desk, openDesk, places } from '../job/desk.ts';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Bin, gateBefore, type Passage, startBin } from './bin-process.ts';
-import { provideSampleData, ROOT } from './command-line.ts';
+import { ROOT } from './command-line.ts';
 
 const timeout = 90_000;
 

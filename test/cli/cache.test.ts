@@ -9,8 +9,9 @@ import { systemClock } from '../../src/clock.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook, provideSampleData } from './command-line.ts';
+import { perilbook } from './command-line.ts';
 
 test('details that were kept are counted by cache stats and printed by cache export --details', async (t) => {
   const folder = temporaryFolder(t);

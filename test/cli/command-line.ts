@@ -1,13 +1,9 @@
-import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { firstWord } from '../../src/cli/bin-words.ts';
 import { program } from '../../src/cli/program.ts';
 import type { World } from '../../src/cli/world.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { buildSampleDatabase } from '../../src/service/sample/build-sample-database.ts';
 
 export interface Ended {
   readonly code: number;
@@ -52,21 +48,4 @@ export async function perilbook(args: readonly string[], options: WorldOptions =
   world.stderr.write(firstWord(args));
   const code = await program(world, '0.0.0');
   return { code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() };
-}
-
-/** Puts the embedded service's database beside a store, so that no test makes the sample data anew. */
-export function provideSampleData(store: string): void {
-  const made = join(tmpdir(), `perilbook-sample-${fingerprintOfSource()}.db`);
-  if (!existsSync(made)) buildSampleDatabase(made, systemClock, String(process.pid));
-  mkdirSync(dirname(store), { recursive: true });
-  copyFileSync(made, join(dirname(store), 'sample-service.db'));
-}
-
-function fingerprintOfSource(): string {
-  const folder = join(ROOT, 'src/service');
-  const hash = createHash('sha256');
-  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
-    if (/\.(ts|sql)$/.test(file)) hash.update(file).update(readFileSync(join(folder, file)));
-  }
-  return hash.digest('hex').slice(0, 16);
 }

@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook, provideSampleData, ROOT } from './command-line.ts';
+import { perilbook, ROOT } from './command-line.ts';
 
 const OED = join(ROOT, 'sample-data/portfolio-oed.csv');
 

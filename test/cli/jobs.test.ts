@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { FastClock } from '../fast-clock.ts';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook, provideSampleData, ROOT } from './command-line.ts';
+import { perilbook, ROOT } from './command-line.ts';
 
 /** Runs a job file of `jobs/` with its store and output in a folder of the test's. */
 function jobRunner(t: TestContext, name: string, clock = new FastClock('2026-03-15T12:00:00Z', 50)) {

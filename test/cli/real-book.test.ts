@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
@@ -11,11 +11,9 @@ import { startService } from '../../src/service/http/start-service.ts';
 import { between, randomOf } from '../../src/service/sample/random.ts';
 import { DEFAULT_RADII } from '../../src/service/topics/search-radii.ts';
 import { FastClock } from '../fast-clock.ts';
+import { noRealData, realFile } from '../real-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Ended, perilbook } from './command-line.ts';
-
-const DATA = join(import.meta.dirname, '../../../shared/data');
-const skip = existsSync(join(DATA, 'nri')) ? false : 'the real files of the agencies are not here';
 
 const LOADS: readonly (readonly [loader: string, file: string])[] = [
   ['areas', 'boundaries/va_tracts_tiger.geojson'],
@@ -51,7 +49,7 @@ interface BookRow {
 
 /** Places in the tracts, of so many decimals as a cell keeps, so that the cell of each lies where the row does. */
 function placesInTracts(): BookRow[] {
-  const { features } = JSON.parse(readFileSync(join(DATA, 'boundaries/va_tracts_tiger.geojson'), 'utf8')) as {
+  const { features } = JSON.parse(readFileSync(realFile('boundaries/va_tracts_tiger.geojson'), 'utf8')) as {
     features: Feature<Polygon, { GEOID: string }>[];
   };
   const random = randomOf(11, 'areas');
@@ -81,7 +79,7 @@ async function said(args: readonly string[], folder: string, clock: FastClock): 
 /** A service over the real files, all by the command line; returns its address, after `book.csv` and a key are there. */
 async function serveRealData(t: TestContext, folder: string, clock: FastClock): Promise<string> {
   for (const [loader, file] of LOADS) {
-    const { stderr } = await said(['service', 'load', loader, join(DATA, file), '--db', 'service.db'], folder, clock);
+    const { stderr } = await said(['service', 'load', loader, realFile(file), '--db', 'service.db'], folder, clock);
     assert.match(stderr, /^Loaded /m);
   }
   await said(
@@ -110,7 +108,7 @@ function runArgs(url: string, topics: string): string[] {
 }
 
 test('a book of Virginia is enriched by the main job from the agencies’ own files', {
-  skip,
+  skip: noRealData,
   timeout: 180_000,
 }, async (t) => {
   const folder = temporaryFolder(t);
@@ -129,11 +127,9 @@ test('a book of Virginia is enriched by the main job from the agencies’ own fi
   const bought = JSON.parse((await said(runArgs(url, LOADED), folder, clock)).stdout);
   assert.deepEqual([bought.credits_spent, bought.status.ok], [ROWS * LOADED.split(',').length, ROWS]);
   const rows = tableOf(join(folder, 'out.csv'));
-  const counties = new Map(
-    tableOf(join(DATA, 'nri/NRI_Table_Counties_Virginia.csv')).map((row) => [row.STCOFIPS!, row]),
-  );
+  const counties = new Map(tableOf(realFile('nri/NRI_Table_Counties_Virginia.csv')).map((row) => [row.STCOFIPS!, row]));
   assert.equal(rows.length, ROWS);
-  const plants = tableOf(join(DATA, 'sites/nuclear_power_plants.csv'));
+  const plants = tableOf(realFile('sites/nuclear_power_plants.csv'));
   for (const [index, row] of rows.entries()) {
     const { county, lat, lng } = places[index]!;
     assert.deepEqual([row.hazard_status, row.hazard_note], ['ok', ''], `row ${index + 1}`);

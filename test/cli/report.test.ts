@@ -5,8 +5,9 @@ import { type TestContext, test } from 'node:test';
 import { usage } from '../../src/service/accounts/usage.ts';
 import { openServiceDatabase } from '../../src/service/data/database.ts';
 import { FastClock } from '../fast-clock.ts';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook, provideSampleData } from './command-line.ts';
+import { perilbook } from './command-line.ts';
 
 const BOOK = 'id,name,lat,lng,BuildingTIV\n1,Tower,34.0522,-118.2437,100\n2,Shed,29.7604,-95.3698,50\n3,Nowhere,,,1\n';
 

@@ -5,8 +5,9 @@ import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { openDesk, places } from '../job/desk.ts';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook, provideSampleData } from './command-line.ts';
+import { perilbook } from './command-line.ts';
 
 const AROUND = { dataFolder: '/d', workingFolder: '/w' };
 

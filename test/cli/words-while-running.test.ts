@@ -13,8 +13,9 @@ import type { Prepared } from '../../src/job/prepare.ts';
 import { newProgress } from '../../src/job/run.ts';
 import { FastClock } from '../fast-clock.ts';
 import { openDesk, places } from '../job/desk.ts';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook, provideSampleData } from './command-line.ts';
+import { perilbook } from './command-line.ts';
 
 test('an interrupt is told what still happens: an output is written by what writes one only', () => {
   assert.match(stoppingWord(['run', 'job.yaml']), /calls in flight land, then the output is written\. Again/);

@@ -3,8 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { perilbook, provideSampleData, ROOT } from '../cli/command-line.ts';
+import { perilbook, ROOT } from '../cli/command-line.ts';
 import { FastClock } from '../fast-clock.ts';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 /** Whether what the program says is to be written into the documents instead of being compared with them. */

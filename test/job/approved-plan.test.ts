@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { perilbook, provideSampleData } from '../cli/command-line.ts';
+import { perilbook } from '../cli/command-line.ts';
 import { FastClock } from '../fast-clock.ts';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const CITIES = ['34.0522,-118.2437', '29.7604,-95.3698', '41.8781,-87.6298', '39.7392,-104.9903'];

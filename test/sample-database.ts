@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { constants, copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { systemClock } from '../src/clock.ts';
+import { buildSampleDatabase } from '../src/service/sample/build-sample-database.ts';
+
+const SOURCE = join(import.meta.dirname, '../src');
+const KEPT = join(import.meta.dirname, '../node_modules/.cache/perilbook');
+const DAY_MS = 86_400_000;
+
+/**
+ * Copies the service's database with sample data to `file`. It takes 5 s to build, so it is built once for each version of
+ * the source, and kept in `node_modules/.cache`; the first process that needs it builds it, the others wait.
+ */
+export function copySampleDatabase(file: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  copyFileSync(builtDatabase(), file, constants.COPYFILE_FICLONE);
+}
+
+/** Puts the sample service's database where a run with this store looks for it, so that the run does not build it. */
+export function provideSampleData(store: string): void {
+  copySampleDatabase(join(dirname(store), 'sample-service.db'));
+}
+
+function builtDatabase(): string {
+  const built = join(KEPT, `sample-${fingerprintOfSource()}.db`);
+  if (existsSync(built)) return built;
+  mkdirSync(KEPT, { recursive: true });
+  // A lock of SQLite's ends with the process that holds it, however that ends.
+  const lock = new Database(join(KEPT, 'lock'), { timeout: 120_000 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    if (!existsSync(built)) {
+      removeOldDatabases();
+      buildSampleDatabase(built, systemClock, String(process.pid));
+    }
+  } finally {
+    lock.close();
+  }
+  return built;
+}
+
+/** Each version of the source leaves 100 MB. */
+function removeOldDatabases(): void {
+  for (const old of globSync(join(KEPT, 'sample-*.db'))) {
+    if (Date.now() - statSync(old).mtimeMs > DAY_MS) rmSync(old, { force: true });
+  }
+}
+
+function fingerprintOfSource(): string {
+  const hash = createHash('sha256');
+  for (const file of globSync('{contract,data,geo,service}/**/*.{ts,sql}', { cwd: SOURCE }).sort()) {
+    hash.update(file).update(readFileSync(join(SOURCE, file)));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
