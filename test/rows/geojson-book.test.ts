@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openBook } from '../../src/rows/open-book.ts';
+import { noRealData, realFile } from '../real-data.ts';
 import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();
-const data = join(import.meta.dirname, '../../../shared/data');
-const skip = !existsSync(data) && 'the folder of real data is not there';
 const MEMBERS = '"hazard_status":"ok","hazard_note":null,"hail_score":1.5';
 const request = { columns: [0, 1], dropFrom: null, added: ADDED, fill: fillWith(['ok', null, 1.5]) };
 
@@ -62,13 +61,13 @@ test('GeoJSON that is cut off or damaged is refused', async () => {
   }
 });
 
-test('real points come back with all their bytes', { skip }, async () => {
+test('real points come back with all their bytes', { skip: noRealData }, async () => {
   for (const [name, count] of [
     ['quakes/earthquakes.geojson', 6107],
     ['sites/nuclear_power_plants.geojson', 55],
     ['sites/seattle_parks.geojson', 1514],
   ] as const) {
-    const file = join(data, name);
+    const file = realFile(name);
     const output = join(folder, 'real.geojson');
     const book = await openBook(file);
     const result = await book.write({ ...request, output });
@@ -78,8 +77,8 @@ test('real points come back with all their bytes', { skip }, async () => {
   }
 });
 
-test('outlines with columns of degrees are located by these', { skip }, async () => {
-  const book = await openBook(join(data, 'boundaries/va_tracts_tiger.geojson'));
+test('outlines with columns of degrees are located by these', { skip: noRealData }, async () => {
+  const book = await openBook(realFile('boundaries/va_tracts_tiger.geojson'));
   const { lat, lng } = findLocationColumns(book.columns);
   assert.deepEqual([book.columns[lat], book.columns[lng]], ['INTPTLAT', 'INTPTLON']);
 });

@@ -11,13 +11,12 @@ import { readThrift, THRIFT, type ThriftStruct } from '../../src/rows/parquet/th
 import { writeThrift } from '../../src/rows/parquet/thrift-write.ts';
 import { findPerilbookColumns } from '../../src/rows/perilbook-columns.ts';
 import { NO_KEY, type Row } from '../../src/rows/port.ts';
+import { noRealData, realFile } from '../real-data.ts';
 import { allRows, fillWith, temporaryFolder } from './book-fixture.ts';
 import { askedDuckdb, quoted } from './duckdb-child.ts';
 import { ALL_TYPES, alternating, hazardNames, madeParquet } from './parquet-fixture.ts';
 
 const folder = temporaryFolder();
-const data = join(import.meta.dirname, '../../../shared/data');
-const skip = !existsSync(data) && 'the folder of real data is not there';
 
 const TABLE = `select i as id, 'name ' || (i % 7) as name, 30 + i / 1000 as lat, -90.5 - i / 1000 as lng,
   case when i % 3 = 0 then null else [i, i + 1] end as list, {'zip': lpad(i::varchar, 5, '0'), 'n': {'deep': i}} as address,
@@ -198,8 +197,8 @@ test('files that are cut off, damaged or packed once more are refused', async ()
   await refused(gzipSync(whole), /compressed once more/);
 });
 
-test('cities: latitude and longitude come before the points', { skip }, async () => {
-  const book = await openBook(join(data, 'parquet/cities.parquet'));
+test('cities: latitude and longitude come before the points', { skip: noRealData }, async () => {
+  const book = await openBook(realFile('parquet/cities.parquet'));
   const { lat, lng } = findLocationColumns(book.columns);
   assert.deepEqual([book.columns[lat], book.columns[lng]], ['latitude', 'longitude']);
   const points = ['geometry.latitude', 'geometry.longitude'].map((name) => book.columns.indexOf(name));
@@ -209,8 +208,8 @@ test('cities: latitude and longitude come before the points', { skip }, async ()
   assert.ok(rows.every(({ fields: [y, x, py, px] }) => isNear(y, py) && isNear(x, px)));
 });
 
-test('US cities: points only', { skip }, async () => {
-  const book = await openBook(join(data, 'parquet/us_cities.parquet'));
+test('US cities: points only', { skip: noRealData }, async () => {
+  const book = await openBook(realFile('parquet/us_cities.parquet'));
   const { lat, lng, note } = findLocationColumns(book.columns);
   assert.deepEqual([book.columns[lat], book.columns[lng], note], ['geometry.latitude', 'geometry.longitude', null]);
   const rows = await allRows(book, [lat, lng]);
@@ -220,21 +219,21 @@ test('US cities: points only', { skip }, async () => {
   );
 });
 
-test('outlines are no places', { skip }, async () => {
-  const book = await openBook(join(data, 'parquet/geoparquet_example.parquet'));
+test('outlines are no places', { skip: noRealData }, async () => {
+  const book = await openBook(realFile('parquet/geoparquet_example.parquet'));
   assert.throws(() => findLocationColumns(book.columns), { code: 'INPUT_COLUMNS' });
 });
 
-test('points in another reference system are refused before anything is bought', { skip }, async () => {
-  const book = await openBook(join(data, 'parquet/conformance/data/geospatial/crs-srid.parquet'));
+test('points in another reference system are refused before anything is bought', { skip: noRealData }, async () => {
+  const book = await openBook(realFile('parquet/conformance/data/geospatial/crs-srid.parquet'));
   const { lat, lng } = findLocationColumns(book.columns);
   await assert.rejects(allRows(book, [lat, lng]), { code: 'INPUT_COLUMNS', message: /srid:5070/ });
 });
 
-test('calls to NYC 311 are the same in Parquet as in CSV', { skip }, async () => {
+test('calls to NYC 311 are the same in Parquet as in CSV', { skip: noRealData }, async () => {
   const texts = [];
   for (const name of ['csv/NYC311-5.parquet', 'csv/NYC311-5.csv']) {
-    const book = await openBook(join(data, name));
+    const book = await openBook(realFile(name));
     const { lat, lng } = findLocationColumns(book.columns);
     texts.push(
       (await allRows(book, [lat, lng])).map(({ fields }) => fields.map((text) => (text === '' ? '' : Number(text)))),

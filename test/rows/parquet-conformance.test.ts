@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PerilbookError } from '../../src/errors.ts';
 import { openBook } from '../../src/rows/open-book.ts';
 import { readThrift } from '../../src/rows/parquet/thrift.ts';
 import { writeThrift } from '../../src/rows/parquet/thrift-write.ts';
+import { noRealData, realFile } from '../real-data.ts';
 import { allRows, temporaryFolder } from './book-fixture.ts';
 import { askDuckdb, quoted } from './duckdb-child.ts';
 import { ALL_TYPES, alternating, hazardNames } from './parquet-fixture.ts';
 
-const data = join(import.meta.dirname, '../../../shared/data/parquet');
-const skip = !existsSync(data) && 'the folder of real data is not there';
+const data = realFile('parquet');
 const folder = temporaryFolder();
 
-const files = skip
+const files = noRealData
   ? []
   : readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((name) => /\.parquet(?:\.encrypted)?$/.test(name));
 
@@ -64,7 +64,7 @@ for (const name of files) {
   });
 }
 
-test('conformance: the table', { skip }, (t) => {
+test('conformance: the table', { skip: noRealData }, (t) => {
   const kinds = new Map<string, typeof found>();
   for (const entry of found) kinds.set(entry.kind, [...(kinds.get(entry.kind) ?? []), entry]);
   for (const [kind, entries] of [...kinds].sort()) {
@@ -74,7 +74,7 @@ test('conformance: the table', { skip }, (t) => {
   assert.equal(found.length, files.length);
 });
 
-test('footers come out of the tree as they went in', { skip }, () => {
+test('footers come out of the tree as they went in', { skip: noRealData }, () => {
   let count = 0;
   for (const name of files) {
     const bytes = readFileSync(join(data, name));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
@@ -9,11 +9,10 @@ import { compressionOf } from '../../src/rows/files/compression.ts';
 import { findLocationColumns, type NamedColumns } from '../../src/rows/location-columns.ts';
 import { type OpenOptions, openBook } from '../../src/rows/open-book.ts';
 import type { Row } from '../../src/rows/port.ts';
+import { noRealData, realFile } from '../real-data.ts';
 import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();
-const data = join(import.meta.dirname, '../../../shared/data');
-const skip = !existsSync(data) && 'the folder of real data is not there';
 
 interface Case {
   readonly kind: string;
@@ -59,7 +58,7 @@ const CASES: readonly Case[] = [
 /** What becomes of a file: its rows by finding, or the hint of the refusal. */
 async function outcomeOf({ file, options, columns }: Case): Promise<Record<string, number> | string> {
   try {
-    const book = await openBook(join(data, file), options);
+    const book = await openBook(realFile(file), options);
     const { lat, lng } = findLocationColumns(book.columns, columns);
     const counts: Record<string, number> = {};
     for (const row of await allRows(book, [lat, lng])) {
@@ -84,9 +83,9 @@ function findingOf(row: Row): string {
  * for those that a row lacks. */
 async function assertBytesComeBack(file: string, options?: OpenOptions): Promise<void> {
   const output = join(folder, 'out.plain');
-  const book = await openBook(join(data, file), options);
+  const book = await openBook(realFile(file), options);
   await book.write({ output, columns: [], dropFrom: null, added: ADDED.slice(0, 1), fill: fillWith(['#MARK#']) });
-  const packed = readFileSync(join(data, file));
+  const packed = readFileSync(realFile(file));
   const unpack = { gzip: gunzipSync, zstd: zstdDecompressSync, none: (bytes: Buffer) => bytes };
   const original = unpack[compressionOf(packed) ?? 'none'](packed).toString('latin1');
   const bare = readFileSync(output, 'latin1')
@@ -102,7 +101,7 @@ async function assertBytesComeBack(file: string, options?: OpenOptions): Promise
   }
 }
 
-test('real files, by kind: what becomes of their rows', { skip }, async (t) => {
+test('real files, by kind: what becomes of their rows', { skip: noRealData }, async (t) => {
   const lines: string[] = [];
   for (const known of CASES) {
     const outcome = await outcomeOf(known);
@@ -114,12 +113,12 @@ test('real files, by kind: what becomes of their rows', { skip }, async (t) => {
   for (const line of lines.sort()) t.diagnostic(line);
 });
 
-test('calls to NYC 311 are the same rows in each form', { skip }, async () => {
-  const forms = readdirSync(join(data, 'csv')).filter((name) => /^NYC311-5\.(?:csv|tsv|ssv)/.test(name));
+test('calls to NYC 311 are the same rows in each form', { skip: noRealData }, async () => {
+  const forms = readdirSync(realFile('csv')).filter((name) => /^NYC311-5\.(?:csv|tsv|ssv)/.test(name));
   assert.equal(forms.length, 6);
   const tables = [];
   for (const form of forms) {
-    const book = await openBook(join(data, 'csv', form));
+    const book = await openBook(realFile(`csv/${form}`));
     tables.push([book.columns, await allRows(book, [...book.columns.keys()])]);
   }
   for (const table of tables) assert.deepEqual(table, tables[0]);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseLocation } from '../../src/geo/parse-location.ts';
@@ -7,16 +7,13 @@ import { isCovered } from '../../src/geo/us-coverage.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openBook } from '../../src/rows/open-book.ts';
 import type { Row } from '../../src/rows/port.ts';
+import { noRealData, realFile } from '../real-data.ts';
 import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();
-const data = join(import.meta.dirname, '../../../shared/data');
-const skip = !existsSync(data) && 'the folder of real data is not there';
-
-const place = (name: string) => join(data, name);
 
 async function surveyOf(name: string) {
-  const book = await openBook(place(name));
+  const book = await openBook(realFile(name));
   const { lat, lng } = findLocationColumns(book.columns);
   const rows = await allRows(book, [lat, lng]);
   const counts: Record<string, number> = {};
@@ -36,7 +33,7 @@ function findingOf(row: Row): string {
 /** Writes the file with one added field and takes that field away again: what is left must be the file. */
 async function assertBytesComeBack(name: string, delimiter = ','): Promise<void> {
   const output = join(folder, 'out.csv');
-  const book = await openBook(place(name));
+  const book = await openBook(realFile(name));
   const request = { output, columns: [], dropFrom: null, added: ADDED.slice(0, 1) };
   await book.write({ ...request, fill: fillWith(['¤MARK¤']) });
   const written = readFileSync(output, 'utf8').includes('¤MARK¤') ? '¤MARK¤' : '\xa4MARK\xa4';
@@ -44,7 +41,7 @@ async function assertBytesComeBack(name: string, delimiter = ','): Promise<void>
   const bare = readFileSync(output, encoding)
     .replace(`${delimiter}hazard_status`, '')
     .replaceAll(`${delimiter}${written}`, '');
-  const original = readFileSync(place(name), encoding);
+  const original = readFileSync(realFile(name), encoding);
   if (bare === original) return;
   // Rows that lack fields were padded: then each line of the output begins with the line of the file.
   const [lines, originals] = [bare.split('\n'), original.split('\n')];
@@ -56,7 +53,7 @@ async function assertBytesComeBack(name: string, delimiter = ','): Promise<void>
   }
 }
 
-test('alternative fuel stations of Massachusetts: BOM, CRLF, accents', { skip }, async () => {
+test('alternative fuel stations of Massachusetts: BOM, CRLF, accents', { skip: noRealData }, async () => {
   const { names, rows, counts } = await surveyOf('sites/alt_fuel_stations_MA.csv');
   assert.deepEqual(names, ['Latitude', 'Longitude']);
   assert.equal(rows.length, 4216);
@@ -64,7 +61,9 @@ test('alternative fuel stations of Massachusetts: BOM, CRLF, accents', { skip },
   await assertBytesComeBack('sites/alt_fuel_stations_MA.csv');
 });
 
-test('cooling centers of Los Angeles: windows-1252, names with spaces, longitude first', { skip }, async () => {
+test('cooling centers of Los Angeles: windows-1252, names with spaces, longitude first', {
+  skip: noRealData,
+}, async () => {
   const { names, rows, counts } = await surveyOf('portfolios/LA_cooling_centers.csv');
   assert.deepEqual(names, ['LATITUDE', 'LONGITUDE']);
   assert.equal(rows.length, 190);
@@ -72,21 +71,23 @@ test('cooling centers of Los Angeles: windows-1252, names with spaces, longitude
   await assertBytesComeBack('portfolios/LA_cooling_centers.csv');
 });
 
-test('an OED file of British places is all outside of the US', { skip }, async () => {
+test('an OED file of British places is all outside of the US', { skip: noRealData }, async () => {
   const { rows, counts } = await surveyOf('portfolios/property_location.csv');
   assert.equal(rows.length, 500);
   assert.deepEqual(counts, { outside_us: 500 });
   await assertBytesComeBack('portfolios/property_location.csv');
 });
 
-test('toxic releases in California: a header of 110 names over rows of 109 fields', { skip }, async () => {
+test('toxic releases in California: a header of 110 names over rows of 109 fields', { skip: noRealData }, async () => {
   const { rows, counts } = await surveyOf('sites/TRI_2017_CA.csv');
   assert.equal(rows.length, 3685);
   assert.deepEqual(counts, { ok: 3685 });
   await assertBytesComeBack('sites/TRI_2017_CA.csv');
 });
 
-test('superfund sites: a second header row and a footer are rows without a location', { skip }, async () => {
+test('superfund sites: a second header row and a footer are rows without a location', {
+  skip: noRealData,
+}, async () => {
   const { rows, counts } = await surveyOf('sites/superfund_npl.csv');
   assert.equal(rows.length, 1342);
   assert.equal(
@@ -98,20 +99,20 @@ test('superfund sites: a second header row and a footer are rows without a locat
   await assertBytesComeBack('sites/superfund_npl.csv');
 });
 
-test('nuclear plants: latitude and longitude come before X and Y', { skip }, async () => {
+test('nuclear plants: latitude and longitude come before X and Y', { skip: noRealData }, async () => {
   const { names, counts } = await surveyOf('sites/nuclear_power_plants.csv');
   assert.deepEqual(names, ['Latitude', 'Longitude']);
   assert.deepEqual(counts, { ok: 55 });
 });
 
-test('hail reports: the first of two pairs is taken', { skip }, async () => {
+test('hail reports: the first of two pairs is taken', { skip: noRealData }, async () => {
   const { names, rows } = await surveyOf('storms/2020_hail.csv');
   assert.deepEqual(names, ['slat', 'slon']);
   assert.equal(rows.length, 7670);
   await assertBytesComeBack('storms/2020_hail.csv');
 });
 
-test('calls to NYC 311 are the same rows with commas, tabs and semicolons', { skip }, async () => {
+test('calls to NYC 311 are the same rows with commas, tabs and semicolons', { skip: noRealData }, async () => {
   const texts = [];
   for (const [name, delimiter] of [
     ['csv/NYC311-5.csv', ','],
@@ -128,26 +129,26 @@ test('calls to NYC 311 are the same rows with commas, tabs and semicolons', { sk
   assert.deepEqual(texts[2], texts[0]);
 });
 
-test('hurricane tracks fed by mistake are called by their name', { skip }, async () => {
-  const book = await openBook(place('storms/hurdat2_2014_2018.txt'));
+test('hurricane tracks fed by mistake are called by their name', { skip: noRealData }, async () => {
+  const book = await openBook(realFile('storms/hurdat2_2014_2018.txt'));
   assert.throws(() => findLocationColumns(book.columns), {
     code: 'INPUT_COLUMNS',
     hint: /HURDAT2 file of storm tracks/,
   });
 });
 
-test('tornado files without a header are told so', { skip }, async () => {
-  const book = await openBook(place('storms/2011_torn.csv'));
+test('tornado files without a header are told so', { skip: noRealData }, async () => {
+  const book = await openBook(realFile('storms/2011_torn.csv'));
   assert.throws(() => findLocationColumns(book.columns), { code: 'INPUT_COLUMNS', hint: /looks like data/ });
 });
 
-test('csv-spectrum is read as its JSON says', { skip }, async (t) => {
-  for (const file of readdirSync(place('csv/csvs'))) {
+test('csv-spectrum is read as its JSON says', { skip: noRealData }, async (t) => {
+  for (const file of readdirSync(realFile('csv/csvs'))) {
     await t.test(file, async () => {
-      const book = await openBook(place(`csv/csvs/${file}`));
+      const book = await openBook(realFile(`csv/csvs/${file}`));
       const rows = await allRows(book, [...book.columns.keys()]);
       const objects = rows.map((row) => Object.fromEntries(book.columns.map((name, i) => [name, row.fields[i]])));
-      const json = JSON.parse(readFileSync(place(`csv/json/${file.replace('.csv', '.json')}`), 'utf8'));
+      const json = JSON.parse(readFileSync(realFile(`csv/json/${file.replace('.csv', '.json')}`), 'utf8'));
       const expected = [json].flat();
       // In this copy the telephone number was changed in the JSON and not in the CSV.
       if (file === 'location_coordinates.csv') expected[0]['Contact Phone Number'] = '2095257564';

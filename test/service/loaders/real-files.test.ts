@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import type { Feature, Polygon } from 'geojson';
@@ -11,13 +10,9 @@ import { createAreaFinder } from '../../../src/service/data/area-finder.ts';
 import { outlineHolds, packOutline, unpackOutline } from '../../../src/service/data/area-outlines.ts';
 import { loadFiles } from '../../../src/service/loaders/load-files.ts';
 import { between, randomOf } from '../../../src/service/sample/random.ts';
+import { noRealData, realFile } from '../../real-data.ts';
 import { pathTo, setUp, subscriptionOf } from '../small-world.ts';
 import { featuresOf, loading, rejects } from './loading.ts';
-
-/** Real files of the agencies lie beside the project, where they are had. */
-const DATA = join(import.meta.dirname, '../../../../shared/data');
-const skip = existsSync(join(DATA, 'nri')) ? false : 'the real files of the agencies are not here';
-const real = (name: string) => join(DATA, name);
 
 /** The prefixes of FEMA's March 2023 table, written out once more: the loader's own table is what is tested. */
 const PREFIX: Readonly<Record<NaturalSlug, string>> = {
@@ -42,7 +37,7 @@ const PREFIX: Readonly<Record<NaturalSlug, string>> = {
 };
 
 function tableOf(name: string): Record<string, string>[] {
-  return parse(readFileSync(real(name)), { columns: true, bom: true });
+  return parse(readFileSync(realFile(name)), { columns: true, bom: true });
 }
 
 /** `none` is what stands where the index has no number: nothing in the database, 0 in an answer. */
@@ -56,12 +51,14 @@ function expectedOf(row: Record<string, string>, topic: NaturalSlug, none: 0 | n
   };
 }
 
-test('200 points in the tracts of Virginia are answered with exactly their county’s row', { skip }, async (t) => {
+test('200 points in the tracts of Virginia are answered with exactly their county’s row', {
+  skip: noRealData,
+}, async (t) => {
   const { database, clock, get } = await setUp(t, { subscription: subscriptionOf(100_000, 100_000) });
-  await loadFiles(database, 'areas', [real('boundaries/va_tracts_tiger.geojson')], { replace: true }, clock);
-  await loadFiles(database, 'nri', [real('nri/NRI_Table_Counties_Virginia.csv')], { replace: true }, clock);
+  await loadFiles(database, 'areas', [realFile('boundaries/va_tracts_tiger.geojson')], { replace: true }, clock);
+  await loadFiles(database, 'nri', [realFile('nri/NRI_Table_Counties_Virginia.csv')], { replace: true }, clock);
   const rows = new Map(tableOf('nri/NRI_Table_Counties_Virginia.csv').map((row) => [row.STCOFIPS!, row]));
-  const tracts = JSON.parse(readFileSync(real('boundaries/va_tracts_tiger.geojson'), 'utf8')) as {
+  const tracts = JSON.parse(readFileSync(realFile('boundaries/va_tracts_tiger.geojson'), 'utf8')) as {
     features: Feature<Polygon, { GEOID: string }>[];
   };
   assert.equal(tracts.features.length, 61);
@@ -99,10 +96,10 @@ function pointIn(geometry: Polygon, random: () => number): Location {
   }
 }
 
-test('every rating of Baltimore’s tracts is that of its row', { skip }, async (t) => {
+test('every rating of Baltimore’s tracts is that of its row', { skip: noRealData }, async (t) => {
   const { database, load } = loading(t);
   const name = 'nri/NRI_Table_CensusTracts_Baltimore_24510.csv';
-  const result = await load('nri', real(name));
+  const result = await load('nri', realFile(name));
   assert.deepEqual([result.rows, result.loaded, result.records, result.level], [199, 199, 199 * 18, 'tract']);
   const select = database.prepare('SELECT rating, score, frequency FROM ratings_tract WHERE geoid = ? AND topic = ?');
   for (const row of tableOf(name)) {
@@ -167,9 +164,9 @@ const FILES: readonly [
 ];
 
 for (const [loader, files, counts, rejected] of FILES) {
-  test(`${loader}: ${files.join(', ')}`, { skip }, async (t) => {
+  test(`${loader}: ${files.join(', ')}`, { skip: noRealData }, async (t) => {
     const { load } = loading(t);
-    const result = await load(loader, files.map(real));
+    const result = await load(loader, files.map(realFile));
     assert.deepEqual([result.rows, result.loaded, result.records], counts);
     assert.deepEqual(rejects(result), rejected);
   });
@@ -189,20 +186,20 @@ const EXTRACTS: readonly (readonly [loader: string, files: string, counts: reado
 
 for (const [loader, pattern, counts, states] of EXTRACTS) {
   test(`${loader}: agencies/${pattern}`, {
-    skip: existsSync(real('agencies')) ? skip : 'no extracts are here',
+    skip: existsSync(realFile('agencies')) ? noRealData : 'no extracts are here',
   }, async (t) => {
     const { load } = loading(t);
     const [, before = pattern, choices = '', after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? [];
-    const files = choices.split(',').map((choice) => real(`agencies/${before}${choice}${after}`));
+    const files = choices.split(',').map((choice) => realFile(`agencies/${before}${choice}${after}`));
     const result = await load(loader, files);
     assert.deepEqual([result.rows, result.loaded, result.records], counts);
     assert.equal(result.states?.join(), states);
   });
 }
 
-test('a facility of TRI lists the chemicals of all its rows', { skip }, async (t) => {
+test('a facility of TRI lists the chemicals of all its rows', { skip: noRealData }, async (t) => {
   const { database, load } = loading(t);
-  await load('tri', real('sites/TRI_2017_CA.csv'));
+  await load('tri', realFile('sites/TRI_2017_CA.csv'));
   const rows = tableOfRagged('sites/TRI_2017_CA.csv');
   const chemicals = Map.groupBy(rows, (row) => row.TRI_FACILITY_ID!);
   for (const { properties } of featuresOf(database, 'sites_toxicReleaseInventory')) {
@@ -216,23 +213,29 @@ test('a facility of TRI lists the chemicals of all its rows', { skip }, async (t
 });
 
 function tableOfRagged(name: string): Record<string, string>[] {
-  return parse(readFileSync(real(name)), { columns: true, bom: true, relax_column_count: true, relax_quotes: true });
+  return parse(readFileSync(realFile(name)), {
+    columns: true,
+    bom: true,
+    relax_column_count: true,
+    relax_quotes: true,
+  });
 }
 
 test('the cooling centers of Los Angeles lie in the tracts that the Census geocoder gives', {
-  skip: existsSync(real('boundaries/ca_tracts.geojson'))
+  skip: existsSync(realFile('boundaries/ca_tracts.geojson'))
     ? false
     : 'no boundaries of the tracts of Los Angeles are here',
 }, async (t) => {
   const { database, load } = loading(t);
-  await load('areas', real('boundaries/ca_tracts.geojson'));
+  await load('areas', realFile('boundaries/ca_tracts.geojson'));
   const find = createAreaFinder(database);
-  const text = new TextDecoder('windows-1252').decode(readFileSync(real('portfolios/LA_cooling_centers.csv')));
+  const text = new TextDecoder('windows-1252').decode(readFileSync(realFile('portfolios/LA_cooling_centers.csv')));
   const rows: Record<string, string>[] = parse(text, {
     columns: (header: string[]) => header.map((name) => name.trim()),
   });
-  for (const row of rows) {
-    if (row['STATE CODE'] === '') continue;
+  const located = rows.filter((row) => row['STATE CODE'] !== '');
+  assert.ok(located.length > 0);
+  for (const row of located) {
     const geoid = `${row['STATE CODE']}${row['COUNTY CODE']}${row['TRACT CODE']}`;
     assert.equal(find({ lat: Number(row.LATITUDE), lng: Number(row.LONGITUDE) })?.geoid, geoid);
   }
