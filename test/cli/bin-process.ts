@@ -6,6 +6,8 @@ import type { TestContext } from 'node:test';
 import { releaseLater } from '../service/small-world.ts';
 import { ROOT } from './command-line.ts';
 
+const { PATH, NODE_COMPILE_CACHE } = process.env;
+
 export interface BinEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -32,7 +34,7 @@ export function startBin(
 ): Bin {
   const child: ChildProcess = spawn(process.execPath, [join(ROOT, 'src/main.ts'), ...args], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, HOME: folder, XDG_DATA_HOME: folder, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const out: Buffer[] = [];

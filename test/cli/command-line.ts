@@ -19,6 +19,8 @@ export interface WorldOptions {
   readonly clock?: Clock;
   readonly stdin?: string;
   readonly interrupt?: AbortSignal;
+  /** Whether the process that holds a claim may still be at work: true where nothing is said. */
+  readonly isAlive?: () => boolean;
   /** Standard output is a terminal so wide. */
   readonly columns?: number;
 }
@@ -43,7 +45,7 @@ export async function perilbook(args: readonly string[], options: WorldOptions =
     clock: options.clock ?? systemClock,
     random: Math.random,
     interrupt: options.interrupt ?? new AbortController().signal,
-    owner: { name: `test/${process.pid}`, isAlive: () => true },
+    owner: { name: `test/${process.pid}`, isAlive: options.isAlive ?? (() => true) },
   };
   world.stderr.write(firstWord(args));
   const code = await program(world, '0.0.0');

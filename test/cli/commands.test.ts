@@ -38,6 +38,7 @@ test('off a terminal, spending needs --yes or a budget', async (t) => {
 test('a book of a header alone comes back with the columns, and nothing is spent', async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n');
+  provideSampleData(join(folder, 'store.db'));
   const words = ['run', 'book.csv', '-t', 'radon', '--store', 'store.db', '-o', 'out.csv'];
   const { code, stderr } = await perilbook(words, { folder });
   assert.equal(code, 0, stderr);

@@ -10,9 +10,10 @@ import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { FastClock } from '../fast-clock.ts';
 import { openDesk } from '../job/desk.ts';
+import { provideSampleData } from '../sample-database.ts';
 import { pathTo, request } from '../service/small-world.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook, provideSampleData } from './command-line.ts';
+import { perilbook } from './command-line.ts';
 
 const LOS_ANGELES = { lat: 34.0522, lng: -118.2437 };
 const small: JobFile = { subscription: { credits_per_month: 5, credits_per_minute: 1_000 } };

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook, provideSampleData } from './command-line.ts';
+import { perilbook } from './command-line.ts';
 
 const GOOD = '34.0522,-118.2437';
 const EXCHANGED = '-118.2437,34.0522';

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook, provideSampleData } from './command-line.ts';
+import { perilbook } from './command-line.ts';
 
 const BOOK = 'id,lat,lng,tiv\n1,34.0522,-118.2437,5\n2,34.1,-118.3,6\n';
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { times } from '../tier.ts';
 import { fuzzBooks, fuzzJobFiles, fuzzPlans } from './fuzz.ts';
 
-/** Bounded for every day; SOAK=1 tries twenty times as many. */
-const TIMES = process.env.SOAK === '1' ? 20 : 1;
+const TIMES = times({ short: 1, faults: 4, soak: 20 });
 
 for (const [name, fuzz, runs] of [
-  ['books of text', fuzzBooks, 400],
-  ['job files', fuzzJobFiles, 800],
-  ['approved plans', fuzzPlans, 800],
+  ['books of text', fuzzBooks, 200],
+  ['job files', fuzzJobFiles, 300],
+  ['approved plans', fuzzPlans, 300],
 ] as const) {
   test(`${name} with bytes that are not theirs: each is taken or refused with a reason`, async (t) => {
     const { trials, taken } = await fuzz(runs * TIMES);

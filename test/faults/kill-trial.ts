@@ -18,18 +18,16 @@ export interface KillTrial {
   readonly wrong: readonly string[];
 }
 
-/** Runs of one job that are to be killed. Once it is done, they have nothing left to buy and still write. */
-const DOOMED_RUNS = 12;
-
-/** Draws a job, kills it at random moments, starts it again until it is done, and looks at everything that is left. */
-export async function killTrial(t: TestContext, seed: number): Promise<KillTrial> {
+/** Draws a job, kills it at random moments, starts it again until it is done, and looks at everything that is left.
+ * @param runs that are to be killed; once the job is done, they have nothing left to buy and still write */
+export async function killTrial(t: TestContext, seed: number, runs = 12): Promise<KillTrial> {
   const scene = await setKillScene(t, seed);
   const since = lastCharge(scene);
   const before = readdirSync(scene.desk.folder);
   const kills: string[] = [];
   const wrong: string[] = [];
   let isDone = false;
-  for (let run = 0; run < DOOMED_RUNS; run++) {
+  for (let run = 0; run < runs; run++) {
     const openBefore = new Set(openCalls(scene));
     const { where, bin } = startDoomed(scene);
     const { code, signal, stderr } = await bin.ended;

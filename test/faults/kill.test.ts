@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { times } from '../tier.ts';
 import { killTrial } from './kill-trial.ts';
 
-/* The long version, with seeds of the day, is `npm run soak`. */
+/* The longest version, with seeds of the day, is `npm run soak`. */
 
-const KILLS = 10;
+const KILLS = times({ short: 3, faults: 40 });
+/** Runs of one job that are to be killed. */
+const RUNS = times({ short: 4, faults: 12 });
 
 test(`a job killed at ${KILLS} random instants ends as an undisturbed one, and the books agree`, {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async (t) => {
   let kills = 0;
   for (let seed = 5; kills < KILLS; seed++) {
-    const trial = await killTrial(t, seed);
+    const trial = await killTrial(t, seed, RUNS);
     t.diagnostic(`${trial.drawn}; killed at ${trial.kills.join(', ')}; ${trial.unknown.credits} credits unknown`);
     assert.deepEqual(trial.wrong, [], trial.drawn);
     kills += trial.kills.length;

@@ -1,57 +1,61 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startBin } from '../cli/bin-process.ts';
 import { HERE, NEXT_DOOR, type openDatabase, pathTo, setUp } from '../service/small-world.ts';
+import { times } from '../tier.ts';
 import { seeded } from './seeded.ts';
 
-const ROWS = 40_000;
-const KILLS = process.env.SOAK === '1' ? 80 : 8;
-/** About what the writing of so many rows takes. */
-const WRITE_MS = 500;
+/** Several batches of the load (src/service/data/staged-load.ts). */
+const ROWS = 7_000;
+const KILLS = times({ short: 3, faults: 16, soak: 80 });
+/** The new tables are put in the place of the old ones in the last steps: half of the kills are drawn from these. */
+const LAST_STEPS = 40;
 
-/** `service load` in a process of its own, killed at random moments, beside a service that goes on answering from the file. */
+/** `service load` in a process of its own, killed at random steps, beside a service that goes on answering from the file. */
 test('a load that is killed leaves the old data in use, whole, and the next one completes', {
   timeout: 300_000,
 }, async (t) => {
-  const seed = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000);
+  const seed = Number(process.env.KILL_SEED ?? 1);
   const random = seeded(seed);
   const { get, database, file } = await setUp(t);
   const folder = dirname(file);
-  const load = (here: number) => {
+  const load = (here: number, env: Readonly<Record<string, string>> = {}) => {
     writeFileSync(join(folder, 'wells.csv'), wells(here));
-    return startBin(t, ['service', 'load', 'wells', 'wells.csv', '--states', 'US', '--db', file], folder);
+    const preload = `--import ${join(import.meta.dirname, 'kill-at-step.ts')}`;
+    const words = ['service', 'load', 'wells', 'wells.csv', '--states', 'US', '--db', file];
+    return startBin(t, words, folder, { NODE_OPTIONS: preload, ...env }).ended;
   };
   const count = async (): Promise<number> => (await get(pathTo('/v1/oilGasWell/risk'))).body.data.result.value;
-  // Each file has one more well here than the one before it, so that an answer tells which file it is of.
+  const calm = await load(99, { COUNT_STEPS: join(folder, 'steps') });
+  assert.equal(calm.code, 0, calm.stderr);
+  const steps = Number(readFileSync(join(folder, 'steps'), 'utf8'));
+  assert.ok(steps > ROWS, `${steps} steps`);
   let loaded = await count();
-  let [killed, writing] = [0, 0];
+  assert.equal(loaded, 99);
+  let cutOff = 0;
   for (let kill = 0; kill < KILLS; kill++) {
+    // Each file has one more well here than the one before it, so that an answer tells which file it is of.
     const next = 100 + kill;
-    const bin = load(next);
-    while (bin.isRunning && nextTables(database) === 0) await sleep(2);
-    await sleep(random() * WRITE_MS);
-    const isWriting = nextTables(database) > 0;
-    bin.kill('SIGKILL');
-    const { signal, code, stderr } = await bin.ended;
-    if (signal === 'SIGKILL') killed += 1;
-    else assert.equal(code, 0, `seed ${seed}: ${stderr}`);
-    if (isWriting) writing += 1;
+    const step = kill % 2 === 0 ? 1 + Math.floor(random() * steps) : steps - Math.floor(random() * LAST_STEPS);
+    const where = `seed ${seed}, step ${step} of ${steps}`;
+    const { signal, stderr } = await load(next, { KILL_AT_STEP: String(step) });
+    assert.equal(signal, 'SIGKILL', `${where}: ${stderr}`);
+    if (nextTables(database) > 0) cutOff += 1;
     const found = await count();
-    assert.ok(found === next || (signal !== null && found === loaded), `seed ${seed}: ${found} after ${loaded}`);
+    assert.ok(found === next || found === loaded, `${where}: ${found} after ${loaded}`);
     loaded = found;
-    assert.equal(database.pragma('integrity_check', { simple: true }), 'ok', `seed ${seed}`);
+    assert.equal(database.pragma('integrity_check', { simple: true }), 'ok', where);
   }
-  const { code, stderr } = await load(7).ended;
+  const { code, stderr } = await load(7);
   assert.equal(code, 0, stderr);
   assert.equal(await count(), 7);
   assert.equal(nextTables(database), 0);
   assert.equal(database.prepare('SELECT count(*) FROM loads').pluck().get(), 0);
   assert.equal(database.prepare('SELECT count(*) FROM sites_oilGasWell').pluck().get(), ROWS);
-  t.diagnostic(`seed ${seed}: ${killed} of ${KILLS} killed, ${writing} of them while they wrote`);
-  assert.ok(writing > 0);
+  t.diagnostic(`seed ${seed}: ${KILLS} killed, ${cutOff} of them before the new tables were in place`);
+  assert.ok(cutOff > 0);
 });
 
 /** A table of wells, so many of them here and the others elsewhere. */

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { gateBefore, startBin } from '../cli/bin-process.ts';
 import { column, openDesk, places } from '../job/desk.ts';
+import { times } from '../tier.ts';
 import { manyTrial } from './many-trial.ts';
 
 const timeout = 120_000;
@@ -13,7 +14,11 @@ const timeout = 120_000;
 test('four processes, one new store, one key, books that overlap: nothing twice, no limit crossed', {
   timeout,
 }, async (t) => {
-  const { needed, charged, shares, longestWait, wrong } = await manyTrial(t, 1, { quota: 2, creditsPerMinute: 600 });
+  const { needed, charged, shares, longestWait, wrong } = await manyTrial(t, 1, {
+    quota: 2,
+    creditsPerMinute: 600,
+    cells: times({ short: 100, faults: 300 }),
+  });
   t.diagnostic(
     `${needed} credits needed, ${charged} charged, shares ${shares.join(', ')}, at most ${longestWait} calls of others in between`,
   );
@@ -26,6 +31,7 @@ test('four processes and a quota that does not reach: spent to the last credit, 
   const { needed, charged, shares, longestWait, wrong } = await manyTrial(t, 2, {
     quota: 0.7,
     creditsPerMinute: 300,
+    cells: times({ short: 100, faults: 300 }),
     apart: true,
   });
   t.diagnostic(

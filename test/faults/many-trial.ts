@@ -15,7 +15,6 @@ import { releaseLater } from '../service/small-world.ts';
 const run = promisify(execFile);
 const CHILD = join(import.meta.dirname, '../job/run-child.ts');
 const PROCESSES = 4;
-const CELLS_EACH = 300;
 const TOPICS = [['wildfire', 'hail'], ['hail', 'tornado'], ['wildfire', 'tornado'], ['hail']];
 const FACTOR = 40;
 
@@ -23,6 +22,8 @@ export interface ManyOptions {
   /** Share of what all need that the quota gives; over 1 it is enough. */
   readonly quota: number;
   readonly creditsPerMinute: number;
+  /** Of each process: 300 where nothing is said. */
+  readonly cells?: number;
   /** Each has cells of its own, all at the same price: then what each is granted shows whether they are treated alike. Where
    * books overlap, who finds its cells bought by others needs no grants. */
   readonly apart?: boolean;
@@ -46,14 +47,12 @@ interface ChildEnd {
 /** Four processes start at one moment on one new store, with one key and books that overlap. */
 export async function manyTrial(t: TestContext, seed: number, options: ManyOptions): Promise<ManyTrial> {
   const random = randomOf(seed, 'many');
-  const { apart = false } = options;
-  const starts = Array.from({ length: PROCESSES }, (_, index) =>
-    apart ? index * CELLS_EACH : whole(random, 0, CELLS_EACH),
-  );
+  const { apart = false, cells = 300 } = options;
+  const starts = Array.from({ length: PROCESSES }, (_, index) => (apart ? index * cells : whole(random, 0, cells)));
   const topicsOf = (index: number) => (apart ? ['wildfire'] : TOPICS[index]!);
   const wants = new Set(
     starts.flatMap((from, index) =>
-      topicsOf(index).flatMap((topic) => cellsFrom(from).map((cell) => `${topic} ${cell}`)),
+      topicsOf(index).flatMap((topic) => cellsFrom(from, cells).map((cell) => `${topic} ${cell}`)),
     ),
   );
   const needed = wants.size;
@@ -62,7 +61,7 @@ export async function manyTrial(t: TestContext, seed: number, options: ManyOptio
   const clock = { start: Date.parse('2026-03-15T12:00:00Z'), factor: FACTOR, origin: Date.now() };
   const desk = await openDesk(t, { subscription: customSubscription(creditsPerMonth, creditsPerMinute), clock });
   const refusals = countRefusals(t);
-  const spots = places(PROCESSES * CELLS_EACH);
+  const spots = places(PROCESSES * cells);
   const task = {
     folder: desk.folder,
     baseUrl: desk.url,
@@ -74,7 +73,7 @@ export async function manyTrial(t: TestContext, seed: number, options: ManyOptio
   const wrong: string[] = [];
   const ends = await Promise.all(
     starts.map(async (from, index) => {
-      const book = cellsFrom(from).map((cell) => `${spots[cell]!.join(',')}\n`);
+      const book = cellsFrom(from, cells).map((cell) => `${spots[cell]!.join(',')}\n`);
       writeFileSync(join(desk.folder, `${index}.csv`), `lat,lng\n${book.join('')}`);
       const child: ChildTask = { ...task, input: `${index}.csv`, output: `${index}.out.csv`, topics: topicsOf(index) };
       try {
@@ -110,8 +109,8 @@ export async function manyTrial(t: TestContext, seed: number, options: ManyOptio
   return { needed, charged, shares: ledger.shares, longestWait: ledger.longestWait, wrong };
 }
 
-function cellsFrom(from: number): number[] {
-  return Array.from({ length: CELLS_EACH }, (_, index) => from + index);
+function cellsFrom(from: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => from + index);
 }
 
 /** Counts the service's answers 429, on its side of the wire. */

@@ -11,9 +11,10 @@ import { decide, NOTHING_TRIED, RETRY_POLICY } from '../../src/fetch/retry.ts';
 import { type Taken, take } from '../../src/job/reading/taken.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, STANDARD, WILDFIRE } from '../fetch/answers.ts';
 import { clientOf } from '../fetch/servers.ts';
+import { times } from '../tier.ts';
 
-/** Bounded for every day; FUZZ_RUNS asks for more. fast-check prints the seed of what fails. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? 2_000);
+/** FUZZ_RUNS asks for more. fast-check prints the seed of what fails. */
+const RUNS = Number(process.env.FUZZ_RUNS ?? times({ short: 400, faults: 5_000, soak: 50_000 }));
 
 const CALLS: readonly Call[] = [
   WILDFIRE,

@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import test from 'node:test';
 import { usage } from '../../src/service/accounts/usage.ts';
 import { pathTo, request, setUp, start, subscriptionOf } from '../service/small-world.ts';
+import { times } from '../tier.ts';
 import { seeded } from './seeded.ts';
 
 const CALLERS = 16;
-const SEED = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000);
-const KILLS = process.env.SOAK === '1' ? 50 : 6;
+const SEED = Number(process.env.KILL_SEED ?? 1);
+const KILLS = times({ short: 2, faults: 12, soak: 50 });
 
 /** How many of some are not among others. */
 function countMissing(some: ReadonlySet<string>, others: ReadonlySet<string>): number {

@@ -8,8 +8,6 @@ import { between, pick } from '../../src/service/sample/random.ts';
 import { compareBooks, lastCharge, serviceSettled } from './kill-books.ts';
 import { type KillScene, setKillScene } from './kill-scene.ts';
 
-const RUNS = 6;
-
 export interface SignalTrial {
   readonly drawn: string;
   /** What was sent, when, and how the run ended. */
@@ -18,7 +16,7 @@ export interface SignalTrial {
 }
 
 /** Draws a job, interrupts it at random moments, once or twice, and looks at how it ends and what it leaves. */
-export async function signalTrial(t: TestContext, seed: number): Promise<SignalTrial> {
+export async function signalTrial(t: TestContext, seed: number, runs = 6): Promise<SignalTrial> {
   const scene = await setKillScene(t, seed);
   const { random } = scene;
   const since = lastCharge(scene);
@@ -26,7 +24,7 @@ export async function signalTrial(t: TestContext, seed: number): Promise<SignalT
   const wrong: string[] = [];
   let twice = 0;
   let output = readOutput(scene);
-  for (let nth = 0; nth < RUNS; nth++) {
+  for (let nth = 0; nth < runs; nth++) {
     const name = pick(random, ['SIGINT', 'SIGTERM', 'SIGHUP'] as const);
     const isTwice = random() < 0.5;
     // A second hangup is the same one.

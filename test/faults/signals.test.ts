@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { times } from '../tier.ts';
 import { signalTrial } from './signal-trial.ts';
 
 test('SIGINT, SIGTERM and SIGHUP at random moments: once, all rows are written and 130 is told; twice, nothing is half done', {
-  timeout: 90_000,
+  timeout: 300_000,
 }, async (t) => {
-  for (const seed of [21, 22]) {
-    const { drawn, signals, wrong } = await signalTrial(t, seed);
+  const runs = times({ short: 3, faults: 6 });
+  for (let seed = 21; seed < times({ short: 22, faults: 27 }); seed++) {
+    const { drawn, signals, wrong } = await signalTrial(t, seed, runs);
     t.diagnostic(`${drawn}: ${signals.join('; ')}`);
     assert.deepEqual(wrong, [], drawn);
   }

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { guessUtf16 } from '../../src/rows/files/utf16.ts';
 import { openBook } from '../../src/rows/open-book.ts';
 import { collected } from '../collected.ts';
+import { times } from '../tier.ts';
 import { ADDED, allRows, enrich, fillProblems, fillWith, temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();
@@ -52,7 +53,7 @@ test('taking the added fields away gives back the file to the byte', async () =>
       const output = await enrich(folder, source, { fill: fillWith(['ok', `µ"${delimiter} `, -0.25]) });
       assert.equal(Buffer.from(output, 'latin1').toString(), expected);
     }),
-    { numRuns: 200 },
+    { numRuns: times({ short: 100, faults: 1_000 }) },
   );
 });
 
@@ -69,7 +70,7 @@ test('any text keeps all its bytes, and each record gets its fields once', async
       assert.equal(bare.replaceAll(',', ''), source.replaceAll(',', ''));
       assert.ok(bare.length >= source.length);
     }),
-    { numRuns: 300 },
+    { numRuns: times({ short: 100, faults: 1_000 }) },
   );
 });
 
@@ -84,7 +85,7 @@ test('writing an output again with the old fields dropped gives the same output'
       // A quote that is never closed may pair with nothing before, and with nothing after either.
       assert.equal(second, first);
     }),
-    { numRuns: 300 },
+    { numRuns: times({ short: 100, faults: 1_000 }) },
   );
 });
 
@@ -160,6 +161,7 @@ test('one field that is not UTF-8 far behind a UTF-8 head is still read', async 
 
 test('whatever the bytes, a file is refused with a reason or comes back whole', async () => {
   const noise = fc.oneof(fc.uint8Array({ maxLength: 80 }), fc.uint8Array({ maxLength: 80, max: 64 }));
+  const runs = times({ short: 200, faults: 3_000 });
   let refused = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -180,9 +182,9 @@ test('whatever the bytes, a file is refused with a reason or comes back whole', 
         }
       },
     ),
-    { numRuns: 600 },
+    { numRuns: runs },
   );
-  assert.ok(refused > 0 && refused < 600);
+  assert.ok(refused > 0 && refused < runs);
 });
 
 test('a row that is too short for a column it can do without is read without it', async () => {

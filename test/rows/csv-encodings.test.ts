@@ -7,6 +7,7 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { encodingNamed, type FileEncoding } from '../../src/rows/files/text-encoding.ts';
 import { type OpenOptions, openBook } from '../../src/rows/open-book.ts';
+import { times } from '../tier.ts';
 import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();
@@ -100,7 +101,7 @@ for (const [name, { named, bom, encode, unit }] of Object.entries(ENCODINGS)) {
         const output = await enriched(pack(encode(source)), extension, options, ['ok', `µ"${delimiter} `]);
         assert.deepEqual(unpack(output), encode(expected));
       });
-      await fc.assert(property, { numRuns: 25 });
+      await fc.assert(property, { numRuns: times({ short: 8, faults: 100 }) });
     });
   }
 }

@@ -333,9 +333,9 @@ test('sample data are no loss', async (t) => {
   assert.equal((await load('wells', fileOf(t, 'real.csv', lots(3, ...NEVADA)))).records, 3);
 });
 
-const HAIL = join(import.meta.dirname, '../../../../shared/data/storms/2020_hail.csv');
+const HAIL = realFile('storms/2020_hail.csv');
 test('the hail of 2020, cut in the middle of a line', {
-  skip: !existsSync(HAIL) && 'the real files are not here',
+  skip: noRealData,
 }, async (t) => {
   const { load } = loading(t);
   assert.equal((await load('hail', HAIL)).records, 7_670);
