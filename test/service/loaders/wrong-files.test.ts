@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -8,6 +8,7 @@ import { zipSync } from 'fflate';
 import { csvRecords } from '../../../src/service/loaders/csv-records.ts';
 import { LOADERS } from '../../../src/service/loaders/loader-table.ts';
 import { SIGNATURES } from '../../../src/service/loaders/signatures.ts';
+import { noRealData, realFile } from '../../real-data.ts';
 import { square } from '../small-world.ts';
 import { featuresOf, fileOf, loading } from './loading.ts';
 
