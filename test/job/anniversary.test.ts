@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { billingPeriod, refusalHoldsUntil } from '../../src/contract/billing-period.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { FastClock } from '../fast-clock.ts';
-import { standBetween } from './between.ts';
-import { openDesk, places } from './desk.ts';
+import { type Fault, openFaultProxy } from '../faults/fault-proxy.ts';
+import { LeapingClock } from '../faults/leaping-clock.ts';
+import { releaseLater } from '../service/small-world.ts';
+import { type DeskOptions, openDesk, places } from './desk.ts';
 
 test('a refusal holds until the anniversary behind the moment it was asked for; right behind one, for a minute', () => {
   const at = (time: string) => new Date(refusalHoldsUntil(31, Date.parse(time))).toISOString();
@@ -15,22 +16,33 @@ test('a refusal holds until the anniversary behind the moment it was asked for; 
   assert.equal(billingPeriod(31, Date.parse('2026-03-31T00:01:00Z')).end, Date.parse('2026-04-30T00:00:00Z'));
 });
 
-/** `other` (40 credits, resets on the 20th) is empty within the first seconds; `desk` (60, resets on the 31st) pays on, slowly,
- * over the midnight before the 20th. */
+const QUIET_TURNS = 30;
+
+/** A desk on a clock that stands still while anything happens, so that no machine is too slow for it, and the address of
+ * its service behind a proxy that tells the clock of all that passes. */
+async function openStillDesk(t: TestContext, start: string, options: DeskOptions, act?: Fault['act']) {
+  const clock = new LeapingClock(start, QUIET_TURNS);
+  const desk = await openDesk(t, { ...options, clock });
+  const proxy = await openFaultProxy({ service: desk.url, clock });
+  releaseLater(t, () => proxy.close());
+  if (act) proxy.disturb(() => ({ name: 'test', act }));
+  return { desk, clock, baseUrl: proxy.url };
+}
+
+/** `other` (40 credits, resets on the 20th) is empty within the first seconds; `desk` (60, resets on the 31st) pays on, 15 a
+ * minute, over the midnight before the 20th. */
 async function overMidnight(t: TestContext, onQuota: 'stop' | 'wait') {
-  const desk = await openDesk(t, {
+  const { desk, baseUrl } = await openStillDesk(t, '2026-03-19T23:57:45Z', {
     subscription: customSubscription(60, 15),
-    start: '2026-03-19T12:00:00Z',
-    factor: 60,
   });
   desk.addAccount('other', customSubscription(40, 100_000));
   desk.book(places(130));
   const subscription = { credits_per_month: 40, credits_per_minute: 100_000 };
   const other = { env: 'B', account: 'other', subscription, anniversary_day: 20 };
-  const service = { base_url: desk.url, api_keys: [other, { env: 'A' }] };
+  const service = { base_url: baseUrl, api_keys: [other, { env: 'A' }] };
   const keys = [{ ...desk.keyOf('other'), account: 'other' }, desk.key()];
-  desk.clock.moveTo('2026-03-19T23:57:45Z');
-  const { state } = await desk.run({ topics: ['wildfire'], service, on_quota: onQuota, budget: 500 }, { keys });
+  const job = { topics: ['wildfire' as const], service, on_quota: onQuota, budget: 500 };
+  const { state } = await desk.run(job, { keys, baseUrl });
   const ended = new Date(desk.clock.now()).toISOString();
   assert.ok(ended > '2026-03-20T00:00:10', `it was over before midnight: ${ended}`);
   return { state, ended, charged: [desk.charged('other'), desk.charged()] };
@@ -51,44 +63,49 @@ test('a run that waits for the quota does not sleep for days while an account ha
 });
 
 test('a refusal that was asked for before the anniversary is waited for until then, however late it arrives', async (t) => {
-  const desk = await openDesk(t, {
-    subscription: customSubscription(5, 100_000),
-    start: '2026-03-30T12:00:00Z',
-    factor: 20,
+  const late: string[] = [];
+  const options = { subscription: customSubscription(5, 100_000) };
+  const { desk, baseUrl } = await openStillDesk(t, '2026-03-30T23:59:55Z', options, async ({ ask, answer, clock }) => {
+    const said = await ask();
+    if (said.status === 429) {
+      await clock.sleep(15_000);
+      late.push(new Date(clock.now()).toISOString());
+    }
+    answer(said);
   });
   desk.book(places(8));
-  const baseUrl = await standBetween(t, desk.url, async (_, answer) => {
-    if (answer.status === 429) await desk.clock.sleep(15_000);
-    return answer;
-  });
   // The ledger does not know that the quota is so small.
   const subscription = { credits_per_month: 1_000, credits_per_minute: 100_000 };
-  desk.clock.moveTo('2026-03-30T23:59:45Z');
   const { state } = await desk.run({ topics: ['wildfire'], subscription, on_quota: 'wait', sockets: 1 }, { baseUrl });
   const ended = new Date(desk.clock.now()).toISOString();
   assert.equal(state, 'complete');
+  assert.deepEqual(
+    late.map((time) => time.slice(0, 16)),
+    ['2026-03-31T00:00'],
+  );
   assert.ok(ended < '2026-04-02', `it was done on ${ended}`);
 });
 
 test('a refusal by a clock that is seconds behind, right after the anniversary, does not close the new period', async (t) => {
-  const [start, factor, origin] = [Date.parse('2026-03-30T23:50:00Z'), 5, Date.now()];
-  const provider = new FastClock(start - 20_000, factor, origin);
+  const clock = new LeapingClock('2026-03-30T23:50:00Z', QUIET_TURNS);
+  const provider = { now: () => clock.now() - 20_000, sleep: (ms: number) => clock.sleep(ms) };
   const desk = await openDesk(t, {
     subscription: customSubscription(10, 100_000),
-    clock: { start, factor, origin },
+    clock,
     service: { clock: provider },
   });
   desk.book(places(15));
-  const first = await desk.run({ topics: ['wildfire'] });
+  const proxy = await openFaultProxy({ service: desk.url, clock });
+  releaseLater(t, () => proxy.close());
+  const run = () => desk.run({ topics: ['wildfire'] }, { baseUrl: proxy.url });
+  const first = await run();
   assert.deepEqual([first.stop?.reason, first.summary.resume_after], ['quota', '2026-03-31T00:00:00.000Z']);
   // A scheduler starts the run again at the very time that `status` and --json name.
   desk.clock.moveTo('2026-03-31T00:00:01Z');
-  provider.moveTo('2026-03-30T23:59:41Z');
-  const second = await desk.run({ topics: ['wildfire'] });
+  const second = await run();
   assert.deepEqual([second.stop?.reason, second.summary.resume_after], ['quota', '2026-03-31T00:01:00.000Z']);
   // Ten minutes later both clocks are in the new period.
   desk.clock.moveTo('2026-03-31T00:10:00Z');
-  provider.moveTo('2026-03-31T00:09:40Z');
-  assert.equal((await desk.run({ topics: ['wildfire'] })).state, 'complete');
+  assert.equal((await run()).state, 'complete');
   assert.equal(desk.charged(), 15);
 });

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { TestContext } from 'node:test';
+import type { Clock } from '../../src/clock.ts';
 import { columnsOf } from '../../src/columns/columns.ts';
 import type { Subscription } from '../../src/contract/subscriptions.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
@@ -26,10 +27,14 @@ import { FastClock } from '../fast-clock.ts';
 import { deliveries, openDatabase, releaseLater, start } from '../service/small-world.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
+interface DeskClock extends Clock {
+  moveTo(time: string): void;
+}
+
 /** The service knows two counties of Nebraska and four tracts in one of them; see small-world.ts. */
 export interface Desk {
   readonly folder: string;
-  readonly clock: FastClock;
+  readonly clock: DeskClock;
   readonly store: Store;
   readonly url: string;
   /** A key of the service's account with these scopes (all when none are named). */
@@ -70,17 +75,15 @@ export interface DeskOptions {
   readonly start?: string;
   readonly factor?: number;
   readonly overages?: boolean;
-  /** A clock that other processes share; instead of `start` and `factor`. */
-  readonly clock?: { readonly start: number; readonly factor: number; readonly origin: number };
+  /** A clock of the test's own, or the numbers of one that other processes share; instead of `start` and `factor`. */
+  readonly clock?: DeskClock | { readonly start: number; readonly factor: number; readonly origin: number };
 }
 
 /** A service with its own database, a store, a clock that all share, and a way to run jobs between them. */
 export async function openDesk(t: TestContext, options: DeskOptions = {}): Promise<Desk> {
   const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
   const subscription = options.subscription ?? customSubscription(100_000, 100_000);
-  const clock = options.clock
-    ? new FastClock(options.clock.start, options.clock.factor, options.clock.origin)
-    : new FastClock(options.start ?? '2026-03-15T12:00:00Z', options.factor ?? 200);
+  const clock = clockOf(options);
   const database = openDatabase(t, join(folder, 'service.db'));
   for (const delivery of deliveries()) deliver(database, delivery, clock);
   const account = createAccount(
@@ -162,6 +165,11 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
     charged: (name = 'desk') => usage(database, name, clock.now()).totalCredits,
     ledger: async () => (await store.stats()).credits,
   };
+}
+
+function clockOf({ clock, start = '2026-03-15T12:00:00Z', factor = 200 }: DeskOptions): DeskClock {
+  if (clock === undefined) return new FastClock(start, factor);
+  return 'now' in clock ? clock : new FastClock(clock.start, clock.factor, clock.origin);
 }
 
 /** `count` places of which no two share a cell, all in the areas of the small world. */
