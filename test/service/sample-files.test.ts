@@ -8,6 +8,9 @@ import { SAMPLE_VINTAGE, sampleDeliveries } from '../../src/service/sample/deliv
 import { info, openDatabase, StillClock, square } from './small-world.ts';
 
 const clock = new StillClock();
+/** Data sets whose records are compared; of the others only their number. */
+const COMPARED =
+  /^(areas|nri|airQuality|radon|readings|sites:(park|toxicRelease.*)|records:(earthquake|hail|hurricane))$/;
 
 test('the sample comes through the agencies’ files as it was made', (t) => {
   const database = openDatabase(t);
@@ -27,7 +30,9 @@ test('the sample comes through the agencies’ files as it was made', (t) => {
   assert.deepEqual([...new Set(description.datasets.map(({ level }) => level))].sort(), ['', 'county']);
   const made = openDatabase(t);
   for (const delivery of sampleDeliveries({ seed: 1, now: clock.now() })) {
-    const records = deliver(made, delivery, clock);
+    const records = COMPARED.test(delivery.info.name)
+      ? deliver(made, delivery, clock)
+      : Array.from<unknown>(delivery.records).length;
     const dataset = loaded.get(delivery.info.name)!;
     // The nine planning regions of Connecticut are answered from its counties.
     const regions = /^(airQuality|radon)$/.test(delivery.info.name) ? 9 : 0;
