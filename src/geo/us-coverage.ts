@@ -12,12 +12,8 @@ import { foreignLandAt } from './foreign-land.ts';
 const COAST_MARGIN_KM = 25;
 
 /** At a land border none at all would refuse Calais, Maine (0.44 km outside), a whole kilometre would let in Windsor. What a
- * neighbour has within this strip counts as inside, unless it is clearly the neighbour's. */
+ * neighbour has within this strip counts as inside: the outlines on both sides are exact to some 400 m only. */
 const BORDER_MARGIN_KM = 0.5;
-
-/** So far inside a neighbour's shape, which is exact to some 200 m, a place is clearly the neighbour's (Tecate: 0.4; Calais,
- * which is not: 0.04). */
-const CLEARLY_FOREIGN_KM = 0.25;
 
 /** Islands of the states and territories that the shapes leave out and the margin does not reach, or that lie nearer to a
  * neighbour. */
@@ -136,8 +132,7 @@ function isOffCoast({ index }: Coverage, word: number, location: Location): bool
     const foreign = foreignLandAt(location);
     if (foreign.km === Number.POSITIVE_INFINITY) return true;
     const km = index.km(location.lat, location.lng);
-    if (km <= BORDER_MARGIN_KM) return !(foreign.isInside && foreign.km > CLEARLY_FOREIGN_KM);
-    if (!foreign.isInside && km <= foreign.km) return true;
+    if (km <= BORDER_MARGIN_KM || (!foreign.isInside && km <= foreign.km)) return true;
   }
   return OMITTED_ISLANDS.some(
     (island) =>

@@ -55,7 +55,7 @@ test('what is wrong in rows that are looked up all the same is told apart, and w
   const words = ['book.csv', '-t', 'wildfire', '--store', 'store.db', '--order-by', 'tiv'];
   const byTract = ['--tract', 'tract', '--counts', 'no'];
   const { code, stderr } = await perilbook(['run', ...words, ...byTract, '-o', 'out.csv', '--yes'], { folder });
-  assert.equal(code, 0, stderr);
+  assert.equal(code, 3, stderr);
   assert.match(stderr, /not looked up \(.*\):\n.*\n +4 +1 {2}Latitude or longitude is empty\.\n\n/);
   assert.match(stderr, /looked up all the same \(.*\):\n.*\n +3 +1 {2}The value is not a number: it counts as 0\.\n\n/);
   assert.match(stderr, /saved {4}0 by rows that share a cell, 0 by the store, 1 by areas\n/);
@@ -145,7 +145,21 @@ test('--no-header: columns are named by number, and no line is taken for a heade
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'book.csv'), '1,34.0522,-118.2437\n2,,\n');
   provideSampleData(join(folder, 'store.db'));
-  const words = ['run', 'book.csv', '--no-header', '--lat', '2', '--lng', '3', '-t', 'wildfire', '-b', '5'];
+  const words = [
+    'run',
+    'book.csv',
+    '--no-header',
+    '--lat',
+    '2',
+    '--lng',
+    '3',
+    '-t',
+    'wildfire',
+    '-b',
+    '5',
+    '--max-invalid',
+    '50%',
+  ];
   const { code, stderr } = await perilbook([...words, '--store', 'store.db', '-o', 'out.csv'], { folder });
   assert.equal(code, 0, stderr);
   const lines = readFileSync(join(folder, 'out.csv'), 'utf8').trimEnd().split('\n');

@@ -22,7 +22,7 @@ function shop(t: TestContext, rows: readonly string[], header = 'lat,lng\n') {
 }
 
 const rowsOf = (good: number, bad: number, text: string) => [...Array(good).fill(GOOD), ...Array(bad).fill(text)];
-const MESSAGE = /20 of 20 rows \(100 %\) have no usable location, most of all: Latitude and longitude seem exchanged/;
+const MESSAGE = /20 of 20 rows \(100 %\) cannot be looked up, most of all: Latitude and longitude seem exchanged/;
 
 test('a file whose columns are exchanged: the plan says it before anything is bought, the run ends with 3, quiet or not', async (t) => {
   const { plan, run } = shop(t, rowsOf(0, 20, EXCHANGED));
@@ -52,7 +52,7 @@ for (const [what, rows, more, code] of [
   test(`${what}: exit code ${code}`, async (t) => {
     const ended = await shop(t, rows).run('--quiet', ...more);
     assert.equal(ended.code, code, ended.stderr);
-    assert.equal(/no usable location/.test(ended.stderr), code === 3, ended.stderr);
+    assert.equal(/cannot be looked up/.test(ended.stderr), code === 3, ended.stderr);
   });
 }
 

@@ -11,7 +11,19 @@ import { perilbook } from './command-line.ts';
 
 const BOOK = 'id,name,lat,lng,BuildingTIV\n1,Tower,34.0522,-118.2437,100\n2,Shed,29.7604,-95.3698,50\n3,Nowhere,,,1\n';
 
-const WORDS = ['book.csv', '-t', 'hail,wildfire,park', '--store', 'store.db', '-o', 'out.csv', '--order-by', 'tiv'];
+const WORDS = [
+  'book.csv',
+  '-t',
+  'hail,wildfire,park',
+  '--store',
+  'store.db',
+  '-o',
+  'out.csv',
+  '--order-by',
+  'tiv',
+  '--max-invalid',
+  '50%',
+];
 
 function folderWithBook(t: TestContext): string {
   const folder = temporaryFolder(t);
@@ -95,7 +107,20 @@ test('a run that stops at its budget says on the page what is left and why', asy
 
 test('the rows of standard input are reported on too', async (t) => {
   const folder = folderWithBook(t);
-  const words = ['run', '-', '-t', 'hail', '--store', 'store.db', '--budget', '9', '--report', 'page.html'];
+  const words = [
+    'run',
+    '-',
+    '-t',
+    'hail',
+    '--store',
+    'store.db',
+    '--budget',
+    '9',
+    '--report',
+    'page.html',
+    '--max-invalid',
+    '50%',
+  ];
   const { code, stderr } = await perilbook(words, { folder, stdin: BOOK });
   assert.equal(code, 0, stderr);
   assert.ok(readFileSync(join(folder, 'page.html'), 'utf8').includes('<bdi>standard input</bdi>'));

@@ -25,7 +25,6 @@ const STEP_FAR_AWAY = 0.1;
 const OMITTED: readonly (readonly [west: number, south: number, east: number, north: number])[] = [
   [-66.99, 44.82, -66.89, 44.96], // Campobello, New Brunswick
   [-67.0, 44.91, -66.9, 45.03], // Deer Island, New Brunswick
-  [-76.0, 44.35, -75.93, 44.365], // Hill Island, Ontario
 ];
 
 /** Makes the file from Natural Earth's countries, as world-atlas has them. */

@@ -95,7 +95,6 @@ export const PLACES_ABROAD: readonly (readonly [name: string, lat: number, lng: 
   ['Wolfe Island', 44.2, -76.43],
   ['Howe Island', 44.27, -76.28],
   ['Gananoque', 44.33, -76.162],
-  ['Hill Island', 44.355, -75.95],
   ['Rockport', 44.38, -75.93],
   ['Brockville', 44.5895, -75.6843],
   ['Prescott', 44.71, -75.516],

@@ -11,7 +11,7 @@ export function tooManyInvalidWords(summary: PlanSummary): string[] {
   const counts = ({ finding }: PlanSummary['findings'][number]) =>
     !LOOKED_UP_FINDINGS.some((name) => name === finding) && (located === 0 || finding !== 'outside_us');
   const most = findings.filter(counts).reduce((a, b) => (b.rows > a.rows ? b : a));
-  const what = `${grouped(unusable)} of ${counted(rows, 'row')} (${percent(unusable / rows)}) have no usable location`;
+  const what = `${grouped(unusable)} of ${counted(rows, 'row')} (${percent(unusable / rows)}) cannot be looked up`;
   const why = `most of all: ${most.note.replace(/\.$/, '')} (first in ${unit} ${most.first_line})`;
   return [
     `${what}, ${why}. Check the columns (--lat, --lng), or allow so many: --max-invalid ${Math.ceil((100 * unusable) / rows)}%.`,
