@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { systemClock } from '../src/clock.ts';
 import { openServiceDatabase } from '../src/service/data/database.ts';
 import { loadFiles } from '../src/service/loaders/load-files.ts';
+import { sized } from './size.ts';
 import { table } from './table.ts';
 
 /** What a load may take, whatever the size of the file. */
@@ -18,7 +19,7 @@ const FLAGS = ['--max-semi-space-size=16'];
 
 /** Measures a load of each size in a process of its own. */
 export async function run(): Promise<void> {
-  const sizes = (process.env.BENCH_MB ?? '60,300').split(',').map(Number);
+  const sizes = (process.env.BENCH_MB ?? sized('60,300', '1')).split(',').map(Number);
   const lines = sizes.map((size) => {
     const { rows, sites, seconds, megabytes } = measureLoad(size, FLAGS);
     return [size, rows, sites, seconds.toFixed(0), megabytes.toFixed(0), (megabytes / LIMIT_MB).toFixed(2)];

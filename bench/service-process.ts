@@ -1,4 +1,5 @@
 /** The process under load: our service on sample data, and beside it a bare Fastify with routes of constant bodies. */
+import { randomUUID } from 'node:crypto';
 import fastify from 'fastify';
 import { systemClock } from '../src/clock.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
@@ -21,18 +22,23 @@ const bare = fastify({ logger: false });
 bare.get<{ Params: { name: string } }>('/:name', (request, reply) =>
   reply.header('content-type', 'application/json; charset=utf-8').send(bodies.get(request.params.name)),
 );
-/** Where a client of the service looks for a bundle: the same bytes for all places. Bytes and not a text, whose encoding
- * would take the client's time on these cores. */
+/** Where a client of the service looks for a bundle: the same bytes for all places, but for the request's id, without which
+ * the client would take them for a cache's. Bytes and not a text, whose encoding would take the client's time on these cores. */
 let bundle = Buffer.alloc(0);
-bare.get('/v1/bundle/enterprise', (_, reply) =>
-  reply.header('content-type', 'application/json; charset=utf-8').send(bundle),
-);
+const ID = /"request_id":"([0-9a-f-]{36})"/;
+bare.get('/v1/bundle/enterprise', (_, reply) => {
+  const body = Buffer.from(bundle);
+  body.write(randomUUID(), idAt);
+  return reply.header('content-type', 'application/json; charset=utf-8').send(body);
+});
+let idAt = 0;
 const bareUrl = await bare.listen({ port: 0, host: '127.0.0.1' });
 
 process.on('message', (order: Order) => {
   if ('body' in order) {
     bodies.set(order.body.name, order.body.text);
     bundle = Buffer.from(order.body.text);
+    idAt = Math.max(0, bundle.indexOf(ID.exec(order.body.text)?.[1] ?? ''));
     process.send!({ ready: true });
   } else {
     process.send!({ rss: process.memoryUsage.rss() });

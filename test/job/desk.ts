@@ -85,7 +85,8 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
   const subscription = options.subscription ?? customSubscription(100_000, 100_000);
   const clock = clockOf(options);
   const database = openDatabase(t, join(folder, 'service.db'));
-  for (const delivery of deliveries()) deliver(database, delivery, clock);
+  // Readings of an hour ago: older ones than four hours would be unavailable.
+  for (const delivery of deliveries(clock.now() - 3_600_000)) deliver(database, delivery, clock);
   const account = createAccount(
     database,
     { name: 'desk', subscription, overages: options.overages ?? false, signedUpAt: Date.UTC(2025, 0, 31) },

@@ -106,7 +106,7 @@ export const FEED_NAMES: readonly RecordFeed[] = [
 ];
 
 /** Everything, small: two features of each layer near HERE and one far from it. */
-export function deliveries(): Delivery[] {
+export function deliveries(measuredAt = NOON - 3_600_000): Delivery[] {
   const near = [point(-99.751, 40.251, { name: 'A "quoted" name, µ' }), point(-99.752, 40.252, { name: 'second' })];
   const records = [...near, point(-80, 30)];
   const days = {
@@ -141,7 +141,7 @@ export function deliveries(): Delivery[] {
         lat: 40.3,
         lng: -99.7,
         concentration: 12.5,
-        measuredAt: NOON - 3_600_000,
+        measuredAt,
       })),
     },
   ];
