@@ -54,9 +54,11 @@ export function retryAfterMs(text: string | undefined, now: number): number | nu
   return date === null ? null : Math.max(SHORTEST_RETRY_AFTER_MS, date - now);
 }
 
-/** The service's own time of an answer, from its `Date`; null where it gave none. */
+/** The service's own time of an answer, from its `Date`; null where it gave none, and where a cache gave the answer: then
+ * it is that of the answer that the cache kept. */
 export function dateOf(exchange: Exchange): number | null {
-  return exchange.kind === 'response' ? httpDate(exchange.headers.date) : null;
+  if (exchange.kind !== 'response' || Number(exchange.headers.age) > 0) return null;
+  return httpDate(exchange.headers.date);
 }
 
 /** Only the one form that HTTP still allows to be sent, and only dates that exist: Date.parse alone takes "7" for a

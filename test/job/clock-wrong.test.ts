@@ -7,6 +7,7 @@ import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
 import { FastClock } from '../fast-clock.ts';
 import { buy } from '../faults/buyer.ts';
+import { serveHttp } from '../fetch/servers.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { standBetween } from './between.ts';
 import { column, openDesk, places } from './desk.ts';
@@ -99,6 +100,20 @@ test('an hour slow, with the old period used up: the run waits for its own clock
   clock.jump(HOUR);
   assert.equal((await run({ topics: ['wildfire'] })).state, 'complete');
   assert.equal(desk.charged(), 30);
+});
+
+test('the time of an answer that a cache kept says nothing of the service’s clock', async (t) => {
+  const { desk, run } = await wrongClock(t, '2026-03-30T12:00:00Z', 10, 20);
+  const baseUrl = await serveHttp(t, async (request, response) => {
+    const answer = await fetch(desk.url + request.url, { headers: { 'x-api-key': `${request.headers['x-api-key']}` } });
+    const kept = { age: '7200', date: new Date(desk.clock.now() - 2 * HOUR).toUTCString() };
+    response.writeHead(answer.status, { ...kept, 'content-type': 'application/json', 'x-credit-cost': '1' });
+    response.end(await answer.text());
+  });
+  const notices: string[] = [];
+  const { state } = await run({ topics: ['wildfire'] }, newProgress(), notices, baseUrl);
+  assert.equal(state, 'complete');
+  assert.doesNotMatch(notices.join('\n'), /clock/);
 });
 
 for (const ahead of [36 * HOUR, -36 * HOUR, 40 * DAY, 5_000 * 365 * DAY]) {

@@ -98,12 +98,13 @@ async function sendCall(
   const exchange = await client.send({ call: order.call, location, key: order.key.secret });
   const cameAt = clock.now();
   const [steadily, date] = [steadyTime(clock), dateOf(exchange)];
-  if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt);
   const task = { call: order.call, location, keepDetails: job.keepDetails, keys: buying.parts.secrets };
   const reading = hasAnswer(exchange) ? await reader.read(task, exchange.body) : null;
   const headers = exchange.kind === 'response' ? exchange.headers : {};
   const judged = judgeRead(exchange, order.call, reading, cameAt);
   const { verdict, notice } = buying.origin.check(judged, { cell: order.cell, call: order.call, headers });
+  // A notice: a cache may have answered, with the time of the answer that it kept.
+  if (date !== null && verdict.kind === 'answered' && notice === null) times.learn(date, sentAt, steadily);
   if (verdict.kind === 'answered') buying.slowedDownSince = null;
   else if (verdict.kind === 'rate') buying.slowedDownSince ??= steadily;
   const slowedDownMs = steadily - (buying.slowedDownSince ?? steadily);
@@ -156,6 +157,7 @@ function afterCall(
       if (call.kind !== 'single') buying.learnContents(call.kind, [...verdict.results.keys()]);
       return { end: 'answered', results: verdict.results };
     case 'no_data': {
+      buying.trials.accepted(key, scope);
       const reading = { ok: false, reason: 'no_data', message: verdict.message } as const;
       return { end: 'answered', results: new Map(wanted.map(({ topic }) => [topic, reading])) };
     }

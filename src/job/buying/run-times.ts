@@ -65,9 +65,9 @@ export class RunTimes {
     this.#jumped = false;
   }
 
-  /** Takes in the `Date` of an answer to a request that left at the steady time `sentAt` and has just been answered. */
-  learn(date: number, sentAt: number): void {
-    const [wall, steady] = [this.#clock.now(), steadyTime(this.#clock)];
+  /** Takes in the `Date` of an answer to a request that left at the steady time `sentAt` and was answered at `steady`. */
+  learn(date: number, sentAt: number, steady: number = steadyTime(this.#clock)): void {
+    const wall = this.#clock.now() + steady - steadyTime(this.#clock);
     const within = (steady - sentAt + SECOND_MS) / 2;
     const said = { date: date + SECOND_MS / 2, wall, steady: (sentAt + steady) / 2, within };
     const before = this.#service;
