@@ -54,7 +54,7 @@ export async function serviceSettled({ desk }: KillScene): Promise<void> {
     .prepare<[], number>('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')
     .pluck();
   for (let looks = 0; pending.get()! > 0; looks++) {
-    if (looks > 1_000) throw new Error('The service does not settle its charges');
+    if (looks > 6_000) throw new Error('The service does not settle its charges');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -35,6 +35,11 @@ export class LeapingClock implements Clock {
     return this.#now;
   }
 
+  /** How many wait for a time to come. */
+  get sleeping(): number {
+    return this.#sleepers.length;
+  }
+
   moveTo(time: string): void {
     this.#now = Date.parse(time);
     this.#news++;

@@ -41,31 +41,9 @@ export class MovedClock implements Clock {
   }
 }
 
-/** A clock that runs `factor` times as fast. */
-export function fastClock(factor: number): Clock & { readonly alive: () => number } {
-  const timers = new Set<NodeJS.Timeout>();
-  return {
-    now: () => performance.now() * factor,
-    alive: () => timers.size,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        if (signal?.aborted) return resolve();
-        const timer = setTimeout(done, ms / factor);
-        timers.add(timer);
-        signal?.addEventListener('abort', done, { once: true });
-        function done() {
-          clearTimeout(timer);
-          timers.delete(timer);
-          signal?.removeEventListener('abort', done);
-          resolve();
-        }
-      }),
-  };
-}
-
 /** Waits until it is so; fails by the test's own next assertion when it never is. */
 export async function until(condition: () => boolean): Promise<void> {
-  for (let nth = 0; nth < 500 && !condition(); nth++) await new Promise((resolve) => setTimeout(resolve, 4));
+  for (let nth = 0; nth < 5_000 && !condition(); nth++) await new Promise((resolve) => setTimeout(resolve, 4));
 }
 
 /** Lets Bottleneck's own timers (a few ticks a job) run. */

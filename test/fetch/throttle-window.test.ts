@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createThrottle } from '../../src/fetch/throttle.ts';
-import { fastClock } from './clocks.ts';
+import { LeapingClock } from '../faults/leaping-clock.ts';
 
 const WINDOW_MS = 60_000;
 const WINDOWS = 3;
@@ -33,7 +32,8 @@ async function run(
   priceOf: (nth: number) => number,
   latencyMs: (nth: number) => number,
 ) {
-  const clock = fastClock(20);
+  // Timers that are late by a millisecond of the wall, and a machine that is busy, would cost more than the throttle does.
+  const clock = new LeapingClock('2026-03-15T12:00:00Z', 8);
   const throttle = createThrottle({ creditsPerMinute: limit, sockets, clock });
   const charges: Charge[] = [];
   const underWay = new Set<Promise<void>>();
@@ -44,11 +44,11 @@ async function run(
     const call = throttle
       .schedule(credits, async () => {
         // The service counts at any instant between the start and the end.
-        const ms = latencyMs(nth) / 20;
+        const ms = latencyMs(nth);
         const before = ms * ((nth * 0.618) % 1);
-        if (before > 0) await delay(before);
+        if (before > 0) await clock.sleep(before);
         charges.push({ at: clock.now(), credits });
-        if (ms > before) await delay(ms - before);
+        if (ms > before) await clock.sleep(ms - before);
       })
       .finally(() => underWay.delete(call));
     underWay.add(call);
@@ -57,7 +57,7 @@ async function run(
   await Promise.all(underWay);
   await throttle.close();
   const tookMs = charges.at(-1)!.at - charges[0]!.at;
-  return { worst: worstWindow(charges), use: (WINDOWS * WINDOW_MS) / tookMs, alive: clock.alive() };
+  return { worst: worstWindow(charges), use: (WINDOWS * WINDOW_MS) / tookMs, alive: clock.sleeping };
 }
 
 const mixed = [1, 15, 1, 1, 35, 1, 15, 1];
@@ -65,14 +65,8 @@ const mixed = [1, 15, 1, 1, 35, 1, 15, 1];
 describe('every window', { concurrency: true }, () => {
   for (const [name, limit, sockets, priceOf, latencyMs] of [
     ['standard bundles at starter', 300, 8, () => 15, () => 300],
-    ['singles at starter', 300, 8, () => 1, (nth: number) => (nth * 37) % 200],
-    [
-      'a mix at professional',
-      1_200,
-      16,
-      (nth: number) => mixed[nth % mixed.length]!,
-      (nth: number) => 100 + ((nth * 53) % 400),
-    ],
+    ['singles, few a minute', 60, 8, () => 1, (nth: number) => (nth * 37) % 200],
+    ['a mix', 600, 16, (nth: number) => mixed[nth % mixed.length]!, (nth: number) => 100 + ((nth * 53) % 400)],
   ] as const) {
     test(`${name}: no window sees more than the limit, and at least 97 % is used`, async (t) => {
       const { worst, use, alive } = await run(limit, sockets, priceOf, latencyMs);
