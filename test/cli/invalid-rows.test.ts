@@ -87,3 +87,20 @@ for (const [first, isRefused] of [
     assert.equal(JSON.parse(whole.stdout).rows, 3);
   });
 }
+
+for (const [first, good, flags] of [
+  ['"(29.76, -95.37)"', '"(38.5, -97.2)"', ['--location', '1']],
+  ['POINT(-95.37 29.76)', 'POINT(-97.2 38.5)', ['--location', '1']],
+  [`"29°45'36""N, 95°22'12""W"`, '"38.5, -97.2"', ['--location', '1', '--coordinates', 'lenient']],
+  [`"29°45'36""N",95°22'W`, '38.5,-97.2', ['--lat', '1', '--lng', '2', '--coordinates', 'lenient']],
+  ['"29,76","-95,37"', '38.5,-97.2', ['--lat', '1', '--lng', '2', '--coordinates', 'lenient']],
+] as const) {
+  test(`the first location, ${first}, is not lost as the name of a column`, async (t) => {
+    const { run, plan } = shop(t, [first, good, good], '');
+    const { code, stderr } = await run(...flags);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /first line holds a location .* where the names of the columns should be\n {2}.*--no-header/);
+    const whole = JSON.parse((await plan(...flags, '--no-header', '--json')).stdout);
+    assert.deepEqual([whole.rows, whole.located], [3, 3]);
+  });
+}

@@ -1,6 +1,7 @@
 import { addedColumns, knownColumns } from '../../columns/row.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
+import { parseLenient, splitLenientPair, splitPair } from '../../geo/lenient-location.ts';
 import { type LocationFinding, parseLocation } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import { findLocationColumns, type LocationColumns } from '../../rows/location-columns.ts';
@@ -57,7 +58,7 @@ export function layoutOf(book: Book, job: Job): Layout {
   const dropFrom = findPerilbookColumns(book.columns, known);
   const original = dropFrom === null ? book.columns : book.columns.slice(0, dropFrom);
   const { lat, lng, note } = locationColumns(book, original, job);
-  if (lat !== lng) refuseLocationAsHeader(original[lat]!, original[lng]!, job.input);
+  refuseLocationAsHeader([original[lat]!, original[lng]!], lat === lng, job.input);
   const taken = new Set(original.map((name) => name.toLowerCase()));
   const added = addedColumns(job.topics, job.prefix, job.counts);
   const clash = added.find(({ name }) => taken.has(name.toLowerCase()));
@@ -102,16 +103,24 @@ export function layoutOf(book: Book, job: Job): Layout {
  * taken for names, and lost.
  * @throws INPUT_COLUMNS
  */
-function refuseLocationAsHeader(lat: string, lng: string, file: string): void {
-  const parsed = parseLocation(lat, lng, isCovered);
-  // The columns of a file without a header are called 1, 2, 3, …
-  const hasDecimals = /\d\.\d/.test(lat) && /\d\.\d/.test(lng);
-  if (!parsed.ok && !(hasDecimals && ELSEWHERE.has(parsed.finding))) return;
+function refuseLocationAsHeader(names: readonly [string, string], isPair: boolean, file: string): void {
+  const [text] = names;
+  // However it is written: a strict job would have said so of this row.
+  const found = (isPair ? [splitPair(text), splitLenientPair(text)] : [names]).find((one) => one && isLocation(...one));
+  if (!found) return;
   throw new PerilbookError(
     'INPUT_COLUMNS',
-    `The first line holds a location (${lat}, ${lng}) where the names of the columns should be`,
+    `The first line holds a location (${found.join(', ')}) where the names of the columns should be`,
     'Say that the file has no header: --no-header, or `header: false` in the job file.',
     { file },
+  );
+}
+
+function isLocation(lat: string, lng: string): boolean {
+  // The columns of a file without a header are called 1, 2, 3, …
+  const isExact = [lat, lng].every((text) => /\d(?:\.\d|°)/.test(text));
+  return [parseLocation(lat, lng, isCovered), parseLenient(lat, lng, isCovered)].some(
+    (parsed) => parsed !== null && (parsed.ok || (isExact && ELSEWHERE.has(parsed.finding))),
   );
 }
 
