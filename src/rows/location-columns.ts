@@ -217,6 +217,6 @@ function hintFor(names: readonly string[]): string {
   const looksLikeData =
     filled.length > 0 && filled.filter((name) => /^[+-]?[\d.:/-]+$/.test(name)).length * 3 >= filled.length;
   return looksLikeData
-    ? 'The first line looks like data: add a line with the names of the columns above it, or say that there is none and give the columns by number.'
-    : 'Name the latitude and the longitude column of this file: --lat COLUMN --lng COLUMN, or location: in the job file.';
+    ? 'The first line looks like data: add a line with the names of the columns above it, or give the columns by number: --no-header --lat NUMBER --lng NUMBER.'
+    : 'Name the latitude and the longitude column of this file: --lat COLUMN --lng COLUMN, or --location COLUMN if one holds both (location: in the job file).';
 }

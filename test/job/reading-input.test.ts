@@ -53,6 +53,20 @@ test('titles in an Excel sheet are suggested and stay', async (t) => {
   assert.equal(book.columns[3], 'hazard_status');
 });
 
+test('where another sheet of a workbook has the locations, the sheet that was read and the others are named', async (t) => {
+  const desk = await openDesk(t);
+  const cells = (...texts: string[]) =>
+    `<row r="1">${texts.map((text, i) => `<c r="${'AB'[i]}1" t="str"><v>${text}</v></c>`).join('')}</row>`;
+  const sheets = [
+    { name: 'Notes', rows: cells('Read me') },
+    { name: 'Locations', rows: cells('lat', 'lng') },
+  ];
+  await assert.rejects(enrich(desk, workbook(sheets), { input: 'in.xlsx', output: 'out.xlsx' }), {
+    code: 'INPUT_COLUMNS',
+    hint: /--lng COLUMN.* Sheet "Notes" is read, number 1 of 2 \(--sheet names another\)\.$/,
+  });
+});
+
 const DEGREES = 'id,lat,lng\n1,"40°06\'00""N","99°54\'00""W"\n2,40.1N,W 99.9\n3,"40,1",−99.9\n4,40.1,-99.9\n5,foo,1\n';
 
 test('strict reading says where the lenient one would do; the lenient one counts what it read', async (t) => {

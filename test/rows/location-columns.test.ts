@@ -105,7 +105,14 @@ test('what is not there is named, with what was probably meant', () => {
 
 test('a file without a header is told so', () => {
   const storm = ['619', '2005', '1', '7', '2005-01-07', '17:17:00', '3', 'MS'];
-  assert.throws(() => findLocationColumns(storm), { code: 'INPUT_COLUMNS', hint: /looks like data/ });
+  assert.throws(() => findLocationColumns(storm), {
+    code: 'INPUT_COLUMNS',
+    hint: /looks like data: .*--no-header --lat NUMBER --lng NUMBER/,
+  });
+});
+
+test('where no column is found, the option for one column that holds both is said too', () => {
+  assert.throws(() => findLocationColumns(['id', 'where']), { hint: /--lat COLUMN --lng COLUMN.*--location COLUMN/ });
 });
 
 test('the columns of an earlier run are found, and only when nothing of the user follows', () => {

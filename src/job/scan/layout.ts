@@ -152,9 +152,14 @@ function locationColumns(book: Book, names: readonly string[], { location }: Job
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS')) throw error;
     const line = book.likelyHeader?.((fields) => isHeader(fields, location)) ?? null;
-    if (line === null) throw error;
-    const hint = `Line ${line} looks like the column names: --header-line ${line} (header_line: ${line} in the job file).`;
-    throw new PerilbookError('INPUT_COLUMNS', error.message, hint, { ...error.context, header_line: line }, error);
+    const hint =
+      line === null
+        ? error.hint
+        : `Line ${line} looks like the column names: --header-line ${line} (header_line: ${line} in the job file).`;
+    // The locations may be in another sheet.
+    const hints = [hint, book.note].filter((words) => words != null).join(' ');
+    const context = line === null ? error.context : { ...error.context, header_line: line };
+    throw new PerilbookError('INPUT_COLUMNS', error.message, hints, context, error);
   }
 }
 
