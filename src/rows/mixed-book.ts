@@ -25,7 +25,12 @@ export function mixedBook(book: Book | PartedBook, input: InputFile, stdout?: Wr
       const request = withKeptColumns(asked, book.columns);
       const format = formatOfOutput(request.output);
       // Tabs, like any delimiter, are kept in a file that is called .csv; one that is called .tsv has nothing else.
-      const isOwn = format === null || format === book.format || (format === 'csv' && book.format === 'tsv');
+      const isOwn =
+        format === null ||
+        format === book.format ||
+        (format === 'csv' && book.format === 'tsv') ||
+        // Features on lines of their own are often called .ndjson: as a table they would lose outlines and types.
+        (book.format === 'geojson' && format === formatOfOutput(input.name));
       if (isOwn) return await book.write(request);
       const table = await textTable(book, request);
       if (format === 'parquet') return await writeNewParquet(table, request, input.identity, stdout);

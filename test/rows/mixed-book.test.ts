@@ -50,6 +50,27 @@ test('CSV to Parquet: many rows, in several row groups', async () => {
   ]);
 });
 
+test('features in a file called .ndjson stay features in one that is called so too', async () => {
+  const feature = (geometry: string) => `{"type":"Feature","geometry":${geometry},"properties":{"a":1}}\n`;
+  const outline = '{"type":"Polygon","coordinates":[[[-97,38],[-96,38],[-96,39],[-97,38]]]}';
+  writeFileSync(join(folder, 'f.ndjson'), feature('{"type":"Point","coordinates":[-97.2,38.5]}') + feature(outline));
+  await convert('f.ndjson', 'f.out.ndjson');
+  const features = readFileSync(join(folder, 'f.out.ndjson'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    features.map(({ type, geometry, properties }) => [type, geometry.type, properties.a]),
+    [
+      ['Feature', 'Point', 1],
+      ['Feature', 'Polygon', 1],
+    ],
+  );
+  // Any other name asks for a table.
+  await convert('f.ndjson', 'f.csv');
+  assert.match(readFileSync(join(folder, 'f.csv'), 'utf8'), /^geometry\.latitude,geometry\.longitude,a,/);
+});
+
 test('CSV to NDJSON: columns of one name, or of none, keep what is in them', async () => {
   writeFileSync(join(folder, 'twins.csv'), 'id,name,name,\n1,Ann,Lee,x\n');
   await convert('twins.csv', 'twins.ndjson');
