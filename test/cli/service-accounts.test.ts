@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
@@ -9,6 +10,25 @@ import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
 
 const DAY = 86_400_000;
+
+test('a database that is not there is no empty one: it is refused, and not made', async (t) => {
+  const folder = temporaryFolder(t);
+  const service = (...args: string[]) => perilbook(['service', ...args, '--db', 'typo.db'], { folder });
+  for (const args of [
+    ['account', 'list'],
+    ['account', 'statement'],
+    ['key', 'list'],
+    ['key', 'revoke', '--key', '1'],
+    ['data'],
+  ]) {
+    const { code, stderr } = await service(...args);
+    assert.equal(code, 2, args.join(' '));
+    assert.match(stderr, /There is no database .*typo\.db\n.*--db/);
+  }
+  assert.equal(existsSync(join(folder, 'typo.db')), false);
+  assert.equal((await service('account', 'create', '--account', 'a', '--subscription', 'starter')).code, 0);
+  assert.equal((await service('account', 'list')).code, 0);
+});
 
 test('overage credits and dollars by period, as they were charged: list and statement', {
   timeout: 30_000,

@@ -1,5 +1,6 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../figures.ts';
 import { openServiceDatabase, type ServiceDatabase } from '../../service/data/database.ts';
 import { describeData } from '../../service/data/describe-data.ts';
@@ -19,6 +20,7 @@ export async function serviceCommand(world: World, flags: Flags): Promise<number
   if (flags.action === 'check') return checkAction(world, flags);
   const port = portOf(flags) ?? DEFAULT_PORT;
   const file = resolve(world.workingFolder, (flags.db as string | undefined) ?? `${dataFolder(world)}/service.db`);
+  if (flags.db !== undefined && onlyReads(flags)) refuseMissing(file);
   mkdirSync(dirname(file), { recursive: true });
   const database = openServiceDatabase(file);
   try {
@@ -37,6 +39,16 @@ export async function serviceCommand(world: World, flags: Flags): Promise<number
   } finally {
     database.close();
   }
+}
+
+/** What has nothing to say or to change in a new database. */
+const onlyReads = ({ action, what }: Flags): boolean =>
+  action === 'data' || ((action === 'account' || action === 'key') && what !== 'create');
+
+/** A wrong name would otherwise make an empty database, and the answer would be that there are no accounts. */
+function refuseMissing(file: string): void {
+  if (existsSync(file)) return;
+  throw new PerilbookError('SERVICE_DATA', `There is no database ${file}`, 'Check the name that --db gives.', { file });
 }
 
 async function startAction(world: World, database: ServiceDatabase, file: string, port: number): Promise<number> {

@@ -97,6 +97,7 @@ test('what is no file of data is said so: a folder, a page, a spreadsheet, an er
     assert.rejects(load(loader, file), { code: 'SERVICE_DATA', message });
   await refused('hail', folder, /it is a folder/);
   await refused('areas', folder, /it is a folder/);
+  await refused('hail', join(folder, 'none.csv'), /^There is no file ".*none\.csv"$/);
   assert.throws(() => [...csvRecords(folder)], { code: 'SERVICE_DATA', message: /Cannot read/ });
   await refused('hail', fileOf(t, 'hail.csv', '<!DOCTYPE html><html>'), /it is a web page/);
   await refused('parks', fileOf(t, 'parks.geojson', '\n<html>'), /it is a web page/);
