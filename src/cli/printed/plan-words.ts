@@ -88,7 +88,7 @@ export function sampleCreditsWords({ job, summary }: Prepared): string[] {
 function cellWords({ job, summary }: Prepared): (readonly [string, string])[] {
   const { cells, cells_cached, located, saved } = summary;
   const words: (readonly [string, string])[] = [
-    ['cells', `${grouped(cells)} distinct at ${job.precision} decimals, from ${grouped(located)} located rows`],
+    ['cells', `${grouped(cells)} distinct at ${job.precision} decimals, from ${counted(located, 'located row')}`],
     ['in the store', `${grouped(cells_cached)} complete and fresh`],
   ];
   const parts = [
