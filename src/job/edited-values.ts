@@ -26,11 +26,16 @@ export interface Comparing {
 /** Fields of so many cells are remembered: rows of one place often stand together. */
 const CELLS_REMEMBERED = 20_000;
 
-type Fields = readonly Field[];
+/** What the store has for a cell: its fields, and the times of its answers. */
+interface Stored {
+  readonly fields: readonly Field[];
+  readonly times: ReadonlySet<number>;
+}
 
 /**
- * Counts the rows in which a value that an earlier run wrote was changed since, and is about to be written anew. Only rows
- * that still have the time of the answers in the store can be told: at another time the answers were others.
+ * Counts the rows in which a value that an earlier run wrote is not the stored one, and is about to be written anew. Only
+ * rows whose time is that of an answer in the store can be told: an output of several runs has the oldest time of the last
+ * run's topics. Which answer the others were written from is not known: one of them may have been renewed since.
  */
 export async function editedValues({ book, job, scan, ...reading }: Comparing): Promise<Finding | null> {
   const { layout } = scan;
@@ -43,15 +48,17 @@ export async function editedValues({ book, job, scan, ...reading }: Comparing): 
     addedColumns([topic], job.prefix, job.counts)
       .slice(3)
       .some(({ name }) => inFile.has(name));
-  const sets = [TOPIC_SLUGS.filter(hasTopic), job.topics.filter(hasTopic)];
-  // An output of several runs has the time of the last one's topics.
-  const topicSets = sets[0]!.length === sets[1]!.length ? [sets[1]!] : sets;
-  const readers = await Promise.all(
-    topicSets.map(async (topics) => ({
-      columns: addedColumns(topics, job.prefix, job.counts).map(({ name }) => name),
-      read: rememberingCells(await cellReader({ job: { ...job, topics, tiers: [] }, scan, ...reading })),
-    })),
-  );
+  const topics = TOPIC_SLUGS.filter(hasTopic);
+  const places = new Map(addedColumns(topics, job.prefix, job.counts).map(({ name }, at) => [name, at]));
+  const compared = refreshed.map(({ name, topic }) => ({ topic, at: places.get(name)! }));
+  let times: ReadonlySet<number> = new Set();
+  const readCells = await cellReader({ job: { ...job, topics, tiers: [] }, scan, ...reading }, (_, { answers }) => {
+    times = new Set(topics.flatMap((topic) => answers.get(topic)?.asOf ?? []));
+  });
+  const readCell = rememberingCells(async (cell) => {
+    const [fields] = await readCells([cell]);
+    return { fields: fields!, times };
+  });
   let [rows, firstLine] = [0, 0];
   const read = [...layout.columns, asOf.index, ...refreshed.map(({ index }) => index)];
   for await (const batch of book.read(read, FIRST_VALUE)) {
@@ -60,31 +67,28 @@ export async function editedValues({ book, job, scan, ...reading }: Comparing): 
       const cell = place.ok ? scan.cells.numberOf(place.cell) : -1;
       if (cell < 0) continue;
       const [time = '', ...texts] = row.fields.slice(layout.columns.length);
-      for (const { columns, read } of readers) {
-        const fields = await read(cell);
-        if (time === '' || Date.parse(time) !== Date.parse(String(fields[columns.indexOf(asOf.name)]))) continue;
-        const isEdited = refreshed.some(({ name, topic }, at) =>
-          topic === null ? !isStatus(texts[at]!) : !isSame(texts[at]!, fields[columns.indexOf(name)] ?? null),
-        );
-        if (isEdited && rows++ === 0) firstLine = row.line;
-        break;
-      }
+      const stored = await readCell(cell);
+      if (!stored.times.has(Date.parse(time))) continue;
+      const isEdited = compared.some(({ topic, at }, i) =>
+        topic === null ? !isStatus(texts[i]!) : !isSame(texts[i]!, stored.fields[at] ?? null),
+      );
+      if (isEdited && rows++ === 0) firstLine = row.line;
     }
   }
   return rows === 0 ? null : { finding: 'edited_value', note: NOTE, rows, firstLine };
 }
 
-const NOTE = 'A value that an earlier run wrote was changed since: it is written anew.';
+const NOTE = 'A value that an earlier run wrote was edited, or its answer was renewed since: it is written anew.';
 
-function rememberingCells(read: (numbers: readonly number[]) => Promise<Fields[]>) {
-  let known = new Map<number, Fields>();
-  return async (cell: number): Promise<Fields> => {
+function rememberingCells(read: (cell: number) => Promise<Stored>) {
+  let known = new Map<number, Stored>();
+  return async (cell: number): Promise<Stored> => {
     const found = known.get(cell);
     if (found) return found;
     if (known.size === CELLS_REMEMBERED) known = new Map();
-    const [fields] = await read([cell]);
-    known.set(cell, fields!);
-    return fields!;
+    const stored = await read(cell);
+    known.set(cell, stored);
+    return stored;
   };
 }
 

@@ -78,6 +78,24 @@ test('a kept value stays as it is, edited or not; an edited one that is written 
   assert.equal(read(desk, 'same.csv'), first);
 });
 
+test('an edited value is told though the time of its row is that of a later run, of other topics', async (t) => {
+  const desk = await openDesk(t);
+  const first = await firstRun(desk);
+  await later(desk, 'output.csv', 'second.csv', ['wildfire']);
+  const second = read(desk, 'second.csv');
+  assert.notDeepEqual(column(second, 'hazard_as_of'), column(first, 'hazard_as_of'));
+  const rating = column(second, 'hail_rating')[1]!;
+  const lines = second.split('\n');
+  lines[2] = lines[2]!.replace(`,${rating},`, ',mine,');
+  writeFileSync(join(desk.folder, 'edited.csv'), lines.join('\n'));
+  const edited = async (input: string) =>
+    (await later(desk, input, 'third.csv', ['hail', 'wildfire'])).summary.findings
+      .filter(({ finding }) => finding === 'edited_value')
+      .map(({ rows, first_line }) => [rows, first_line]);
+  assert.deepEqual(await edited('edited.csv'), [[1, 3]]);
+  assert.deepEqual(await edited('second.csv'), []);
+});
+
 for (const format of ['ndjson', 'parquet', 'xlsx']) {
   test(`columns of earlier topics stay in ${format}`, async (t) => {
     const desk = await openDesk(t);
