@@ -123,11 +123,11 @@ test('bodies that are together larger than may be read at one time are read one 
 for (const [name, text, says] of [
   ['throws', `${READY} parentPort.on('message', () => { throw new Error('broken'); });`, /could not be read: broken$/],
   ['exits', `${READY} parentPort.on('message', () => process.exit(1));`, /its reader ended$/],
-  ['never answers', `${READY} parentPort.on('message', () => { for (;;); });`, /it took more than 0\.2 s$/],
+  ['never answers', `${READY} parentPort.on('message', () => { for (;;); });`, /it took more than 1 s$/],
 ] as const) {
   test(`a worker that ${name} ends as unread, every time`, async (t) => {
-    // The limit is for the one that never answers: on a busy machine the others may take longer than 200 ms.
-    const limitMs = name === 'never answers' ? 200 : 60_000;
+    // The limit is for the one that never answers: on a busy machine the others may take longer.
+    const limitMs = name === 'never answers' ? 1_000 : 60_000;
     const reader = readerOf(t, { workers: 1, limitMs, module: moduleOf(text) });
     for (const reading of await Promise.all([1, 2, 3].map((count) => reader.read(TASK, bodyOf(count))))) {
       assert.ok(!reading.ok && reading.reason === 'unread');
