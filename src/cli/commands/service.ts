@@ -42,8 +42,10 @@ export async function serviceCommand(world: World, flags: Flags): Promise<number
 }
 
 /** What has nothing to say or to change in a new database. */
-const onlyReads = ({ action, what }: Flags): boolean =>
-  action === 'data' || ((action === 'account' || action === 'key') && what !== 'create');
+const onlyReads = ({ action, what }: Flags): boolean => action === 'data' || NEEDS_ACCOUNTS.includes(String(what));
+
+/** Actions of accounts and keys that only make sense where there are some. A misspelt one is told as such, wherever it is said. */
+const NEEDS_ACCOUNTS = ['list', 'statement', 'rotate', 'revoke'];
 
 /** A wrong name would otherwise make an empty database, and the answer would be that there are no accounts. */
 function refuseMissing(file: string): void {
