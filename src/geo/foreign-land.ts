@@ -1,4 +1,5 @@
 import type { Location } from './coordinates.ts';
+import { crossesEastward } from './edge-crossing.ts';
 import { EdgeIndex, edgesOf } from './edge-index.ts';
 import neighbours from './foreign-land.json' with { type: 'json' };
 
@@ -51,15 +52,10 @@ function positionsOf(ring: readonly number[], scale: readonly number[], translat
   return positions;
 }
 
-/** Even-odd rule with a ray to the east; each edge holds its southern end and not its northern one. */
 function holds({ index: { edges }, byTenth }: ForeignLand, lat: number, lng: number): boolean {
   let within = false;
   for (const edge of byTenth.get(tenthOf(lat)) ?? []) {
-    const ay = edges[edge + 1]!;
-    const by = edges[edge + 3]!;
-    if (ay > lat === by > lat) continue;
-    const ax = edges[edge]!;
-    if (lng < ((edges[edge + 2]! - ax) * (lat - ay)) / (by - ay) + ax) within = !within;
+    if (crossesEastward(edges, edge, lat, lng)) within = !within;
   }
   return within;
 }

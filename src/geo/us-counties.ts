@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import type { Location } from './coordinates.ts';
+import { crossesEastward } from './edge-crossing.ts';
 import { squaredDistanceFromOrigin } from './segment.ts';
 
 /** A county, parish, borough, municipio or island, as the census codes it. */
@@ -103,16 +104,11 @@ const rowOf = (lat: number): number => Math.floor((lat + 90) * TILES_PER_DEGREE)
 const columnOf = (lng: number): number => Math.floor((lng + 180) * TILES_PER_DEGREE);
 const tileOf = (lat: number, lng: number): number => rowOf(lat) * COLUMNS + columnOf(lng);
 
-/** Even-odd rule with a ray to the east; each edge holds its southern end and not its northern one. */
 function holds({ edges, south, north }: Outlined, lat: number, lng: number): boolean {
   if (lat < south || lat > north) return false;
   let within = false;
   for (let edge = 0; edge < edges.length; edge += 4) {
-    const ay = edges[edge + 1]!;
-    const by = edges[edge + 3]!;
-    if (ay > lat === by > lat) continue;
-    const ax = edges[edge]!;
-    if (lng < ((edges[edge + 2]! - ax) * (lat - ay)) / (by - ay) + ax) within = !within;
+    if (crossesEastward(edges, edge, lat, lng)) within = !within;
   }
   return within;
 }

@@ -3,6 +3,7 @@ import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import type { Location } from './coordinates.ts';
 import { distanceMeters } from './distance.ts';
+import { crossesEastward } from './edge-crossing.ts';
 import { EdgeIndex, edgesOf } from './edge-index.ts';
 import { foreignLandAt } from './foreign-land.ts';
 
@@ -159,18 +160,12 @@ function loadCoverage(): Coverage {
   return { tiles, index: new EdgeIndex(edges), rowEdges: rows.map((row) => Int32Array.from(row)) };
 }
 
-/** Even-odd rule with a ray to the east; each edge holds its southern end and not its northern one, so that a ray through a
- * vertex is counted once, and holes and islands need no care. */
 function isWithin({ index: { edges }, rowEdges }: Coverage, lat: number, lng: number): boolean {
   let within = false;
   const crossing = rowEdges[rowOf(lat)]!;
   for (let i = 0; i < crossing.length; i++) {
     const edge = crossing[i]!;
-    const ay = edges[edge + 1]!;
-    const by = edges[edge + 3]!;
-    if (ay > lat === by > lat) continue;
-    const ax = edges[edge]!;
-    if (lng < ((edges[edge + 2]! - ax) * (lat - ay)) / (by - ay) + ax) within = !within;
+    if (crossesEastward(edges, edge, lat, lng)) within = !within;
   }
   return within;
 }
