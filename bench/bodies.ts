@@ -169,10 +169,9 @@ async function measured(times: number, work: () => Promise<void>): Promise<numbe
   }, 1);
   const cpu = process.cpuUsage();
   const begun = performance.now();
-  await work();
+  await work().finally(() => clearInterval(watch));
   const seconds = (performance.now() - begun) / 1_000;
   const { user, system } = process.cpuUsage(cpu);
-  clearInterval(watch);
   delay.disable();
   return [times / seconds, (user + system) / 1_000 / times, busiest, delay.max / 1e6];
 }

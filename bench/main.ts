@@ -7,22 +7,23 @@ import { parseArgs } from 'node:util';
 interface Benchmark {
   readonly name: string;
   readonly what: string;
-  readonly file: string;
+  /** Loads it when it is its turn: what one of them imports must not weigh on the memory of another. */
+  readonly load: () => Promise<{ readonly run: () => Promise<void> | void }>;
 }
 
 const BENCHMARKS: readonly Benchmark[] = [
-  { name: 'credits', what: 'credits spent, against two naive users', file: './credits.ts' },
-  { name: 'areas', what: 'credits with and without areas, a million locations', file: './areas.ts' },
-  { name: 'throttle', what: 'how much of the credits a minute the throttle uses', file: './throttle.ts' },
-  { name: 'rows', what: 'reading and writing CSV', file: './rows.ts' },
-  { name: 'warm', what: 'a run with everything cached, against DuckDB', file: './warm.ts' },
-  { name: 'scale', what: 'memory of a whole run at 1 and 10 million rows', file: './scale.ts' },
-  { name: 'layouts', what: 'shapes that the store could have', file: './layouts.ts' },
-  { name: 'bodies', what: 'enterprise answers of 6 MB handled a second', file: './bodies.ts' },
-  { name: 'coverage', what: 'places a second in the US or not, against d3-geo', file: './coverage.ts' },
-  { name: 'lookups', what: 'cells planned a second, store lookups a second', file: './lookups.ts' },
-  { name: 'loads', what: 'memory of loading a large agency file', file: './loads.ts' },
-  { name: 'service', what: 'answers a second of the service', file: './service.ts' },
+  { name: 'credits', what: 'credits spent, against two naive users', load: () => import('./credits.ts') },
+  { name: 'areas', what: 'credits with and without areas, a million locations', load: () => import('./areas.ts') },
+  { name: 'throttle', what: 'how much of the credits a minute the throttle uses', load: () => import('./throttle.ts') },
+  { name: 'rows', what: 'reading and writing CSV', load: () => import('./rows.ts') },
+  { name: 'warm', what: 'a run with everything cached, against DuckDB', load: () => import('./warm.ts') },
+  { name: 'scale', what: 'memory of a whole run at 1 and 10 million rows', load: () => import('./scale.ts') },
+  { name: 'layouts', what: 'shapes that the store could have', load: () => import('./layouts.ts') },
+  { name: 'bodies', what: 'enterprise answers of 6 MB handled a second', load: () => import('./bodies.ts') },
+  { name: 'coverage', what: 'places a second in the US or not, against d3-geo', load: () => import('./coverage.ts') },
+  { name: 'lookups', what: 'cells planned a second, store lookups a second', load: () => import('./lookups.ts') },
+  { name: 'loads', what: 'memory of loading a large agency file', load: () => import('./loads.ts') },
+  { name: 'service', what: 'answers a second of the service', load: () => import('./service.ts') },
 ];
 
 const { values, positionals: names } = parseArgs({ options: { tiny: { type: 'boolean' } }, allowPositionals: true });
@@ -39,14 +40,11 @@ if (unknown.length > 0) {
   }
 }
 
-/** Loads a benchmark only when it is its turn: what one of them imports must not weigh on the memory of another. */
-async function measure({ name, what, file }: Benchmark): Promise<void> {
-  const url = new URL(file, import.meta.url);
+async function measure({ name, what, load }: Benchmark): Promise<void> {
   console.log(`\n## ${name}: ${what}\n`);
   const begun = performance.now();
   try {
-    const { run } = (await import(url.href)) as { run: () => Promise<void> };
-    await run();
+    await (await load()).run();
     console.log(`\n(${name} took ${Math.round((performance.now() - begun) / 1_000)} s)`);
   } catch (error) {
     // The others are still worth their figures; the exit code tells.

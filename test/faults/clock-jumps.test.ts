@@ -16,9 +16,9 @@ import { clockTrial } from './clock-trial.ts';
 const HOUR = 3_600_000;
 
 test('the clock is set while a run fills its minutes: the service sees no minute that is too full, and nobody waits long', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
-  for (let seed = 1; seed <= times({ short: 1, faults: 6 }); seed++) {
+  for (let seed = 1; seed <= times({ short: 1, faults: 5 }); seed++) {
     const { jumps, wrong } = await clockTrial(t, seed);
     t.diagnostic(`seed ${seed}: the clock jumped by ${jumps.join(', ')}`);
     assert.ok(jumps.length > 3);
