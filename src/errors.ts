@@ -1,33 +1,29 @@
-/** What the program must do next about an error. `row`: that row's own, go on; `retry`: the same call may work later;
- * `pause`: stop cleanly, resumable; `stop`: the user must change something; `bug`: ours. */
-export type NextStep = 'row' | 'retry' | 'pause' | 'stop' | 'bug';
+/** Every stable code. A code lives here and nowhere else; the exit code follows from it (`src/cli/exit-codes.ts`). */
+export const ERROR_CODES = [
+  'USAGE',
+  'JOB_FILE',
+  'INPUT_UNREADABLE',
+  'INPUT_COLUMNS',
+  'OUTPUT_UNWRITABLE',
+  'NEEDS_APPROVAL',
+  'PLAN_MISMATCH',
+  'STORE_UNUSABLE',
+  'STORE_TOO_NEW',
+  'STORE_MOVED',
+  'KEY_MISSING',
+  'KEY_REFUSED',
+  'SCOPE_MISSING',
+  'QUOTA_EXCEEDED',
+  'BUDGET_REACHED',
+  'SERVICE_DOWN',
+  'INTERRUPTED',
+  'SERVICE_DATA',
+  'SERVICE_ACCOUNT',
+  'NODE_TOO_OLD',
+  'BUG',
+] as const;
 
-/** Every stable code, with what it asks for next. A code lives here and nowhere else; the exit code follows from it. */
-export const ERROR_CODES = {
-  USAGE: 'stop',
-  JOB_FILE: 'stop',
-  INPUT_UNREADABLE: 'stop',
-  INPUT_COLUMNS: 'stop',
-  OUTPUT_UNWRITABLE: 'stop',
-  NEEDS_APPROVAL: 'stop',
-  PLAN_MISMATCH: 'stop',
-  STORE_UNUSABLE: 'stop',
-  STORE_TOO_NEW: 'stop',
-  STORE_MOVED: 'stop',
-  KEY_MISSING: 'stop',
-  KEY_REFUSED: 'stop',
-  SCOPE_MISSING: 'stop',
-  QUOTA_EXCEEDED: 'pause',
-  BUDGET_REACHED: 'pause',
-  SERVICE_DOWN: 'pause',
-  INTERRUPTED: 'pause',
-  SERVICE_DATA: 'stop',
-  SERVICE_ACCOUNT: 'stop',
-  NODE_TOO_OLD: 'stop',
-  BUG: 'bug',
-} as const satisfies Record<string, NextStep>;
-
-export type ErrorCode = keyof typeof ERROR_CODES;
+export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** Where an error happened; only the fields that are known are given. */
 export interface ErrorContext {
@@ -51,10 +47,6 @@ export class PerilbookError extends Error {
     this.code = code;
     this.hint = hint;
     this.context = context;
-  }
-
-  get next(): NextStep {
-    return ERROR_CODES[this.code];
   }
 }
 

@@ -13,7 +13,7 @@ export interface Completable {
 }
 
 /** The words that an option takes, where they can be told. */
-const VALUES: Readonly<Record<string, readonly string[]>> = {
+export const OPTION_WORDS: Readonly<Record<string, readonly string[]>> = {
   '--subscription': ['starter', 'professional'],
   '--on-quota': ['stop', 'wait'],
   '--optimize': ['credits', 'calls'],
@@ -21,7 +21,6 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   '--details': ['keep', 'drop'],
   '--counts': ['yes', 'no'],
   '--coordinates': ['strict', 'lenient'],
-  '--header': ['yes', 'no'],
   '--encoding': ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'],
   '--by': ['run', 'job', 'key', 'day'],
 };
@@ -55,7 +54,7 @@ export function completions(words: readonly string[], commands: readonly Complet
 }
 
 function valuesOf(option: string, begun: string): string[] | null {
-  if (!TOPIC_OPTIONS.includes(option)) return VALUES[option]?.filter((word) => word.startsWith(begun)) ?? null;
+  if (!TOPIC_OPTIONS.includes(option)) return OPTION_WORDS[option]?.filter((word) => word.startsWith(begun)) ?? null;
   const at = Math.max(begun.lastIndexOf(','), begun.lastIndexOf(';')) + 1;
   const [said, word] = [begun.slice(0, at), begun.slice(at)];
   const taken = said.split(/[,;]/);

@@ -108,7 +108,6 @@ export const TOPIC_SLUGS: readonly TopicSlug[] = TOPICS.map((topic) => topic.slu
 
 export const NATURAL_SLUGS: readonly NaturalSlug[] = NATURAL.map(([slug]) => slug);
 export const PROXIMITY_SLUGS: readonly ProximitySlug[] = PROXIMITY.map(([slug]) => slug);
-export const MEASUREMENT_SLUGS: readonly MeasurementSlug[] = MEASUREMENTS.map(([slug]) => slug);
 
 const BY_SLUG = new Map<string, Topic>(TOPICS.map((topic) => [topic.slug, topic]));
 

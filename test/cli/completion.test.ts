@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { OPTION_WORDS } from '../../src/cli/completion.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';
 
@@ -36,6 +37,15 @@ test('the words of an option are completed; where a file is wanted nothing is of
   assert.deepEqual(await of('run', '--json', 'jobs/'), []);
   assert.deepEqual(await of('run', '--output', ''), []);
   assert.deepEqual(await of('job', 'check', 'jobs/'), []);
+});
+
+test('every option whose words are completed is one of a command', async () => {
+  const commands = await of('');
+  const options = new Set((await Promise.all(commands.map((command) => of(command, '--')))).flat());
+  assert.deepEqual(
+    Object.keys(OPTION_WORDS).filter((option) => !options.has(option)),
+    [],
+  );
 });
 
 const hasBash = spawnSync('bash', ['-c', 'true']).status === 0;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type Call, CREDITS, pathOf, scopeOf } from '../../src/contract/credits.ts';
 import { bundleEnvelope, errorEnvelope, singleEnvelope } from '../../src/contract/envelopes.ts';
 import { customSubscription, SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
-import { MEASUREMENT_SLUGS, NATURAL_SLUGS, PROXIMITY_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import { NATURAL_SLUGS, PROXIMITY_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { AIR_QUALITY_DAYS, RATINGS, RESULT_SCHEMAS } from '../../src/contract/values.ts';
 
 const accepts = (slug: TopicSlug, result: unknown): boolean => RESULT_SCHEMAS.get(slug)!.safeParse(result).success;
@@ -138,7 +138,6 @@ test('credits, scopes and subscriptions are those of the contract', () => {
     overageRate: 0.03,
   });
   assert.equal(customSubscription(1, 2).overageRate, null);
-  assert.deepEqual(MEASUREMENT_SLUGS, ['airQuality', 'ozone', 'pm25', 'pm10', 'radon']);
 });
 
 test('the coordinates of a path are plain decimals that give the cell back to the digit', () => {

@@ -9,7 +9,7 @@ import { ROOT } from '../cli/command-line.ts';
 import { checkSessions, compare, readersFolder } from './quoted-sessions.ts';
 
 const FILE = join(ROOT, 'docs/errors.md');
-const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
+const CODES: readonly ErrorCode[] = ERROR_CODES;
 
 /** The part of the document that is about a code. */
 const sectionOf = (code: string): string =>

@@ -123,16 +123,6 @@ export function revokeKey(database: ServiceDatabase, keyId: number, clock: Clock
   database.prepare('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL').run(clock.now(), keyId);
 }
 
-/**
- * Sets when a key expires, in milliseconds since the epoch; null is never.
- *
- * @throws PerilbookError SERVICE_ACCOUNT when there is no such key
- */
-export function expireKey(database: ServiceDatabase, keyId: number, expiresAt: number | null): void {
-  rowOf(database, keyId);
-  database.prepare('UPDATE keys SET expires_at = ? WHERE id = ?').run(expiresAt, keyId);
-}
-
 /** The keys of an account, or of all, in the order in which they were made. */
 export function listKeys(database: ServiceDatabase, clock: Clock, account?: string): KeyInfo[] {
   const now = clock.now();
