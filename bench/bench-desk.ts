@@ -45,7 +45,7 @@ export interface BenchDesk {
   close(): Promise<void>;
 }
 
-export interface BenchRun extends RunEnded {
+interface BenchRun extends RunEnded {
   readonly progress: Progress;
 }
 

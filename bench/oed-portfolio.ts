@@ -10,7 +10,7 @@ export interface PortfolioSize {
 }
 
 /** The columns of the portfolio: 16 of Open Exposure Data's, numbers and quoted text. */
-export const COLUMNS = [
+const COLUMNS = [
   'PortNumber',
   'AccNumber',
   'LocNumber',

@@ -56,7 +56,7 @@ export interface OpenConnection {
 }
 
 /** Where the embedded service keeps its data and its accounts: beside the store, so that both are forgotten together. */
-export function embeddedDatabaseFile(job: Job): string {
+function embeddedDatabaseFile(job: Job): string {
   return join(dirname(job.store), 'sample-service.db');
 }
 

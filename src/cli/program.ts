@@ -293,7 +293,7 @@ function errorJson(error: unknown): Record<string, unknown> {
 }
 
 /** An error as the user sees it: what happened, then what to do. The stack only for bugs of ours. */
-export function sayError(world: World, error: unknown): void {
+function sayError(world: World, error: unknown): void {
   if (error instanceof PerilbookError) {
     say(world, `perilbook: ${error.message}\n  ${error.hint} [${error.code}]`);
   } else {

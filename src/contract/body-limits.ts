@@ -6,10 +6,10 @@ export const MAX_BODY_BYTES = 32 * 1024 * 1024;
  * Most objects, arrays and members of a JSON body. Each takes up to 190 bytes once parsed, so that 10 million `{}` in 30 MB
  * took 1.2 GB and 5 s. A true bundle of 7 MB has some 500,000: at most 1.1 million if it were nothing but short coordinates.
  */
-export const MAX_JSON_PARTS = 2_000_000;
+const MAX_JSON_PARTS = 2_000_000;
 
 /** GeoJSON in a bundle is about 12 deep. What is deeper breaks code that calls itself for each level. */
-export const MAX_JSON_DEPTH = 512;
+const MAX_JSON_DEPTH = 512;
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 

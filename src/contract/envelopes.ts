@@ -20,7 +20,6 @@ export const topicEntry = z.looseObject({
   error: z.string().optional(),
   reason: z.string().optional(),
 });
-export type TopicEntry = z.infer<typeof topicEntry>;
 
 export const singleEnvelope = z.looseObject({
   data: z.looseObject({
@@ -30,14 +29,12 @@ export const singleEnvelope = z.looseObject({
   }),
   meta,
 });
-export type SingleEnvelope = z.infer<typeof singleEnvelope>;
 
 /** Which slugs a bundle returns is not promised, so any string is a key; unknown ones are for the reader to leave. */
 export const bundleEnvelope = z.looseObject({
   data: z.looseObject({ location, topics: z.record(z.string(), topicEntry) }),
   meta,
 });
-export type BundleEnvelope = z.infer<typeof bundleEnvelope>;
 
 /** Our own service's errors (the contract shows no shape; the client reads others' too, see fetch/). */
 export const errorEnvelope = z.object({

@@ -24,14 +24,14 @@ export const CONCENTRATION_UNIT = '\u00b5g/m\u00b3';
  * is accepted and kept apart from 0. */
 const finiteOrNull = z.number().nullable();
 
-export const naturalValue = z.looseObject({
+const naturalValue = z.looseObject({
   title: z.string(),
   rating: z.enum(RATINGS),
   score: finiteOrNull,
   frequency: finiteOrNull,
 });
 
-export const proximityValue = z.int().nonnegative();
+const proximityValue = z.int().nonnegative();
 
 /** The eleven fields of `airQuality`, in the contract's order; the first two stand outside `additionalInfo`. */
 export const AIR_QUALITY_DAYS = [
@@ -46,7 +46,7 @@ export const AIR_QUALITY_DAYS = [
   'medianAqi',
 ] as const;
 
-export const airQualityValue = z.looseObject({
+const airQualityValue = z.looseObject({
   metric: z.string(),
   progressValue: finiteOrNull,
   additionalInfo: z.looseObject({
@@ -59,13 +59,13 @@ export const airQualityValue = z.looseObject({
   }),
 });
 
-export const pollutantValue = z.looseObject({
+const pollutantValue = z.looseObject({
   measurement: z.looseObject({ value: finiteOrNull, unit: z.literal(CONCENTRATION_UNIT) }),
   rating: z.string(),
   timestamp: z.iso.datetime({ offset: true }),
 });
 
-export const radonValue = z.looseObject({
+const radonValue = z.looseObject({
   title: z.string(),
   value: z.string(),
   caption: z.string(),
@@ -79,7 +79,7 @@ export type RadonValue = z.infer<typeof radonValue>;
 
 /** A GeoJSON FeatureCollection; of its features only the geometry is read, so nothing more is asked of them: checking
  * every member of a 6 MB bundle would cost more than parsing it. */
-export const featureCollection = z.looseObject({
+const featureCollection = z.looseObject({
   type: z.literal('FeatureCollection'),
   features: z.array(z.unknown()),
 });

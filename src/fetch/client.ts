@@ -42,7 +42,7 @@ export interface ClientOptions {
   readonly trace?: (line: string) => void;
 }
 
-export interface SendRequest {
+interface SendRequest {
   readonly call: Call;
   readonly location: Location;
   readonly key: string;

@@ -12,7 +12,7 @@ import { field, MAX_MESSAGE, requestIdOf } from './error-body.ts';
 import { cleanText, type Redactor } from './redact.ts';
 
 /** An answer for a place farther away than this is an answer about another place. */
-export const ELSEWHERE_M = 1_000;
+const ELSEWHERE_M = 1_000;
 
 /** Most unknown slugs that are named; the rest would only fill a log. */
 const MAX_UNKNOWN_TOPICS = 20;
@@ -23,7 +23,7 @@ export type TopicReading<Result = TopicResult> =
   | { readonly ok: false; readonly reason: 'unavailable' | 'no_data' | 'malformed'; readonly message: string };
 
 /** What the answer says of itself; read even when the answer is of no use, for it may have been paid. */
-export interface Stated {
+interface Stated {
   readonly creditCost: unknown;
   readonly requestId: string | null;
   /** When the service answered, milliseconds since the epoch; `null` where it gave no valid time. */
@@ -35,7 +35,7 @@ export interface Stated {
 }
 
 /** What an answer says of itself that can be used. */
-export interface Answering extends Stated {
+interface Answering extends Stated {
   /** The place that the service resolved. */
   readonly resolved: Location;
   /** The same for two answers only if they are one and the same; `null` where the request id says it. */

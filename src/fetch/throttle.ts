@@ -5,7 +5,7 @@ import { PerilbookError } from '../errors.ts';
 import { CreditReturns } from './credit-returns.ts';
 
 /** The service's minute and ours begin at different instants, by the time that a request travels. */
-export const MARGIN_MS = 250;
+const MARGIN_MS = 250;
 
 export interface ThrottleOptions {
   readonly creditsPerMinute: number;

@@ -5,7 +5,7 @@ import type { FailureCode } from './exchange.ts';
 import type { Rate } from './rate-headers.ts';
 
 /** What every verdict tells. */
-export interface Judged {
+interface Judged {
   /** Credits that this exchange cost; `unknown` when only the provider's bill can tell. */
   readonly charged: number | 'unknown';
   /** Where what the service states about the cost or itself departs from the contract. */

@@ -14,7 +14,7 @@ export interface County {
 }
 
 /** A state, the district or a territory. */
-export interface State {
+interface State {
   /** Two digits. */
   readonly code: string;
   readonly name: string;

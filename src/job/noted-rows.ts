@@ -4,7 +4,7 @@ import { locate } from './scan/locate.ts';
 import { type Finding, rowValue } from './scan/scan.ts';
 
 /** The first row of a cell, and the texts of some columns of it. */
-export interface NotedRow {
+interface NotedRow {
   readonly number: number;
   readonly texts: readonly string[];
 }

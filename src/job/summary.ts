@@ -50,7 +50,7 @@ export interface PlanSummary {
   readonly sample_data: boolean;
 }
 
-export interface WaySummary {
+interface WaySummary {
   readonly credits: number;
   readonly calls: number;
   readonly bytes: number;
@@ -63,7 +63,7 @@ export interface WaySummary {
   readonly lacks: readonly TopicSlug[];
 }
 
-export interface TierShareSummary {
+interface TierShareSummary {
   readonly tier: string;
   readonly cells: number;
   /** Of all cells, 0 to 1. */
@@ -73,7 +73,7 @@ export interface TierShareSummary {
 }
 
 /** Credits that buying the requested topics for each row on its own would have cost beyond this plan. */
-export interface SavedCredits {
+interface SavedCredits {
   /** Rows that share a cell. */
   readonly by_cells: number;
   /** Answers that the store has. */

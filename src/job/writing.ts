@@ -13,7 +13,7 @@ import type { Unlocated } from './scan/row-places.ts';
 import type { Scan } from './scan/scan.ts';
 import type { Job } from './settings/settings.ts';
 
-export type StatusCounts = Record<RowStatus, number>;
+type StatusCounts = Record<RowStatus, number>;
 
 export interface Written extends WriteResult {
   readonly status: StatusCounts;
@@ -23,7 +23,7 @@ export interface Written extends WriteResult {
   readonly tiers: readonly TierReached[];
 }
 
-export interface TierReached {
+interface TierReached {
   readonly rows: number;
   readonly value: number;
 }

@@ -31,7 +31,7 @@ export interface Facts {
   readonly runs: readonly RunLine[];
 }
 
-export interface FindingFacts {
+interface FindingFacts {
   readonly note: string;
   readonly rows: number;
   /** The first lines on which it was found. */
@@ -71,7 +71,7 @@ export interface LedgerLine {
   readonly credits: { readonly charged: number; readonly unknown: number };
 }
 
-export interface RunLine {
+interface RunLine {
   readonly run: number;
   readonly startedAt: number;
   readonly state: string;

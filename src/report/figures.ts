@@ -38,7 +38,7 @@ export interface Figures {
   readonly newest: string | null;
 }
 
-export interface Share {
+interface Share {
   readonly rows: number;
   readonly value: number;
 }

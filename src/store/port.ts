@@ -56,7 +56,7 @@ export interface Proposal {
 }
 
 /** A topic, and the oldest time at which an answer to it would still do. */
-export interface Wanted {
+interface Wanted {
   readonly topic: TopicSlug;
   readonly freshSince: number;
 }
@@ -201,7 +201,7 @@ export interface StatementRow {
 export type EndState = 'complete' | 'incomplete' | 'paused' | 'stopped' | 'interrupted';
 
 /** `cut off`: it never came to its end, and its process is gone. */
-export type RunState = 'running' | 'cut off' | EndState;
+type RunState = 'running' | 'cut off' | EndState;
 
 /** A run as `status` shows it. */
 export interface RunRecord extends Spending {

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 
 /** A call that was charged, or may have been, and when it settled by the ledger's own time. */
-export interface RecentCall {
+interface RecentCall {
   readonly id: number;
   readonly run: number;
   readonly credits: number;

@@ -5,7 +5,7 @@ import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import type { StatementBy, StatementRow } from '../../store/port.ts';
 import { table } from './words.ts';
 
-export const STATEMENT_BY = ['run', 'job', 'key', 'day'] as const satisfies readonly StatementBy[];
+const STATEMENT_BY = ['run', 'job', 'key', 'day'] as const satisfies readonly StatementBy[];
 
 /** What a statement is by, where the command line says so. @throws USAGE for anything else */
 export function statementBy(said: unknown): StatementBy | null {

@@ -59,7 +59,7 @@ export interface Ways {
 }
 
 /** How many cells, and how much of the value, have or will have a tier when this run is done. */
-export interface TierShare {
+interface TierShare {
   readonly tier: Tier;
   readonly cells: number;
   readonly value: number;

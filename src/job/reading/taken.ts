@@ -17,7 +17,7 @@ export interface Taken {
 }
 
 /** `details` as JSON, compressed by zstd. */
-export interface PackedDetails {
+interface PackedDetails {
   readonly zstd: Uint8Array<ArrayBuffer>;
   /** Bytes before compression. */
   readonly bytes: number;

@@ -16,12 +16,12 @@ const PLAIN_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 const DIGITS_KEPT = 15;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/;
 
-export function newColumnType(): ColumnType {
+function newColumnType(): ColumnType {
   return { isNumber: true, isCount: true, isTime: true, hasAny: false };
 }
 
 /** Takes one more text into account; an empty one says nothing. */
-export function noteText(type: ColumnType, text: string): void {
+function noteText(type: ColumnType, text: string): void {
   if (text === '') return;
   type.hasAny = true;
   if (type.isNumber && !isPlainNumber(text)) type.isNumber = false;
@@ -36,7 +36,7 @@ function isPlainNumber(text: string): boolean {
 }
 
 /** The type that a kept column can have in a format with types: its own where every text fits, else text. */
-export function typeKept(wanted: AddedColumn['type'], { isNumber, isCount, isTime }: ColumnType): AddedColumn['type'] {
+function typeKept(wanted: AddedColumn['type'], { isNumber, isCount, isTime }: ColumnType): AddedColumn['type'] {
   const fits = { text: true, number: isNumber, count: isCount, time: isTime }[wanted];
   return fits ? wanted : 'text';
 }

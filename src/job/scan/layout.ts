@@ -33,7 +33,7 @@ export interface Layout {
 
 export type KeptColumn = AddedColumn & { readonly keeps: number };
 
-export interface RefreshedColumn {
+interface RefreshedColumn {
   readonly name: string;
   readonly index: number;
   /** Null for status, note and time. */

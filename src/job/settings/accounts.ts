@@ -26,7 +26,7 @@ export interface Account extends AccountTerms {
 }
 
 /** The default address of the environment's key, so that a first try needs no job file. */
-export const DEFAULT_KEY_VARIABLE = 'PERILBOOK_API_KEY';
+const DEFAULT_KEY_VARIABLE = 'PERILBOOK_API_KEY';
 
 /** Where the service is and which keys open it. @throws USAGE */
 export function serviceOf(service: JobFile['service'], folder: string): ServiceSettings {

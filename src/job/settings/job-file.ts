@@ -13,7 +13,7 @@ import { looksLikeKey } from './key-shapes.ts';
  */
 
 /** Sets of topics that have a name of their own, beside the slugs. */
-export const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
+const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
 
 export const TOPIC_NAMES: readonly string[] = [...TOPIC_GROUPS, ...TOPIC_SLUGS];
 

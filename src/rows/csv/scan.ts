@@ -100,7 +100,7 @@ export function fieldText(bytes: Buffer, span: RecordSpan, index: number, encodi
 }
 
 /** The first byte behind a field. */
-export function fieldEnd(span: RecordSpan, index: number): number {
+function fieldEnd(span: RecordSpan, index: number): number {
   return index + 1 < span.fields ? span.starts[index + 1]! - 1 : span.end;
 }
 

@@ -36,7 +36,7 @@ export interface InputFile {
   startPass(): Promise<InputPass>;
 }
 
-export interface FileIdentity {
+interface FileIdentity {
   readonly dev: number;
   readonly ino: number;
   readonly size: number;

@@ -34,7 +34,7 @@ export function editFooter(
 }
 
 /** How many leaves the kept fields have. */
-export function keptLeaves(file: ParquetFile, kept: readonly SchemaNode[]): number {
+function keptLeaves(file: ParquetFile, kept: readonly SchemaNode[]): number {
   const end = kept.at(-1)?.to ?? 1;
   return file.leaves.filter((leaf) => leaf.to <= end).length;
 }

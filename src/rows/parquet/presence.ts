@@ -3,7 +3,7 @@ import { encodeHybrid, encodeRun } from './hybrid.ts';
 import type { Scratch } from './scratch.ts';
 
 /** A page holds so many rows of its row group. */
-export const ROWS_A_PAGE = 131_072;
+const ROWS_A_PAGE = 131_072;
 
 /** Which rows of a row group have a value in a column. */
 export interface Presence {

@@ -37,7 +37,7 @@ function builtIn(id: number): NumberFormat | null {
 }
 
 /** What a format code such as `yyyy\-mm\-dd` or `00000` shows; only its first section counts. */
-export function formatOfCode(code: string): NumberFormat | null {
+function formatOfCode(code: string): NumberFormat | null {
   const letters = code
     .replace(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
     .split(';')[0]!

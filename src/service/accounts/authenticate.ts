@@ -19,7 +19,7 @@ interface KeyRow extends KeyTimes {
 }
 
 /** Why a key opens nothing: it may be a guess, or it is missing, malformed, revoked, expired or past its grace. */
-export type Stranger = 'unknown' | 'invalid';
+type Stranger = 'unknown' | 'invalid';
 
 /** Tells who a key belongs to, or why to nobody. */
 export type Authenticate = (presented: string | undefined, now: number) => Caller | Stranger;

@@ -2,7 +2,7 @@ import type { Call } from '../../contract/credits.ts';
 import { HEADERS } from '../../contract/headers.ts';
 
 /** A request to the service under test. */
-export interface CheckRequest {
+interface CheckRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   /** Null: without the header. */
@@ -27,7 +27,7 @@ export interface Reply {
  */
 export type Send = (request: CheckRequest) => Promise<Reply>;
 
-export interface AskOptions {
+interface AskOptions {
   /** Another key than the run's, or null for none. */
   readonly key?: string | null;
   readonly method?: 'GET' | 'POST';

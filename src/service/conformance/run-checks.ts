@@ -20,7 +20,7 @@ export function creditsAtRisk(hasNarrowKey: boolean): number {
   );
 }
 
-export type Outcome = 'pass' | 'fail' | 'skipped';
+type Outcome = 'pass' | 'fail' | 'skipped';
 
 export interface CheckedStatement {
   readonly section: string;

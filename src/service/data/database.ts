@@ -7,7 +7,7 @@ export type ServiceDatabase = Database.Database;
 
 /** How long a statement waits for another process's write transaction before it fails, in milliseconds: a data set is
  * replaced in one transaction, and a small one takes a second or two. */
-export const DEFAULT_BUSY_TIMEOUT_MS = 5_000;
+const DEFAULT_BUSY_TIMEOUT_MS = 5_000;
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 

@@ -3,7 +3,7 @@ import type { ServiceDatabase } from './database.ts';
 import { createPropertyTypes } from './property-types.ts';
 
 /** The columns of a layer's table before the feature's text: its box, and of a point its place. */
-export type FeaturePlace = readonly [
+type FeaturePlace = readonly [
   minLng: number,
   maxLng: number,
   minLat: number,

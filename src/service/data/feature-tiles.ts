@@ -15,7 +15,7 @@ export interface KeptFeature {
 }
 
 /** A square of a layer, its lower edges inside, with the features that touch it in the order of their ids. */
-export interface Tile {
+interface Tile {
   readonly box: Box;
   readonly features: readonly KeptFeature[];
 }
@@ -24,7 +24,7 @@ export interface Tile {
 export type ReadFeatures = (box: Box, known: (id: number) => KeptFeature | undefined) => Iterable<KeptFeature>;
 
 /** Bytes of features that are kept over all layers: forty dense cities of 6 MB. */
-export const KEPT_BYTES = 256_000_000;
+const KEPT_BYTES = 256_000_000;
 
 /** What is left when they are too many: to drop tiles one by one would mean to keep them in order at every question. */
 const LEFT_AFTER_DROPPING = 0.75;
@@ -45,7 +45,7 @@ interface KeptTile extends Tile {
 }
 
 /** The tiles of a layer that are kept. */
-export interface LayerTiles {
+interface LayerTiles {
   /** Tiles a degree; a power of two, so that the edges of tiles are exact. */
   readonly perDegree: number;
   readonly read: ReadFeatures;

@@ -31,7 +31,7 @@ export interface RecordRows {
   readonly close?: () => void;
 }
 
-export type RowsOfRecord = readonly [part: number, rows: readonly LoadRow[]];
+type RowsOfRecord = readonly [part: number, rows: readonly LoadRow[]];
 
 const LEVELS = ['tract', 'county'] as const;
 

@@ -1,5 +1,5 @@
 /** Why rows were not used: how many of them, and the first. */
-export interface Rejection {
+interface Rejection {
   readonly reason: string;
   readonly count: number;
   readonly firstFile: string;

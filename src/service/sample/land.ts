@@ -19,7 +19,7 @@ export interface County {
 }
 
 /** One polygon of a county with the box around it: south, west, north, east. */
-export interface Part {
+interface Part {
   readonly rings: readonly Position[][];
   readonly box: readonly [south: number, west: number, north: number, east: number];
 }

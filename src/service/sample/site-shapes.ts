@@ -22,7 +22,7 @@ export function pointAt(place: Location): Geometry {
 }
 
 /** A line that keeps its direction roughly, from a place on. */
-export function wanderingLine(from: Location, steps: number, stepKm: number, random: Random): LineString {
+function wanderingLine(from: Location, steps: number, stepKm: number, random: Random): LineString {
   const line = [positionOf(from)];
   let direction = anyDirection(random);
   let at = from;

@@ -16,10 +16,10 @@ import type { Lack, ResultText } from './result-text.ts';
 
 /** What is older is not "current" (contract, measurements). AirNow's hour is out half an hour after its end and is followed
  * by the next: its readings are up to 3 hours old where every load succeeds. */
-export const READING_MS = 4 * 3_600_000;
+const READING_MS = 4 * 3_600_000;
 
 /** A monitor farther away says nothing of the air at a location. */
-export const MONITOR_METERS = 80_000;
+const MONITOR_METERS = 80_000;
 
 /** Where the index ends; `progressValue` is the median as a share of it. */
 const TOP_OF_AQI = 500;

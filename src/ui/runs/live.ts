@@ -4,7 +4,7 @@ import type { ErrorWords } from '../web/refusals.ts';
 import { minutesLeft, type Pace } from './pace.ts';
 
 /** Where a run is: looking at the file, buying, letting the calls in flight land, at its end, or broken off by an error. */
-export type Phase = 'reading' | 'buying' | 'stopping' | 'ended' | 'failed';
+type Phase = 'reading' | 'buying' | 'stopping' | 'ended' | 'failed';
 
 /** A run of this process. */
 export interface ActiveRun {
