@@ -7,8 +7,8 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../src/clock.ts';
-import { openServiceDatabase } from '../src/service/data/database.ts';
-import { loadFiles } from '../src/service/loaders/load-files.ts';
+import { loadFiles } from '../src/data/loaders/load-files.ts';
+import { openServiceDatabase } from '../src/data/tables/database.ts';
 import { sized } from './size.ts';
 import { table } from './table.ts';
 

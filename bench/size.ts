@@ -1,5 +1,5 @@
 import { systemClock } from '../src/clock.ts';
-import { buildSampleDatabase } from '../src/service/sample/build-sample-database.ts';
+import { buildSampleDatabase } from '../src/data/sample/build-sample-database.ts';
 import { copySampleDatabase } from '../test/sample-database.ts';
 
 /** Whether the benchmarks only show that they run (`node bench/main.ts --tiny`, as the tests do): their figures then mean

@@ -1,7 +1,7 @@
-import { CITIES, type City } from '../src/service/sample/cities.ts';
-import type { Land } from '../src/service/sample/land.ts';
-import { anyDirection, awayFrom, landPlace, round } from '../src/service/sample/places.ts';
-import type { Random } from '../src/service/sample/random.ts';
+import { CITIES, type City } from '../src/data/sample/cities.ts';
+import type { Land } from '../src/data/sample/land.ts';
+import { anyDirection, awayFrom, landPlace, round } from '../src/data/sample/places.ts';
+import type { Random } from '../src/data/sample/random.ts';
 
 /** The outlines are simplified: what lies nearer to the water than this may in truth lie in it. */
 const SHORE_KM = 1.5;

@@ -1,6 +1,6 @@
-import { CITIES } from '../src/service/sample/cities.ts';
-import type { Land } from '../src/service/sample/land.ts';
-import { pick, randomOf, whole } from '../src/service/sample/random.ts';
+import { CITIES } from '../src/data/sample/cities.ts';
+import type { Land } from '../src/data/sample/land.ts';
+import { pick, randomOf, whole } from '../src/data/sample/random.ts';
 import { placeNear } from './city-places.ts';
 import { csvLine } from './csv.ts';
 

@@ -5,27 +5,28 @@ import { test } from 'node:test';
 
 const SRC = join(import.meta.dirname, '../src');
 
-/** The house, from the top floor down (README, How it is built). A room may import from floors below its own. */
-const FLOORS = [
+/** The layers, from the top down (docs/architecture.md). A module may import from the layers below its own. */
+const LAYERS = [
   ['main.ts'],
   ['cli'],
   ['ui'],
-  ['job', 'service', 'report'],
-  ['rows', 'plan', 'fetch', 'store', 'columns'],
+  ['report'],
+  ['job', 'service'],
+  ['rows', 'plan', 'fetch', 'store', 'columns', 'data'],
   ['contract', 'geo'],
   ['errors.ts', 'clock.ts', 'figures.ts', 'nearest-name.ts', 'running-processes.ts'],
 ];
 
-/** Rooms that alone may import a library. */
+/** The modules that alone may import a library. */
 const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   yargs: ['cli'],
   undici: ['fetch'],
   bottleneck: ['fetch'],
-  'better-sqlite3': ['store', 'service'],
-  saxes: ['rows', 'service'],
+  'better-sqlite3': ['store', 'service', 'data'],
+  saxes: ['rows', 'data'],
   yauzl: ['rows'],
-  'csv-parse': ['rows', 'service'],
-  'csv-stringify': ['rows', 'service'],
+  'csv-parse': ['data'],
+  'csv-stringify': ['rows', 'service', 'data'],
   fastify: ['service', 'ui'],
   yaml: ['job'],
   'd3-geo': ['report'],
@@ -39,8 +40,8 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-const roomOf = (file: string): string => file.split('/')[0]!;
-const floorOf = (room: string): number => FLOORS.findIndex((rooms) => rooms.includes(room));
+const moduleOf = (file: string): string => file.split('/')[0]!;
+const layerOf = (name: string): number => LAYERS.findIndex((modules) => modules.includes(name));
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 
@@ -64,26 +65,26 @@ const inside = imports
   .map((found) => ({ ...found, target: relative(SRC, join(SRC, dirname(found.file), found.target)) }))
   .filter(({ target }) => !target.startsWith('..'));
 
-test('every file lies in a room of the house', () => {
+test('every file lies in a module', () => {
   assert.deepEqual(
-    files.filter((file) => floorOf(roomOf(file)) < 0),
+    files.filter((file) => layerOf(moduleOf(file)) < 0),
     [],
   );
-  assert.ok(files.length > 50 && inside.length > 100, 'the test reads the real house');
+  assert.ok(files.length > 50 && inside.length > 100, 'the test reads the real source');
 });
 
-test('arrows point down only; rooms of one floor do not import one another, types of a port excepted', () => {
+test('arrows point down only; modules of one layer do not import one another, types of a port excepted', () => {
   const wrong = inside.filter(({ file, target, typeOnly }) => {
-    const [from, to] = [roomOf(file), roomOf(target)];
-    if (from === to || floorOf(from) < floorOf(to)) return false;
-    return !(floorOf(from) === floorOf(to) && typeOnly && /\/port\.ts$/.test(target));
+    const [from, to] = [moduleOf(file), moduleOf(target)];
+    if (from === to || layerOf(from) < layerOf(to)) return false;
+    return !(layerOf(from) === layerOf(to) && typeOnly && /\/port\.ts$/.test(target));
   });
   assert.deepEqual(wrong, []);
 });
 
 test('the service and the client meet only in the contract', () => {
   const wrong = inside.filter(
-    ({ file, target }) => roomOf(file) === 'service' && /^(fetch|job|store|plan)\//.test(target),
+    ({ file, target }) => moduleOf(file) === 'service' && /^(fetch|job|store|plan)\//.test(target),
   );
   assert.deepEqual(wrong, []);
 });
@@ -91,7 +92,7 @@ test('the service and the client meet only in the contract', () => {
 test('libraries stay behind their walls', () => {
   const wrong = imports.filter(({ file, target }) => {
     const name = Object.keys(LIBRARY_WALLS).find((library) => target === library || target.startsWith(`${library}/`));
-    return name !== undefined && !LIBRARY_WALLS[name]!.includes(roomOf(file));
+    return name !== undefined && !LIBRARY_WALLS[name]!.includes(moduleOf(file));
   });
   assert.deepEqual(wrong, []);
 });

@@ -3,7 +3,7 @@ import { constants, copyFileSync, existsSync, globSync, mkdirSync, readFileSync,
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { systemClock } from '../src/clock.ts';
-import { buildSampleDatabase } from '../src/service/sample/build-sample-database.ts';
+import { buildSampleDatabase } from '../src/data/sample/build-sample-database.ts';
 
 const SOURCE = join(import.meta.dirname, '../src');
 const KEPT = join(import.meta.dirname, '../node_modules/.cache/perilbook');

@@ -1,5 +1,5 @@
+import { LOADERS } from '../data/loaders/loader-table.ts';
 import { TOPIC_NAMES } from '../job/settings/job-file.ts';
-import { LOADERS } from '../service/loaders/loader-table.ts';
 
 /** A command as far as it can be completed. */
 export interface Completable {

@@ -3,6 +3,9 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
+import { buildSampleDatabase, refreshSampleReadings } from '../data/sample/build-sample-database.ts';
+import { SAMPLE_VINTAGE } from '../data/sample/deliveries.ts';
+import { openServiceDatabase, type ServiceDatabase } from '../data/tables/database.ts';
 import { PerilbookError } from '../errors.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/planning/key-warnings.ts';
 import { fingerprintOf, readKeys } from '../job/planning/keyring.ts';
@@ -10,10 +13,7 @@ import type { Connection } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
 import { createAccount, listAccounts } from '../service/accounts/accounts.ts';
 import { createKey, revokeKey } from '../service/accounts/keys.ts';
-import { openServiceDatabase, type ServiceDatabase } from '../service/data/database.ts';
 import { startService } from '../service/http/start-service.ts';
-import { buildSampleDatabase, refreshSampleReadings } from '../service/sample/build-sample-database.ts';
-import { SAMPLE_VINTAGE } from '../service/sample/deliveries.ts';
 import { say, type World } from './world.ts';
 
 /**

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
+import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { grouped } from '../../src/figures.ts';
-import { DEFAULT_RADII } from '../../src/service/topics/search-radii.ts';
 
 const FILE = new URL('../../docs/running-your-own-service.md', import.meta.url);
 

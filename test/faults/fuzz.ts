@@ -17,7 +17,7 @@ export interface Fuzzed {
 }
 
 const LONGEST_MS = 20_000;
-const SAMPLES = new URL('../../', import.meta.url);
+const SAMPLES = new URL('../..', import.meta.url);
 const sample = (name: string, bytes = 3_000) => readFileSync(new URL(name, SAMPLES)).subarray(0, bytes);
 
 const TEXT = 'id,lat,lng,note\r\n1,40.25,-99.75,"a ""b""\n, c"\r\n2,,,\r\n3,40.5,-98.5,=1+1\r\n';

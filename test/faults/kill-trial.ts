@@ -3,7 +3,7 @@ import { watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { between, pick, whole } from '../../src/service/sample/random.ts';
+import { between, pick, whole } from '../../src/data/sample/random.ts';
 import type { Bin } from '../cli/bin-process.ts';
 import { compareBooks, lastCharge, ledgerCalls, serviceSettled } from './kill-books.ts';
 import { type KillScene, OLD_OUTPUT, setKillScene } from './kill-scene.ts';

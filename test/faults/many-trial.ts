@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { randomOf, whole } from '../../src/service/sample/random.ts';
+import { randomOf, whole } from '../../src/data/sample/random.ts';
 import { openDesk, places } from '../job/desk.ts';
 import type { ChildTask } from '../job/run-child.ts';
 import { releaseLater } from '../service/small-world.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { randomOf } from '../../src/service/sample/random.ts';
+import { randomOf } from '../../src/data/sample/random.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { times } from '../tier.ts';
@@ -43,7 +43,7 @@ test('each commit is synced before it is told (seen by strace)', {
   mkdirSync(join(folder, 'work'));
   const trace = join(folder, 'trace');
   const script = `
-    import { randomOf } from '${import.meta.dirname}/../../src/service/sample/random.ts';
+    import { randomOf } from '${import.meta.dirname}/../../src/data/sample/random.ts';
     import { writeLedger } from '${import.meta.dirname}/power-loss.ts';
     const { promised } = await writeLedger('${join(folder, 'work')}', randomOf(1, 'power'));
     process.stdout.write(String(promised.length));`;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ROW_STATUSES } from '../../src/columns/status.ts';
+import { between, pick } from '../../src/data/sample/random.ts';
 import { openBook } from '../../src/rows/open-book.ts';
-import { between, pick } from '../../src/service/sample/random.ts';
 import { compareBooks, lastCharge, serviceSettled } from './kill-books.ts';
 import { type KillScene, setKillScene } from './kill-scene.ts';
 

@@ -1,4 +1,4 @@
-import { randomOf } from '../../src/service/sample/random.ts';
+import { randomOf } from '../../src/data/sample/random.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { clockTrial } from './clock-trial.ts';
 import { fuzzBooks, fuzzJobFiles, fuzzPlans } from './fuzz.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { deliver } from '../../src/service/data/deliver.ts';
+import { deliver } from '../../src/data/tables/deliver.ts';
 import { AREAS, info } from '../service/small-world.ts';
 import { standBetween } from './between.ts';
 import { column, type Desk, openDesk, places } from './desk.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import test, { type TestContext } from 'node:test';
+import type { ServiceDatabase } from '../../src/data/tables/database.ts';
 import { createAuthentication } from '../../src/service/accounts/authenticate.ts';
-import type { ServiceDatabase } from '../../src/service/data/database.ts';
 import { setUp } from './small-world.ts';
 
 /** The database, and every value that its statements are given. */

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import type { ServiceDatabase } from '../../src/data/tables/database.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import type { Send } from '../../src/service/conformance/asker.ts';
 import { CREDITS_NEEDED, creditsAtRisk, runChecks, STATEMENTS } from '../../src/service/conformance/run-checks.ts';
 import { Broken, NotChecked } from '../../src/service/conformance/statement.ts';
-import type { ServiceDatabase } from '../../src/service/data/database.ts';
 import { HERE, releaseLater, setUp } from './small-world.ts';
 
 const sleep = () => Promise.reject(new Error('Nothing is waited for'));

@@ -3,8 +3,8 @@ import test from 'node:test';
 import { bundleEnvelope, singleEnvelope } from '../../src/contract/envelopes.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS } from '../../src/contract/topics.ts';
 import { RESULT_SCHEMAS } from '../../src/contract/values.ts';
+import { deliver } from '../../src/data/tables/deliver.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
-import { deliver } from '../../src/service/data/deliver.ts';
 import {
   AREAS,
   deliveries,

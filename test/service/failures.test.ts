@@ -3,10 +3,10 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import test from 'node:test';
 import { errorEnvelope } from '../../src/contract/envelopes.ts';
+import { deliver } from '../../src/data/tables/deliver.ts';
+import { describeData } from '../../src/data/tables/describe-data.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
-import { deliver } from '../../src/service/data/deliver.ts';
-import { describeData } from '../../src/service/data/describe-data.ts';
 import {
   AREAS,
   AT_SEA,

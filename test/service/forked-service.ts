@@ -1,4 +1,4 @@
-import { openServiceDatabase } from '../../src/service/data/database.ts';
+import { openServiceDatabase } from '../../src/data/tables/database.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 import { StillClock } from './small-world.ts';
 

@@ -6,10 +6,8 @@ import type { Geometry, Polygon } from 'geojson';
 import type { Clock } from '../../src/clock.ts';
 import { SUBSCRIPTIONS, type Subscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { createAccount } from '../../src/service/accounts/accounts.ts';
-import { createKey } from '../../src/service/accounts/keys.ts';
-import { openServiceDatabase, type ServiceDatabase } from '../../src/service/data/database.ts';
-import { deliver } from '../../src/service/data/deliver.ts';
+import { openServiceDatabase, type ServiceDatabase } from '../../src/data/tables/database.ts';
+import { deliver } from '../../src/data/tables/deliver.ts';
 import type {
   AreaRecord,
   DatasetInfo,
@@ -18,7 +16,9 @@ import type {
   FeedRecord,
   NaturalRatingRecord,
   RecordFeed,
-} from '../../src/service/data/records.ts';
+} from '../../src/data/tables/records.ts';
+import { createAccount } from '../../src/service/accounts/accounts.ts';
+import { createKey } from '../../src/service/accounts/keys.ts';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/http/start-service.ts';
 
 /** 2026-03-15, 12:00:00.250 UTC: in the middle of a month, a quarter of a second past a full minute. */

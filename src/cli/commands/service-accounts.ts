@@ -1,5 +1,6 @@
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
+import type { ServiceDatabase } from '../../data/tables/database.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../figures.ts';
 import { durationMs } from '../../job/settings/duration.ts';
@@ -7,7 +8,6 @@ import { didYouMean } from '../../nearest-name.ts';
 import { createAccount, findAccount, listAccounts } from '../../service/accounts/accounts.ts';
 import { createKey, listKeys, type NewKey, revokeKey, rotateKey } from '../../service/accounts/keys.ts';
 import { statement } from '../../service/accounts/statement.ts';
-import type { ServiceDatabase } from '../../service/data/database.ts';
 import type { Flags } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { table } from '../printed/words.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Subscription, SubscriptionName } from '../../contract/subscriptions.ts';
+import type { ServiceDatabase } from '../../data/tables/database.ts';
 import { PerilbookError } from '../../errors.ts';
-import type { ServiceDatabase } from '../data/database.ts';
 
 /** Who is charged: one quota and one minute limit, whatever the number of keys. */
 export interface Account {

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../../contract/credits.ts';
-import type { ServiceDatabase } from '../data/database.ts';
+import type { ServiceDatabase } from '../../data/tables/database.ts';
 import { type Account, type AccountRow, accountOfRow } from './accounts.ts';
 import { hashOfKey, type KeyTimes, stateOf } from './keys.ts';
 

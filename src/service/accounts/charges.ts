@@ -1,7 +1,7 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { type Call, type CallKind, CREDITS } from '../../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
-import type { ServiceDatabase } from '../data/database.ts';
+import type { ServiceDatabase } from '../../data/tables/database.ts';
 import type { Account } from './accounts.ts';
 import type { Caller } from './authenticate.ts';
 import { type ChargeRow, createChargeRows } from './charge-rows.ts';

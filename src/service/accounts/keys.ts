@@ -2,8 +2,8 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Scope } from '../../contract/credits.ts';
 import { isTopicSlug } from '../../contract/topics.ts';
+import type { ServiceDatabase } from '../../data/tables/database.ts';
 import { PerilbookError } from '../../errors.ts';
-import type { ServiceDatabase } from '../data/database.ts';
 import { findAccount } from './accounts.ts';
 
 /** `rotating`: it has a successor and works until the grace ends. `retired`: that grace has ended. */

@@ -1,6 +1,6 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import type { CallKind } from '../../contract/credits.ts';
-import type { ServiceDatabase } from '../data/database.ts';
+import type { ServiceDatabase } from '../../data/tables/database.ts';
 import { findAccount } from './accounts.ts';
 import { createSettlements } from './settlements.ts';
 

@@ -1,6 +1,13 @@
 import type { Clock } from '../../clock.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import { isTopicSlug, NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import { type Area, createAreaFinder } from '../../data/tables/area-finder.ts';
+import { createHeldVersion } from '../../data/tables/data-version.ts';
+import type { ServiceDatabase } from '../../data/tables/database.ts';
+import { createSampleWatch } from '../../data/tables/describe-data.ts';
+import { isLack } from '../../data/topics/result-text.ts';
+import { type Radii, radiiWith } from '../../data/topics/search-radii.ts';
+import { type Answers, createTopicAnswers, type Failures } from '../../data/topics/topic-answers.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Account } from '../accounts/accounts.ts';
 import { type Authenticate, createAuthentication } from '../accounts/authenticate.ts';
@@ -15,13 +22,6 @@ import {
 } from '../accounts/charges.ts';
 import { createKeyGuesses } from '../accounts/key-guesses.ts';
 import type { Settlements } from '../accounts/settlements.ts';
-import { type Area, createAreaFinder } from '../data/area-finder.ts';
-import { createHeldVersion } from '../data/data-version.ts';
-import type { ServiceDatabase } from '../data/database.ts';
-import { createSampleWatch } from '../data/describe-data.ts';
-import { isLack } from '../topics/result-text.ts';
-import { type Radii, radiiWith } from '../topics/search-radii.ts';
-import { type Answers, createTopicAnswers, type Failures } from '../topics/topic-answers.ts';
 import type { Handover } from './handover.ts';
 import { locationOfQuery } from './query-location.ts';
 import { type Failure, metaOf, type PaidAnswer, successText, timestampOf } from './replies.ts';

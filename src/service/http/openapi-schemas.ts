@@ -3,8 +3,8 @@ import { errorEnvelope, location, meta } from '../../contract/envelopes.ts';
 import { NO_DATA_REASON, UNAVAILABLE } from '../../contract/failures.ts';
 import { type DetailsKind, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
 import { RESULT_SCHEMAS } from '../../contract/values.ts';
-import { DISTANCE_PROPERTY } from '../data/layers.ts';
-import type { Radii, Searched } from '../topics/search-radii.ts';
+import { DISTANCE_PROPERTY } from '../../data/tables/layers.ts';
+import type { Radii, Searched } from '../../data/topics/search-radii.ts';
 
 /** A JSON Schema (2020-12), as OpenAPI 3.1 takes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

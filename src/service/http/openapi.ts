@@ -1,7 +1,7 @@
 import { CREDITS } from '../../contract/credits.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
-import type { Radii } from '../topics/search-radii.ts';
+import type { Radii } from '../../data/topics/search-radii.ts';
 import { componentSchemas, type JsonSchema, reference } from './openapi-schemas.ts';
 
 /** The description of the service as OpenAPI 3.1. */

@@ -3,10 +3,10 @@ import type { Call } from '../../contract/credits.ts';
 import type { ErrorEnvelope, Meta } from '../../contract/envelopes.ts';
 import { NO_DATA_REASON, SERVICE_FAILURES, type ServiceFailure, UNAVAILABLE } from '../../contract/failures.ts';
 import { HEADERS } from '../../contract/headers.ts';
+import { isLack, joinedText, type ResultText, type TextPart } from '../../data/topics/result-text.ts';
+import type { Answers } from '../../data/topics/topic-answers.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Charge } from '../accounts/charges.ts';
-import { isLack, joinedText, type ResultText, type TextPart } from '../topics/result-text.ts';
-import type { Answers } from '../topics/topic-answers.ts';
 import type { EncodedBody } from './content-encoding.ts';
 
 /** What went wrong with a request, before it is a response. */

@@ -1,0 +1,94 @@
+import { airQualityRecord } from '../tables/record-checks.ts';
+import type { AirQualityRecord } from '../tables/records.ts';
+import { columnsOf, numberIn } from './columns.ts';
+import { answeringFor, CONNECTICUT_NOTE } from './connecticut.ts';
+import { countyNamed } from './county-names.ts';
+import { csvRecords } from './csv-records.ts';
+import type { OpenReport } from './load-report.ts';
+import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
+import { yearSpan } from './vintages.ts';
+
+const DAYS = {
+  daysWithAqi: 'Days with AQI',
+  goodDays: 'Good Days',
+  moderateDays: 'Moderate Days',
+  unhealthyForSensitiveGroupsDays: 'Unhealthy for Sensitive Groups Days',
+  unhealthyDays: 'Unhealthy Days',
+  veryUnhealthyDays: 'Very Unhealthy Days',
+  hazardousDays: 'Hazardous Days',
+  maxAqi: 'Max AQI',
+  medianAqi: 'Median AQI',
+} as const;
+
+type Figures = Omit<AirQualityRecord, 'countyGeoid' | 'year'>;
+
+/** The year's summary of each county that has monitors, about a third of all. Of several years the newest counts, and one
+ * that is not over is left out. */
+export const airQuality: Loader = {
+  describe: 'EPA annual AQI by county (annual_aqi_by_county_YYYY.csv)',
+  start(files, options, report) {
+    const years = yearSpan();
+    const reading = { report, seeYear: years.see, anyYear: options.force === true };
+    return {
+      kind: 'airQuality',
+      info: describeLoad(
+        'airQuality',
+        files,
+        options,
+        {
+          source: 'EPA Air Quality System, annual AQI by county',
+          licence: publicDomain('US Environmental Protection Agency'),
+        },
+        years.text,
+      ),
+      records: inTurn(files, report, (file) => summariesIn(file, reading)),
+    };
+  },
+};
+
+/** Monitors measure through the year: a year in which no county has more days is not over, or the file is not whole. */
+const FEWEST_DAYS_OF_A_YEAR = 350;
+
+function* summariesIn(
+  file: string,
+  { report, seeYear, anyYear }: { report: OpenReport; seeYear: (year: number) => void; anyYear: boolean },
+): Generator<AirQualityRecord> {
+  const records = csvRecords(file);
+  const header = records.next();
+  const columns = columnsOf(header.done ? [] : header.value.cells, file);
+  const [state, county, year] = [columns.need('State'), columns.need('County'), columns.need('Year')];
+  const fields = Object.entries(DAYS).map(([field, name]) => [field, columns.need(name)] as const);
+  // A thousand rows a year.
+  const rows = [...records];
+  const days = new Map<string, number>();
+  for (const { cells } of rows) {
+    const measured = numberIn(cells[columns.need(DAYS.daysWithAqi)]) ?? 0;
+    days.set(cells[year]!, Math.max(measured, days.get(cells[year]!) ?? 0));
+  }
+  for (const { line, cells } of rows) {
+    const found = countyNamed(cells[state] ?? '', cells[county] ?? '');
+    const figures = fields.map(([field, place]) => [field, numberIn(cells[place])] as const);
+    const summary = { year: Number(cells[year]), ...(Object.fromEntries(figures) as Figures) };
+    const missing = [...figures, ['year', numberIn(cells[year])] as const].find(([, figure]) => figure === null);
+    const most = days.get(cells[year]!)!;
+    const problem =
+      'problem' in found
+        ? found.problem
+        : missing !== undefined
+          ? `the figure of ${missing[0]} is missing`
+          : most < FEWEST_DAYS_OF_A_YEAR && !anyYear
+            ? `the year ${summary.year} is not over: no county has more than ${most} days of it`
+            : airQualityRecord.safeParse({ countyGeoid: '00000', ...summary }).success
+              ? null
+              : 'figures that cannot be';
+    if (problem !== null || 'problem' in found) {
+      report.reject(problem ?? '', line, cells);
+      continue;
+    }
+    seeYear(summary.year);
+    report.load();
+    const counties = answeringFor(found.geoid);
+    if (counties.length > 1) report.note(CONNECTICUT_NOTE);
+    for (const countyGeoid of counties) yield { countyGeoid, ...summary };
+  }
+}

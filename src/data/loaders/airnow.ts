@@ -1,0 +1,131 @@
+import { PerilbookError } from '../../errors.ts';
+import type { Location } from '../../geo/coordinates.ts';
+import type { ReadingRecord } from '../tables/records.ts';
+import { ozoneMicrograms } from '../topics/air-quality-index.ts';
+import { columnsOf, numberIn } from './columns.ts';
+import { pointOf } from './csv-features.ts';
+import { csvRecords } from './csv-records.ts';
+import type { OpenReport } from './load-report.ts';
+import { describeLoad, inTurn, type Loader } from './loader.ts';
+
+/** The parameters of the hourly file that are topics, and the unit in which each must stand. */
+const PARAMETERS: Readonly<Record<string, readonly [pollutant: ReadingRecord['pollutant'], unit: string]>> = {
+  OZONE: ['ozone', 'PPB'],
+  'PM2.5': ['pm25', 'UG/M3'],
+  PM10: ['pm10', 'UG/M3'],
+};
+
+/** Of a file without a header: identifier first, latitude and longitude ninth and tenth (AirNow API, Monitoring Site
+ * Fact Sheet). */
+const SITE_PLACES = { ids: [0], lat: 8, lng: 9 };
+
+/** Ozone comes in ppb and is told in µg/m³, at 25 °C and 1 atm: 48.00 g/mol over 24.45 l/mol. */
+export const airnow: Loader = {
+  describe: 'AirNow hourly data (HourlyData_YYYYMMDDHH.dat), with --sites Monitoring_Site_Locations_V2.dat',
+  start(files, options, report) {
+    if (options.sites === undefined) {
+      throw new PerilbookError(
+        'USAGE',
+        'The hourly data do not say where their monitors stand',
+        'Name the file of the monitoring sites with --sites.',
+      );
+    }
+    const monitors = monitorsIn(options.sites, report);
+    let newest = 0;
+    return {
+      kind: 'readings',
+      info: describeLoad(
+        'readings',
+        files,
+        options,
+        {
+          source: 'EPA AirNow, hourly data',
+          licence: 'AirNow data are preliminary, not fully verified or validated, and not for regulatory use.',
+        },
+        () => (newest === 0 ? '' : new Date(newest).toISOString().slice(0, 13).replace('T', ' ').concat(':00 UTC')),
+      ),
+      records: inTurn(files, report, (file) =>
+        readingsIn(file, monitors, report, (time) => {
+          newest = Math.max(newest, time);
+        }),
+      ),
+    };
+  },
+};
+
+/** Where each monitor stands; the file lists it once for each parameter. */
+function monitorsIn(file: string, report: OpenReport): Map<string, Location> {
+  const monitors = new Map<string, Location>();
+  let places: { ids: number[]; lat: number; lng: number } = SITE_PLACES;
+  let isFirst = true;
+  for (const { cells } of csvRecords(file, '|')) {
+    if (isFirst && cells.some((cell) => /^latitude$/i.test(cell.trim()))) {
+      const columns = columnsOf(cells, file);
+      const ids = [columns.need('AQSID', 'FullAQSID'), columns.find('FullAQSID')].filter((place) => place >= 0);
+      places = { ids, lat: columns.need('Latitude'), lng: columns.need('Longitude') };
+      isFirst = false;
+      continue;
+    }
+    isFirst = false;
+    const place = pointOf(cells[places.lat], cells[places.lng]);
+    if (typeof place === 'string') continue;
+    for (const id of places.ids.map((column) => cells[column]?.trim() ?? '')) {
+      if (id !== '') monitors.set(id, { lng: place[0], lat: place[1] });
+    }
+  }
+  if (monitors.size === 0) report.note(`${file} gives no place of any monitor`);
+  return monitors;
+}
+
+function* readingsIn(
+  file: string,
+  monitors: ReadonlyMap<string, Location>,
+  report: OpenReport,
+  seeTime: (time: number) => void,
+): Generator<ReadingRecord> {
+  for (const { line, cells } of csvRecords(file, '|')) {
+    const reading = readingOf(cells, monitors);
+    if (typeof reading === 'string') {
+      report.reject(reading, line, cells.join('|'));
+      continue;
+    }
+    seeTime(reading.measuredAt);
+    report.load();
+    yield reading;
+  }
+}
+
+/** 11/20/25|17:00|010030010|Fairhope|-6|OZONE|PPB|41|Alabama Department of Environmental Management */
+function readingOf(cells: readonly string[], monitors: ReadonlyMap<string, Location>): ReadingRecord | string {
+  const [date = '', time = '', id = '', , , name = '', unit = '', value = ''] = cells.map((cell) => cell.trim());
+  if (cells.length < 9) return 'the row has fewer than 9 fields';
+  const parameter = PARAMETERS[name];
+  if (parameter === undefined) return 'the parameter is not ozone, PM2.5 or PM10';
+  const [pollutant, expected] = parameter;
+  if (unit.toUpperCase() !== expected) return `${name} is not in ${expected}`;
+  const place = monitors.get(id) ?? monitors.get(withoutCountry(id));
+  if (place === undefined) return 'the file of the sites does not say where the monitor stands';
+  const measured = numberIn(value);
+  const measuredAt = timeOf(date, time);
+  if (measured === null || measured <= -900) return 'the value is missing';
+  if (measuredAt === null) return 'the time is not written MM/DD/YY, HH:MM';
+  const concentration = pollutant === 'ozone' ? ozoneMicrograms(measured) : measured;
+  return { pollutant, monitor: id, ...place, concentration, measuredAt };
+}
+
+/** A monitor's number has 9 digits (AQSID), and 12 with the country's before it (FullAQSID; 840 is the US). Hourly files write
+ * either, and the oldest list of monitors has the short one only. */
+function withoutCountry(id: string): string {
+  return id.replace(/^\d{3}(\d{9})$/, '$1');
+}
+
+/** MM/DD/YY and HH:MM in UTC. */
+function timeOf(date: string, time: string): number | null {
+  const day = /^(\d{2})\/(\d{2})\/(\d{2})$/.exec(date);
+  const hour = /^(\d{2}):(\d{2})$/.exec(time);
+  if (day === null || hour === null) return null;
+  const iso = `20${day[3]}-${day[1]}-${day[2]}T${hour[1]}:${hour[2]}:00.000Z`;
+  const moment = Date.parse(iso);
+  // 30 February would become 2 March.
+  return Number.isNaN(moment) || new Date(moment).toISOString() !== iso ? null : moment;
+}

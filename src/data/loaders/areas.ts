@@ -1,0 +1,95 @@
+import type { MultiPolygon, Polygon } from 'geojson';
+import { boxOfGeometry } from '../tables/geometry-box.ts';
+import type { AreaRecord } from '../tables/records.ts';
+import { stateOf } from '../tables/states.ts';
+import { type CodeFinding, readGeoid } from './census-codes.ts';
+import { featuresIn } from './feature-files.ts';
+import type { FileFeature } from './geojson-features.ts';
+import type { OpenReport } from './load-report.ts';
+import { describeLoad, inFeatureFiles, type Loader, publicDomain, type StartLoad } from './loader.ts';
+
+type Level = 'tract' | 'county';
+
+/** Boundaries of census tracts: the cartographic or the TIGER/Line file. */
+export const areas: Loader = {
+  describe: 'Census tract boundaries: cartographic or TIGER/Line shapefile (.shp or .zip) or GeoJSON',
+  start: startAreas('tract'),
+};
+
+/** Boundaries of counties; the tracts that are loaded stay. */
+export const counties: Loader = {
+  describe: 'Census county boundaries: cartographic or TIGER/Line shapefile (.shp or .zip) or GeoJSON',
+  start: startAreas('county'),
+};
+
+function startAreas(level: Level): StartLoad {
+  return (files, options, report) => {
+    const seen = new Set<string>();
+    return {
+      kind: 'areas',
+      ...(options.allLevels ? {} : { level }),
+      info: describeLoad(
+        'areas',
+        files,
+        options,
+        { source: `US Census Bureau ${level} boundaries`, licence: publicDomain('US Census Bureau') },
+        () => /(?:^|\D)(20\d\d)(?:\D|$)/.exec(files[0]!.split(/[\\/]/).at(-1)!)?.[1] ?? '',
+      ),
+      records: inFeatureFiles<AreaRecord>(files, report, {
+        featuresOf: (file) => featuresIn(file, {}, report),
+        recordOf: (feature) => areaOf(feature, level, seen, report),
+      }),
+    };
+  };
+}
+
+function areaOf(feature: FileFeature, level: Level, seen: Set<string>, report: OpenReport): AreaRecord | null {
+  const { line, geometry, properties } = feature;
+  const reject = (reason: string) => {
+    report.reject(reason, line, properties);
+    return null;
+  };
+  const code = codeOf(properties, level);
+  if ('problem' in code) return reject(code.problem);
+  const { geoid } = code;
+  const type = (geometry as { type?: unknown } | null)?.type;
+  if ((type !== 'Polygon' && type !== 'MultiPolygon') || boxOfGeometry(geometry) === null) {
+    return reject('it is no polygon in degrees');
+  }
+  if (seen.has(geoid)) return reject(`the ${level} is listed twice`);
+  seen.add(geoid);
+  if (isFormer(geoid)) report.note(FORMER_CODES_NOTE);
+  const name = textOf(properties, 'NAMELSAD', 'NAMELSAD20', 'NAME', 'NAME20') || geoid;
+  return { geoid, level, name, state: stateOf(geoid), geometry: geometry as Polygon | MultiPolygon };
+}
+
+/** Codes that are no more: Connecticut's eight counties (2022), Shannon SD, Wade Hampton AK (2015), Bedford city VA (2013). */
+const FORMER_COUNTIES = /^(090(01|03|05|07|09|11|13|15)|46113|02270|51515)/;
+const FORMER_CODES_NOTE =
+  'Some codes are of boundaries before 2022: the ratings of December 2025 have other ones there. Load boundaries of 2022 or later.';
+
+function isFormer(geoid: string): boolean {
+  return FORMER_COUNTIES.test(geoid);
+}
+
+function codeOf(properties: FileFeature['properties'], level: Level): CodeFinding {
+  const state = textOf(properties, 'STATEFP', 'STATEFP20', 'STATE_FIPS', 'STATE');
+  const county = textOf(properties, 'COUNTYFP', 'COUNTYFP20', 'CNTY_FIPS', 'COUNTY');
+  const tract = textOf(properties, 'TRACTCE', 'TRACTCE20', 'TRACT');
+  const stated = { stateFips: /^\d{1,2}$/.test(state) ? state : '', stateAbbreviation: '' };
+  // "1400000US51079030101" and "0500000US01029".
+  const whole = textOf(properties, 'GEOID', 'GEOID20', 'GEOID10', 'AFFGEOID', 'GEO_ID', 'FIPS').replace(/^\d+US/, '');
+  if (whole !== '') return readGeoid(whole, level, stated);
+  if (/^\d{2}$/.test(state) && /^\d{3}$/.test(county) && (level === 'county' || /^\d{6}$/.test(tract))) {
+    return readGeoid(state + county + (level === 'tract' ? tract : ''), level, stated);
+  }
+  return { problem: `it has no code of a ${level}` };
+}
+
+function textOf(properties: FileFeature['properties'], ...names: string[]): string {
+  for (const name of names) {
+    const value = properties[name] ?? properties[name.toLowerCase()];
+    if (typeof value === 'string' || typeof value === 'number') return String(value).trim();
+  }
+  return '';
+}

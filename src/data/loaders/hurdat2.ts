@@ -1,0 +1,110 @@
+import type { FeedRecord } from '../tables/records.ts';
+import { numberIn } from './columns.ts';
+import { csvRecords } from './csv-records.ts';
+import { unfit } from './refusals.ts';
+import {
+  basinOf,
+  type Fix,
+  REPEATED,
+  type Storm,
+  type StormReading,
+  stormLoader,
+  stormRecord,
+} from './storm-tracks.ts';
+
+/** `AL011970,               ALMA,     39,`: basin, number and season; name; how many lines follow. */
+const HEADER = /^(AL|EP|CP)(\d{2})(\d{4})$/;
+/** The header of a storm of any basin: what follows one that is not known belongs to no storm before it. */
+const ANY_HEADER = /^[A-Z]{2}\d{6}$/;
+
+/** Date to pressure, and twelve radii. */
+const FEWEST_FIELDS = 20;
+
+/** The best tracks of the National Hurricane Center (HURDAT2 format, 2013 and later). */
+export const hurdat2 = stormLoader(
+  'NOAA NHC best tracks, HURDAT2 (text), Atlantic or Pacific or both',
+  {
+    source: 'NOAA National Hurricane Center, HURDAT2',
+    publisher: 'National Oceanic and Atmospheric Administration, National Hurricane Center',
+  },
+  stormsIn,
+);
+
+function* stormsIn(file: string, { report, seeYear, isRepeated }: StormReading): Generator<FeedRecord> {
+  let storm: Storm | null = null;
+  let fixes: Fix[] = [];
+  let announced = 0;
+  let isShort = false;
+  for (const { line, cells } of csvRecords(file)) {
+    const first = cells[0]!.trim();
+    if (ANY_HEADER.test(first)) {
+      if (storm !== null && fixes.length > 0) yield stormRecord(storm, fixes);
+      const header = HEADER.exec(first) as unknown as [string, string, string, string] | null;
+      storm = header === null ? null : stormOf(header, cells);
+      fixes = [];
+      announced = numberIn(cells[2]) ?? 0;
+      const problem = storm === null ? 'a storm of a basin that is not known' : isRepeated(storm.sid) ? REPEATED : null;
+      if (problem !== null) {
+        storm = null;
+        report.reject(problem, line, cells);
+        continue;
+      }
+      seeYear(storm!.season);
+      report.load();
+      continue;
+    }
+    announced -= 1;
+    isShort = cells.length < FEWEST_FIELDS;
+    const fix =
+      storm === null
+        ? 'a fix before any storm'
+        : isShort
+          ? `the line has fewer than ${FEWEST_FIELDS} fields`
+          : fixOf(cells);
+    if (typeof fix === 'string') {
+      report.reject(fix, line, cells);
+      continue;
+    }
+    fixes.push(fix);
+    report.load();
+  }
+  if (announced > 0 || isShort) {
+    const missing = announced > 0 ? `${announced} lines of its last storm are missing` : 'its last line is too short';
+    throw unfit(file, `it is cut: ${missing} (${storm?.name ?? ''})`, 'Download it again.');
+  }
+  if (storm !== null && fixes.length > 0) yield stormRecord(storm, fixes);
+}
+
+function stormOf([sid, basin, , year]: readonly [string, string, string, string], cells: readonly string[]): Storm {
+  return { sid, name: cells[1]?.trim() ?? '', season: Number(year), basin: basinOf(basin) };
+}
+
+/** 20140628, 1800,  , LO, 32.0N,  78.2W,  20, 1017, … */
+function fixOf(cells: readonly string[]): Fix | string {
+  const [date, time] = [cells[0]!.trim(), cells[1]?.trim() ?? ''];
+  const lat = degreesOf(cells[4], 'N', 'S', 90);
+  const lng = degreesOf(cells[5], 'E', 'W', 360);
+  if (!/^\d{8}$/.test(date) || !/^\d{4}$/.test(time)) return 'the date is not written YYYYMMDD, HHMM';
+  if (lat === null || lng === null) return 'the position is not written like 32.0N, 78.2W';
+  return {
+    lat,
+    // Tracks that cross the 180th meridian go on counting: 189.5W is 170.5E.
+    lng: lng < -180 ? lng + 360 : lng > 180 ? lng - 360 : lng,
+    time: `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}T${time.slice(0, 2)}:${time.slice(2)}:00Z`,
+    windKnots: knownNumber(cells[6]),
+    pressureMb: knownNumber(cells[7]),
+  };
+}
+
+function degreesOf(cell: string | undefined, plus: string, minus: string, bound: number): number | null {
+  const parts = /^(\d+(?:\.\d+)?)([NSEW])$/.exec(cell?.trim() ?? '');
+  if (parts === null || (parts[2] !== plus && parts[2] !== minus)) return null;
+  const degrees = Number(parts[1]) * (parts[2] === minus ? -1 : 1);
+  return Math.abs(degrees) <= bound ? degrees + 0 : null;
+}
+
+/** -999 stands for no pressure, -99 for no wind. */
+function knownNumber(cell: string | undefined): number | null {
+  const number = numberIn(cell);
+  return number === null || number < 0 ? null : number;
+}

@@ -1,0 +1,179 @@
+import type { NaturalSlug } from '../../contract/topics.ts';
+import { RATINGS, type Rating } from '../../contract/values.ts';
+import { PerilbookError } from '../../errors.ts';
+import type { NaturalRatingRecord } from '../tables/records.ts';
+import { type CodeFinding, readGeoid, readTractOfCounty, type StatedPlace } from './census-codes.ts';
+import { type Columns, columnsOf, numberIn } from './columns.ts';
+import { type CsvRecord, csvRecords } from './csv-records.ts';
+import type { OpenReport } from './load-report.ts';
+import { describeLoad, inTurn, type Loader } from './loader.ts';
+
+/** The index's prefixes of the topics (NRI data dictionary). Riverine flooding became inland flooding in v1.20.0. */
+export const NRI_PREFIXES: readonly (readonly [topic: NaturalSlug, ...prefixes: string[]])[] = [
+  ['avalanche', 'AVLN'],
+  ['coastalFlood', 'CFLD'],
+  ['coldWave', 'CWAV'],
+  ['drought', 'DRGT'],
+  ['earthquake', 'ERQK'],
+  ['hail', 'HAIL'],
+  ['heatWave', 'HWAV'],
+  ['hurricane', 'HRCN'],
+  ['iceStorm', 'ISTM'],
+  ['landslide', 'LNDS'],
+  ['lightning', 'LTNG'],
+  ['riverineFlood', 'RFLD', 'IFLD'],
+  ['strongWind', 'SWND'],
+  ['tornado', 'TRND'],
+  ['tsunami', 'TSUN'],
+  ['volcano', 'VLCN'],
+  ['wildfire', 'WFIR'],
+  ['winterWeather', 'WNTW'],
+];
+
+/** FEMA's terms (National Risk Index metadata, December 2025) ask for this sentence word for word. */
+export const FEMA_SENTENCE =
+  "This product uses the Federal Emergency Management Agency's National Risk Index dataset API or downloadable datasets " +
+  'but is not endorsed by FEMA. The Federal Government or FEMA cannot vouch for the data or analyses derived from these ' +
+  "data after the data have been retrieved from the Agency's website(s).";
+
+/** FEMA's National Risk Index, by tract or by county; the header says which. */
+export const nri: Loader = {
+  describe: 'FEMA National Risk Index: table of census tracts or of counties (CSV, March 2023 or December 2025)',
+  start(files, options, report) {
+    const levels = new Set(files.map((file) => levelOf(tableOf(file).columns)));
+    if (levels.size !== 1) {
+      throw new PerilbookError(
+        'SERVICE_DATA',
+        'Cannot load tables of tracts and of counties together',
+        'Load each by itself: one does not replace the other.',
+      );
+    }
+    const [level] = levels as Set<'tract' | 'county'>;
+    let version = '';
+    const seen = new Set<string>();
+    return {
+      kind: 'nri',
+      ...(options.allLevels ? {} : { level: level! }),
+      info: describeLoad(
+        'nri',
+        files,
+        options,
+        { source: 'FEMA National Risk Index', licence: FEMA_SENTENCE },
+        () => version,
+      ),
+      records: inTurn(files, report, (file) =>
+        ratingsIn(file, level!, report, seen, (text) => {
+          version = text;
+        }),
+      ),
+    };
+  },
+};
+
+interface Table {
+  readonly columns: Columns;
+  readonly rows: Generator<CsvRecord>;
+}
+
+function tableOf(file: string): Table {
+  const rows = csvRecords(file);
+  const header = rows.next();
+  return { columns: columnsOf(header.done ? [] : header.value.cells, file), rows };
+}
+
+function levelOf(columns: Columns): 'tract' | 'county' {
+  return columns.find('TRACTFIPS', 'TRACT') >= 0 ? 'tract' : 'county';
+}
+
+interface Hazard {
+  readonly topic: NaturalSlug;
+  readonly rating: number;
+  readonly score: number;
+  readonly frequency: number;
+}
+
+function hazardsOf(columns: Columns, file: string, report: OpenReport): Hazard[] {
+  const hazards: Hazard[] = [];
+  for (const [topic, ...prefixes] of NRI_PREFIXES) {
+    const find = (suffix: string) => columns.find(...prefixes.map((prefix) => `${prefix}_${suffix}`));
+    const hazard = { topic, rating: find('RISKR'), score: find('RISKS'), frequency: find('AFREQ') };
+    if (Math.min(hazard.rating, hazard.score, hazard.frequency) >= 0) hazards.push(hazard);
+    else report.note(`${file}: no columns of ${topic} (${prefixes.join(' or ')})`);
+  }
+  if (hazards.length > 0) return hazards;
+  throw new PerilbookError(
+    'SERVICE_DATA',
+    `Cannot load "${file}": it has no hazard's rating, score and frequency`,
+    'Take the table with all columns (AVLN_RISKR, AVLN_RISKS, AVLN_AFREQ and so on), not the summary.',
+    { file },
+  );
+}
+
+function* ratingsIn(
+  file: string,
+  level: 'tract' | 'county',
+  report: OpenReport,
+  seen: Set<string>,
+  sayVersion: (version: string) => void,
+): Generator<NaturalRatingRecord> {
+  const { columns, rows } = tableOf(file);
+  const hazards = hazardsOf(columns, file, report);
+  const codeOf = codeReader(columns, level);
+  const version = columns.find('NRI_VER');
+  const fields = columns.names.length;
+  for (const { line, cells } of rows) {
+    if (cells.length !== fields) {
+      report.reject('the row has another number of fields than the header', line, cells);
+      continue;
+    }
+    const code = codeOf(cells);
+    if ('problem' in code) {
+      report.reject(code.problem, line, cells);
+      continue;
+    }
+    const ratings = hazards.map((hazard) => ratingOf(code.geoid, hazard, cells, columns));
+    const problem = ratings.find((rating) => typeof rating === 'string');
+    if (problem !== undefined || seen.has(code.geoid)) {
+      report.reject((problem as string | undefined) ?? `the ${level} is listed twice`, line, cells);
+      continue;
+    }
+    seen.add(code.geoid);
+    if (version >= 0 && cells[version] !== '') sayVersion(cells[version]!);
+    report.load();
+    yield* ratings as NaturalRatingRecord[];
+  }
+}
+
+function codeReader(columns: Columns, level: 'tract' | 'county'): (cells: readonly string[]) => CodeFinding {
+  const stateFips = columns.find('STATEFIPS');
+  const state = columns.find('STATEABBRV');
+  const statedBy = (cells: readonly string[]): StatedPlace => ({
+    stateFips: cells[stateFips] ?? '',
+    stateAbbreviation: cells[state] ?? '',
+  });
+  if (level === 'county') {
+    const county = columns.need('STCOFIPS');
+    return (cells) => readGeoid(cells[county]!, 'county', statedBy(cells));
+  }
+  const whole = columns.find('TRACTFIPS');
+  if (whole >= 0) return (cells) => readGeoid(cells[whole]!, 'tract', statedBy(cells));
+  const [county, tract] = [columns.need('STCOFIPS'), columns.need('TRACT')];
+  return (cells) => readTractOfCounty(cells[county]!, cells[tract]!, statedBy(cells));
+}
+
+/** Blank where the index has none (Not Applicable, Insufficient Data), and never the same as 0. The shapefile's tables
+ * write -9999 for it. */
+function blankOr(cell: string): number | null {
+  const number = numberIn(cell);
+  return number === -9999 ? null : number;
+}
+
+function ratingOf(geoid: string, hazard: Hazard, cells: readonly string[], columns: Columns) {
+  const rating = cells[hazard.rating]!.trim();
+  const name = columns.names[hazard.rating]!.slice(0, 4);
+  if (!(RATINGS as readonly string[]).includes(rating)) return `${name}: the rating is none of the index's eight`;
+  const isBlank = rating === 'Not Applicable' || rating === 'Insufficient Data';
+  const [score, frequency] = [blankOr(cells[hazard.score]!), blankOr(cells[hazard.frequency]!)];
+  if (!isBlank && score === null) return `${name}: rated, and without a score`;
+  return { geoid, topic: hazard.topic, rating: rating as Rating, score, frequency };
+}

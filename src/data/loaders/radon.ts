@@ -1,0 +1,74 @@
+import type { RadonRecord } from '../tables/records.ts';
+import { readGeoid } from './census-codes.ts';
+import { columnsOf } from './columns.ts';
+import { answeringFor, CONNECTICUT_NOTE } from './connecticut.ts';
+import { type CountyFinding, countyNamed } from './county-names.ts';
+import { csvRecords } from './csv-records.ts';
+import type { OpenReport } from './load-report.ts';
+import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
+
+/** EPA's map of radon zones, as its spreadsheet saved as CSV (`County,State` in one column or in two) or as the table of
+ * its map service (`CountyFIPS`, `RadonZone`). */
+export const radon: Loader = {
+  describe: 'EPA radon zones by county: the spreadsheet saved as CSV, or the table of the map service',
+  start(files, options, report) {
+    const seen = new Set<string>();
+    return {
+      kind: 'radon',
+      info: describeLoad(
+        'radon',
+        files,
+        options,
+        { source: 'EPA Map of Radon Zones', licence: publicDomain('US Environmental Protection Agency') },
+        // The map was drawn once.
+        () => '1993',
+      ),
+      records: inTurn(files, report, (file) => zonesIn(file, report, seen)),
+    };
+  },
+};
+
+function* zonesIn(file: string, report: OpenReport, seen: Set<string>): Generator<RadonRecord> {
+  const records = csvRecords(file);
+  const header = records.next();
+  const columns = columnsOf(header.done ? [] : header.value.cells, file);
+  const zoneAt = columns.need('RadonZone', 'Radon Zone', 'Zone');
+  const countyOf = countyReader(columns);
+  for (const { line, cells } of records) {
+    const county = countyOf(cells);
+    const zone = /^\s*(?:Zone\s*)?([123])(?:\.0)?\s*$/i.exec(cells[zoneAt] ?? '')?.[1];
+    const problem =
+      'problem' in county
+        ? county.problem
+        : zone === undefined
+          ? 'the zone is none of 1, 2 and 3'
+          : seen.has(county.geoid)
+            ? 'the county is listed twice'
+            : null;
+    if (problem !== null || 'problem' in county) {
+      report.reject(problem ?? '', line, cells);
+      continue;
+    }
+    seen.add(county.geoid);
+    report.load();
+    const counties = answeringFor(county.geoid);
+    if (counties.length > 1) report.note(CONNECTICUT_NOTE);
+    for (const countyGeoid of counties) yield { countyGeoid, zone: Number(zone) as 1 | 2 | 3 };
+  }
+}
+
+function countyReader(columns: ReturnType<typeof columnsOf>): (cells: readonly string[]) => CountyFinding {
+  const fips = columns.find('CountyFIPS', 'FIPS', 'GEOID');
+  if (fips >= 0) {
+    return (cells) => readGeoid(cells[fips] ?? '', 'county', { stateFips: '', stateAbbreviation: '' });
+  }
+  const both = columns.find('County,State');
+  if (both >= 0) {
+    return (cells) => {
+      const [, county = '', state = ''] = /^(.*),([^,]*)$/.exec(cells[both] ?? '') ?? [];
+      return countyNamed(state, county);
+    };
+  }
+  const [state, county] = [columns.need('State', 'StateName'), columns.need('County', 'CountyName')];
+  return (cells) => countyNamed(cells[state] ?? '', cells[county] ?? '');
+}

@@ -1,0 +1,154 @@
+import type { Geometry, LineString, Point } from 'geojson';
+import type { FeedRecord } from '../tables/records.ts';
+import { numberIn } from './columns.ts';
+import { noteOfUnended, pointOf } from './csv-features.ts';
+import { csvRecords } from './csv-records.ts';
+import type { OpenReport } from './load-report.ts';
+import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
+import { createTornadoParts, type Part, type Row } from './tornado-parts.ts';
+import { yearSpan } from './vintages.ts';
+
+/** The fields of the Storm Prediction Center's files in their order (SPC, "Severe Weather Database files"); the oldest
+ * lack a header, some have one of other names, fewer than the fields. Where a header begins with `om` its names count: from 2026 on
+ * hail has `edat` where this has `fc`. */
+const FIELDS =
+  'om yr mo dy date time tz st stf stn mag inj fat loss closs slat slon elat elon len wid ns sn sg f1 f2 f3 f4 fc'.split(
+    ' ',
+  );
+const FEWEST_FIELDS = FIELDS.indexOf('sg') + 1;
+const NUMBERS = new Set(
+  'om yr mo dy tz mag inj fat loss closs slat slon elat elon len wid ns sn sg f1 f2 f3 f4 fc'.split(' '),
+);
+
+const SPC = {
+  source: 'NOAA Storm Prediction Center',
+  licence: publicDomain('National Oceanic and Atmospheric Administration, Storm Prediction Center'),
+};
+
+/** Hail reports, points; `mag` is the size in inches. */
+export const hail: Loader = spcLoader('hail', 'NOAA SPC hail reports (CSV, of any year)');
+
+/** Tornado tracks: a line from where it began to where it ended, a point where no end is known. */
+export const tornado: Loader = spcLoader('tornado', 'NOAA SPC tornado reports (CSV, of any year)');
+
+function spcLoader(feed: 'hail' | 'tornado', describe: string): Loader {
+  return {
+    describe,
+    start(files, options, report) {
+      const years = yearSpan();
+      const isRepeated = repeatedReports();
+      const reading = { report, seeYear: years.see };
+      return {
+        kind: 'records',
+        feed,
+        info: describeLoad(`records:${feed}`, files, options, SPC, years.text),
+        records: inTurn(files, report, (file) => {
+          const tornadoes = feed === 'tornado' ? createTornadoParts() : null;
+          return reportsIn(file, tornadoes, isRepeated(), reading);
+        }),
+      };
+    },
+  };
+}
+
+/** What tells one report from another. The agency's own numbers begin anew each year, and were given anew over time. */
+const IDENTITY = 'yr mo dy time mag slat slon elat elon'.split(' ');
+
+/**
+ * The agency's files of many years and those of single years overlap, and users load both: a report that an earlier file
+ * had is not another one. Within a file two that are alike are two. To be called at each file's beginning.
+ */
+function repeatedReports(): () => (row: Row) => boolean {
+  const earlier = new Set<string>();
+  let own: string[] = [];
+  return () => {
+    for (const identity of own) earlier.add(identity);
+    own = [];
+    return (row) => {
+      // As numbers, because 35.10 became 35.1000.
+      const identity = IDENTITY.map((name) => numberIn(row[name] ?? '') ?? row[name]?.trim()).join(' ');
+      own.push(identity);
+      return earlier.has(identity);
+    };
+  };
+}
+
+function* reportsIn(
+  file: string,
+  tornadoes: ReturnType<typeof createTornadoParts> | null,
+  isRepeated: (row: Row) => boolean,
+  { report, seeYear }: { readonly report: OpenReport; readonly seeYear: (year: number) => void },
+): Generator<FeedRecord> {
+  function recordOf(parts: readonly Part[]): FeedRecord | null {
+    const [{ row }] = parts as [Part];
+    const starts = parts.map((part) => pointOf(part.row.slat, part.row.slon));
+    const placed = parts.findIndex((_, index) => typeof starts[index] !== 'string');
+    const problem = placed < 0 ? (starts[0] as string) : isRepeated(row) ? 'a report that an earlier file has' : null;
+    if (problem !== null) {
+      for (const part of parts) report.reject(problem, part.line, Object.values(part.row));
+      return null;
+    }
+    seeYear(Number(row.yr));
+    for (const _ of parts) report.load();
+    const tracks = parts.flatMap((part, index) => {
+      const start = starts[index]!;
+      return typeof start === 'string' ? [] : [trackOf(start, part.row)];
+    });
+    return { geometry: joined(tracks), properties: propertiesOfRow(parts[placed]!.row) };
+  }
+
+  let names: readonly string[] | null = null;
+  for (const { line, cells, unended } of csvRecords(file)) {
+    if (unended) report.note(noteOfUnended(file));
+    if (names === null) {
+      const isHeader = !/^\d{4}$/.test(cells[1]?.trim() ?? '');
+      names = isHeader ? namesBy(cells) : FIELDS;
+      if (isHeader) continue;
+    }
+    if (cells.length < FEWEST_FIELDS) {
+      report.reject(`the row has fewer than ${FEWEST_FIELDS} fields`, line, cells);
+      continue;
+    }
+    const row = Object.fromEntries(cells.map((cell, place) => [names![place] ?? `field ${place + 1}`, cell]));
+    if (tornadoes !== null && !tornadoes.isWhole({ line, row })) continue;
+    const record = recordOf([{ line, row }]);
+    if (record !== null) yield record;
+  }
+  for (const { parts, hasWhole } of tornadoes?.atEnd() ?? []) {
+    if (hasWhole) {
+      const reason = 'a part of a tornado that another row gives whole';
+      for (const { line, row } of parts) report.reject(reason, line, Object.values(row));
+      continue;
+    }
+    const record = recordOf(parts);
+    if (record !== null) yield record;
+  }
+}
+
+function namesBy(header: readonly string[]): string[] {
+  const own = header.map((name) => name.trim().toLowerCase());
+  return own[0] === 'om' ? [...own, ...FIELDS.slice(own.length)] : [...FIELDS, ...own.slice(FIELDS.length)];
+}
+
+function joined(tracks: readonly (Point | LineString)[]): Geometry {
+  const lines = tracks.filter((track) => track.type === 'LineString');
+  if (lines.length < 2) return lines[0] ?? tracks[0]!;
+  return { type: 'MultiLineString', coordinates: lines.map(({ coordinates }) => coordinates) };
+}
+
+/** An end of 0 and 0 stands for none, and hail ends where it began. */
+function trackOf(start: [number, number], row: Row): Point | LineString {
+  const end = pointOf(row.elat, row.elon);
+  if (typeof end === 'string' || (end[0] === start[0] && end[1] === start[1])) {
+    return { type: 'Point', coordinates: start };
+  }
+  return { type: 'LineString', coordinates: [start, end] };
+}
+
+function propertiesOfRow(row: Row): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(row)
+      .filter(([, cell]) => cell.trim() !== '')
+      .map(([name, cell]) => [name, NUMBERS.has(name) ? (numberIn(cell) ?? cell.trim()) : cell.trim()]),
+  );
+}

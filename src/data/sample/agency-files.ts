@@ -1,0 +1,143 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Point } from 'geojson';
+import type { ProximitySlug } from '../../contract/topics.ts';
+import type { Delivery } from '../tables/records.ts';
+import { airQualityTable, radonTable, ratingTable, readingTables } from './agency-tables.ts';
+import { csvLine } from './csv-line.ts';
+import { hailTable, tornadoTable, trackTable } from './storm-tables.ts';
+
+/** Files that were written, and the loader that reads them. */
+export interface AgencyFiles {
+  readonly loader: string;
+  readonly files: readonly string[];
+  /** The second file of the loader, where it has one. */
+  readonly sites?: string;
+}
+
+const SITE_LOADERS: Readonly<Record<ProximitySlug, string>> = {
+  brownfield: 'brownfield',
+  superfund: 'superfund',
+  toxicReleaseInventory: 'tri',
+  solidWasteLandfill: 'lmop',
+  ustFacility: 'ust-facilities',
+  ustRelease: 'ust-releases',
+  oilGasWell: 'wells',
+  naturalGasPipeline: 'gas-pipelines',
+  powerPlant: 'power-plants',
+  nuclearReactors: 'nuclear-reactors',
+  highVoltageLine: 'transmission-lines',
+  cellTower: 'cell-towers',
+  alternativeFuels: 'alternative-fuels',
+  park: 'parks',
+};
+
+/** Topics whose sites are not all points, and are published as GeoJSON or shapefile. */
+const SHAPES: readonly ProximitySlug[] = ['naturalGasPipeline', 'highVoltageLine', 'park'];
+
+/** What the agencies call the coordinates, where it is not Latitude and Longitude. */
+const COORDINATES: Readonly<Partial<Record<ProximitySlug, readonly [lat: string, lng: string]>>> = {
+  toxicReleaseInventory: ['12. LATITUDE', '13. LONGITUDE'],
+  cellTower: ['latdec', 'londec'],
+};
+
+/** Writes a delivery as the files in which an agency would publish it. */
+export function writeAgencyFiles(delivery: Delivery, folder: string): AgencyFiles {
+  const write = (loader: string, extension: string, chunks: Iterable<string>): AgencyFiles => ({
+    loader,
+    files: [writeFile(join(folder, `${loader}.${extension}`), chunks)],
+  });
+  switch (delivery.kind) {
+    case 'areas':
+      return write('counties', 'geojson', featureCollection(areaFeatures(delivery.records)));
+    case 'nri':
+      return write('nri', 'csv', ratingTable(delivery.records));
+    case 'sites':
+      return SHAPES.includes(delivery.topic)
+        ? write(SITE_LOADERS[delivery.topic], 'geojson', featureCollection(delivery.records))
+        : write(SITE_LOADERS[delivery.topic], 'csv', pointTable(delivery.records, COORDINATES[delivery.topic]));
+    case 'records':
+      switch (delivery.feed) {
+        case 'hail':
+          return write('hail', 'csv', hailTable(delivery.records));
+        case 'tornado':
+          return write('tornado', 'csv', tornadoTable(delivery.records));
+        case 'hurricane':
+          return write('ibtracs', 'csv', trackTable(delivery.records));
+        case 'earthquake':
+          return write('earthquakes', 'geojson', featureCollection(delivery.records));
+        case 'wildfire.current':
+          return write('wildfire-incidents', 'geojson', featureCollection(delivery.records));
+        case 'wildfire.historical':
+          return write('wildfire-history', 'geojson', featureCollection(delivery.records));
+        case 'wildfire.perimeters':
+          return write('wildfire-perimeters', 'geojson', featureCollection(delivery.records));
+      }
+      break;
+    case 'airQuality':
+      return write('air-quality', 'csv', airQualityTable(delivery.records));
+    case 'radon':
+      return write('radon', 'csv', radonTable(delivery.records));
+    case 'readings': {
+      const { hourly, sites } = readingTables(delivery.records);
+      const written = write('airnow', 'dat', hourly);
+      return { ...written, sites: writeFile(join(folder, 'airnow-sites.dat'), sites) };
+    }
+  }
+}
+
+const CHUNK_CHARACTERS = 1 << 20;
+
+function writeFile(file: string, chunks: Iterable<string>): string {
+  const descriptor = openSync(file, 'w');
+  try {
+    let text = '';
+    for (const chunk of chunks) {
+      text += chunk;
+      if (text.length < CHUNK_CHARACTERS) continue;
+      writeSync(descriptor, text);
+      text = '';
+    }
+    writeSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
+  return file;
+}
+
+interface Feature {
+  readonly geometry: unknown;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+function* featureCollection(features: Iterable<Feature>): Generator<string> {
+  yield '{"type":"FeatureCollection","features":[';
+  let separator = '\n';
+  for (const { geometry, properties } of features) {
+    yield `${separator}${JSON.stringify({ type: 'Feature', properties, geometry })}`;
+    separator = ',\n';
+  }
+  yield '\n]}\n';
+}
+
+function* areaFeatures(areas: Extract<Delivery, { kind: 'areas' }>['records']): Generator<Feature> {
+  for (const { geoid, name, geometry } of areas) {
+    const properties = { STATEFP: geoid.slice(0, 2), COUNTYFP: geoid.slice(2, 5), GEOID: geoid, NAME: name };
+    yield { properties, geometry };
+  }
+}
+
+function* pointTable(
+  sites: Extract<Delivery, { kind: 'sites' }>['records'],
+  coordinates: readonly [string, string] = ['Latitude', 'Longitude'],
+): Generator<string> {
+  let names: string[] | null = null;
+  for (const { geometry, properties } of sites) {
+    if (names === null) {
+      names = Object.keys(properties);
+      yield csvLine([...names, ...coordinates]);
+    }
+    const [lng, lat] = (geometry as Point).coordinates;
+    yield csvLine([...names.map((name) => properties[name]), lat, lng]);
+  }
+}

@@ -1,0 +1,79 @@
+import { closeSync, fsyncSync, linkSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../clock.ts';
+import { hasSystemCode } from '../../errors.ts';
+import { loadFilesAtOnce } from '../loaders/load-files.ts';
+import { openServiceDatabase, type ServiceDatabase } from '../tables/database.ts';
+import { describeData } from '../tables/describe-data.ts';
+import type { Delivery } from '../tables/records.ts';
+import { writeAgencyFiles } from './agency-files.ts';
+import { sampleDeliveries } from './deliveries.ts';
+
+/** Everyone who says "sample data" means the same data. */
+const SEED = 1;
+
+/** Monitors report by the hour. */
+const READINGS_FRESH_MS = 3_600_000;
+
+/**
+ * Makes the service's database with sample data, about 100 MB in about 5 s. It is made beside the file and put in place
+ * whole; where another process was faster, its file stands, for it may be open already.
+ */
+export function buildSampleDatabase(file: string, clock: Clock, unique: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const building = `${file}.${unique}.tmp`;
+  try {
+    const database = openServiceDatabase(building);
+    try {
+      // What is lost in a power cut was not linked yet.
+      database.pragma('synchronous = OFF');
+      deliverSample(database, clock);
+    } finally {
+      database.close();
+    }
+    flushToDisk(building);
+    linkSync(building, file);
+  } catch (error) {
+    if (!hasSystemCode(error, 'EEXIST')) throw error;
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(building + suffix, { force: true });
+  }
+}
+
+function flushToDisk(file: string): void {
+  const descriptor = openSync(file, 'r+');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Puts all sample data into a database: written as the agencies' files, and loaded as these are. */
+export function deliverSample(database: ServiceDatabase, clock: Clock): void {
+  loadSample(database, clock, () => true);
+}
+
+/** Measures again what is "near real-time": a database that was made last week would answer with last week's air. */
+export function refreshSampleReadings(database: ServiceDatabase, clock: Clock): void {
+  const readings = describeData(database).datasets.find(({ name }) => name === 'readings');
+  if (!readings?.sample || Math.abs(clock.now() - readings.loadedAt) < READINGS_FRESH_MS) return;
+  loadSample(database, clock, ({ kind }) => kind === 'readings');
+}
+
+function loadSample(database: ServiceDatabase, clock: Clock, wanted: (delivery: Delivery) => boolean): void {
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-sample-'));
+  try {
+    for (const delivery of sampleDeliveries({ seed: SEED, now: clock.now() })) {
+      if (!wanted(delivery)) continue;
+      const { loader, files, sites } = writeAgencyFiles(delivery, folder);
+      const { source, vintage, licence, sample } = delivery.info;
+      const options = { source, vintage, licence, sample, allLevels: true, ...(sites === undefined ? {} : { sites }) };
+      loadFilesAtOnce(database, loader, files, options, clock);
+      for (const file of [...files, ...(sites === undefined ? [] : [sites])]) rmSync(file);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,81 @@
+import { PROXIMITY_SLUGS, type ProximitySlug } from '../../contract/topics.ts';
+import type {
+  AreaRecord,
+  DatasetInfo,
+  DatasetName,
+  Delivery,
+  FeedRecord,
+  RecordFeed,
+  SiteRecord,
+} from '../tables/records.ts';
+import { wildfires } from './fires.ts';
+import { type County, type Land, readLand } from './land.ts';
+import { airQualityYears, monitorReadings, radonZones } from './measurements.ts';
+import { earthquakes } from './quakes.ts';
+import { type Random, randomOf } from './random.ts';
+import { naturalRatings } from './ratings.ts';
+import { sitePlaces } from './site-places.ts';
+import { siteProperties } from './site-properties.ts';
+import { siteShape } from './site-shapes.ts';
+import { hailReports, hurricaneTracks, tornadoReports } from './storms.ts';
+
+/** Raised whenever the same options would give other records than before. */
+export const SAMPLE_VINTAGE = 'sample-1';
+
+export interface SampleOptions {
+  readonly seed: number;
+  /** Milliseconds since the epoch: the day that the sample pretends to be of. */
+  readonly now: number;
+}
+
+const FEEDS: Readonly<Record<RecordFeed, (land: Land, now: number, random: Random) => Iterable<FeedRecord>>> = {
+  earthquake: earthquakes,
+  hail: hailReports,
+  hurricane: (_land, now, random) => hurricaneTracks(now, random),
+  tornado: tornadoReports,
+  'wildfire.current': (land, now, random) => wildfires('wildfire.current', land, now, random),
+  'wildfire.historical': (land, now, random) => wildfires('wildfire.historical', land, now, random),
+  'wildfire.perimeters': (land, now, random) => wildfires('wildfire.perimeters', land, now, random),
+};
+
+/**
+ * Made-up data for all 37 topics everywhere in the US, one delivery after the other. Nothing is generated before it is
+ * asked for; equal options give equal records, whichever deliveries are read, and reading one again gives it again.
+ */
+export function* sampleDeliveries({ seed, now }: SampleOptions): Generator<Delivery> {
+  const land = readLand();
+  const { counties } = land;
+  const stream = <T>(name: DatasetName, records: (random: Random) => Iterable<T>) => ({
+    info: infoOf(name),
+    records: { [Symbol.iterator]: () => records(randomOf(seed, name))[Symbol.iterator]() },
+  });
+
+  yield { kind: 'areas', ...stream('areas', () => areas(counties)) };
+  yield { kind: 'nri', ...stream('nri', (random) => naturalRatings(counties, random)) };
+  for (const topic of PROXIMITY_SLUGS) {
+    yield { kind: 'sites', topic, ...stream(`sites:${topic}`, (random) => sites(topic, land, now, random)) };
+  }
+  for (const feed of Object.keys(FEEDS) as RecordFeed[]) {
+    yield { kind: 'records', feed, ...stream(`records:${feed}`, (random) => FEEDS[feed](land, now, random)) };
+  }
+  yield { kind: 'airQuality', ...stream('airQuality', (random) => airQualityYears(counties, now, random)) };
+  yield { kind: 'radon', ...stream('radon', (random) => radonZones(counties, random)) };
+  yield { kind: 'readings', ...stream('readings', (random) => monitorReadings(land, now, random)) };
+}
+
+function infoOf(name: DatasetName): DatasetInfo {
+  return { name, source: 'Perilbook sample generator', vintage: SAMPLE_VINTAGE, licence: '', sample: true };
+}
+
+function* areas(counties: readonly County[]): Generator<AreaRecord> {
+  for (const { geoid, name, state, geometry } of counties) yield { geoid, level: 'county', name, state, geometry };
+}
+
+function* sites(topic: ProximitySlug, land: Land, now: number, random: Random): Generator<SiteRecord> {
+  let index = 0;
+  for (const place of sitePlaces(topic, land, random)) {
+    index += 1;
+    const geometry = siteShape(topic, place, random);
+    yield { geometry, properties: siteProperties(topic, place, index, now, random) };
+  }
+}

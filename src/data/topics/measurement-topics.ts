@@ -1,0 +1,150 @@
+import type { MeasurementSlug } from '../../contract/topics.ts';
+import {
+  type AirQualityValue,
+  CONCENTRATION_UNIT,
+  type PollutantValue,
+  type RadonValue,
+} from '../../contract/values.ts';
+import type { Location } from '../../geo/coordinates.ts';
+import { distanceMeters } from '../../geo/distance.ts';
+import type { Area } from '../tables/area-finder.ts';
+import { boxesAround } from '../tables/bounding-boxes.ts';
+import type { DataVersion } from '../tables/data-version.ts';
+import type { ServiceDatabase } from '../tables/database.ts';
+import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
+import type { Lack, ResultText } from './result-text.ts';
+
+/** What is older is not "current" (contract, measurements). AirNow's hour is out half an hour after its end and is followed
+ * by the next: its readings are up to 3 hours old where every load succeeds. */
+const READING_MS = 4 * 3_600_000;
+
+/** A monitor farther away says nothing of the air at a location. */
+const MONITOR_METERS = 80_000;
+
+/** Where the index ends; `progressValue` is the median as a share of it. */
+const TOP_OF_AQI = 500;
+
+/** EPA Map of Radon Zones: what was predicted for the average indoor screening level of a county. */
+const RADON_CAPTIONS: Readonly<Record<number, string>> = {
+  1: 'High potential: predicted average indoor level above 4 pCi/L',
+  2: 'Moderate potential: predicted average indoor level from 2 to 4 pCi/L',
+  3: 'Low potential: predicted average indoor level below 2 pCi/L',
+};
+
+/** Identical on every response (contract, radon). */
+const RADON_DESCRIPTION =
+  'Radon is a radioactive gas that comes from the ground and cannot be seen or smelled. Homes with high levels have ' +
+  'been found in all three zones, so every home should be tested, whatever its zone.';
+
+type Pollutant = 'ozone' | 'pm25' | 'pm10';
+
+interface Reading {
+  readonly monitor: string;
+  readonly lat: number;
+  readonly lng: number;
+  readonly concentration: number;
+  readonly measured_at: number;
+}
+
+/**
+ * Makes the function that answers a measurement topic. It has no data when the county has no row, or no monitor within 80
+ * km reported in the last hours; where none reported anywhere, the feed is too old and the topic unavailable.
+ * `airQuality`: `metric` is the category of the year's median index value, `progressValue` that median as a percentage of
+ * the index's 500, at most 100; `additionalInfo.year` is ours. Pollutants: the nearest monitor that reported, its newest
+ * reading. `details` is always null. The topic's data set must be loaded.
+ */
+export function createMeasurementAnswers(
+  database: ServiceDatabase,
+  versionOf: DataVersion,
+): (topic: MeasurementSlug, location: Location, area: Area, now: number) => ResultText | Lack {
+  const daysOf = database.prepare<[string], { year: number; days: string }>(
+    'SELECT year, days FROM air_quality WHERE county = ?',
+  );
+  const zoneOf = database.prepare<[string], number>('SELECT zone FROM radon WHERE county = ?').pluck();
+  const readingsIn = database.prepare<[Pollutant, number, number, number, number, number], Reading>(
+    `SELECT monitor, lat, lng, concentration, measured_at FROM reading_boxes
+     WHERE pollutant = ? AND measured_at >= ? AND min_lng <= ? AND max_lng >= ? AND min_lat <= ? AND max_lat >= ?`,
+  );
+
+  const newestOf = database
+    .prepare<[Pollutant], number | null>('SELECT max(measured_at) FROM reading_boxes WHERE pollutant = ?')
+    .pluck();
+  const isSample = database.prepare<[], 0 | 1>("SELECT sample FROM datasets WHERE name = 'readings'").pluck();
+  let newest: Readonly<Record<Pollutant, number>> | null = null;
+  let version = -1;
+
+  /** When each pollutant was last measured anywhere; asked once a load, for it reads them all. */
+  function newestReadings(): Readonly<Record<Pollutant, number>> {
+    const current = versionOf();
+    if (newest === null || current !== version) {
+      const isMadeUp = isSample.get() === 1;
+      const at = (pollutant: Pollutant) => {
+        const measuredAt = newestOf.get(pollutant) ?? Number.NEGATIVE_INFINITY;
+        // Made-up readings are as good as ever.
+        return isMadeUp && measuredAt > 0 ? Number.POSITIVE_INFINITY : measuredAt;
+      };
+      newest = { ozone: at('ozone'), pm25: at('pm25'), pm10: at('pm10') };
+    }
+    version = current;
+    return newest;
+  }
+
+  function airQuality(county: string): AirQualityValue | Lack {
+    const found = daysOf.get(county);
+    if (found === undefined) return 'no_data';
+    const additionalInfo = { ...JSON.parse(found.days), year: found.year } as AirQualityValue['additionalInfo'];
+    const median = additionalInfo.medianAqi!;
+    const progressValue = Math.min(100, Math.round((median / TOP_OF_AQI) * 1_000) / 10);
+    return { metric: categoryOfAqi(median), progressValue, additionalInfo };
+  }
+
+  function radon(county: string): RadonValue | Lack {
+    const zone = zoneOf.get(county);
+    if (zone === undefined) return 'no_data';
+    return {
+      title: 'EPA Radon Zone',
+      value: `Zone ${zone}`,
+      caption: RADON_CAPTIONS[zone]!,
+      description: RADON_DESCRIPTION,
+    };
+  }
+
+  function pollutant(topic: Pollutant, location: Location, now: number): PollutantValue | Lack {
+    const newestAnywhere = newestReadings()[topic];
+    if (newestAnywhere < now - READING_MS) return 'unavailable';
+    const since = Number.isFinite(newestAnywhere) ? now - READING_MS : 0;
+    const readings = boxesAround(location, MONITOR_METERS).flatMap((box) =>
+      readingsIn.all(topic, since, box.maxLng, box.minLng, box.maxLat, box.minLat),
+    );
+    const reading = nearestReading(location, readings);
+    if (reading === null) return 'no_data';
+    return {
+      measurement: { value: reading.concentration, unit: CONCENTRATION_UNIT },
+      rating: categoryOfConcentration(topic, reading.concentration),
+      timestamp: new Date(reading.measured_at).toISOString(),
+    };
+  }
+
+  return (topic, location, area, now) => {
+    const value =
+      topic === 'airQuality'
+        ? airQuality(area.county)
+        : topic === 'radon'
+          ? radon(area.county)
+          : pollutant(topic, location, now);
+    return typeof value === 'string' ? value : { value: JSON.stringify(value), details: ['null'] };
+  };
+}
+
+function nearestReading(location: Location, readings: readonly Reading[]): Reading | null {
+  const measured = readings
+    .map((reading) => ({ reading, meters: distanceMeters(location, reading) }))
+    .filter(({ meters }) => meters <= MONITOR_METERS);
+  measured.sort(
+    (a, b) =>
+      a.meters - b.meters ||
+      b.reading.measured_at - a.reading.measured_at ||
+      (a.reading.monitor < b.reading.monitor ? -1 : 1),
+  );
+  return measured[0]?.reading ?? null;
+}

@@ -1,0 +1,125 @@
+import { type NaturalSlug, topicOf } from '../../contract/topics.ts';
+import { type NaturalValue, RATINGS_WITHOUT_SCORE, type Rating } from '../../contract/values.ts';
+import type { Location } from '../../geo/coordinates.ts';
+import type { Area } from '../tables/area-finder.ts';
+import type { DataVersion } from '../tables/data-version.ts';
+import type { ServiceDatabase } from '../tables/database.ts';
+import type { FoundFeature, LayerSearch } from '../tables/layers.ts';
+import type { RecordFeed } from '../tables/records.ts';
+import { arrayText, collectionText, type Lack, type ResultText, type TextPart } from './result-text.ts';
+import type { Radii } from './search-radii.ts';
+
+interface RatingRow {
+  readonly topic: NaturalSlug;
+  readonly rating: Rating;
+  readonly score: number | null;
+  readonly frequency: number | null;
+}
+
+/** The ready values of an area's ratings. */
+type AreaRatings = ReadonlyMap<NaturalSlug, string>;
+
+/** Areas whose ratings are kept: some 30 MB. */
+const KEPT_AREAS = 10_000;
+
+/**
+ * Makes the function that answers a natural topic: the rating of the tract, else of its county, and the records of the
+ * topic's feeds around the location, as far as `hasFeed` says that they are loaded. Without a rating it has no data where
+ * the index is loaded for the county; where the whole county lacks, so does the operator's file. The index must be loaded.
+ */
+export function createNaturalAnswers(
+  database: ServiceDatabase,
+  search: LayerSearch,
+  radii: Radii,
+  versionOf: DataVersion,
+  hasFeed: (feed: RecordFeed, area: Area) => boolean,
+): (topic: NaturalSlug, location: Location, area: Area) => ResultText | Lack {
+  const ofTract = areaRatings(database, 'tract', versionOf);
+  const ofCounty = areaRatings(database, 'county', versionOf);
+  const inCounty = database.prepare<[string, string, string], number>(
+    `SELECT 1 FROM ratings_county WHERE geoid = ? UNION ALL
+     SELECT 1 FROM ratings_tract WHERE geoid BETWEEN ? AND ? || '999999' LIMIT 1`,
+  );
+  return (topic, location, area) => {
+    const value = ofTract(area.geoid).get(topic) ?? ofCounty(area.county).get(topic);
+    if (value === undefined) {
+      const { county } = area;
+      return inCounty.get(county, county, county) === undefined ? 'unavailable' : 'no_data';
+    }
+    const records = (feed: RecordFeed) =>
+      hasFeed(feed, area) ? search(`records:${feed}`, location, radii[feed]) : null;
+    return { value, details: detailsOf(topic, records, radii) };
+  };
+}
+
+/** All ratings of an area by one query, and kept until a data set is replaced: a bundle asks for 18, a book for an area
+ * again and again. */
+function areaRatings(
+  database: ServiceDatabase,
+  level: 'tract' | 'county',
+  versionOf: DataVersion,
+): (geoid: string) => AreaRatings {
+  const select = database.prepare<[string], RatingRow>(
+    `SELECT topic, rating, score, frequency FROM ratings_${level} WHERE geoid = ?`,
+  );
+  const kept = new Map<string, AreaRatings>();
+  let version = -1;
+  return (geoid) => {
+    const current = versionOf();
+    if (current !== version) kept.clear();
+    version = current;
+    const known = kept.get(geoid);
+    if (known !== undefined) return known;
+    const ratings = new Map(
+      select.all(geoid).map(({ topic, rating, score, frequency }) => {
+        // The contract has numbers, also where the index has none.
+        const none = RATINGS_WITHOUT_SCORE.has(rating) ? 0 : null;
+        const numbers = { score: score ?? none, frequency: frequency ?? none };
+        const value: NaturalValue = { title: topicOf(topic).title, rating, ...numbers };
+        return [topic, JSON.stringify(value)];
+      }),
+    );
+    if (kept.size === KEPT_AREAS) kept.delete(kept.keys().next().value!);
+    kept.set(geoid, ratings);
+    return ratings;
+  };
+}
+
+/** The records around a location; null where their feed is not loaded. */
+type RecordsOf = (feed: RecordFeed) => readonly FoundFeature[] | null;
+
+function detailsOf(topic: NaturalSlug, recordsOf: RecordsOf, radii: Radii): readonly TextPart[] {
+  switch (topic) {
+    case 'hail':
+    case 'hurricane':
+    case 'tornado': {
+      const records = recordsOf(topic);
+      return records === null ? ['null'] : arrayText(records);
+    }
+    case 'earthquake': {
+      const records = recordsOf(topic);
+      return records === null ? ['null'] : collectionText(records, radii[topic]);
+    }
+    case 'wildfire':
+      return wildfireText(recordsOf);
+    default:
+      return ['null'];
+  }
+}
+
+/** A member for each feed that is loaded; an empty object where all are and none has anything near (contract, wildfire). */
+function wildfireText(recordsOf: RecordsOf): readonly TextPart[] {
+  const members = FIRES.map((name) => [name, recordsOf(`wildfire.${name}`)] as const);
+  const loaded = members.filter(
+    (member): member is [(typeof FIRES)[number], readonly FoundFeature[]] => member[1] !== null,
+  );
+  if (loaded.length === 0) return ['null'];
+  if (loaded.length === FIRES.length && loaded.every(([, records]) => records.length === 0)) return ['{}'];
+  const parts = loaded.flatMap(([name, records], index): TextPart[] => [
+    `${index === 0 ? '{' : ','}"${name}":`,
+    ...arrayText(records),
+  ]);
+  return [...parts, '}'];
+}
+
+const FIRES = ['current', 'historical', 'perimeters'] as const;

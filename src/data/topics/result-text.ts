@@ -1,0 +1,99 @@
+import type { FoundFeature } from '../tables/layers.ts';
+
+/**
+ * A topic's result as the JSON of its two members, in parts: texts, and features whose bytes are ready. They are put
+ * together once, in the body: to parse and write again the features of a 6 MB bundle would take longer than to find them.
+ */
+export interface ResultText {
+  readonly value: string;
+  readonly details: readonly TextPart[];
+}
+
+/**
+ * Why a topic has no result. `unavailable`: its data are not loaded, not of this state, or too old: the operator can mend
+ * it. `no_data`: the data are there, and the publisher has nothing on this place.
+ */
+export type Lack = 'unavailable' | 'no_data';
+
+export function isLack(result: ResultText | Lack): result is Lack {
+  return typeof result === 'string';
+}
+
+/** Text, or the ready members of a JSON array. */
+export type TextPart = string | readonly FoundFeature[];
+
+/** The parts of a JSON array of ready features. */
+export function arrayText(members: readonly FoundFeature[]): TextPart[] {
+  return ['[', members, ']'];
+}
+
+/** The parts of a GeoJSON FeatureCollection of ready features, which tells the radius of the search (RFC 7946, 6.1: a
+ * foreign member). */
+export function collectionText(features: readonly FoundFeature[], radius: number): TextPart[] {
+  return [`{"type":"FeatureCollection","radius_m":${radius},"features":`, ...arrayText(features), '}'];
+}
+
+const COMMA = 0x2c;
+const BRACE = 0x7d;
+const ZERO = 0x30;
+
+/** Puts parts together: as a text when there are no features, else as its bytes, each copied once. */
+export function joinedText(parts: readonly TextPart[]): string | Buffer {
+  const ready: (Buffer | readonly FoundFeature[])[] = [];
+  let text = '';
+  for (const part of parts) {
+    if (typeof part === 'string') text += part;
+    else if (part.length > 0) {
+      // The texts between features become bytes together: a bundle has a hundred of them, most of a few letters.
+      ready.push(Buffer.from(text), part);
+      text = '';
+    }
+  }
+  return ready.length === 0 ? text : joinedBytes([...ready, Buffer.from(text)]);
+}
+
+function joinedBytes(parts: readonly (Buffer | readonly FoundFeature[])[]): Buffer {
+  const body = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + lengthOf(part), 0));
+  let at = 0;
+  for (const part of parts) {
+    if (Buffer.isBuffer(part)) {
+      body.set(part, at);
+      at += part.length;
+      continue;
+    }
+    for (let index = 0; index < part.length; index++) {
+      const { feature, meters } = (part as readonly FoundFeature[])[index]!;
+      if (index > 0) body[at++] = COMMA;
+      body.set(feature.bytes, at);
+      at = writeWhole(body, Math.round(meters), at + feature.bytes.length);
+      body[at++] = BRACE;
+      body[at++] = BRACE;
+    }
+  }
+  return body;
+}
+
+function lengthOf(part: Buffer | readonly FoundFeature[]): number {
+  if (Buffer.isBuffer(part)) return part.length;
+  return (part as readonly FoundFeature[]).reduce(
+    (sum, { feature, meters }) => sum + feature.bytes.length + digitsOf(Math.round(meters)) + '}}'.length,
+    Math.max(0, part.length - 1),
+  );
+}
+
+function digitsOf(whole: number): number {
+  let digits = 1;
+  for (let rest = whole; rest >= 10; rest = Math.floor(rest / 10)) digits += 1;
+  return digits;
+}
+
+/** Writes a whole number in digits and returns where it ends: a text for each of 12,000 features would take longer. */
+function writeWhole(body: Buffer, whole: number, start: number): number {
+  const end = start + digitsOf(whole);
+  let rest = whole;
+  for (let at = end - 1; at >= start; at--) {
+    body[at] = ZERO + (rest % 10);
+    rest = Math.floor(rest / 10);
+  }
+  return end;
+}

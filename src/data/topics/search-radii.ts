@@ -1,0 +1,62 @@
+import type { ProximitySlug } from '../../contract/topics.ts';
+import { PerilbookError } from '../../errors.ts';
+import type { RecordFeed } from '../tables/records.ts';
+
+/** What is searched around a location: a topic's sites, or a feed's records. */
+export type Searched = ProximitySlug | RecordFeed;
+
+export type Radii = Readonly<Record<Searched, number>>;
+
+const KM = 1_000;
+
+/**
+ * Within how many metres of a location a feature is counted. The contract shows no radius; these are the service's own.
+ * 5 km is the neighbourhood that a site's soil, water or air can reach; large plants, landfills and Superfund sites
+ * reach farther, and a reactor farthest. Of the feeds,
+ * an earthquake and a hurricane are felt at 100 km, a tornado's and a fire's surroundings at 50, a hailstorm's at 25.
+ */
+export const DEFAULT_RADII: Radii = {
+  brownfield: 5 * KM,
+  superfund: 10 * KM,
+  toxicReleaseInventory: 5 * KM,
+  solidWasteLandfill: 10 * KM,
+  ustFacility: 5 * KM,
+  ustRelease: 5 * KM,
+  oilGasWell: 5 * KM,
+  naturalGasPipeline: 5 * KM,
+  powerPlant: 10 * KM,
+  nuclearReactors: 50 * KM,
+  highVoltageLine: 5 * KM,
+  cellTower: 5 * KM,
+  alternativeFuels: 5 * KM,
+  park: 5 * KM,
+  earthquake: 100 * KM,
+  hail: 25 * KM,
+  hurricane: 100 * KM,
+  tornado: 50 * KM,
+  'wildfire.current': 50 * KM,
+  'wildfire.historical': 50 * KM,
+  'wildfire.perimeters': 50 * KM,
+};
+
+/** Beyond this, distances to lines on a plane are no longer good, and a search reads half a layer. */
+const LARGEST_METERS = 500 * KM;
+
+/**
+ * The default radii with some of them replaced.
+ *
+ * @param changed metres, above 0 and at most 500 000
+ * @throws PerilbookError USAGE when a radius is out of range or of nothing that is searched
+ */
+export function radiiWith(changed: Partial<Radii>): Radii {
+  for (const [searched, meters] of Object.entries(changed)) {
+    if (!Object.hasOwn(DEFAULT_RADII, searched) || !(meters > 0 && meters <= LARGEST_METERS)) {
+      throw new PerilbookError(
+        'USAGE',
+        `Cannot search "${searched}" within ${meters} m`,
+        `Name a proximity topic or a feed, and a radius above 0 and up to ${LARGEST_METERS} m.`,
+      );
+    }
+  }
+  return { ...DEFAULT_RADII, ...changed };
+}

@@ -1,0 +1,101 @@
+import {
+  type MeasurementSlug,
+  type NaturalSlug,
+  type ProximitySlug,
+  type TopicSlug,
+  topicOf,
+} from '../../contract/topics.ts';
+import type { Location } from '../../geo/coordinates.ts';
+import type { Area } from '../tables/area-finder.ts';
+import type { DataVersion } from '../tables/data-version.ts';
+import type { ServiceDatabase } from '../tables/database.ts';
+import { createFeatureTiles } from '../tables/feature-tiles.ts';
+import { createLayerSearch } from '../tables/layers.ts';
+import type { DatasetName, RecordFeed } from '../tables/records.ts';
+import { stateOf } from '../tables/states.ts';
+import { needsOf } from '../tables/topic-needs.ts';
+import { createMeasurementAnswers } from './measurement-topics.ts';
+import { createNaturalAnswers } from './natural-topics.ts';
+import { collectionText, type Lack, type ResultText } from './result-text.ts';
+import type { Radii } from './search-radii.ts';
+
+/** Whether a topic is to fail at a location; for rehearsing what a consumer does then. */
+export type Failures = (topic: TopicSlug, location: Location) => boolean;
+
+/** Each topic's result, or why there is none, in the order asked. */
+export type Answers = ReadonlyMap<TopicSlug, ResultText | Lack>;
+
+/**
+ * Makes the function that answers topics at a location whose area is known; to be called within a transaction, so that
+ * all topics of a call are of the same data.
+ */
+export function createTopicAnswers(
+  database: ServiceDatabase,
+  radii: Radii,
+  failures: Failures | undefined,
+  versionOf: DataVersion,
+): (topics: readonly TopicSlug[], location: Location, area: Area, now: number) => Answers {
+  const loaded = database.prepare<[], Loaded>('SELECT name, states FROM datasets');
+  const search = createLayerSearch(database, createFeatureTiles(), versionOf);
+  const natural = createNaturalAnswers(database, search, radii, versionOf, hasFeed);
+  const measurement = createMeasurementAnswers(database, versionOf);
+
+  let covered: Coverage = new Map();
+  let version = -1;
+
+  function covers(name: DatasetName, area: Area): boolean {
+    const limits = covered.get(name);
+    return limits !== undefined && (limits === null || limits.has(stateOf(area.county)));
+  }
+
+  /** Where a feed is not loaded nobody has looked: an empty list would say that there is nothing. */
+  function hasFeed(feed: RecordFeed, area: Area): boolean {
+    return covers(`records:${feed}`, area);
+  }
+
+  function proximity(topic: ProximitySlug, location: Location): ResultText {
+    const features = search(`sites:${topic}`, location, radii[topic]);
+    return { value: String(features.length), details: collectionText(features, radii[topic]) };
+  }
+
+  function answer(topic: TopicSlug, location: Location, area: Area, now: number): ResultText | Lack {
+    if (failures?.(topic, location)) return 'unavailable';
+    if (!needsOf(topic).every((name) => covers(name, area))) return 'unavailable';
+    switch (topicOf(topic).category) {
+      case 'natural':
+        return natural(topic as NaturalSlug, location, area);
+      case 'proximity':
+        return proximity(topic as ProximitySlug, location);
+      case 'measurement':
+        return measurement(topic as MeasurementSlug, location, area, now);
+    }
+  }
+
+  return (topics, location, area, now) => {
+    // To read thirty names takes longer than to answer a rating.
+    const current = versionOf();
+    if (current !== version) covered = coverageOf(loaded.all());
+    version = current;
+    return new Map(topics.map((topic) => [topic, answer(topic, location, area, now)]));
+  };
+}
+
+interface Loaded {
+  readonly name: DatasetName;
+  readonly states: string;
+}
+
+/** The data sets that are loaded, each with the states that it is of; null for the whole US. */
+type Coverage = ReadonlyMap<DatasetName, ReadonlySet<string> | null>;
+
+/** Of a data set with levels each may be of states of its own. */
+function coverageOf(loaded: readonly Loaded[]): Coverage {
+  const statesOf = new Map<DatasetName, string[]>();
+  for (const { name, states } of loaded) statesOf.set(name, [...(statesOf.get(name) ?? []), states]);
+  return new Map(
+    [...statesOf].map(([name, levels]) => [
+      name,
+      levels.includes('') ? null : new Set(levels.flatMap((states) => states.split(','))),
+    ]),
+  );
+}

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import fc from 'fast-check';
+import type { MultiPolygon, Polygon, Position } from 'geojson';
+import { sampleDeliveries } from '../../src/data/sample/deliveries.ts';
+import { type Area, COAST_METERS, createAreaFinder } from '../../src/data/tables/area-finder.ts';
+import { createAreaLevel } from '../../src/data/tables/area-level.ts';
+import { outlineHolds, packOutline, unpackOutline } from '../../src/data/tables/area-outlines.ts';
+import { deliver } from '../../src/data/tables/deliver.ts';
+import type { AreaRecord } from '../../src/data/tables/records.ts';
+import { PLACES_ABROAD } from '../geo/places-abroad.ts';
+import { US_ISLANDS } from '../geo/us-islands.ts';
+import { AREAS, info, NOON, openDatabase, StillClock, square } from '../service/small-world.ts';
+
+const outlineOf = (geometry: Polygon | MultiPolygon) => unpackOutline(packOutline(geometry));
+
+function finderOf(t: TestContext, records: readonly AreaRecord[]): (lng: number, lat: number) => Area | null {
+  const database = openDatabase(t);
+  deliver(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
+  const find = createAreaFinder(database);
+  return (lng, lat) => find({ lat, lng });
+}
+
+/** Whole degrees and halves, so that places often lie on edges and corners. */
+const grid = fc.integer({ min: 0, max: 16 }).map((half) => half / 2);
+
+test('a grid of squares puts every place in exactly one of them, edges and corners too', () => {
+  const squares = [0, 1, 2, 3].flatMap((x) => [0, 1, 2, 3].map((y) => ({ x, y, outline: outlineOf(square(x, y, 1)) })));
+  fc.assert(
+    fc.property(fc.double({ min: 0, max: 3.9999, noNaN: true }), grid, fc.boolean(), (free, fixed, turned) => {
+      const [lng, lat] = turned ? [fixed / 2.1, free] : [free, Math.min(fixed, 3.5)];
+      const holding = squares.filter(({ outline }) => outlineHolds(outline, { lng, lat }));
+      assert.equal(holding.length, 1);
+      assert.deepEqual([holding[0]!.x, holding[0]!.y], [Math.floor(lng), Math.floor(lat)]);
+    }),
+    { seed: 1 },
+  );
+});
+
+test('a polygon cut in two along any line: every place inside is in one half, and never in both', () => {
+  const whole = outlineOf(square(0, 0, 8));
+  const inner = fc.double({ min: 0.001, max: 7.999, noNaN: true });
+  fc.assert(
+    fc.property(inner, inner, fc.array(fc.tuple(inner, inner), { maxLength: 6 }), inner, inner, (a, b, bends, x, y) => {
+      const cut: Position[] = [[a, 0], ...bends.toSorted(([, p], [, q]) => p - q), [b, 8]];
+      const west = outlineOf({ type: 'Polygon', coordinates: [[[0, 0], ...cut, [0, 8], [0, 0]]] });
+      const east = outlineOf({ type: 'Polygon', coordinates: [[[8, 8], [8, 0], ...cut, [8, 8]]] });
+      // A place on the cut itself is the hardest one.
+      for (const [lng, lat] of [[x, y], ...bends] as [number, number][]) {
+        const location = { lng, lat };
+        assert.equal(outlineHolds(whole, location), true);
+        assert.notEqual(outlineHolds(west, location), outlineHolds(east, location));
+      }
+    }),
+    { seed: 2, numRuns: 500 },
+  );
+});
+
+test('a star-shaped polygon holds a place when it is nearer to the centre than the edge in its direction', () => {
+  const radius = fc.double({ min: 1, max: 4, noNaN: true });
+  const angle = fc.double({ min: 0, max: 2 * Math.PI, noNaN: true });
+  fc.assert(
+    fc.property(fc.array(radius, { minLength: 3, maxLength: 20 }), angle, radius, (radii, direction, distance) => {
+      const corner = (index: number): [number, number] => {
+        const at = (2 * Math.PI * index) / radii.length;
+        const r = radii[index % radii.length]!;
+        return [r * Math.cos(at), r * Math.sin(at)];
+      };
+      const ring = [...radii.map((_, index) => corner(index)), corner(0)];
+      const outline = outlineOf({ type: 'Polygon', coordinates: [ring] });
+      const edge = edgeInDirection(radii, corner, direction);
+      fc.pre(Math.abs(edge - distance) > 1e-5);
+      const location = { lng: distance * Math.cos(direction), lat: distance * Math.sin(direction) };
+      assert.equal(outlineHolds(outline, location), distance < edge);
+    }),
+    { seed: 3, numRuns: 500 },
+  );
+});
+
+function edgeInDirection(radii: readonly number[], corner: (i: number) => [number, number], direction: number): number {
+  const index = Math.floor((direction / (2 * Math.PI)) * radii.length);
+  const [ax, ay] = corner(index);
+  const [bx, by] = corner(index + 1);
+  const cross = Math.cos(direction) * (by - ay) - Math.sin(direction) * (bx - ax);
+  return (ax * (by - ay) - ay * (bx - ax)) / cross;
+}
+
+test('holes are outside, islands in holes and second polygons inside', () => {
+  const { coordinates: outer } = square(0, 0, 8);
+  const hole = square(2, 2, 4).coordinates[0]!.toReversed();
+  const outline = outlineOf({
+    type: 'MultiPolygon',
+    coordinates: [[outer[0]!, hole], square(3, 3, 2).coordinates, square(10, 0, 1).coordinates],
+  });
+  const holds = (lng: number, lat: number) => outlineHolds(outline, { lng, lat });
+  assert.deepEqual(
+    [holds(1, 1), holds(2.5, 4), holds(4, 4), holds(10.5, 0.5), holds(9, 0.5)],
+    [true, false, true, true, false],
+  );
+});
+
+test('an outline comes back from its bytes to the 1e-7 degree', () => {
+  const outline = outlineOf({
+    type: 'Polygon',
+    coordinates: [
+      [
+        [-179.9999999, 89.9999999],
+        [180, -90],
+        [-0.00000004, 0.00000006],
+        [-179.9999999, 89.9999999],
+      ],
+    ],
+  });
+  assert.deepEqual(outline, [
+    Int32Array.of(-1_799_999_999, 899_999_999, 1_800_000_000, -900_000_000, 0, 1, -1_799_999_999, 899_999_999),
+  ]);
+});
+
+test('a tract where there is one, else the county', (t) => {
+  const find = finderOf(t, AREAS);
+  assert.deepEqual(find(-99.75, 40.25), { geoid: '31001000100', county: '31001' });
+  assert.deepEqual(find(-98.5, 40.5), { geoid: '31003', county: '31003' });
+  // On the corner of four tracts, and on the edge of the two counties.
+  assert.deepEqual(find(-99.5, 40.5), { geoid: '31001000400', county: '31001' });
+  assert.deepEqual(find(-99, 40.5), { geoid: '31003', county: '31003' });
+});
+
+test('where outlines overlap, the smallest geoid; where tracts leave a gap, the nearest of the same county', (t) => {
+  const tract = (geoid: string, lng: number, size: number): AreaRecord => ({
+    geoid,
+    level: 'tract',
+    name: '',
+    state: 'NE',
+    geometry: square(lng, 40, size),
+  });
+  const county = (geoid: string, lng: number): AreaRecord => ({ ...tract(geoid, lng, 1), level: 'county' });
+  const find = finderOf(t, [
+    tract('31001000300', -99.95, 0.5),
+    tract('31001000200', -99.9, 0.5),
+    tract('31003000100', -99, 0.5),
+    county('31001', -100),
+    county('31003', -99),
+  ]);
+  assert.equal(find(-99.7, 40.2)!.geoid, '31001000200');
+  // 850 m west of the tracts, in their county.
+  assert.equal(find(-99.96, 40.2)!.geoid, '31001000300');
+  // 850 m west of the other county's tract, far from its own: its county.
+  assert.equal(find(-99.01, 40.2)!.geoid, '31001');
+});
+
+test('off the coast the nearest area within 5 km, beyond it nothing', (t) => {
+  const find = finderOf(t, AREAS);
+  const degree = 111_195;
+  assert.equal(find(-99.75, 40 - (COAST_METERS - 50) / degree)!.geoid, '31001000100');
+  assert.equal(find(-98.5, 40 - (COAST_METERS - 50) / degree)!.geoid, '31003');
+  assert.equal(find(-99.75, 40 - (COAST_METERS + 50) / degree), null);
+  assert.equal(find(0, 0), null);
+  assert.equal(find(180, 90), null);
+});
+
+test('at a land border the nearest area within 500 m: what lies behind it is no place of the US', (t) => {
+  // El Paso, down to the Rio Grande at 31.75; Ciudad Juárez begins there.
+  const geometry = square(-106.55, 31.75, 0.25);
+  const find = finderOf(t, [{ geoid: '48141', level: 'county', name: 'El Paso', state: 'TX', geometry }]);
+  const degree = 111_195;
+  assert.equal(find(-106.48, 31.76)!.geoid, '48141');
+  assert.equal(find(-106.48, 31.75 - 400 / degree)!.geoid, '48141');
+  assert.equal(find(-106.48, 31.75 - 600 / degree), null);
+  assert.equal(find(-106.45, 31.72), null);
+});
+
+test('an area on the 180th meridian is found from both sides of it', (t) => {
+  const find = finderOf(t, [
+    { geoid: '02016', level: 'county', name: 'Aleutians West', state: 'AK', geometry: square(179.5, 51, 0.5) },
+  ]);
+  assert.equal(find(179.9, 51.2)!.geoid, '02016');
+  assert.equal(find(-179.99, 51.2)!.geoid, '02016');
+  assert.equal(find(-178.5, 51.2), null);
+});
+
+test('outlines that were dropped, because they are too many to be kept, are the same when they are read again', (t) => {
+  const records = Array.from({ length: 12 }, (_, index): AreaRecord => {
+    const geoid = `310010${String((index * 5) % 12).padStart(5, '0')}`;
+    return { geoid, level: 'tract', name: '', state: 'NE', geometry: square(-100 + index, 40, 1) };
+  });
+  const database = openDatabase(t);
+  deliver(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
+  // A square has ten coordinates: three of them fit.
+  const level = createAreaLevel(database, 'tract', 30);
+  level.refresh();
+  const geometries = new Map(records.map(({ geoid, geometry }) => [geoid, geometry]));
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 11 }), { minLength: 1, maxLength: 40 }), (places) => {
+      for (const place of places) {
+        const { geoid } = level.area(place);
+        assert.equal(geoid, `310010${String(place).padStart(5, '0')}`);
+        assert.deepEqual(level.outline(place), outlineOf(geometries.get(geoid) as Polygon));
+      }
+    }),
+    { seed: 4, numRuns: 50 },
+  );
+});
+
+test('of the islands that outlines leave out the sample service knows all but some far ones; of the towns abroad none', (t) => {
+  const database = openDatabase(t);
+  const [areas] = sampleDeliveries({ seed: 1, now: NOON });
+  assert.equal(areas!.kind, 'areas');
+  deliver(database, areas!, new StillClock());
+  const find = createAreaFinder(database);
+  const unknown = US_ISLANDS.filter(([, lat, lng]) => find({ lat, lng }) === null).map(([name]) => name);
+  const far = ['Middleton Island', 'Nihoa', 'Laysan', 'Tern Island', 'Maug', 'Rose Atoll', 'Swains Island'];
+  assert.deepEqual(unknown, far);
+  const known = PLACES_ABROAD.filter(([, lat, lng]) => find({ lat, lng }) !== null).map(([name]) => name);
+  assert.deepEqual(known, []);
+});

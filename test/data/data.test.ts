@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { openServiceDatabase } from '../../src/data/tables/database.ts';
+import { deliver } from '../../src/data/tables/deliver.ts';
+import { describeData } from '../../src/data/tables/describe-data.ts';
+import type { Delivery, SiteRecord } from '../../src/data/tables/records.ts';
+import {
+  AREAS,
+  databaseFile,
+  deliveries,
+  feature,
+  HERE,
+  info,
+  openDatabase,
+  pathTo,
+  point,
+  request,
+  StillClock,
+  setUp,
+  square,
+  start,
+} from '../service/small-world.ts';
+
+const clock = new StillClock();
+
+const parks = (records: Iterable<SiteRecord>): Delivery => ({
+  kind: 'sites',
+  topic: 'park',
+  info: info('sites:park'),
+  records,
+});
+
+test('a feature counts by its true distance: points, lines, outlines, and what merely reaches into the box', async (t) => {
+  const { get, database } = await setUp(t);
+  const degree = 111_195;
+  const east = (meters: number) => HERE.lng + meters / (degree * Math.cos((HERE.lat * Math.PI) / 180));
+  const north = (meters: number) => HERE.lat + meters / degree;
+  const line = (...coordinates: [number, number][]) => feature({ type: 'LineString', coordinates }, { line: true });
+  deliver(
+    database,
+    parks([
+      point(HERE.lng, north(4_980), { name: 'just within' }),
+      point(HERE.lng, north(5_020), { name: 'just beyond' }),
+      point(east(4_000), north(4_000), { name: 'in the box, beyond the circle' }),
+      line([east(-9_000), north(4_900)], [east(9_000), north(4_900)]),
+      line([east(-9_000), north(5_100)], [east(9_000), north(5_100)]),
+      // A corner of its box lies within, its line does not.
+      line([east(-9_000), north(4_000)], [east(-4_000), north(9_000)]),
+      feature(square(HERE.lng - 1, HERE.lat - 1, 2), { name: 'around' }),
+      feature(
+        {
+          type: 'MultiPoint',
+          coordinates: [
+            [-80, 30],
+            [HERE.lng, HERE.lat],
+          ],
+        },
+        { name: 'one of two' },
+      ),
+      feature({ type: 'GeometryCollection', geometries: [square(east(100), north(100), 0.001)] }, { name: 'nested' }),
+    ]),
+    clock,
+  );
+  const { value, details } = (await get(pathTo('/v1/park/risk'))).body.data.result;
+  assert.equal(value, 5);
+  assert.deepEqual(
+    details.features.map(({ properties }: { properties: unknown }) => properties),
+    [
+      { name: 'around', distance_m: 0 },
+      { name: 'one of two', distance_m: 0 },
+      { name: 'nested', distance_m: 141 },
+      { line: true, distance_m: 4_900 },
+      { name: 'just within', distance_m: 4_980 },
+    ],
+  );
+});
+
+test('a property has one type in all features, whatever form the file had; a ZIP is text; ids are kept', async (t) => {
+  const { get, database } = await setUp(t);
+  const properties = async () =>
+    (await get(pathTo('/v1/park/risk'))).body.data.result.details.features.map(
+      (one: { id?: unknown; properties: unknown }) => [one.id, one.properties],
+    );
+  const east = (index: number) => HERE.lng + index * 1e-3;
+  const rows = [
+    { ZIP: 2_139, height: '12.50', unit: 7, FIPS: 31_001, name: '76', note: '', long: '1234567890123456' },
+    { ZIP: '68002', height: 9, unit: '7A', FIPS: '01003', name: 'Shell', note: 'x', long: 1 },
+    { ZIP: '21390001', height: '-0.5', unit: '12', open: true, list: ['1', 2], none: null, name: 'Mobil' },
+    { ZIP: 'n/a', height: '0', unit: 1.5, distance_m: 'theirs', name: 1 },
+  ];
+  const records = rows.map((row, index) => ({
+    ...point(east(index), HERE.lat, row),
+    ...(index < 2 ? { id: `p${index}` } : {}),
+  }));
+  deliver(database, parks(records), clock);
+  const expected = [
+    [
+      'p0',
+      { ZIP: '02139', height: 12.5, unit: '7', FIPS: '31001', name: '76', long: '1234567890123456', distance_m: 0 },
+    ],
+    ['p1', { ZIP: '68002', height: 9, unit: '7A', FIPS: '01003', name: 'Shell', note: 'x', long: '1', distance_m: 85 }],
+    [
+      undefined,
+      {
+        ZIP: '021390001',
+        height: -0.5,
+        unit: '12',
+        open: true,
+        list: ['1', 2],
+        none: null,
+        name: 'Mobil',
+        distance_m: 170,
+      },
+    ],
+    [undefined, { ZIP: 'n/a', height: 0, unit: '1.5', name: '1', distance_m: 255 }],
+  ];
+  assert.deepEqual(await properties(), expected);
+  // What is kept has no distance of its own, and a load that ends leaves no table behind.
+  const kept = database.prepare<[], string>('SELECT feature FROM sites_park').pluck().all();
+  assert.doesNotMatch(kept.join(), /distance_m/);
+  assert.deepEqual(database.prepare("SELECT name FROM temp.sqlite_schema WHERE name LIKE 'spool%'").all(), []);
+  const bad = [point(HERE.lng, HERE.lat), point(200, HERE.lat)];
+  assert.throws(() => deliver(database, parks(bad), clock), /record 2: geometry/);
+  assert.deepEqual(database.prepare("SELECT name FROM temp.sqlite_schema WHERE name LIKE 'spool%'").all(), []);
+  assert.deepEqual(await properties(), expected, 'the data that was there');
+});
+
+test('the radii can be changed, within reason', async (t) => {
+  const { get, database } = await setUp(t, { service: { radii: { park: 100, hail: 10 } } });
+  deliver(database, parks([point(HERE.lng, HERE.lat), point(HERE.lng, HERE.lat + 0.002)]), clock);
+  assert.equal((await get(pathTo('/v1/park/risk'))).body.data.result.value, 1);
+  assert.deepEqual((await get(pathTo('/v1/hail/risk'))).body.data.result.details, []);
+  await assert.rejects(start(t, { database, clock, radii: { park: 0 } }), /Cannot search "park" within 0 m/);
+});
+
+test('features across the 180th meridian are counted', async (t) => {
+  const { get, database } = await setUp(t);
+  const areas = [...AREAS, { ...AREAS[0]!, geoid: '02016', geometry: square(179.5, 51, 0.5) }];
+  deliver(database, { kind: 'areas', info: info('areas'), records: areas }, clock);
+  deliver(database, parks([point(-179.99, 51.2), point(179.99, 51.2)]), clock);
+  const { body } = await get(pathTo('/v1/park/risk', { lat: 51.2, lng: 179.995 }));
+  assert.equal(body.data.result.value, 2);
+});
+
+test('a new delivery replaces the data set whole, also under a running service', async (t) => {
+  const { get, database, file, service, key } = await setUp(t);
+  const count = async () => (await get(pathTo('/v1/park/risk'))).body.data.result.value;
+  assert.equal(await count(), 2);
+  const other = openDatabase(t, file);
+  deliver(other, parks([point(HERE.lng, HERE.lat)]), clock);
+  assert.equal(await count(), 1);
+  deliver(other, parks([]), clock);
+  assert.equal(await count(), 0);
+  const moved = AREAS.map((area) => ({ ...area, geometry: square(-120, 40, 1) }));
+  deliver(other, { kind: 'areas', info: info('areas'), records: moved.slice(0, 1) }, clock);
+  assert.equal((await get(pathTo('/v1/park/risk'))).status, 422);
+  assert.equal((await request(service.url + pathTo('/v1/park/risk', { lat: 40.5, lng: -119.5 }), key)).status, 200);
+  deliver(database, { kind: 'areas', info: info('areas'), records: AREAS }, clock);
+  assert.equal(await count(), 0);
+});
+
+test('a bad record is named, and leaves the data set as it was', (t) => {
+  const database = openDatabase(t);
+  deliver(database, parks([point(0, 0), point(1, 1)]), clock);
+  const before = describeData(database);
+  const nri = { geoid: '31001', topic: 'hail', rating: 'Very Low', score: 1, frequency: 1 } as const;
+  const bad: [Delivery, number, RegExp][] = [
+    [parks([point(0, 0), point(0, 90.1)]), 2, /geometry/],
+    [parks([feature({ type: 'Point', coordinates: [] })]), 1, /geometry/],
+    [parks([feature({ type: 'LineString', coordinates: [[0, 0]] })]), 1, /geometry/],
+    [parks([feature({ type: 'Polygon', coordinates: [] })]), 1, /geometry/],
+    [parks([feature({ type: 'GeometryCollection', geometries: [] })]), 1, /geometry/],
+    [parks([feature({ type: 'toString' } as never)]), 1, /geometry/],
+    [parks([point(0, 0), null as never]), 2, /expected object/],
+    [{ kind: 'nri', info: info('nri'), records: [nri, { ...nri, topic: 'rain' as never }] }, 2, /topic/],
+    [{ kind: 'nri', info: info('nri'), records: [{ ...nri, rating: 'High' as never }] }, 1, /rating/],
+    [{ kind: 'nri', info: info('nri'), records: [{ ...nri, score: Number.NaN }] }, 1, /score/],
+    [{ kind: 'nri', info: info('nri'), records: [nri, nri] }, 2, /UNIQUE/],
+    [{ kind: 'areas', info: info('areas'), records: [{ ...AREAS[0]!, geoid: '3100' }] }, 1, /geoid/],
+    [{ kind: 'areas', info: info('areas'), records: [AREAS[0]!, { ...AREAS[1]!, level: 'county' }] }, 2, /geoid/],
+    [{ kind: 'radon', info: info('radon'), records: [{ countyGeoid: '31001', zone: 4 as never }] }, 1, /zone/],
+  ];
+  for (const [delivery, row, reason] of bad) {
+    assert.throws(
+      () => deliver(database, delivery, clock),
+      (error: { code?: unknown; message: string; context: { row?: number } }) => {
+        assert.equal(error.code, 'SERVICE_DATA');
+        assert.equal(error.context.row, row);
+        assert.match(error.message, new RegExp(`record ${row}: `));
+        assert.match(error.message, reason);
+        return true;
+      },
+    );
+  }
+  assert.throws(() => deliver(database, { ...parks([]), info: info('radon') }, clock), /name "sites:park"/);
+  const broken = function* (): Generator<SiteRecord> {
+    yield point(0, 0);
+    throw new Error('The file ends early');
+  };
+  assert.throws(() => deliver(database, parks(broken()), clock), /The file ends early/);
+  assert.deepEqual(describeData(database), before);
+  assert.equal(before.datasets[0]!.rows, 2);
+});
+
+test('of several years of air quality the newest counts, and of several monitors the nearest', async (t) => {
+  const { get, database } = await setUp(t);
+  const year = deliveries().find(({ kind }) => kind === 'airQuality') as Delivery & { kind: 'airQuality' };
+  const [summary] = [...year.records];
+  const of = (medianAqi: number, at: number) => ({ ...summary!, medianAqi, year: at });
+  deliver(database, { ...year, records: [of(10, 2024), of(320, 2025), of(20, 2023)] }, clock);
+  const reading = { pollutant: 'pm25', measuredAt: clock.at, concentration: 1 } as const;
+  deliver(
+    database,
+    {
+      kind: 'readings',
+      info: info('readings'),
+      records: [
+        { ...reading, monitor: 'far', lat: HERE.lat + 0.5, lng: HERE.lng },
+        { ...reading, monitor: 'near', lat: HERE.lat + 0.4, lng: HERE.lng, concentration: 230, measuredAt: 1_000 },
+        { ...reading, monitor: 'near', lat: HERE.lat + 0.4, lng: HERE.lng, concentration: 60 },
+        { ...reading, monitor: 'other', lat: HERE.lat, lng: HERE.lng, pollutant: 'ozone' },
+        { ...reading, monitor: 'too far', lat: HERE.lat + 0.73, lng: HERE.lng, pollutant: 'pm10' },
+      ],
+    },
+    clock,
+  );
+  const { airQuality, pm25, pm10 } = (await get(pathTo('/v1/bundle/enterprise'))).body.data.topics;
+  assert.equal(airQuality.value.metric, 'Hazardous');
+  assert.equal(airQuality.value.progressValue, 64);
+  assert.equal(pm25.value.measurement.value, 60);
+  assert.equal(pm25.value.rating, 'Unhealthy');
+  assert.deepEqual(pm10, { error: 'unavailable', reason: 'no_data' });
+});
+
+test('a rating is that of the tract, else that of its county', async (t) => {
+  const { get, database } = await setUp(t);
+  const rating = { topic: 'drought', score: 1, frequency: 2 } as const;
+  deliver(
+    database,
+    {
+      kind: 'nri',
+      info: info('nri'),
+      records: [
+        { ...rating, geoid: '31001000100', rating: 'Very High' },
+        { ...rating, geoid: '31001', rating: 'Very Low' },
+      ],
+    },
+    clock,
+  );
+  const ratingAt = async (lng: number) =>
+    (await get(pathTo('/v1/drought/risk', { lat: HERE.lat, lng }))).body.data.result.value.rating;
+  assert.equal(await ratingAt(HERE.lng), 'Very High');
+  assert.equal(await ratingAt(-99.25), 'Very Low');
+});
+
+test('the description lists the data sets, what can be answered, what is missing, and samples', (t) => {
+  const database = openDatabase(t);
+  const nothing = describeData(database);
+  assert.deepEqual([nothing.datasets, nothing.topics, nothing.sample], [[], [], false]);
+  assert.equal(nothing.unavailable.length, 37);
+  for (const delivery of deliveries()) {
+    if (delivery.kind === 'sites' || delivery.kind === 'readings') continue;
+    deliver(database, delivery, clock);
+  }
+  const some = describeData(database);
+  assert.deepEqual(some.topics, [...NATURAL_SLUGS, 'airQuality', 'radon']);
+  assert.deepEqual(some.unavailable[0], { topic: 'brownfield', missing: ['sites:brownfield'] });
+  assert.equal(some.sample, false);
+  assert.deepEqual(some.withoutRecords, []);
+  for (const delivery of deliveries())
+    deliver(database, { ...delivery, info: { ...delivery.info, sample: true } }, clock);
+  const all = describeData(database);
+  assert.deepEqual(all.topics, TOPIC_SLUGS);
+  assert.equal(all.sample, true);
+  assert.deepEqual(
+    all.datasets.filter(({ name }) => name === 'areas'),
+    [
+      { ...info('areas', true), level: 'county', rows: 2, loadedAt: clock.at },
+      { ...info('areas', true), level: 'tract', rows: 4, loadedAt: clock.at },
+    ],
+  );
+});
+
+test('a database that is none, or too new, is refused with a reason', (t) => {
+  const file = databaseFile(t);
+  assert.throws(() => openServiceDatabase(`${file}/nowhere/service.db`), { code: 'SERVICE_DATA' });
+  assert.throws(() => openServiceDatabase(import.meta.filename), { code: 'SERVICE_DATA' });
+  const database = openServiceDatabase(file);
+  database.pragma('user_version = 99');
+  database.close();
+  assert.throws(() => openServiceDatabase(file), { code: 'SERVICE_DATA', message: /version 99/ });
+});
+
+test('while another process writes, a call fails free of charge and the next ones succeed', async (t) => {
+  const errors: unknown[] = [];
+  const { get, database, file, service, key } = await setUp(t, {
+    service: { busyTimeout: 20, onError: (error) => errors.push(error) },
+  });
+  const other = openDatabase(t, file);
+  other.exec('BEGIN IMMEDIATE');
+  const refused = await get(pathTo('/v1/park/risk'));
+  assert.equal(refused.status, 502);
+  assert.equal(refused.body.error.code, 'UPSTREAM_UNAVAILABLE');
+  assert.equal(errors.length, 1);
+  other.exec('ROLLBACK');
+  assert.equal((await request(service.url + pathTo('/v1/park/risk'), key)).status, 200);
+  assert.equal(database.prepare('SELECT count(*) FROM charges').pluck().get(), 1);
+});

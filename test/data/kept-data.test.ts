@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import type { Geometry, Point } from 'geojson';
+import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
+import { createBoxTree } from '../../src/data/tables/box-tree.ts';
+import { deliver } from '../../src/data/tables/deliver.ts';
+import { createFeatureTiles } from '../../src/data/tables/feature-tiles.ts';
+import { createLayerSearch } from '../../src/data/tables/layers.ts';
+import type { FeedRecord } from '../../src/data/tables/records.ts';
+import { distanceMeters } from '../../src/geo/distance.ts';
+import { nearestMeters } from '../../src/geo/nearest.ts';
+import {
+  AREAS,
+  feature,
+  HERE,
+  info,
+  openDatabase,
+  pathTo,
+  point,
+  StillClock,
+  setUp,
+  square,
+} from '../service/small-world.ts';
+
+test('a box tree finds the boxes that touch a box, and no others', () => {
+  const degrees = fc.integer({ min: 0, max: 20 });
+  const box = fc.tuple(degrees, degrees, degrees, degrees).map(([a, b, c, d]) => ({
+    minLng: Math.min(a, b),
+    maxLng: Math.max(a, b),
+    minLat: Math.min(c, d),
+    maxLat: Math.max(c, d),
+  }));
+  fc.assert(
+    fc.property(fc.array(box, { maxLength: 600, size: 'max' }), fc.array(box, { minLength: 1 }), (boxes, asked) => {
+      const find = createBoxTree(boxes);
+      for (const one of asked) {
+        const expected = boxes.flatMap((other, index) =>
+          other.minLng <= one.maxLng &&
+          other.maxLng >= one.minLng &&
+          other.minLat <= one.maxLat &&
+          other.maxLat >= one.minLat
+            ? [index]
+            : [],
+        );
+        assert.deepEqual(
+          find(one).sort((a, b) => a - b),
+          expected,
+        );
+      }
+    }),
+    { seed: 4, numRuns: 60 },
+  );
+});
+
+test('a search over kept tiles finds what a walk over all features finds, the nearest first, within its bound', (t) => {
+  const lng = fc.oneof(
+    fc.double({ min: -180, max: 180, noNaN: true }),
+    fc.double({ min: -0.3, max: 0.3, noNaN: true }),
+  );
+  const lat = fc.double({ min: -0.3, max: 0.3, noNaN: true });
+  const place = fc.tuple(
+    fc.oneof(
+      lng,
+      fc.constantFrom(-180, 180, 0, 0.0625, -0.0625),
+      fc.double({ min: 179.8, max: 180, noNaN: true }),
+      fc.double({ min: -180, max: -179.8, noNaN: true }),
+    ),
+    fc.oneof(lat, fc.constantFrom(0, 0.03125)),
+  );
+  const geometry = fc.oneof(
+    place.map((coordinates): Geometry => ({ type: 'Point', coordinates })),
+    fc.tuple(place, lat, lat, lat, lat).map(([[x, y], ...[dx, dy, dx2, dy2]]): Geometry => {
+      const along = (degrees: number) => Math.max(-180, Math.min(180, x + degrees));
+      // Bent, so that a line can be far from places within its box.
+      return {
+        type: 'LineString',
+        coordinates: [
+          [x, y],
+          [along(dx), y + dy],
+          [along(dx2), y + dy2],
+        ],
+      };
+    }),
+  );
+  const database = openDatabase(t);
+  const limit = 6_000;
+  const tiles = createFeatureTiles(limit);
+  const search = createLayerSearch(database, tiles);
+  const clock = new StillClock();
+  fc.assert(
+    fc.property(
+      fc.array(geometry, { maxLength: 80 }),
+      fc.array(fc.tuple(place, fc.constantFrom(500, 5_000, 25_000, 100_000)), { minLength: 1, maxLength: 6 }),
+      (geometries, asked) => {
+        const records: FeedRecord[] = geometries.map((shape, number) => feature(shape, { number }));
+        // Each load replaces what the tiles hold.
+        deliver(database, { kind: 'sites', topic: 'park', info: info('sites:park'), records }, clock);
+        for (const [[x, y], meters] of asked) {
+          const location = { lng: x, lat: y };
+          const metersTo = (shape: Geometry) => {
+            const [start] = shape.type === 'LineString' ? shape.coordinates : [(shape as Point).coordinates];
+            const toStart = distanceMeters(location, { lng: start![0]!, lat: start![1]! });
+            if (shape.type === 'Point') return toStart;
+            // Lines are shorter than 150 km, and the plane of nearestMeters is no good for those on the far side of the world.
+            return toStart < 200_000 ? nearestMeters(location, [{ geometry: shape }])! : Number.POSITIVE_INFINITY;
+          };
+          const expected = geometries
+            .map((shape, number) => ({ number, meters: metersTo(shape) }))
+            .filter((one) => one.meters <= meters)
+            .sort((a, b) => a.meters - b.meters || a.number - b.number);
+          const found = search('sites:park', location, meters).map((one) => ({
+            number: JSON.parse(`${one.feature.bytes}0}}`).properties.number,
+            meters: one.meters,
+          }));
+          assert.deepEqual(found, expected);
+          assert.ok(tiles.bytes() <= limit, `${tiles.bytes()} bytes are kept`);
+        }
+      },
+    ),
+    { seed: 5, numRuns: 150 },
+  );
+});
+
+test('a bent line counts by its own distance, not by that of its box', (t) => {
+  const database = openDatabase(t);
+  const here = { lat: 40.5, lng: -99.5 };
+  // West, north-west and north-east of here: nowhere nearer than 150 km. Six, as on a tile with many features.
+  const coordinates = [
+    [here.lng - 2, here.lat - 2],
+    [here.lng - 2, here.lat + 2],
+    [here.lng + 2, here.lat + 2],
+  ];
+  const records = Array.from({ length: 6 }, () => feature({ type: 'LineString', coordinates }));
+  deliver(database, { kind: 'records', feed: 'hurricane', info: info('records:hurricane'), records }, new StillClock());
+  const search = createLayerSearch(database);
+  assert.equal(search('records:hurricane', here, 100_000).length, 0);
+  assert.equal(search('records:hurricane', here, 250_000).length, 6);
+});
+
+test('areas, ratings and sites that are replaced while the service runs are answered from at once', async (t) => {
+  const { database, file, clock, get } = await setUp(t);
+  const sites = async () => (await get(pathTo('/v1/park/risk'))).body.data.result.value;
+  const rating = async () => (await get(pathTo('/v1/drought/risk'))).body.data.result.value.rating;
+  assert.deepEqual([await sites(), await rating()], [2, 'Relatively High']);
+  const find = createAreaFinder(database);
+  assert.equal(find(HERE)!.geoid, '31001000100');
+  // By another process, as it were.
+  const other = openDatabase(t, file);
+  deliver(
+    other,
+    { kind: 'sites', topic: 'park', info: info('sites:park'), records: [point(HERE.lng, HERE.lat)] },
+    clock,
+  );
+  assert.equal(await sites(), 1);
+  deliver(
+    other,
+    {
+      kind: 'nri',
+      info: info('nri'),
+      records: [{ geoid: '31001', topic: 'drought', rating: 'Very Low', score: 1, frequency: null }],
+    },
+    clock,
+  );
+  assert.equal(await rating(), 'Very Low');
+  deliver(
+    other,
+    {
+      kind: 'areas',
+      level: 'tract',
+      info: info('areas'),
+      records: [{ ...AREAS[1]!, geoid: '31001000900', geometry: square(-100, 40, 0.5) }],
+    },
+    clock,
+  );
+  assert.equal(find(HERE)!.geoid, '31001000900');
+  deliver(other, { kind: 'areas', level: 'tract', info: info('areas'), records: [] }, clock);
+  assert.equal(find(HERE)!.geoid, '31001');
+});

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Polygon } from 'geojson';
+import { NATURAL_SLUGS } from '../../../src/contract/topics.ts';
+import { readGeoid } from '../../../src/data/loaders/census-codes.ts';
+import { FEMA_SENTENCE, NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
+import { describeData } from '../../../src/data/tables/describe-data.ts';
+import { square } from '../../service/small-world.ts';
+import { fileOf, loading, rejects } from './loading.ts';
+
+/** A table of the index, with a BOM and CRLF as FEMA writes it, and columns in another order than the topics. */
+function nriTable(rows: readonly Record<string, string>[], version: 'March 2023' | 'December 2025', level = 'county') {
+  const prefixes = NRI_PREFIXES.map(([, first, second]) => (version === 'December 2025' && second) || first!).reverse();
+  const columns = [
+    ...['OID_', 'STATEABBRV', 'STATEFIPS', 'STCOFIPS', ...(level === 'tract' ? ['TRACT', 'TRACTFIPS'] : [])],
+    ...prefixes.flatMap((prefix) => [`${prefix}_AFREQ`, `${prefix}_RISKS`, `${prefix}_RISKR`]),
+    'NRI_VER',
+  ];
+  const cell = (row: Record<string, string>, column: string) => {
+    if (row[column] !== undefined) return row[column];
+    if (column === 'NRI_VER') return version;
+    if (column.endsWith('_RISKR')) return 'Relatively Low';
+    return column.endsWith('_RISKS') ? '12.500000000000000' : '0.250000000000000';
+  };
+  const lines = [columns.join(','), ...rows.map((row) => columns.map((column) => cell(row, column)).join(','))];
+  return `\ufeff${lines.join('\r\n')}\r\n`;
+}
+
+const county = (fips: string, more: Record<string, string> = {}) => ({
+  OID_: '1',
+  STATEABBRV: 'VA',
+  STATEFIPS: '51',
+  STCOFIPS: fips,
+  ...more,
+});
+
+test('both versions of the index give all 18 topics; inland flooding is riverine flooding', async (t) => {
+  for (const version of ['March 2023', 'December 2025'] as const) {
+    const { database, load } = loading(t);
+    const flood = version === 'March 2023' ? 'RFLD' : 'IFLD';
+    const row = county('51001', {
+      [`${flood}_RISKR`]: 'Very High',
+      [`${flood}_RISKS`]: '99.9',
+      [`${flood}_AFREQ`]: '3.5',
+      TSUN_RISKR: 'Not Applicable',
+      TSUN_RISKS: '',
+      TSUN_AFREQ: '',
+      VLCN_RISKR: 'Insufficient Data',
+      VLCN_RISKS: '-9999',
+      VLCN_AFREQ: '-9999',
+      DRGT_RISKR: 'No Rating',
+      DRGT_RISKS: '0.000000000000000',
+      DRGT_AFREQ: '7.000000000000000',
+    });
+    const result = await load('nri', fileOf(t, 'nri.csv', nriTable([row], version)));
+    assert.deepEqual([result.records, result.vintage, result.level], [18, version, 'county']);
+    const ratings = new Map(
+      database
+        .prepare<[], { topic: string }>('SELECT topic, rating, score, frequency FROM ratings_county')
+        .all()
+        .map(({ topic, ...rating }) => [topic, rating]),
+    );
+    assert.deepEqual([...ratings.keys()].sort(), [...NATURAL_SLUGS].sort());
+    assert.deepEqual(ratings.get('riverineFlood'), { rating: 'Very High', score: 99.9, frequency: 3.5 });
+    assert.deepEqual(ratings.get('tsunami'), { rating: 'Not Applicable', score: null, frequency: null });
+    assert.deepEqual(ratings.get('volcano'), { rating: 'Insufficient Data', score: null, frequency: null });
+    assert.deepEqual(ratings.get('drought'), { rating: 'No Rating', score: 0, frequency: 7 });
+    assert.deepEqual(ratings.get('hail'), { rating: 'Relatively Low', score: 12.5, frequency: 0.25 });
+    assert.equal(describeData(database).datasets[0]!.licence, FEMA_SENTENCE);
+  }
+});
+
+test('rows that cannot be used are counted with their reason and first line', async (t) => {
+  const { load } = loading(t);
+  const rows = [
+    county('51001'),
+    county('51001'),
+    county('24510'),
+    county('513'),
+    county('51003', { HAIL_RISKR: 'High' }),
+    county('51005', { HAIL_RISKS: '' }),
+  ];
+  const text = `${nriTable(rows, 'March 2023')}51,VA\r\n`;
+  const result = await load('nri', fileOf(t, 'nri.csv', text));
+  assert.deepEqual([result.rows, result.loaded], [7, 1]);
+  assert.deepEqual(rejects(result), [
+    ['the county is listed twice', 1, 3],
+    ['the code of the county is not in the state that the row names', 1, 4],
+    ['the code of the county has neither 5 digits nor one less', 1, 5],
+    ["HAIL: the rating is none of the index's eight", 1, 6],
+    ['HAIL: rated, and without a score', 1, 7],
+    ['the row has another number of fields than the header', 1, 8],
+  ]);
+});
+
+test('codes whose leading zero was lost are repaired, never guessed', () => {
+  const none = { stateFips: '', stateAbbreviation: '' };
+  const read = (text: string, level: 'county' | 'tract', stated = none) => readGeoid(text, level, stated);
+  assert.deepEqual(read('1001', 'county'), { geoid: '01001' });
+  assert.deepEqual(read('6001400100', 'tract'), { geoid: '06001400100' });
+  assert.deepEqual(read('6001400100.0', 'tract', { stateFips: '6', stateAbbreviation: 'CA' }), {
+    geoid: '06001400100',
+  });
+  assert.deepEqual(read(' 51079030101 ', 'tract'), { geoid: '51079030101' });
+  // A digit that was lost at the end makes a code of another state.
+  assert.ok('problem' in read('5107903010', 'tract', { stateFips: '51', stateAbbreviation: '' }));
+  assert.ok('problem' in read('3001', 'county'), 'there is no state 03');
+  assert.ok('problem' in read('1001', 'county', { stateFips: '', stateAbbreviation: 'AK' }));
+  assert.ok('problem' in read('001', 'county'));
+  assert.ok('problem' in read('', 'county'));
+  assert.ok('problem' in read('0500000US01029', 'county'));
+});
+
+test('tracts are read by their whole code, and by parts only when six digits are there', async (t) => {
+  const { database, load } = loading(t);
+  const row = (tract: string, whole: string) => county('51079', { TRACT: tract, TRACTFIPS: whole });
+  const table = nriTable([row('30101', '51079030101')], 'March 2023', 'tract');
+  assert.equal((await load('nri', fileOf(t, 'a.csv', table))).level, 'tract');
+  const parts = table.replace('TRACTFIPS', 'OTHER');
+  await assert.rejects(load('nri', fileOf(t, 'b.csv', parts)), /the tract is not written with six digits: 1/);
+  const six = nriTable([row('030102', 'x')], 'March 2023', 'tract').replace('TRACTFIPS', 'OTHER');
+  await load('nri', fileOf(t, 'c.csv', six));
+  assert.equal(database.prepare('SELECT DISTINCT geoid FROM ratings_tract').pluck().get(), '51079030102');
+});
+
+test('a table that is no table of the index is refused, and the data stay', async (t) => {
+  const { database, load } = loading(t);
+  await load('nri', fileOf(t, 'a.csv', nriTable([county('51001')], 'March 2023')));
+  const before = describeData(database);
+  for (const text of ['', 'a,b\n1,2\n', 'STCOFIPS,RISK_RATNG\n51001,Very Low\n']) {
+    await assert.rejects(load('nri', fileOf(t, 'b.csv', text)), { code: 'SERVICE_DATA' });
+  }
+  await assert.rejects(load('nri', fileOf(t, 'b.csv', nriTable([county('1')], 'March 2023'))), /no row of it/);
+  assert.deepEqual(describeData(database), before);
+});
+
+function boundaries(features: readonly [properties: Record<string, unknown>, geometry: Polygon | null][]): string {
+  return JSON.stringify({
+    type: 'FeatureCollection',
+    crs: { type: 'name', properties: { name: 'urn:ogc:def:crs:EPSG::4269' } },
+    features: features.map(([properties, geometry]) => ({ type: 'Feature', properties, geometry })),
+  });
+}
+
+test('one level of areas is replaced without the other', async (t) => {
+  const { database, load } = loading(t);
+  const tracts = boundaries([
+    [{ GEOID: '51079030101', NAMELSAD: 'Census Tract 301.01' }, square(-79, 38, 0.5)],
+    [{ STATEFP: '51', COUNTYFP: '079', TRACTCE: '030102' }, square(-78.5, 38, 0.5)],
+    [{ AFFGEOID: '1400000US51079030103', NAME: '301.03' }, square(-78, 38, 0.5)],
+    [{ GEOID: '51079030103' }, square(-78, 38, 0.5)],
+    [{ GEOID: '51079030104' }, null],
+    [{ NAME: 'nobody' }, square(-78, 38, 0.5)],
+  ]);
+  const result = await load('areas', fileOf(t, 'cb_2022_us_tract.geojson', tracts));
+  assert.deepEqual([result.rows, result.loaded, result.level, result.vintage], [6, 3, 'tract', '2022']);
+  assert.deepEqual(
+    rejects(result).map(([reason]) => reason),
+    ['the tract is listed twice', 'it is no polygon in degrees', 'it has no code of a tract'],
+  );
+  const counties = boundaries([[{ GEO_ID: '0500000US51079', NAME: 'Greene' }, square(-79, 38, 1)]]);
+  await load('counties', fileOf(t, 'counties.geojson', counties));
+  const levels = () => describeData(database).datasets.map(({ name, level, rows }) => [name, level, rows]);
+  assert.deepEqual(levels(), [
+    ['areas', 'county', 1],
+    ['areas', 'tract', 3],
+  ]);
+  await load('areas', fileOf(t, 'a.geojson', boundaries([[{ GEOID: '51079030101' }, square(-79, 38, 0.5)]])), {
+    replace: true,
+  });
+  assert.deepEqual(levels(), [
+    ['areas', 'county', 1],
+    ['areas', 'tract', 1],
+  ]);
+});
+
+test('boundaries of before 2022 are told by codes that are no more', async (t) => {
+  const { load } = loading(t);
+  const notes = async (GEOID: string) =>
+    (await load('counties', fileOf(t, 'a.geojson', boundaries([[{ GEOID }, square(-79, 38, 0.5)]])), { replace: true }))
+      .notes;
+  assert.match((await notes('09001')).join(), /before 2022/);
+  assert.match((await notes('46113')).join(), /before 2022/);
+  assert.deepEqual(await notes('09110'), []);
+  assert.deepEqual(await notes('51079'), []);
+});

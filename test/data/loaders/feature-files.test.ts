@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { zipSync } from 'fflate';
+import { featuresIn } from '../../../src/data/loaders/feature-files.ts';
+import { geojsonFeatures } from '../../../src/data/loaders/geojson-features.ts';
+import { createReport } from '../../../src/data/loaders/load-report.ts';
+import { point } from '../../service/small-world.ts';
+import { featuresOf, fileOf, loading, rejects } from './loading.ts';
+import { shapefileOf } from './shapefile-writer.ts';
+
+async function read(file: string): Promise<unknown[]> {
+  const features: unknown[] = [];
+  for await (const feature of featuresIn(file, {}, createReport())) features.push(feature);
+  return features;
+}
+
+test('features of a GeoJSON file: any spacing, braces and quotes in texts, a file of many blocks', (t) => {
+  const properties = { name: 'a "}{" \\ é', nested: { list: [{ a: 1 }, ']'] } };
+  const many = Array.from({ length: 30_000 }, (_, i) => ({
+    type: 'Feature',
+    ...point(i / 1000, 1, { ...properties, i }),
+  }));
+  const collection = { type: 'FeatureCollection', name: 'features', features: many };
+  for (const space of [0, 1]) {
+    const found = [...geojsonFeatures(fileOf(t, 'a.geojson', JSON.stringify(collection, null, space)))];
+    assert.equal(found.length, many.length);
+    assert.deepEqual(found[29_999]!.properties, { ...properties, i: 29_999 });
+    assert.deepEqual(found[7]!.geometry, many[7]!.geometry);
+    assert.equal(found[1]!.line, space === 0 ? 1 : 5 + JSON.stringify(many[0], null, 1).split('\n').length);
+  }
+  assert.deepEqual([...geojsonFeatures(fileOf(t, 'a.geojson', '{"features": [ ]}'))], []);
+});
+
+test('a GeoJSON file that ends early, is none, or is not in degrees is refused', (t) => {
+  const refused = (text: string, reason: RegExp) =>
+    assert.throws(() => [...geojsonFeatures(fileOf(t, 'a.geojson', text))], { code: 'SERVICE_DATA', message: reason });
+  refused('{"type":"FeatureCollection","features":[{"type":"Feature"}', /ends before/);
+  refused('{"type":"FeatureCollection","features":[{"type":"Feat', /ends before/);
+  refused('{"type":"Point"}', /no GeoJSON FeatureCollection/);
+  refused('{"features":[{oops}]}', /line 1 is no JSON/);
+  refused('{"crs":{"type":"name","properties":{"name":"EPSG:3857"}},"features":[]}', /EPSG:3857/);
+});
+
+test('a shapefile is read beside its table and out of a zip alike; an unknown system is refused', async (t) => {
+  const shapes = shapefileOf(
+    [
+      { lng: -78.5, lat: 38.25, name: 'one' },
+      { lng: -78.25, lat: 38.5, name: 'two é' },
+    ],
+    'GEOGCS["GCS_North_American_1983"]',
+  );
+  const zip = fileOf(
+    t,
+    'parks.zip',
+    Buffer.from(
+      zipSync({
+        'x/parks.shp': shapes.shp,
+        'x/parks.dbf': shapes.dbf,
+        'x/parks.prj': shapes.prj,
+        'x/parks.cpg': Buffer.from('UTF-8'),
+      }),
+    ),
+  );
+  assert.deepEqual(await read(zip), [
+    { line: 1, geometry: { type: 'Point', coordinates: [-78.5, 38.25] }, properties: { NAME: 'one' } },
+    { line: 2, geometry: { type: 'Point', coordinates: [-78.25, 38.5] }, properties: { NAME: 'two é' } },
+  ]);
+  const { database, load } = loading(t);
+  assert.equal((await load('parks', zip)).records, 2);
+  assert.equal(featuresOf(database, 'sites_park').length, 2);
+  const projected = shapefileOf([{ lng: 1, lat: 2, name: 'x' }], 'PROJCS["Web Mercator",GEOGCS["x"]]');
+  const bad = fileOf(
+    t,
+    'bad.zip',
+    Buffer.from(zipSync({ 'a.shp': projected.shp, 'a.dbf': projected.dbf, 'a.prj': projected.prj })),
+  );
+  await assert.rejects(load('parks', bad), /system is not known \(Web Mercator\)/);
+  await assert.rejects(load('parks', fileOf(t, 'none.zip', 'no zip')), { code: 'SERVICE_DATA' });
+  await assert.rejects(load('parks', fileOf(t, 'lone.shp', 'x')), /side by side/);
+  await assert.rejects(load('parks', fileOf(t, 'plants.xls', 'x')), /form is not known/);
+  assert.equal(featuresOf(database, 'sites_park').length, 2);
+});
+
+const NAD27 =
+  'GEOGCS["GCS_North_American_1927",DATUM["D_North_American_1927",SPHEROID["Clarke_1866",6378206.4,294.9786982]],PRIMEM["Greenwich",0],UNIT["Degree",0.017453292519943295]]';
+const NAD83 =
+  'GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]';
+const MERCATOR =
+  'PROJCS["WGS_1984_Web_Mercator_Auxiliary_Sphere",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Mercator_Auxiliary_Sphere"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",0.0],PARAMETER["Standard_Parallel_1",0.0],PARAMETER["Auxiliary_Sphere_Type",0.0],UNIT["Meter",1.0]]';
+
+test('a shapefile of another coordinate system is converted, or refused; one without any is said to be', async (t) => {
+  const { database, load } = loading(t);
+  const place = async (prj: string, lng: number, lat: number) => {
+    const { shp, dbf, prj: text } = shapefileOf([{ lng, lat, name: 'one' }], prj);
+    const parts = { 'a.shp': shp, 'a.dbf': dbf, ...(prj === '' ? {} : { 'a.prj': text }) };
+    const result = await load('parks', fileOf(t, 'a.zip', Buffer.from(zipSync(parts))), { replace: true });
+    return [...featuresOf(database, 'sites_park')[0].geometry.coordinates, result.notes.join()];
+  };
+  const near = (found: unknown, expected: number, degrees: number) =>
+    assert.ok(Math.abs((found as number) - expected) < degrees, `${found} is not ${expected}`);
+  const [lng, lat, note] = await place(NAD27, -80, 36);
+  // NADCON gives -79.99978, 36.00011; unconverted it would be 23 m off.
+  near(lng, -79.99978, 0.00002);
+  near(lat, 36.0001, 0.00003);
+  assert.match(note as string, /converted from GCS_North_American_1927/);
+  // One site of EPA's list of Superfund sites, which has both.
+  const [x, y] = await place(MERCATOR, -8538019.151613949, 4745134.6145892255);
+  near(x, -76.698331, 1e-6);
+  near(y, 39.163611, 1e-6);
+  assert.deepEqual((await place(NAD83, -80, 36)).slice(0, 2), [-80, 36]);
+  assert.match((await place('', -80, 36))[2] as string, /has no \.prj/);
+  for (const unknown of [
+    NAD27.replaceAll('North_American_1927', 'Old_Hawaiian'),
+    'LOCAL_CS["x"]',
+    MERCATOR.replace('PROJECTION["Mercator', 'PROJECTION["Odd'),
+  ]) {
+    await assert.rejects(place(unknown, -80, 36), { code: 'SERVICE_DATA', message: /coordinate system is not known/ });
+  }
+});
+
+test('a shapefile that was cut, or damaged in its zip, is refused and replaces nothing', async (t) => {
+  const points = Array.from({ length: 10 }, (_, i) => ({ lng: -78 - i / 10, lat: 38, name: `park ${i}` }));
+  const { shp, dbf } = shapefileOf(points, '');
+  const { database, load } = loading(t);
+  const zipped = (parts: Record<string, Uint8Array>) =>
+    fileOf(t, 'parks.zip', Buffer.from(zipSync(parts, { level: 0 })));
+  await load('parks', zipped({ 'a.shp': shp, 'a.dbf': dbf }));
+  const cut: readonly (readonly [string, Buffer, Buffer])[] = [
+    ['table', shp, dbf.subarray(0, 200)],
+    ['table’s header', shp, dbf.subarray(0, 20)],
+    ['shapes, at the edge of one', shp.subarray(0, 100 + 5 * 28), dbf],
+    ['shapes, within one', shp.subarray(0, 100 + 5 * 28 + 9), dbf],
+    ['header of the shapes', shp.subarray(0, 50), dbf],
+    ['all', Buffer.alloc(0), Buffer.alloc(0)],
+  ];
+  // Cut before its header was written anew: it says itself that it has five shapes, and the table has ten rows.
+  const five = Buffer.from(shp.subarray(0, 100 + 5 * 28));
+  five.writeInt32BE(five.length / 2, 24);
+  await assert.rejects(
+    load('parks', zipped({ 'a.shp': five, 'a.dbf': dbf })),
+    /it has 5 shapes, and 10 rows in its table/,
+  );
+  for (const [what, shapes, table] of cut) {
+    const refused = { code: 'SERVICE_DATA', message: /it ends before its features do/ };
+    await assert.rejects(load('parks', zipped({ 'a.shp': shapes, 'a.dbf': table })), refused, what);
+    const beside = fileOf(t, 'cut.shp', shapes);
+    writeFileSync(beside.replace(/shp$/, 'dbf'), table);
+    await assert.rejects(load('parks', beside), refused, what);
+  }
+  const damaged = readFileSync(zipped({ 'a.shp': shp, 'a.dbf': dbf }));
+  damaged[damaged.indexOf('park 3')] = 0x58;
+  await assert.rejects(load('parks', fileOf(t, 'damaged.zip', damaged)), /a\.dbf in it is damaged/);
+  assert.equal(featuresOf(database, 'sites_park').length, 10);
+});
+
+test('the table of a shapefile is read in the encoding that its .cpg names, in all the ways that it is named', async (t) => {
+  const { shp, dbf } = shapefileOf([{ lng: -122, lat: 37, name: 'Pe?a' }], '');
+  const nameIn = async (cpg: string, letter: readonly number[]) => {
+    const at = dbf.indexOf('Pe') + 2;
+    const table = Buffer.concat([dbf.subarray(0, at), Buffer.from(letter), Buffer.from('a'), dbf.subarray(at + 2)]);
+    const parts = { 'a.shp': shp, 'a.dbf': table.subarray(0, dbf.length), 'a.cpg': Buffer.from(cpg) };
+    const [first] = await read(fileOf(t, 'a.zip', Buffer.from(zipSync(parts))));
+    return (first as { properties: { NAME: string } }).properties.NAME;
+  };
+  for (const cpg of [
+    '',
+    '1252',
+    'ANSI 1252',
+    'CP1252',
+    'windows-1252',
+    'ISO 8859-1',
+    'ISO-8859-1',
+    '88591',
+    'latin1',
+  ]) {
+    assert.equal(await nameIn(cpg, [0xf1]), 'Peña', cpg);
+  }
+  for (const cpg of ['UTF-8', 'utf8', '65001', '\ufeffUTF-8\r\n']) {
+    assert.equal(await nameIn(cpg, [0xc3, 0xb1]), 'Peña', cpg);
+  }
+  await assert.rejects(nameIn('OEM 437', [0xa4]), { code: 'SERVICE_DATA', message: /encoding .*OEM 437/ });
+});
+
+test('a CSV of points: columns found or named, properties as given, every unusable row told', async (t) => {
+  const { database, load } = loading(t);
+  const csv = [
+    'X,Y,Well,Zip,Latitude,Longitude ,Note',
+    '0,0,"One, the first",02134,42.1,-71.1, ',
+    '0,0,Two,2134,,-71.2,x',
+    '0,0,Three,,42.3,,x',
+    '0,0,Four,,0,0,x',
+    '0,0,Five,,42°N,-71,x',
+    '0,0,Six,,95,-71,x',
+    '0,0,Seven,,45,-71,x,over',
+  ].join('\n');
+  const result = await load('wells', fileOf(t, 'wells.csv', csv));
+  assert.deepEqual([result.rows, result.loaded], [7, 2]);
+  assert.deepEqual(rejects(result), [
+    ['the coordinates are blank', 2, 3],
+    ['the coordinates are 0 and 0, which stands for none', 1, 5],
+    ['the coordinates are no decimal numbers', 1, 6],
+    ['the coordinates are beyond 90 and 180 degrees', 1, 7],
+  ]);
+  const [one, seven] = featuresOf(database, 'sites_oilGasWell');
+  assert.deepEqual(one.geometry, { type: 'Point', coordinates: [-71.1, 42.1] });
+  assert.deepEqual(one.properties, { X: 0, Y: 0, Well: 'One, the first', Zip: '02134' });
+  assert.equal(seven.properties['column 8'], 'over');
+  const named = fileOf(t, 'wells.csv', 'Well,breite,laenge\nA,42,-71\n');
+  await assert.rejects(load('wells', named), /no column of it is known to be latitude/);
+  assert.equal((await load('wells', named, { lat: 'breite', lng: 'Laenge', replace: true })).records, 1);
+});
+
+test('the same sites as CSV and as GeoJSON have properties of the same types; the ids of GeoJSON features are kept', async (t) => {
+  const { database, load } = loading(t);
+  await load(
+    'parks',
+    fileOf(t, 'parks.csv', 'LAT,LON,Name,ZIP,Acres,Unit\n42,-71,A,02139,1.50,7\n42.1,-71,B,2140,12,7A\n'),
+  );
+  const fromCsv = featuresOf(database, 'sites_park');
+  const features = [
+    { type: 'Feature', id: 11, ...point(-71, 42, { Name: 'A', ZIP: 2139, Acres: 1.5, Unit: 7 }) },
+    { type: 'Feature', id: 'b', ...point(-71, 42.1, { Name: 'B', ZIP: '02140', Acres: '12', Unit: '7A' }) },
+  ];
+  await load('parks', fileOf(t, 'parks.geojson', JSON.stringify({ type: 'FeatureCollection', features })));
+  const fromGeojson = featuresOf(database, 'sites_park');
+  const expected = [
+    { Name: 'A', ZIP: '02139', Acres: 1.5, Unit: '7' },
+    { Name: 'B', ZIP: '02140', Acres: 12, Unit: '7A' },
+  ];
+  assert.deepEqual(
+    fromCsv.map(({ properties }) => properties),
+    expected,
+  );
+  assert.deepEqual(
+    fromGeojson.map(({ properties }) => properties),
+    expected,
+  );
+  assert.deepEqual(
+    fromGeojson.map(({ id }) => id),
+    [11, 'b'],
+  );
+  const quake = { type: 'Feature', id: 'us7000abcd', ...point(-120, 38, { type: 'earthquake', mag: 4.5 }) };
+  const quakes = { type: 'FeatureCollection', features: [quake] };
+  await load('earthquakes', fileOf(t, 'quakes.geojson', JSON.stringify(quakes)));
+  assert.equal(featuresOf(database, 'records_earthquake')[0].id, 'us7000abcd');
+});

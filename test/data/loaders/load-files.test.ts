@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { loadFiles } from '../../../src/data/loaders/load-files.ts';
+import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
+import { deliver, deliverStream } from '../../../src/data/tables/deliver.ts';
+import { describeData } from '../../../src/data/tables/describe-data.ts';
+import type { FeedRecord } from '../../../src/data/tables/records.ts';
+import { AREAS, HERE, info, openDatabase, pathTo, point, StillClock, setUp } from '../../service/small-world.ts';
+import { fileOf, loading } from './loading.ts';
+
+const clock = new StillClock();
+
+function wells(rows: number, name = 'well'): string {
+  const lines = Array.from({ length: rows }, (_, i) => `${name} ${i},${HERE.lat},${HERE.lng}`);
+  return `Well,Latitude,Longitude\n${lines.join('\n')}\n`;
+}
+
+function dump(database: ReturnType<typeof openDatabase>): unknown {
+  const tables = database
+    .prepare<[], string>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('next_ids') ORDER BY name",
+    )
+    .pluck()
+    .all();
+  return tables.map((table) => [table, database.prepare(`SELECT * FROM "${table}"`).raw().all()]);
+}
+
+test('loading the same file twice gives the same database', async (t) => {
+  const { database, load } = loading(t);
+  const file = fileOf(t, 'wells.csv', wells(5_000));
+  await load('wells', file);
+  const once = dump(database);
+  await load('wells', file);
+  assert.deepEqual(dump(database), once);
+});
+
+test('a running service answers from the old data until the new are all there', async (t) => {
+  const { get, database, file } = await setUp(t);
+  const count = async () => (await get(pathTo('/v1/oilGasWell/risk'))).body.data.result.value;
+  assert.equal(await count(), 2);
+  const other = openDatabase(t, file);
+  const seen: number[] = [];
+  const slowly = (async function* (): AsyncGenerator<FeedRecord> {
+    for (let i = 0; i < 9_000; i++) {
+      if (i % 3_000 === 2_500) seen.push(await count());
+      yield point(HERE.lng, HERE.lat, { i });
+    }
+  })();
+  const target = { kind: 'sites', topic: 'oilGasWell', info: info('sites:oilGasWell') } as const;
+  await deliverStream(other, { ...target, records: slowly }, clock);
+  assert.deepEqual(seen, [2, 2, 2]);
+  assert.equal(await count(), 9_000);
+  // The service charged its calls meanwhile: the load held no lock between its batches.
+  assert.equal(database.prepare('SELECT count(*) FROM charges').pluck().get(), 5);
+});
+
+test('what a load that broke off left behind does not stand in the way of the next', async (t) => {
+  const { database, load } = loading(t);
+  await load('wells', fileOf(t, 'a.csv', wells(10)));
+  const broken = (function* (): Generator<FeedRecord> {
+    for (let i = 0; i < 5_000; i++) yield point(1, 2, { i });
+    throw new Error('The file ends early');
+  })();
+  const target = { kind: 'sites', topic: 'oilGasWell', info: info('sites:oilGasWell') } as const;
+  assert.throws(() => deliver(database, { ...target, records: broken }, clock), /ends early/);
+  const tables = () =>
+    database
+      .prepare("SELECT count(*) FROM sqlite_schema WHERE name GLOB '*_next*' AND name <> 'next_ids'")
+      .pluck()
+      .get();
+  assert.equal(tables(), 0);
+  // As a killed process leaves it.
+  database.exec('CREATE VIRTUAL TABLE sites_oilGasWell_next USING rtree (id, a, b, c, d)');
+  database.exec("INSERT INTO loads VALUES ('sites:oilGasWell', '', 'of the dead')");
+  assert.equal((await load('wells', fileOf(t, 'b.csv', wells(20)))).records, 20);
+  assert.equal(tables(), 0);
+  assert.equal(describeData(database).datasets[0]!.rows, 20);
+});
+
+test('of two loads of one data set at a time, the one that began last counts, and the other says so', async (t) => {
+  const { database } = loading(t);
+  const target = { kind: 'sites', topic: 'park', info: info('sites:park') } as const;
+  let interrupted = false;
+  const records = (function* (): Generator<FeedRecord> {
+    for (let i = 0; i < 6_000; i++) {
+      if (i === 3_000 && !interrupted) {
+        interrupted = true;
+        deliver(database, { ...target, records: [point(1, 2)] }, clock);
+      }
+      yield point(3, 4, { i });
+    }
+  })();
+  assert.throws(() => deliver(database, { ...target, records }, clock), {
+    code: 'SERVICE_DATA',
+    message: /another load of it has begun/,
+  });
+  assert.equal(describeData(database).datasets[0]!.rows, 1);
+});
+
+test('ratings of counties serve tracts when only counties are had, and tracts come first when both are', async (t) => {
+  const { get, database } = await setUp(t);
+  const rating = { topic: 'drought', score: 1, frequency: 2 } as const;
+  const load = (level: 'tract' | 'county', geoid: string, name: 'Very High' | 'Very Low') =>
+    deliver(database, { kind: 'nri', level, info: info('nri'), records: [{ ...rating, geoid, rating: name }] }, clock);
+  deliver(database, { kind: 'nri', info: info('nri'), records: [] }, clock);
+  const told = async () => (await get(pathTo('/v1/drought/risk'))).body.data?.result.value.rating;
+  assert.equal(await told(), undefined);
+  load('county', '31001', 'Very Low');
+  assert.equal(await told(), 'Very Low');
+  load('tract', '31001000100', 'Very High');
+  assert.equal(await told(), 'Very High');
+  assert.throws(() => load('tract', '31001', 'Very High'), /level: Expected tract, got county/);
+  deliver(database, { kind: 'areas', level: 'county', info: info('areas'), records: AREAS.slice(0, 1) }, clock);
+  assert.equal(await told(), 'Very High');
+});
+
+test('every loader says what it is for, and an unknown one is refused with the list', async (t) => {
+  for (const [name, { describe }] of LOADERS) {
+    assert.match(name, /^[a-z0-9-]+$/);
+    assert.ok(describe.length > 20, name);
+  }
+  const database = openDatabase(t);
+  await assert.rejects(loadFiles(database, 'rain', ['x'], {}, clock), { code: 'USAGE', message: /no loader "rain"/ });
+  await assert.rejects(loadFiles(database, 'hail', ['/no/such/file.csv'], {}, clock), { code: 'SERVICE_DATA' });
+});

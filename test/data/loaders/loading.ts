@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type LoadResult, loadFiles } from '../../../src/data/loaders/load-files.ts';
+import type { LoaderOptions } from '../../../src/data/loaders/loader.ts';
+import type { ServiceDatabase } from '../../../src/data/tables/database.ts';
+import { openDatabase, releaseLater, StillClock } from '../../service/small-world.ts';
+
+/** Writes a file that is removed when the test ends. */
+export function fileOf(t: TestContext, name: string, content: string | Buffer): string {
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-load-'));
+  releaseLater(t, () => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, basename(name));
+  writeFileSync(file, content);
+  return file;
+}
+
+export interface Loading {
+  readonly database: ServiceDatabase;
+  load(loader: string, files: string | readonly string[], options?: LoaderOptions): Promise<LoadResult>;
+}
+
+/** A database of its own, and what loads files into it. */
+export function loading(t: TestContext): Loading {
+  const database = openDatabase(t);
+  const clock = new StillClock();
+  return {
+    database,
+    load: (loader, files, options = {}) =>
+      loadFiles(database, loader, typeof files === 'string' ? [files] : files, options, clock),
+  };
+}
+
+/** The reasons of a load's rejects with their counts and first lines. */
+export function rejects({ rejected }: LoadResult): [reason: string, count: number, firstLine: number][] {
+  return rejected.map(({ reason, count, firstLine }) => [reason, count, firstLine]);
+}
+
+/** The features of a layer's table, in their order. */
+// biome-ignore lint/suspicious/noExplicitAny: features are looked into freely
+export function featuresOf(database: ServiceDatabase, table: string): any[] {
+  return database
+    .prepare<[], string>(`SELECT feature FROM ${table} ORDER BY id`)
+    .pluck()
+    .all()
+    .map((text) => JSON.parse(text));
+}

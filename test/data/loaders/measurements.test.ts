@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countyNamed, namesOfCounty } from '../../../src/data/loaders/county-names.ts';
+import { readLand } from '../../../src/data/sample/land.ts';
+import { categoryOfConcentration, ozoneMicrograms } from '../../../src/data/topics/air-quality-index.ts';
+import { fileOf, loading, rejects } from './loading.ts';
+
+const AQI_HEADER =
+  '"State","County","Year","Days with AQI","Good Days","Moderate Days","Unhealthy for Sensitive Groups Days",' +
+  '"Unhealthy Days","Very Unhealthy Days","Hazardous Days","Max AQI","90th Percentile AQI","Median AQI"';
+
+function geoidOf(state: string, county: string): string {
+  const found = countyNamed(state, county);
+  return 'geoid' in found ? found.geoid : found.problem;
+}
+
+test('counties by name: spaces, accents, cities, words behind the name, changed names', () => {
+  for (const [state, county, geoid] of [
+    ['Alaska', 'Anchorage ', '02020'],
+    ['New Mexico', 'Dona Ana', '35013'],
+    ['Virginia', 'Richmond', '51159'],
+    ['Virginia', 'Richmond City', '51760'],
+    ['VA', 'Charles', '51036'],
+    ['VA', 'Charles City County', '51036'],
+    ['Maryland', 'Baltimore', '24005'],
+    ['Maryland', 'Baltimore City', '24510'],
+    ['Missouri', 'Saint Louis', '29189'],
+    ['Missouri', 'St. Louis City', '29510'],
+    ['Nevada', 'Carson City', '32510'],
+    ['District Of Columbia', 'District of Columbia', '11001'],
+    ['Virgin Islands', 'St John', '78020'],
+    ['LA', 'Orleans Parish', '22071'],
+    ['Illinois', 'LaSalle', '17099'],
+    ['Puerto Rico', 'Mayagnez', '72097'],
+    ['Alaska', 'Copper River', '02066'],
+  ] as const) {
+    assert.equal(geoidOf(state, county), geoid, `${state}/${county}`);
+  }
+  assert.equal(geoidOf('Country Of Mexico', 'SONORA'), '"Country Of Mexico" is not a state of the US');
+  assert.equal(geoidOf('Ohio', 'Nowhere'), 'there is no county of this name in Ohio');
+});
+
+test('the names of every county lead back to it', () => {
+  for (const { geoid } of readLand().counties) {
+    const [state, county] = namesOfCounty(geoid)!;
+    assert.equal(geoidOf(state, county), geoid, `${state}/${county}`);
+  }
+});
+
+test('annual AQI: by names; Connecticut also for its planning regions; the newest year counts', async (t) => {
+  const { database, load } = loading(t);
+  const csv = `${AQI_HEADER}
+"Alaska","Anchorage ",2023,365,297,60,5,2,1,0,210,55,24
+"Connecticut","New Haven",2023,366,260,94,11,1,0,0,156,62,41
+"Country Of Mexico","BAJA CALIFORNIA NORTE",2023,1,1,0,0,0,0,0,1,1,1
+"Ohio","Adams",2023,,1,0,0,0,0,0,1,1,1
+"Ohio","Allen",2023,367,1,0,0,0,0,0,1,1,1
+`;
+  const newer = `${AQI_HEADER}\n"Alaska","Anchorage ",2024,366,300,66,0,0,0,0,90,55,30\n`;
+  const result = await load('air-quality', [fileOf(t, '2024.csv', newer), fileOf(t, '2023.csv', csv)]);
+  assert.deepEqual([result.rows, result.loaded, result.records, result.vintage], [6, 3, 5, '2023-2024']);
+  assert.deepEqual(rejects(result), [
+    ['"Country Of Mexico" is not a state of the US', 1, 4],
+    ['the figure of daysWithAqi is missing', 1, 5],
+    ['figures that cannot be', 1, 6],
+  ]);
+  assert.match(result.notes.join(), /Connecticut/);
+  const rows = database.prepare<[], { county: string; year: number }>('SELECT county, year FROM air_quality').all();
+  assert.deepEqual(rows, [
+    { county: '02020', year: 2024 },
+    { county: '09009', year: 2023 },
+    { county: '09140', year: 2023 },
+    { county: '09170', year: 2023 },
+  ]);
+});
+
+test('radon: the three forms of the table', async (t) => {
+  const { database, load } = loading(t);
+  for (const csv of [
+    '"County,State",Region,Zone\n"Adams,OH",5,1\n"Baltimore City,Maryland",3,Zone 3\n,,\n"Nowhere,OH",5,2\n"Adams,OH",5,4\n',
+    'State,County,Zone\nOhio,Adams,1\nMD,Baltimore City,3\nOH,,\nOhio,Nowhere,2\nOhio,Adams,4\n',
+    'CountyFIPS,CountyName,StateName,RadonZone\n39001,Adams,Ohio,1\n24510,x,y,3\n,,,\n3,Nowhere,Ohio,2\n39001,Adams,Ohio,4\n',
+  ]) {
+    const result = await load('radon', fileOf(t, 'radon.csv', csv));
+    assert.deepEqual([result.rows, result.loaded], [5, 2]);
+    assert.equal(rejects(result).at(-1)![0], 'the zone is none of 1, 2 and 3');
+    assert.deepEqual(database.prepare('SELECT county, zone FROM radon').raw().all(), [
+      ['24510', 3],
+      ['39001', 1],
+    ]);
+  }
+});
+
+const HOURLY = [
+  '11/20/25|17:00|010030010|Fairhope|-6|OZONE|PPB|41|ADEM',
+  '11/20/25|17:00|010030010|Fairhope|-6|PM2.5|UG/M3|-0.4|ADEM',
+  '11/20/25|17:00|000010102|Z\u201aphirin|-3.5|PM10|UG/M3|12|NL',
+  '11/20/25|17:00|010030010|Fairhope|-6|CO|PPM|0.2|ADEM',
+  '11/20/25|17:00|999999999|Lost|-6|PM10|UG/M3|3|X',
+  '11/20/25|17:00|010030010|Fairhope|-6|PM10|PPB|3|X',
+  '11/20/25|17:00|010030010|Fairhope|-6|PM10|UG/M3|-999|X',
+  '02/30/25|17:00|010030010|Fairhope|-6|PM10|UG/M3|9|X',
+  '99/99/26|99:00|010030010|Fairhope|-6|PM10|UG/M3|9|X',
+].join('\n');
+
+test('AirNow: readings where their monitors stand, ozone in micrograms', async (t) => {
+  const hourly = fileOf(t, 'HourlyData_2025112017.dat', Buffer.from(HOURLY, 'latin1'));
+  const old =
+    '010030010|OZONE|0010|Fairhope|Active|AL1|ADEM|R4|30.497|-87.880|37.1|-6\n000010102|PM10|1|x|Active|a|b|c|48.95|-54.6|1|-3\n';
+  const v2 =
+    'StationID|AQSID|FullAQSID|Parameter|Latitude|Longitude\n1|010030010|x|OZONE|30.497|-87.880\n2|000010102|x|PM10|48.95|-54.6\n';
+  for (const sites of [old, v2]) {
+    const { database, load } = loading(t);
+    const result = await load('airnow', hourly, { sites: fileOf(t, 'sites.dat', sites) });
+    assert.deepEqual([result.rows, result.loaded, result.vintage], [9, 3, '2025-11-20 17:00 UTC']);
+    assert.deepEqual(
+      rejects(result).map(([reason]) => reason),
+      [
+        'the parameter is not ozone, PM2.5 or PM10',
+        'the file of the sites does not say where the monitor stands',
+        'PM10 is not in UG/M3',
+        'the value is missing',
+        'the time is not written MM/DD/YY, HH:MM',
+      ],
+    );
+    const rows = database
+      .prepare('SELECT pollutant, monitor, lat, lng, concentration, measured_at FROM reading_boxes')
+      .raw()
+      .all();
+    const at = Date.UTC(2025, 10, 20, 17);
+    assert.deepEqual(rows, [
+      ['ozone', '010030010', 30.497, -87.88, 80.49, at],
+      ['pm25', '010030010', 30.497, -87.88, -0.4, at],
+      ['pm10', '000010102', 48.95, -54.6, 12, at],
+    ]);
+  }
+  const { load } = loading(t);
+  await assert.rejects(load('airnow', hourly), { code: 'USAGE', message: /where their monitors stand/ });
+});
+
+test('AirNow: monitors are known by their number with the country before it and without', async (t) => {
+  const hour = (id: string) => `11/20/25|17:00|${id}|Fairhope|-6|OZONE|PPB|41|ADEM\n`;
+  const sites =
+    'StationID|AQSID|FullAQSID|Latitude|Longitude\n1|010030010|840010030010|30.497|-87.880\n2||840010030011|30.5|-87.9\n';
+  const old = '010030010|OZONE|0010|Fairhope|Active|AL1|ADEM|R4|30.497|-87.880|37.1|-6\n';
+  for (const [file, id, expected] of [
+    [sites, '010030010', 1],
+    [sites, '840010030010', 1],
+    [sites, '840010030011', 1],
+    [old, '840010030010', 1],
+    [old, '010030010', 1],
+  ] as const) {
+    const { load } = loading(t);
+    const result = await load('airnow', fileOf(t, 'HourlyData_2025112017.dat', hour(id)), {
+      sites: fileOf(t, 's.dat', file),
+    });
+    assert.equal(result.loaded, expected, id);
+  }
+});
+
+test('annual AQI: a year that is not over is left out, whatever else the files hold', async (t) => {
+  const { load } = loading(t);
+  const running = `${AQI_HEADER}\n"Alaska","Anchorage ",2025,317,300,17,0,0,0,0,90,55,30\n"Ohio","Allen",2025,90,90,0,0,0,0,0,40,35,30\n`;
+  const whole = `${AQI_HEADER}\n"Alaska","Anchorage ",2024,366,300,66,0,0,0,0,90,55,30\n`;
+  const files = [fileOf(t, '2025.csv', running), fileOf(t, '2024.csv', whole)];
+  const result = await load('air-quality', files);
+  assert.deepEqual([result.vintage, result.records], ['2024', 1]);
+  assert.deepEqual(rejects(result), [['the year 2025 is not over: no county has more than 317 days of it', 2, 2]]);
+  await assert.rejects(load('air-quality', files[0]!), { message: /the year 2025 is not over/ });
+  assert.equal((await load('air-quality', files[0]!, { force: true })).records, 2);
+});
+
+test('ozone keeps its category through the conversion, at every ppb', () => {
+  // EPA's 8-hour breakpoints in ppb: 54, 70, 85, 105, 200; above, the 1-hour scale's 404.
+  const expected = (ppb: number) =>
+    ppb <= 54
+      ? 'Good'
+      : ppb <= 70
+        ? 'Moderate'
+        : ppb <= 85
+          ? 'Unhealthy for Sensitive Groups'
+          : ppb <= 105
+            ? 'Unhealthy'
+            : ppb <= 404
+              ? 'Very Unhealthy'
+              : 'Hazardous';
+  for (let ppb = 0; ppb <= 500; ppb++) {
+    assert.equal(categoryOfConcentration('ozone', ozoneMicrograms(ppb)), expected(ppb), `${ppb} ppb`);
+  }
+  // 48.00 g/mol over 24.45 l/mol.
+  assert.equal(ozoneMicrograms(100), 196.32);
+});

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parse } from 'csv-parse/sync';
+import type { Feature, Polygon } from 'geojson';
+import type { NaturalSlug } from '../../../src/contract/topics.ts';
+import { NATURAL_SLUGS } from '../../../src/contract/topics.ts';
+import { loadFiles } from '../../../src/data/loaders/load-files.ts';
+import { between, randomOf } from '../../../src/data/sample/random.ts';
+import { createAreaFinder } from '../../../src/data/tables/area-finder.ts';
+import { outlineHolds, packOutline, unpackOutline } from '../../../src/data/tables/area-outlines.ts';
+import type { Location } from '../../../src/geo/coordinates.ts';
+import { noRealData, realFile } from '../../real-data.ts';
+import { pathTo, setUp, subscriptionOf } from '../../service/small-world.ts';
+import { featuresOf, loading, rejects } from './loading.ts';
+
+/** The prefixes of FEMA's March 2023 table, written out once more: the loader's own table is what is tested. */
+const PREFIX: Readonly<Record<NaturalSlug, string>> = {
+  avalanche: 'AVLN',
+  coastalFlood: 'CFLD',
+  coldWave: 'CWAV',
+  drought: 'DRGT',
+  earthquake: 'ERQK',
+  hail: 'HAIL',
+  heatWave: 'HWAV',
+  hurricane: 'HRCN',
+  iceStorm: 'ISTM',
+  landslide: 'LNDS',
+  lightning: 'LTNG',
+  riverineFlood: 'RFLD',
+  strongWind: 'SWND',
+  tornado: 'TRND',
+  tsunami: 'TSUN',
+  volcano: 'VLCN',
+  wildfire: 'WFIR',
+  winterWeather: 'WNTW',
+};
+
+function tableOf(name: string): Record<string, string>[] {
+  return parse(readFileSync(realFile(name)), { columns: true, bom: true });
+}
+
+/** `none` is what stands where the index has no number: nothing in the database, 0 in an answer. */
+function expectedOf(row: Record<string, string>, topic: NaturalSlug, none: 0 | null) {
+  const prefix = PREFIX[topic];
+  const number = (text: string) => (text === '' ? none : Number(text));
+  return {
+    rating: row[`${prefix}_RISKR`],
+    score: number(row[`${prefix}_RISKS`]!),
+    frequency: number(row[`${prefix}_AFREQ`]!),
+  };
+}
+
+test('200 points in the tracts of Virginia are answered with exactly their county’s row', {
+  skip: noRealData,
+}, async (t) => {
+  const { database, clock, get } = await setUp(t, { subscription: subscriptionOf(100_000, 100_000) });
+  await loadFiles(database, 'areas', [realFile('boundaries/va_tracts_tiger.geojson')], { replace: true }, clock);
+  await loadFiles(database, 'nri', [realFile('nri/NRI_Table_Counties_Virginia.csv')], { replace: true }, clock);
+  const rows = new Map(tableOf('nri/NRI_Table_Counties_Virginia.csv').map((row) => [row.STCOFIPS!, row]));
+  const tracts = JSON.parse(readFileSync(realFile('boundaries/va_tracts_tiger.geojson'), 'utf8')) as {
+    features: Feature<Polygon, { GEOID: string }>[];
+  };
+  assert.equal(tracts.features.length, 61);
+  const random = randomOf(7, 'areas');
+  const find = createAreaFinder(database);
+  for (let index = 0; index < 200; index++) {
+    const tract: Feature<Polygon, { GEOID: string }> = tracts.features[index % tracts.features.length]!;
+    const place = pointIn(tract.geometry, random);
+    const { GEOID: geoid }: { GEOID: string } = tract.properties;
+    assert.deepEqual(find(place), { geoid, county: geoid.slice(0, 5) });
+    const { status, body } = await get(pathTo('/v1/bundle/standard', place));
+    assert.equal(status, 200);
+    for (const topic of NATURAL_SLUGS) {
+      const { rating, score, frequency } = body.data.topics[topic].value;
+      assert.deepEqual(
+        { rating, score, frequency },
+        expectedOf(rows.get(geoid.slice(0, 5))!, topic, 0),
+        `${geoid} ${topic}`,
+      );
+    }
+  }
+});
+
+/** A place inside a polygon, off its edges, with no more decimals than a request carries. */
+function pointIn(geometry: Polygon, random: () => number): Location {
+  const outline = unpackOutline(packOutline(geometry));
+  const [ring] = geometry.coordinates as [[number, number][]];
+  const [lngs, lats] = [ring.map(([lng]) => lng), ring.map(([, lat]) => lat)];
+  for (;;) {
+    const place = {
+      lat: Number(between(random, Math.min(...lats), Math.max(...lats)).toFixed(6)),
+      lng: Number(between(random, Math.min(...lngs), Math.max(...lngs)).toFixed(6)),
+    };
+    if (outlineHolds(outline, place)) return place;
+  }
+}
+
+test('every rating of Baltimore’s tracts is that of its row', { skip: noRealData }, async (t) => {
+  const { database, load } = loading(t);
+  const name = 'nri/NRI_Table_CensusTracts_Baltimore_24510.csv';
+  const result = await load('nri', realFile(name));
+  assert.deepEqual([result.rows, result.loaded, result.records, result.level], [199, 199, 199 * 18, 'tract']);
+  const select = database.prepare('SELECT rating, score, frequency FROM ratings_tract WHERE geoid = ? AND topic = ?');
+  for (const row of tableOf(name)) {
+    for (const topic of NATURAL_SLUGS) {
+      assert.deepEqual(select.get(row.TRACTFIPS, topic), expectedOf(row, topic, null), `${row.TRACTFIPS} ${topic}`);
+    }
+  }
+});
+
+const PART = 'a part of a tornado that another row gives whole';
+
+/** Every real file of a kind that is loaded: rows, rows used, records, and why the others were not. */
+const FILES: readonly [
+  loader: string,
+  files: readonly string[],
+  counts: readonly [rows: number, loaded: number, records: number],
+  rejected: readonly (readonly [reason: string, count: number, firstLine: number])[],
+][] = [
+  ['nri', ['nri/NRI_Table_Counties_Virginia.csv'], [133, 133, 2394], []],
+  ['areas', ['boundaries/va_tracts_tiger.geojson'], [61, 61, 61], []],
+  ['counties', ['boundaries/BayAreaCounties.shp'], [10, 10, 10], []],
+  ['tri', ['sites/TRI_2017_CA.csv'], [3685, 3685, 1205], []],
+  [
+    'superfund',
+    ['sites/superfund_npl.csv'],
+    [1342, 1340, 1340],
+    [
+      ['a second row of headings', 1, 2],
+      ['a total, not a site', 1, 1343],
+    ],
+  ],
+  ['alternative-fuels', ['sites/alt_fuel_stations_MA.csv'], [4216, 4216, 4216], []],
+  ['power-plants', ['sites/nuclear_power_plants.csv'], [55, 55, 55], []],
+  ['nuclear-reactors', ['sites/nuclear_power_plants.csv'], [55, 55, 55], []],
+  ['nuclear-reactors', ['sites/nuclear_power_plants.geojson'], [55, 55, 55], []],
+  ['parks', ['sites/seattle_parks.geojson'], [1514, 1514, 1514], []],
+  ['hail', ['storms/2020_hail.csv'], [7670, 7670, 7670], []],
+  ['tornado', ['storms/2005-2007_torn.csv'], [3517, 3453, 3453], [[PART, 64, 1092]]],
+  ['tornado', ['storms/2011_torn.csv'], [1775, 1690, 1690], [[PART, 85, 35]]],
+  ['tornado', ['storms/2014_torn.csv'], [906, 888, 888], [[PART, 18, 107]]],
+  [
+    'tornado',
+    ['storms/2005-2007_torn.csv', 'storms/2011_torn.csv', 'storms/2014_torn.csv'],
+    [6198, 6031, 6031],
+    [[PART, 167, 1092]],
+  ],
+  ['hurdat2', ['storms/hurdat2_2014_2018.txt'], [2514, 2514, 71], []],
+  ['earthquakes', ['quakes/earthquakes.geojson'], [6107, 6107, 6107], []],
+  // Connecticut's seven counties and the nine planning regions that are answered from them come on top of the rows.
+  [
+    'air-quality',
+    ['air/annual_aqi_by_county_2023.csv'],
+    [992, 991, 1000],
+    [['"Country Of Mexico" is not a state of the US', 1, 139]],
+  ],
+  [
+    'air-quality',
+    ['air/annual_aqi_by_county_2024.csv'],
+    [996, 995, 1004],
+    [['"Country Of Mexico" is not a state of the US', 1, 139]],
+  ],
+];
+
+for (const [loader, files, counts, rejected] of FILES) {
+  test(`${loader}: ${files.join(', ')}`, { skip: noRealData }, async (t) => {
+    const { load } = loading(t);
+    const result = await load(loader, files.map(realFile));
+    assert.deepEqual([result.rows, result.loaded, result.records], counts);
+    assert.deepEqual(rejects(result), rejected);
+  });
+}
+
+/** Extracts of agencies' files from public repositories, and what was counted in them by other means. */
+const EXTRACTS: readonly (readonly [loader: string, files: string, counts: readonly number[], states?: string])[] = [
+  ['lmop', 'lmop/lmopdata{ct,de,ma,md,nj,ny}.csv', [355, 316, 201], 'CT,DE,MA,MD,NJ,NY'],
+  ['wildfire-incidents', 'wfigs_current.csv', [3, 1, 1]],
+  ['wildfire-history', 'wfigs_current.csv', [3, 2, 2]],
+  ['superfund', 'npl_sites_with_status_1row.csv', [1, 1, 1], 'MD'],
+  ['counties', 'boundaries/geojson-counties-fips.json.gz', [3221, 3221, 3221]],
+  ['counties', 'boundaries/nc.shp', [100, 100, 100]],
+  ['areas', 'boundaries/tl_2023_44_tract.shp', [250, 250, 250]],
+  ['areas', 'boundaries/tracts_{11,44,78}.geojson', [455, 455, 455]],
+];
+
+for (const [loader, pattern, counts, states] of EXTRACTS) {
+  test(`${loader}: agencies/${pattern}`, {
+    skip: existsSync(realFile('agencies')) ? noRealData : 'no extracts are here',
+  }, async (t) => {
+    const { load } = loading(t);
+    const [, before = pattern, choices = '', after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? [];
+    const files = choices.split(',').map((choice) => realFile(`agencies/${before}${choice}${after}`));
+    const result = await load(loader, files);
+    assert.deepEqual([result.rows, result.loaded, result.records], counts);
+    assert.equal(result.states?.join(), states);
+  });
+}
+
+test('a facility of TRI lists the chemicals of all its rows', { skip: noRealData }, async (t) => {
+  const { database, load } = loading(t);
+  await load('tri', realFile('sites/TRI_2017_CA.csv'));
+  const rows = tableOfRagged('sites/TRI_2017_CA.csv');
+  const chemicals = Map.groupBy(rows, (row) => row.TRI_FACILITY_ID!);
+  for (const { properties } of featuresOf(database, 'sites_toxicReleaseInventory')) {
+    const expected = [
+      ...new Set(
+        chemicals.get(properties.TRI_FACILITY_ID)!.map((row) => row.CHEMICAL!.trim().replace(/^"(.*)"$/, '$1')),
+      ),
+    ];
+    assert.deepEqual(properties.CHEMICAL, expected);
+  }
+});
+
+function tableOfRagged(name: string): Record<string, string>[] {
+  return parse(readFileSync(realFile(name)), {
+    columns: true,
+    bom: true,
+    relax_column_count: true,
+    relax_quotes: true,
+  });
+}
+
+test('the cooling centers of Los Angeles lie in the tracts that the Census geocoder gives', {
+  skip: existsSync(realFile('boundaries/ca_tracts.geojson'))
+    ? false
+    : 'no boundaries of the tracts of Los Angeles are here',
+}, async (t) => {
+  const { database, load } = loading(t);
+  await load('areas', realFile('boundaries/ca_tracts.geojson'));
+  const find = createAreaFinder(database);
+  const text = new TextDecoder('windows-1252').decode(readFileSync(realFile('portfolios/LA_cooling_centers.csv')));
+  const rows: Record<string, string>[] = parse(text, {
+    columns: (header: string[]) => header.map((name) => name.trim()),
+  });
+  const located = rows.filter((row) => row['STATE CODE'] !== '');
+  assert.ok(located.length > 0);
+  for (const row of located) {
+    const geoid = `${row['STATE CODE']}${row['COUNTY CODE']}${row['TRACT CODE']}`;
+    assert.equal(find({ lat: Number(row.LATITUDE), lng: Number(row.LONGITUDE) })?.geoid, geoid);
+  }
+});

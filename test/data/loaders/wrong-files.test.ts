@@ -1,0 +1,346 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { zipSync } from 'fflate';
+import { csvRecords } from '../../../src/data/loaders/csv-records.ts';
+import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
+import { SIGNATURES } from '../../../src/data/loaders/signatures.ts';
+import { noRealData, realFile } from '../../real-data.ts';
+import { square } from '../../service/small-world.ts';
+import { featuresOf, fileOf, loading } from './loading.ts';
+
+const SPC =
+  'om,yr,mo,dy,date,time,tz,st,stf,stn,mag,inj,fat,loss,closs,slat,slon,elat,elon,len,wid,ns,sn,sg,f1,f2,f3,f4\n';
+const spc = (mag: string, sg: string) =>
+  `1,2020,1,7,2020-01-07,17:17:00,3,MS,28,1,${mag},0,0,0,0,32.37,-90.22,32.40,-90.20,0.6,100,1,1,${sg},49,0,0,0\n`;
+
+const TABLES = {
+  superfund: 'Site Name,EPA ID,Latitude,Longitude\nA,CTD1,41.9,-73\n',
+  tri: 'YEAR,TRI_FACILITY_ID,LATITUDE,LONGITUDE,CHEMICAL\n2017,90001ABC,33.9,-118.2,LEAD\n',
+  lmop: 'Landfill ID,Landfill Name,Latitude,Longitude\n1,Hill,38,-78\n',
+  'power-plants': 'Plant_Code,Total_MW,Latitude,Longitude\n1,10,38,-78\n',
+  wells: 'API,Latitude,Longitude\n1,36,-119\n',
+  hail: SPC + spc('1.75', '0'),
+  tornado: SPC + spc('2', '1'),
+  wind: SPC + spc('56', '0'),
+  portfolio: 'LocNumber,Latitude,Longitude\n1,38,-78\n',
+};
+
+const line = {
+  type: 'LineString',
+  coordinates: [
+    [-80, 30],
+    [-80.1, 30.1],
+  ],
+};
+const point = { type: 'Point', coordinates: [-80, 30] };
+const collection = (properties: object, geometry: object, more: object = {}) =>
+  JSON.stringify({ type: 'FeatureCollection', features: [{ type: 'Feature', properties, geometry }], ...more });
+
+test('every loader has a signature', () => {
+  assert.deepEqual(Object.keys(SIGNATURES).sort(), [...LOADERS.keys()].sort());
+});
+
+test('a file of another agency is refused with the loader that it is for; --force loads it', async (t) => {
+  const { load } = loading(t);
+  const table = (name: keyof typeof TABLES) => fileOf(t, `${name}.csv`, TABLES[name]);
+  const shapes = (name: string, properties: object, geometry: object) =>
+    fileOf(t, `${name}.geojson`, collection(properties, geometry));
+  const wrong: readonly (readonly [loader: string, file: string, problem: RegExp, hint: RegExp])[] = [
+    ['nuclear-reactors', table('superfund'), /no column of a reactor/, /fits: perilbook service load superfund\./],
+    ['superfund', table('power-plants'), /no column .*EPA_ID/, /load power-plants or nuclear-reactors/],
+    ['tri', table('lmop'), /no column/, /load lmop/],
+    ['parks', table('superfund'), /it is a file for superfund/, /--force/],
+    ['wells', table('portfolio'), /no column of a well/, /^To load it all the same, add --force/],
+    ['wells', table('tri'), /no column of a well/, /load tri\./],
+    ['hail', table('tornado'), /its rows are no reports of hail/, /load tornado\./],
+    ['tornado', table('hail'), /its rows are no reports of tornadoes/, /load hail\./],
+    ['hail', table('wind'), /no reports of hail/, /--force/],
+    ['earthquakes', table('hail'), /known to be latitude/, /load hail\./],
+    ['hurdat2', table('hail'), /no headers of storms/, /load hail\./],
+    ['air-quality', table('wells'), /no column Days with AQI/, /load wells\./],
+    ['transmission-lines', shapes('points', { VOLTAGE: 1 }, point), /its features are points, not lines/, /--force/],
+    [
+      'gas-pipelines',
+      shapes('lines', { VOLTAGE: 1 }, line),
+      /no column TYPEPIPE or Operator/,
+      /load transmission-lines\./,
+    ],
+    [
+      'wildfire-perimeters',
+      shapes('p', { IncidentName: 'X' }, point),
+      /points, not outlines/,
+      /load wildfire-incidents or wildfire-history\./,
+    ],
+    [
+      'wildfire-incidents',
+      shapes('o', { IncidentName: 'X' }, square(-80, 30, 1)),
+      /outlines, not points/,
+      /load wildfire-perimeters\./,
+    ],
+    ['areas', shapes('parks', { Unit_Nm: 'X' }, square(-80, 30, 1)), /no column GEOID/, /--force/],
+  ];
+  for (const [loader, file, message, hint] of wrong) {
+    await assert.rejects(load(loader, file), { code: 'SERVICE_DATA', message, hint }, `${loader} ${message}`);
+  }
+  assert.equal((await load('parks', table('superfund'), { force: true })).records, 1);
+  assert.equal((await load('wells', table('portfolio'), { force: true })).records, 1);
+});
+
+test('what is no file of data is said so: a folder, a page, a spreadsheet, an error of a service', async (t) => {
+  const { load } = loading(t);
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-folder-'));
+  const refused = (loader: string, file: string, message: RegExp) =>
+    assert.rejects(load(loader, file), { code: 'SERVICE_DATA', message });
+  await refused('hail', folder, /it is a folder/);
+  await refused('areas', folder, /it is a folder/);
+  await refused('hail', join(folder, 'none.csv'), /^There is no file ".*none\.csv"$/);
+  assert.throws(() => [...csvRecords(folder)], { code: 'SERVICE_DATA', message: /Cannot read/ });
+  await refused('hail', fileOf(t, 'hail.csv', '<!DOCTYPE html><html>'), /it is a web page/);
+  await refused('parks', fileOf(t, 'parks.geojson', '\n<html>'), /it is a web page/);
+  await refused(
+    'lmop',
+    fileOf(t, 'lmop.csv', Buffer.from(zipSync({ 'xl/workbook.xml': new Uint8Array(9) }))),
+    /a spreadsheet or a zip/,
+  );
+  await refused(
+    'parks',
+    fileOf(t, 'parks.geojson', '{"error":{"code":499,"message":"Token Required"}}'),
+    /Token Required/,
+  );
+});
+
+test('a file whose end is cut off is refused, and what was there stays', async (t) => {
+  const { database, load } = loading(t);
+  const rows = Array.from({ length: 300 }, (_, i) => `W${i},"Oil, gas",36.5,-119.${i},${i}\n`).join('');
+  const csv = `Well,Kind,Latitude,Longitude,Depth\n${rows}`;
+  await load('wells', fileOf(t, 'wells.csv', csv));
+  const refused = (file: string, message: RegExp) =>
+    assert.rejects(load('wells', file), { code: 'SERVICE_DATA', message });
+  const cutAt = (text: string) => csv.slice(0, csv.indexOf(text) + text.length);
+  await refused(fileOf(t, 'a.csv', cutAt('W250,"Oil, gas",36.5')), /it is cut: its last line, 252, has only 3 fields/);
+  await refused(fileOf(t, 'b.csv', cutAt('W250,"Oil, g')), /line 252: a quote is not closed/);
+  await refused(
+    fileOf(
+      t,
+      'c.csv',
+      cutAt('W250,"Oil, gas",36.5,-119.250,250\n')
+        .slice(0, -1)
+        .replace(/,[^,]*,[^,]*$/, ''),
+    ),
+    /it is cut/,
+  );
+  await refused(fileOf(t, 'd.csv.gz', gzipSync(csv).subarray(0, 900)), /was cut or damaged/);
+  const zip = Buffer.from(zipSync({ 'wells.csv': Buffer.from(csv) }));
+  await refused(fileOf(t, 'e.zip', zip.subarray(0, zip.length - 30)), /its end was cut off/);
+  zip[60]! ^= 0xff;
+  await refused(fileOf(t, 'f.zip', zip), /wells\.csv in it is damaged/);
+  const gzip = gzipSync(csv);
+  gzip[gzip.length - 7]! ^= 0xff;
+  await refused(fileOf(t, 'g.csv.gz', gzip), /was cut or damaged/);
+  const json = collection({ API: '1' }, point);
+  await refused(fileOf(t, 'h.geojson', json.slice(0, -1)), /it ends before its features do/);
+  await refused(fileOf(t, 'i.geojson', json.slice(0, -9)), /it ends before its features do/);
+  assert.equal(featuresOf(database, 'sites_oilGasWell').length, 300);
+  // A file without a last line end is whole, as far as one can tell, and the report says what is in doubt.
+  const unended = await load('wells', fileOf(t, 'j.csv', csv.slice(0, -1)));
+  assert.equal(unended.records, 300);
+  assert.match(unended.notes.join(), /last line of j\.csv has no line end/);
+});
+
+test('HURDAT2: a file with fewer lines than its last storm announces is cut', async (t) => {
+  const { load } = loading(t);
+  const fix = (day: number) => `201406${day}, 1800,  , HU, 32.0N,  78.2W,  85,  973,${'    0,'.repeat(12)}`;
+  const whole = ['AL012014,             ARTHUR,      3,', fix(27), fix(28), fix(29)].join('\n');
+  assert.equal((await load('hurdat2', fileOf(t, 'h.txt', whole))).records, 1);
+  for (const cut of [whole.slice(0, whole.lastIndexOf('\n')), whole.slice(0, -60)]) {
+    await assert.rejects(load('hurdat2', fileOf(t, 'h.txt', cut)), {
+      code: 'SERVICE_DATA',
+      message: /it is cut.*ARTHUR/,
+    });
+  }
+});
+
+test('GeoJSON: a coordinate system behind the features counts; one page of many is refused', async (t) => {
+  const { load } = loading(t);
+  const system = { crs: { type: 'name', properties: { name: 'urn:ogc:def:crs:EPSG::3857' } } };
+  const metres = collection({ API: '1' }, { type: 'Point', coordinates: [10, 20] }, system);
+  await assert.rejects(load('wells', fileOf(t, 'a.geojson', metres)), /its coordinates are in .*3857/);
+  for (const more of [{ exceededTransferLimit: true }, { properties: { exceededTransferLimit: true } }]) {
+    const page = fileOf(t, 'page1.geojson', collection({ API: '1' }, point, more));
+    const last = fileOf(t, 'page2.geojson', collection({ API: '2' }, point));
+    await assert.rejects(load('wells', page), { code: 'SERVICE_DATA', message: /exceededTransferLimit/ });
+    assert.equal((await load('wells', [page, last])).records, 2);
+  }
+});
+
+test('a table is read out of a gzip or a zip, and of several in a zip the loader takes its own', async (t) => {
+  const { load } = loading(t);
+  const big = `${TABLES.wells}${Array.from({ length: 60_000 }, (_, i) => `${i},36.5,-119.5\n`).join('')}`;
+  assert.equal((await load('wells', fileOf(t, 'wells.csv.gz', gzipSync(big)))).records, 60_001);
+  const zipped = (files: Record<string, string>, level: 0 | 6 = 6) =>
+    Buffer.from(
+      zipSync(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])), { level }),
+    );
+  assert.equal((await load('wells', fileOf(t, 'a.zip', zipped({ 'x/wells.csv': big })))).records, 60_001);
+  const both = zipped({ 'Dictionary.csv': 'Field,Alias\nX,Y\n', 'lmop.csv': TABLES.lmop, 'readme.pdf': 'x' }, 0);
+  const result = await load('lmop', fileOf(t, 'EPA.zip', both));
+  assert.equal(result.records, 1);
+  const named = `${fileOf(t, 'EPA.zip', both)}/lmop.csv`;
+  assert.equal((await load('lmop', named)).records, 1);
+  await assert.rejects(load('lmop', `${fileOf(t, 'EPA.zip', both)}/other.csv`), /holds no "other\.csv"/);
+  await assert.rejects(load('tri', fileOf(t, 'EPA.zip', both)), { message: /no file in the zip/, hint: /lmop\.csv/ });
+});
+
+const lots = (count: number, lat: number, lng: number, state = '') =>
+  `Well,State,Latitude,Longitude\n${Array.from({ length: count }, (_, i) => `${lat}/${i},${state},${lat},${lng}\n`).join('')}`;
+const CALIFORNIA = [36, -119] as const;
+const NEVADA = [39, -117] as const;
+
+test('a data set that would lose more than a third, or other states, is replaced with --replace only', async (t) => {
+  const { database, load } = loading(t);
+  const count = () => featuresOf(database, 'sites_oilGasWell').length;
+  await load('wells', fileOf(t, 'ca.csv', lots(90, ...CALIFORNIA)));
+  const few = fileOf(t, 'few.csv', lots(59, ...CALIFORNIA));
+  await assert.rejects(load('wells', few), {
+    code: 'SERVICE_DATA',
+    message: /there are 90 records of it, and the load has 59/,
+    hint: /--replace/,
+  });
+  await load('wells', fileOf(t, 'ca.csv', lots(60, ...CALIFORNIA)));
+  const nevada = fileOf(t, 'nv.csv', lots(100, ...NEVADA));
+  await assert.rejects(load('wells', nevada), {
+    code: 'SERVICE_DATA',
+    message: /lie in NV, and those of CA would be lost/,
+    hint: /--states NV.*--replace/,
+  });
+  assert.equal(count(), 60);
+  await load('wells', nevada, { replace: true });
+  assert.equal(count(), 100);
+  await load('wells', fileOf(t, 'few.csv', lots(1, ...NEVADA)), { replace: true });
+  assert.equal(count(), 1);
+});
+
+test('--states adds to the states that are there, and replaces the rows of its own only', async (t) => {
+  const { database, load } = loading(t);
+  const wells = () => {
+    const byState = Object.groupBy(
+      featuresOf(database, 'sites_oilGasWell'),
+      ({ properties }) => properties.Well.split('/')[0],
+    );
+    return Object.fromEntries(Object.entries(byState).map(([lat, features]) => [lat, features!.length]));
+  };
+  const [ca, nv] = [fileOf(t, 'ca.csv', lots(90, ...CALIFORNIA)), fileOf(t, 'nv.csv', lots(50, ...NEVADA))];
+  await load('wells', ca, { states: ['CA'] });
+  const both = await load('wells', nv, { states: ['NV'] });
+  assert.deepEqual([both.records, both.states], [140, ['CA', 'NV']]);
+  assert.match(both.notes.join(), /Stay as they were, in other states: 90 records/);
+  assert.deepEqual(wells(), { 36: 90, 39: 50 });
+  const described = () =>
+    database
+      .prepare<[], { source: string; states: string; rows: number }>('SELECT source, states, rows FROM datasets')
+      .get()!;
+  assert.match(described().source, /ca\.csv.*nv\.csv/);
+  // Again: Nevada's are replaced, a cut file of one state is no less cut for the other's rows.
+  await load('wells', fileOf(t, 'nv2.csv', lots(60, ...NEVADA)), { states: ['NV'] });
+  assert.deepEqual([wells(), described().states, described().rows], [{ 36: 90, 39: 60 }, 'CA,NV', 150]);
+  await assert.rejects(
+    load('wells', fileOf(t, 'nv3.csv', lots(30, ...NEVADA)), { states: ['NV'] }),
+    /60 records of it, and the load has 30/,
+  );
+  // Of a file of more states only the ones that are asked for.
+  const mixed = fileOf(t, 'mixed.csv', lots(70, ...NEVADA) + lots(5, 40.5, -111.9).split('\n').slice(1).join('\n'));
+  const taken = await load('wells', mixed, { states: ['NV'] });
+  assert.match(taken.notes.join(), /Outside of NV, and left out: 5 records/);
+  assert.deepEqual(wells(), { 36: 90, 39: 70 });
+  await assert.rejects(
+    load('wells', nv, { states: ['UT'] }),
+    /no row of it can be used \(it lies outside of --states\)/,
+  );
+  // Into data of the whole US, which they stay.
+  await load('wells', mixed, { states: 'US', replace: true });
+  await load('wells', fileOf(t, 'ut.csv', lots(6, 40.5, -111.9)), { states: ['UT'] });
+  assert.deepEqual([wells(), described().states], [{ 39: 70, 40.5: 6 }, '']);
+});
+
+test('boundaries and ratings of a second state do not replace those of the first in silence', async (t) => {
+  const { database, load } = loading(t);
+  const tracts = (...codes: string[]) => {
+    const features = codes.map((GEOID) => ({ type: 'Feature', properties: { GEOID }, geometry: square(-78, 38, 0.5) }));
+    return fileOf(t, 'tracts.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
+  };
+  const codes = () => database.prepare('SELECT geoid FROM areas_tract ORDER BY geoid').pluck().all();
+  const outline = () => database.prepare("SELECT outline FROM areas_tract WHERE geoid = '11001000100'").pluck().get();
+  await load('areas', tracts('11001000100', '11001000200'));
+  const before = outline();
+  await assert.rejects(load('areas', tracts('44001000100')), /lie in RI, and those of DC would be lost/);
+  const merged = await load('areas', tracts('44001000100'), { states: ['RI'] });
+  assert.deepEqual([merged.records, codes()], [3, ['11001000100', '11001000200', '44001000100']]);
+  assert.deepEqual(outline(), before);
+  await load('areas', tracts('44001000300'), { states: ['RI'] });
+  assert.deepEqual(codes(), ['11001000100', '11001000200', '44001000300']);
+  const radon = (rows: string) => fileOf(t, 'radon.csv', `CountyFIPS,RadonZone\n${rows}`);
+  await load('radon', radon('06001,1\n'), { states: ['CA'] });
+  await load('radon', radon('32001,2\n32003,3\n'), { states: ['NV'] });
+  assert.deepEqual(database.prepare('SELECT county, zone FROM radon').raw().all(), [
+    ['06001', 1],
+    ['32001', 2],
+    ['32003', 3],
+  ]);
+});
+
+test('a line across a border is in the files of both states, and is loaded once', async (t) => {
+  const { database, load } = loading(t);
+  const across = {
+    type: 'LineString',
+    coordinates: [
+      [-120.5, 39.2],
+      [-119.5, 39.2],
+    ],
+  };
+  const west = {
+    type: 'LineString',
+    coordinates: [
+      [-121, 39],
+      [-121.1, 39],
+    ],
+  };
+  const east = {
+    type: 'LineString',
+    coordinates: [
+      [-117, 39],
+      [-117.1, 39],
+    ],
+  };
+  const lines = (name: string, ...geometries: object[]) =>
+    fileOf(
+      t,
+      `${name}.geojson`,
+      JSON.stringify({
+        type: 'FeatureCollection',
+        features: geometries.map((geometry) => ({ type: 'Feature', properties: { VOLTAGE: 1 }, geometry })),
+      }),
+    );
+  await load('transmission-lines', lines('ca', west, across), { states: ['CA'] });
+  await load('transmission-lines', lines('nv', across, east), { states: ['NV'] });
+  assert.equal(featuresOf(database, 'sites_highVoltageLine').length, 3);
+});
+
+test('sample data are no loss', async (t) => {
+  const { load } = loading(t);
+  await load('wells', fileOf(t, 'sample.csv', lots(90, ...CALIFORNIA)), { sample: true });
+  assert.equal((await load('wells', fileOf(t, 'real.csv', lots(3, ...NEVADA)))).records, 3);
+});
+
+const HAIL = realFile('storms/2020_hail.csv');
+test('the hail of 2020, cut in the middle of a line', {
+  skip: noRealData,
+}, async (t) => {
+  const { load } = loading(t);
+  assert.equal((await load('hail', HAIL)).records, 7_670);
+  await assert.rejects(load('hail', fileOf(t, 'hail.csv', readFileSync(HAIL).subarray(0, 300_000))), /it is cut/);
+  await assert.rejects(load('tornado', HAIL), { message: /no reports of tornadoes/, hint: /load hail\./ });
+});

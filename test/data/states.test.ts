@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deliver } from '../../src/data/tables/deliver.ts';
+import { describeData } from '../../src/data/tables/describe-data.ts';
+import { statesOfRecords } from '../../src/data/tables/record-states.ts';
+import { stateNamed } from '../../src/data/tables/states.ts';
+import { HERE, info, pathTo, point, setUp } from '../service/small-world.ts';
+import { fileOf, loading } from './loaders/loading.ts';
+
+const records = [point(HERE.lng, HERE.lat)];
+
+test('a topic whose data are of some states is unavailable, and free, in all others', async (t) => {
+  const { database, clock, get } = await setUp(t);
+  const wells = async () => {
+    const single = await get(pathTo('/v1/oilGasWell/risk'));
+    const bundle = await get(pathTo('/v1/bundle/enterprise'));
+    const { oilGasWell } = bundle.body.data.topics;
+    return [single.status, single.body.meta?.credit_cost ?? 0, oilGasWell?.value ?? null];
+  };
+  const load = (states?: readonly string[]) =>
+    deliver(
+      database,
+      { kind: 'sites', topic: 'oilGasWell', info: { ...info('sites:oilGasWell'), ...(states && { states }) }, records },
+      clock,
+    );
+  load(['CA', 'NV']);
+  assert.deepEqual(await wells(), [502, 0, null]);
+  load(['CA', 'NE']);
+  assert.deepEqual(await wells(), [200, 1, 1]);
+  load();
+  assert.deepEqual(await wells(), [200, 1, 1]);
+});
+
+test('of a data set with levels each may be of states of its own', async (t) => {
+  const { database, clock, get } = await setUp(t);
+  const status = async () => (await get(pathTo('/v1/drought/risk'))).status;
+  const ratingOf = (geoid: string) =>
+    ({ geoid, topic: 'drought', rating: 'Very Low', score: 1, frequency: null }) as const;
+  const load = (geoid: string, states: readonly string[]) =>
+    deliver(database, { kind: 'nri', info: { ...info('nri'), states }, records: [ratingOf(geoid)] }, clock);
+  deliver(
+    database,
+    { kind: 'nri', info: { ...info('nri'), states: ['CA'] }, records: [ratingOf('06037'), ratingOf('06037111111')] },
+    clock,
+  );
+  assert.equal(await status(), 502);
+  load('31001', ['NE']);
+  assert.equal(await status(), 200);
+});
+
+test('a load of few states is of these only, and says so; US for the whole', async (t) => {
+  const { database, load } = loading(t);
+  const states = () => describeData(database).datasets.map(({ name, states: of }) => [name, of]);
+  const wells = fileOf(t, 'wells.csv', 'well,lat,lng\nOne,36,-119\n');
+  const byRows = await load('wells', wells);
+  assert.match(byRows.notes.join(), /Outside of CA it is taken for not loaded.*--states US/);
+  assert.deepEqual(states(), [['sites:oilGasWell', ['CA']]]);
+  assert.doesNotMatch((await load('wells', wells, { states: ['CA', 'NV'] })).notes.join(), /--states US/);
+  assert.deepEqual(states(), [['sites:oilGasWell', ['CA', 'NV']]]);
+  assert.deepEqual((await load('wells', wells, { states: 'US' })).notes, []);
+  assert.deepEqual(states(), [['sites:oilGasWell', undefined]]);
+  const unknown = { code: 'USAGE', message: /"XX" is not a state/ };
+  await assert.rejects(load('wells', wells, { states: ['CA', 'XX'] }), unknown);
+});
+
+test('states are known however an agency spells them, else by where a record lies', () => {
+  for (const spelled of ['VA', 'va', ' Virginia', 'VIRGINIA', '51', '51.0', 'US-VA'])
+    assert.equal(stateNamed(spelled), 'VA');
+  for (const [spelled, letters] of [
+    ['5', 'AR'],
+    ['District Of Columbia', 'DC'],
+    ['Washington, DC', 'DC'],
+    ['US Virgin Islands', 'VI'],
+    ['west virginia', 'WV'],
+    ['Sonora', null],
+    ['', null],
+    ['03', null],
+  ] as const) {
+    assert.equal(stateNamed(spelled), letters, spelled);
+  }
+  const statesOf = statesOfRecords({ kind: 'sites', topic: 'park' });
+  const at = (properties: object, coordinates: readonly unknown[], type = 'Point') =>
+    statesOf({ geometry: { type, coordinates }, properties });
+  assert.deepEqual(at({ POOState: 'US-WA' }, [-78, 38]), ['WA']);
+  assert.deepEqual(at({ '8. ST': 'MD' }, [-78, 38]), ['MD']);
+  assert.deepEqual(at({ State: 'Active' }, [-78, 38]), ['VA']);
+  assert.deepEqual(at({}, [-30, 38]), []);
+  const river = [
+    [-77.4, 38.5],
+    [-77.4, 39.5],
+  ];
+  assert.deepEqual(at({}, river, 'LineString'), ['VA', 'MD']);
+});
