@@ -6,7 +6,7 @@ import type { Clock } from '../src/clock.ts';
 import type { Subscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openServiceDatabase } from '../src/data/tables/database.ts';
-import { deliver } from '../src/data/tables/deliver.ts';
+import { importDataset } from '../src/data/tables/import-dataset.ts';
 import type { Progress } from '../src/job/buying/progress.ts';
 import { fingerprintOf } from '../src/job/planning/keyring.ts';
 import { type Connection, prepare } from '../src/job/prepare.ts';
@@ -67,7 +67,7 @@ export async function openBenchDesk({
 }: BenchDeskOptions): Promise<BenchDesk> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-bench-'));
   const database = openServiceDatabase(join(folder, 'service.db'));
-  for (const delivery of deliveries()) deliver(database, delivery, clock);
+  for (const delivery of deliveries()) importDataset(database, delivery, clock);
   const { name: account } = createAccount(database, { name: 'bench', subscription, signedUpAt: SIGNED_UP }, clock);
   const { key } = createKey(database, account, ['bundle', ...TOPIC_SLUGS], clock);
   const service = await startService({ database, clock, port: 0, rateWindow });

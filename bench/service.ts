@@ -15,7 +15,7 @@ import { systemClock } from '../src/clock.ts';
 import { randomOf } from '../src/data/sample/random.ts';
 import { createAreaFinder } from '../src/data/tables/area-finder.ts';
 import { openServiceDatabase } from '../src/data/tables/database.ts';
-import { deliver } from '../src/data/tables/deliver.ts';
+import { importDataset } from '../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../src/data/tables/records.ts';
 import type { Location } from '../src/geo/coordinates.ts';
 import type { Order } from './service-process.ts';
@@ -125,7 +125,7 @@ function measureLookups(): void {
     }
   }
   const info = { name: 'areas', source: 'bench', vintage: '', licence: '', sample: true } as const;
-  deliver(database, { kind: 'areas', level: 'tract', info, records: tracts }, systemClock);
+  importDataset(database, { kind: 'areas', level: 'tract', info, records: tracts }, systemClock);
   const find = createAreaFinder(database);
   const random = randomOf(1, 'areas');
   const places = (count: number, [south, north, west, east]: readonly [number, number, number, number]): Location[] =>

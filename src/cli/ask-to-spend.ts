@@ -1,7 +1,7 @@
 import { PerilbookError } from '../errors.ts';
 import { counted } from '../figures.ts';
 import { askYes, canAsk } from './ask-yes.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './context.ts';
 
 /** What is said where nobody can be asked, and where the answer is no. */
 export interface SpendingWords {
@@ -19,18 +19,18 @@ export interface SpendingWords {
  * @throws NEEDS_APPROVAL off a terminal, INTERRUPTED on anything but yes
  */
 export async function askToSpend(
-  world: World,
+  context: CliContext,
   credits: number,
   words: SpendingWords,
   isStdinFree = true,
 ): Promise<void> {
-  if (!canAsk(world) || !isStdinFree) {
+  if (!canAsk(context) || !isStdinFree) {
     throw new PerilbookError(
       'NEEDS_APPROVAL',
       `This ${words.what} would spend ${counted(credits, 'credit')}, and nobody approved it`,
       words.approve,
     );
   }
-  if (await askYes(world, `Spend ${counted(credits, 'credit')}?`)) return;
+  if (await askYes(context, `Spend ${counted(credits, 'credit')}?`)) return;
   throw new PerilbookError('INTERRUPTED', 'Nothing was spent', words.later);
 }

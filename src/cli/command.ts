@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs';
-import type { World } from './world.ts';
+import type { CliContext } from './context.ts';
 
 /** What was said on the command line, by the names of the options. */
 export type Flags = Readonly<Record<string, unknown>>;
@@ -9,5 +9,5 @@ export interface Command {
   readonly command: string;
   readonly describe: string;
   readonly builder?: (yargs: Argv) => Argv;
-  readonly run: (world: World, flags: Flags) => Promise<number>;
+  readonly run: (context: CliContext, flags: Flags) => Promise<number>;
 }

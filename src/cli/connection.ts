@@ -14,27 +14,27 @@ import type { Job } from '../job/settings/settings.ts';
 import { createAccount, listAccounts } from '../service/accounts/accounts.ts';
 import { createKey, revokeKey } from '../service/accounts/keys.ts';
 import { startService } from '../service/http/start-service.ts';
-import { say, type World } from './world.ts';
+import { type CliContext, say } from './context.ts';
 
 /**
  * What is known of a job's service without asking it: enough for a plan, which must not need a key or start anything.
  * A key that is not there yet is taken for one that may buy what the job says of it, or everything.
  */
-export function unopenedConnection(world: World, job: Job): Connection {
+export function unopenedConnection(context: CliContext, job: Job): Connection {
   const anyKey = { secret: '', fingerprint: '', scopes: null };
   if (job.service.kind === 'embedded') {
     return { baseUrl: '', source: EMBEDDED_SOURCE, sample: true, keys: [anyKey] };
   }
   const { baseUrl, keys } = job.service;
-  for (const warning of exposedKeyFiles(keys)) say(world, warning);
+  for (const warning of exposedKeyFiles(keys)) say(context, warning);
   const read = keys.flatMap((key) => {
     try {
-      return readKeys([key], world.env);
+      return readKeys([key], context.env);
     } catch (error) {
       if (!(error instanceof PerilbookError && error.code === 'KEY_MISSING')) throw error;
       const { scopes, account = null } = key;
       const may = scopes === null ? 'everything' : 'what the job says';
-      say(world, `${error.message}; the plan assumes one that may buy ${may}.`);
+      say(context, `${error.message}; the plan assumes one that may buy ${may}.`);
       return [{ ...anyKey, scopes: scopes && new Set(scopes), account }];
     }
   });
@@ -65,14 +65,14 @@ function embeddedDatabaseFile(job: Job): string {
  * describes it, and a key that lives as long as the run; `tell` is told of what takes its time.
  */
 export async function connect(
-  world: World,
+  context: CliContext,
   job: Job,
-  tell: (line: string) => void = (line) => say(world, line),
+  tell: (line: string) => void = (line) => say(context, line),
 ): Promise<OpenConnection> {
   if (job.service.kind === 'remote') {
     const { baseUrl, keys } = job.service;
-    for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)]) say(world, warning);
-    const read = readKeys(keys, world.env);
+    for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)]) say(context, warning);
+    const read = readKeys(keys, context.env);
     const secrets = read.map(({ secret }) => secret);
     refuseKeyInAddress(baseUrl, secrets);
     const connection = { baseUrl, source: baseUrl, sample: false, keys: read };
@@ -81,13 +81,13 @@ export async function connect(
   const file = embeddedDatabaseFile(job);
   if (!existsSync(file)) {
     tell('Making the sample data of the embedded service (once, some seconds) …');
-    buildSampleDatabase(file, world.clock, String(Math.trunc(world.random() * 1e15)));
+    buildSampleDatabase(file, context.clock, String(Math.trunc(context.random() * 1e15)));
   }
   const database = openServiceDatabase(file);
-  refreshSampleReadings(database, world.clock);
-  const account = embeddedAccount(database, job, world.clock);
-  const key = createKey(database, account, ['bundle', ...TOPIC_SLUGS], world.clock);
-  const service = await startService({ database, clock: world.clock, port: 0 });
+  refreshSampleReadings(database, context.clock);
+  const account = embeddedAccount(database, job, context.clock);
+  const key = createKey(database, account, ['bundle', ...TOPIC_SLUGS], context.clock);
+  const service = await startService({ database, clock: context.clock, port: 0 });
   return {
     connection: {
       baseUrl: service.url,
@@ -97,7 +97,7 @@ export async function connect(
     },
     async close() {
       await service.close();
-      revokeKey(database, key.id, world.clock);
+      revokeKey(database, key.id, context.clock);
       database.close();
     },
   };

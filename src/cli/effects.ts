@@ -1,16 +1,16 @@
 import type { Effects } from '../job/prepare.ts';
-import { say, type World } from './world.ts';
+import { type CliContext, say } from './context.ts';
 
-/** What the world lends to a run; with `debug` each request and each answer is a line on stderr. */
+/** What the context lends to a run; with `debug` each request and each answer is a line on stderr. */
 export function effectsOf(
-  world: World,
-  notice: (message: string) => void = (message) => say(world, message),
+  context: CliContext,
+  notice: (message: string) => void = (message) => say(context, message),
   debug = false,
 ): Effects {
   return {
-    clock: world.clock,
-    random: world.random,
-    streams: { stdin: world.stdin, stdout: world.stdout },
+    clock: context.clock,
+    random: context.random,
+    streams: { stdin: context.stdin, stdout: context.stdout },
     notice,
     ...(debug ? { trace: notice } : {}),
   };

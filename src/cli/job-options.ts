@@ -5,7 +5,7 @@ import { type JobFile, jobFileSchema } from '../job/settings/job-file.ts';
 import { readJobFile } from '../job/settings/read-job-file.ts';
 import { issuesOf } from '../job/settings/setting-issues.ts';
 import { type Job, makeJob, mergeJobFiles, relativeToFile, type Surroundings } from '../job/settings/settings.ts';
-import { dataFolder, type World } from './world.ts';
+import { type CliContext, dataFolder } from './context.ts';
 
 /** A setting that can be given as a flag or in the environment, and where it stands in the job file. */
 interface JobOption {
@@ -283,18 +283,18 @@ export function yargsJobOptions(flags?: readonly string[]): Record<string, Optio
  * The job that the words of a command line mean: flags over environment over job file over defaults.
  * @throws USAGE, JOB_FILE
  */
-export function jobOf(world: World, said: string | undefined, flags: Readonly<Record<string, unknown>>): Job {
-  return makeJob(saidOf(world, said, flags), surroundingsOf(world));
+export function jobOf(context: CliContext, said: string | undefined, flags: Readonly<Record<string, unknown>>): Job {
+  return makeJob(saidOf(context, said, flags), surroundingsOf(context));
 }
 
 /** What the command line and the environment say; null where they name a job file, which says the rest. */
 export function saidWithoutJobFile(
-  world: World,
+  context: CliContext,
   target: string | undefined,
   flags: Readonly<Record<string, unknown>>,
 ): JobFile | null {
   if (isJobFile(target)) return null;
-  const [fromFlags, fromEnv] = saidOf(world, target, flags);
+  const [fromFlags, fromEnv] = saidOf(context, target, flags);
   return mergeJobFiles(fromEnv, fromFlags);
 }
 
@@ -312,18 +312,18 @@ export const ACCOUNT_FLAGS: readonly string[] = [
 
 /** Makes jobs for inputs that are named later, with the account and the service that this command line means. */
 export function jobOfAccount(
-  world: World,
+  context: CliContext,
   said: string | undefined,
   flags: Readonly<Record<string, unknown>>,
 ): (later: JobFile) => Job {
-  const base = saidOf(world, said, flags).map((part) =>
+  const base = saidOf(context, said, flags).map((part) =>
     Object.fromEntries(Object.entries(part).filter(([name]) => !OF_ONE_INPUT.includes(name))),
   );
-  return (later) => makeJob([later, ...base], surroundingsOf(world));
+  return (later) => makeJob([later, ...base], surroundingsOf(context));
 }
 
-function surroundingsOf(world: World): Surroundings {
-  return { dataFolder: dataFolder(world), workingFolder: world.workingFolder };
+function surroundingsOf(context: CliContext): Surroundings {
+  return { dataFolder: dataFolder(context), workingFolder: context.workingFolder };
 }
 
 function isJobFile(target: string | undefined): target is string {
@@ -331,22 +331,22 @@ function isJobFile(target: string | undefined): target is string {
 }
 
 function saidOf(
-  world: World,
+  context: CliContext,
   said: string | undefined,
   flags: Readonly<Record<string, unknown>>,
 ): [fromFlags: JobFile, fromEnv: JobFile, fromFile: JobFile] {
   // yargs takes a lone - in a place of its own for an option without a name, and hands on an empty text.
-  const target = said === '' && world.args.includes('-') ? '-' : said;
+  const target = said === '' && context.args.includes('-') ? '-' : said;
   const fromFlags = gather(
     (option) => flags[option.flag] as Said | undefined,
     (option) => `--${option.flag}`,
   );
   const fromEnv = gather(
-    (option) => (option.env ? world.env[option.env] || undefined : undefined),
+    (option) => (option.env ? context.env[option.env] || undefined : undefined),
     (option) => option.env!,
   );
   const fromFile = isJobFile(target)
-    ? relativeToFile(readJobFile(resolve(world.workingFolder, target), target), target)
+    ? relativeToFile(readJobFile(resolve(context.workingFolder, target), target), target)
     : target === undefined
       ? {}
       : { input: target };
@@ -354,8 +354,12 @@ function saidOf(
 }
 
 /** A job for commands that only need its store and account: no input need be named. */
-export function anyJobOf(world: World, target: string | undefined, flags: Readonly<Record<string, unknown>>): Job {
-  return jobOf(world, target ?? '-', flags);
+export function anyJobOf(
+  context: CliContext,
+  target: string | undefined,
+  flags: Readonly<Record<string, unknown>>,
+): Job {
+  return jobOf(context, target ?? '-', flags);
 }
 
 /** Checks each value on its own, so that a message can name the flag that it came from. */

@@ -2,9 +2,9 @@ import { columnsOf } from '../columns/columns.ts';
 import type { Job } from '../job/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 import { openSqliteStore } from '../store/sqlite-store.ts';
-import type { World } from './world.ts';
+import type { CliContext } from './context.ts';
 
 /** Opens the store of a job. @throws STORE_TOO_NEW, STORE_UNUSABLE */
-export function openStore(world: World, job: Job): Store {
-  return openSqliteStore(job.store, world.clock, world.owner, (topic) => columnsOf(topic).length);
+export function openStore(context: CliContext, job: Job): Store {
+  return openSqliteStore(job.store, context.clock, context.owner, (topic) => columnsOf(topic).length);
 }

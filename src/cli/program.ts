@@ -2,12 +2,12 @@ import yargs, { type Argv } from 'yargs';
 import { PerilbookError } from '../errors.ts';
 import type { Command } from './command.ts';
 import type { Completable } from './completion.ts';
+import { type CliContext, say, sayJson } from './context.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
 import { ACCOUNT_FLAGS, yargsJobOptions } from './job-options.ts';
 import { refuseOddValues } from './option-values.ts';
 import { SERVICE_OPTIONS } from './service-options.ts';
 import { type OptionTable, optionsOf, tableOf, usageError } from './usage-error.ts';
-import { say, sayJson, type World } from './world.ts';
 
 const jobPosition = { type: 'string', describe: 'a job file (.yaml), or an input file; - for stdin' } as const;
 
@@ -184,13 +184,13 @@ const COMMANDS: readonly (Omit<Command, 'run'> & {
 const nameOf = (command: string): string => command.split(' ')[0]!;
 
 /** Runs one command line; resolves to the exit code, never rejects. */
-export async function program(world: World, version: string): Promise<number> {
+export async function program(context: CliContext, version: string): Promise<number> {
   let exitCode: number = EXIT.complete;
   const names = COMMANDS.map(({ command }) => nameOf(command));
   // `help run` is what many people say for `run --help`.
-  const [first, ...others] = world.args;
+  const [first, ...others] = context.args;
   // What stands behind `completion` are the words of another line.
-  const said = first === 'help' ? [...others, '--help'] : first === 'completion' ? [first] : [...world.args];
+  const said = first === 'help' ? [...others, '--help'] : first === 'completion' ? [first] : [...context.args];
   const args = withoutDashes(said);
   const parser: Argv = yargs(args)
     .scriptName('perilbook')
@@ -200,14 +200,14 @@ export async function program(world: World, version: string): Promise<number> {
     .help()
     .alias('h', 'help')
     .version(version)
-    .wrap(Math.min(100, world.stderr.columns || 100))
+    .wrap(Math.min(100, context.stderr.columns || 100))
     .epilogue(`Exit codes: ${EXIT_MEANINGS.map(([code, meaning]) => `${code} ${meaning}`).join(' · ')}`)
     .exitProcess(false)
     .demandCommand(1, 'Name a command.')
     .fail((message, error) => {
       // What yargs throws itself (an option without its value) is the user's mistake too.
       const isUsage = error === undefined || error === null || error.name === 'YError';
-      throw isUsage ? usageError(message ?? error.message, names, world.args, optionsOf(parser)) : error;
+      throw isUsage ? usageError(message ?? error.message, names, context.args, optionsOf(parser)) : error;
     });
   let table: OptionTable | null = null;
   for (const { command, describe, builder, load } of COMMANDS) {
@@ -222,7 +222,7 @@ export async function program(world: World, version: string): Promise<number> {
       async (flags) => {
         refuseOddValues(args, flags, table!);
         const run = await load();
-        exitCode = await run(world, flags);
+        exitCode = await run(context, flags);
       },
     );
   }
@@ -231,11 +231,11 @@ export async function program(world: World, version: string): Promise<number> {
     await parser.parseAsync(args, {}, (_error, _argv, output) => {
       words = output;
     });
-    if (words !== '') world.stdout.write(`${isHelp(args) ? exampleWords(args[0]) : ''}${words}\n`);
+    if (words !== '') context.stdout.write(`${isHelp(args) ? exampleWords(args[0]) : ''}${words}\n`);
     return exitCode;
   } catch (error) {
-    sayError(world, error);
-    if (args.some((arg) => /^--json(?:=true)?$/.test(arg))) sayJson(world, { error: errorJson(error) });
+    sayError(context, error);
+    if (args.some((arg) => /^--json(?:=true)?$/.test(arg))) sayJson(context, { error: errorJson(error) });
     return exitCodeOfError(error);
   }
 }
@@ -293,11 +293,11 @@ function errorJson(error: unknown): Record<string, unknown> {
 }
 
 /** An error as the user sees it: what happened, then what to do. The stack only for bugs of ours. */
-function sayError(world: World, error: unknown): void {
+function sayError(context: CliContext, error: unknown): void {
   if (error instanceof PerilbookError) {
-    say(world, `perilbook: ${error.message}\n  ${error.hint} [${error.code}]`);
+    say(context, `perilbook: ${error.message}\n  ${error.hint} [${error.code}]`);
   } else {
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    say(world, `perilbook: this is a bug of ours. Please report it with the lines below. [BUG]\n${stack}`);
+    say(context, `perilbook: this is a bug of ours. Please report it with the lines below. [BUG]\n${stack}`);
   }
 }

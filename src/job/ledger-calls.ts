@@ -70,8 +70,8 @@ async function claimed(parts: LedgerCallsParts, times: RunTimes, call: Call, key
     if (interrupt.aborted) throw interrupted();
     const terms: Terms = termsOf(account, times.billing(), { run, source, budget });
     // Nothing is wanted of the cell's answers: that they are there already is no reason against a check.
-    const proposal = { cell, call, credits: CREDITS[call.kind], key: key.fingerprint, wanted: [] };
-    const [claim] = (await store.claim(terms, [proposal])) as [Claim];
+    const request = { cell, call, credits: CREDITS[call.kind], key: key.fingerprint, wanted: [] };
+    const [claim] = (await store.claim(terms, [request])) as [Claim];
     switch (claim.outcome) {
       case 'granted':
         return claim.call;

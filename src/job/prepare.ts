@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { addedColumns, LEADING_COLUMNS, leadingFields, noDataFinder } from '../columns/row.ts';
 import { noDataNote } from '../columns/status.ts';
 import type { Field } from '../contract/answer.ts';
-import type { Market } from '../plan/cheapest-calls.ts';
+import type { PriceList } from '../plan/cheapest-calls.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
 import type { Store } from '../store/port.ts';
 import { CellFields } from './cell-fields.ts';
@@ -10,8 +10,8 @@ import { editedValues } from './edited-values.ts';
 import { enterPhase, type Phased } from './phase.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
 import { type Key, Keyring } from './planning/keyring.ts';
-import { marketOf } from './planning/market.ts';
 import { makePlan, type Plan } from './planning/planning.ts';
+import { priceListOf } from './planning/price-list.ts';
 import type { BodyReader } from './reading/body-readers.ts';
 import { SampleRows } from './sample-rows.ts';
 import { type Scan, scan } from './scan/scan.ts';
@@ -47,7 +47,7 @@ export interface Prepared {
   readonly connection: Connection;
   readonly plan: Plan;
   readonly summary: PlanSummary;
-  readonly market: Market;
+  readonly priceList: PriceList;
   readonly source: number;
   readonly keyring: Keyring;
   readonly freshness: Freshness;
@@ -98,7 +98,7 @@ export async function priced(
 ): Promise<Prepared> {
   const source = await store.source(connection.source);
   const keyring = await Keyring.open(connection.keys, store, source);
-  const market = marketOf(job, await store.bundleContents(source), keyring);
+  const priceList = priceListOf(job, await store.bundleContents(source), keyring);
   const freshness = freshnessOf(job, asOf);
   const sampleRows = await SampleRows.open(connection, store, source);
   const leading = leadingFieldsAt(sampleRows.has);
@@ -111,9 +111,9 @@ export async function priced(
     return fields;
   });
   const keep = finished.putPacked.bind(finished);
-  const plan = await makePlan(job, scanned, store, source, market, keyring, freshness, keep);
-  const summary = planSummary(plan, job, market, sampleRows.any, book.unit);
-  return { job, connection, plan, summary, market, source, keyring, freshness, book, finished, sampleRows };
+  const plan = await makePlan(job, scanned, store, source, priceList, keyring, freshness, keep);
+  const summary = planSummary(plan, job, priceList, sampleRows.any, book.unit);
+  return { job, connection, plan, summary, priceList, source, keyring, freshness, book, finished, sampleRows };
 }
 
 /** The leading fields of rows that lack nothing. The answers of a night have few times, and those of a cell mostly one: a

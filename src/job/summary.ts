@@ -1,7 +1,7 @@
 import type { RowStatus } from '../columns/status.ts';
 import type { CallKind } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import { cheapestCalls, type Market } from '../plan/cheapest-calls.ts';
+import { cheapestCalls, type PriceList } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
 import type { PlaceUnit } from '../rows/port.ts';
 import type { Stop } from './buying/buying.ts';
@@ -99,14 +99,14 @@ export interface RunSummary extends PlanSummary {
 export function planSummary(
   plan: Plan,
   job: Job,
-  market: Market,
+  priceList: PriceList,
   sample: boolean,
   unit: PlaceUnit = 'line',
 ): PlanSummary {
   const { scan, price, ways } = plan;
   const { forecast } = ways.planned;
   const value = plan.shares.length > 0 ? cellValue(plan) : 0;
-  const each = cheapestCalls(job.topics, market).credits;
+  const each = cheapestCalls(job.topics, priceList).credits;
   const lackedBy = (bundle: ReadonlySet<TopicSlug>) => job.topics.filter((topic) => !bundle.has(topic));
   return {
     rows: scan.rows,
@@ -135,8 +135,8 @@ export function planSummary(
     periods: forecast.periods,
     finish_by: isoTime(forecast.finishBy),
     tiers: {
-      standard: wayOf(ways.standard, lackedBy(market.standard)),
-      enterprise: wayOf(ways.enterprise, lackedBy(market.enterprise)),
+      standard: wayOf(ways.standard, lackedBy(priceList.standard)),
+      enterprise: wayOf(ways.enterprise, lackedBy(priceList.enterprise)),
       cheapest: wayOf(ways.cheapest),
       fewest_calls: wayOf(ways.fewest_calls),
       planned: wayOf(ways.planned),

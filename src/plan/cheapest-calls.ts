@@ -2,7 +2,7 @@ import { type Call, type CallKind, CREDITS } from '../contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 
 /** What decides the price of a cell apart from the topics that it lacks. */
-export interface Market {
+export interface PriceList {
   /** The slugs that each bundle is known, or must be assumed, to return. */
   readonly standard: ReadonlySet<TopicSlug>;
   readonly enterprise: ReadonlySet<TopicSlug>;
@@ -38,32 +38,32 @@ const BUNDLE_CHOICES: readonly (readonly Bundle[])[] = [[], ['standard'], ['ente
  * four is exact: no other set of calls can be better. A choice that answers more topics always beats one that answers
  * fewer; then comes `optimize`. Both bundles together win only where one returns what the other lacks.
  */
-export function cheapestCalls(missing: readonly TopicSlug[], market: Market): Purchase {
+export function cheapestCalls(missing: readonly TopicSlug[], priceList: PriceList): Purchase {
   let best: Purchase | null = null;
   for (const bundles of BUNDLE_CHOICES) {
-    if (bundles.length > 0 && !market.bundles) continue;
-    const left = missing.filter((topic) => !bundles.some((kind) => market[kind].has(topic)));
-    const singles = left.filter((topic) => market.singles(topic));
+    if (bundles.length > 0 && !priceList.bundles) continue;
+    const left = missing.filter((topic) => !bundles.some((kind) => priceList[kind].has(topic)));
+    const singles = left.filter((topic) => priceList.singles(topic));
     const candidate: Purchase = {
       calls: [...bundles.map((kind): Call => ({ kind })), ...singles.map((topic): Call => ({ kind: 'single', topic }))],
       credits: bundles.reduce((sum, kind) => sum + CREDITS[kind], singles.length * CREDITS.single),
-      unobtainable: left.filter((topic) => !market.singles(topic)),
+      unobtainable: left.filter((topic) => !priceList.singles(topic)),
     };
-    if (best === null || isBetter(candidate, best, market.optimize)) best = candidate;
+    if (best === null || isBetter(candidate, best, priceList.optimize)) best = candidate;
   }
   return best!;
 }
 
-/** The market as if these bundles brought nothing. */
-export function marketWithout(market: Market, bundles: ReadonlySet<Bundle>): Market {
-  if (bundles.size === 0) return market;
-  const left = (kind: Bundle) => (bundles.has(kind) ? NOTHING : market[kind]);
-  return { ...market, standard: left('standard'), enterprise: left('enterprise') };
+/** The priceList as if these bundles brought nothing. */
+export function priceListWithout(priceList: PriceList, bundles: ReadonlySet<Bundle>): PriceList {
+  if (bundles.size === 0) return priceList;
+  const left = (kind: Bundle) => (bundles.has(kind) ? NOTHING : priceList[kind]);
+  return { ...priceList, standard: left('standard'), enterprise: left('enterprise') };
 }
 
 const NOTHING: ReadonlySet<TopicSlug> = new Set();
 
-function isBetter(a: Purchase, b: Purchase, optimize: Market['optimize']): boolean {
+function isBetter(a: Purchase, b: Purchase, optimize: PriceList['optimize']): boolean {
   if (a.unobtainable.length !== b.unobtainable.length) return a.unobtainable.length < b.unobtainable.length;
   const byCredits = a.credits - b.credits;
   const byCalls = a.calls.length - b.calls.length;
@@ -73,7 +73,7 @@ function isBetter(a: Purchase, b: Purchase, optimize: Market['optimize']): boole
 
 /** How many topics of a purchase come in bundles: each may be reported unavailable and asked for once more as a single,
  * so this is the most that such retries can add in credits. */
-export function mostRetries(missing: readonly TopicSlug[], purchase: Purchase, market: Market): number {
-  const bundled = purchase.calls.flatMap((call) => (call.kind === 'single' ? [] : [market[call.kind]]));
-  return missing.filter((topic) => market.singles(topic) && bundled.some((slugs) => slugs.has(topic))).length;
+export function mostRetries(missing: readonly TopicSlug[], purchase: Purchase, priceList: PriceList): number {
+  const bundled = purchase.calls.flatMap((call) => (call.kind === 'single' ? [] : [priceList[call.kind]]));
+  return missing.filter((topic) => priceList.singles(topic) && bundled.some((slugs) => slugs.has(topic))).length;
 }

@@ -1,7 +1,7 @@
 import { type CallKind, CREDITS, type Scope, scopeOf } from '../contract/credits.ts';
 import { type TopicSet, topicsIn } from '../contract/topic-set.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import { cheapestCalls, type Market, mostRetries, type Purchase } from './cheapest-calls.ts';
+import { cheapestCalls, mostRetries, type PriceList, type Purchase } from './cheapest-calls.ts';
 
 /** How many cells lack which topics: all that a price depends on. */
 export type Lacking = ReadonlyMap<TopicSet, number>;
@@ -19,7 +19,7 @@ export interface Price {
 }
 
 /** Prices for each set of missing topics the cheapest calls, times the cells that lack it. */
-export function priceCheapest(lacking: Lacking, market: Market): Price {
+export function priceCheapest(lacking: Lacking, priceList: PriceList): Price {
   const calls = { single: 0, standard: 0, enterprise: 0 };
   const unobtainable = new Map<TopicSlug, number>();
   const demand = new Map<Scope, number>();
@@ -27,13 +27,13 @@ export function priceCheapest(lacking: Lacking, market: Market): Price {
   let retryCredits = 0;
   for (const [set, cells] of lacking) {
     const missing = topicsIn(set);
-    const purchase = cheapestCalls(missing, market);
+    const purchase = cheapestCalls(missing, priceList);
     for (const call of purchase.calls) {
       calls[call.kind] += cells;
       demand.set(scopeOf(call), (demand.get(scopeOf(call)) ?? 0) + CREDITS[call.kind] * cells);
     }
     credits += purchase.credits * cells;
-    retryCredits += mostRetries(missing, purchase, market) * cells;
+    retryCredits += mostRetries(missing, purchase, priceList) * cells;
     for (const topic of purchase.unobtainable) unobtainable.set(topic, (unobtainable.get(topic) ?? 0) + cells);
   }
   return { calls, credits, demand, retryCredits, unobtainable };
@@ -52,11 +52,11 @@ export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking): 
 }
 
 /** Remembers purchases by their set of missing topics: a book has millions of cells and a handful of such sets. */
-export function purchaseBySet(market: () => Market): (missing: TopicSet) => Purchase {
-  let pricedFor: Market | null = null;
+export function purchaseBySet(priceList: () => PriceList): (missing: TopicSet) => Purchase {
+  let pricedFor: PriceList | null = null;
   const known = new Map<TopicSet, Purchase>();
   return (missing) => {
-    const now = market();
+    const now = priceList();
     if (now !== pricedFor) {
       known.clear();
       pricedFor = now;

@@ -9,7 +9,7 @@ import type { areaStatements } from './areas.ts';
 import type { detailsStatements } from './details.ts';
 import type { learnedStatements } from './learned.ts';
 import { openLedgerClock } from './ledger-clock.ts';
-import type { Charge, Claim, Proposal, Settlement, Terms } from './port.ts';
+import type { Charge, Claim, ClaimRequest, Settlement, Terms } from './port.ts';
 import { recentCalls } from './recent-calls.ts';
 import type { runStatements } from './runs.ts';
 import type { spendingSums } from './sums.ts';
@@ -126,7 +126,7 @@ export function ledgerStatements(
     return others.filter((call) => !giveUpIfDead(call)).length > 0;
   }
 
-  function claimedElsewhere({ source, run }: Terms, { cell, areas: wanted = [] }: Proposal): boolean {
+  function claimedElsewhere({ source, run }: Terms, { cell, areas: wanted = [] }: ClaimRequest): boolean {
     if (isAtWork(openCallsAt.all(source, cell.lat7, cell.lng7), run)) return true;
     return wanted.some((area) => isAtWork(inAreas.open(source, area), run));
   }
@@ -143,14 +143,14 @@ export function ledgerStatements(
     };
   }
 
-  function claim(terms: Terms, proposal: Proposal): Claim {
-    const { cell, call, credits, wanted } = proposal;
+  function claim(terms: Terms, request: ClaimRequest): Claim {
+    const { cell, call, credits, wanted } = request;
     const known = cells.read(terms.source, cell);
     if (known && wanted.some(({ topic, freshSince }) => (known.answers.get(topic)?.asOf ?? -1) >= freshSince)) {
       return { outcome: 'answered' };
     }
-    if (proposal.areas?.some((area) => inAreas.isAnswered(terms.source, area))) return { outcome: 'answered' };
-    if (claimedElsewhere(terms, proposal)) return { outcome: 'claimed' };
+    if (request.areas?.some((area) => inAreas.isAnswered(terms.source, area))) return { outcome: 'answered' };
+    if (claimedElsewhere(terms, request)) return { outcome: 'claimed' };
     const limits = { ...terms, windowMs: RATE_WINDOW_MS };
     const now = standing(terms);
     const refused = refusal(now, limits, credits, time.now());
@@ -160,7 +160,7 @@ export function ledgerStatements(
       source: terms.source,
       account: terms.account,
       period: terms.period.start,
-      key: proposal.key,
+      key: request.key,
       kind: call.kind,
       topic: call.kind === 'single' ? call.topic : null,
       lat7: cell.lat7,
@@ -171,7 +171,7 @@ export function ledgerStatements(
       lease: time.now() + terms.leaseMs,
       left: periodLeft(now.period, terms),
     });
-    for (const area of proposal.areas ?? []) inAreas.add(Number(lastInsertRowid), terms.source, area);
+    for (const area of request.areas ?? []) inAreas.add(Number(lastInsertRowid), terms.source, area);
     sums.add(terms.account, terms.period.start, terms.run, 'sent', credits);
     return { outcome: 'granted', call: Number(lastInsertRowid), byOthers: byOthers(now, terms.run) };
   }

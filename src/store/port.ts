@@ -43,7 +43,7 @@ export interface Terms {
 }
 
 /** A call that a run wants to make now. */
-export interface Proposal {
+export interface ClaimRequest {
   readonly cell: Cell;
   readonly call: Call;
   readonly credits: number;
@@ -61,7 +61,7 @@ interface Wanted {
   readonly freshSince: number;
 }
 
-/** What of a proposal's topics is wanted for a whole area, e.g. `tract 06037106111`. */
+/** What of a request's topics is wanted for a whole area, e.g. `tract 06037106111`. */
 export interface AreaWanted {
   readonly area: string;
   readonly wanted: readonly Wanted[];
@@ -293,9 +293,9 @@ export interface Store {
   unpackFields(bytes: Buffer, from: number, width: number, fields: Field[]): Field[];
   /** What is known of each area, in the order asked; null for one never heard of. */
   readAreas(source: number, areas: readonly string[]): Promise<readonly (AreaRecord | null)[]>;
-  /** Decides on each proposal in order, in one transaction: what is granted is in the ledger when this resolves.
+  /** Decides on each request in order, in one transaction: what is granted is in the ledger when this resolves.
    * @throws STORE_MOVED where nobody would find what is bought: the store's file was deleted, moved or replaced */
-  claim(terms: Terms, proposals: readonly Proposal[]): Promise<readonly Claim[]>;
+  claim(terms: Terms, requests: readonly ClaimRequest[]): Promise<readonly Claim[]>;
   /** Writes outcomes and answers in one transaction: both are durable when this resolves. */
   settle(settlements: readonly Settlement[]): Promise<void>;
   /** The error of a store whose file was deleted, moved or replaced while it is open; null where it is in its place. What is

@@ -95,10 +95,10 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
     async readAreas(source, wanted) {
       return database.transaction(() => wanted.map((area) => areas.read(source, area)))();
     },
-    async claim(terms, proposals) {
+    async claim(terms, requests) {
       const moved = inPlace.moved();
       if (moved !== null) throw moved;
-      return immediately(() => proposals.map((proposal) => ledger.claim(terms, proposal)));
+      return immediately(() => requests.map((request) => ledger.claim(terms, request)));
     },
     async settle(settlements) {
       immediately(() => {

@@ -1,14 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { PerilbookError } from '../errors.ts';
-import { UiDesk } from './desk.ts';
-import type { Lent } from './lent.ts';
+import { UiApi } from './api.ts';
+import type { UiDependencies } from './dependencies.ts';
 import { cookieName, HEADERS, refusalOf, refusalOfStranger } from './web/guard.ts';
 import { Refused, sendError, statusOfError } from './web/refusals.ts';
 import { addRoutes } from './web/routes.ts';
 import { Sessions } from './web/sessions.ts';
 
-export interface UiOptions extends Lent {
+export interface UiOptions extends UiDependencies {
   /** 0 takes a free port. */
   readonly port: number;
   /** Told of bugs of ours. */
@@ -32,8 +32,8 @@ const MOST_JSON = 64 * 1024;
 export async function startUi(options: UiOptions): Promise<RunningUi> {
   const sessions = new Sessions();
   const closing = new AbortController();
-  const desk = new UiDesk(options, options.onBug);
-  await desk.begin();
+  const api = new UiApi(options, options.onBug);
+  await api.begin();
   let port = options.port;
   const app = fastify({
     logger: false,
@@ -43,7 +43,7 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
     // A URL that cannot be decoded (`/%`) is refused before any hook runs.
     frameworkErrors: (error, request, reply) => {
       reply.headers(HEADERS);
-      const refusal = refusalOf(knock(request), port, sessions);
+      const refusal = refusalOf(origin(request), port, sessions);
       if (refusal !== null) refuse(request, reply as FastifyReply, refusal);
       else sendError(reply as FastifyReply, error);
     },
@@ -62,7 +62,7 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
   app.addHook('onRequest', async (request, reply) => {
     const token = tokenOf(request);
     const refusal =
-      token === null ? refusalOf(knock(request), port, sessions) : refusalOfStranger(knock(request), port);
+      token === null ? refusalOf(origin(request), port, sessions) : refusalOfStranger(origin(request), port);
     if (refusal !== null) return refuse(request, reply, refusal);
     if (token === null) return undefined;
     const session = sessions.exchange(token);
@@ -71,7 +71,7 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
     const cookie = `${cookieName(port)}=${session}; HttpOnly; SameSite=Strict; Path=/`;
     return reply.code(303).header('set-cookie', cookie).header('location', '/').send();
   });
-  addRoutes(app, desk, closing.signal);
+  addRoutes(app, api, closing.signal);
   try {
     await app.listen({ port, host: HOST });
   } catch (error) {
@@ -82,13 +82,13 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
   return {
     port,
     newAddress: () => `http://${HOST}:${port}/?token=${sessions.newToken()}`,
-    close: () => end(app, desk, closing),
+    close: () => end(app, api, closing),
   };
 }
 
-async function end(app: FastifyInstance, desk: UiDesk, closing: AbortController): Promise<number> {
+async function end(app: FastifyInstance, api: UiApi, closing: AbortController): Promise<number> {
   // The page looks on while runs are stopped, and sees their end.
-  const stopped = await desk.close();
+  const stopped = await api.close();
   closing.abort();
   await app.close();
   return stopped;
@@ -102,7 +102,7 @@ function tokenOf({ method, url }: FastifyRequest): string | null {
   return method === 'GET' && path === '/' ? new URLSearchParams(query).get('token') : null;
 }
 
-function knock({ method, headers }: FastifyRequest) {
+function origin({ method, headers }: FastifyRequest) {
   return { method, host: headers.host, origin: headers.origin, cookie: headers.cookie };
 }
 

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import type { CliContext } from '../../src/cli/context.ts';
 import { program } from '../../src/cli/program.ts';
-import type { World } from '../../src/cli/world.ts';
 import { systemClock } from '../../src/clock.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
@@ -121,7 +121,7 @@ test('on a terminal prune asks, and only a yes forgets', async (t) => {
     const args = ['cache', 'prune', '--older-than', '0d', '--store', 'store.db'];
     const world = { args, env: {}, workingFolder: folder, stdin, stdout: new PassThrough(), stderr };
     const rest = { clock: systemClock, random: Math.random, interrupt: new AbortController().signal, owner: OWNER };
-    const code = await program({ ...world, ...rest } as unknown as World, '0.0.0');
+    const code = await program({ ...world, ...rest } as unknown as CliContext, '0.0.0');
     return { code, said };
   };
   const no = await answered('n\r');

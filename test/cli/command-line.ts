@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { firstWord } from '../../src/cli/bin-words.ts';
+import type { CliContext } from '../../src/cli/context.ts';
 import { program } from '../../src/cli/program.ts';
-import type { World } from '../../src/cli/world.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 
 export interface Ended {
@@ -32,7 +32,7 @@ export async function perilbook(args: readonly string[], options: WorldOptions =
   const stdin = new PassThrough();
   stdin.end(options.stdin ?? '');
   const collect = (into: Buffer[]) => new PassThrough().on('data', (chunk: Buffer) => into.push(chunk));
-  const world: World = {
+  const world: CliContext = {
     args,
     env: options.env ?? {},
     workingFolder: options.folder ?? ROOT,

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { connect } from '../../src/cli/connection.ts';
-import type { World } from '../../src/cli/world.ts';
+import type { CliContext } from '../../src/cli/context.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { FastClock } from '../fast-clock.ts';
@@ -23,7 +23,7 @@ const large: JobFile = { subscription: { credits_per_month: 50, credits_per_minu
 async function openEmbedded(t: TestContext) {
   const folder = temporaryFolder(t);
   provideSampleData(join(folder, 'store.db'));
-  const world: World = {
+  const world: CliContext = {
     ...{ args: [], env: {}, workingFolder: folder, clock: new FastClock('2026-03-15T12:00:00Z', 1) },
     ...{ stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(), random: Math.random },
     ...{ interrupt: new AbortController().signal, owner: { name: 'test', isAlive: () => true } },

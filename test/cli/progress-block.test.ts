@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import stringWidth from 'string-width';
-import { noPaint, paintFor } from '../../src/cli/printed/paint.ts';
+import { noPaint, paintFor } from '../../src/cli/messages/paint.ts';
 import {
   type BlockStyle,
   changeLine,

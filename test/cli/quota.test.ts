@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { deliver } from '../../src/data/tables/deliver.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { changeAccount, createAccount } from '../../src/service/accounts/accounts.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
@@ -18,7 +18,7 @@ async function openCounter(t: TestContext, creditsPerMonth: number) {
   const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
   const clock = new FastClock('2026-03-15T12:00:00Z', 200);
   const database = openDatabase(t, join(folder, 'service.db'));
-  for (const delivery of deliveries()) deliver(database, delivery, clock);
+  for (const delivery of deliveries()) importDataset(database, delivery, clock);
   const subscription = customSubscription(creditsPerMonth, 100_000);
   createAccount(database, { name: 'us', subscription, signedUpAt: Date.UTC(2025, 0, 31) }, clock);
   const key = () => createKey(database, 'us', ['bundle', ...TOPIC_SLUGS], clock).key;

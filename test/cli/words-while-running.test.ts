@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { firstWord, stoppingWord } from '../../src/cli/bin-words.ts';
+import type { CliContext } from '../../src/cli/context.ts';
 import { runFacts } from '../../src/cli/progress/estimate.ts';
 import { showProgress } from '../../src/cli/progress/show.ts';
-import type { World } from '../../src/cli/world.ts';
 import { systemClock } from '../../src/clock.ts';
 import { enterPhase } from '../../src/job/phase.ts';
 import type { Prepared } from '../../src/job/prepare.ts';
@@ -94,7 +94,7 @@ function terminal(columns: number, env: Record<string, string> = {}) {
   const stderr = Object.assign(new PassThrough(), { isTTY: true, columns, rows: 30 });
   stderr.on('data', (chunk: Buffer) => written.push(chunk.toString()));
   const interruption = new AbortController();
-  const world = { env, stderr, clock: systemClock, interrupt: interruption.signal } as unknown as World;
+  const world = { env, stderr, clock: systemClock, interrupt: interruption.signal } as unknown as CliContext;
   return { world, stderr, interruption, screen: () => written.splice(0).join('') };
 }
 

@@ -6,7 +6,7 @@ import { sampleDeliveries } from '../../src/data/sample/deliveries.ts';
 import { type Area, COAST_METERS, createAreaFinder } from '../../src/data/tables/area-finder.ts';
 import { createAreaLevel } from '../../src/data/tables/area-level.ts';
 import { outlineHolds, packOutline, unpackOutline } from '../../src/data/tables/area-outlines.ts';
-import { deliver } from '../../src/data/tables/deliver.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import { PLACES_ABROAD } from '../geo/places-abroad.ts';
 import { US_ISLANDS } from '../geo/us-islands.ts';
@@ -16,7 +16,7 @@ const outlineOf = (geometry: Polygon | MultiPolygon) => unpackOutline(packOutlin
 
 function finderOf(t: TestContext, records: readonly AreaRecord[]): (lng: number, lat: number) => Area | null {
   const database = openDatabase(t);
-  deliver(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
+  importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
   const find = createAreaFinder(database);
   return (lng, lat) => find({ lat, lng });
 }
@@ -184,7 +184,7 @@ test('outlines that were dropped, because they are too many to be kept, are the 
     return { geoid, level: 'tract', name: '', state: 'NE', geometry: square(-100 + index, 40, 1) };
   });
   const database = openDatabase(t);
-  deliver(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
+  importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
   // A square has ten coordinates: three of them fit.
   const level = createAreaLevel(database, 'tract', 30);
   level.refresh();
@@ -205,7 +205,7 @@ test('of the islands that outlines leave out the sample service knows all but so
   const database = openDatabase(t);
   const [areas] = sampleDeliveries({ seed: 1, now: NOON });
   assert.equal(areas!.kind, 'areas');
-  deliver(database, areas!, new StillClock());
+  importDataset(database, areas!, new StillClock());
   const find = createAreaFinder(database);
   const unknown = US_ISLANDS.filter(([, lat, lng]) => find({ lat, lng }) === null).map(([name]) => name);
   const far = ['Middleton Island', 'Nihoa', 'Laysan', 'Tern Island', 'Maug', 'Rose Atoll', 'Swains Island'];

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { openServiceDatabase } from '../../src/data/tables/database.ts';
-import { deliver } from '../../src/data/tables/deliver.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
-import type { Delivery, SiteRecord } from '../../src/data/tables/records.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import type { Dataset, SiteRecord } from '../../src/data/tables/records.ts';
 import {
   AREAS,
   databaseFile,
@@ -24,7 +24,7 @@ import {
 
 const clock = new StillClock();
 
-const parks = (records: Iterable<SiteRecord>): Delivery => ({
+const parks = (records: Iterable<SiteRecord>): Dataset => ({
   kind: 'sites',
   topic: 'park',
   info: info('sites:park'),
@@ -37,7 +37,7 @@ test('a feature counts by its true distance: points, lines, outlines, and what m
   const east = (meters: number) => HERE.lng + meters / (degree * Math.cos((HERE.lat * Math.PI) / 180));
   const north = (meters: number) => HERE.lat + meters / degree;
   const line = (...coordinates: [number, number][]) => feature({ type: 'LineString', coordinates }, { line: true });
-  deliver(
+  importDataset(
     database,
     parks([
       point(HERE.lng, north(4_980), { name: 'just within' }),
@@ -93,7 +93,7 @@ test('a property has one type in all features, whatever form the file had; a ZIP
     ...point(east(index), HERE.lat, row),
     ...(index < 2 ? { id: `p${index}` } : {}),
   }));
-  deliver(database, parks(records), clock);
+  importDataset(database, parks(records), clock);
   const expected = [
     [
       'p0',
@@ -121,14 +121,14 @@ test('a property has one type in all features, whatever form the file had; a ZIP
   assert.doesNotMatch(kept.join(), /distance_m/);
   assert.deepEqual(database.prepare("SELECT name FROM temp.sqlite_schema WHERE name LIKE 'spool%'").all(), []);
   const bad = [point(HERE.lng, HERE.lat), point(200, HERE.lat)];
-  assert.throws(() => deliver(database, parks(bad), clock), /record 2: geometry/);
+  assert.throws(() => importDataset(database, parks(bad), clock), /record 2: geometry/);
   assert.deepEqual(database.prepare("SELECT name FROM temp.sqlite_schema WHERE name LIKE 'spool%'").all(), []);
   assert.deepEqual(await properties(), expected, 'the data that was there');
 });
 
 test('the radii can be changed, within reason', async (t) => {
   const { get, database } = await setUp(t, { service: { radii: { park: 100, hail: 10 } } });
-  deliver(database, parks([point(HERE.lng, HERE.lat), point(HERE.lng, HERE.lat + 0.002)]), clock);
+  importDataset(database, parks([point(HERE.lng, HERE.lat), point(HERE.lng, HERE.lat + 0.002)]), clock);
   assert.equal((await get(pathTo('/v1/park/risk'))).body.data.result.value, 1);
   assert.deepEqual((await get(pathTo('/v1/hail/risk'))).body.data.result.details, []);
   await assert.rejects(start(t, { database, clock, radii: { park: 0 } }), /Cannot search "park" within 0 m/);
@@ -137,8 +137,8 @@ test('the radii can be changed, within reason', async (t) => {
 test('features across the 180th meridian are counted', async (t) => {
   const { get, database } = await setUp(t);
   const areas = [...AREAS, { ...AREAS[0]!, geoid: '02016', geometry: square(179.5, 51, 0.5) }];
-  deliver(database, { kind: 'areas', info: info('areas'), records: areas }, clock);
-  deliver(database, parks([point(-179.99, 51.2), point(179.99, 51.2)]), clock);
+  importDataset(database, { kind: 'areas', info: info('areas'), records: areas }, clock);
+  importDataset(database, parks([point(-179.99, 51.2), point(179.99, 51.2)]), clock);
   const { body } = await get(pathTo('/v1/park/risk', { lat: 51.2, lng: 179.995 }));
   assert.equal(body.data.result.value, 2);
 });
@@ -148,24 +148,24 @@ test('a new delivery replaces the data set whole, also under a running service',
   const count = async () => (await get(pathTo('/v1/park/risk'))).body.data.result.value;
   assert.equal(await count(), 2);
   const other = openDatabase(t, file);
-  deliver(other, parks([point(HERE.lng, HERE.lat)]), clock);
+  importDataset(other, parks([point(HERE.lng, HERE.lat)]), clock);
   assert.equal(await count(), 1);
-  deliver(other, parks([]), clock);
+  importDataset(other, parks([]), clock);
   assert.equal(await count(), 0);
   const moved = AREAS.map((area) => ({ ...area, geometry: square(-120, 40, 1) }));
-  deliver(other, { kind: 'areas', info: info('areas'), records: moved.slice(0, 1) }, clock);
+  importDataset(other, { kind: 'areas', info: info('areas'), records: moved.slice(0, 1) }, clock);
   assert.equal((await get(pathTo('/v1/park/risk'))).status, 422);
   assert.equal((await request(service.url + pathTo('/v1/park/risk', { lat: 40.5, lng: -119.5 }), key)).status, 200);
-  deliver(database, { kind: 'areas', info: info('areas'), records: AREAS }, clock);
+  importDataset(database, { kind: 'areas', info: info('areas'), records: AREAS }, clock);
   assert.equal(await count(), 0);
 });
 
 test('a bad record is named, and leaves the data set as it was', (t) => {
   const database = openDatabase(t);
-  deliver(database, parks([point(0, 0), point(1, 1)]), clock);
+  importDataset(database, parks([point(0, 0), point(1, 1)]), clock);
   const before = describeData(database);
   const nri = { geoid: '31001', topic: 'hail', rating: 'Very Low', score: 1, frequency: 1 } as const;
-  const bad: [Delivery, number, RegExp][] = [
+  const bad: [Dataset, number, RegExp][] = [
     [parks([point(0, 0), point(0, 90.1)]), 2, /geometry/],
     [parks([feature({ type: 'Point', coordinates: [] })]), 1, /geometry/],
     [parks([feature({ type: 'LineString', coordinates: [[0, 0]] })]), 1, /geometry/],
@@ -183,7 +183,7 @@ test('a bad record is named, and leaves the data set as it was', (t) => {
   ];
   for (const [delivery, row, reason] of bad) {
     assert.throws(
-      () => deliver(database, delivery, clock),
+      () => importDataset(database, delivery, clock),
       (error: { code?: unknown; message: string; context: { row?: number } }) => {
         assert.equal(error.code, 'SERVICE_DATA');
         assert.equal(error.context.row, row);
@@ -193,24 +193,24 @@ test('a bad record is named, and leaves the data set as it was', (t) => {
       },
     );
   }
-  assert.throws(() => deliver(database, { ...parks([]), info: info('radon') }, clock), /name "sites:park"/);
+  assert.throws(() => importDataset(database, { ...parks([]), info: info('radon') }, clock), /name "sites:park"/);
   const broken = function* (): Generator<SiteRecord> {
     yield point(0, 0);
     throw new Error('The file ends early');
   };
-  assert.throws(() => deliver(database, parks(broken()), clock), /The file ends early/);
+  assert.throws(() => importDataset(database, parks(broken()), clock), /The file ends early/);
   assert.deepEqual(describeData(database), before);
   assert.equal(before.datasets[0]!.rows, 2);
 });
 
 test('of several years of air quality the newest counts, and of several monitors the nearest', async (t) => {
   const { get, database } = await setUp(t);
-  const year = deliveries().find(({ kind }) => kind === 'airQuality') as Delivery & { kind: 'airQuality' };
+  const year = deliveries().find(({ kind }) => kind === 'airQuality') as Dataset & { kind: 'airQuality' };
   const [summary] = [...year.records];
   const of = (medianAqi: number, at: number) => ({ ...summary!, medianAqi, year: at });
-  deliver(database, { ...year, records: [of(10, 2024), of(320, 2025), of(20, 2023)] }, clock);
+  importDataset(database, { ...year, records: [of(10, 2024), of(320, 2025), of(20, 2023)] }, clock);
   const reading = { pollutant: 'pm25', measuredAt: clock.at, concentration: 1 } as const;
-  deliver(
+  importDataset(
     database,
     {
       kind: 'readings',
@@ -236,7 +236,7 @@ test('of several years of air quality the newest counts, and of several monitors
 test('a rating is that of the tract, else that of its county', async (t) => {
   const { get, database } = await setUp(t);
   const rating = { topic: 'drought', score: 1, frequency: 2 } as const;
-  deliver(
+  importDataset(
     database,
     {
       kind: 'nri',
@@ -261,7 +261,7 @@ test('the description lists the data sets, what can be answered, what is missing
   assert.equal(nothing.unavailable.length, 37);
   for (const delivery of deliveries()) {
     if (delivery.kind === 'sites' || delivery.kind === 'readings') continue;
-    deliver(database, delivery, clock);
+    importDataset(database, delivery, clock);
   }
   const some = describeData(database);
   assert.deepEqual(some.topics, [...NATURAL_SLUGS, 'airQuality', 'radon']);
@@ -269,7 +269,7 @@ test('the description lists the data sets, what can be answered, what is missing
   assert.equal(some.sample, false);
   assert.deepEqual(some.withoutRecords, []);
   for (const delivery of deliveries())
-    deliver(database, { ...delivery, info: { ...delivery.info, sample: true } }, clock);
+    importDataset(database, { ...delivery, info: { ...delivery.info, sample: true } }, clock);
   const all = describeData(database);
   assert.deepEqual(all.topics, TOPIC_SLUGS);
   assert.equal(all.sample, true);

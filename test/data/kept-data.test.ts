@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import type { Geometry, Point } from 'geojson';
 import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
 import { createBoxTree } from '../../src/data/tables/box-tree.ts';
-import { deliver } from '../../src/data/tables/deliver.ts';
 import { createFeatureTiles } from '../../src/data/tables/feature-tiles.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { createLayerSearch } from '../../src/data/tables/layers.ts';
 import type { FeedRecord } from '../../src/data/tables/records.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
@@ -95,7 +95,7 @@ test('a search over kept tiles finds what a walk over all features finds, the ne
       (geometries, asked) => {
         const records: FeedRecord[] = geometries.map((shape, number) => feature(shape, { number }));
         // Each load replaces what the tiles hold.
-        deliver(database, { kind: 'sites', topic: 'park', info: info('sites:park'), records }, clock);
+        importDataset(database, { kind: 'sites', topic: 'park', info: info('sites:park'), records }, clock);
         for (const [[x, y], meters] of asked) {
           const location = { lng: x, lat: y };
           const metersTo = (shape: Geometry) => {
@@ -132,7 +132,11 @@ test('a bent line counts by its own distance, not by that of its box', (t) => {
     [here.lng + 2, here.lat + 2],
   ];
   const records = Array.from({ length: 6 }, () => feature({ type: 'LineString', coordinates }));
-  deliver(database, { kind: 'records', feed: 'hurricane', info: info('records:hurricane'), records }, new StillClock());
+  importDataset(
+    database,
+    { kind: 'records', feed: 'hurricane', info: info('records:hurricane'), records },
+    new StillClock(),
+  );
   const search = createLayerSearch(database);
   assert.equal(search('records:hurricane', here, 100_000).length, 0);
   assert.equal(search('records:hurricane', here, 250_000).length, 6);
@@ -147,13 +151,13 @@ test('areas, ratings and sites that are replaced while the service runs are answ
   assert.equal(find(HERE)!.geoid, '31001000100');
   // By another process, as it were.
   const other = openDatabase(t, file);
-  deliver(
+  importDataset(
     other,
     { kind: 'sites', topic: 'park', info: info('sites:park'), records: [point(HERE.lng, HERE.lat)] },
     clock,
   );
   assert.equal(await sites(), 1);
-  deliver(
+  importDataset(
     other,
     {
       kind: 'nri',
@@ -163,7 +167,7 @@ test('areas, ratings and sites that are replaced while the service runs are answ
     clock,
   );
   assert.equal(await rating(), 'Very Low');
-  deliver(
+  importDataset(
     other,
     {
       kind: 'areas',
@@ -174,6 +178,6 @@ test('areas, ratings and sites that are replaced while the service runs are answ
     clock,
   );
   assert.equal(find(HERE)!.geoid, '31001000900');
-  deliver(other, { kind: 'areas', level: 'tract', info: info('areas'), records: [] }, clock);
+  importDataset(other, { kind: 'areas', level: 'tract', info: info('areas'), records: [] }, clock);
   assert.equal(find(HERE)!.geoid, '31001');
 });

@@ -4,8 +4,8 @@ import test from 'node:test';
 import Database from 'better-sqlite3';
 import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
 import { packOutline } from '../../src/data/tables/area-outlines.ts';
-import { deliver } from '../../src/data/tables/deliver.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import {
   AREAS,
   databaseFile,
@@ -90,7 +90,7 @@ test('a database of the version before levels keeps its areas, ratings and descr
   // A load takes numbers that none of the old areas had.
   const highest = database.prepare<[], number>('SELECT max(id) FROM areas_tract').pluck();
   const before = highest.get()!;
-  deliver(
+  importDataset(
     database,
     {
       kind: 'areas',

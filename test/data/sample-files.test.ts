@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { deliverSample, refreshSampleReadings } from '../../src/data/sample/build-sample-database.ts';
 import { SAMPLE_VINTAGE, sampleDeliveries } from '../../src/data/sample/deliveries.ts';
-import { deliver } from '../../src/data/tables/deliver.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { info, openDatabase, StillClock, square } from '../service/small-world.ts';
 
 const clock = new StillClock();
@@ -22,7 +22,7 @@ test('the sample comes through the agencies’ files as it was made', (t) => {
     state: 'NE',
     geometry: square(-100, 40, 1),
   } as const;
-  deliver(database, { kind: 'areas', level: 'tract', info: info('areas'), records: [tract] }, clock);
+  importDataset(database, { kind: 'areas', level: 'tract', info: info('areas'), records: [tract] }, clock);
   deliverSample(database, clock);
   const description = describeData(database);
   assert.deepEqual(description.topics, TOPIC_SLUGS);
@@ -31,7 +31,7 @@ test('the sample comes through the agencies’ files as it was made', (t) => {
   const made = openDatabase(t);
   for (const delivery of sampleDeliveries({ seed: 1, now: clock.now() })) {
     const records = COMPARED.test(delivery.info.name)
-      ? deliver(made, delivery, clock)
+      ? importDataset(made, delivery, clock)
       : Array.from<unknown>(delivery.records).length;
     const dataset = loaded.get(delivery.info.name)!;
     // The nine planning regions of Connecticut are answered from its counties.
@@ -65,7 +65,7 @@ test('readings of a sample are measured again when an hour has gone by', (t) => 
   refreshSampleReadings(database, moving);
   assert.equal(newest(), null);
   for (const delivery of sampleDeliveries({ seed: 1, now: moving.now() })) {
-    if (delivery.kind === 'readings') deliver(database, delivery, moving);
+    if (delivery.kind === 'readings') importDataset(database, delivery, moving);
   }
   const first = newest() as number;
   moving.at += 3_600_000;

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sampleDeliveries } from '../../src/data/sample/deliveries.ts';
 import { readLand } from '../../src/data/sample/land.ts';
-import type { Delivery } from '../../src/data/tables/records.ts';
+import type { Dataset } from '../../src/data/tables/records.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12, 30);
 const { counties } = readLand();
 const deliveries = [...sampleDeliveries({ seed: 1, now: NOW })];
 
-function delivered<K extends Delivery['kind']>(kind: K): Extract<Delivery, { kind: K }> {
-  return deliveries.find((delivery): delivery is Extract<Delivery, { kind: K }> => delivery.kind === kind)!;
+function delivered<K extends Dataset['kind']>(kind: K): Extract<Dataset, { kind: K }> {
+  return deliveries.find((delivery): delivery is Extract<Dataset, { kind: K }> => delivery.kind === kind)!;
 }
 
 test('every county has a year of air quality that adds up', () => {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { PROXIMITY_SLUGS } from '../../src/contract/topics.ts';
 import { sampleDeliveries } from '../../src/data/sample/deliveries.ts';
-import type { DatasetName, Delivery } from '../../src/data/tables/records.ts';
+import type { Dataset, DatasetName } from '../../src/data/tables/records.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12, 30);
 const OPTIONS = { seed: 1, now: NOW };
@@ -23,7 +23,7 @@ function fingerprints(options: { seed: number; now: number }): Map<DatasetName, 
   return new Map(entries);
 }
 
-function count(delivery: Delivery): number {
+function count(delivery: Dataset): number {
   let records = 0;
   for (const _ of delivery.records as Iterable<unknown>) records += 1;
   return records;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deliver } from '../../src/data/tables/deliver.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { statesOfRecords } from '../../src/data/tables/record-states.ts';
 import { stateNamed } from '../../src/data/tables/states.ts';
 import { HERE, info, pathTo, point, setUp } from '../service/small-world.ts';
@@ -18,7 +18,7 @@ test('a topic whose data are of some states is unavailable, and free, in all oth
     return [single.status, single.body.meta?.credit_cost ?? 0, oilGasWell?.value ?? null];
   };
   const load = (states?: readonly string[]) =>
-    deliver(
+    importDataset(
       database,
       { kind: 'sites', topic: 'oilGasWell', info: { ...info('sites:oilGasWell'), ...(states && { states }) }, records },
       clock,
@@ -37,8 +37,8 @@ test('of a data set with levels each may be of states of its own', async (t) => 
   const ratingOf = (geoid: string) =>
     ({ geoid, topic: 'drought', rating: 'Very Low', score: 1, frequency: null }) as const;
   const load = (geoid: string, states: readonly string[]) =>
-    deliver(database, { kind: 'nri', info: { ...info('nri'), states }, records: [ratingOf(geoid)] }, clock);
-  deliver(
+    importDataset(database, { kind: 'nri', info: { ...info('nri'), states }, records: [ratingOf(geoid)] }, clock);
+  importDataset(
     database,
     { kind: 'nri', info: { ...info('nri'), states: ['CA'] }, records: [ratingOf('06037'), ratingOf('06037111111')] },
     clock,

@@ -6,7 +6,7 @@ import { program } from '../../src/cli/program.ts';
 import { columnsOf } from '../../src/columns/columns.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { deliver } from '../../src/data/tables/deliver.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { RunSummary } from '../../src/job/summary.ts';
 import { createAccount } from '../../src/service/accounts/accounts.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
@@ -89,8 +89,8 @@ export async function openHostileWorld(): Promise<HostileWorld> {
   // The service's own time is of no account here: its quota and its rate are out of reach.
   const clock = new LeapingClock(START);
   const database = openDatabase(t, join(folder, 'service.db'));
-  for (const delivery of deliveries()) deliver(database, delivery, clock);
-  deliver(database, { kind: 'sites', topic: 'park', info: info('sites:park'), records: PARKS }, clock);
+  for (const delivery of deliveries()) importDataset(database, delivery, clock);
+  importDataset(database, { kind: 'sites', topic: 'park', info: info('sites:park'), records: PARKS }, clock);
   const service = await start(t, { database, clock });
   const signedUpAt = Date.UTC(2025, 0, 1);
   let made = 0;

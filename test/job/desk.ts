@@ -8,7 +8,7 @@ import type { Subscription } from '../../src/contract/subscriptions.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import type { ServiceDatabase } from '../../src/data/tables/database.ts';
-import { deliver } from '../../src/data/tables/deliver.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { approvablePlan } from '../../src/job/approved-plan.ts';
 import type { Progress } from '../../src/job/buying/progress.ts';
 import { fingerprintOf, type Key } from '../../src/job/planning/keyring.ts';
@@ -86,7 +86,7 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
   const clock = clockOf(options);
   const database = openDatabase(t, join(folder, 'service.db'));
   // Readings of an hour ago: older ones than four hours would be unavailable.
-  for (const delivery of deliveries(clock.now() - 3_600_000)) deliver(database, delivery, clock);
+  for (const delivery of deliveries(clock.now() - 3_600_000)) importDataset(database, delivery, clock);
   const account = createAccount(
     database,
     { name: 'desk', subscription, overages: options.overages ?? false, signedUpAt: Date.UTC(2025, 0, 31) },

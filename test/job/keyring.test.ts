@@ -38,9 +38,9 @@ test('a 401 ends a key: the next takes its place, until none is left', async (t)
   const { store, source } = await openStore(t);
   const [old, young] = [key('old'), key('young')];
   const ring = await Keyring.open([old, young], store, source);
-  ring.bury(old);
+  ring.markInvalid(old);
   assert.deepEqual([ring.keyFor('park'), ring.keyFor('bundle'), ring.exhausted], [young, young, false]);
-  ring.bury(young);
+  ring.markInvalid(young);
   assert.deepEqual([ring.keyFor('park'), ring.exhausted], [null, true]);
 });
 
@@ -48,9 +48,9 @@ test('a 403 takes one scope from one key: its others stay, and a ring without sc
   const { store, source } = await openStore(t);
   const [first, second] = [key('first'), key('second')];
   const ring = await Keyring.open([first, second], store, source);
-  ring.forbid(first, 'bundle');
+  ring.denyScope(first, 'bundle');
   assert.deepEqual([ring.keyFor('bundle'), ring.keyFor('hail')], [second, first]);
-  ring.forbid(second, 'bundle');
+  ring.denyScope(second, 'bundle');
   assert.deepEqual([ring.keyFor('bundle'), ring.keyFor('hail'), ring.exhausted], [null, first, false]);
 });
 
@@ -97,8 +97,12 @@ test('whatever was learned, a key is used only if it lives, was said to hold the
   const { store, source } = await openStore(t);
   const scopes: Scope[] = ['bundle', 'hail', 'park'];
   const learned = fc.oneof(
-    fc.record({ what: fc.constant('bury' as const), key: fc.nat({ max: 2 }), scope: fc.constantFrom(...scopes) }),
-    fc.record({ what: fc.constant('forbid' as const), key: fc.nat({ max: 2 }), scope: fc.constantFrom(...scopes) }),
+    fc.record({
+      what: fc.constant('markInvalid' as const),
+      key: fc.nat({ max: 2 }),
+      scope: fc.constantFrom(...scopes),
+    }),
+    fc.record({ what: fc.constant('denyScope' as const), key: fc.nat({ max: 2 }), scope: fc.constantFrom(...scopes) }),
   );
   const said = fc.array(fc.subarray(scopes), { minLength: 1, maxLength: 3 });
   await fc.assert(
@@ -107,16 +111,16 @@ test('whatever was learned, a key is used only if it lives, was said to hold the
       const ring = await Keyring.open(keys, store, source);
       const about = news.filter((item) => item.key < keys.length);
       for (const item of about) {
-        if (item.what === 'bury') ring.bury(keys[item.key]!);
-        else ring.forbid(keys[item.key]!, item.scope);
+        if (item.what === 'markInvalid') ring.markInvalid(keys[item.key]!);
+        else ring.denyScope(keys[item.key]!, item.scope);
       }
-      const isDead = (index: number) => about.some((item) => item.what === 'bury' && item.key === index);
+      const isDead = (index: number) => about.some((item) => item.what === 'markInvalid' && item.key === index);
       for (const scope of scopes) {
         const expected = keys.find(
           ({ scopes: held }, index) =>
             !isDead(index) &&
             (held === null || held.has(scope)) &&
-            !about.some((item) => item.what === 'forbid' && item.key === index && item.scope === scope),
+            !about.some((item) => item.what === 'denyScope' && item.key === index && item.scope === scope),
         );
         assert.equal(ring.keyFor(scope), expected ?? null);
       }

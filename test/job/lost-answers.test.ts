@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { EXIT, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
-import { noPaint } from '../../src/cli/printed/paint.ts';
-import { runWords } from '../../src/cli/printed/run-words.ts';
+import { noPaint } from '../../src/cli/messages/paint.ts';
+import { runWords } from '../../src/cli/messages/run-words.ts';
 import type { RunEnded } from '../../src/job/run.ts';
 import { serveHttp } from '../fetch/servers.ts';
 import { type Desk, openDesk, places } from './desk.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { deliver } from '../../src/data/tables/deliver.ts';
-import type { Delivery } from '../../src/data/tables/records.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import type { Dataset } from '../../src/data/tables/records.ts';
 import { deliveries, info } from '../service/small-world.ts';
 import { standBetween } from './between.ts';
 import { column, type Desk, openDesk, places } from './desk.ts';
@@ -16,11 +16,11 @@ async function withGaps(t: TestContext) {
     measuredAt: desk.clock.now(),
   });
   const fill = (year: readonly string[], ozoneAt: number) => {
-    const air = deliveries().find(({ kind }) => kind === 'airQuality') as Delivery & { kind: 'airQuality' };
+    const air = deliveries().find(({ kind }) => kind === 'airQuality') as Dataset & { kind: 'airQuality' };
     const records = [...air.records].filter(({ countyGeoid }) => year.includes(countyGeoid));
-    deliver(desk.database, { ...air, records }, desk.clock);
+    importDataset(desk.database, { ...air, records }, desk.clock);
     const measured = [readings('ozone', ozoneAt), readings('pm25', 40.1)];
-    deliver(desk.database, { kind: 'readings', info: info('readings'), records: measured }, desk.clock);
+    importDataset(desk.database, { kind: 'readings', info: info('readings'), records: measured }, desk.clock);
   };
   fill(['31003'], 20);
   const calls: string[] = [];

@@ -75,8 +75,8 @@ test('a bundle that was paid and of no use is not bought again when another run 
     const period = billingPeriod(31, desk.clock.now());
     const limits = { periodLimit: 100_000, creditsPerMinute: 100_000, budget: 1_000, leaseMs: 220_000 };
     const wanted = [{ topic: 'radon' as const, freshSince: desk.clock.now() }];
-    const proposal = { cell, call: { kind: 'single', topic: 'radon' }, credits: 1, key: 'k', wanted } as const;
-    const [claim] = await other.claim({ run, source, account: 'embedded', period, ...limits }, [proposal]);
+    const request = { cell, call: { kind: 'single', topic: 'radon' }, credits: 1, key: 'k', wanted } as const;
+    const [claim] = await other.claim({ run, source, account: 'embedded', period, ...limits }, [request]);
     assert.ok(claim?.outcome === 'granted');
     await desk.clock.sleep(3_000);
     const free = { charge: 'free', credits: 0, period, outcome: 'test', answers: [], failures: [] } as const;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EXIT, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
-import { noPaint } from '../../src/cli/printed/paint.ts';
-import { runWords } from '../../src/cli/printed/run-words.ts';
+import { noPaint } from '../../src/cli/messages/paint.ts';
+import { runWords } from '../../src/cli/messages/run-words.ts';
 import { standBetween } from './between.ts';
 import { column, openDesk, places } from './desk.ts';
 

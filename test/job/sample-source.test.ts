@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { deliver } from '../../src/data/tables/deliver.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { AREAS, info } from '../service/small-world.ts';
 import { standBetween } from './between.ts';
 import { column, type Desk, openDesk, places } from './desk.ts';
 
 /** Makes the service answer from sample data, or from real data again. */
 const useSample = ({ database, clock }: Desk, sample: boolean) =>
-  deliver(database, { kind: 'areas', info: info('areas', sample), records: AREAS }, clock);
+  importDataset(database, { kind: 'areas', info: info('areas', sample), records: AREAS }, clock);
 
 const SAMPLE = 'sample data';
 

@@ -7,21 +7,21 @@ import {
   ASSUMED_ENTERPRISE,
   ASSUMED_STANDARD,
   cheapestCalls,
-  type Market,
   mostRetries,
+  type PriceList,
 } from '../../src/plan/cheapest-calls.ts';
 
-const open: Market = {
+const open: PriceList = {
   standard: ASSUMED_STANDARD,
   enterprise: ASSUMED_ENTERPRISE,
   bundles: true,
   singles: () => true,
   optimize: 'credits',
 };
-const withAvalanche: Market = { ...open, standard: new Set(NATURAL_SLUGS) };
+const withAvalanche: PriceList = { ...open, standard: new Set(NATURAL_SLUGS) };
 
-function price(missing: readonly TopicSlug[], market: Market): [credits: number, calls: number] {
-  const { credits, calls } = cheapestCalls(missing, market);
+function price(missing: readonly TopicSlug[], priceList: PriceList): [credits: number, calls: number] {
+  const { credits, calls } = cheapestCalls(missing, priceList);
   return [credits, calls.length];
 }
 
@@ -64,7 +64,7 @@ test('retries are at most the topics that come in bundles', () => {
 // The proof: no set of calls out of all subsets of all calls is better. Few topics keep the subsets countable.
 const FEW = ['avalanche', 'wildfire', 'hail', 'park', 'ozone', 'cellTower'] as const satisfies readonly TopicSlug[];
 const someOf = fc.subarray([...FEW]);
-const anyMarket: fc.Arbitrary<Market> = fc.record({
+const anyMarket: fc.Arbitrary<PriceList> = fc.record({
   standard: someOf.map((slugs) => new Set<TopicSlug>(slugs)),
   enterprise: someOf.map((slugs) => new Set<TopicSlug>(slugs)),
   bundles: fc.boolean(),
@@ -79,17 +79,19 @@ test('no subset of calls beats the chosen one (brute force)', () => {
     ...FEW.map((topic): Call => ({ kind: 'single', topic })),
   ];
   fc.assert(
-    fc.property(someOf, anyMarket, (missing, market) => {
-      const chosen = cheapestCalls(missing, market);
+    fc.property(someOf, anyMarket, (missing, priceList) => {
+      const chosen = cheapestCalls(missing, priceList);
       const rank = (credits: number, calls: number, lost: number) =>
-        market.optimize === 'credits' ? [lost, credits, calls] : [lost, calls, credits];
+        priceList.optimize === 'credits' ? [lost, credits, calls] : [lost, calls, credits];
       let best: number[] | null = null;
       for (let subset = 0; subset < 2 ** all.length; subset++) {
         const calls = all.filter((_, index) => Math.floor(subset / 2 ** index) % 2 === 1);
-        const allowed = calls.every((call) => (call.kind === 'single' ? market.singles(call.topic) : market.bundles));
+        const allowed = calls.every((call) =>
+          call.kind === 'single' ? priceList.singles(call.topic) : priceList.bundles,
+        );
         if (!allowed) continue;
         const brings = (topic: TopicSlug) =>
-          calls.some((call) => (call.kind === 'single' ? call.topic === topic : market[call.kind].has(topic)));
+          calls.some((call) => (call.kind === 'single' ? call.topic === topic : priceList[call.kind].has(topic)));
         const credits = calls.reduce((sum, call) => sum + CREDITS[call.kind], 0);
         const found = rank(credits, calls.length, missing.filter((topic) => !brings(topic)).length);
         if (best === null || compare(found, best) < 0) best = found;

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type TopicSet, topicSet } from '../../src/contract/topic-set.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
-import { ASSUMED_ENTERPRISE, type Market } from '../../src/plan/cheapest-calls.ts';
+import { ASSUMED_ENTERPRISE, type PriceList } from '../../src/plan/cheapest-calls.ts';
 import { priceBundle, priceCheapest, purchaseBySet } from '../../src/plan/prices.ts';
 
 /** The standard bundle was seen to return all natural topics. */
-const market: Market = {
+const priceList: PriceList = {
   standard: new Set(NATURAL_SLUGS),
   enterprise: ASSUMED_ENTERPRISE,
   bundles: true,
@@ -20,7 +20,7 @@ const lacking = (...sets: readonly (readonly [topics: readonly TopicSlug[], cell
 test('a price is what one cell costs times the cells that lack the same, by kind of call and by scope', () => {
   const price = priceCheapest(
     lacking([NATURAL_SLUGS, 3], [['wildfire'], 2], [[], 10], [TOPIC_SLUGS, 1], [['wildfire', 'park'], 4]),
-    market,
+    priceList,
   );
   const others = TOPIC_SLUGS.filter((topic) => !NATURAL_SLUGS.some((natural) => natural === topic));
   assert.deepEqual(price.calls, { single: 2 + 19 + 8, standard: 3 + 1, enterprise: 0 });
@@ -39,7 +39,7 @@ test('a price is what one cell costs times the cells that lack the same, by kind
 
 test('what no key may buy is told with the cells that lack it, and costs nothing', () => {
   const price = priceCheapest(lacking([['wildfire', 'park'], 4], [['park'], 2]), {
-    ...market,
+    ...priceList,
     bundles: false,
     singles: (topic) => topic !== 'park',
   });
@@ -59,13 +59,13 @@ test('a bundle for each cell that lacks anything', () => {
   assert.equal(priceBundle('standard', cells).credits, 75);
 });
 
-test('a purchase is remembered as long as the market stays', () => {
-  let now = market;
+test('a purchase is remembered as long as the priceList stays', () => {
+  let now = priceList;
   const purchaseOf = purchaseBySet(() => now);
   const natural = topicSet(NATURAL_SLUGS);
   const first = purchaseOf(natural);
   assert.equal(first.credits, 15);
   assert.equal(purchaseOf(natural), first);
-  now = { ...market, bundles: false };
+  now = { ...priceList, bundles: false };
   assert.equal(purchaseOf(natural).credits, 18);
 });

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { bundleEnvelope, singleEnvelope } from '../../src/contract/envelopes.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS } from '../../src/contract/topics.ts';
 import { RESULT_SCHEMAS } from '../../src/contract/values.ts';
-import { deliver } from '../../src/data/tables/deliver.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
 import {
   AREAS,
@@ -140,7 +140,7 @@ test('a service with any sample data says so in each answer: a header and a memb
   };
   const paths = [pathTo('/v1/drought/risk'), pathTo('/v1/bundle/standard'), pathTo('/v1/drought/risk', UNRATED)];
   for (const path of paths) assert.deepEqual(await said(path), [null, undefined], path);
-  deliver(database, { kind: 'areas', info: info('areas', true), records: AREAS }, clock);
+  importDataset(database, { kind: 'areas', info: info('areas', true), records: AREAS }, clock);
   for (const path of paths) assert.deepEqual(await said(path), ['true', true], path);
 });
 

@@ -3,8 +3,8 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import test from 'node:test';
 import { errorEnvelope } from '../../src/contract/envelopes.ts';
-import { deliver } from '../../src/data/tables/deliver.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
 import {
@@ -172,8 +172,8 @@ test('a topic whose data is not loaded is unavailable, an area without a row has
 test('a county that the index as it was loaded lacks altogether is unavailable', async (t) => {
   const { get, database, clock } = await setUp(t);
   const records = [{ geoid: '31003', topic: 'drought', rating: 'Very Low', score: 1, frequency: 1 } as const];
-  deliver(database, { kind: 'nri', info: info('nri'), records }, clock);
-  deliver(database, { kind: 'nri', level: 'tract', info: info('nri'), records: [] }, clock);
+  importDataset(database, { kind: 'nri', info: info('nri'), records }, clock);
+  importDataset(database, { kind: 'nri', level: 'tract', info: info('nri'), records: [] }, clock);
   assertFailure(await get(pathTo('/v1/drought/risk')), 502, 'UPSTREAM_UNAVAILABLE');
 });
 
@@ -212,7 +212,7 @@ test('a monitor that is silent has no data; a feed that is old is unavailable', 
     measuredAt: clock.at - hours * hour,
   });
   const load = (sample = false) =>
-    deliver(
+    importDataset(
       database,
       {
         kind: 'readings',
@@ -250,7 +250,7 @@ test('without areas nobody can tell what lies in the US', async (t) => {
 test('health needs no key and says whether the data is a sample', async (t) => {
   const { get, database, clock } = await setUp(t);
   assert.equal((await get('/healthz', null)).body.sample, false);
-  deliver(database, { kind: 'areas', info: info('areas', true), records: AREAS }, clock);
+  importDataset(database, { kind: 'areas', info: info('areas', true), records: AREAS }, clock);
   const { status, body } = await get('/healthz', null);
   assert.equal(status, 200);
   assert.deepEqual(body, { status: 'ok', topics: 37, sample: true });

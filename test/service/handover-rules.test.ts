@@ -4,23 +4,23 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import type { Ended, Settlements } from '../../src/service/accounts/settlements.ts';
-import { createHandover, type Handover } from '../../src/service/http/handover.ts';
+import { createHandover, type DeliveryTracker } from '../../src/service/http/delivery-tracker.ts';
 
 /** A connection whose end is decided by the test. */
 class Connection extends EventEmitter {
   destroyed = false;
   errored: Error | null = null;
-  readonly #handover: Handover;
+  readonly #tracker: DeliveryTracker;
 
-  constructor(handover: Handover) {
+  constructor(tracker: DeliveryTracker) {
     super();
-    this.#handover = handover;
+    this.#tracker = tracker;
   }
 
   /** Watches a response with a charge; returns what ends the response. */
   answer(charge: number): () => void {
     const response = new EventEmitter();
-    this.#handover.watch(response as unknown as ServerResponse, this as unknown as Socket, charge);
+    this.#tracker.watch(response as unknown as ServerResponse, this as unknown as Socket, charge);
     return () => response.emit('finish');
   }
 
@@ -30,7 +30,7 @@ class Connection extends EventEmitter {
   }
 }
 
-/** A handover on time that the test moves, and the settlements that it asks for. */
+/** A tracker on time that the test moves, and the settlements that it asks for. */
 function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] });
   const settled: { readonly delivered: readonly number[]; readonly undelivered: readonly number[] }[] = [];
@@ -41,13 +41,13 @@ function setUp(t: TestContext) {
     settled.push({ delivered: [...delivered], undelivered: [...undelivered] });
   };
   const settlements: Settlements = { settle, settleWithin: settle, release: () => {}, releaseGone: () => false };
-  const handover = createHandover(settlements, (error) => errors.push(error));
-  return { handover, settled, errors, fault, pass: (ms: number) => t.mock.timers.tick(ms) };
+  const tracker = createHandover(settlements, (error) => errors.push(error));
+  return { tracker, settled, errors, fault, pass: (ms: number) => t.mock.timers.tick(ms) };
 }
 
 test('what has arrived waits 5 ms for a transaction; what has not is taken back at once', (t) => {
-  const { handover, settled, pass } = setUp(t);
-  const [arrived, left] = [new Connection(handover), new Connection(handover)];
+  const { tracker, settled, pass } = setUp(t);
+  const [arrived, left] = [new Connection(tracker), new Connection(tracker)];
   arrived.answer(1)();
   pass(4);
   assert.deepEqual(settled, []);
@@ -63,11 +63,11 @@ test('what has arrived waits 5 ms for a transaction; what has not is taken back 
 });
 
 test('a transaction settles what has ended; where it does not, or fails, nothing is forgotten', (t) => {
-  const { handover, settled, pass } = setUp(t);
-  const connection = new Connection(handover);
+  const { tracker, settled, pass } = setUp(t);
+  const connection = new Connection(tracker);
   connection.answer(1)();
   assert.equal(
-    handover.settleBy((settle) => {
+    tracker.settleBy((settle) => {
       settle();
       return 'answers';
     }),
@@ -76,7 +76,7 @@ test('a transaction settles what has ended; where it does not, or fails, nothing
   pass(1_000);
   assert.deepEqual(settled, [{ delivered: [1], undelivered: [] }], 'once');
   connection.answer(2)();
-  handover.settleBy(() => {});
+  tracker.settleBy(() => {});
   pass(1_000);
   assert.deepEqual(settled.slice(1), [{ delivered: [2], undelivered: [] }]);
   connection.answer(3)();
@@ -84,7 +84,7 @@ test('a transaction settles what has ended; where it does not, or fails, nothing
     settle();
     throw new Error('rolled back');
   };
-  assert.throws(() => handover.settleBy(rolledBack), /rolled back/);
+  assert.throws(() => tracker.settleBy(rolledBack), /rolled back/);
   pass(1_000);
   assert.deepEqual(settled.slice(2), [
     { delivered: [3], undelivered: [] },
@@ -93,26 +93,26 @@ test('a transaction settles what has ended; where it does not, or fails, nothing
 });
 
 test('only a response that ended on a sound connection has arrived, and each ends once', (t) => {
-  const { handover, settled, pass } = setUp(t);
-  const gone = new Connection(handover);
+  const { tracker, settled, pass } = setUp(t);
+  const gone = new Connection(tracker);
   gone.destroyed = true;
   gone.answer(1);
-  const destroyed = new Connection(handover);
+  const destroyed = new Connection(tracker);
   const endDestroyed = destroyed.answer(2);
   destroyed.destroyed = true;
   endDestroyed();
-  const broken = new Connection(handover);
+  const broken = new Connection(tracker);
   const endBroken = broken.answer(3);
   broken.errored = new Error('EPIPE');
   endBroken();
   pass(0);
   assert.deepEqual(settled, [{ delivered: [], undelivered: [1, 2, 3] }]);
-  const closed = new Connection(handover);
+  const closed = new Connection(tracker);
   const endClosed = closed.answer(4);
   closed.close();
   pass(0);
   // Its number is given again, to an answer that is on its way: the late end of the first says nothing of it.
-  const other = new Connection(handover);
+  const other = new Connection(tracker);
   other.answer(4);
   endClosed();
   destroyed.close();
@@ -121,13 +121,13 @@ test('only a response that ended on a sound connection has arrived, and each end
 });
 
 test('settling that fails is told and tried again half a second later, not at every client that leaves', (t) => {
-  const { handover, settled, errors, fault, pass } = setUp(t);
+  const { tracker, settled, errors, fault, pass } = setUp(t);
   fault.error = new Error('another process writes');
-  const connection = new Connection(handover);
+  const connection = new Connection(tracker);
   connection.answer(1)();
   pass(5);
   assert.equal(errors.length, 1);
-  const second = new Connection(handover);
+  const second = new Connection(tracker);
   second.answer(2);
   second.close();
   pass(499);
@@ -135,7 +135,7 @@ test('settling that fails is told and tried again half a second later, not at ev
   fault.error = null;
   pass(1);
   assert.deepEqual([settled, errors.length], [[{ delivered: [1], undelivered: [2] }], 1]);
-  const third = new Connection(handover);
+  const third = new Connection(tracker);
   third.answer(3);
   third.close();
   pass(0);
@@ -143,11 +143,11 @@ test('settling that fails is told and tried again half a second later, not at ev
 });
 
 test('at the end what is still on its way is taken back with all that has ended', (t) => {
-  const { handover, settled, pass } = setUp(t);
-  const connection = new Connection(handover);
+  const { tracker, settled, pass } = setUp(t);
+  const connection = new Connection(tracker);
   connection.answer(1)();
   const late = connection.answer(2);
-  handover.close();
+  tracker.close();
   assert.deepEqual(settled, [{ delivered: [1], undelivered: [2] }]);
   late();
   pass(60_000);

@@ -7,12 +7,12 @@ import type { Clock } from '../../src/clock.ts';
 import { SUBSCRIPTIONS, type Subscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { openServiceDatabase, type ServiceDatabase } from '../../src/data/tables/database.ts';
-import { deliver } from '../../src/data/tables/deliver.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type {
   AreaRecord,
+  Dataset,
   DatasetInfo,
   DatasetName,
-  Delivery,
   FeedRecord,
   NaturalRatingRecord,
   RecordFeed,
@@ -106,7 +106,7 @@ export const FEED_NAMES: readonly RecordFeed[] = [
 ];
 
 /** Everything, small: two features of each layer near HERE and one far from it. */
-export function deliveries(measuredAt = NOON - 3_600_000): Delivery[] {
+export function deliveries(measuredAt = NOON - 3_600_000): Dataset[] {
   const near = [point(-99.751, 40.251, { name: 'A "quoted" name, µ' }), point(-99.752, 40.252, { name: 'second' })];
   const records = [...near, point(-80, 30)];
   const days = {
@@ -124,8 +124,8 @@ export function deliveries(measuredAt = NOON - 3_600_000): Delivery[] {
   return [
     { kind: 'areas', info: info('areas'), records: AREAS },
     { kind: 'nri', info: info('nri'), records: RATINGS },
-    ...PROXIMITY_SLUGS.map((topic): Delivery => ({ kind: 'sites', topic, info: info(`sites:${topic}`), records })),
-    ...FEED_NAMES.map((feed): Delivery => ({ kind: 'records', feed, info: info(`records:${feed}`), records })),
+    ...PROXIMITY_SLUGS.map((topic): Dataset => ({ kind: 'sites', topic, info: info(`sites:${topic}`), records })),
+    ...FEED_NAMES.map((feed): Dataset => ({ kind: 'records', feed, info: info(`records:${feed}`), records })),
     {
       kind: 'airQuality',
       info: info('airQuality'),
@@ -202,7 +202,7 @@ export interface SetupOptions {
   readonly overages?: boolean;
   readonly signedUpAt?: number;
   readonly clock?: StillClock;
-  readonly deliveries?: readonly Delivery[];
+  readonly deliveries?: readonly Dataset[];
   readonly service?: Partial<ServiceOptions>;
 }
 
@@ -211,7 +211,7 @@ export async function setUp(t: TestContext, options: SetupOptions = {}): Promise
   const clock = options.clock ?? new StillClock();
   const file = databaseFile(t);
   const database = openDatabase(t, file);
-  for (const delivery of options.deliveries ?? deliveries()) deliver(database, delivery, clock);
+  for (const delivery of options.deliveries ?? deliveries()) importDataset(database, delivery, clock);
   const { subscription = SUBSCRIPTIONS.professional, overages = false, signedUpAt } = options;
   createAccount(
     database,

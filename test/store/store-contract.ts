@@ -4,7 +4,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';
-import type { Proposal, Settlement, Store, Terms } from '../../src/store/port.ts';
+import type { ClaimRequest, Settlement, Store, Terms } from '../../src/store/port.ts';
 import { collected } from '../collected.ts';
 import { MovedClock } from '../moved-clock.ts';
 
@@ -20,7 +20,7 @@ const BOSTON: Cell = { lat7: 423_601_000, lng7: -710_589_000 };
 
 /** What every store must do, whichever database stands behind it. */
 export function testStore(kind: string, openerOf: (t: TestContext) => Opener): void {
-  const it = (name: string, body: (world: World) => Promise<void>) =>
+  const it = (name: string, body: (world: CliContext) => Promise<void>) =>
     test(`${kind}: ${name}`, async (t) => {
       const world = await makeWorld(openerOf(t));
       try {
@@ -110,8 +110,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
       await store.settle([{ ...charged(claim!, clock, 1), areas: [{ area, answers, comparableSince }] }]);
     };
     const outcome = async (cell: Cell) => {
-      const proposal = propose(cell, 'single');
-      const [claim] = await store.claim(known, [{ ...proposal, areas: [{ area, wanted: proposal.wanted }] }]);
+      const request = propose(cell, 'single');
+      const [claim] = await store.claim(known, [{ ...request, areas: [{ area, wanted: request.wanted }] }]);
       if (claim!.outcome === 'granted')
         await store.settle([{ ...charged(claim!, clock, 0), charge: 'free', answers: [] }]);
       return claim!.outcome;
@@ -137,8 +137,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
   it('the claim of an area ends with its process, and with a call that failed', async (world) => {
     const { store, another, terms, propose } = world;
     const forArea = (cell: Cell) => {
-      const proposal = propose(cell, 'standard');
-      return { ...proposal, areas: [{ area: 'county 06037', wanted: proposal.wanted }] };
+      const request = propose(cell, 'standard');
+      return { ...request, areas: [{ area: 'county 06037', wanted: request.wanted }] };
     };
     await store.claim(await terms(), [forArea(LA)]);
     const other = another('b');
@@ -350,8 +350,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
   it('a statement by run, job, key or day has the sums that spending has', async (world) => {
     const { store, terms, propose, clock } = world;
     const now = await terms();
-    const proposals = [propose(LA, 'standard'), { ...propose(LA, 'single'), key: 'new key' }, propose(NY, 'single')];
-    const [first, second, third] = await store.claim(now, proposals);
+    const requests = [propose(LA, 'standard'), { ...propose(LA, 'single'), key: 'new key' }, propose(NY, 'single')];
+    const [first, second, third] = await store.claim(now, requests);
     clock.move(12 * 3_600_000);
     await store.settle([
       { ...charged(first!, clock, 15), answers: [] },
@@ -564,7 +564,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
   });
 }
 
-interface World {
+interface CliContext {
   readonly store: Store;
   readonly opened: Store[];
   readonly source: number;
@@ -572,10 +572,10 @@ interface World {
   readonly alive: Set<string>;
   another(owner: string): Store;
   terms(store?: Store, limits?: Partial<Terms>): Promise<Terms>;
-  propose(cell: Cell, kind: 'single' | 'standard'): Proposal;
+  propose(cell: Cell, kind: 'single' | 'standard'): ClaimRequest;
 }
 
-async function makeWorld(opener: Opener): Promise<World> {
+async function makeWorld(opener: Opener): Promise<CliContext> {
   const clock = new MovedClock(START);
   const alive = new Set(['a', 'b']);
   const opened: Store[] = [];

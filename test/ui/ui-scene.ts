@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
-import type { Lent } from '../../src/ui/lent.ts';
+import type { UiDependencies } from '../../src/ui/dependencies.ts';
 import type { Live } from '../../src/ui/runs/live.ts';
 import { type RunningUi, startUi } from '../../src/ui/start-ui.ts';
 import { type Desk, type DeskOptions, openDesk } from '../job/desk.ts';
@@ -46,16 +46,16 @@ export interface UiScene {
 /** The page over a service, a store and a clock of the test (desk.ts). */
 export async function openUi(
   t: TestContext,
-  lent: Partial<Lent> & { sample?: boolean } = {},
+  dependencies: Partial<UiDependencies> & { sample?: boolean } = {},
   options: DeskOptions = {},
 ): Promise<UiScene> {
-  return await begin(t, await openDesk(t, options), lent);
+  return await begin(t, await openDesk(t, options), dependencies);
 }
 
 async function begin(
   t: TestContext,
   desk: Desk,
-  { sample = false, ...lent }: Partial<Lent> & { sample?: boolean },
+  { sample = false, ...dependencies }: Partial<UiDependencies> & { sample?: boolean },
 ): Promise<UiScene> {
   const key = desk.key();
   const bugs: unknown[] = [];
@@ -81,7 +81,7 @@ async function begin(
     mostBudget: null,
     port: 0,
     onBug: (error) => bugs.push(error),
-    ...lent,
+    ...dependencies,
   });
   let closed: Promise<number> | null = null;
   const close = () => {
@@ -101,7 +101,7 @@ async function begin(
     },
     async restart() {
       await close();
-      return await begin(t, desk, { sample, ...lent });
+      return await begin(t, desk, { sample, ...dependencies });
     },
   };
 }

@@ -4,24 +4,24 @@ import { locationOf } from '../../geo/coordinates.ts';
 import { isoTime } from '../../job/summary.ts';
 import type { StoreStats } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
+import { type CliContext, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-options.ts';
+import { byteSize, listed } from '../messages/words.ts';
 import { openStore } from '../open-store.ts';
-import { byteSize, listed } from '../printed/words.ts';
-import { sayJson, type World } from '../world.ts';
 import { prune } from './cache-prune.ts';
 
 /** `perilbook cache stats | prune | export`. */
-export async function cacheCommand(world: World, flags: Flags): Promise<number> {
+export async function cacheCommand(context: CliContext, flags: Flags): Promise<number> {
   // Of the job's options only the store is one of this command: --details here is a question, not a setting.
-  const job = anyJobOf(world, undefined, { store: flags.store });
-  const store = openStore(world, job);
+  const job = anyJobOf(context, undefined, { store: flags.store });
+  const store = openStore(context, job);
   try {
     switch (flags.action) {
       case 'stats': {
         const stats = await store.stats();
         if (flags.json) {
-          sayJson(world, statsJson(stats));
+          sayJson(context, statsJson(stats));
           return EXIT.complete;
         }
         const { calls, credits, details } = stats;
@@ -48,16 +48,16 @@ export async function cacheCommand(world: World, flags: Flags): Promise<number> 
             ['credits', `${grouped(credits.charged)} charged, ${grouped(credits.unknown)} unknown`],
           ]),
         ];
-        world.stdout.write(`${lines.join('\n')}\n`);
+        context.stdout.write(`${lines.join('\n')}\n`);
         return EXIT.complete;
       }
       case 'prune':
-        return await prune(world, flags, store);
+        return await prune(context, flags, store);
       default: {
         if (flags.details) {
           for await (const { source, cell, topic, asOf, json } of store.details()) {
             const head = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf) });
-            if (!(await writeLine(world, `${head.slice(0, -1)},"details":${json}}`))) break;
+            if (!(await writeLine(context, `${head.slice(0, -1)},"details":${json}}`))) break;
           }
           return EXIT.complete;
         }
@@ -65,7 +65,7 @@ export async function cacheCommand(world: World, flags: Flags): Promise<number> 
           for (const { topic, asOf, fields } of record.answers.values()) {
             const said = isNoData(fields) ? { no_data: true } : { fields };
             const line = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf), ...said });
-            if (!(await writeLine(world, line))) return EXIT.complete;
+            if (!(await writeLine(context, line))) return EXIT.complete;
           }
         }
         return EXIT.complete;
@@ -88,7 +88,7 @@ function statsJson({ sources, calls, credits, details, bytes }: StoreStats): Rec
 }
 
 /** Whether more is wanted: a reader such as `head` goes when it has enough. */
-async function writeLine({ stdout }: World, line: string): Promise<boolean> {
+async function writeLine({ stdout }: CliContext, line: string): Promise<boolean> {
   if (!stdout.destroyed && !stdout.write(`${line}\n`)) {
     await new Promise<void>((resolve) => {
       const goOn = () => {

@@ -7,9 +7,9 @@ export const COMPLETE_OF = '--of';
 
 /** `perilbook completion`: the script; `completion --of WORDS…`, which the script calls: one completion a line. */
 export function completionCommand(commands: () => readonly Completable[]): Command['run'] {
-  return async (world) => {
-    const [, asks, ...words] = world.args;
-    world.stdout.write(
+  return async (context) => {
+    const [, asks, ...words] = context.args;
+    context.stdout.write(
       asks === COMPLETE_OF
         ? completions(words, commands())
             .map((word) => `${word}\n`)

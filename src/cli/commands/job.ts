@@ -5,33 +5,33 @@ import { checkJob } from '../../job/check-job.ts';
 import { jobFileJsonSchema } from '../../job/settings/job-file.ts';
 import { type JobProblem, readJobText } from '../../job/settings/read-job-file.ts';
 import type { Flags } from '../command.ts';
+import { type CliContext, dataFolder, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { paintFor } from '../printed/paint.ts';
-import { dataFolder, sayJson, type World } from '../world.ts';
+import { paintFor } from '../messages/paint.ts';
 
 /** `perilbook job check FILE | schema`: says all that is wrong with a job file; spends nothing, opens no store. */
-export async function jobCommand(world: World, flags: Flags): Promise<number> {
+export async function jobCommand(context: CliContext, flags: Flags): Promise<number> {
   if (flags.action === 'schema') {
-    sayJson(world, jobFileJsonSchema());
+    sayJson(context, jobFileJsonSchema());
     return EXIT.complete;
   }
   const file = flags.file as string | undefined;
   if (file === undefined) {
     throw new PerilbookError('USAGE', 'Which job file is to be checked?', 'Say: perilbook job check FILE.yaml');
   }
-  const path = resolve(world.workingFolder, file);
+  const path = resolve(context.workingFolder, file);
   const { problems, warnings } = await checkJob(readJobText(path, file), path, {
-    dataFolder: dataFolder(world),
-    workingFolder: world.workingFolder,
-    env: world.env,
-    streams: { stdin: world.stdin, stdout: world.stdout },
+    dataFolder: dataFolder(context),
+    workingFolder: context.workingFolder,
+    env: context.env,
+    streams: { stdin: context.stdin, stdout: context.stdout },
   });
   if (flags.json) {
     const asJson = (found: readonly JobProblem[]) =>
       found.map(({ line, column, message }) => ({ line, column, message }));
-    sayJson(world, { file, ok: problems.length === 0, problems: asJson(problems), warnings: asJson(warnings) });
+    sayJson(context, { file, ok: problems.length === 0, problems: asJson(problems), warnings: asJson(warnings) });
   } else {
-    const paint = paintFor(world, world.stdout);
+    const paint = paintFor(context, context.stdout);
     const words = (kind: string, { line, column, message, shown }: JobProblem) =>
       `${file}:${line}:${column}: ${kind}${message}${shown}`;
     const verdict =
@@ -43,7 +43,7 @@ export async function jobCommand(world: World, flags: Flags): Promise<number> {
       ...warnings.map((warning) => words('warning: ', warning)),
       paint('bold', verdict),
     ];
-    world.stdout.write(`${lines.join('\n')}\n`);
+    context.stdout.write(`${lines.join('\n')}\n`);
   }
   return problems.length === 0 ? EXIT.complete : EXIT.usage;
 }

@@ -3,34 +3,36 @@ import { approvablePlan, writePlan } from '../../job/approved-plan.ts';
 import { prepare } from '../../job/prepare.ts';
 import type { Flags } from '../command.ts';
 import { unopenedConnection } from '../connection.ts';
+import { type CliContext, say, sayJson, screenOf } from '../context.ts';
 import { effectsOf } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf } from '../job-options.ts';
+import { paintFor } from '../messages/paint.ts';
+import { planWords } from '../messages/plan-words.ts';
 import { openStore } from '../open-store.ts';
-import { paintFor } from '../printed/paint.ts';
-import { planWords } from '../printed/plan-words.ts';
 import { showProgress } from '../progress/show.ts';
-import { say, sayJson, screenOf, type World } from '../world.ts';
 
 /** `perilbook plan`: scans, prices, spends nothing. The plan is the data asked for, so it goes to stdout. */
-export async function planCommand(world: World, flags: Flags): Promise<number> {
-  const job = jobOf(world, flags.job as string | undefined, flags);
-  const store = openStore(world, job);
+export async function planCommand(context: CliContext, flags: Flags): Promise<number> {
+  const job = jobOf(context, flags.job as string | undefined, flags);
+  const store = openStore(context, job);
   try {
-    const show = await showProgress(world, world.stderr.isTTY !== true);
-    const connection = unopenedConnection(world, job);
-    const prepared = await prepare(job, connection, store, effectsOf(world, show.say), show.progress).finally(show.end);
+    const show = await showProgress(context, context.stderr.isTTY !== true);
+    const connection = unopenedConnection(context, job);
+    const prepared = await prepare(job, connection, store, effectsOf(context, show.say), show.progress).finally(
+      show.end,
+    );
     const out = flags.out as string | undefined;
     if (out !== undefined) {
-      await writePlan(resolve(world.workingFolder, out), approvablePlan(prepared, world.clock.now()), job);
+      await writePlan(resolve(context.workingFolder, out), approvablePlan(prepared, context.clock.now()), job);
     }
-    if (flags.json) sayJson(world, prepared.summary);
+    if (flags.json) sayJson(context, prepared.summary);
     else {
-      const style = { width: screenOf(world.stdout), paint: paintFor(world, world.stdout) };
-      world.stdout.write(`${planWords(prepared, world.workingFolder, style).join('\n')}\n`);
+      const style = { width: screenOf(context.stdout), paint: paintFor(context, context.stdout) };
+      context.stdout.write(`${planWords(prepared, context.workingFolder, style).join('\n')}\n`);
     }
     if (out !== undefined)
-      say(world, `The plan is in ${out}. To run it once it is approved: perilbook run … --plan ${out}`);
+      say(context, `The plan is in ${out}. To run it once it is approved: perilbook run … --plan ${out}`);
     return EXIT.complete;
   } finally {
     await store.close();

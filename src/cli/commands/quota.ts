@@ -5,26 +5,26 @@ import type { Account } from '../../job/settings/accounts.ts';
 import type { JobFile } from '../../job/settings/job-file.ts';
 import type { Store } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
+import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf, saidWithoutJobFile } from '../job-options.ts';
+import { type Quota, quotaJson, quotaWords } from '../messages/statement-quota.ts';
+import { statementBy, statementCsv, statementJson, statementWords } from '../messages/statement-rows.ts';
 import { openStore } from '../open-store.ts';
-import { type Quota, quotaJson, quotaWords } from '../printed/statement-quota.ts';
-import { statementBy, statementCsv, statementJson, statementWords } from '../printed/statement-rows.ts';
-import { say, sayJson, type World } from '../world.ts';
 
 /** `perilbook quota [JOB]`: this period by the ledger's arithmetic, which no endpoint of the service would tell; with
  * `--by` the ledger's statement below it. `perilbook quota set` corrects it by what the provider's page says. */
-export async function quotaCommand(world: World, flags: Flags): Promise<number> {
+export async function quotaCommand(context: CliContext, flags: Flags): Promise<number> {
   const isSet = flags.set === 'set';
   const target = targetOf(flags, isSet);
   const by = statementBy(flags.by) ?? (flags.csv ? 'run' : null);
-  const store = openStore(world, anyJobOf(world, target, flags));
+  const store = openStore(context, anyJobOf(context, target, flags));
   try {
-    const now = world.clock.now();
-    const accounts = await chosenAccounts(world, target, flags, store);
+    const now = context.clock.now();
+    const accounts = await chosenAccounts(context, target, flags, store);
     if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
     const correction = spentAtProvider(accounts[0]!, flags, isSet);
-    if (correction !== null) await recordCorrection(world, store, accounts[0]!, correction);
+    if (correction !== null) await recordCorrection(context, store, accounts[0]!, correction);
     const sheets = [];
     for (const { isKnown, ...account } of accounts) {
       const state = await accountState(account, store, now);
@@ -32,18 +32,18 @@ export async function quotaCommand(world: World, flags: Flags): Promise<number> 
       const quota: Quota = { state, isKnown, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
       sheets.push({ quota, rows });
     }
-    if (flags.csv) world.stdout.write(statementCsv(by!, sheets[0]!.rows));
+    if (flags.csv) context.stdout.write(statementCsv(by!, sheets[0]!.rows));
     else if (flags.json) {
       const values = sheets.map(({ quota, rows }) => ({
         ...quotaJson(quota),
         ...(by ? { by, statement: statementJson(by, rows) } : {}),
       }));
-      sayJson(world, values.length === 1 ? values[0] : { accounts: values });
+      sayJson(context, values.length === 1 ? values[0] : { accounts: values });
     } else {
       const blocks = sheets.map(({ quota, rows }) =>
         [...quotaWords(quota), ...(by ? ['', ...statementWords(by, rows)] : [])].join('\n'),
       );
-      world.stdout.write(`${blocks.join('\n\n')}\n`);
+      context.stdout.write(`${blocks.join('\n\n')}\n`);
     }
     return EXIT.complete;
   } finally {
@@ -61,36 +61,36 @@ interface ChosenAccount extends Account {
  * job, those that the store's runs could spend, under the terms of the last one.
  */
 async function chosenAccounts(
-  world: World,
+  context: CliContext,
   target: string | undefined,
   flags: Flags,
   store: Store,
 ): Promise<readonly ChosenAccount[]> {
-  const said = saidWithoutJobFile(world, target, flags);
-  if (said === null) return accountsOfJob(world, target, flags).map((account) => ({ ...account, isKnown: true }));
+  const said = saidWithoutJobFile(context, target, flags);
+  if (said === null) return accountsOfJob(context, target, flags).map((account) => ({ ...account, isKnown: true }));
   const known = await store.knownAccounts();
-  const own = anyJobOf(world, target, flags);
+  const own = anyJobOf(context, target, flags);
   const isChosen = said.account !== undefined || said.service !== undefined || said.subscription !== undefined;
   if (!isChosen && known.length > 0)
     return known.map((account) => ({ ...withSaid(account, said, own), isKnown: true }));
   const before = known.find(({ account }) => account === own.account);
   if (before !== undefined) return [{ ...withSaid(before, said, own), isKnown: true }];
   // Of the embedded service's accounts this one is known by its name, unless an earlier version bought with it.
-  const { charged, unknown, open } = (await accountState(own, store, world.clock.now())).spending;
+  const { charged, unknown, open } = (await accountState(own, store, context.clock.now())).spending;
   const isUnusedSample = own.service.kind === 'embedded' && charged + unknown + open === 0;
   return [{ ...own, isKnown: said.subscription !== undefined || isUnusedSample }];
 }
 
 /** The name of one of the job's accounts chooses it, and does not make it the one that the job's own settings describe. */
 function accountsOfJob(
-  world: World,
+  context: CliContext,
   target: string | undefined,
   { account: name, ...flags }: Flags,
 ): readonly Account[] {
-  const job = anyJobOf(world, target, flags);
+  const job = anyJobOf(context, target, flags);
   if (name === undefined) return job.accounts;
   const known = job.accounts.find(({ account }) => account === name);
-  return [known ?? anyJobOf(world, target, { ...flags, account: name })];
+  return [known ?? anyJobOf(context, target, { ...flags, account: name })];
 }
 
 /** The terms of the last run, but for what is said now. */
@@ -113,13 +113,18 @@ function severalAccounts(accounts: readonly Account[], what: string): PerilbookE
   );
 }
 
-async function recordCorrection(world: World, store: Store, account: ChosenAccount, spent: number): Promise<void> {
-  const { period } = await accountState(account, store, world.clock.now());
+async function recordCorrection(
+  context: CliContext,
+  store: Store,
+  account: ChosenAccount,
+  spent: number,
+): Promise<void> {
+  const { period } = await accountState(account, store, context.clock.now());
   await store.correct(account.account, period, spent);
   const left = Math.max(0, account.subscription.creditsPerMonth - spent);
   const counts = `${counted(spent, 'credit')} spent${account.isKnown ? `, ${grouped(left)} left` : ''}`;
   say(
-    world,
+    context,
     `Recorded for ${account.account}, for the period to ${dateTime(period.end)}: the provider counts ${counts}.`,
   );
 }

@@ -5,29 +5,29 @@ import { extensionOf } from '../../rows/files/compression.ts';
 import { checkOutput, openOutput, writeWhole } from '../../rows/files/output-file.ts';
 import type { Flags } from '../command.ts';
 import { unopenedConnection } from '../connection.ts';
+import { type CliContext, say } from '../context.ts';
 import { effectsOf } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf } from '../job-options.ts';
 import { latestRun, makeReport } from '../make-report.ts';
+import { shownPath } from '../messages/words.ts';
 import { openStore } from '../open-store.ts';
-import { shownPath } from '../printed/words.ts';
-import { say, type World } from '../world.ts';
 
 /** `perilbook report`: the page about a job as its latest run left it. Asks nobody, spends nothing. */
-export async function reportCommand(world: World, given: Flags): Promise<number> {
+export async function reportCommand(context: CliContext, given: Flags): Promise<number> {
   const flags = withPageNamed(given);
-  const job = jobOf(world, flags.job as string | undefined, flags);
-  const file = reportFile(world, flags) ?? besideOutput(job, world.workingFolder);
+  const job = jobOf(context, flags.job as string | undefined, flags);
+  const file = reportFile(context, flags) ?? besideOutput(job, context.workingFolder);
   await checkOutput(file, job.input, [job.store]);
-  const store = openStore(world, job);
+  const store = openStore(context, job);
   try {
     const run = await latestRun(job, store);
     // As of that run: an answer that went stale since was fresh in the output that the page is about.
-    const asOf = run?.startedAt ?? world.clock.now();
-    const prepared = await prepare(job, unopenedConnection(world, job), store, effectsOf(world), undefined, asOf);
-    const page = await makeReport(prepared, store, world.clock.now());
-    await writeReport(world, file, page);
-    if (file !== '-') say(world, `The report is in ${shownPath(file, world.workingFolder)}`);
+    const asOf = run?.startedAt ?? context.clock.now();
+    const prepared = await prepare(job, unopenedConnection(context, job), store, effectsOf(context), undefined, asOf);
+    const page = await makeReport(prepared, store, context.clock.now());
+    await writeReport(context, file, page);
+    if (file !== '-') say(context, `The report is in ${shownPath(file, context.workingFolder)}`);
     return EXIT.complete;
   } finally {
     await store.close();
@@ -42,14 +42,14 @@ function withPageNamed(flags: Flags): Flags {
 }
 
 /** The file that `--report` names, from the working folder; null where it was not said. */
-export function reportFile(world: World, flags: Flags): string | null {
+export function reportFile(context: CliContext, flags: Flags): string | null {
   const said = flags.report as string | undefined;
-  return said === undefined || said === '-' ? (said ?? null) : resolve(world.workingFolder, said);
+  return said === undefined || said === '-' ? (said ?? null) : resolve(context.workingFolder, said);
 }
 
 /** Writes the page whole or not at all. @throws OUTPUT_UNWRITABLE */
-export async function writeReport(world: World, file: string, page: string): Promise<void> {
-  const output = await openOutput(file, null, world.stdout);
+export async function writeReport(context: CliContext, file: string, page: string): Promise<void> {
+  const output = await openOutput(file, null, context.stdout);
   await writeWhole(output, undefined, () => output.write(Buffer.from(page)));
 }
 

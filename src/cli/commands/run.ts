@@ -7,24 +7,24 @@ import { checkOutput } from '../../rows/files/output-file.ts';
 import { askToSpend } from '../ask-to-spend.ts';
 import type { Flags } from '../command.ts';
 import { connect } from '../connection.ts';
+import { type CliContext, say, sayJson, screenOf } from '../context.ts';
 import { effectsOf } from '../effects.ts';
 import { EXIT, exitCodeOfRun } from '../exit-codes.ts';
 import { jobOf } from '../job-options.ts';
 import { makeReport } from '../make-report.ts';
+import { paintFor } from '../messages/paint.ts';
+import { planWords, sampleCreditsWords } from '../messages/plan-words.ts';
+import { runWords } from '../messages/run-words.ts';
+import { shownPath } from '../messages/words.ts';
 import { openStore } from '../open-store.ts';
-import { paintFor } from '../printed/paint.ts';
-import { planWords, sampleCreditsWords } from '../printed/plan-words.ts';
-import { runWords } from '../printed/run-words.ts';
-import { shownPath } from '../printed/words.ts';
 import { runFacts } from '../progress/estimate.ts';
 import { momentOf, showProgress } from '../progress/show.ts';
-import { say, sayJson, screenOf, type World } from '../world.ts';
 import { reportFile, writeReport } from './report.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write. */
-export async function runCommand(world: World, flags: Flags): Promise<number> {
-  const talk = flags.quiet ? () => {} : (lines: readonly string[]) => say(world, lines.join('\n'));
-  const job = jobOf(world, flags.job as string | undefined, flags);
+export async function runCommand(context: CliContext, flags: Flags): Promise<number> {
+  const talk = flags.quiet ? () => {} : (lines: readonly string[]) => say(context, lines.join('\n'));
+  const job = jobOf(context, flags.job as string | undefined, flags);
   if (flags.json && job.output === '-') {
     throw new PerilbookError(
       'USAGE',
@@ -33,8 +33,8 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
     );
   }
   const planFile = flags.plan as string | undefined;
-  const approved = planFile === undefined ? null : readPlan(resolve(world.workingFolder, planFile));
-  const report = reportFile(world, flags);
+  const approved = planFile === undefined ? null : readPlan(resolve(context.workingFolder, planFile));
+  const report = reportFile(context, flags);
   if (report === '-' || report === job.output) {
     throw new PerilbookError(
       'USAGE',
@@ -43,34 +43,34 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
     );
   }
   if (report !== null) await checkOutput(report, job.input, [job.store]);
-  const store = openStore(world, job);
+  const store = openStore(context, job);
   try {
-    const { connection, close } = await connect(world, job, (line) => talk([line]));
-    const show = await showProgress(world, flags.quiet === true);
+    const { connection, close } = await connect(context, job, (line) => talk([line]));
+    const show = await showProgress(context, flags.quiet === true);
     try {
-      const effects = effectsOf(world, show.say, flags.debug === true);
+      const effects = effectsOf(context, show.say, flags.debug === true);
       const prepared = await prepare(job, connection, store, effects, show.progress);
       show.pause();
-      const style = { width: screenOf(world.stderr), paint: paintFor(world, world.stderr) };
-      talk([...planWords(prepared, world.workingFolder, style), '']);
-      if (approved === null) await approve(world, flags, prepared);
-      show.know(runFacts(prepared, momentOf(world)));
+      const style = { width: screenOf(context.stderr), paint: paintFor(context, context.stderr) };
+      talk([...planWords(prepared, context.workingFolder, style), '']);
+      if (approved === null) await approve(context, flags, prepared);
+      show.know(runFacts(prepared, momentOf(context)));
       show.resume();
-      const ended = await run(prepared, store, effects, show.progress, world.interrupt, approved);
+      const ended = await run(prepared, store, effects, show.progress, context.interrupt, approved);
       show.end();
       if (report !== null) {
         const after = await prepareAgain(prepared, store);
-        await writeReport(world, report, await makeReport(after, store, world.clock.now()));
-        talk([`The report is in ${shownPath(report, world.workingFolder)}`]);
+        await writeReport(context, report, await makeReport(after, store, context.clock.now()));
+        talk([`The report is in ${shownPath(report, context.workingFolder)}`]);
       }
       // Last of all: an error of the report is the one value that `--json` prints.
-      if (flags.json) sayJson(world, ended.summary);
+      if (flags.json) sayJson(context, ended.summary);
       const exitCode = exitCodeOfRun(ended);
-      const words = runWords(ended, againWords(world), world.workingFolder, style);
+      const words = runWords(ended, againWords(context), context.workingFolder, style);
       // Of a quiet run only what went wrong is told: not that it is paused, which the exit code and `status` say.
       const sample = ended.stop?.reason === 'quota' ? sampleCreditsWords(prepared) : [];
       if (!flags.quiet) talk([...words.facts, ...words.next, ...sample]);
-      else if (WRONG.has(exitCode)) say(world, words.next.map((line) => `perilbook: ${line}`).join('\n'));
+      else if (WRONG.has(exitCode)) say(context, words.next.map((line) => `perilbook: ${line}`).join('\n'));
       return exitCode;
     } finally {
       show.end();
@@ -84,18 +84,18 @@ export async function runCommand(world: World, flags: Flags): Promise<number> {
 const WRONG: ReadonlySet<number> = new Set([EXIT.someFailed, EXIT.keyRefused, EXIT.serviceDown, EXIT.usage]);
 
 /** Spending asks on a terminal; elsewhere it needs --yes or a budget, given by whoever pays. */
-async function approve(world: World, flags: Flags, { job, summary }: Prepared): Promise<void> {
+async function approve(context: CliContext, flags: Flags, { job, summary }: Prepared): Promise<void> {
   if (summary.credits === 0 || flags.yes || job.budget !== null) return;
   const words = {
     what: 'run',
     approve: `Say --yes, or --budget ${summary.credits}, or put budget: into the job file.`,
     later: 'Run again when you want to.',
   };
-  await askToSpend(world, summary.credits, words, job.input !== '-');
+  await askToSpend(context, summary.credits, words, job.input !== '-');
 }
 
 /** The command that goes on where this one stopped. */
-function againWords(world: World): string {
+function againWords(context: CliContext): string {
   const quoted = (arg: string) => (/^[\w./:=,@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`);
-  return ['perilbook', ...world.args.map(quoted)].join(' ');
+  return ['perilbook', ...context.args.map(quoted)].join(' ');
 }

@@ -9,25 +9,25 @@ import { createAccount, findAccount, listAccounts } from '../../service/accounts
 import { createKey, listKeys, type NewKey, revokeKey, rotateKey } from '../../service/accounts/keys.ts';
 import { statement } from '../../service/accounts/statement.ts';
 import type { Flags } from '../command.ts';
+import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { table } from '../printed/words.ts';
-import { say, sayJson, type World } from '../world.ts';
+import { table } from '../messages/words.ts';
 
 /** `perilbook service account create --account NAME …`, `account list` and `account statement`. */
-export function accountAction(world: World, database: ServiceDatabase, flags: Flags): number {
+export function accountAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {
   switch (flags.what) {
     case 'create':
-      return createAction(world, database, flags);
+      return createAction(context, database, flags);
     case 'list':
-      return listAction(world, database, flags);
+      return listAction(context, database, flags);
     case 'statement':
-      return statementAction(world, database, flags);
+      return statementAction(context, database, flags);
     default:
       throw unknownAction('account', flags.what, 'create, list, statement');
   }
 }
 
-function createAction(world: World, database: ServiceDatabase, flags: Flags): number {
+function createAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {
   const signedUpAt = dayOf(flags, 'signed-up');
   const account = createAccount(
     database,
@@ -37,20 +37,20 @@ function createAction(world: World, database: ServiceDatabase, flags: Flags): nu
       overages: flags.overages === true,
       ...(signedUpAt === undefined ? {} : { signedUpAt }),
     },
-    world.clock,
+    context.clock,
   );
-  say(world, `Made the account ${account.name} (${account.subscription.name}).`);
+  say(context, `Made the account ${account.name} (${account.subscription.name}).`);
   return EXIT.complete;
 }
 
-function listAction(world: World, database: ServiceDatabase, flags: Flags): number {
-  const now = world.clock.now();
+function listAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {
+  const now = context.clock.now();
   const accounts = listAccounts(database).map((account) => ({
     ...account,
     periods: statement(database, account, now),
   }));
   if (flags.json) {
-    sayJson(world, accounts);
+    sayJson(context, accounts);
     return EXIT.complete;
   }
   const rows = accounts.map(({ name, subscription, overages, periods }) => {
@@ -66,22 +66,22 @@ function listAction(world: World, database: ServiceDatabase, flags: Flags): numb
     ];
   });
   const head = ['account', 'subscription', 'a month', 'a minute', 'charged', 'overages', 'overage credits'];
-  world.stdout.write(`${table(head, rows, '').join('\n')}\n`);
+  context.stdout.write(`${table(head, rows, '').join('\n')}\n`);
   return EXIT.complete;
 }
 
 /** What each account, or one, owes by billing period: all periods, or the one that holds a day. */
-function statementAction(world: World, database: ServiceDatabase, flags: Flags): number {
+function statementAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {
   const name = flags.account as string | undefined;
   const day = dayOf(flags, 'period');
   const accounts = name === undefined ? listAccounts(database) : [findAccount(database, name)];
   const lines = accounts.flatMap((account) =>
-    statement(database, account, world.clock.now())
+    statement(database, account, context.clock.now())
       .filter(({ periodStart, periodEnd }) => day === undefined || (periodStart <= day && day < periodEnd))
       .map((period) => ({ account: account.name, ...period })),
   );
   if (flags.json) {
-    sayJson(world, lines);
+    sayJson(context, lines);
     return EXIT.complete;
   }
   const rows = lines.map((line) => [
@@ -96,7 +96,7 @@ function statementAction(world: World, database: ServiceDatabase, flags: Flags):
     line.overageDollars === null ? 'not agreed' : line.overageDollars.toFixed(2),
   ]);
   const head = ['account', 'from', 'until', 'period', 'allowance', 'within it', 'overage', '$ a credit', 'dollars'];
-  world.stdout.write(`${table(head, rows, '').join('\n')}\n`);
+  context.stdout.write(`${table(head, rows, '').join('\n')}\n`);
   return EXIT.complete;
 }
 
@@ -113,29 +113,29 @@ function dayOf(flags: Flags, name: string): number | undefined {
 }
 
 /** `perilbook service key create | list | rotate | revoke`. A new key goes to stdout, once. */
-export function keyAction(world: World, database: ServiceDatabase, flags: Flags): number {
+export function keyAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {
   switch (flags.what) {
     case 'create': {
       const life = flags['expires-in'] as string | undefined;
       const ms = life === undefined ? undefined : durationMs(life);
       if (ms === null) throw new PerilbookError('USAGE', `--expires-in ${life} is no time`, 'Write it like 90d.');
-      const options = ms === undefined ? {} : { expiresAt: world.clock.now() + ms };
-      showOnce(world, createKey(database, needed(flags, 'account'), scopesOf(flags), world.clock, options));
+      const options = ms === undefined ? {} : { expiresAt: context.clock.now() + ms };
+      showOnce(context, createKey(database, needed(flags, 'account'), scopesOf(flags), context.clock, options));
       return EXIT.complete;
     }
     case 'rotate': {
       const grace = (flags.grace as number | undefined) ?? 0;
-      showOnce(world, rotateKey(database, keyNumber(flags), grace, world.clock));
-      say(world, `The old key works for ${counted(grace, 'more second')}.`);
+      showOnce(context, rotateKey(database, keyNumber(flags), grace, context.clock));
+      say(context, `The old key works for ${counted(grace, 'more second')}.`);
       return EXIT.complete;
     }
     case 'revoke':
-      revokeKey(database, keyNumber(flags), world.clock);
-      say(world, 'Revoked: the next request with it is refused.');
+      revokeKey(database, keyNumber(flags), context.clock);
+      say(context, 'Revoked: the next request with it is refused.');
       return EXIT.complete;
     case 'list': {
-      const keys = listKeys(database, world.clock, flags.account as string | undefined);
-      if (flags.json) sayJson(world, keys);
+      const keys = listKeys(database, context.clock, flags.account as string | undefined);
+      if (flags.json) sayJson(context, keys);
       else {
         const rows = keys.map(({ id, account, state, scopes, expiresAt }) => [
           String(id),
@@ -144,7 +144,7 @@ export function keyAction(world: World, database: ServiceDatabase, flags: Flags)
           expiresAt === null ? '' : dateTime(expiresAt),
           scopes.length > 4 ? `${scopes.slice(0, 3).join(' ')} and ${scopes.length - 3} more` : scopes.join(' '),
         ]);
-        world.stdout.write(`${table(['key', 'account', 'state', 'expires', 'scopes'], rows, '').join('\n')}\n`);
+        context.stdout.write(`${table(['key', 'account', 'state', 'expires', 'scopes'], rows, '').join('\n')}\n`);
       }
       return EXIT.complete;
     }
@@ -153,9 +153,9 @@ export function keyAction(world: World, database: ServiceDatabase, flags: Flags)
   }
 }
 
-function showOnce(world: World, { id, key }: NewKey): void {
-  say(world, `Key ${id}. It is shown this once; only its hash is kept.`);
-  world.stdout.write(`${key}\n`);
+function showOnce(context: CliContext, { id, key }: NewKey): void {
+  say(context, `Key ${id}. It is shown this once; only its hash is kept.`);
+  context.stdout.write(`${key}\n`);
 }
 
 function scopesOf(flags: Flags): string[] {

@@ -20,10 +20,10 @@ import type { EndState, Store } from '../../store/port.ts';
 import { askToSpend } from '../ask-to-spend.ts';
 import { checkSender, type Limits } from '../check-sender.ts';
 import type { Flags } from '../command.ts';
+import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { ACCOUNT_FLAGS, jobOfAccount } from '../job-options.ts';
 import { openStore } from '../open-store.ts';
-import { say, sayJson, type World } from '../world.ts';
 
 /** Manhattan: every agency has data there. */
 const DEFAULT_PLACE = { lat: 40.7536, lng: -73.9832 };
@@ -36,11 +36,11 @@ const MAX_REASON = 400;
 
 /** `perilbook service check [JOB.yaml]`: holds a service against the contract, statement by statement. What it spends is in the
  * ledger of the account's store, like everything else that is bought. */
-export async function checkAction(world: World, flags: Flags): Promise<number> {
-  const job = jobOf(world, flags);
+export async function checkAction(context: CliContext, flags: Flags): Promise<number> {
+  const job = jobOf(context, flags);
   const { baseUrl, keys: sources } = serviceOf(job);
-  for (const warning of unencryptedKeys(baseUrl)) say(world, warning);
-  const [key, narrow = null] = keysOf(world, sources[0]!, flags) as [Key, Key?];
+  for (const warning of unencryptedKeys(baseUrl)) say(context, warning);
+  const [key, narrow = null] = keysOf(context, sources[0]!, flags) as [Key, Key?];
   const keys = narrow === null ? [key] : [key, narrow];
   const secrets = keys.map(({ secret }) => secret);
   refuseKeyInAddress(baseUrl, secrets);
@@ -52,15 +52,15 @@ export async function checkAction(world: World, flags: Flags): Promise<number> {
   const atRisk = creditsAtRisk(narrow !== null);
   const budget = job.budget ?? CREDITS_NEEDED + atRisk;
   say(
-    world,
+    context,
     `Checks ${counted(STATEMENTS.length, 'statement')} of the contract at ${baseUrl}, about ${location.lat}, ${location.lng}.\n` +
       `It spends up to ${counted(CREDITS_NEEDED, 'credit')} of ${account.account}, and up to ${atRisk} more if the service answers what it must refuse.`,
   );
-  await approve(world, flags, Math.min(budget, CREDITS_NEEDED + atRisk));
+  await approve(context, flags, Math.min(budget, CREDITS_NEEDED + atRisk));
 
-  const store = openStore(world, job);
+  const store = openStore(context, job);
   const client = createClient({
-    ...{ baseUrl, sockets: 2, userAgent: 'perilbook', clock: world.clock },
+    ...{ baseUrl, sockets: 2, userAgent: 'perilbook', clock: context.clock },
     secrets,
   });
   let state: EndState = 'stopped';
@@ -73,7 +73,7 @@ export async function checkAction(world: World, flags: Flags): Promise<number> {
     });
     const send = ledgerCalls({
       ...{ store, client, account, keys, location, run, source, budget },
-      ...{ clock: world.clock, interrupt: world.interrupt },
+      ...{ clock: context.clock, interrupt: context.interrupt },
     });
     const limits: Limits = { reached: null };
     const redactor = redactorOf(secrets);
@@ -81,20 +81,20 @@ export async function checkAction(world: World, flags: Flags): Promise<number> {
       send: checkSender(send, baseUrl, limits),
       key: key.secret,
       location,
-      sleep: (ms) => world.clock.sleep(ms, world.interrupt),
+      sleep: (ms) => context.clock.sleep(ms, context.interrupt),
       clean: (reason) => cleanText(redactor.text(reason), MAX_REASON),
       ...(narrow === null ? {} : { narrowKey: narrow.secret }),
-      ...(flags.json ? {} : { onStatement: (checked) => world.stdout.write(`${lineOf(checked)}\n`) }),
+      ...(flags.json ? {} : { onStatement: (checked) => context.stdout.write(`${lineOf(checked)}\n`) }),
     });
     state = limits.reached === null ? 'complete' : 'paused';
-    await tell(world, flags, result, store, run);
+    await tell(context, flags, result, store, run);
     if (limits.reached !== null) {
-      say(world, `${limits.reached.message}: what was skipped for it was not checked. ${limits.reached.hint}`);
+      say(context, `${limits.reached.message}: what was skipped for it was not checked. ${limits.reached.hint}`);
       return EXIT.paused;
     }
     return result.failed === 0 && result.passed > 0 ? EXIT.complete : EXIT.someFailed;
   } catch (error) {
-    if (world.interrupt.aborted) state = 'interrupted';
+    if (context.interrupt.aborted) state = 'interrupted';
     throw error;
   } finally {
     await end(client, store, run, state);
@@ -109,19 +109,19 @@ async function end(client: Client, store: Store, run: number | null, state: EndS
 }
 
 /** The figures, with what was spent by the ledger's count. */
-async function tell(world: World, flags: Flags, result: CheckResult, store: Store, run: number): Promise<void> {
+async function tell(context: CliContext, flags: Flags, result: CheckResult, store: Store, run: number): Promise<void> {
   const { charged, unknown } = await store.runSpending(run);
-  if (flags.json) sayJson(world, { ...result, creditsSpent: charged, creditsUnknown: unknown });
+  if (flags.json) sayJson(context, { ...result, creditsSpent: charged, creditsUnknown: unknown });
   const { passed, failed, skipped } = result;
   const perhaps = unknown === 0 ? '' : `, perhaps ${unknown} more`;
   say(
-    world,
+    context,
     `${passed} passed, ${failed} failed, ${skipped} skipped; ${counted(charged, 'credit')} spent${perhaps}, and in the ledger.`,
   );
 }
 
 /** The account, the store and the service, as a job's are said: by a job file, by flags, or by the environment. */
-function jobOf(world: World, flags: Flags): Job {
+function jobOf(context: CliContext, flags: Flags): Job {
   const said = Object.fromEntries(ACCOUNT_FLAGS.map((name) => [name, flags[name]]));
   const ofMonth = flags['credits-per-month'] as number | undefined;
   const ofMinute = flags['credits-per-minute'] as number | undefined;
@@ -130,7 +130,7 @@ function jobOf(world: World, flags: Flags): Job {
       ? {}
       : { subscription: { credits_per_month: ofMonth, credits_per_minute: ofMinute } };
   const file = flags.what as string | undefined;
-  return jobOfAccount(world, file, { ...said, 'api-key-file': flags['key-file'] })({
+  return jobOfAccount(context, file, { ...said, 'api-key-file': flags['key-file'] })({
     ...{ name: JOB_NAME, input: '-' },
     ...subscription,
   });
@@ -154,14 +154,14 @@ function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }
 }
 
 /** The key that may buy everything, and the one that lacks scopes where it is named. */
-function keysOf(world: World, source: KeySource, flags: Flags): Key[] {
+function keysOf(context: CliContext, source: KeySource, flags: Flags): Key[] {
   const narrow = flags['narrow-key-file'] as string | undefined;
   const sources: KeySource[] = [
     source,
-    ...(narrow === undefined ? [] : [{ file: resolve(world.workingFolder, narrow), scopes: null }]),
+    ...(narrow === undefined ? [] : [{ file: resolve(context.workingFolder, narrow), scopes: null }]),
   ];
-  for (const warning of exposedKeyFiles(sources)) say(world, warning);
-  const keys = readKeys(sources, world.env);
+  for (const warning of exposedKeyFiles(sources)) say(context, warning);
+  const keys = readKeys(sources, context.env);
   for (const { secret } of keys) requireSendable(secret);
   return keys;
 }
@@ -171,10 +171,10 @@ function lineOf({ section, statement, outcome, reason }: CheckedStatement): stri
 }
 
 /** Spending asks on a terminal; elsewhere it needs --yes. */
-async function approve(world: World, flags: Flags, credits: number): Promise<void> {
+async function approve(context: CliContext, flags: Flags, credits: number): Promise<void> {
   if (flags.yes) return;
   const words = { what: 'check', approve: 'Say --yes.', later: 'Check again when you want to.' };
-  await askToSpend(world, credits, words);
+  await askToSpend(context, credits, words);
 }
 
 function degreesOf(flags: Flags, name: string, otherwise: number, bound: number): number {

@@ -10,28 +10,30 @@ import { stateNamed } from '../../data/tables/states.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../figures.ts';
 import type { Flags } from '../command.ts';
+import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { listed, table } from '../printed/words.ts';
-import { say, sayJson, type World } from '../world.ts';
+import { listed, table } from '../messages/words.ts';
 
 /** `perilbook service load sample | LOADER FILE…`; without a name, the loaders. */
-export async function loadAction(world: World, database: ServiceDatabase, flags: Flags): Promise<number> {
+export async function loadAction(context: CliContext, database: ServiceDatabase, flags: Flags): Promise<number> {
   const name = flags.what as string | undefined;
   if (name === undefined) {
     const loaders = [...LOADERS].map(([known, { describe }]) => [known, describe] as const);
-    if (flags.json) sayJson(world, Object.fromEntries(loaders));
-    else world.stdout.write(`${listed([['sample', 'made-up data for all topics'], ...loaders], '').join('\n')}\n`);
+    if (flags.json) sayJson(context, Object.fromEntries(loaders));
+    else context.stdout.write(`${listed([['sample', 'made-up data for all topics'], ...loaders], '').join('\n')}\n`);
     return EXIT.complete;
   }
   if (name === 'sample') {
     refuseSample(database, flags);
-    deliverSample(database, world.clock);
+    deliverSample(database, context.clock);
     const { datasets } = describeData(database);
-    say(world, `Loaded sample data: ${counted(datasets.length, 'data set')}, made up, not for decisions.`);
+    say(context, `Loaded sample data: ${counted(datasets.length, 'data set')}, made up, not for decisions.`);
     return EXIT.complete;
   }
   loaderNamed(name);
-  const files = ((flags.files as string[] | undefined) ?? []).map((file) => resolve(world.workingFolder, String(file)));
+  const files = ((flags.files as string[] | undefined) ?? []).map((file) =>
+    resolve(context.workingFolder, String(file)),
+  );
   if (files.length === 0) {
     throw new PerilbookError(
       'USAGE',
@@ -39,12 +41,17 @@ export async function loadAction(world: World, database: ServiceDatabase, flags:
       `Say: perilbook service load ${name} FILE`,
     );
   }
-  const progress = showRecords(world);
-  const result = await loadFiles(database, name, files, optionsOf(world, flags), world.clock, progress.show).finally(
-    progress.end,
-  );
-  if (flags.json) sayJson(world, result);
-  say(world, resultWords(result).join('\n'));
+  const progress = showRecords(context);
+  const result = await loadFiles(
+    database,
+    name,
+    files,
+    optionsOf(context, flags),
+    context.clock,
+    progress.show,
+  ).finally(progress.end);
+  if (flags.json) sayJson(context, result);
+  say(context, resultWords(result).join('\n'));
   return EXIT.complete;
 }
 
@@ -59,13 +66,13 @@ function refuseSample(database: ServiceDatabase, flags: Flags): void {
   );
 }
 
-function optionsOf(world: World, flags: Flags): LoaderOptions {
+function optionsOf(context: CliContext, flags: Flags): LoaderOptions {
   const text = (name: string) => flags[name] as string | undefined;
   const sites = text('sites');
   const given = {
     lat: text('lat'),
     lng: text('lng'),
-    sites: sites === undefined ? undefined : resolve(world.workingFolder, sites),
+    sites: sites === undefined ? undefined : resolve(context.workingFolder, sites),
     source: text('source'),
     vintage: text('vintage'),
     licence: text('licence'),
@@ -97,9 +104,9 @@ function resultWords({ dataset, level, vintage, records, rows, loaded, rejected,
 
 const PROGRESS_MS = 200;
 
-function showRecords(world: World): { show: (records: number) => void; end: () => void } {
-  const { stderr, clock } = world;
-  if (stderr.isTTY !== true || world.env.TERM === 'dumb') return { show: () => {}, end: () => {} };
+function showRecords(context: CliContext): { show: (records: number) => void; end: () => void } {
+  const { stderr, clock } = context;
+  if (stderr.isTTY !== true || context.env.TERM === 'dumb') return { show: () => {}, end: () => {} };
   let shownAt: number | null = null;
   return {
     show(records) {
@@ -115,10 +122,10 @@ function showRecords(world: World): { show: (records: number) => void; end: () =
 }
 
 /** `perilbook service data`: what is loaded, what it can answer, and the sentences that the publishers ask for. */
-export function dataAction(world: World, database: ServiceDatabase, flags: Flags): number {
+export function dataAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {
   const description = describeData(database);
   if (flags.json) {
-    sayJson(world, description);
+    sayJson(context, description);
     return EXIT.complete;
   }
   const rows = description.datasets.map(({ name, level, rows: count, source, vintage, loadedAt, sample, states }) => [
@@ -136,6 +143,6 @@ export function dataAction(world: World, database: ServiceDatabase, flags: Flags
       ({ topic, missing }) => `${topic} without records: ${missing.join(', ')} not loaded`,
     ),
   ];
-  world.stdout.write(`${[...lines, '', ...answered, ...licences].join('\n')}\n`);
+  context.stdout.write(`${[...lines, '', ...answered, ...licences].join('\n')}\n`);
   return EXIT.complete;
 }

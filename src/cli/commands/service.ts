@@ -6,9 +6,9 @@ import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../figures.ts';
 import { startService } from '../../service/http/start-service.ts';
 import type { Flags } from '../command.ts';
+import { type CliContext, dataFolder, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { portOf } from '../option-values.ts';
-import { dataFolder, say, type World } from '../world.ts';
 import { accountAction, keyAction } from './service-accounts.ts';
 import { checkAction } from './service-check.ts';
 import { dataAction, loadAction } from './service-load.ts';
@@ -16,25 +16,25 @@ import { dataAction, loadAction } from './service-load.ts';
 const DEFAULT_PORT = 8737;
 
 /** `perilbook service start | load | data | check | account … | key …`: the lookup service and its books. */
-export async function serviceCommand(world: World, flags: Flags): Promise<number> {
-  if (flags.action === 'check') return checkAction(world, flags);
+export async function serviceCommand(context: CliContext, flags: Flags): Promise<number> {
+  if (flags.action === 'check') return checkAction(context, flags);
   const port = portOf(flags) ?? DEFAULT_PORT;
-  const file = resolve(world.workingFolder, (flags.db as string | undefined) ?? `${dataFolder(world)}/service.db`);
+  const file = resolve(context.workingFolder, (flags.db as string | undefined) ?? `${dataFolder(context)}/service.db`);
   if (flags.db !== undefined && onlyReads(flags)) refuseMissing(file);
   mkdirSync(dirname(file), { recursive: true });
   const database = openServiceDatabase(file);
   try {
     switch (flags.action) {
       case 'start':
-        return await startAction(world, database, file, port);
+        return await startAction(context, database, file, port);
       case 'load':
-        return await loadAction(world, database, flags);
+        return await loadAction(context, database, flags);
       case 'data':
-        return dataAction(world, database, flags);
+        return dataAction(context, database, flags);
       case 'account':
-        return accountAction(world, database, flags);
+        return accountAction(context, database, flags);
       default:
-        return keyAction(world, database, flags);
+        return keyAction(context, database, flags);
     }
   } finally {
     database.close();
@@ -53,26 +53,31 @@ function refuseMissing(file: string): void {
   throw new PerilbookError('SERVICE_DATA', `There is no database ${file}`, 'Check the name that --db gives.', { file });
 }
 
-async function startAction(world: World, database: ServiceDatabase, file: string, port: number): Promise<number> {
+async function startAction(
+  context: CliContext,
+  database: ServiceDatabase,
+  file: string,
+  port: number,
+): Promise<number> {
   const { topics, unavailable, withoutRecords, sample } = describeData(database);
   const onError = (error: unknown) =>
-    say(world, `perilbook service: ${error instanceof Error ? error.message : error}`);
-  const service = await startService({ database, clock: world.clock, port, onError });
-  say(world, `perilbook service: ${service.url}, data in ${file}`);
-  if (sample) say(world, 'Sample data: made up, not for decisions.');
-  say(world, `${counted(topics.length, 'topic')} can be answered.`);
+    say(context, `perilbook service: ${error instanceof Error ? error.message : error}`);
+  const service = await startService({ database, clock: context.clock, port, onError });
+  say(context, `perilbook service: ${service.url}, data in ${file}`);
+  if (sample) say(context, 'Sample data: made up, not for decisions.');
+  say(context, `${counted(topics.length, 'topic')} can be answered.`);
   if (unavailable.length > 0) {
     say(
-      world,
+      context,
       `Unavailable: ${unavailable.map(({ topic }) => topic).join(' ')} (perilbook service load lists what can be loaded; load sample fills all with sample data)`,
     );
   }
   if (withoutRecords.length > 0) {
     const lacking = withoutRecords.map(({ topic, missing }) => `${topic} (${missing.join(', ')})`);
-    say(world, `Answered without the records that are not loaded: ${lacking.join('; ')}`);
+    say(context, `Answered without the records that are not loaded: ${lacking.join('; ')}`);
   }
-  if (!world.interrupt.aborted) {
-    await new Promise((done) => world.interrupt.addEventListener('abort', done, { once: true }));
+  if (!context.interrupt.aborted) {
+    await new Promise((done) => context.interrupt.addEventListener('abort', done, { once: true }));
   }
   await service.close();
   return EXIT.complete;

@@ -4,11 +4,11 @@ import { isoTime } from '../../job/summary.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import type { RunRecord, StatementRow } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
+import { type CliContext, sayJson, screenOf } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-options.ts';
+import { fittingTable } from '../messages/words.ts';
 import { openStore } from '../open-store.ts';
-import { fittingTable } from '../printed/words.ts';
-import { sayJson, screenOf, type World } from '../world.ts';
 
 const SHOWN = 20;
 
@@ -17,10 +17,10 @@ type Calls = StatementRow['calls'];
 const NO_CALLS: Calls = { charged: 0, free: 0, unknown: 0, inFlight: 0 };
 
 /** `perilbook status`: the runs of a job, or of all, the newest first. */
-export async function statusCommand(world: World, flags: Flags): Promise<number> {
+export async function statusCommand(context: CliContext, flags: Flags): Promise<number> {
   const target = flags.job as string | undefined;
-  const job = anyJobOf(world, target, flags);
-  const store = openStore(world, job);
+  const job = anyJobOf(context, target, flags);
+  const store = openStore(context, job);
   try {
     const which = target === undefined ? {} : { job: job.name };
     const runs = await store.runs(which);
@@ -28,20 +28,20 @@ export async function statusCommand(world: World, flags: Flags): Promise<number>
     const callsOf = ({ run }: RunRecord) => counts.get(run) ?? NO_CALLS;
     if (flags.json) {
       sayJson(
-        world,
+        context,
         runs.map((run) => asJson(run, callsOf(run))),
       );
     } else if (flags.csv) {
-      world.stdout.write(asCsv(runs, callsOf));
+      context.stdout.write(asCsv(runs, callsOf));
     } else if (runs.length === 0) {
-      world.stdout.write(`No runs${target === undefined ? '' : ` of ${job.name}`} in ${job.store}\n`);
+      context.stdout.write(`No runs${target === undefined ? '' : ` of ${job.name}`} in ${job.store}\n`);
     } else {
       const lines = [
-        ...asTable(runs.slice(0, SHOWN), callsOf, screenOf(world.stdout)),
-        ...whenToResume(runs, world.clock.now()),
+        ...asTable(runs.slice(0, SHOWN), callsOf, screenOf(context.stdout)),
+        ...whenToResume(runs, context.clock.now()),
       ];
       if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (--json lists them)`);
-      world.stdout.write(`${lines.join('\n')}\n`);
+      context.stdout.write(`${lines.join('\n')}\n`);
     }
     return EXIT.complete;
   } finally {

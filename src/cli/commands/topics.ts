@@ -2,14 +2,14 @@ import { columnsOf } from '../../columns/columns.ts';
 import { CREDITS } from '../../contract/credits.ts';
 import { TIME_TO_LIVE, TOPICS } from '../../contract/topics.ts';
 import type { Flags } from '../command.ts';
+import { type CliContext, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { table } from '../printed/words.ts';
-import { sayJson, type World } from '../world.ts';
+import { table } from '../messages/words.ts';
 
 const DAY_S = 86_400;
 
 /** `perilbook topics`: the 37, what they cost alone, how long an answer is fresh, their columns. */
-export async function topicsCommand(world: World, flags: Flags): Promise<number> {
+export async function topicsCommand(context: CliContext, flags: Flags): Promise<number> {
   const topics = TOPICS.map(({ slug, title, category, cadence }) => ({
     slug,
     title,
@@ -20,7 +20,7 @@ export async function topicsCommand(world: World, flags: Flags): Promise<number>
     columns: columnsOf(slug).map(({ name }) => name),
   }));
   if (flags.json) {
-    sayJson(world, topics);
+    sayJson(context, topics);
     return EXIT.complete;
   }
   const rows = topics.map(({ slug, title, category, cadence, fresh_seconds, columns }) => [
@@ -33,7 +33,7 @@ export async function topicsCommand(world: World, flags: Flags): Promise<number>
   ]);
   const lines = table(['slug', 'title', 'category', 'cadence', 'fresh for', 'columns'], rows, '');
   const price = `Each alone: ${CREDITS.single} credit. Standard bundle (natural): ${CREDITS.standard}. Enterprise bundle (all): ${CREDITS.enterprise}.`;
-  world.stdout.write(`${lines.join('\n')}\n\n${price}\n`);
+  context.stdout.write(`${lines.join('\n')}\n\n${price}\n`);
   return EXIT.complete;
 }
 

@@ -7,13 +7,13 @@ import type { Store } from '../../store/port.ts';
 import { type RunningUi, startUi } from '../../ui/start-ui.ts';
 import type { Flags } from '../command.ts';
 import { connect, unopenedConnection } from '../connection.ts';
+import { type CliContext, dataFolder, say } from '../context.ts';
 import { effectsOf } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount } from '../job-options.ts';
 import { latestRun, makeReport } from '../make-report.ts';
 import { openStore } from '../open-store.ts';
 import { portOf, wholeNumberOf } from '../option-values.ts';
-import { dataFolder, say, type World } from '../world.ts';
 
 const MEGABYTE = 1_000_000;
 const MOST_UPLOAD_MB = 2_000;
@@ -21,35 +21,35 @@ const MOST_UPLOAD_MB = 2_000;
 const MOST_UPLOAD_LIMIT_MB = 1_000_000_000;
 
 /** `perilbook ui`: the page for those who do not use terminals, until Ctrl-C. */
-export async function uiCommand(world: World, flags: Flags): Promise<number> {
+export async function uiCommand(context: CliContext, flags: Flags): Promise<number> {
   const said = flags.job as string | undefined;
   const port = portOf(flags) ?? 0;
   const mostUpload = (wholeNumberOf(flags, 'max-upload', 1, MOST_UPLOAD_LIMIT_MB) ?? MOST_UPLOAD_MB) * MEGABYTE;
-  const jobOf = jobOfAccount(world, said, flags);
+  const jobOf = jobOfAccount(context, said, flags);
   const base = jobOf({ input: '-' });
-  const store = openStore(world, base);
+  const store = openStore(context, base);
   try {
     // Once for all runs; without a key nothing could be bought, and that is better said here than on the page.
-    const { connection, close } = await connect(world, base);
+    const { connection, close } = await connect(context, base);
     try {
       const ui = await startUi({
         store,
-        clock: world.clock,
-        random: world.random,
+        clock: context.clock,
+        random: context.random,
         jobOf,
         // A key file may be written anew while the page is open; the embedded service's key lives as long as this.
         connectionOf: async (job: Job): Promise<Connection> =>
-          job.service.kind === 'remote' ? (await connect(world, job)).connection : connection,
-        reportOf: (job) => reportOf(world, job, store),
-        workspace: join(dataFolder(world), 'ui'),
-        workingFolder: world.workingFolder,
+          job.service.kind === 'remote' ? (await connect(context, job)).connection : connection,
+        reportOf: (job) => reportOf(context, job, store),
+        workspace: join(dataFolder(context), 'ui'),
+        workingFolder: context.workingFolder,
         first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,
         mostUpload,
         mostBudget: base.budget,
         port,
-        onBug: (error) => say(world, `perilbook: a bug of ours: ${error instanceof Error ? error.stack : error}`),
+        onBug: (error) => say(context, `perilbook: a bug of ours: ${error instanceof Error ? error.stack : error}`),
       });
-      return await serve(world, ui, connection.sample);
+      return await serve(context, ui, connection.sample);
     } finally {
       await close();
     }
@@ -58,22 +58,22 @@ export async function uiCommand(world: World, flags: Flags): Promise<number> {
   }
 }
 
-async function serve(world: World, ui: RunningUi, sample: boolean): Promise<number> {
+async function serve(context: CliContext, ui: RunningUi, sample: boolean): Promise<number> {
   const address = ui.newAddress();
-  if (sample) say(world, 'The answers come from the embedded service: sample data, not for decisions.');
+  if (sample) say(context, 'The answers come from the embedded service: sample data, not for decisions.');
   say(
-    world,
+    context,
     `The page is at\n\n  ${address}\n\nfor one visit, on this machine only. Ctrl-C ends it and stops what runs.`,
   );
-  const { stdin } = world;
-  const onEnter = () => say(world, `A new address: ${ui.newAddress()}`);
+  const { stdin } = context;
+  const onEnter = () => say(context, `A new address: ${ui.newAddress()}`);
   if (stdin.isTTY) {
-    say(world, 'Enter gives another address.');
-    openBrowser(world, address);
+    say(context, 'Enter gives another address.');
+    openBrowser(context, address);
     stdin.on('data', onEnter);
   }
   try {
-    await interrupted(world.interrupt);
+    await interrupted(context.interrupt);
     return (await ui.close()) > 0 ? EXIT.interrupted : EXIT.complete;
   } finally {
     stdin.off('data', onEnter);
@@ -89,7 +89,7 @@ function interrupted(signal: AbortSignal): Promise<void> {
 }
 
 /** Where somebody sits at the terminal and has a desktop; that it does not open is no error, the address is there to read. */
-function openBrowser({ env }: World, address: string): void {
+function openBrowser({ env }: CliContext, address: string): void {
   const isMac = platform() === 'darwin';
   if (!isMac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return;
   const child = spawn(isMac ? 'open' : 'xdg-open', [address], { stdio: 'ignore', detached: true });
@@ -98,12 +98,12 @@ function openBrowser({ env }: World, address: string): void {
 }
 
 /** The report of a job as its latest run left it; an answer that went stale since was fresh then. */
-async function reportOf(world: World, job: Job, store: Store): Promise<string> {
+async function reportOf(context: CliContext, job: Job, store: Store): Promise<string> {
   const run = await latestRun(job, store);
-  const asOf = run?.startedAt ?? world.clock.now();
-  const prepared = await prepare(job, unopenedConnection(world, job), store, effectsOf(world), undefined, asOf);
+  const asOf = run?.startedAt ?? context.clock.now();
+  const prepared = await prepare(job, unopenedConnection(context, job), store, effectsOf(context), undefined, asOf);
   try {
-    return await makeReport(prepared, store, world.clock.now());
+    return await makeReport(prepared, store, context.clock.now());
   } finally {
     prepared.finished.close();
     prepared.plan.scan.places.close();

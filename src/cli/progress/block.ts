@@ -2,8 +2,8 @@ import stringWidth from 'string-width';
 import { CREDITS } from '../../contract/credits.ts';
 import { counted, dateTime, grouped } from '../../figures.ts';
 import type { Progress } from '../../job/buying/progress.ts';
-import type { Paint } from '../printed/paint.ts';
-import { percent, timeSpan, wrapped } from '../printed/words.ts';
+import type { Paint } from '../messages/paint.ts';
+import { percent, timeSpan, wrapped } from '../messages/words.ts';
 import {
   type Estimate,
   estimate,

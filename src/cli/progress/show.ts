@@ -2,8 +2,8 @@ import { steadyTime } from '../../clock.ts';
 import type { Progress } from '../../job/buying/progress.ts';
 import type { Phase } from '../../job/phase.ts';
 import { newProgress } from '../../job/run.ts';
-import { isDumb, isUnicode, paintFor } from '../printed/paint.ts';
-import { say, type World } from '../world.ts';
+import { type CliContext, say } from '../context.ts';
+import { isDumb, isUnicode, paintFor } from '../messages/paint.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';
 import { MinuteMeter, type Moment, type RunFacts, spentOf } from './estimate.ts';
 
@@ -25,21 +25,21 @@ export interface ProgressShow {
 }
 
 /** On a terminal one block that is written over; elsewhere a line every 30 s and at each change; quiet, nothing. */
-export async function showProgress(world: World, isQuiet = false): Promise<ProgressShow> {
-  if (isQuiet) return quietShow(world);
-  return world.stderr.isTTY === true && !isDumb(world) ? blockShow(world) : lineShow(world);
+export async function showProgress(context: CliContext, isQuiet = false): Promise<ProgressShow> {
+  if (isQuiet) return quietShow(context);
+  return context.stderr.isTTY === true && !isDumb(context) ? blockShow(context) : lineShow(context);
 }
 
 /** This moment by both clocks. */
-export function momentOf({ clock }: Pick<World, 'clock'>): Moment {
+export function momentOf({ clock }: Pick<CliContext, 'clock'>): Moment {
   return { now: clock.now(), steady: steadyTime(clock) };
 }
 
-function quietShow(world: World): ProgressShow {
+function quietShow(context: CliContext): ProgressShow {
   const nothing = () => {};
   return {
     progress: newProgress(),
-    say: (text) => say(world, text),
+    say: (text) => say(context, text),
     know: nothing,
     pause: nothing,
     resume: nothing,
@@ -48,7 +48,7 @@ function quietShow(world: World): ProgressShow {
 }
 
 /** What a view is made of, kept up to date. */
-function viewer(world: World) {
+function viewer(context: CliContext) {
   const progress = newProgress();
   const meter = new MinuteMeter();
   let facts: RunFacts | null = null;
@@ -58,26 +58,26 @@ function viewer(world: World) {
       facts = known;
     },
     view: () => {
-      const moment = momentOf(world);
+      const moment = momentOf(context);
       const last = progress.phase === 'buying' ? meter.add(moment.steady, spentOf(progress)) : { credits: 0, ms: 0 };
       return { progress, facts, last, ...moment };
     },
   };
 }
 
-function lineShow(world: World): ProgressShow {
-  const { progress, know, view } = viewer(world);
-  let saidAt = steadyTime(world.clock);
+function lineShow(context: CliContext): ProgressShow {
+  const { progress, know, view } = viewer(context);
+  let saidAt = steadyTime(context.clock);
   const tell = (line: string | null) => {
     if (line === null) return;
-    saidAt = steadyTime(world.clock);
-    say(world, `perilbook: ${line}`);
+    saidAt = steadyTime(context.clock);
+    say(context, `perilbook: ${line}`);
   };
   let toldSlow = Number.NEGATIVE_INFINITY;
   let toldPhase: Phase = progress.phase;
   progress.onChange = () => {
     const { phase, slowedUntil } = progress;
-    const now = steadyTime(world.clock);
+    const now = steadyTime(context.clock);
     if (phase !== toldPhase) {
       toldPhase = phase;
       return tell(changeLine(view()));
@@ -89,27 +89,27 @@ function lineShow(world: World): ProgressShow {
   };
   const timer = setInterval(() => {
     const seen = view();
-    if (steadyTime(world.clock) - saidAt >= ELSEWHERE_MS) tell(progressLine(seen));
+    if (steadyTime(context.clock) - saidAt >= ELSEWHERE_MS) tell(progressLine(seen));
   }, LOOK_MS);
   timer.unref();
   return {
     progress,
     know,
-    say: (text) => say(world, text),
+    say: (text) => say(context, text),
     pause: () => {},
     resume: () => {},
     end: () => clearInterval(timer),
   };
 }
 
-async function blockShow(world: World): Promise<ProgressShow> {
+async function blockShow(context: CliContext): Promise<ProgressShow> {
   const { createLogUpdate } = await import('log-update');
-  const { stderr } = world;
-  const { progress, know, view } = viewer(world);
+  const { stderr } = context;
+  const { progress, know, view } = viewer(context);
   // A hidden cursor would stay hidden after a kill.
   const render = createLogUpdate(stderr, { showCursor: true });
-  const paint = paintFor(world, stderr);
-  const unicode = isUnicode(world);
+  const paint = paintFor(context, stderr);
+  const unicode = isUnicode(context);
   const columns = () => Math.max(20, stderr.columns || 80);
   let shown: readonly string[] = [];
   let shownWidth = 0;
@@ -138,7 +138,7 @@ async function blockShow(world: World): Promise<ProgressShow> {
   };
   progress.onChange = show;
   // The bin says a word at an interrupt: the block makes room for it, and is drawn anew below.
-  world.interrupt.addEventListener('abort', clear);
+  context.interrupt.addEventListener('abort', clear);
   stderr.on('resize', show);
   const timer = setInterval(show, ON_TERMINAL_MS);
   timer.unref();
@@ -147,7 +147,7 @@ async function blockShow(world: World): Promise<ProgressShow> {
     know,
     say(text) {
       clear();
-      say(world, text);
+      say(context, text);
       show();
     },
     pause,
@@ -157,7 +157,7 @@ async function blockShow(world: World): Promise<ProgressShow> {
     },
     end() {
       clearInterval(timer);
-      world.interrupt.removeEventListener('abort', clear);
+      context.interrupt.removeEventListener('abort', clear);
       stderr.off('resize', show);
       progress.onChange = null;
       pause();

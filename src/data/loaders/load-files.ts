@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { ServiceDatabase } from '../tables/database.ts';
-import { datasetOf, deliver, deliverStream } from '../tables/deliver.ts';
-import type { DatasetInfo, DatasetName, Delivery, Level, StreamedDelivery } from '../tables/records.ts';
+import { datasetOf, deliverStream, importDataset } from '../tables/import-dataset.ts';
+import type { Dataset, DatasetInfo, DatasetName, Level, StreamedDelivery } from '../tables/records.ts';
 import { STATES } from '../tables/states.ts';
 import { inputFiles } from './input-files.ts';
 import { loadCoverage } from './load-coverage.ts';
@@ -52,7 +52,7 @@ export function loadFilesAtOnce(
   clock: Clock,
 ): LoadResult {
   const { delivery, finish } = startLoad(database, name, files, options);
-  return finish(deliver(database, delivery as Delivery, clock));
+  return finish(importDataset(database, delivery as Dataset, clock));
 }
 
 function startLoad(

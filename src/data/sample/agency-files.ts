@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Point } from 'geojson';
 import type { ProximitySlug } from '../../contract/topics.ts';
-import type { Delivery } from '../tables/records.ts';
+import type { Dataset } from '../tables/records.ts';
 import { airQualityTable, radonTable, ratingTable, readingTables } from './agency-tables.ts';
 import { csvLine } from './csv-line.ts';
 import { hailTable, tornadoTable, trackTable } from './storm-tables.ts';
@@ -42,7 +42,7 @@ const COORDINATES: Readonly<Partial<Record<ProximitySlug, readonly [lat: string,
 };
 
 /** Writes a delivery as the files in which an agency would publish it. */
-export function writeAgencyFiles(delivery: Delivery, folder: string): AgencyFiles {
+export function writeAgencyFiles(delivery: Dataset, folder: string): AgencyFiles {
   const write = (loader: string, extension: string, chunks: Iterable<string>): AgencyFiles => ({
     loader,
     files: [writeFile(join(folder, `${loader}.${extension}`), chunks)],
@@ -120,7 +120,7 @@ function* featureCollection(features: Iterable<Feature>): Generator<string> {
   yield '\n]}\n';
 }
 
-function* areaFeatures(areas: Extract<Delivery, { kind: 'areas' }>['records']): Generator<Feature> {
+function* areaFeatures(areas: Extract<Dataset, { kind: 'areas' }>['records']): Generator<Feature> {
   for (const { geoid, name, geometry } of areas) {
     const properties = { STATEFP: geoid.slice(0, 2), COUNTYFP: geoid.slice(2, 5), GEOID: geoid, NAME: name };
     yield { properties, geometry };
@@ -128,7 +128,7 @@ function* areaFeatures(areas: Extract<Delivery, { kind: 'areas' }>['records']): 
 }
 
 function* pointTable(
-  sites: Extract<Delivery, { kind: 'sites' }>['records'],
+  sites: Extract<Dataset, { kind: 'sites' }>['records'],
   coordinates: readonly [string, string] = ['Latitude', 'Longitude'],
 ): Generator<string> {
   let names: string[] | null = null;

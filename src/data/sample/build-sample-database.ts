@@ -6,7 +6,7 @@ import { hasSystemCode } from '../../errors.ts';
 import { loadFilesAtOnce } from '../loaders/load-files.ts';
 import { openServiceDatabase, type ServiceDatabase } from '../tables/database.ts';
 import { describeData } from '../tables/describe-data.ts';
-import type { Delivery } from '../tables/records.ts';
+import type { Dataset } from '../tables/records.ts';
 import { writeAgencyFiles } from './agency-files.ts';
 import { sampleDeliveries } from './deliveries.ts';
 
@@ -62,7 +62,7 @@ export function refreshSampleReadings(database: ServiceDatabase, clock: Clock): 
   loadSample(database, clock, ({ kind }) => kind === 'readings');
 }
 
-function loadSample(database: ServiceDatabase, clock: Clock, wanted: (delivery: Delivery) => boolean): void {
+function loadSample(database: ServiceDatabase, clock: Clock, wanted: (delivery: Dataset) => boolean): void {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-sample-'));
   try {
     for (const delivery of sampleDeliveries({ seed: SEED, now: clock.now() })) {

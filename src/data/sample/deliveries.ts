@@ -1,9 +1,9 @@
 import { PROXIMITY_SLUGS, type ProximitySlug } from '../../contract/topics.ts';
 import type {
   AreaRecord,
+  Dataset,
   DatasetInfo,
   DatasetName,
-  Delivery,
   FeedRecord,
   RecordFeed,
   SiteRecord,
@@ -42,7 +42,7 @@ const FEEDS: Readonly<Record<RecordFeed, (land: Land, now: number, random: Rando
  * Made-up data for all 37 topics everywhere in the US, one delivery after the other. Nothing is generated before it is
  * asked for; equal options give equal records, whichever deliveries are read, and reading one again gives it again.
  */
-export function* sampleDeliveries({ seed, now }: SampleOptions): Generator<Delivery> {
+export function* sampleDeliveries({ seed, now }: SampleOptions): Generator<Dataset> {
   const land = readLand();
   const { counties } = land;
   const stream = <T>(name: DatasetName, records: (random: Random) => Iterable<T>) => ({

@@ -8,7 +8,7 @@ import type { LoadTarget } from './records.ts';
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * The records of a data set that is loaded, as a load would deliver them: what one of some states only takes over from the
+ * The records of a data set that is loaded, as a load would importDataset them: what one of some states only takes over from the
  * others. Read in short statements, as the same connection writes in between.
  */
 export function* keptRecords(database: ServiceDatabase, target: LoadTarget): Generator<unknown> {

@@ -106,7 +106,7 @@ export interface ReadingRecord {
 export type Level = 'tract' | 'county' | '';
 
 /** One data set with its records. Of areas and ratings a `level` may be given: then only that level is replaced. */
-export type Delivery =
+export type Dataset =
   | {
       readonly kind: 'areas';
       readonly level?: 'tract' | 'county';
@@ -136,10 +136,10 @@ export type Delivery =
   | { readonly kind: 'readings'; readonly info: DatasetInfo; readonly records: Iterable<ReadingRecord> };
 
 /** What a delivery replaces. */
-export type LoadTarget = Delivery extends infer D ? (D extends Delivery ? Omit<D, 'info' | 'records'> : never) : never;
+export type LoadTarget = Dataset extends infer D ? (D extends Dataset ? Omit<D, 'info' | 'records'> : never) : never;
 
 /** A delivery whose records may come over time; its `info` is read when they have all come. */
-export type StreamedDelivery = Delivery extends infer D
+export type StreamedDelivery = Dataset extends infer D
   ? D extends { readonly records: Iterable<infer T> }
     ? Omit<D, 'records'> & { readonly records: Iterable<T> | AsyncIterable<T> }
     : never

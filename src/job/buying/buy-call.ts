@@ -15,7 +15,7 @@ import { DENIALS } from '../../fetch/status-kind.ts';
 import type { Permit } from '../../fetch/throttle.ts';
 import type { Verdict } from '../../fetch/verdict.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import type { Taken } from '../reading/taken.ts';
+import type { ParsedAnswer } from '../reading/parsed-answer.ts';
 import type { Buying } from './buying.ts';
 import { type Attempt, type Attempted, type CallEnd, claimCall, type Order, type Request } from './claim-call.ts';
 import { settlementOf } from './settlement.ts';
@@ -135,7 +135,7 @@ async function sendCall(
 function afterCall(
   buying: Buying,
   { call, wanted, key, account, policy }: Order,
-  verdict: Verdict<Taken>,
+  verdict: Verdict<ParsedAnswer>,
   decision: Decision | null,
   askedAt: number,
 ): Attempt {
@@ -165,7 +165,7 @@ function afterCall(
       buying.cannotAfford(account, 1, 'quota', askedAt);
       return { end: 'other-account' };
     case 'unauthenticated':
-      keyring.bury(key);
+      keyring.markInvalid(key);
       buying.trials.refused();
       buying.reprice();
       buying.parts.notice(`The key ${key.fingerprint} is refused (401).`);
@@ -174,7 +174,7 @@ function afterCall(
       }
       return { end: 'changed' };
     case 'forbidden':
-      keyring.forbid(key, scope);
+      keyring.denyScope(key, scope);
       buying.trials.refused();
       buying.reprice();
       buying.parts.notice(

@@ -4,7 +4,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { isTopicDown } from '../../fetch/breaker.ts';
 import { RETRY_POLICY, SECOND_LOOK_POLICY } from '../../fetch/retry.ts';
 import type { Cell } from '../../geo/coordinates.ts';
-import { cheapestCalls, marketWithout } from '../../plan/cheapest-calls.ts';
+import { cheapestCalls, priceListWithout } from '../../plan/cheapest-calls.ts';
 import { answeredMeanwhile, areasToClaim } from '../planning/area-plan.ts';
 import { missingTopics } from '../planning/freshness.ts';
 import { buyCall } from './buy-call.ts';
@@ -41,7 +41,7 @@ async function buyCalls(
   const number = places.cells.numberOf(cell);
   const represented = represents.get(number) ?? 0;
   // A bundle is not bought for what will probably not be in it; a single that brings nothing is free.
-  const alone = topicsIn(hadNoData.get(number) ?? 0).filter((topic) => buying.market.singles(topic));
+  const alone = topicsIn(hadNoData.get(number) ?? 0).filter((topic) => buying.priceList.singles(topic));
   const known = buying.unfinished.get(number) ?? { closed: new Set(), secondLook: new Set(alone), had: new Set() };
   buying.unfinished.set(number, known);
   const { closed, secondLook, had } = known;
@@ -106,16 +106,16 @@ function nextCall(
   secondLook: ReadonlySet<TopicSlug>,
   had: ReadonlySet<Bundle>,
 ): { call: Call; topics: TopicSlug[] } | null {
-  const market = marketWithout(buying.market, had);
+  const priceList = priceListWithout(buying.priceList, had);
   const planned = missing.filter((topic) => !secondLook.has(topic) && !isTopicDown(buying.breaker, topic));
-  const [first] = cheapestCalls(planned, market).calls;
+  const [first] = cheapestCalls(planned, priceList).calls;
   if (first !== undefined) {
     const brings = (topic: TopicSlug) =>
-      first.kind === 'single' ? first.topic === topic : market[first.kind].has(topic);
+      first.kind === 'single' ? first.topic === topic : priceList[first.kind].has(topic);
     return { call: first, topics: planned.filter(brings) };
   }
   const again = missing.find(
-    (topic) => secondLook.has(topic) && market.singles(topic) && !isTopicDown(buying.breaker, topic),
+    (topic) => secondLook.has(topic) && priceList.singles(topic) && !isTopicDown(buying.breaker, topic),
   );
   return again === undefined ? null : { call: { kind: 'single', topic: again }, topics: [again] };
 }

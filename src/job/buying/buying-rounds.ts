@@ -4,7 +4,7 @@ import { inBoth, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { isUnanswered } from '../../fetch/breaker.ts';
 import { counted, dateTime } from '../../figures.ts';
-import type { Market } from '../../plan/cheapest-calls.ts';
+import type { PriceList } from '../../plan/cheapest-calls.ts';
 import type { Store } from '../../store/port.ts';
 import { enterPhase } from '../phase.ts';
 import { accountState } from '../planning/account-state.ts';
@@ -80,14 +80,14 @@ async function buyWithinPeriod(
   const masks = job.tiers.map((tier) => topicSet(tier.topics));
   const buying = new Buying(parts, interrupt);
   // That a key lacks a scope may come to light by the service's 403 only.
-  const open = job.topics.filter((topic) => mayBuy(buying.market, topic));
+  const open = job.topics.filter((topic) => mayBuy(buying.priceList, topic));
   const distrusted = new Set<string>();
   const ended = new AbortController();
   const timer = deadline === null ? null : stopAt(buying, deadline, ended.signal);
   try {
     for (;;) {
       const money = await atHand(parts);
-      const { tiers } = allocateTiers(job, cells, plan.order, plan.missing, buying.market, money.credits);
+      const { tiers } = allocateTiers(job, cells, plan.order, plan.missing, buying.priceList, money.credits);
       const goals = new Float64Array(cells.size);
       const order = plan.order.filter((cell) => {
         const tier = tiers[cell]!;
@@ -104,7 +104,7 @@ async function buyWithinPeriod(
         if (parts.progress.calls > callsBefore) continue;
       }
       if (isUnanswered(buying.breaker)) return buying.outage();
-      const closed = open.filter((topic) => !mayBuy(buying.market, topic));
+      const closed = open.filter((topic) => !mayBuy(buying.priceList, topic));
       if (closed.length > 0) {
         return { reason: 'keys', message: `No key may buy ${closed.join(', ')} (403).`, resumeAfter: null };
       }
@@ -118,7 +118,7 @@ async function buyWithinPeriod(
 }
 
 /** Whether some key may buy a topic, alone or in a bundle. */
-function mayBuy({ singles, bundles, standard, enterprise }: Market, topic: TopicSlug): boolean {
+function mayBuy({ singles, bundles, standard, enterprise }: PriceList, topic: TopicSlug): boolean {
   return singles(topic) || (bundles && (standard.has(topic) || enterprise.has(topic)));
 }
 

@@ -7,11 +7,11 @@ import { AnswerOrigin } from '../../fetch/answer-origin.ts';
 import { type Breaker, HEALTHY } from '../../fetch/breaker.ts';
 import type { Client } from '../../fetch/client.ts';
 import type { Throttle } from '../../fetch/throttle.ts';
-import type { Market } from '../../plan/cheapest-calls.ts';
-import type { BundleContents, Claim, Proposal, Settlement, Store, Terms } from '../../store/port.ts';
+import type { PriceList } from '../../plan/cheapest-calls.ts';
+import type { BundleContents, Claim, ClaimRequest, Settlement, Store, Terms } from '../../store/port.ts';
 import type { Freshness } from '../planning/freshness.ts';
 import type { Key, Keyring } from '../planning/keyring.ts';
-import { marketOf } from '../planning/market.ts';
+import { priceListOf } from '../planning/price-list.ts';
 import type { BodyReader } from '../reading/body-readers.ts';
 import type { Scan } from '../scan/scan.ts';
 import type { Account } from '../settings/accounts.ts';
@@ -102,10 +102,10 @@ export class Buying {
   /** Why the last call was given up. */
   lastFailure = '';
   readonly #stopping = new AbortController();
-  readonly #claims = new Map<string, (proposal: Proposal) => Promise<Claim>>();
+  readonly #claims = new Map<string, (request: ClaimRequest) => Promise<Claim>>();
   readonly #affordable: Affordable;
   #contents: BundleContents;
-  #market: Market;
+  #priceList: PriceList;
   #stop: Stop | null = null;
   #short: 'quota' | 'budget' | null = null;
 
@@ -114,11 +114,11 @@ export class Buying {
     this.origin = new AnswerOrigin(parts.job.precision);
     this.#affordable = new Affordable(parts.times);
     this.#contents = parts.contents;
-    this.#market = marketOf(parts.job, parts.contents, parts.keyring);
+    this.#priceList = priceListOf(parts.job, parts.contents, parts.keyring);
     for (const account of [parts.job, ...parts.job.accounts].flatMap((one) => [one, withinAllowance(one)])) {
       this.#claims.set(
         purseOf(account),
-        inBatches((proposals) => parts.store.claim(this.#terms(account), proposals)),
+        inBatches((requests) => parts.store.claim(this.#terms(account), requests)),
       );
     }
     this.settle = inBatches(async (settlements) => {
@@ -139,8 +139,8 @@ export class Buying {
     return this.#stopping.signal;
   }
 
-  get market(): Market {
-    return this.#market;
+  get priceList(): PriceList {
+    return this.#priceList;
   }
 
   /** Ends the buying; the first reason stands. */
@@ -174,9 +174,9 @@ export class Buying {
 
   /** Claims a call for an account, together with what others claim for it at this moment; null where the store was moved,
    * which stops the run. */
-  async claim(account: Account, proposal: Proposal): Promise<Claim | null> {
+  async claim(account: Account, request: ClaimRequest): Promise<Claim | null> {
     try {
-      return await this.#claims.get(purseOf(account))!(proposal);
+      return await this.#claims.get(purseOf(account))!(request);
     } catch (error) {
       if (!(error instanceof PerilbookError && error.code === 'STORE_MOVED')) throw error;
       this.stop(storeMovedStop(error));
@@ -226,7 +226,7 @@ export class Buying {
 
   /** Something that prices depend on has changed. */
   reprice(): void {
-    this.#market = marketOf(this.parts.job, this.#contents, this.parts.keyring);
+    this.#priceList = priceListOf(this.parts.job, this.#contents, this.parts.keyring);
   }
 
   #terms(account: Account): Terms {

@@ -3,9 +3,9 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { TopicReading } from '../../fetch/envelope.ts';
 import type { Decision, RetryPolicy, Tried } from '../../fetch/retry.ts';
 import type { Cell } from '../../geo/coordinates.ts';
-import type { Claim, Proposal } from '../../store/port.ts';
+import type { Claim, ClaimRequest } from '../../store/port.ts';
 import type { Key } from '../planning/keyring.ts';
-import type { Taken } from '../reading/taken.ts';
+import type { ParsedAnswer } from '../reading/parsed-answer.ts';
 import type { Account } from '../settings/accounts.ts';
 import type { Buying } from './buying.ts';
 
@@ -16,7 +16,7 @@ import type { Buying } from './buying.ts';
  * - `claimed`: another run is at this cell. `stopped`: nothing was bought, the run ends.
  */
 export type CallEnd =
-  | { readonly end: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading<Taken>> }
+  | { readonly end: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading<ParsedAnswer>> }
   | { readonly end: 'failed' | 'rejected' | 'changed' | 'claimed' | 'stopped' };
 
 /** `other-account`: this one cannot pay, another may. `on-trial`: another call is finding out whether the key is accepted. */
@@ -30,9 +30,9 @@ export type Attempt =
 export interface Request {
   readonly cell: Cell;
   readonly call: Call;
-  readonly wanted: Proposal['wanted'];
+  readonly wanted: ClaimRequest['wanted'];
   /** What of it is asked for whole areas. */
-  readonly areas: NonNullable<Proposal['areas']>;
+  readonly areas: NonNullable<ClaimRequest['areas']>;
   readonly policy: RetryPolicy;
 }
 

@@ -3,7 +3,7 @@ import { purchaseBySet } from '../../plan/prices.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import { buyCell, type CellEnd } from './buy-cell.ts';
 import type { Buying } from './buying.ts';
-import { Wallet } from './wallet.ts';
+import { CreditReservations } from './credit-reservations.ts';
 
 /**
  * Cells in work at once, by socket: while one call waits for its answer the next is being claimed. Four, because calls of
@@ -31,8 +31,8 @@ export async function purchase(
   credits: number,
 ): Promise<void> {
   const { job, clock, progress } = buying.parts;
-  const wallet = new Wallet(credits);
-  const priceOf = purchaseBySet(() => buying.market);
+  const reservations = new CreditReservations(credits);
+  const priceOf = purchaseBySet(() => buying.priceList);
   let round: Iterable<number> = order;
   for (;;) {
     const claimed: number[] = [];
@@ -43,12 +43,12 @@ export async function purchase(
         const { calls, credits: price } = priceOf(goals[number]!);
         // Where several accounts pay for a cell, one may be empty already: half a cell is not worth the other's credits.
         if (goals[number] === 0 || !calls.every((call) => buying.canPay(call))) continue;
-        if (!(await wallet.take(price))) continue;
+        if (!(await reservations.take(price))) continue;
         const cell = { end: 'stopped' as CellEnd, spent: 0 };
         try {
           Object.assign(cell, await buyCell(buying, cells.cell(number), topicsIn(goals[number]!)));
         } finally {
-          wallet.end(price, cell.spent);
+          reservations.end(price, cell.spent);
         }
         if (cell.end === 'claimed') claimed.push(number);
         if (cell.end !== 'done') continue;

@@ -6,14 +6,14 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { Decision } from '../../fetch/retry.ts';
 import type { Answered, NoData, Verdict } from '../../fetch/verdict.ts';
 import type { Cell } from '../../geo/coordinates.ts';
-import type { KeptDetails, Proposal, Settlement } from '../../store/port.ts';
+import type { ClaimRequest, KeptDetails, Settlement } from '../../store/port.ts';
 import { areasToSettle } from '../planning/area-plan.ts';
 import type { Freshness } from '../planning/freshness.ts';
-import type { Taken } from '../reading/taken.ts';
+import type { ParsedAnswer } from '../reading/parsed-answer.ts';
 import type { Account } from '../settings/accounts.ts';
 import type { Buying } from './buying.ts';
 
-type Unanswered = Exclude<Verdict<Taken>, Answered | NoData>;
+type Unanswered = Exclude<Verdict<ParsedAnswer>, Answered | NoData>;
 
 /** A time of the service's is believed if it is not farther behind than this, */
 const BEHIND_MS = 5 * 60_000;
@@ -24,7 +24,7 @@ const AHEAD_MS = 2 * 86_400_000;
 interface Settled {
   readonly cell: Cell;
   readonly call: Call;
-  readonly wanted: Proposal['wanted'];
+  readonly wanted: ClaimRequest['wanted'];
   readonly account: Account;
 }
 
@@ -38,7 +38,7 @@ export function settlementOf(
   buying: Buying,
   { call, cell, wanted, account }: Settled,
   number: number,
-  verdict: Verdict<Taken>,
+  verdict: Verdict<ParsedAnswer>,
   decision: Decision | null,
 ): Settlement {
   const { job, times, freshness } = buying.parts;

@@ -3,7 +3,7 @@ import type { Answer, CellRecord } from '../../contract/answer.ts';
 import { inBoth, type TopicSet, topicSet, topicsIn } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { AreaLevel } from '../../geo/area-codes.ts';
-import type { AreaAnswers, AreaRecord, Proposal, Store } from '../../store/port.ts';
+import type { AreaAnswers, AreaRecord, ClaimRequest, Store } from '../../store/port.ts';
 import type { AreaTable } from '../scan/area-table.ts';
 import type { Scan } from '../scan/scan.ts';
 import type { Job } from '../settings/settings.ts';
@@ -124,8 +124,8 @@ export function areasToClaim(
   areas: AreaTable,
   cell: number,
   represented: TopicSet,
-  wanted: Proposal['wanted'],
-): NonNullable<Proposal['areas']> {
+  wanted: ClaimRequest['wanted'],
+): NonNullable<ClaimRequest['areas']> {
   return LEVELS.flatMap((level) => {
     const area = areas.of(cell, level);
     const shared = wanted.filter(

@@ -115,12 +115,12 @@ export class Keyring {
   }
 
   /** The service does not know this key (401). */
-  bury(key: Key): void {
+  markInvalid(key: Key): void {
     this.#dead.add(key);
   }
 
   /** The service refused this key a scope (403). */
-  forbid(key: Key, scope: Scope): void {
+  denyScope(key: Key, scope: Scope): void {
     this.#refused.get(key)!.add(scope);
   }
 

@@ -2,7 +2,7 @@ import { wantedColumns } from '../../columns/row.ts';
 import { inBoth, type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { type Allocation, allocate } from '../../plan/allocation.ts';
-import type { Market } from '../../plan/cheapest-calls.ts';
+import type { PriceList } from '../../plan/cheapest-calls.ts';
 import { forecastPool, type PoolAccount, spread } from '../../plan/pool.ts';
 import { type Price, priceBundle, priceCheapest, purchaseBySet } from '../../plan/prices.ts';
 import { type Way, weigh } from '../../plan/ways.ts';
@@ -72,7 +72,7 @@ export async function makePlan(
   scan: Scan,
   store: Store,
   source: number,
-  market: Market,
+  priceList: PriceList,
   keyring: Keyring,
   freshness: Freshness,
   onWhole: (cell: number, fields: PackedFields) => void = () => {},
@@ -84,12 +84,12 @@ export async function makePlan(
   const lacking = areas === null ? withoutAreas : countSets(missing);
   const accounts = await Promise.all(job.accounts.map((one) => accountState(one, store, freshness.startedAt)));
   const available = accounts.reduce((sum, account) => sum + account.available, 0);
-  const price = priceCheapest(lacking, market);
+  const price = priceCheapest(lacking, priceList);
   const limit = job.budget ?? price.credits + price.retryCredits;
   const order = lackingOrder.filter((cell) => missing[cell]! > 0);
   const window = windowCredits(job);
   const atHand = Math.min(limit, available, window);
-  const { tiers } = allocateTiers(job, scan.cells, order, missing, market, atHand);
+  const { tiers } = allocateTiers(job, scan.cells, order, missing, priceList, atHand);
   const pool = poolOf(job, accounts, keyring);
   const inAll = accounts.map((account) => account.available);
   const withinAllowances = accounts.map(leftOfAllowance);
@@ -110,13 +110,13 @@ export async function makePlan(
     missing,
     hadNoData,
     cellsCached: withoutAreas.get(0) ?? 0,
-    areas: areas === null ? null : { ...areas, saved: priceCheapest(withoutAreas, market).credits - price.credits },
+    areas: areas === null ? null : { ...areas, saved: priceCheapest(withoutAreas, priceList).credits - price.credits },
     order,
     price,
     ways: {
       planned: weighed(price),
-      cheapest: weighed(priceCheapest(lacking, { ...market, optimize: 'credits' })),
-      fewest_calls: weighed(priceCheapest(lacking, { ...market, optimize: 'calls' })),
+      cheapest: weighed(priceCheapest(lacking, { ...priceList, optimize: 'credits' })),
+      fewest_calls: weighed(priceCheapest(lacking, { ...priceList, optimize: 'calls' })),
       standard: weighed(priceBundle('standard', lacking)),
       enterprise: weighed(priceBundle('enterprise', lacking)),
     },
@@ -126,7 +126,7 @@ export async function makePlan(
     byAccount: paid.byAccount,
     limit,
     window,
-    scopeNotes: scopeNotes(job, market, price),
+    scopeNotes: scopeNotes(job, priceList, price),
   };
 }
 
@@ -153,11 +153,11 @@ export function allocateTiers(
   cells: CellTable,
   order: Uint32Array,
   missing: Float64Array,
-  market: Market,
+  priceList: PriceList,
   available: number,
 ): Allocation {
   const masks = job.tiers.map((tier) => topicSet(tier.topics));
-  const priceOf = purchaseBySet(() => market);
+  const priceOf = purchaseBySet(() => priceList);
   const price = (cell: number, tier: number) => priceOf(inBoth(missing[cell]!, masks[tier - 1]!)).credits;
   return allocate(order, cells.size, masks.length, price, available);
 }
@@ -237,15 +237,15 @@ async function findMissing(
 }
 
 /** Which endpoints the keys may not call, and what that means for the plan. */
-function scopeNotes(job: Job, market: Market, price: Price): string[] {
+function scopeNotes(job: Job, priceList: PriceList, price: Price): string[] {
   const notes: string[] = [];
-  const noSingle = job.topics.filter((topic) => !market.singles(topic));
+  const noSingle = job.topics.filter((topic) => !priceList.singles(topic));
   const natural = new Set<TopicSlug>(NATURAL_SLUGS);
-  if (!market.bundles) {
+  if (!priceList.bundles) {
     notes.push('No key carries the scope bundle: every topic is bought as a single call.');
   }
-  if (noSingle.length > 0 && market.bundles) {
-    const bundle = noSingle.every((topic) => natural.has(topic) && market.standard.has(topic)) ? 'standard' : 'a';
+  if (noSingle.length > 0 && priceList.bundles) {
+    const bundle = noSingle.every((topic) => natural.has(topic) && priceList.standard.has(topic)) ? 'standard' : 'a';
     notes.push(
       `No key carries the scope of ${listed(noSingle)}: bought in ${bundle} bundle${bundle === 'a' ? '' : 's'}.`,
     );

@@ -2,12 +2,12 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { MAX_BODY_BYTES } from '../../contract/body-limits.ts';
 import { type Reading, unread } from '../../fetch/envelope.ts';
-import { type Taken, type Task, take } from './taken.ts';
+import { type ParsedAnswer, type Task, take } from './parsed-answer.ts';
 
 /** Reads the bodies of answers. */
 export interface BodyReader {
   /** Never rejects. A body that is read elsewhere is handed over: it is empty here afterwards. */
-  read(task: Task, body: Buffer): Promise<Reading<Taken>>;
+  read(task: Task, body: Buffer): Promise<Reading<ParsedAnswer>>;
   /** Ends the workers; a body that is still being read comes back as unread. */
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ interface Errand {
   readonly body: ArrayBuffer;
   /** Its length, which a body that was handed over has no more. */
   readonly bytes: number;
-  readonly end: (reading: Reading<Taken>) => void;
+  readonly end: (reading: Reading<ParsedAnswer>) => void;
 }
 
 /**
@@ -80,7 +80,7 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
       settle(worker, unread('its reader did not start'));
       end(worker);
     }, limitMs);
-    worker.on('message', (message: 'ready' | Reading<Taken>) => {
+    worker.on('message', (message: 'ready' | Reading<ParsedAnswer>) => {
       clearTimeout(notReady);
       if (!busy.has(worker)) return;
       if (message === 'ready') return handOver(worker, errand);
@@ -112,7 +112,7 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
     worker.postMessage({ task: errand.task, body: errand.body }, [errand.body]);
   }
 
-  function settle(worker: Worker, reading: Reading<Taken>): void {
+  function settle(worker: Worker, reading: Reading<ParsedAnswer>): void {
     const at = busy.get(worker);
     if (!at) return;
     busy.delete(worker);

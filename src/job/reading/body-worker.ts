@@ -1,6 +1,6 @@
 /** The worker's side of `body-readers.ts`: a body comes in, and what is kept of it goes back. */
 import { parentPort } from 'node:worker_threads';
-import { memoryOf, type Task, take } from './taken.ts';
+import { memoryOf, type Task, take } from './parsed-answer.ts';
 
 const port = parentPort!;
 

@@ -22,7 +22,7 @@ import {
 } from '../accounts/charges.ts';
 import { createKeyGuesses } from '../accounts/key-guesses.ts';
 import type { Settlements } from '../accounts/settlements.ts';
-import type { Handover } from './handover.ts';
+import type { DeliveryTracker } from './delivery-tracker.ts';
 import { locationOfQuery } from './query-location.ts';
 import { type Failure, metaOf, type PaidAnswer, successText, timestampOf } from './replies.ts';
 
@@ -60,7 +60,7 @@ export function createCallAnswers(
   database: ServiceDatabase,
   clock: Clock,
   settlements: Settlements,
-  handover: Handover,
+  tracker: DeliveryTracker,
   instance: number,
   options: AnswerOptions,
 ): (asked: readonly AskedCall[]) => (PaidAnswer | Failure)[] {
@@ -141,13 +141,13 @@ export function createCallAnswers(
 
   /** In one transaction, because to begin and commit another takes as long as to read. */
   function answerSmall(calls: readonly AskedCall[], now: number): Answered {
-    return onNewest((mode) => handover.settleBy((settle) => readAndCharge[mode](calls, now, settle)));
+    return onNewest((mode) => tracker.settleBy((settle) => readAndCharge[mode](calls, now, settle)));
   }
 
   /** In two, because another process that writes should not wait for what takes its time to read. */
   function answerLarge(calls: readonly AskedCall[], now: number): Answered {
     const read = onNewest((mode) => readTogether[mode](calls, now));
-    return { read, charged: handover.settleBy((settle) => chargeTogether.immediate(read, now, settle)) };
+    return { read, charged: tracker.settleBy((settle) => chargeTogether.immediate(read, now, settle)) };
   }
 
   function paid(answered: ReadAnswer, charge: Charge | Refusal, timestamp: string): PaidAnswer | Failure {

@@ -7,7 +7,7 @@ import type { ServiceDatabase } from '../../data/tables/database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import type { AskedCall } from './answer-call.ts';
 import { encodedBody } from './content-encoding.ts';
-import type { Handover } from './handover.ts';
+import type { DeliveryTracker } from './delivery-tracker.ts';
 import { type Failure, type PaidAnswer, sendFailure, sendSuccess } from './replies.ts';
 import { addReading } from './web-server.ts';
 
@@ -21,7 +21,7 @@ export function addRoutes(
   database: ServiceDatabase,
   clock: Clock,
   answerCall: (asked: AskedCall) => Promise<PaidAnswer | Failure>,
-  handover: Handover,
+  tracker: DeliveryTracker,
   description: () => unknown,
 ): void {
   async function answer(
@@ -43,7 +43,7 @@ export function addRoutes(
     });
     if ('failure' in answered) return sendFailure(reply, answered, request.id, clock.now());
     // Before the body is compressed: who leaves meanwhile is not charged.
-    handover.watch(reply.raw, socket, answered.charge.id);
+    tracker.watch(reply.raw, socket, answered.charge.id);
     const encoded = await encodedBody(answered.body, request.headers['accept-encoding']);
     if (socket.destroyed) return reply.hijack();
     sendSuccess(reply, encoded, answered, clock.now());

@@ -9,7 +9,7 @@ import { enterInstance, forgetGoneInstances } from '../accounts/instances.ts';
 import { createSettlements } from '../accounts/settlements.ts';
 import { type AnswerOptions, createCallAnswers, isLarge } from './answer-call.ts';
 import { createCallBatches } from './call-batches.ts';
-import { createHandover } from './handover.ts';
+import { createHandover } from './delivery-tracker.ts';
 import { openApiDocument } from './openapi.ts';
 import { addRoutes } from './routes.ts';
 import { type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
@@ -52,12 +52,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   settlements.releaseGone(null);
   forgetGoneInstances(database);
   const instance = enterInstance(database, clock);
-  const handover = createHandover(settlements, onError);
+  const tracker = createHandover(settlements, onError);
 
   async function leave(app: FastifyInstance | null): Promise<void> {
     try {
       if (app !== null) await closeWithin(app, options.closeTimeout ?? CLOSE_TIMEOUT_MS);
-      handover.close();
+      tracker.close();
       settlements.release(instance.id);
     } finally {
       instance.close();
@@ -67,11 +67,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   let app: FastifyInstance | null = null;
   try {
     const answerCall = createCallBatches(
-      createCallAnswers(database, clock, settlements, handover, instance.id, options),
+      createCallAnswers(database, clock, settlements, tracker, instance.id, options),
       isLarge,
     );
     app = createWebServer(clock, onError, options.limits);
-    addRoutes(app, database, clock, answerCall, handover, () =>
+    addRoutes(app, database, clock, answerCall, tracker, () =>
       openApiDocument(radiiWith(options.radii ?? {}), options.standardTopics ?? NATURAL_SLUGS),
     );
     await app.listen({ port: options.port, host });

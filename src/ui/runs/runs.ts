@@ -4,7 +4,7 @@ import { PerilbookError } from '../../errors.ts';
 import { type Effects, prepare } from '../../job/prepare.ts';
 import { newProgress, run } from '../../job/run.ts';
 import type { Job } from '../../job/settings/settings.ts';
-import type { Lent } from '../lent.ts';
+import type { UiDependencies } from '../dependencies.ts';
 import { errorWords, Refused } from '../web/refusals.ts';
 import { type ActiveRun, type Live, liveOf } from './live.ts';
 import { Pace } from './pace.ts';
@@ -13,14 +13,14 @@ const MOST_NOTICES = 20;
 
 /** The runs of this process, one a book: started, watched and stopped here, whether or not a page looks on. */
 export class Runs {
-  readonly #lent: Lent;
+  readonly #dependencies: UiDependencies;
   readonly #onBug: (error: unknown) => void;
   readonly #runs = new Map<string, ActiveRun>();
   readonly #working = new Map<string, Promise<void>>();
   #isClosing = false;
 
-  constructor(lent: Lent, onBug: (error: unknown) => void) {
-    this.#lent = lent;
+  constructor(dependencies: UiDependencies, onBug: (error: unknown) => void) {
+    this.#dependencies = dependencies;
     this.#onBug = onBug;
   }
 
@@ -31,14 +31,14 @@ export class Runs {
   /** Begins to buy for a book, at most the budget of the job. @throws Refused where it is at work already */
   start(book: string, job: Job): void {
     if (this.#isClosing) throw new Refused(503, 'CLOSING', 'Perilbook is being stopped', 'Start perilbook ui again.');
-    // Taken before anything is awaited: a second click finds the first.
+    // ParsedAnswer before anything is awaited: a second click finds the first.
     if (this.isWorking(book)) {
       throw new Refused(409, 'RUNNING', 'This book is being worked on already', 'Stop it, or wait for its end.');
     }
     if (job.budget === null) throw new PerilbookError('NEEDS_APPROVAL', 'No budget was given', 'Set a budget.');
     const active: ActiveRun = {
       phase: 'reading',
-      beganAt: this.#lent.clock.now(),
+      beganAt: this.#dependencies.clock.now(),
       progress: newProgress(),
       pace: new Pace(),
       interruption: new AbortController(),
@@ -67,7 +67,7 @@ export class Runs {
   /** What the page is told of a book; null where this process has not run it. */
   live(book: string): Live | null {
     const active = this.#runs.get(book);
-    return active ? liveOf(active, steadyTime(this.#lent.clock)) : null;
+    return active ? liveOf(active, steadyTime(this.#dependencies.clock)) : null;
   }
 
   /** Stops all and waits until they have written; how many there were. */
@@ -80,7 +80,7 @@ export class Runs {
   }
 
   async #work(active: ActiveRun, job: Job): Promise<void> {
-    const { store, connectionOf } = this.#lent;
+    const { store, connectionOf } = this.#dependencies;
     const effects = this.#effects(active);
     try {
       const prepared = await prepare(job, await connectionOf(job), store, effects);
@@ -102,7 +102,7 @@ export class Runs {
   }
 
   #effects({ notices }: ActiveRun): Effects {
-    const { clock, random } = this.#lent;
+    const { clock, random } = this.#dependencies;
     return {
       clock,
       random,

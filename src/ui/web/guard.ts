@@ -1,7 +1,7 @@
 import type { Sessions } from './sessions.ts';
 
 /** What is looked at of a request before anything else is done. */
-export interface Knock {
+export interface RequestOrigin {
   readonly method: string;
   readonly host: string | undefined;
   readonly origin: string | undefined;
@@ -23,7 +23,11 @@ export function cookieName(port: number): string {
  * Whether a request may pass. The name in `Host` must be the address that we listen on: a page of another name that was
  * bound to this machine (DNS rebinding) sends its own. What changes something must come from our own page.
  */
-export function refusalOf({ method, host, origin, cookie }: Knock, port: number, sessions: Sessions): Refusal | null {
+export function refusalOf(
+  { method, host, origin, cookie }: RequestOrigin,
+  port: number,
+  sessions: Sessions,
+): Refusal | null {
   const strange = refusalOfStranger({ host }, port);
   if (strange !== null) return strange;
   const isReading = method === 'GET' || method === 'HEAD';
@@ -38,7 +42,7 @@ export function refusalOf({ method, host, origin, cookie }: Knock, port: number,
 }
 
 /** Of a request that brings a token, only the name that it calls us by can be checked. */
-export function refusalOfStranger({ host }: Pick<Knock, 'host'>, port: number): Refusal | null {
+export function refusalOfStranger({ host }: Pick<RequestOrigin, 'host'>, port: number): Refusal | null {
   if (host === `127.0.0.1:${port}`) return null;
   return { status: 421, code: 'HOST', message: 'The request is for another host' };
 }

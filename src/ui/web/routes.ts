@@ -4,9 +4,9 @@ import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { UiApi } from '../api.ts';
 import { choiceSchema, startSchema } from '../books/choice.ts';
 import { receiveUpload } from '../books/upload.ts';
-import type { UiDesk } from '../desk.ts';
 import { readAssets } from './assets.ts';
 import { sendEvents } from './events.ts';
 import { Refused } from './refusals.ts';
@@ -17,12 +17,12 @@ interface OfBook {
 }
 
 /** The routes behind the guard. */
-export function addRoutes(app: FastifyInstance, desk: UiDesk, closing: AbortSignal): void {
-  const { lent, workspace, runs } = desk;
+export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal): void {
+  const { dependencies, workspace, runs } = api;
   addPage(app);
 
-  app.get('/api/about', () => desk.about());
-  app.get('/api/runs', () => desk.listRuns());
+  app.get('/api/about', () => api.about());
+  app.get('/api/runs', () => api.listRuns());
 
   // A form of another page could send it without asking.
   app.removeContentTypeParser('text/plain');
@@ -31,34 +31,41 @@ export function addRoutes(app: FastifyInstance, desk: UiDesk, closing: AbortSign
     const declared = Number(request.headers['content-length'] ?? 0);
     const { name = '' } = request.query;
     const body = request.body as Readable;
-    const book = await receiveUpload(workspace, body, String(name), declared, lent.mostUpload, lent.clock.now());
-    return reply.code(201).send(await desk.show(book));
+    const book = await receiveUpload(
+      workspace,
+      body,
+      String(name),
+      declared,
+      dependencies.mostUpload,
+      dependencies.clock.now(),
+    );
+    return reply.code(201).send(await api.show(book));
   });
   app.post('/api/books/named', async (request, reply) => {
     const { path } = read(z.strictObject({ path: z.string().trim().min(1) }), request.body);
-    return reply.code(201).send(await desk.show(await desk.addPath(path)));
+    return reply.code(201).send(await api.show(await api.addPath(path)));
   });
   app.get<OfBook & { Querystring: { header?: string } }>('/api/books/:id', ({ params, query: { header } }) =>
-    desk.show(desk.book(params.id), header === undefined ? null : header !== 'no'),
+    api.show(api.book(params.id), header === undefined ? null : header !== 'no'),
   );
   app.post<OfBook>('/api/books/:id/price', ({ params, body }) =>
-    desk.price(desk.book(params.id), read(choiceSchema, body)),
+    api.price(api.book(params.id), read(choiceSchema, body)),
   );
   app.post<OfBook>('/api/books/:id/start', async ({ params, body }, reply) => {
     const { budget, confirmed, ...choice } = read(startSchema, body);
-    await desk.start(desk.book(params.id), choice, budget, confirmed);
+    await api.start(api.book(params.id), choice, budget, confirmed);
     return reply.code(202).send({ started: true });
   });
   app.post<OfBook>('/api/books/:id/stop', async ({ params }, reply) => {
-    runs.stop(desk.book(params.id).id);
+    runs.stop(api.book(params.id).id);
     return reply.code(202).send({ stopping: true });
   });
   app.get<OfBook>('/api/books/:id/events', (request, reply) => {
-    const { id } = desk.book(request.params.id);
+    const { id } = api.book(request.params.id);
     sendEvents(request, reply, () => runs.live(id), closing);
   });
   app.get<OfBook>('/api/books/:id/result', async ({ params }, reply) => {
-    const output = desk.outputOf(desk.book(params.id));
+    const output = api.outputOf(api.book(params.id));
     const found = await stat(output).catch(() => null);
     if (found === null) throw new Refused(404, 'NO_RESULT', 'There is no output yet', 'It is written by a run.');
     return reply
@@ -68,7 +75,7 @@ export function addRoutes(app: FastifyInstance, desk: UiDesk, closing: AbortSign
       .send(createReadStream(output));
   });
   app.get<OfBook>('/api/books/:id/report', async ({ params }, reply) => {
-    const html = await desk.report(desk.book(params.id));
+    const html = await api.report(api.book(params.id));
     return reply.header('content-security-policy', reportPolicy(html)).type('text/html; charset=utf-8').send(html);
   });
 }

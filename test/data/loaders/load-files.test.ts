@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadFiles } from '../../../src/data/loaders/load-files.ts';
 import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
-import { deliver, deliverStream } from '../../../src/data/tables/deliver.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
+import { deliverStream, importDataset } from '../../../src/data/tables/import-dataset.ts';
 import type { FeedRecord } from '../../../src/data/tables/records.ts';
 import { AREAS, HERE, info, openDatabase, pathTo, point, StillClock, setUp } from '../../service/small-world.ts';
 import { fileOf, loading } from './loading.ts';
@@ -62,7 +62,7 @@ test('what a load that broke off left behind does not stand in the way of the ne
     throw new Error('The file ends early');
   })();
   const target = { kind: 'sites', topic: 'oilGasWell', info: info('sites:oilGasWell') } as const;
-  assert.throws(() => deliver(database, { ...target, records: broken }, clock), /ends early/);
+  assert.throws(() => importDataset(database, { ...target, records: broken }, clock), /ends early/);
   const tables = () =>
     database
       .prepare("SELECT count(*) FROM sqlite_schema WHERE name GLOB '*_next*' AND name <> 'next_ids'")
@@ -85,12 +85,12 @@ test('of two loads of one data set at a time, the one that began last counts, an
     for (let i = 0; i < 6_000; i++) {
       if (i === 3_000 && !interrupted) {
         interrupted = true;
-        deliver(database, { ...target, records: [point(1, 2)] }, clock);
+        importDataset(database, { ...target, records: [point(1, 2)] }, clock);
       }
       yield point(3, 4, { i });
     }
   })();
-  assert.throws(() => deliver(database, { ...target, records }, clock), {
+  assert.throws(() => importDataset(database, { ...target, records }, clock), {
     code: 'SERVICE_DATA',
     message: /another load of it has begun/,
   });
@@ -101,8 +101,12 @@ test('ratings of counties serve tracts when only counties are had, and tracts co
   const { get, database } = await setUp(t);
   const rating = { topic: 'drought', score: 1, frequency: 2 } as const;
   const load = (level: 'tract' | 'county', geoid: string, name: 'Very High' | 'Very Low') =>
-    deliver(database, { kind: 'nri', level, info: info('nri'), records: [{ ...rating, geoid, rating: name }] }, clock);
-  deliver(database, { kind: 'nri', info: info('nri'), records: [] }, clock);
+    importDataset(
+      database,
+      { kind: 'nri', level, info: info('nri'), records: [{ ...rating, geoid, rating: name }] },
+      clock,
+    );
+  importDataset(database, { kind: 'nri', info: info('nri'), records: [] }, clock);
   const told = async () => (await get(pathTo('/v1/drought/risk'))).body.data?.result.value.rating;
   assert.equal(await told(), undefined);
   load('county', '31001', 'Very Low');
@@ -110,7 +114,7 @@ test('ratings of counties serve tracts when only counties are had, and tracts co
   load('tract', '31001000100', 'Very High');
   assert.equal(await told(), 'Very High');
   assert.throws(() => load('tract', '31001', 'Very High'), /level: Expected tract, got county/);
-  deliver(database, { kind: 'areas', level: 'county', info: info('areas'), records: AREAS.slice(0, 1) }, clock);
+  importDataset(database, { kind: 'areas', level: 'county', info: info('areas'), records: AREAS.slice(0, 1) }, clock);
   assert.equal(await told(), 'Very High');
 });
 

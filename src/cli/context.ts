@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Owner } from '../store/ledger.ts';
 
 /** The process as the commands see it; only main.ts touches the real one. */
-export interface World {
+export interface CliContext {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly workingFolder: string;
@@ -19,22 +19,22 @@ export interface World {
 }
 
 /** How wide the lines of a stream may be: without end where it is no terminal. A terminal that does not know says 0. */
-export function screenOf(stream: World['stdout']): number {
+export function screenOf(stream: CliContext['stdout']): number {
   return stream.isTTY === true ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
 /** Words go to stderr; stdout is for data. */
-export function say(world: World, text: string): void {
-  world.stderr.write(`${text}\n`);
+export function say(context: CliContext, text: string): void {
+  context.stderr.write(`${text}\n`);
 }
 
 /** One JSON value on stdout. */
-export function sayJson(world: World, value: unknown): void {
-  world.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+export function sayJson(context: CliContext, value: unknown): void {
+  context.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
 /** The folder in which Perilbook keeps its data (XDG Base Directory Specification). */
-export function dataFolder(world: World): string {
-  const base = world.env.XDG_DATA_HOME || `${world.env.HOME ?? world.workingFolder}/.local/share`;
+export function dataFolder(context: CliContext): string {
+  const base = context.env.XDG_DATA_HOME || `${context.env.HOME ?? context.workingFolder}/.local/share`;
   return `${base}/perilbook`;
 }

@@ -9,14 +9,14 @@ import { type Choice, confirmation, jobFileOf } from './books/choice.ts';
 import { type Look, lookAt } from './books/look.ts';
 import { type Priced, Pricing } from './books/pricing.ts';
 import { type BookEntry, Workspace } from './books/workspace.ts';
-import type { Lent } from './lent.ts';
+import type { UiDependencies } from './dependencies.ts';
 import { keptChoice, type ListedRun, listRuns } from './runs/run-list.ts';
 import { Runs } from './runs/runs.ts';
 import { Refused } from './web/refusals.ts';
 
 /** What the page can ask for, without the web: every route is one call here. */
-export class UiDesk {
-  readonly lent: Lent;
+export class UiApi {
+  readonly dependencies: UiDependencies;
   readonly workspace: Workspace;
   readonly runs: Runs;
   readonly #pricing: Pricing;
@@ -24,31 +24,31 @@ export class UiDesk {
   /** Of the books that were shown, with and without a header line. */
   readonly #columns = new Map<string, readonly string[]>();
 
-  constructor(lent: Lent, onBug: (error: unknown) => void) {
-    this.lent = lent;
-    this.workspace = new Workspace(lent.workspace, lent.clock.now());
-    this.runs = new Runs(lent, onBug);
-    this.#pricing = new Pricing(lent.store, () => lent.clock.now());
+  constructor(dependencies: UiDependencies, onBug: (error: unknown) => void) {
+    this.dependencies = dependencies;
+    this.workspace = new Workspace(dependencies.workspace, dependencies.clock.now());
+    this.runs = new Runs(dependencies, onBug);
+    this.#pricing = new Pricing(dependencies.store, () => dependencies.clock.now());
   }
 
   /** Takes the file that was named at the start. @throws INPUT_UNREADABLE */
   async begin(): Promise<void> {
-    if (this.lent.first !== null) this.#first = (await this.addPath(this.lent.first)).id;
+    if (this.dependencies.first !== null) this.#first = (await this.addPath(this.dependencies.first)).id;
   }
 
   /** What the page says of itself before any file is named. Neither the key nor where it lies. */
   async about(): Promise<unknown> {
     const job = this.#anyJob();
-    const { sample } = await this.lent.connectionOf(job);
+    const { sample } = await this.dependencies.connectionOf(job);
     return {
       sample,
       service: job.service.kind === 'remote' ? new URL(job.service.baseUrl).host : 'the embedded service',
       account: job.account,
       subscription: job.subscription.name,
-      most_upload: this.lent.mostUpload,
-      most_budget: this.lent.mostBudget,
+      most_upload: this.dependencies.mostUpload,
+      most_budget: this.dependencies.mostBudget,
       first: this.#first,
-      has_report: this.lent.reportOf !== null,
+      has_report: this.dependencies.reportOf !== null,
       topics: TOPICS.map(({ slug, title, category }) => ({ slug, title, category })),
     };
   }
@@ -61,10 +61,10 @@ export class UiDesk {
 
   /** Takes a file of this machine for a book. @throws INPUT_UNREADABLE */
   async addPath(said: string): Promise<BookEntry> {
-    const path = resolve(this.lent.workingFolder, said.trim().replace(/^"(.*)"$/, '$1'));
+    const path = resolve(this.dependencies.workingFolder, said.trim().replace(/^"(.*)"$/, '$1'));
     const entry = { id: '', name: basename(path), path, isUpload: false, addedAt: 0 };
     await lookAt(entry);
-    return this.workspace.addPath(path, this.lent.clock.now());
+    return this.workspace.addPath(path, this.dependencies.clock.now());
   }
 
   /** The book as the page shows it first, with what was chosen for it before.
@@ -89,7 +89,7 @@ export class UiDesk {
   /** Spends nothing. */
   async price(book: BookEntry, choice: Choice): Promise<Priced> {
     const job = this.#jobOf(book, jobFileOf(choice, await this.#columnsOf(book, choice)));
-    return await this.#pricing.price(job, await this.lent.connectionOf(job));
+    return await this.#pricing.price(job, await this.dependencies.connectionOf(job));
   }
 
   /** Begins to buy. @throws Refused without the sentence of this very budget */
@@ -98,7 +98,7 @@ export class UiDesk {
       const words = `This run would spend up to ${counted(budget, 'credit')}, and nobody approved it`;
       throw new Refused(409, 'NEEDS_APPROVAL', words, `To approve it is to confirm: ${confirmation(budget)}.`);
     }
-    const { mostBudget } = this.lent;
+    const { mostBudget } = this.dependencies;
     if (mostBudget !== null && budget > mostBudget) {
       const words = `The budget is above ${counted(mostBudget, 'credit')}`;
       throw new Refused(422, 'BUDGET', words, 'That limit was set where perilbook ui was started.');
@@ -111,20 +111,20 @@ export class UiDesk {
 
   async listRuns(): Promise<ListedRun[]> {
     const books = this.workspace.list().map((book) => ({ ...book, output: this.outputOf(book) }));
-    return listRuns(await this.lent.store.runs(), books, (book) => this.runs.isWorking(book));
+    return listRuns(await this.dependencies.store.runs(), books, (book) => this.runs.isWorking(book));
   }
 
   outputOf(book: BookEntry): string {
-    return this.workspace.output(book, this.lent.jobOf(this.#placeOf(book)).output);
+    return this.workspace.output(book, this.dependencies.jobOf(this.#placeOf(book)).output);
   }
 
   /** The report of a book's latest run. */
   async report(book: BookEntry): Promise<string> {
     const settings = this.workspace.settings(book);
-    if (this.lent.reportOf === null || settings === null || this.runs.isWorking(book.id)) {
+    if (this.dependencies.reportOf === null || settings === null || this.runs.isWorking(book.id)) {
       throw new Refused(404, 'NO_REPORT', 'There is no report of this book yet', 'It is made after a run.');
     }
-    return await this.lent.reportOf(this.#jobOf(book, settings));
+    return await this.dependencies.reportOf(this.#jobOf(book, settings));
   }
 
   /** Stops what runs, and lets go; how many runs were stopped. */
@@ -139,12 +139,12 @@ export class UiDesk {
   }
 
   #jobOf(book: BookEntry, settings: JobFile): Job {
-    return this.lent.jobOf({ ...settings, ...this.#placeOf(book), output: this.outputOf(book) });
+    return this.dependencies.jobOf({ ...settings, ...this.#placeOf(book), output: this.outputOf(book) });
   }
 
   /** A job only for what does not depend on its input. */
   #anyJob(): Job {
-    return this.lent.jobOf({ input: '-' });
+    return this.dependencies.jobOf({ input: '-' });
   }
 
   async #columnsOf(book: BookEntry, { lat, lng, header = true }: Choice): Promise<readonly string[]> {

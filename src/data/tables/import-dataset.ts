@@ -3,7 +3,7 @@ import { PerilbookError } from '../../errors.ts';
 import type { ServiceDatabase } from './database.ts';
 import { datasetInfo } from './record-checks.ts';
 import { recordRows, UnfitRecord } from './record-rows.ts';
-import type { DatasetInfo, DatasetName, Delivery, LoadTarget, StreamedDelivery } from './records.ts';
+import type { Dataset, DatasetInfo, DatasetName, LoadTarget, StreamedDelivery } from './records.ts';
 import { RefusedRow, stageLoad } from './staged-load.ts';
 
 /**
@@ -13,7 +13,7 @@ import { RefusedRow, stageLoad } from './staged-load.ts';
  * @returns the number of records
  * @throws PerilbookError SERVICE_DATA that names the record, from 1, and what is wrong with it
  */
-export function deliver(database: ServiceDatabase, delivery: Delivery, clock: Clock): number {
+export function importDataset(database: ServiceDatabase, delivery: Dataset, clock: Clock): number {
   const load = beginLoad(database, delivery, delivery.info.name);
   try {
     for (const record of delivery.records) load.add(record);
@@ -26,7 +26,7 @@ export function deliver(database: ServiceDatabase, delivery: Delivery, clock: Cl
   }
 }
 
-/** As `deliver`, for records that come over time; `onRecord` is told the number of records so far, now and then. */
+/** As `importDataset`, for records that come over time; `onRecord` is told the number of records so far, now and then. */
 export async function deliverStream(
   database: ServiceDatabase,
   delivery: StreamedDelivery,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { Wallet } from '../../src/job/buying/wallet.ts';
+import { CreditReservations } from '../../src/job/buying/credit-reservations.ts';
 
 /** What became of a promise so far. */
 async function stateOf(promise: Promise<boolean>): Promise<boolean | 'waits'> {
@@ -11,84 +11,84 @@ async function stateOf(promise: Promise<boolean>): Promise<boolean | 'waits'> {
 }
 
 test('a cell is begun when the whole of it can be paid, and not otherwise', async () => {
-  const wallet = new Wallet(20);
-  assert.equal(await wallet.take(15), true);
-  wallet.end(15, 15);
-  assert.equal(await wallet.take(6), false, 'nothing is at work that could give back');
-  assert.equal(await wallet.take(5), true);
-  wallet.end(5, 5);
-  assert.equal(await wallet.take(1), false);
-  assert.equal(await wallet.take(0), true);
+  const reservations = new CreditReservations(20);
+  assert.equal(await reservations.take(15), true);
+  reservations.end(15, 15);
+  assert.equal(await reservations.take(6), false, 'nothing is at work that could give back');
+  assert.equal(await reservations.take(5), true);
+  reservations.end(5, 5);
+  assert.equal(await reservations.take(1), false);
+  assert.equal(await reservations.take(0), true);
 });
 
 test('a cell waits while others may still give back, and begins when they do', async () => {
-  const wallet = new Wallet(20);
-  await wallet.take(16);
-  const next = wallet.take(5);
+  const reservations = new CreditReservations(20);
+  await reservations.take(16);
+  const next = reservations.take(5);
   assert.equal(await stateOf(next), 'waits');
-  wallet.end(16, 15);
+  reservations.end(16, 15);
   assert.equal(await stateOf(next), true);
 });
 
 test('a cell that waited is turned away when nothing came back', async () => {
-  const wallet = new Wallet(20);
-  await wallet.take(16);
-  await wallet.take(4);
-  const next = wallet.take(1);
-  wallet.end(16, 16);
+  const reservations = new CreditReservations(20);
+  await reservations.take(16);
+  await reservations.take(4);
+  const next = reservations.take(1);
+  reservations.end(16, 16);
   assert.equal(await stateOf(next), 'waits', 'the other may still give back');
-  wallet.end(4, 4);
+  reservations.end(4, 4);
   assert.equal(await stateOf(next), false);
 });
 
 test('what was spent beyond the price is taken from the rest', async () => {
-  const wallet = new Wallet(10);
-  await wallet.take(3);
-  wallet.end(3, 6);
-  assert.equal(await wallet.take(5), false);
-  assert.equal(await wallet.take(4), true);
-  wallet.end(4, 9);
-  for (const credits of [0, 1]) assert.equal(await wallet.take(credits), false, 'more than all was spent');
+  const reservations = new CreditReservations(10);
+  await reservations.take(3);
+  reservations.end(3, 6);
+  assert.equal(await reservations.take(5), false);
+  assert.equal(await reservations.take(4), true);
+  reservations.end(4, 9);
+  for (const credits of [0, 1]) assert.equal(await reservations.take(credits), false, 'more than all was spent');
 });
 
 test('those who wait for as much are served in the order in which they came', async () => {
-  const wallet = new Wallet(10);
-  await wallet.take(5);
-  await wallet.take(5);
+  const reservations = new CreditReservations(10);
+  await reservations.take(5);
+  await reservations.take(5);
   const order: number[] = [];
   const waiting = [1, 2, 3, 4].map(async (number) => {
-    if (await wallet.take(5)) order.push(number);
+    if (await reservations.take(5)) order.push(number);
   });
   await nextTurn();
-  wallet.end(5, 0);
+  reservations.end(5, 0);
   await nextTurn();
   assert.deepEqual(order, [1]);
-  wallet.end(5, 0);
+  reservations.end(5, 0);
   await nextTurn();
   assert.deepEqual(order, [1, 2]);
-  wallet.end(5, 0);
-  wallet.end(5, 5);
+  reservations.end(5, 0);
+  reservations.end(5, 5);
   await nextTurn();
   assert.deepEqual(order, [1, 2, 3]);
-  wallet.end(5, 5);
+  reservations.end(5, 5);
   await Promise.all(waiting);
   assert.deepEqual(order, [1, 2, 3], 'for the fourth nothing was left');
 });
 
 test('one that asks in the very moment in which credits come back does not pass those who wait for as much', async () => {
-  const wallet = new Wallet(5);
-  await wallet.take(5);
+  const reservations = new CreditReservations(5);
+  await reservations.take(5);
   const order: string[] = [];
   const enter = async (name: string) => {
-    if (await wallet.take(5)) order.push(name);
+    if (await reservations.take(5)) order.push(name);
   };
   const waiting = enter('waited');
   await nextTurn();
-  wallet.end(5, 0);
+  reservations.end(5, 0);
   const coming = enter('came later');
   await nextTurn();
   assert.deepEqual(order, ['waited']);
-  wallet.end(5, 5);
+  reservations.end(5, 5);
   await Promise.all([waiting, coming]);
 });
 
@@ -115,7 +115,7 @@ async function walk(
   steps: readonly Step[],
   check: (spent: number, committed: number) => void,
 ): Promise<number> {
-  const wallet = new Wallet(total);
+  const reservations = new CreditReservations(total);
   const begun: number[] = [];
   const takes: Promise<void>[] = [];
   let spent = 0;
@@ -124,10 +124,10 @@ async function walk(
     if (credits === undefined) return;
     const paid = Math.floor((credits * spends) / 100);
     spent += paid;
-    wallet.end(credits, paid);
+    reservations.end(credits, paid);
   };
   const take = async (credits: number) => {
-    if (!(await wallet.take(credits))) return;
+    if (!(await reservations.take(credits))) return;
     begun.push(credits);
     check(
       spent,

@@ -1,14 +1,14 @@
 import { CREDITS, type Scope } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type Market, marketWithout } from '../../plan/cheapest-calls.ts';
+import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList, priceListWithout } from '../../plan/cheapest-calls.ts';
 import type { BundleContents } from '../../store/port.ts';
 import type { Job } from '../settings/settings.ts';
 import type { Keyring } from './keyring.ts';
 
 /** What calls cost and bring in this run: the bundles as they were last seen, the keys as far as they reach. */
-export function marketOf(job: Job, contents: BundleContents, keyring: Keyring): Market {
+export function priceListOf(job: Job, contents: BundleContents, keyring: Keyring): PriceList {
   const may = (scope: Scope): boolean => keyring.keyFor(scope) !== null;
-  const market: Market = {
+  const priceList: PriceList = {
     standard: seenOr(contents.standard, ASSUMED_STANDARD),
     enterprise: seenOr(contents.enterprise, ASSUMED_ENTERPRISE),
     bundles: may('bundle'),
@@ -21,7 +21,7 @@ export function marketOf(job: Job, contents: BundleContents, keyring: Keyring): 
       ({ account, subscription }) =>
         subscription.creditsPerMinute >= CREDITS[kind] && keyring.mayBuy(account, job.account, 'bundle'),
     );
-  return marketWithout(market, new Set((['standard', 'enterprise'] as const).filter((kind) => !fits(kind))));
+  return priceListWithout(priceList, new Set((['standard', 'enterprise'] as const).filter((kind) => !fits(kind))));
 }
 
 function seenOr(seen: readonly TopicSlug[] | null, assumed: ReadonlySet<TopicSlug>): ReadonlySet<TopicSlug> {

@@ -10,7 +10,7 @@ interface Waiter {
  * The ledger decides on every call; this decides on which cell to begin. What a cell did not need (a single that the
  * bundle spared) comes back, and goes to those that wait, in their order: a later cell never overtakes an earlier one.
  */
-export class Wallet {
+export class CreditReservations {
   #left: number;
   #committed = 0;
   #waiting: Waiter[] = [];

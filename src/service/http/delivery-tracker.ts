@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Settlements } from '../accounts/settlements.ts';
 
 /** Watches the responses whose charges are pending, and settles each by how its response ended. */
-export interface Handover {
+export interface DeliveryTracker {
   /** To be called before the response is sent; `socket` is the request's. */
   watch(response: ServerResponse, socket: Socket, charge: number): void;
   /** Lets a transaction that is about to be made settle what has ended. When it fails or does not, that is settled later. */
@@ -25,7 +25,7 @@ const RETRY_MS = 500;
  * the process died, charges whose answers have arrived would be lost. More than one a connection is never lost, because its
  * next charge settles the one before.
  */
-export function createHandover(settlements: Settlements, onError: (error: unknown) => void): Handover {
+export function createHandover(settlements: Settlements, onError: (error: unknown) => void): DeliveryTracker {
   const open = new Set<number>();
   // By socket, because a response that is queued behind another on its connection hears nothing of the connection's end.
   const openOn = new WeakMap<Socket, Set<number>>();

@@ -9,7 +9,7 @@ import { type Redactor, redactorOf } from '../../fetch/redact.ts';
 import type { Location } from '../../geo/coordinates.ts';
 
 /** What is kept of a topic's result: of a bundle of 6 MB, a few kilobytes. */
-export interface Taken {
+export interface ParsedAnswer {
   /** In the order of the topic's columns. */
   readonly fields: readonly Field[];
   /** The result's `details`, where they are asked for; null where it has none. */
@@ -33,9 +33,9 @@ export interface Task {
 }
 
 /** Reads a body and takes from it what is kept. Pure, and never throws: it does the same on the loop and in a worker. */
-export function take(task: Task, body: Buffer): Reading<Taken> {
+export function take(task: Task, body: Buffer): Reading<ParsedAnswer> {
   try {
-    return takeAll(task, body);
+    return parseBody(task, body);
   } catch (error) {
     // The body was paid for, and its call must be settled, whatever a foreign JSON makes our code do.
     return unread(error instanceof Error ? error.message : String(error));
@@ -43,32 +43,32 @@ export function take(task: Task, body: Buffer): Reading<Taken> {
 }
 
 /** The memory of what was taken that can change hands without a copy. */
-export function memoryOf(reading: Reading<Taken>): ArrayBuffer[] {
+export function memoryOf(reading: Reading<ParsedAnswer>): ArrayBuffer[] {
   if (!reading.ok) return [];
   return [...reading.results.values()].flatMap((topic) =>
     topic.ok && topic.result.details ? [topic.result.details.zstd.buffer] : [],
   );
 }
 
-function takeAll({ call, location, keepDetails, keys }: Task, body: Buffer): Reading<Taken> {
+function parseBody({ call, location, keepDetails, keys }: Task, body: Buffer): Reading<ParsedAnswer> {
   const redactor = redactorOf(keys);
   const reading = readEnvelope(call, location, body, redactor);
   if (!reading.ok) return reading;
-  const results = new Map<TopicSlug, TopicReading<Taken>>();
+  const results = new Map<TopicSlug, TopicReading<ParsedAnswer>>();
   for (const [topic, found] of reading.results) {
-    results.set(topic, found.ok ? takeResult(topic, found.result, location, keepDetails, redactor) : found);
+    results.set(topic, found.ok ? parseResult(topic, found.result, location, keepDetails, redactor) : found);
   }
   return { ...reading, results };
 }
 
 /** Redacted after it was checked: a rating without its key would no longer be one of the contract's. */
-function takeResult(
+function parseResult(
   topic: TopicSlug,
   result: TopicResult,
   location: Location,
   keepDetails: boolean,
   redactor: Redactor,
-): TopicReading<Taken> {
+): TopicReading<ParsedAnswer> {
   const found = flatten(topic, result, location);
   const fields = found.map((field) => (typeof field === 'string' ? redactor.text(field) : field));
   if (fields.some((field) => typeof field === 'number' && redactor.json(field) !== field)) {

@@ -5,7 +5,7 @@ import type { Job } from '../job/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 
 /** What the page works with; whoever starts it lends it, and takes it back after `close`. */
-export interface Lent {
+export interface UiDependencies {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: () => number;
