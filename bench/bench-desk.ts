@@ -5,12 +5,12 @@ import { PassThrough } from 'node:stream';
 import type { Clock } from '../src/clock.ts';
 import type { Subscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
-import { openServiceDatabase } from '../src/data/tables/database.ts';
+import { openServiceDatabase } from '../src/data/tables/data-database.ts';
 import { importDataset } from '../src/data/tables/import-dataset.ts';
 import type { Progress } from '../src/job/buying/progress.ts';
 import { fingerprintOf } from '../src/job/planning/keyring.ts';
 import { type Connection, prepare } from '../src/job/prepare.ts';
-import { newProgress, type RunEnded, run } from '../src/job/run.ts';
+import { newProgress, type RunEnded, run } from '../src/job/run-job.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
 import { createAccount } from '../src/service/accounts/accounts.ts';
 import type { RateWindow } from '../src/service/accounts/charges.ts';
@@ -18,7 +18,7 @@ import { createKey } from '../src/service/accounts/keys.ts';
 import { usage } from '../src/service/accounts/usage.ts';
 import { startService } from '../src/service/http/start-service.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
-import { deliveries } from '../test/service/small-world.ts';
+import { deliveries } from '../test/service/small-data.ts';
 import { type LongWay, openLongWay } from './long-way.ts';
 
 /** The tract of the small world in which every topic has an answer, a little inside its borders: degrees. */

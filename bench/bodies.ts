@@ -17,7 +17,7 @@ import { createClient } from '../src/fetch/client.ts';
 import type { Location } from '../src/geo/coordinates.ts';
 import { prepare } from '../src/job/prepare.ts';
 import { createBodyReader } from '../src/job/reading/body-readers.ts';
-import { newProgress, run as runJob } from '../src/job/run.ts';
+import { newProgress, run as runJob } from '../src/job/run-job.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { makeSampleDatabase, sized } from './size.ts';

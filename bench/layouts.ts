@@ -10,7 +10,7 @@ import type Database from 'better-sqlite3';
 import type { Answer } from '../src/contract/answer.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { cellStatements } from '../src/store/answers.ts';
-import { openDatabase } from '../src/store/database.ts';
+import { openDatabase } from '../src/store/sqlite-database.ts';
 import { storedTexts } from '../src/store/texts.ts';
 import { sized } from './size.ts';
 import { table } from './table.ts';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../src/clock.ts';
 import { loadFiles } from '../src/data/loaders/load-files.ts';
-import { openServiceDatabase } from '../src/data/tables/database.ts';
+import { openServiceDatabase } from '../src/data/tables/data-database.ts';
 import { sized } from './size.ts';
 import { table } from './table.ts';
 

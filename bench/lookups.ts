@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import Database from 'better-sqlite3';
 import { systemClock } from '../src/clock.ts';
-import { columnsOf } from '../src/columns/columns.ts';
+import { columnsOf } from '../src/columns/topic-columns.ts';
 import type { CellRecord } from '../src/contract/answer.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import type { Cell } from '../src/geo/coordinates.ts';

@@ -4,7 +4,7 @@ import fastify from 'fastify';
 import { systemClock } from '../src/clock.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
-import { openServiceDatabase } from '../src/data/tables/database.ts';
+import { openServiceDatabase } from '../src/data/tables/data-database.ts';
 import { createAccount } from '../src/service/accounts/accounts.ts';
 import { createKey } from '../src/service/accounts/keys.ts';
 import { startService } from '../src/service/http/start-service.ts';

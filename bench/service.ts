@@ -14,7 +14,7 @@ import type { Polygon } from 'geojson';
 import { systemClock } from '../src/clock.ts';
 import { randomOf } from '../src/data/sample/random.ts';
 import { createAreaFinder } from '../src/data/tables/area-finder.ts';
-import { openServiceDatabase } from '../src/data/tables/database.ts';
+import { openServiceDatabase } from '../src/data/tables/data-database.ts';
 import { importDataset } from '../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../src/data/tables/records.ts';
 import type { Location } from '../src/geo/coordinates.ts';

@@ -1,5 +1,5 @@
 import { PerilbookError } from '../errors.ts';
-import { counted } from '../figures.ts';
+import { counted } from '../format-numbers.ts';
 import { askYes, canAsk } from './ask-yes.ts';
 import type { CliContext } from './context.ts';
 

@@ -2,10 +2,10 @@ import { excessOf } from '../contract/body-limits.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Exchange } from '../fetch/exchange.ts';
 import type { Reply, Send } from '../service/conformance/asker.ts';
-import { Broken, NotChecked } from '../service/conformance/statement.ts';
+import { Broken, NotChecked } from '../service/conformance/checked-statement.ts';
 
 /** The limit that kept a request from being made, once one did. */
-export interface Limits {
+export interface CheckLimits {
   reached: PerilbookError | null;
 }
 
@@ -17,7 +17,7 @@ const DOWN_AFTER = 3;
 export function checkSender(
   send: (request: Parameters<Send>[0]) => Promise<Exchange>,
   baseUrl: string,
-  limits: Limits,
+  limits: CheckLimits,
 ): Send {
   let unanswered = 0;
   return async (request) => {

@@ -5,7 +5,7 @@ import { billingPeriod } from '../contract/billing-period.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { buildSampleDatabase, refreshSampleReadings } from '../data/sample/build-sample-database.ts';
 import { SAMPLE_VINTAGE } from '../data/sample/deliveries.ts';
-import { openServiceDatabase, type ServiceDatabase } from '../data/tables/database.ts';
+import { openServiceDatabase, type ServiceDatabase } from '../data/tables/data-database.ts';
 import { PerilbookError } from '../errors.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/planning/key-warnings.ts';
 import { fingerprintOf, readKeys } from '../job/planning/keyring.ts';

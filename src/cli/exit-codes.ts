@@ -1,5 +1,5 @@
 import { type ErrorCode, PerilbookError } from '../errors.ts';
-import type { RunEnded } from '../job/run.ts';
+import type { RunEnded } from '../job/run-job.ts';
 import { hasTooManyInvalid } from '../job/summary.ts';
 
 /** What the process ends with (DESIGN, The command line). */

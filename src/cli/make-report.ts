@@ -6,7 +6,7 @@ import { accountState } from '../job/planning/account-state.ts';
 import type { Prepared } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
 import type { Facts, LedgerLine, Missing, Money } from '../report/facts.ts';
-import type { Figures } from '../report/figures.ts';
+import type { ReportFigures } from '../report/figures.ts';
 import { labelColumns, labelOf } from '../report/label-columns.ts';
 import { reportPage } from '../report/page/page.ts';
 import { Tally } from '../report/tally.ts';
@@ -62,7 +62,7 @@ export async function makeReport(prepared: Prepared, store: Store, now: number):
   });
 }
 
-async function figuresOf(prepared: Prepared, store: Store): Promise<Figures> {
+async function figuresOf(prepared: Prepared, store: Store): Promise<ReportFigures> {
   const { job, plan, finished } = prepared;
   const { cells } = plan.scan;
   const { topics, counts } = job;

@@ -1,4 +1,4 @@
-import { columnsOf } from '../columns/columns.ts';
+import { columnsOf } from '../columns/topic-columns.ts';
 import type { Job } from '../job/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 import { openSqliteStore } from '../store/sqlite-store.ts';

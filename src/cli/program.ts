@@ -1,7 +1,7 @@
 import yargs, { type Argv } from 'yargs';
 import { PerilbookError } from '../errors.ts';
 import type { Command } from './command.ts';
-import type { Completable } from './completion.ts';
+import type { Completable } from './completion-script.ts';
 import { type CliContext, say, sayJson } from './context.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
 import { ACCOUNT_FLAGS, yargsJobOptions } from './job-options.ts';

@@ -1,7 +1,7 @@
 import type { Answer } from '../contract/answer.ts';
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { AreaLevel } from '../geo/area-codes.ts';
-import { columnsOf } from './columns.ts';
+import { columnsOf } from './topic-columns.ts';
 
 /** Of which area a topic's value is the same everywhere: natural ratings are scored by tract; air quality and radon are
  * given by county (contract). Null: every place has its own. */

@@ -1,8 +1,8 @@
 import { type CellRecord, type Field, isNoData } from '../contract/answer.ts';
 import { TOPICS, type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { AddedColumn } from '../rows/port.ts';
-import { columnsOf } from './columns.ts';
-import type { CellStatus } from './status.ts';
+import type { CellStatus } from './row-status.ts';
+import { columnsOf } from './topic-columns.ts';
 
 /** The columns that come before the topics' own, on every row. */
 export const LEADING_COLUMNS: readonly AddedColumn[] = [

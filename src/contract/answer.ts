@@ -30,7 +30,7 @@ export interface SampleMark {
 
 /** Why a topic at a cell has no answer, as far as trying showed; never kept as an answer, and tried again by a later run
  * (`rejected` excepted: the service refused this place). */
-export interface Failure {
+export interface TopicFailure {
   readonly reason: 'unavailable' | 'failed' | 'rejected';
   /** One line for `hazard_note`. */
   readonly note: string;
@@ -43,7 +43,7 @@ export const REJECTION_HOLDS_MS = 365 * 24 * 3_600_000;
 /** All that is known of a cell: at most one answer and one failure a topic. */
 export interface CellRecord {
   readonly answers: ReadonlyMap<TopicSlug, Answer>;
-  readonly failures: ReadonlyMap<TopicSlug, Failure>;
+  readonly failures: ReadonlyMap<TopicSlug, TopicFailure>;
 }
 
 export const EMPTY_RECORD: CellRecord = { answers: new Map(), failures: new Map() };

@@ -33,7 +33,13 @@ export const TIME_TO_LIVE: Readonly<Record<Cadence, number | null>> = {
   unstated: 30 * DAY,
 };
 
-type Row = readonly [slug: string, title: string, details: DetailsKind, cadence: Cadence, ...countColumns: string[]];
+type TopicRow = readonly [
+  slug: string,
+  title: string,
+  details: DetailsKind,
+  cadence: Cadence,
+  ...countColumns: string[],
+];
 
 const NATURAL = [
   ['avalanche', 'Avalanche', 'none', 'release'],
@@ -54,7 +60,7 @@ const NATURAL = [
   ['volcano', 'Volcanic Activity', 'none', 'release'],
   ['wildfire', 'Wildfire', 'wildfire', 'release', 'wildfire_current', 'wildfire_historical', 'wildfire_perimeters'],
   ['winterWeather', 'Winter Weather', 'none', 'release'],
-] as const satisfies readonly Row[];
+] as const satisfies readonly TopicRow[];
 
 const PROXIMITY = [
   ['brownfield', 'Brownfields', 'features', 'rolling'],
@@ -71,7 +77,7 @@ const PROXIMITY = [
   ['cellTower', 'Registered Cell Towers', 'features', 'unstated'],
   ['alternativeFuels', 'EV Charging Stations', 'features', 'daily'],
   ['park', 'Parks', 'features', 'unstated'],
-] as const satisfies readonly Row[];
+] as const satisfies readonly TopicRow[];
 
 const MEASUREMENTS = [
   ['airQuality', 'Air Quality', 'none', 'unstated'],
@@ -79,14 +85,14 @@ const MEASUREMENTS = [
   ['pm25', 'PM2.5', 'none', 'near-real-time'],
   ['pm10', 'PM10', 'none', 'near-real-time'],
   ['radon', 'Radon', 'none', 'unstated'],
-] as const satisfies readonly Row[];
+] as const satisfies readonly TopicRow[];
 
 export type NaturalSlug = (typeof NATURAL)[number][0];
 export type ProximitySlug = (typeof PROXIMITY)[number][0];
 export type MeasurementSlug = (typeof MEASUREMENTS)[number][0];
 export type TopicSlug = NaturalSlug | ProximitySlug | MeasurementSlug;
 
-function topics(category: Category, rows: readonly Row[]): Topic[] {
+function topics(category: Category, rows: readonly TopicRow[]): Topic[] {
   return rows.map(([slug, title, details, cadence, ...countColumns]) => ({
     slug: slug as TopicSlug,
     title,

@@ -1,5 +1,5 @@
 /** A text with some of its encodings undone, and where each of its characters stands in the original. */
-export interface Layer {
+export interface DecodedLayer {
   readonly text: string;
   /** Where each character begins and ends; null in the original itself. */
   readonly starts: readonly number[] | null;
@@ -74,8 +74,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** The folded text, then the same with one more layer of encoding undone, until nothing is left to undo; at last without
  * what may separate hexadecimal bytes. */
-export function layersOf(text: string): Layer[] {
-  const layers: Layer[] = [{ text: folded(text), starts: null, ends: null }];
+export function layersOf(text: string): DecodedLayer[] {
+  const layers: DecodedLayer[] = [{ text: folded(text), starts: null, ends: null }];
   const add = (pattern: RegExp, replace: Replace) => {
     const before = layers.at(-1)!;
     const after = rewritten(before, pattern, replace);
@@ -127,7 +127,7 @@ type Replace = (match: string, ...groups: (string | undefined)[]) => string;
 const nothing: Replace = () => '';
 
 /** A layer with a pattern's matches replaced; the same layer where that changes nothing. */
-function rewritten(layer: Layer, pattern: RegExp, replace: Replace): Layer {
+function rewritten(layer: DecodedLayer, pattern: RegExp, replace: Replace): DecodedLayer {
   const { text } = layer;
   const startOf = (at: number) => layer.starts?.[at] ?? at;
   const endOf = (at: number) => layer.ends?.[at] ?? at + 1;

@@ -4,8 +4,8 @@ import { excessOf } from '../contract/body-limits.ts';
 import type { Call } from '../contract/credits.ts';
 import { location as echoedLocation, meta as metaSchema, topicEntry } from '../contract/envelopes.ts';
 import { NO_DATA_REASON } from '../contract/failures.ts';
+import { RESULT_SCHEMAS, type TopicResult } from '../contract/topic-values.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
-import { RESULT_SCHEMAS, type TopicResult } from '../contract/values.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { distanceMeters } from '../geo/distance.ts';
 import { field, MAX_MESSAGE, requestIdOf } from './error-body.ts';
@@ -46,7 +46,7 @@ interface Answering extends Stated {
 export type MalformedReason = 'not-json' | 'shape' | 'wrong-topic' | 'elsewhere' | 'unread';
 
 /** A body of status 200, read. */
-export type Reading<Result = TopicResult> =
+export type EnvelopeReading<Result = TopicResult> =
   | (Answering & {
       readonly ok: true;
       readonly results: ReadonlyMap<TopicSlug, TopicReading<Result>>;
@@ -68,7 +68,7 @@ const singleData = z.looseObject({ topic: z.string(), location: echoedLocation, 
 const bundleData = z.looseObject({ location: echoedLocation, topics: z.record(z.string(), z.unknown()) });
 
 /** A body that could not be read on this side: a worker died over it. Only the headers can tell what it cost. */
-export function unread(why: string): Reading<never> {
+export function unread(why: string): EnvelopeReading<never> {
   return { ...NOTHING_STATED, ok: false, reason: 'unread', message: `The answer could not be read: ${why}` };
 }
 
@@ -79,7 +79,7 @@ type Clean = (text: string, most: number) => string;
  * Reads the body of a 200: pure, and needs nothing but its arguments, so that it can run in a worker. No text of the reading
  * has a key in it; the results are as they came: what is kept of them is redacted where it is taken (`taken.ts`).
  */
-export function readEnvelope(call: Call, location: Location, body: Buffer, redactor: Redactor): Reading {
+export function readEnvelope(call: Call, location: Location, body: Buffer, redactor: Redactor): EnvelopeReading {
   const excess = excessOf(body);
   if (excess !== null) return unread(excess);
   const clean: Clean = (text, most) => cleanText(redactor.text(text), most);
@@ -115,7 +115,12 @@ function fingerprintOf({ requestId, timestamp }: Stated, body: Buffer): string |
   return requestId === null && timestamp !== null ? hash('sha1', body) : null;
 }
 
-function readSingle(topic: TopicSlug, data: z.infer<typeof singleData>, stated: Answering, clean: Clean): Reading {
+function readSingle(
+  topic: TopicSlug,
+  data: z.infer<typeof singleData>,
+  stated: Answering,
+  clean: Clean,
+): EnvelopeReading {
   if (data.topic !== topic) {
     const message = `The answer is for another topic (${clean(data.topic, 60)} instead of ${topic})`;
     return { ...stated, ok: false, reason: 'wrong-topic', message };
@@ -127,7 +132,7 @@ function readSingle(topic: TopicSlug, data: z.infer<typeof singleData>, stated: 
   return { ...stated, ok: true, results: new Map([[topic, reading]]), unknownTopics: [] };
 }
 
-function readBundle(topics: Record<string, unknown>, stated: Answering, clean: Clean): Reading {
+function readBundle(topics: Record<string, unknown>, stated: Answering, clean: Clean): EnvelopeReading {
   const results = new Map<TopicSlug, TopicReading>();
   const unknownTopics: string[] = [];
   for (const [slug, entry] of Object.entries(topics)) {

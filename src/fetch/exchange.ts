@@ -1,5 +1,5 @@
 /** What came of one request, as plain data: what was received, or how far it got. */
-export type Exchange = Received | Failure;
+export type Exchange = Received | TransportFailure;
 
 /** A status and a body were received; the body is decompressed. That of any status but 200 has no key in it and may be cut
  * (see `receiver.ts`); that of a 200 is as it came: whoever takes strings out of it redacts them. */
@@ -16,7 +16,7 @@ export type HeaderMap = Readonly<Record<string, string>>;
 
 /** No usable answer. `reached` decides the money: `never` means that surely no byte of the request left, so it cannot
  * have been charged; `maybe` is everything after that. */
-export interface Failure {
+export interface TransportFailure {
   readonly kind: 'failure';
   readonly reached: 'never' | 'maybe';
   readonly code: FailureCode;

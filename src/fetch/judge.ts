@@ -1,10 +1,10 @@
 import { type Call, CREDITS } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
-import type { TopicResult } from '../contract/values.ts';
+import type { TopicResult } from '../contract/topic-values.ts';
 import type { Location } from '../geo/coordinates.ts';
-import { type Reading, readEnvelope } from './envelope.ts';
+import { type EnvelopeReading, readEnvelope } from './envelope.ts';
 import { readErrorBody } from './error-body.ts';
-import type { Exchange, Failure, HeaderMap, Received } from './exchange.ts';
+import type { Exchange, HeaderMap, Received, TransportFailure } from './exchange.ts';
 import { count, type Rate, readRate } from './rate-headers.ts';
 import { cleanText, redactorOf } from './redact.ts';
 import { DENIALS, QUOTA_CODE, statusKind } from './status-kind.ts';
@@ -36,14 +36,14 @@ export function hasAnswer(exchange: Exchange): exchange is Received {
 export function judgeRead<Result>(
   exchange: Exchange,
   call: Call,
-  reading: Reading<Result> | null,
+  reading: EnvelopeReading<Result> | null,
   now: number,
 ): Verdict<Result> {
   if (exchange.kind === 'failure') return judgeFailure(exchange);
   return reading === null ? judgeStatus(exchange, call, now) : judgeAnswer(exchange, call, reading, now);
 }
 
-function judgeFailure({ reached, code, message }: Failure): Transport {
+function judgeFailure({ reached, code, message }: TransportFailure): Transport {
   const charged = reached === 'never' ? 0 : 'unknown';
   return { kind: 'transport', charged, code, message, discrepancy: null, requestId: null, rate: NO_RATE };
 }
@@ -51,7 +51,7 @@ function judgeFailure({ reached, code, message }: Failure): Transport {
 function judgeAnswer<Result>(
   { headers }: Received,
   call: Call,
-  reading: Reading<Result>,
+  reading: EnvelopeReading<Result>,
   now: number,
 ): Verdict<Result> {
   const cost = costOf(headers[HEADERS.creditCost], reading.creditCost, CREDITS[call.kind]);

@@ -2,7 +2,7 @@
  * Takes keys out of what a service sent: some services repeat a refused key in their message. It works on strings after
  * HTTP, compression and JSON were decoded: before that, the same key has too many forms.
  */
-import { canonical, type Layer, layersOf, textsOf } from './decoded-layers.ts';
+import { canonical, type DecodedLayer, layersOf, textsOf } from './decoded-layers.ts';
 
 /** Shorter keys would also match ordinary words; no real key is that short. */
 const SHORTEST_KEY = 4;
@@ -104,7 +104,7 @@ function base64Form(text: string, before: number): string {
 type Span = readonly [from: number, to: number];
 
 /** Where a form stands in a layer, as places in the original text. */
-function spansOf({ text, starts, ends }: Layer, form: string): Span[] {
+function spansOf({ text, starts, ends }: DecodedLayer, form: string): Span[] {
   const spans: Span[] = [];
   for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) {
     const last = at + form.length - 1;

@@ -65,7 +65,7 @@ export const DENIALS: Readonly<Record<number, { readonly happened: string; reado
   },
 };
 
-interface Rule {
+interface StatusRule {
   readonly statuses: readonly number[];
   /** The rule is for these codes only. */
   readonly codes?: readonly string[];
@@ -73,7 +73,7 @@ interface Rule {
 }
 
 /** The first rule that fits decides. */
-const RULES: readonly Rule[] = [
+const RULES: readonly StatusRule[] = [
   { statuses: [404], codes: [NO_DATA_CODE], kind: 'no_data' },
   { statuses: [400, 404, 422], codes: PLACE_CODES, kind: 'rejected' },
   { statuses: [400, 404, 422], kind: 'unexplained' },
@@ -90,7 +90,7 @@ export function statusKind(status: number, code: string | null): StatusKind {
   if (status < 300) return 'malformed';
   if (status < 400) return 'redirected';
   const plain = code === null ? null : plainCode(code);
-  const fits = ({ statuses, codes }: Rule) =>
+  const fits = ({ statuses, codes }: StatusRule) =>
     statuses.includes(status) && (codes === undefined || (plain !== null && codes.includes(plain)));
   return RULES.find(fits)?.kind ?? 'upstream';
 }

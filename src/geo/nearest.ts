@@ -25,12 +25,12 @@ interface Nearest {
   readonly at: Point | null;
 }
 
-interface Plane {
+interface LocalPlane {
   to(position: Position): Point;
   back(point: Point): Location;
 }
 
-function planeAt(origin: Location): Plane {
+function planeAt(origin: Location): LocalPlane {
   const stretch = Math.cos((origin.lat * Math.PI) / 180);
   return {
     to: ([lng, lat]) => [(((lng - origin.lng + 540) % 360) - 180) * stretch, lat - origin.lat],
@@ -38,7 +38,7 @@ function planeAt(origin: Location): Plane {
   };
 }
 
-function nearer(best: Nearest, geometry: unknown, plane: Plane): Nearest {
+function nearer(best: Nearest, geometry: unknown, plane: LocalPlane): Nearest {
   if (geometry === null || typeof geometry !== 'object') return best;
   const { type, coordinates, geometries } = geometry as { type?: unknown; coordinates?: unknown; geometries?: unknown };
   switch (type) {
@@ -61,7 +61,7 @@ function nearer(best: Nearest, geometry: unknown, plane: Plane): Nearest {
   }
 }
 
-function toPolygon(best: Nearest, rings: Position[][], plane: Plane): Nearest {
+function toPolygon(best: Nearest, rings: Position[][], plane: LocalPlane): Nearest {
   let inside = false;
   for (const ring of rings) if (originInRing(ring, plane)) inside = !inside;
   if (inside) return { squared: 0, at: [0, 0] };
@@ -69,7 +69,7 @@ function toPolygon(best: Nearest, rings: Position[][], plane: Plane): Nearest {
 }
 
 /** The nearest point of a path to the plane's origin; a path of one position is a point. */
-function toPath(best: Nearest, path: readonly Position[], plane: Plane): Nearest {
+function toPath(best: Nearest, path: readonly Position[], plane: LocalPlane): Nearest {
   let near = best;
   let previous: Point | null = null;
   for (const position of path) {
@@ -90,7 +90,7 @@ function nearestOfSegment(a: Point, b: Point): Point {
   return [a[0] + along * dx, a[1] + along * dy];
 }
 
-function originInRing(ring: readonly Position[], plane: Plane): boolean {
+function originInRing(ring: readonly Position[], plane: LocalPlane): boolean {
   const points = ring.map((position) => plane.to(position));
   let inside = false;
   for (let i = 0, j = points.length - 1; i < points.length; j = i++) {

@@ -22,7 +22,7 @@ interface State {
 
 type Named = { readonly name: string };
 
-type Atlas = Topology<{ counties: GeometryCollection<Named>; states: GeometryCollection<Named> }>;
+type CountiesAtlas = Topology<{ counties: GeometryCollection<Named>; states: GeometryCollection<Named> }>;
 
 interface Outlined extends County {
   /** ax, ay, bx, by of each edge, in degrees. */
@@ -56,7 +56,7 @@ export function countyAt(location: Location): County | null {
 }
 
 function loadCounties(): CountyMap {
-  const atlas: Atlas = createRequire(import.meta.url)('us-atlas/counties-10m.json');
+  const atlas: CountiesAtlas = createRequire(import.meta.url)('us-atlas/counties-10m.json');
   const states = new Map(
     atlas.objects.states.geometries.map(({ id, properties }) => [
       String(id),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { PerilbookError } from '../errors.ts';
-import { counted, grouped } from '../figures.ts';
+import { counted, grouped } from '../format-numbers.ts';
 import { checkOutput, openOutput, writeWhole } from '../rows/files/output-file.ts';
 import type { Prepared } from './prepare.ts';
 import type { CellTable } from './scan/cell-table.ts';

@@ -1,5 +1,5 @@
 import { closeSync, readSync, writeSync } from 'node:fs';
-import { ROW_STATUSES, type RowStatus } from '../columns/status.ts';
+import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import { FieldPacker, textsInMemory } from '../store/packed-fields.ts';
 import type { PackedFields } from '../store/port.ts';

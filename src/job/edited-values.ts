@@ -1,5 +1,5 @@
 import { addedColumns } from '../columns/row.ts';
-import { ROW_STATUSES } from '../columns/status.ts';
+import { ROW_STATUSES } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import type { Book } from '../rows/port.ts';
@@ -8,7 +8,7 @@ import type { Freshness } from './planning/freshness.ts';
 import type { SampleRows } from './sample-rows.ts';
 import { FIRST_VALUE } from './scan/layout.ts';
 import { locate } from './scan/locate.ts';
-import type { Finding, Scan } from './scan/scan.ts';
+import type { Finding, Scan } from './scan/scan-input.ts';
 import type { Job } from './settings/settings.ts';
 import { cellReader } from './writing.ts';
 
@@ -27,7 +27,7 @@ export interface Comparing {
 const CELLS_REMEMBERED = 20_000;
 
 /** What the store has for a cell: its fields, and the times of its answers. */
-interface Stored {
+interface StoredCell {
   readonly fields: readonly Field[];
   readonly times: ReadonlySet<number>;
 }
@@ -80,9 +80,9 @@ export async function editedValues({ book, job, scan, ...reading }: Comparing): 
 
 const NOTE = 'A value that an earlier run wrote was edited, or its answer was renewed since: it is written anew.';
 
-function rememberingCells(read: (cell: number) => Promise<Stored>) {
-  let known = new Map<number, Stored>();
-  return async (cell: number): Promise<Stored> => {
+function rememberingCells(read: (cell: number) => Promise<StoredCell>) {
+  let known = new Map<number, StoredCell>();
+  return async (cell: number): Promise<StoredCell> => {
     const found = known.get(cell);
     if (found) return found;
     if (known.size === CELLS_REMEMBERED) known = new Map();

@@ -7,13 +7,13 @@ import type { Exchange } from '../fetch/exchange.ts';
 import { hasAnswer, judge } from '../fetch/judge.ts';
 import { dateOf } from '../fetch/rate-headers.ts';
 import type { Verdict } from '../fetch/verdict.ts';
-import { counted } from '../figures.ts';
+import { counted } from '../format-numbers.ts';
 import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
-import type { Claim, Settlement, Store, Terms } from '../store/port.ts';
+import type { Claim, ClaimLimits, Settlement, Store } from '../store/port.ts';
 import { RunTimes } from './buying/run-times.ts';
 import { termsOf } from './buying/terms.ts';
 import type { Key } from './planning/keyring.ts';
-import type { Account } from './settings/accounts.ts';
+import type { JobAccount } from './settings/account-settings.ts';
 
 /** A request that is not part of buying for a job, and the call as which it is charged if it is answered. */
 export interface LedgerRequest extends PlainRequest {
@@ -25,7 +25,7 @@ export interface LedgerCallsParts {
   readonly client: Client;
   readonly clock: Clock;
   readonly interrupt: AbortSignal;
-  readonly account: Account;
+  readonly account: JobAccount;
   /** The keys of the account; a request without any of them can charge nobody. */
   readonly keys: readonly Key[];
   readonly location: Location;
@@ -68,7 +68,7 @@ async function claimed(parts: LedgerCallsParts, times: RunTimes, call: Call, key
   const cell = cellOf(parts.location, MAX_PRECISION);
   for (;;) {
     if (interrupt.aborted) throw interrupted();
-    const terms: Terms = termsOf(account, times.billing(), { run, source, budget });
+    const terms: ClaimLimits = termsOf(account, times.billing(), { run, source, budget });
     // Nothing is wanted of the cell's answers: that they are there already is no reason against a check.
     const request = { cell, call, credits: CREDITS[call.kind], key: key.fingerprint, wanted: [] };
     const [claim] = (await store.claim(terms, [request])) as [Claim];
@@ -94,7 +94,7 @@ async function claimed(parts: LedgerCallsParts, times: RunTimes, call: Call, key
 }
 
 function settlementOf(
-  account: Account,
+  account: JobAccount,
   times: RunTimes,
   call: Call,
   number: number,

@@ -1,7 +1,7 @@
 import type { Prepared } from './prepare.ts';
 import { FIRST_VALUE } from './scan/layout.ts';
 import { locate } from './scan/locate.ts';
-import { type Finding, rowValue } from './scan/scan.ts';
+import { type Finding, rowValue } from './scan/scan-input.ts';
 
 /** The first row of a cell, and the texts of some columns of it. */
 interface NotedRow {

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { addedColumns, LEADING_COLUMNS, leadingFields, noDataFinder } from '../columns/row.ts';
-import { noDataNote } from '../columns/status.ts';
+import { noDataNote } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';
 import { openBook, type Streams } from '../rows/open-book.ts';
@@ -14,7 +14,7 @@ import { makePlan, type Plan } from './planning/planning.ts';
 import { priceListOf } from './planning/price-list.ts';
 import type { BodyReader } from './reading/body-readers.ts';
 import { SampleRows } from './sample-rows.ts';
-import { type Scan, scan } from './scan/scan.ts';
+import { type Scan, scan } from './scan/scan-input.ts';
 import type { Job } from './settings/settings.ts';
 import { type PlanSummary, planSummary } from './summary.ts';
 

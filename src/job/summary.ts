@@ -1,4 +1,4 @@
-import type { RowStatus } from '../columns/status.ts';
+import type { RowStatus } from '../columns/row-status.ts';
 import type { CallKind } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { cheapestCalls, type PriceList } from '../plan/cheapest-calls.ts';

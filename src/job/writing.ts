@@ -1,5 +1,5 @@
 import { addedColumns, bareFields, enrichedFields } from '../columns/row.ts';
-import { cellStatus, ROW_STATUSES, type RowStatus } from '../columns/status.ts';
+import { cellStatus, ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
@@ -10,7 +10,7 @@ import { readKnownAreas, withAreas } from './planning/area-plan.ts';
 import { type Freshness, missingTopics } from './planning/freshness.ts';
 import type { SampleRows } from './sample-rows.ts';
 import type { Unlocated } from './scan/row-places.ts';
-import type { Scan } from './scan/scan.ts';
+import type { Scan } from './scan/scan-input.ts';
 import type { Job } from './settings/settings.ts';
 
 type StatusCounts = Record<RowStatus, number>;

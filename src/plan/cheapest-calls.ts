@@ -27,9 +27,14 @@ export interface Purchase {
 export const ASSUMED_STANDARD: ReadonlySet<TopicSlug> = new Set(NATURAL_SLUGS.filter((slug) => slug !== 'avalanche'));
 export const ASSUMED_ENTERPRISE: ReadonlySet<TopicSlug> = new Set(TOPIC_SLUGS);
 
-type Bundle = Exclude<CallKind, 'single'>;
+type BundleKind = Exclude<CallKind, 'single'>;
 
-const BUNDLE_CHOICES: readonly (readonly Bundle[])[] = [[], ['standard'], ['enterprise'], ['standard', 'enterprise']];
+const BUNDLE_CHOICES: readonly (readonly BundleKind[])[] = [
+  [],
+  ['standard'],
+  ['enterprise'],
+  ['standard', 'enterprise'],
+];
 
 /**
  * The cheapest set of calls that answers the `missing` topics of one cell.
@@ -55,9 +60,9 @@ export function cheapestCalls(missing: readonly TopicSlug[], priceList: PriceLis
 }
 
 /** The priceList as if these bundles brought nothing. */
-export function priceListWithout(priceList: PriceList, bundles: ReadonlySet<Bundle>): PriceList {
+export function priceListWithout(priceList: PriceList, bundles: ReadonlySet<BundleKind>): PriceList {
   if (bundles.size === 0) return priceList;
-  const left = (kind: Bundle) => (bundles.has(kind) ? NOTHING : priceList[kind]);
+  const left = (kind: BundleKind) => (bundles.has(kind) ? NOTHING : priceList[kind]);
   return { ...priceList, standard: left('standard'), enterprise: left('enterprise') };
 }
 

@@ -20,7 +20,7 @@ export interface Way {
   readonly overageDollars: number;
 }
 
-export interface Terms {
+export interface WayLimits {
   /** Credits that may be spent in this period. */
   readonly available: number;
   /** Credits of this period that are left before overage begins. */
@@ -30,7 +30,7 @@ export interface Terms {
 }
 
 /** Weighs a price against what the account has left. */
-export function weigh(price: Price, terms: Terms, forecast: Forecast): Way {
+export function weigh(price: Price, terms: WayLimits, forecast: Forecast): Way {
   const { single, standard, enterprise } = price.calls;
   const inThisPeriod = Math.min(price.credits, terms.available);
   const beyond = Math.max(0, inThisPeriod - terms.withinAllowance);

@@ -1,7 +1,7 @@
 import type { County } from '../geo/us-counties.ts';
 import type { AreaFigures } from './figures.ts';
 
-interface Area {
+interface ConcentrationArea {
   readonly name: string;
   rows: number;
   value: number;
@@ -10,8 +10,8 @@ interface Area {
 
 /** How much of a book lies in each state and county. */
 export class Concentration {
-  readonly #states = new Map<string, Area>();
-  readonly #counties = new Map<string, Area>();
+  readonly #states = new Map<string, ConcentrationArea>();
+  readonly #counties = new Map<string, ConcentrationArea>();
 
   /** Adds rows at a place; `isVeryHigh` where some natural rating is. */
   add(county: County | null, rows: number, value: number, isVeryHigh: boolean): void {
@@ -26,7 +26,7 @@ export class Concentration {
   }
 }
 
-function areaOf(areas: Map<string, Area>, code: string, name: string): Area {
+function areaOf(areas: Map<string, ConcentrationArea>, code: string, name: string): ConcentrationArea {
   let area = areas.get(code);
   if (!area) {
     area = { name, rows: 0, value: 0, veryHigh: { rows: 0, value: 0 } };
@@ -35,7 +35,7 @@ function areaOf(areas: Map<string, Area>, code: string, name: string): Area {
   return area;
 }
 
-function count(area: Area, rows: number, value: number, isVeryHigh: boolean): void {
+function count(area: ConcentrationArea, rows: number, value: number, isVeryHigh: boolean): void {
   area.rows += rows;
   area.value += value;
   if (!isVeryHigh) return;
@@ -44,6 +44,6 @@ function count(area: Area, rows: number, value: number, isVeryHigh: boolean): vo
 }
 
 /** By value, where there is any: that is what a loss is measured in. */
-function largestFirst(areas: ReadonlyMap<string, Area>): Area[] {
+function largestFirst(areas: ReadonlyMap<string, ConcentrationArea>): ConcentrationArea[] {
   return [...areas.values()].sort((a, b) => b.value - a.value || b.rows - a.rows || (a.name < b.name ? -1 : 1));
 }

@@ -1,6 +1,6 @@
 import type { CallKind } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import type { Figures } from './figures.ts';
+import type { ReportFigures } from './figures.ts';
 
 /** All that the page is made of: the book's figures, and what the run and the ledger say. Times are milliseconds. */
 export interface Facts {
@@ -22,7 +22,7 @@ export interface Facts {
   readonly findings: readonly FindingFacts[];
   /** What the places of rows are in the file: `line`, `row`, `feature`. */
   readonly unit: string;
-  readonly figures: Figures;
+  readonly figures: ReportFigures;
   /** How the worst locations are called in the input, by cell. */
   readonly names: ReadonlyMap<number, { readonly row: number; readonly name: string }>;
   readonly money: Money;

@@ -1,9 +1,9 @@
 import type { Field } from '../contract/answer.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
-import type { Frame, Point } from './map/frame.ts';
+import type { Distribution } from './class-sums.ts';
+import type { Frame, MapPoint } from './map/frame.ts';
 import type { Scale } from './scales.ts';
-import type { Distribution } from './sums.ts';
 
 /** A cell of the book with all rows in it: what the output file says of them. */
 export interface CellFigure {
@@ -17,7 +17,7 @@ export interface CellFigure {
 }
 
 /** What the page shows of a book: plain data, of a size that does not grow with it. */
-export interface Figures {
+export interface ReportFigures {
   readonly cells: number;
   /** Rows with a location in the US, and their value. */
   readonly rows: number;
@@ -59,7 +59,7 @@ export interface AreaFigures extends Share {
 export interface MapFigures {
   readonly frame: Frame;
   readonly kind: 'point' | 'hexagon';
-  readonly bins: readonly (Share & { readonly at: Point })[];
+  readonly bins: readonly (Share & { readonly at: MapPoint })[];
   /** For the highest rating and then each topic: the typical class of each bin as one letter of `CLASS_LETTERS`, by rows
    * and by value. */
   readonly layers: readonly { readonly slug: TopicSlug | null; readonly rows: string; readonly value: string }[];

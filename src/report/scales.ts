@@ -1,6 +1,6 @@
 import type { Field } from '../contract/answer.ts';
+import { RATINGS } from '../contract/topic-values.ts';
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
-import { RATINGS } from '../contract/values.ts';
 
 /** How a class is drawn: 1 to 6 from light to dark, or one of the greys for what has no place in the order. */
 export type Tone = '1' | '2' | '3' | '4' | '5' | '6' | 'none' | 'sparse' | 'void' | 'unanswered';

@@ -3,13 +3,13 @@ import type { Field } from '../contract/answer.ts';
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { countyAt } from '../geo/us-counties.ts';
+import { ClassSums } from './class-sums.ts';
 import { Concentration } from './concentration.ts';
-import type { CellFigure, Figures } from './figures.ts';
+import type { CellFigure, ReportFigures } from './figures.ts';
 import { binningOf } from './map/bins.ts';
 import { type Frame, frameOf, place, project } from './map/frame.ts';
 import { MapBins } from './map/map-bins.ts';
 import { HIGH, HIGHEST, type Scale, scaleOf, VERY_HIGH } from './scales.ts';
-import { Sums } from './sums.ts';
 import { WorstList } from './worst-list.ts';
 
 /** What must be known of a book before its cells are counted. */
@@ -33,20 +33,20 @@ interface Counted {
   readonly scale: Scale;
   readonly from: number;
   readonly natural: boolean;
-  readonly sums: Sums;
+  readonly sums: ClassSums;
 }
 
 /** Gathers a book's figures, cell by cell. What it keeps grows with the map and the country, never with the book. */
 export class Tally {
   readonly #topics: readonly Counted[];
-  readonly #highest = new Sums(HIGHEST.classes.length);
+  readonly #highest = new ClassSums(HIGHEST.classes.length);
   readonly #frame: Frame;
   readonly #bins: MapBins;
   readonly #concentration = new Concentration();
   readonly #worst: WorstList;
   readonly #notes = new Map<string, number>();
   readonly #status = new Map<string, number>();
-  readonly #notDrawn = new Map<string, Sums>();
+  readonly #notDrawn = new Map<string, ClassSums>();
   readonly #classes: Uint8Array;
   #rows = 0;
   #value = 0;
@@ -59,7 +59,7 @@ export class Tally {
       const scale = scaleOf(slug);
       const from = addedColumns(topics.slice(0, index), '', counts).length;
       const natural = topicOf(slug).category === 'natural';
-      return { slug, scale, from, natural, sums: new Sums(scale.classes.length) };
+      return { slug, scale, from, natural, sums: new ClassSums(scale.classes.length) };
     });
     this.#frame = frameOf(locations);
     const scales = [HIGHEST, ...this.#topics.map(({ scale }) => scale)];
@@ -116,12 +116,12 @@ export class Tally {
   }
 
   #missed(name: string, rows: number, value: number): void {
-    const sums = this.#notDrawn.get(name) ?? new Sums(1);
+    const sums = this.#notDrawn.get(name) ?? new ClassSums(1);
     sums.add(0, rows, value);
     this.#notDrawn.set(name, sums);
   }
 
-  figures(): Figures {
+  figures(): ReportFigures {
     const hasNatural = this.#topics.some(({ natural }) => natural);
     return {
       cells: this.#cells,

@@ -6,7 +6,7 @@ import type { Recent } from './recent-calls.ts';
 export const MINUTE_MARGIN_MS = 100;
 
 /** What the ledger says at the moment of a claim. */
-export interface Standing {
+export interface Usage {
   readonly period: PeriodSpending;
   readonly run: Spending;
   /** What all runs under the run's approved plan have spent; null where it has none. */
@@ -17,7 +17,7 @@ export interface Standing {
   readonly recent: Recent;
 }
 
-export interface Limits {
+export interface AdmissionLimits {
   readonly periodLimit: number;
   readonly spentElsewhere?: number;
   readonly creditsPerMinute: number;
@@ -33,8 +33,8 @@ export interface Limits {
  * the two, so no 60 s at the service can hold more than the limit. Credits whose charge is unknown count as spent.
  */
 export function refusal(
-  standing: Standing,
-  limits: Limits,
+  standing: Usage,
+  limits: AdmissionLimits,
   credits: number,
   now: number,
 ): Exclude<Claim, { outcome: 'granted' }> | null {
@@ -58,14 +58,14 @@ export function refusal(
 const IN_FLIGHT_WAIT_MS = 250;
 
 /** Credits of the last minute that other runs than this one have spent, or have in flight. */
-export function byOthers({ recent, inFlight, run }: Standing, number: number): number {
+export function byOthers({ recent, inFlight, run }: Usage, number: number): number {
   return recent.credits - recent.creditsOf(number) + Math.max(0, inFlight - run.open);
 }
 
 /** Credits of the period that may still be spent here: one arithmetic for plans and claims. Below 0 when overspent. */
 export function periodLeft(
   period: PeriodSpending,
-  { periodLimit, spentElsewhere }: Pick<Limits, 'periodLimit' | 'spentElsewhere'>,
+  { periodLimit, spentElsewhere }: Pick<AdmissionLimits, 'periodLimit' | 'spentElsewhere'>,
 ): number {
   return periodLimit - total(period) - (period.later ?? 0) - elsewhere(period, spentElsewhere);
 }

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { Answer, CellRecord, Failure } from '../contract/answer.ts';
+import type { Answer, CellRecord, TopicFailure } from '../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import type { Cell } from '../geo/coordinates.ts';
 import { damagedCell, newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
@@ -7,7 +7,7 @@ import { FieldPacker } from './packed-fields.ts';
 import type { PackedFields, WantedAnswer } from './port.ts';
 import type { StoredTexts } from './texts.ts';
 
-type PackedFailures = Record<string, [reason: Failure['reason'], note: string, at: number]>;
+type PackedFailures = Record<string, [reason: TopicFailure['reason'], note: string, at: number]>;
 type PackedCell = [id: number, answers: Buffer, failures: string | null];
 
 /** How many fields an answer to a topic has; null where it is not known. An answer of another width was written by another
@@ -111,7 +111,7 @@ export function cellStatements(database: Database.Database, texts: StoredTexts, 
     source: number,
     { lat7, lng7 }: Cell,
     answers: readonly Answer[],
-    failures: readonly (Failure & { readonly topic: TopicSlug })[],
+    failures: readonly (TopicFailure & { readonly topic: TopicSlug })[],
   ): void {
     if (answers.length === 0 && failures.length === 0) return;
     const known = select.get(source, lat7, lng7);
@@ -145,8 +145,8 @@ export function cellStatements(database: Database.Database, texts: StoredTexts, 
   };
 }
 
-function unpackFailures(text: string | null): Map<TopicSlug, Failure> {
-  const failures = new Map<TopicSlug, Failure>();
+function unpackFailures(text: string | null): Map<TopicSlug, TopicFailure> {
+  const failures = new Map<TopicSlug, TopicFailure>();
   if (text === null) return failures;
   for (const [topic, [reason, note, at]] of Object.entries(parsedFailures(text))) {
     if (isTopicSlug(topic)) failures.set(topic, { reason, note, at });

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { inBoth, type TopicSet, topicSet } from '../contract/topic-set.ts';
-import type { areaStatements } from './areas.ts';
+import type { areaStatements } from './area-answers.ts';
 import type { AreaWanted } from './port.ts';
 
 /** A call in flight that is made for an area. */

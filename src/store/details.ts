@@ -7,7 +7,7 @@ import type { KeptDetails, Store, StoreStats } from './port.ts';
 
 const decompress = promisify(zstdDecompress);
 
-interface Row {
+interface DetailsRow {
   readonly id: number;
   readonly source: string;
   readonly lat7: number;
@@ -37,7 +37,7 @@ export function detailsStatements(database: Database.Database) {
      FROM details`,
   );
   // One at a time: details weigh up to megabytes, and whoever prints them must not hold the database meanwhile.
-  const after = database.prepare<[number], Row>(
+  const after = database.prepare<[number], DetailsRow>(
     `SELECT details.id, sources.name AS source, lat7, lng7, topic, as_of AS asOf, json
      FROM details JOIN cells ON cells.id = details.cell JOIN sources ON sources.id = cells.source
      WHERE details.id > ? ORDER BY details.id LIMIT 1`,

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { normalizedAddress } from '../contract/service-address.ts';
 import { newAnswerSpan, nextAnswer } from './packed-answers.ts';
 
-interface Source {
+interface SourceRow {
   readonly id: number;
   readonly name: string;
 }
@@ -15,12 +15,12 @@ interface CellRow {
   readonly failures: string | null;
 }
 
-type Failures = Record<string, [reason: string, note: string, at: number]>;
+type FailuresByTopic = Record<string, [reason: string, note: string, at: number]>;
 
 /** The work of migration 0008: sources whose names are spellings of one address become one source, with the newest answer
  * of each topic. Nothing that was bought is lost or bought again. */
 export function joinSources(database: Database.Database): void {
-  const sources = database.prepare<[], Source>('SELECT id, name FROM sources ORDER BY id').all();
+  const sources = database.prepare<[], SourceRow>('SELECT id, name FROM sources ORDER BY id').all();
   const rename = database.prepare('UPDATE sources SET name = ? WHERE id = ?');
   const remove = database.prepare('DELETE FROM sources WHERE id = ?');
   for (const [name, [kept, ...others]] of Map.groupBy(sources, (source) => normalizedAddress(source.name))) {
@@ -82,8 +82,8 @@ function newestAnswers(...rows: readonly Buffer[]): Buffer {
 
 function newestFailures(one: string | null, other: string | null): string | null {
   if (one === null || other === null) return one ?? other;
-  const failures: Failures = JSON.parse(one);
-  for (const [topic, failure] of Object.entries(JSON.parse(other) as Failures)) {
+  const failures: FailuresByTopic = JSON.parse(one);
+  for (const [topic, failure] of Object.entries(JSON.parse(other) as FailuresByTopic)) {
     if (failure[2] > (failures[topic]?.[2] ?? -1)) failures[topic] = failure;
   }
   return JSON.stringify(failures);

@@ -18,7 +18,7 @@ const THIN_BUNDLE_HOLDS_MS = 7 * DAY_MS;
 /** Topics of the bundles (contract, Bundles). */
 const PROMISED = { standard: 17, enterprise: 37 } as const;
 
-type Bundle = Exclude<CallKind, 'single'>;
+type BundleKind = Exclude<CallKind, 'single'>;
 
 /** What answers told about the service beside hazards; every function runs inside the caller's transaction, if there is one. */
 export function learnedStatements(database: Database.Database, clock: Clock) {
@@ -28,7 +28,7 @@ export function learnedStatements(database: Database.Database, clock: Clock) {
   const insertRefusal = database.prepare(
     'INSERT INTO refused_scopes (source, key, scope, refused_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET refused_at = excluded.refused_at',
   );
-  const bundles = database.prepare<[number], { kind: Bundle; topics: string; seenAt: number }>(
+  const bundles = database.prepare<[number], { kind: BundleKind; topics: string; seenAt: number }>(
     'SELECT kind, topics, seen_at AS seenAt FROM bundles WHERE source = ?',
   );
   const refusals = database
@@ -56,14 +56,14 @@ export function learnedStatements(database: Database.Database, clock: Clock) {
       const mark = sampleOf.get(source);
       return mark ? { until: mark.until, still: mark.still === 1 } : null;
     },
-    rememberBundle(source: number, kind: Bundle, topics: readonly TopicSlug[]): void {
+    rememberBundle(source: number, kind: BundleKind, topics: readonly TopicSlug[]): void {
       insertBundle.run(source, kind, JSON.stringify(topics), clock.now());
     },
     rememberRefusal(source: number, key: string, scope: Scope): void {
       insertRefusal.run(source, key, scope, clock.now());
     },
     bundleContents(source: number): BundleContents {
-      const seen = new Map<Bundle, readonly TopicSlug[]>();
+      const seen = new Map<BundleKind, readonly TopicSlug[]>();
       for (const { kind, topics, seenAt } of bundles.all(source)) {
         const slugs = JSON.parse(topics) as TopicSlug[];
         const isThin = slugs.length < PROMISED[kind];

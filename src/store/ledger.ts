@@ -2,17 +2,17 @@ import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import { CLOCKS_APART_MS } from '../contract/billing-period.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
-import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal, type Standing } from './admission.ts';
+import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal, type Usage } from './admission.ts';
 import type { cellStatements } from './answers.ts';
+import type { areaStatements } from './area-answers.ts';
 import { areaClaims } from './area-claims.ts';
-import type { areaStatements } from './areas.ts';
 import type { detailsStatements } from './details.ts';
 import type { learnedStatements } from './learned.ts';
 import { openLedgerClock } from './ledger-clock.ts';
-import type { Charge, Claim, ClaimRequest, Settlement, Terms } from './port.ts';
+import type { ChargeState, Claim, ClaimLimits, ClaimRequest, Settlement } from './port.ts';
 import { recentCalls } from './recent-calls.ts';
 import type { runStatements } from './runs.ts';
-import type { spendingSums } from './sums.ts';
+import type { spendingSums } from './spending-sums.ts';
 
 /** Who holds claims: one process. `isAlive` tells of the owner of another claim whether it may still be at work. */
 export interface Owner {
@@ -36,7 +36,7 @@ interface LedgerCall {
   readonly key: string;
   readonly lat7: number;
   readonly lng7: number;
-  readonly charge: Charge;
+  readonly charge: ChargeState;
   readonly credits: number;
   readonly claimed_at: number;
   readonly credits_left: number | null;
@@ -87,7 +87,7 @@ export function ledgerStatements(
   /** Moves a call from one charge to another, in the ledger and in the sums. */
   function move(
     call: number,
-    to: { charge: Charge; credits: number; period: number; outcome: string; requestId?: string | undefined },
+    to: { charge: ChargeState; credits: number; period: number; outcome: string; requestId?: string | undefined },
   ): LedgerCall | null {
     const before = callOf.get(call);
     if (!before) return null;
@@ -126,12 +126,12 @@ export function ledgerStatements(
     return others.filter((call) => !giveUpIfDead(call)).length > 0;
   }
 
-  function claimedElsewhere({ source, run }: Terms, { cell, areas: wanted = [] }: ClaimRequest): boolean {
+  function claimedElsewhere({ source, run }: ClaimLimits, { cell, areas: wanted = [] }: ClaimRequest): boolean {
     if (isAtWork(openCallsAt.all(source, cell.lat7, cell.lng7), run)) return true;
     return wanted.some((area) => isAtWork(inAreas.open(source, area), run));
   }
 
-  function standing(terms: Terms): Standing {
+  function standing(terms: ClaimLimits): Usage {
     const minute = recent(terms.account, time.now() - RATE_WINDOW_MS - MINUTE_MARGIN_MS);
     time.catchUp(minute.latest);
     return {
@@ -143,7 +143,7 @@ export function ledgerStatements(
     };
   }
 
-  function claim(terms: Terms, request: ClaimRequest): Claim {
+  function claim(terms: ClaimLimits, request: ClaimRequest): Claim {
     const { cell, call, credits, wanted } = request;
     const known = cells.read(terms.source, cell);
     if (known && wanted.some(({ topic, freshSince }) => (known.answers.get(topic)?.asOf ?? -1) >= freshSince)) {

@@ -5,7 +5,7 @@ import { packAnswer } from './packed-answers.ts';
 import { FieldPacker } from './packed-fields.ts';
 import { storedTexts } from './texts.ts';
 
-type JsonAnswers = Record<string, [asOf: number, fields: Field[]]>;
+type UnpackedAnswers = Record<string, [asOf: number, fields: Field[]]>;
 
 const CELLS_PER_PAGE = 1_000;
 
@@ -22,7 +22,7 @@ export function packJsonAnswers(database: Database.Database, file: string): void
     const rows = page.all(last);
     if (rows.length === 0) break;
     for (const { id, json } of rows) {
-      const parts = Object.entries(JSON.parse(json) as JsonAnswers).map(([slug, [asOf, fields]]) =>
+      const parts = Object.entries(JSON.parse(json) as UnpackedAnswers).map(([slug, [asOf, fields]]) =>
         packAnswer(texts.ensure(slug), { topic: slug as TopicSlug, asOf, fields }, packer),
       );
       update.run(Buffer.concat(parts), id);

@@ -1,4 +1,4 @@
-import type { Answer, CellRecord, Failure, Field, SampleMark } from '../contract/answer.ts';
+import type { Answer, CellRecord, Field, SampleMark, TopicFailure } from '../contract/answer.ts';
 import type { BillingPeriod } from '../contract/billing-period.ts';
 import type { Call, CallKind, Scope } from '../contract/credits.ts';
 import type { Subscription } from '../contract/subscriptions.ts';
@@ -18,10 +18,10 @@ import type { Cell } from '../geo/coordinates.ts';
 
 /** What a settled call did to the account. `sent` has no outcome yet; `unknown` was sent and nobody can say whether it
  * was charged, so it counts as spent wherever a limit is at stake. */
-export type Charge = 'sent' | 'charged' | 'free' | 'unknown';
+export type ChargeState = 'sent' | 'charged' | 'free' | 'unknown';
 
 /** The limits under which a batch of calls may be claimed. */
-export interface Terms {
+export interface ClaimLimits {
   readonly run: number;
   readonly source: number;
   readonly account: string;
@@ -86,7 +86,7 @@ export type Claim =
 export interface Settlement {
   /** The number that the claim granted. */
   readonly call: number;
-  readonly charge: Exclude<Charge, 'sent'>;
+  readonly charge: Exclude<ChargeState, 'sent'>;
   /** Credits charged (or, unknown, that may have been); 0 when free. */
   readonly credits: number;
   /** The period in which the call ended: a call claimed before the anniversary may be charged after it. */
@@ -97,7 +97,7 @@ export interface Settlement {
   readonly answers: readonly Answer[];
   /** The answers are sample data, as the service says. */
   readonly sample?: boolean;
-  readonly failures: readonly (Failure & { readonly topic: TopicSlug })[];
+  readonly failures: readonly (TopicFailure & { readonly topic: TopicSlug })[];
   /** Kept only where the job asks for it. */
   readonly details?: readonly KeptDetails[];
   /** The areas that the location lies in, with the answers that hold for all of an area. */
@@ -142,7 +142,7 @@ export interface PackedFields {
 }
 
 /** What is known of an area. */
-export interface AreaRecord {
+export interface StoredArea {
   readonly answers: ReadonlyMap<TopicSlug, Answer>;
   /** When two of its locations were answered differently: then one does not stand for all. */
   readonly mismatchedAt: number | null;
@@ -269,7 +269,7 @@ export interface StoreStats {
     readonly answers: number;
     readonly oldest: number | null;
   }[];
-  readonly calls: Readonly<Record<Charge, number>>;
+  readonly calls: Readonly<Record<ChargeState, number>>;
   readonly credits: Spending;
   /** Kept `details`: of how many answers, their bytes in the store, and as JSON. */
   readonly details: { readonly answers: number; readonly bytes: number; readonly jsonBytes: number };
@@ -292,10 +292,10 @@ export interface Store {
   /** Unpacks so many fields that `readWanted` has packed, from a place in some bytes on, behind those given. */
   unpackFields(bytes: Buffer, from: number, width: number, fields: Field[]): Field[];
   /** What is known of each area, in the order asked; null for one never heard of. */
-  readAreas(source: number, areas: readonly string[]): Promise<readonly (AreaRecord | null)[]>;
+  readAreas(source: number, areas: readonly string[]): Promise<readonly (StoredArea | null)[]>;
   /** Decides on each request in order, in one transaction: what is granted is in the ledger when this resolves.
    * @throws STORE_MOVED where nobody would find what is bought: the store's file was deleted, moved or replaced */
-  claim(terms: Terms, requests: readonly ClaimRequest[]): Promise<readonly Claim[]>;
+  claim(terms: ClaimLimits, requests: readonly ClaimRequest[]): Promise<readonly Claim[]>;
   /** Writes outcomes and answers in one transaction: both are durable when this resolves. */
   settle(settlements: readonly Settlement[]): Promise<void>;
   /** The error of a store whose file was deleted, moved or replaced while it is open; null where it is in its place. What is

@@ -31,9 +31,9 @@ export function recentCalls(database: Database.Database): (account: string, sinc
   const settled = database.prepare<[string, number], RecentCall>(
     'SELECT id, run, credits, settled_at AS settledAt FROM calls WHERE account = ? AND settled_at >= ? AND credits > 0 ORDER BY settled_at',
   );
-  const windows = new Map<string, Window>();
+  const windows = new Map<string, RecentCalls>();
   return (account, since) => {
-    const window = windows.get(account) ?? new Window();
+    const window = windows.get(account) ?? new RecentCalls();
     windows.set(account, window);
     window.add(settled.all(account, Math.max(since + 1, window.latest)));
     window.leave(since);
@@ -41,7 +41,7 @@ export function recentCalls(database: Database.Database): (account: string, sinc
   };
 }
 
-class Window implements Recent {
+class RecentCalls implements Recent {
   credits = 0;
   latest = 0;
   #calls: RecentCall[] = [];

@@ -3,19 +3,19 @@ import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import { accountTermsStatements } from './account-terms.ts';
 import { cellStatements, type WidthOf } from './answers.ts';
-import { areaStatements } from './areas.ts';
-import { openDatabase } from './database.ts';
+import { areaStatements } from './area-answers.ts';
 import { detailsStatements } from './details.ts';
 import { learnedStatements } from './learned.ts';
 import { ledgerStatements, type Owner } from './ledger.ts';
+import { correctionStatement, readStatement } from './ledger-statement.ts';
 import { answersSince, countOlder } from './old-answers.ts';
 import { openedFile } from './opened-file.ts';
 import { newAnswerSpan, nextAnswer } from './packed-answers.ts';
-import type { Charge, Store, StoreStats } from './port.ts';
+import type { ChargeState, Store, StoreStats } from './port.ts';
 import { runStatements } from './runs.ts';
-import { correctionStatement, readStatement } from './statement.ts';
+import { spendingSums } from './spending-sums.ts';
+import { openDatabase } from './sqlite-database.ts';
 import { asStoreError, withStoreErrors } from './store-errors.ts';
-import { spendingSums } from './sums.ts';
 import { storedTexts } from './texts.ts';
 
 const CELLS_PER_PAGE = 1_000;
@@ -60,7 +60,7 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
   const bySource = database.prepare<[], { source: string; answers: Buffer }>(
     'SELECT sources.name AS source, answers FROM cells JOIN sources ON sources.id = cells.source ORDER BY sources.name',
   );
-  const byCharge = database.prepare<[], { charge: Charge; calls: number; credits: number }>(
+  const byCharge = database.prepare<[], { charge: ChargeState; calls: number; credits: number }>(
     'SELECT charge, count(*) AS calls, sum(credits) AS credits FROM calls GROUP BY charge',
   );
   const setAnswers = database.prepare('UPDATE cells SET answers = ? WHERE id = ?');
@@ -150,8 +150,8 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
     },
     async stats() {
       const charges = new Map(byCharge.all().map((row) => [row.charge, row]));
-      const calls = (charge: Charge) => charges.get(charge)?.calls ?? 0;
-      const credits = (charge: Charge) => charges.get(charge)?.credits ?? 0;
+      const calls = (charge: ChargeState) => charges.get(charge)?.calls ?? 0;
+      const credits = (charge: ChargeState) => charges.get(charge)?.credits ?? 0;
       return {
         sources: sourceStats(bySource.iterate()),
         calls: { sent: calls('sent'), charged: calls('charged'), free: calls('free'), unknown: calls('unknown') },

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { TOPICS } from '../contract/topics.ts';
-import { counted } from '../figures.ts';
+import { counted } from '../format-numbers.ts';
 import type { JobFile } from '../job/settings/job-file.ts';
 import type { Job } from '../job/settings/settings.ts';
 import { extensionOf } from '../rows/files/compression.ts';
@@ -11,8 +11,8 @@ import { type Priced, Pricing } from './books/pricing.ts';
 import { type BookEntry, Workspace } from './books/workspace.ts';
 import type { UiDependencies } from './dependencies.ts';
 import { keptChoice, type ListedRun, listRuns } from './runs/run-list.ts';
-import { Runs } from './runs/runs.ts';
-import { Refused } from './web/refusals.ts';
+import { Runs } from './runs/started-runs.ts';
+import { RefusedRequest } from './web/error-replies.ts';
 
 /** What the page can ask for, without the web: every route is one call here. */
 export class UiApi {
@@ -56,7 +56,7 @@ export class UiApi {
   book(id: string): BookEntry {
     const book = this.workspace.get(id);
     if (book) return book;
-    throw new Refused(404, 'NO_BOOK', 'There is no such book here', 'Choose the file again.');
+    throw new RefusedRequest(404, 'NO_BOOK', 'There is no such book here', 'Choose the file again.');
   }
 
   /** Takes a file of this machine for a book. @throws INPUT_UNREADABLE */
@@ -96,12 +96,12 @@ export class UiApi {
   async start(book: BookEntry, choice: Choice, budget: number, confirmed: string): Promise<void> {
     if (confirmed !== confirmation(budget)) {
       const words = `This run would spend up to ${counted(budget, 'credit')}, and nobody approved it`;
-      throw new Refused(409, 'NEEDS_APPROVAL', words, `To approve it is to confirm: ${confirmation(budget)}.`);
+      throw new RefusedRequest(409, 'NEEDS_APPROVAL', words, `To approve it is to confirm: ${confirmation(budget)}.`);
     }
     const { mostBudget } = this.dependencies;
     if (mostBudget !== null && budget > mostBudget) {
       const words = `The budget is above ${counted(mostBudget, 'credit')}`;
-      throw new Refused(422, 'BUDGET', words, 'That limit was set where perilbook ui was started.');
+      throw new RefusedRequest(422, 'BUDGET', words, 'That limit was set where perilbook ui was started.');
     }
     const settings = { ...jobFileOf(choice, await this.#columnsOf(book, choice)), budget };
     const job = this.#jobOf(book, settings);
@@ -122,7 +122,7 @@ export class UiApi {
   async report(book: BookEntry): Promise<string> {
     const settings = this.workspace.settings(book);
     if (this.dependencies.reportOf === null || settings === null || this.runs.isWorking(book.id)) {
-      throw new Refused(404, 'NO_REPORT', 'There is no report of this book yet', 'It is made after a run.');
+      throw new RefusedRequest(404, 'NO_REPORT', 'There is no report of this book yet', 'It is made after a run.');
     }
     return await this.dependencies.reportOf(this.#jobOf(book, settings));
   }
@@ -150,7 +150,12 @@ export class UiApi {
   async #columnsOf(book: BookEntry, { lat, lng, header = true }: Choice): Promise<readonly string[]> {
     const columns = this.#columns.get(`${book.id} ${header}`) ?? (await this.#look(book, header)).columns;
     if (lat < columns.length && lng < columns.length) return columns;
-    throw new Refused(422, 'COLUMNS', 'There is no such column', 'Load the page again: the file may have changed.');
+    throw new RefusedRequest(
+      422,
+      'COLUMNS',
+      'There is no such column',
+      'Load the page again: the file may have changed.',
+    );
   }
 
   async #look(book: BookEntry, header: boolean): Promise<Look> {

@@ -3,8 +3,8 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { PerilbookError } from '../errors.ts';
 import { UiApi } from './api.ts';
 import type { UiDependencies } from './dependencies.ts';
+import { RefusedRequest, sendError, statusOfError } from './web/error-replies.ts';
 import { cookieName, HEADERS, refusalOf, refusalOfStranger } from './web/guard.ts';
-import { Refused, sendError, statusOfError } from './web/refusals.ts';
 import { addRoutes } from './web/routes.ts';
 import { Sessions } from './web/sessions.ts';
 
@@ -57,7 +57,7 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
     return sendError(reply, error);
   });
   app.setNotFoundHandler((_request, reply) =>
-    sendError(reply, new Refused(404, 'NO_PATH', 'There is nothing at this path', 'Load the page again.')),
+    sendError(reply, new RefusedRequest(404, 'NO_PATH', 'There is nothing at this path', 'Load the page again.')),
   );
   app.addHook('onRequest', async (request, reply) => {
     const token = tokenOf(request);
@@ -113,7 +113,8 @@ function refuse(
   { status, code, message }: { status: number; code: string; message: string },
 ): FastifyReply {
   const hint = 'In the terminal where perilbook ui runs, press Enter for a new address.';
-  if (!request.headers.accept?.includes('text/html')) return sendError(reply, new Refused(status, code, message, hint));
+  if (!request.headers.accept?.includes('text/html'))
+    return sendError(reply, new RefusedRequest(status, code, message, hint));
   return reply
     .code(status)
     .type('text/html; charset=utf-8')

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { releaseLater } from '../service/small-world.ts';
+import { releaseLater } from '../service/small-data.ts';
 import { ROOT } from './command-line.ts';
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;

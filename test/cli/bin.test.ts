@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { column, type Desk, openDesk, places } from '../job/desk.ts';
+import { column, type Desk, openDesk, places } from '../job/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Bin, gateBefore, type Passage, startBin } from './bin-process.ts';

@@ -9,9 +9,9 @@ import type { CliContext } from '../../src/cli/context.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { FastClock } from '../fast-clock.ts';
-import { openDesk } from '../job/desk.ts';
+import { openDesk } from '../job/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
-import { pathTo, request } from '../service/small-world.ts';
+import { pathTo, request } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
 

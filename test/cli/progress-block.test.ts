@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import stringWidth from 'string-width';
-import { noPaint, paintFor } from '../../src/cli/messages/paint.ts';
+import { noPaint, paintFor } from '../../src/cli/messages/color.ts';
 import {
   type BlockStyle,
   changeLine,
@@ -12,7 +12,7 @@ import {
 } from '../../src/cli/progress/block.ts';
 import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/cli/progress/estimate.ts';
 import type { Progress } from '../../src/job/buying/progress.ts';
-import { newProgress } from '../../src/job/run.ts';
+import { newProgress } from '../../src/job/run-job.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 /** The steady time of this moment: of another day, as it mostly is. */

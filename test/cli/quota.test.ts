@@ -9,7 +9,7 @@ import { changeAccount, createAccount } from '../../src/service/accounts/account
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
 import { FastClock } from '../fast-clock.ts';
-import { deliveries, openDatabase, pathTo, releaseLater, request, start } from '../service/small-world.ts';
+import { deliveries, openDatabase, pathTo, releaseLater, request, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
 

@@ -6,7 +6,7 @@ import { parse } from 'csv-parse/sync';
 import type { Feature, Polygon } from 'geojson';
 import { between, randomOf } from '../../src/data/sample/random.ts';
 import { outlineHolds, packOutline, unpackOutline } from '../../src/data/tables/area-outlines.ts';
-import { openServiceDatabase } from '../../src/data/tables/database.ts';
+import { openServiceDatabase } from '../../src/data/tables/data-database.ts';
 import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 import { startService } from '../../src/service/http/start-service.ts';

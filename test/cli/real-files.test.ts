@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
-import { RATINGS } from '../../src/contract/values.ts';
+import { RATINGS } from '../../src/contract/topic-values.ts';
 import { cellOf } from '../../src/geo/coordinates.ts';
 import { LOCATION_NOTES, parseLocation, statusOfFinding } from '../../src/geo/parse-location.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';

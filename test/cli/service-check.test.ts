@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { CREDITS_NEEDED, STATEMENTS } from '../../src/service/conformance/run-checks.ts';
 import { keyFinder } from '../faults/key-traces.ts';
-import { HERE, releaseLater, setUp } from '../service/small-world.ts';
+import { HERE, releaseLater, setUp } from '../service/small-data.ts';
 import { perilbook } from './command-line.ts';
 
 /** A server of its own, closed when the test ends. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openDesk, places } from '../job/desk.ts';
+import { openDesk, places } from '../job/harness.ts';
 import { perilbook } from './command-line.ts';
 
 const SPELLINGS = (port: string) => [

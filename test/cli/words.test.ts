@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import stringWidth from 'string-width';
-import { fittingTable, listed, table, wrapped } from '../../src/cli/messages/words.ts';
+import { fittingTable, listed, table, wrapped } from '../../src/cli/messages/format.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { columnStem, columnsOf } from '../../src/columns/columns.ts';
 import { addedColumns, knownColumns } from '../../src/columns/row.ts';
+import { columnStem, columnsOf } from '../../src/columns/topic-columns.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 
 /** The header for all topics, as DESIGN's "Columns" says it: written out, so that no renaming goes unseen. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { columnsOf } from '../../src/columns/columns.ts';
 import { addedColumns, bareFields, enrichedFields, SAMPLE_NOTE } from '../../src/columns/row.ts';
-import { ROW_STATUSES } from '../../src/columns/status.ts';
+import { ROW_STATUSES } from '../../src/columns/row-status.ts';
+import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../src/contract/answer.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 

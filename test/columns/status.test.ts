@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cellStatus, ROW_STATUSES } from '../../src/columns/status.ts';
-import { type Answer, type CellRecord, type Failure, noDataAnswer } from '../../src/contract/answer.ts';
+import { cellStatus, ROW_STATUSES } from '../../src/columns/row-status.ts';
+import { type Answer, type CellRecord, noDataAnswer, type TopicFailure } from '../../src/contract/answer.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 
 const RUN_STARTED = 1_000;
@@ -23,7 +23,7 @@ type Known =
   | 'fresh, failed now'
   | 'fresh, rejected';
 
-const FAILURES: Readonly<Record<string, Failure>> = {
+const FAILURES: Readonly<Record<string, TopicFailure>> = {
   'failed now': { reason: 'failed', note: 'the service failed', at: RUN_STARTED },
   'unavailable now': { reason: 'unavailable', note: 'unavailable at the service', at: RUN_STARTED + 1 },
   'failed before': { reason: 'failed', note: 'the service failed', at: RUN_STARTED - 1 },
@@ -34,7 +34,7 @@ const TOPICS = ['hail', 'drought', 'park'] as const satisfies readonly TopicSlug
 
 function recordOf(known: Readonly<Partial<Record<TopicSlug, Known>>>): CellRecord {
   const answers = new Map<TopicSlug, Answer>();
-  const failures = new Map<TopicSlug, Failure>();
+  const failures = new Map<TopicSlug, TopicFailure>();
   for (const [name, what] of Object.entries(known)) {
     const topic = name as TopicSlug;
     if (/fresh/.test(what)) answers.set(topic, { topic, asOf: FRESH_SINCE, fields: [] });

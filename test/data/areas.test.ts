@@ -10,7 +10,7 @@ import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import { PLACES_ABROAD } from '../geo/places-abroad.ts';
 import { US_ISLANDS } from '../geo/us-islands.ts';
-import { AREAS, info, NOON, openDatabase, StillClock, square } from '../service/small-world.ts';
+import { AREAS, info, NOON, openDatabase, StillClock, square } from '../service/small-data.ts';
 
 const outlineOf = (geometry: Polygon | MultiPolygon) => unpackOutline(packOutline(geometry));
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { openServiceDatabase } from '../../src/data/tables/database.ts';
+import { openServiceDatabase } from '../../src/data/tables/data-database.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { Dataset, SiteRecord } from '../../src/data/tables/records.ts';
@@ -20,7 +20,7 @@ import {
   setUp,
   square,
   start,
-} from '../service/small-world.ts';
+} from '../service/small-data.ts';
 
 const clock = new StillClock();
 

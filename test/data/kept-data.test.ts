@@ -21,7 +21,7 @@ import {
   StillClock,
   setUp,
   square,
-} from '../service/small-world.ts';
+} from '../service/small-data.ts';
 
 test('a box tree finds the boxes that touch a box, and no others', () => {
   const degrees = fc.integer({ min: 0, max: 20 });

@@ -17,7 +17,7 @@ import {
   RATINGS,
   StillClock,
   square,
-} from '../service/small-world.ts';
+} from '../service/small-data.ts';
 
 const MIGRATIONS = new URL('../../src/data/tables/migrations', import.meta.url);
 

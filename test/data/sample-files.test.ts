@@ -5,7 +5,7 @@ import { deliverSample, refreshSampleReadings } from '../../src/data/sample/buil
 import { SAMPLE_VINTAGE, sampleDeliveries } from '../../src/data/sample/deliveries.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { info, openDatabase, StillClock, square } from '../service/small-world.ts';
+import { info, openDatabase, StillClock, square } from '../service/small-data.ts';
 
 const clock = new StillClock();
 /** Data sets whose records are compared; of the others only their number. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RATINGS, type Rating } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, type NaturalSlug } from '../../src/contract/topics.ts';
-import { RATINGS, type Rating } from '../../src/contract/values.ts';
 import { sampleDeliveries } from '../../src/data/sample/deliveries.ts';
 import { RATING_BANDS, ratingOf } from '../../src/data/sample/ratings.ts';
 import type { NaturalRatingRecord } from '../../src/data/tables/records.ts';

@@ -4,7 +4,7 @@ import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { statesOfRecords } from '../../src/data/tables/record-states.ts';
 import { stateNamed } from '../../src/data/tables/states.ts';
-import { HERE, info, pathTo, point, setUp } from '../service/small-world.ts';
+import { HERE, info, pathTo, point, setUp } from '../service/small-data.ts';
 import { fileOf, loading } from './loaders/loading.ts';
 
 const records = [point(HERE.lng, HERE.lat)];

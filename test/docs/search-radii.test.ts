@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
 import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
-import { grouped } from '../../src/figures.ts';
+import { grouped } from '../../src/format-numbers.ts';
 
 const FILE = new URL('../../docs/running-your-own-service.md', import.meta.url);
 

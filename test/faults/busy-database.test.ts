@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import test from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { usage } from '../../src/service/accounts/usage.ts';
-import { pathTo, request, setUp, subscriptionOf } from '../service/small-world.ts';
+import { pathTo, request, setUp, subscriptionOf } from '../service/small-data.ts';
 
 const PLENTY = subscriptionOf(1_000_000, 1_000_000);
 

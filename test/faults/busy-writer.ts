@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { openServiceDatabase } from '../../src/data/tables/database.ts';
+import { openServiceDatabase } from '../../src/data/tables/data-database.ts';
 
 /* Writes to a database in transactions of some milliseconds, as a load does, until it is told to end. Runs in a thread of
  * its own: SQLite blocks the thread that waits for the lock. */

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { type Bin, gateBefore, startBin } from '../cli/bin-process.ts';
 import { ROOT } from '../cli/command-line.ts';
-import { column, openDesk, places } from '../job/desk.ts';
+import { column, openDesk, places } from '../job/harness.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 const CELLS = 40;

@@ -5,8 +5,8 @@ import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import type { BinEnd } from '../cli/bin-process.ts';
 import { perilbook, ROOT } from '../cli/command-line.ts';
-import { type Desk, openDesk, places } from '../job/desk.ts';
-import { releaseLater } from '../service/small-world.ts';
+import { type Desk, openDesk, places } from '../job/harness.ts';
+import { releaseLater } from '../service/small-data.ts';
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 

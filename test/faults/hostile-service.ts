@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { EXIT } from '../../src/cli/exit-codes.ts';
-import type { RowStatus } from '../../src/columns/status.ts';
+import type { RowStatus } from '../../src/columns/row-status.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import { ALL_REJECTED_AFTER, DOWN_AFTER, TOPIC_DOWN_AFTER } from '../../src/fetch/breaker.ts';
 import { RETRY_POLICY } from '../../src/fetch/retry.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { startBin } from '../cli/bin-process.ts';
-import { HERE, NEXT_DOOR, type openDatabase, pathTo, setUp } from '../service/small-world.ts';
+import { HERE, NEXT_DOOR, type openDatabase, pathTo, setUp } from '../service/small-data.ts';
 import { times } from '../tier.ts';
 import { seeded } from './seeded.ts';
 

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { column, openDesk, places } from '../job/desk.ts';
+import { column, openDesk, places } from '../job/harness.ts';
 
 export interface LongTrial {
   readonly periods: readonly { readonly start: string; readonly charged: number; readonly quota: number }[];

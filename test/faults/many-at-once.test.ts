@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { gateBefore, startBin } from '../cli/bin-process.ts';
-import { column, openDesk, places } from '../job/desk.ts';
+import { column, openDesk, places } from '../job/harness.ts';
 import { times } from '../tier.ts';
 import { manyTrial } from './many-trial.ts';
 

@@ -8,9 +8,9 @@ import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { randomOf, whole } from '../../src/data/sample/random.ts';
-import { openDesk, places } from '../job/desk.ts';
+import { openDesk, places } from '../job/harness.ts';
 import type { ChildTask } from '../job/run-child.ts';
-import { releaseLater } from '../service/small-world.ts';
+import { releaseLater } from '../service/small-data.ts';
 
 const run = promisify(execFile);
 const CHILD = join(import.meta.dirname, '../job/run-child.ts');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RowStatus } from '../../src/columns/status.ts';
+import type { RowStatus } from '../../src/columns/row-status.ts';
 import type { Money } from './fault-case.ts';
 import type { Entry } from './fault-proxy.ts';
 import type { Ended, Row, Trial } from './hostile-world.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { columnsOf } from '../../src/columns/columns.ts';
+import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import type { HeaderMap } from '../../src/fetch/exchange.ts';
 import { hasAnswer, judgeRead } from '../../src/fetch/judge.ts';

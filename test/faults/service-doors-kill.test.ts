@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
 import { usage } from '../../src/service/accounts/usage.ts';
-import { pathTo, request, setUp, start, subscriptionOf } from '../service/small-world.ts';
+import { pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
 import { times } from '../tier.ts';
 import { seeded } from './seeded.ts';
 

@@ -5,7 +5,7 @@ import { errorEnvelope } from '../../src/contract/envelopes.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createKey, revokeKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
-import { openDatabase, pathTo, request, setUp, start, subscriptionOf } from '../service/small-world.ts';
+import { openDatabase, pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
 import { BUNDLE_KINDS, callsOfDoors } from './service-doors.ts';
 
 const PLENTY = subscriptionOf(1_000_000, 1_000_000);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ROW_STATUSES } from '../../src/columns/status.ts';
+import { ROW_STATUSES } from '../../src/columns/row-status.ts';
 import { between, pick } from '../../src/data/sample/random.ts';
 import { openBook } from '../../src/rows/open-book.ts';
 import { compareBooks, lastCharge, serviceSettled } from './kill-books.ts';

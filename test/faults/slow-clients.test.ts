@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usage } from '../../src/service/accounts/usage.ts';
-import { deliveries, info, pathTo, point, type SetupOptions, setUp, subscriptionOf } from '../service/small-world.ts';
+import { deliveries, info, pathTo, point, type SetupOptions, setUp, subscriptionOf } from '../service/small-data.ts';
 
 const PATH = pathTo('/v1/drought/risk');
 

@@ -5,9 +5,9 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { newProgress } from '../../src/job/run.ts';
+import { newProgress } from '../../src/job/run-job.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { column, type Desk, openDesk, places } from '../job/desk.ts';
+import { column, type Desk, openDesk, places } from '../job/harness.ts';
 import { buy } from './buyer.ts';
 import { SOCKETS as SOCKETS_OF_DISK, setDiskScene } from './disk-scene.ts';
 

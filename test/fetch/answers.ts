@@ -1,6 +1,6 @@
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
+import { AIR_QUALITY_DAYS, CONCENTRATION_UNIT } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
-import { AIR_QUALITY_DAYS, CONCENTRATION_UNIT } from '../../src/contract/values.ts';
 import type { Received } from '../../src/fetch/exchange.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
 

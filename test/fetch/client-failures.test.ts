@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client } from '../../src/fetch/client.ts';
-import type { Failure } from '../../src/fetch/exchange.ts';
+import type { TransportFailure } from '../../src/fetch/exchange.ts';
 import { envelopeOf, PLACE, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp, serveRaw, serveSockets } from './servers.ts';
 
 const ask = { call: WILDFIRE, location: PLACE, key: 'key-7f3a9c' };
 const BODY = JSON.stringify(envelopeOf(WILDFIRE));
 
-async function failureOf(client: Client, signal?: AbortSignal): Promise<Failure> {
+async function failureOf(client: Client, signal?: AbortSignal): Promise<TransportFailure> {
   const exchange = await client.send(signal ? { ...ask, signal } : ask);
   assert.ok(exchange.kind === 'failure', `expected a failure, got ${JSON.stringify(exchange)}`);
   assert.doesNotMatch(exchange.message, /key-7f3a9c/);

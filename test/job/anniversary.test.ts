@@ -4,8 +4,8 @@ import { billingPeriod, refusalHoldsUntil } from '../../src/contract/billing-per
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { type Fault, openFaultProxy } from '../faults/fault-proxy.ts';
 import { LeapingClock } from '../faults/leaping-clock.ts';
-import { releaseLater } from '../service/small-world.ts';
-import { type DeskOptions, openDesk, places } from './desk.ts';
+import { releaseLater } from '../service/small-data.ts';
+import { type DeskOptions, openDesk, places } from './harness.ts';
 
 test('a refusal holds until the anniversary behind the moment it was asked for; right behind one, for a minute', () => {
   const at = (time: string) => new Date(refusalHoldsUntil(31, Date.parse(time))).toISOString();

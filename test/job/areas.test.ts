@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { countyCode, tractCode } from '../../src/geo/area-codes.ts';
-import { column, type Desk, openDesk, places } from './desk.ts';
+import { column, type Desk, openDesk, places } from './harness.ts';
 
 /** Ten places in the tract 31001000100, four in the county 31003, and one whose code cannot be read. */
 function tractBook(desk: Desk, codes?: readonly string[]): void {

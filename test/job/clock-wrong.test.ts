@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { newProgress } from '../../src/job/run.ts';
+import { newProgress } from '../../src/job/run-job.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
 import { FastClock } from '../fast-clock.ts';
@@ -10,7 +10,7 @@ import { buy } from '../faults/buyer.ts';
 import { serveHttp } from '../fetch/servers.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { standBetween } from './between.ts';
-import { column, openDesk, places } from './desk.ts';
+import { column, openDesk, places } from './harness.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 const TOPICS = ['ozone', 'wildfire', 'park'];

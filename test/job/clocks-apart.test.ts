@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FastClock } from '../fast-clock.ts';
-import { column, openDesk, places } from './desk.ts';
+import { column, openDesk, places } from './harness.ts';
 
 for (const life of ['1m', '0s']) {
   test(`an answer bought in a run is fresh in it, though the service’s clock is behind: a time to live of ${life}`, async (t) => {

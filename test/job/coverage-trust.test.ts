@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { column, openDesk } from './desk.ts';
+import { column, openDesk } from './harness.ts';
 
 /** In the small world of the service, in Nebraska; in Windsor, Ontario; exchanged; nowhere on earth. */
 const ROWS = [

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createBodyReader } from '../../src/job/reading/body-readers.ts';
 import { collected } from '../collected.ts';
-import { openDesk, places } from './desk.ts';
+import { openDesk, places } from './harness.ts';
 
 /** Every body in a worker, however small. */
 const inWorkers = () => createBodyReader({ fromBytes: 0 });

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openBook } from '../../src/rows/open-book.ts';
-import { column, type Desk, openDesk } from './desk.ts';
+import { column, type Desk, openDesk } from './harness.ts';
 
 const PLACES: [number, number][] = [
   [40.1, -99.9],

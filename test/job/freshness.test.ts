@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cellStatus } from '../../src/columns/status.ts';
-import type { Answer, CellRecord, Failure } from '../../src/contract/answer.ts';
+import { cellStatus } from '../../src/columns/row-status.ts';
+import type { Answer, CellRecord, TopicFailure } from '../../src/contract/answer.ts';
 import { topicsIn } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { freshnessOf, missingSet, missingTopics } from '../../src/job/planning/freshness.ts';
@@ -16,7 +16,7 @@ const freshness = (time_to_live: Record<string, string> = {}) =>
 
 const recordOf = (
   answers: readonly (readonly [TopicSlug, number])[],
-  failures: readonly (readonly [TopicSlug, Failure])[] = [],
+  failures: readonly (readonly [TopicSlug, TopicFailure])[] = [],
 ): CellRecord => ({
   answers: new Map(answers.map(([topic, asOf]): [TopicSlug, Answer] => [topic, { topic, asOf, fields: [] }])),
   failures: new Map(failures),
@@ -51,7 +51,7 @@ test('a cell never heard of lacks everything', () => {
 });
 
 test('a failure is tried again; a refused place is not, for a year', () => {
-  const failed = (reason: Failure['reason'], at: number): CellRecord =>
+  const failed = (reason: TopicFailure['reason'], at: number): CellRecord =>
     recordOf([], [['hail', { reason, note: '', at }]]);
   const lacks = (record: CellRecord) => missingTopics(record, ['hail'], freshness()).length > 0;
   for (const reason of ['failed', 'unavailable'] as const) assert.ok(lacks(failed(reason, STARTED)));
@@ -71,11 +71,11 @@ test('the missing topics as a set are the missing topics', () => {
 });
 
 test('the plan and the written status agree: a row is deferred exactly while something is still to be bought', () => {
-  const reason = fc.constantFrom<Failure['reason']>('failed', 'unavailable', 'rejected');
+  const reason = fc.constantFrom<TopicFailure['reason']>('failed', 'unavailable', 'rejected');
   const year = fc.integer({ min: STARTED - 364 * DAY, max: STARTED - 1 });
   const answers = fc.array(fc.tuple(fc.constantFrom(...TOPIC_SLUGS), year));
   const failures = fc.array(
-    fc.tuple(fc.constantFrom(...TOPIC_SLUGS), fc.record<Failure>({ reason, note: fc.constant('why'), at: year })),
+    fc.tuple(fc.constantFrom(...TOPIC_SLUGS), fc.record<TopicFailure>({ reason, note: fc.constant('why'), at: year })),
   );
   fc.assert(
     fc.property(answers, failures, fc.subarray([...TOPIC_SLUGS], { minLength: 1 }), (said, gone, asked) => {

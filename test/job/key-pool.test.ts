@@ -4,7 +4,7 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { revokeKey } from '../../src/service/accounts/keys.ts';
-import { openDesk, places } from './desk.ts';
+import { openDesk, places } from './harness.ts';
 
 const fifteen = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche').slice(0, 15);
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
-import { pathTo, request } from '../service/small-world.ts';
-import { column, openDesk, places } from './desk.ts';
+import { pathTo, request } from '../service/small-data.ts';
+import { column, openDesk, places } from './harness.ts';
 
 /* A bundle of 35 credits when 34 are left: our service refuses it, because to charge it would be an overage. A provider may
  * serve it and charge 35, within the period or as overage. The client must be right with each. */

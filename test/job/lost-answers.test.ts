@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { EXIT, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
-import { noPaint } from '../../src/cli/messages/paint.ts';
+import { noPaint } from '../../src/cli/messages/color.ts';
 import { runWords } from '../../src/cli/messages/run-words.ts';
-import type { RunEnded } from '../../src/job/run.ts';
+import type { RunEnded } from '../../src/job/run-job.ts';
 import { serveHttp } from '../fetch/servers.ts';
-import { type Desk, openDesk, places } from './desk.ts';
+import { type Desk, openDesk, places } from './harness.ts';
 
 /** The answers to the first requests are lost on their way: the service charged them, and nobody here knows. */
 function losingFirst(t: TestContext, { url }: Desk, lost: number): Promise<string> {

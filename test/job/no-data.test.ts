@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { Dataset } from '../../src/data/tables/records.ts';
-import { deliveries, info } from '../service/small-world.ts';
+import { deliveries, info } from '../service/small-data.ts';
 import { standBetween } from './between.ts';
-import { column, type Desk, openDesk, places } from './desk.ts';
+import { column, type Desk, openDesk, places } from './harness.ts';
 
 /** A desk whose service has no air quality for the county and no monitor of ozone near, and counts its calls. */
 async function withGaps(t: TestContext) {

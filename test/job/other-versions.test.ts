@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { cellStatements } from '../../src/store/answers.ts';
 import { storedTexts } from '../../src/store/texts.ts';
-import { column, openDesk, places } from './desk.ts';
+import { column, openDesk, places } from './harness.ts';
 
 /** Takes the last field from every answer, as a version with one column less would have kept them. */
 function narrowAnswers(file: string): void {

@@ -8,7 +8,7 @@ import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import type { Settlement } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { forAnotherPlace, standBetween } from './between.ts';
-import { type Desk, openDesk, places } from './desk.ts';
+import { type Desk, openDesk, places } from './harness.ts';
 
 const natural = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { openBook } from '../../src/rows/open-book.ts';
 import { workbook } from '../rows/xlsx-fixture.ts';
-import { column, type Desk, openDesk } from './desk.ts';
+import { column, type Desk, openDesk } from './harness.ts';
 
 async function enrich(desk: Desk, content: string | Buffer, settings: JobFile = {}) {
   const input = settings.input ?? 'given.csv';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EXIT, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
-import { noPaint } from '../../src/cli/messages/paint.ts';
+import { noPaint } from '../../src/cli/messages/color.ts';
 import { runWords } from '../../src/cli/messages/run-words.ts';
 import { standBetween } from './between.ts';
-import { column, openDesk, places } from './desk.ts';
+import { column, openDesk, places } from './harness.ts';
 
 /** Answers that say nothing of a location: some have a code, some only name their status. */
 const FOREIGN: readonly (readonly [string, number, unknown])[] = [

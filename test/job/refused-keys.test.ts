@@ -4,7 +4,7 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { revokeKey } from '../../src/service/accounts/keys.ts';
 import { standBetween } from './between.ts';
-import { type Desk, openDesk, places } from './desk.ts';
+import { type Desk, openDesk, places } from './harness.ts';
 
 const SOCKETS = 8;
 /** More than are at work at once, and than 300 credits buy bundles for. */

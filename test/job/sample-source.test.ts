@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { AREAS, info } from '../service/small-world.ts';
+import { AREAS, info } from '../service/small-data.ts';
 import { standBetween } from './between.ts';
-import { column, type Desk, openDesk, places } from './desk.ts';
+import { column, type Desk, openDesk, places } from './harness.ts';
 
 /** Makes the service answer from sample data, or from real data again. */
 const useSample = ({ database, clock }: Desk, sample: boolean) =>

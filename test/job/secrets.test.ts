@@ -4,9 +4,9 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { RunEnded } from '../../src/job/run.ts';
-import { releaseLater } from '../service/small-world.ts';
-import { column, type Desk, openDesk, places } from './desk.ts';
+import type { RunEnded } from '../../src/job/run-job.ts';
+import { releaseLater } from '../service/small-data.ts';
+import { column, type Desk, openDesk, places } from './harness.ts';
 
 /** Every byte that a run left behind or told, but for the service's own database. */
 function everythingOf(desk: Desk, ended: RunEnded): Map<string, Buffer> {

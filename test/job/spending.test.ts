@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { column, type Desk, openDesk, places } from './desk.ts';
+import { column, type Desk, openDesk, places } from './harness.ts';
 
 const someNatural = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
 

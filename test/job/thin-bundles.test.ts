@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { standBetween } from './between.ts';
-import { type Desk, openDesk, places } from './desk.ts';
+import { type Desk, openDesk, places } from './harness.ts';
 
 const natural = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { openDesk, places } from './desk.ts';
+import { openDesk, places } from './harness.ts';
 import type { ChildTask } from './run-child.ts';
 
 const run = promisify(execFile);

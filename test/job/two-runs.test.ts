@@ -5,10 +5,10 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { approvablePlan } from '../../src/job/approved-plan.ts';
 import { prepare } from '../../src/job/prepare.ts';
-import { newProgress, run } from '../../src/job/run.ts';
+import { newProgress, run } from '../../src/job/run-job.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { forAnotherPlace, standBetween } from './between.ts';
-import { openDesk, places } from './desk.ts';
+import { openDesk, places } from './harness.ts';
 
 test('two runs of one process on one store, as on the page of perilbook ui, buy no cell twice', async (t) => {
   const desk = await openDesk(t, { factor: 20 });

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
-import type { CellFigure, Figures } from '../../src/report/figures.ts';
+import { typicalClass } from '../../src/report/class-sums.ts';
+import type { CellFigure, ReportFigures } from '../../src/report/figures.ts';
 import { binningOf, HEXAGON_RADIUS, MOST_POINTS } from '../../src/report/map/bins.ts';
 import { HIGHEST, scaleOf } from '../../src/report/scales.ts';
-import { typicalClass } from '../../src/report/sums.ts';
 import { Tally } from '../../src/report/tally.ts';
 
 const TOPICS = ['hail', 'wildfire', 'superfund'] as const;
@@ -41,7 +41,7 @@ function cell(number: number, location: CellFigure['location'], rows: number, va
 
 const DEFERRED = { status: 'deferred', note: 'not bought yet' } as const;
 
-function figuresOf(cells: readonly CellFigure[]): Figures {
+function figuresOf(cells: readonly CellFigure[]): ReportFigures {
   const locations = cells.map(({ location }) => location);
   const tally = new Tally({ topics: TOPICS, counts: true, cells: cells.length, locations });
   for (const one of cells) tally.add(one);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { makeReport } from '../../src/cli/make-report.ts';
-import { columnsOf } from '../../src/columns/columns.ts';
+import { columnsOf } from '../../src/columns/topic-columns.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';

@@ -3,7 +3,13 @@ import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
-import { fieldText, isBlank, LONGEST_QUOTED_FIELD, newRecordSpan, scanRecord } from '../../src/rows/csv/scan.ts';
+import {
+  fieldText,
+  isBlank,
+  LONGEST_QUOTED_FIELD,
+  newRecordSpan,
+  scanRecord,
+} from '../../src/rows/csv/scan-records.ts';
 
 const COMMA = ','.charCodeAt(0);
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import test, { type TestContext } from 'node:test';
-import type { ServiceDatabase } from '../../src/data/tables/database.ts';
+import type { ServiceDatabase } from '../../src/data/tables/data-database.ts';
 import { createAuthentication } from '../../src/service/accounts/authenticate.ts';
-import { setUp } from './small-world.ts';
+import { setUp } from './small-data.ts';
 
 /** The database, and every value that its statements are given. */
 function overheard(database: ServiceDatabase, given: unknown[]): ServiceDatabase {

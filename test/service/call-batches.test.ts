@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import test from 'node:test';
 import { usage } from '../../src/service/accounts/usage.ts';
 import { createCallBatches } from '../../src/service/http/call-batches.ts';
-import { pathTo, setUp } from './small-world.ts';
+import { pathTo, setUp } from './small-data.ts';
 
 /** Batches of numbers that are doubled; which were answered together is kept. */
 function doubling(isLarge: (asked: number) => boolean = () => false) {

@@ -3,14 +3,14 @@ import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
-import type { ServiceDatabase } from '../../src/data/tables/database.ts';
+import type { ServiceDatabase } from '../../src/data/tables/data-database.ts';
 import { createAccount } from '../../src/service/accounts/accounts.ts';
 import { type Chargeable, type Charges, createCharges } from '../../src/service/accounts/charges.ts';
 import { enterInstance } from '../../src/service/accounts/instances.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { createSettlements } from '../../src/service/accounts/settlements.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
-import { openDatabase, StillClock, subscriptionOf } from './small-world.ts';
+import { openDatabase, StillClock, subscriptionOf } from './small-data.ts';
 
 /** So low that a few calls of one turn cross them. */
 const MINUTE_LIMIT = 100;

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { changeAccount, createAccount } from '../../src/service/accounts/accounts.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
-import { openDatabase, pathTo, request, StillClock, setUp, start, subscriptionOf } from './small-world.ts';
+import { openDatabase, pathTo, request, StillClock, setUp, start, subscriptionOf } from './small-data.ts';
 
 const PLENTY = 1_000_000;
 

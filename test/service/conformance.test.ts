@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import type { ServiceDatabase } from '../../src/data/tables/database.ts';
+import type { ServiceDatabase } from '../../src/data/tables/data-database.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import type { Send } from '../../src/service/conformance/asker.ts';
+import { Broken, NotChecked } from '../../src/service/conformance/checked-statement.ts';
 import { CREDITS_NEEDED, creditsAtRisk, runChecks, STATEMENTS } from '../../src/service/conformance/run-checks.ts';
-import { Broken, NotChecked } from '../../src/service/conformance/statement.ts';
-import { HERE, releaseLater, setUp } from './small-world.ts';
+import { HERE, releaseLater, setUp } from './small-data.ts';
 
 const sleep = () => Promise.reject(new Error('Nothing is waited for'));
 const common = { location: HERE, sleep, clean: (reason: string) => reason };

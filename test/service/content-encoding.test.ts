@@ -5,7 +5,7 @@ import test from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { usage } from '../../src/service/accounts/usage.ts';
 import { codingFor, encodedBody } from '../../src/service/http/content-encoding.ts';
-import { deliveries, HERE, info, pathTo, point, type SetupOptions, setUp } from './small-world.ts';
+import { deliveries, HERE, info, pathTo, point, type SetupOptions, setUp } from './small-data.ts';
 
 test('the coding is the best that the client accepts; none where it names none or prefers identity', () => {
   const cases: readonly [accepted: string | undefined, coding: string | null][] = [

@@ -1,23 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { bundleEnvelope, singleEnvelope } from '../../src/contract/envelopes.ts';
+import { RESULT_SCHEMAS } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS } from '../../src/contract/topics.ts';
-import { RESULT_SCHEMAS } from '../../src/contract/values.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
-import {
-  AREAS,
-  deliveries,
-  feature,
-  HERE,
-  info,
-  NEXT_DOOR,
-  NOON,
-  pathTo,
-  point,
-  setUp,
-  square,
-} from './small-world.ts';
+import { AREAS, deliveries, feature, HERE, info, NEXT_DOOR, NOON, pathTo, point, setUp, square } from './small-data.ts';
 
 /** A tract without ratings, in a county that has some. */
 const UNRATED = { lat: 40.75, lng: -99.25 };

@@ -21,7 +21,7 @@ import {
   StillClock,
   setUp,
   subscriptionOf,
-} from './small-world.ts';
+} from './small-data.ts';
 
 function assertFailure(reply: Reply, status: number, code: string): void {
   assert.equal(reply.status, status, JSON.stringify(reply.body));

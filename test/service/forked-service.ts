@@ -1,6 +1,6 @@
-import { openServiceDatabase } from '../../src/data/tables/database.ts';
+import { openServiceDatabase } from '../../src/data/tables/data-database.ts';
 import { startService } from '../../src/service/http/start-service.ts';
-import { StillClock } from './small-world.ts';
+import { StillClock } from './small-data.ts';
 
 /* A service on the database file that the first argument names, to be killed; tells its port to the process above. */
 

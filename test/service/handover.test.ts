@@ -20,7 +20,7 @@ import {
   setUp,
   start,
   subscriptionOf,
-} from './small-world.ts';
+} from './small-data.ts';
 
 /** All data, and so many towers around HERE that a body of 24 MB does not fit the buffers of a connection. */
 const LARGE: SetupOptions = {

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { createKeyGuesses } from '../../src/service/accounts/key-guesses.ts';
 import { createKey, revokeKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
-import { pathTo, setUp } from './small-world.ts';
+import { pathTo, setUp } from './small-data.ts';
 
 const PATH = pathTo('/v1/drought/risk');
 const guess = () => `pb_${randomBytes(32).toString('base64url')}`;

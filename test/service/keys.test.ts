@@ -4,7 +4,7 @@ import test from 'node:test';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createAccount, listAccounts } from '../../src/service/accounts/accounts.ts';
 import { createKey, listKeys, revokeKey, rotateKey } from '../../src/service/accounts/keys.ts';
-import { openDatabase, pathTo, StillClock, setUp, subscriptionOf } from './small-world.ts';
+import { openDatabase, pathTo, StillClock, setUp, subscriptionOf } from './small-data.ts';
 
 const refusedFor = (reason: RegExp) => (error: { code?: unknown; message: string }) => {
   assert.equal(error.code, 'SERVICE_ACCOUNT');

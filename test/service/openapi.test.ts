@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { SERVICE_FAILURES } from '../../src/contract/failures.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { categoryOfAqi, categoryOfConcentration } from '../../src/data/topics/air-quality-index.ts';
-import { HERE, NEXT_DOOR, pathTo, setUp } from './small-world.ts';
+import { HERE, NEXT_DOOR, pathTo, setUp } from './small-data.ts';
 
 test('the OpenAPI document is valid, and names the endpoints, the key, the topics and what may go wrong', async (t) => {
   const { get } = await setUp(t);

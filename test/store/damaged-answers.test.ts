@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { PerilbookError } from '../../src/errors.ts';
 import { cellStatements } from '../../src/store/answers.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/sqlite-database.ts';
 import { storedTexts } from '../../src/store/texts.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

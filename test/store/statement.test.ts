@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
-import type { Store, Terms } from '../../src/store/port.ts';
+import type { ClaimLimits, Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -84,7 +84,7 @@ async function play(store: Store, clock: MovedClock, events: readonly Event[]) {
       store.startRun({ job, account, input: 'in', output: 'out', plannedCredits: 1, budget: 1e6 }),
     ),
   );
-  const seen = new Map<string, { account: string; period: Terms['period'] }>();
+  const seen = new Map<string, { account: string; period: ClaimLimits['period'] }>();
   for (const [index, { after, lasts, run, kind, key, charge }] of events.entries()) {
     clock.move(after);
     const { account, day } = RUNS[run]!;

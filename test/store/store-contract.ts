@@ -4,7 +4,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';
-import type { ClaimRequest, Settlement, Store, Terms } from '../../src/store/port.ts';
+import type { ClaimLimits, ClaimRequest, Settlement, Store } from '../../src/store/port.ts';
 import { collected } from '../collected.ts';
 import { MovedClock } from '../moved-clock.ts';
 
@@ -571,7 +571,7 @@ interface CliContext {
   readonly clock: MovedClock;
   readonly alive: Set<string>;
   another(owner: string): Store;
-  terms(store?: Store, limits?: Partial<Terms>): Promise<Terms>;
+  terms(store?: Store, limits?: Partial<ClaimLimits>): Promise<ClaimLimits>;
   propose(cell: Cell, kind: 'single' | 'standard'): ClaimRequest;
 }
 

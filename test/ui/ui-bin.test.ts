@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gateBefore, type Passage, startBin } from '../cli/bin-process.ts';
-import { column, openDesk, places } from '../job/desk.ts';
+import { column, openDesk, places } from '../job/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { visitor, WILDFIRE, yes } from './ui-scene.ts';
 

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { noBrowser, startBrowser } from '../browser.ts';
-import { column, places } from '../job/desk.ts';
+import { column, places } from '../job/harness.ts';
 import { openUi, type UiScene } from './ui-scene.ts';
 
 const options = { skip: noBrowser, timeout: 120_000 };

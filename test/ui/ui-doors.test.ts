@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { safeFileName } from '../../src/ui/books/file-name.ts';
 import { reportPolicy } from '../../src/ui/web/report-policy.ts';
 import { Sessions } from '../../src/ui/web/sessions.ts';
-import { places } from '../job/desk.ts';
+import { places } from '../job/harness.ts';
 import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 
 const timeout = 60_000;

@@ -6,8 +6,8 @@ import { makeJob } from '../../src/job/settings/settings.ts';
 import type { UiDependencies } from '../../src/ui/dependencies.ts';
 import type { Live } from '../../src/ui/runs/live.ts';
 import { type RunningUi, startUi } from '../../src/ui/start-ui.ts';
-import { type Desk, type DeskOptions, openDesk } from '../job/desk.ts';
-import { releaseLater } from '../service/small-world.ts';
+import { type Desk, type DeskOptions, openDesk } from '../job/harness.ts';
+import { releaseLater } from '../service/small-data.ts';
 
 export interface Reply {
   readonly status: number;

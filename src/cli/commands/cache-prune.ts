@@ -1,6 +1,6 @@
 import { topicsIn } from '../../contract/topic-set.ts';
 import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../figures.ts';
+import { counted } from '../../format-numbers.ts';
 import { durationMs } from '../../job/settings/duration.ts';
 import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList } from '../../plan/cheapest-calls.ts';
 import { priceCheapest } from '../../plan/prices.ts';

@@ -1,5 +1,5 @@
 import { isNoData } from '../../contract/answer.ts';
-import { counted, dateTime, grouped } from '../../figures.ts';
+import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { isoTime } from '../../job/summary.ts';
 import type { StoreStats } from '../../store/port.ts';
@@ -7,7 +7,7 @@ import type { Flags } from '../command.ts';
 import { type CliContext, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-options.ts';
-import { byteSize, listed } from '../messages/words.ts';
+import { byteSize, listed } from '../messages/format.ts';
 import { openStore } from '../open-store.ts';
 import { prune } from './cache-prune.ts';
 

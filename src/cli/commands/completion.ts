@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { COMPLETION_SCRIPT, type Completable, completions } from '../completion.ts';
+import { COMPLETION_SCRIPT, type Completable, completions } from '../completion-script.ts';
 import { EXIT } from '../exit-codes.ts';
 
 /** What the script asks with: the words of the line follow, and are none of this command. */

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../figures.ts';
+import { counted } from '../../format-numbers.ts';
 import { checkJob } from '../../job/check-job.ts';
 import { jobFileJsonSchema } from '../../job/settings/job-file.ts';
 import { type JobProblem, readJobText } from '../../job/settings/read-job-file.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, dataFolder, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { paintFor } from '../messages/paint.ts';
+import { paintFor } from '../messages/color.ts';
 
 /** `perilbook job check FILE | schema`: says all that is wrong with a job file; spends nothing, opens no store. */
 export async function jobCommand(context: CliContext, flags: Flags): Promise<number> {

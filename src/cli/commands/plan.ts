@@ -7,7 +7,7 @@ import { type CliContext, say, sayJson, screenOf } from '../context.ts';
 import { effectsOf } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf } from '../job-options.ts';
-import { paintFor } from '../messages/paint.ts';
+import { paintFor } from '../messages/color.ts';
 import { planWords } from '../messages/plan-words.ts';
 import { openStore } from '../open-store.ts';
 import { showProgress } from '../progress/show.ts';

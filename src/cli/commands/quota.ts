@@ -1,7 +1,7 @@
 import { PerilbookError } from '../../errors.ts';
-import { counted, dateTime, grouped } from '../../figures.ts';
+import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { accountState } from '../../job/planning/account-state.ts';
-import type { Account } from '../../job/settings/accounts.ts';
+import type { JobAccount } from '../../job/settings/account-settings.ts';
 import type { JobFile } from '../../job/settings/job-file.ts';
 import type { Store } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
@@ -52,7 +52,7 @@ export async function quotaCommand(context: CliContext, flags: Flags): Promise<n
 }
 
 /** `isKnown`: its subscription is: by a job, a flag or the last run. */
-interface ChosenAccount extends Account {
+interface ChosenAccount extends JobAccount {
   readonly isKnown: boolean;
 }
 
@@ -86,7 +86,7 @@ function accountsOfJob(
   context: CliContext,
   target: string | undefined,
   { account: name, ...flags }: Flags,
-): readonly Account[] {
+): readonly JobAccount[] {
   const job = anyJobOf(context, target, flags);
   if (name === undefined) return job.accounts;
   const known = job.accounts.find(({ account }) => account === name);
@@ -94,7 +94,7 @@ function accountsOfJob(
 }
 
 /** The terms of the last run, but for what is said now. */
-function withSaid(known: Account, said: JobFile, own: Account): Account {
+function withSaid(known: JobAccount, said: JobFile, own: JobAccount): JobAccount {
   return {
     ...known,
     ...(said.subscription === undefined ? {} : { subscription: own.subscription }),
@@ -105,7 +105,7 @@ function withSaid(known: Account, said: JobFile, own: Account): Account {
   };
 }
 
-function severalAccounts(accounts: readonly Account[], what: string): PerilbookError {
+function severalAccounts(accounts: readonly JobAccount[], what: string): PerilbookError {
   return new PerilbookError(
     'USAGE',
     `${what} is for one account, and the keys of this job spend ${accounts.map(({ account }) => account).join(', ')}`,

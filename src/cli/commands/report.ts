@@ -10,7 +10,7 @@ import { effectsOf } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf } from '../job-options.ts';
 import { latestRun, makeReport } from '../make-report.ts';
-import { shownPath } from '../messages/words.ts';
+import { shownPath } from '../messages/format.ts';
 import { openStore } from '../open-store.ts';
 
 /** `perilbook report`: the page about a job as its latest run left it. Asks nobody, spends nothing. */

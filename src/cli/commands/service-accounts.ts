@@ -1,17 +1,17 @@
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { PerilbookError } from '../../errors.ts';
-import { counted, dateTime, grouped } from '../../figures.ts';
+import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { durationMs } from '../../job/settings/duration.ts';
 import { didYouMean } from '../../nearest-name.ts';
+import { statement } from '../../service/accounts/account-statement.ts';
 import { createAccount, findAccount, listAccounts } from '../../service/accounts/accounts.ts';
 import { createKey, listKeys, type NewKey, revokeKey, rotateKey } from '../../service/accounts/keys.ts';
-import { statement } from '../../service/accounts/statement.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { table } from '../messages/words.ts';
+import { table } from '../messages/format.ts';
 
 /** `perilbook service account create --account NAME …`, `account list` and `account statement`. */
 export function accountAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {

@@ -2,11 +2,11 @@ import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { type Client, createClient, requireSendable } from '../../fetch/client.ts';
 import { cleanText, redactorOf } from '../../fetch/redact.ts';
-import { counted } from '../../figures.ts';
+import { counted } from '../../format-numbers.ts';
 import { ledgerCalls } from '../../job/ledger-calls.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../job/planning/key-warnings.ts';
 import { type Key, readKeys } from '../../job/planning/keyring.ts';
-import type { KeySource } from '../../job/settings/accounts.ts';
+import type { KeySource } from '../../job/settings/account-settings.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import {
   type CheckedStatement,
@@ -18,7 +18,7 @@ import {
 } from '../../service/conformance/run-checks.ts';
 import type { EndState, Store } from '../../store/port.ts';
 import { askToSpend } from '../ask-to-spend.ts';
-import { checkSender, type Limits } from '../check-sender.ts';
+import { type CheckLimits, checkSender } from '../check-sender.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -75,7 +75,7 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
       ...{ store, client, account, keys, location, run, source, budget },
       ...{ clock: context.clock, interrupt: context.interrupt },
     });
-    const limits: Limits = { reached: null };
+    const limits: CheckLimits = { reached: null };
     const redactor = redactorOf(secrets);
     const result = await runChecks({
       send: checkSender(send, baseUrl, limits),

@@ -4,15 +4,15 @@ import { type LoadResult, loadFiles } from '../../data/loaders/load-files.ts';
 import type { LoaderOptions } from '../../data/loaders/loader.ts';
 import { LOADERS, loaderNamed } from '../../data/loaders/loader-table.ts';
 import { deliverSample } from '../../data/sample/build-sample-database.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { stateNamed } from '../../data/tables/states.ts';
 import { PerilbookError } from '../../errors.ts';
-import { counted, dateTime, grouped } from '../../figures.ts';
+import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { listed, table } from '../messages/words.ts';
+import { listed, table } from '../messages/format.ts';
 
 /** `perilbook service load sample | LOADER FILE…`; without a name, the loaders. */
 export async function loadAction(context: CliContext, database: ServiceDatabase, flags: Flags): Promise<number> {

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { openServiceDatabase, type ServiceDatabase } from '../../data/tables/database.ts';
+import { openServiceDatabase, type ServiceDatabase } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../figures.ts';
+import { counted } from '../../format-numbers.ts';
 import { startService } from '../../service/http/start-service.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';

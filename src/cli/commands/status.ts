@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dateTime, grouped } from '../../figures.ts';
+import { dateTime, grouped } from '../../format-numbers.ts';
 import { isoTime } from '../../job/summary.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import type { RunRecord, StatementRow } from '../../store/port.ts';
@@ -7,7 +7,7 @@ import type { Flags } from '../command.ts';
 import { type CliContext, sayJson, screenOf } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-options.ts';
-import { fittingTable } from '../messages/words.ts';
+import { fittingTable } from '../messages/format.ts';
 import { openStore } from '../open-store.ts';
 
 const SHOWN = 20;

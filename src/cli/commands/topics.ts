@@ -1,10 +1,10 @@
-import { columnsOf } from '../../columns/columns.ts';
+import { columnsOf } from '../../columns/topic-columns.ts';
 import { CREDITS } from '../../contract/credits.ts';
 import { TIME_TO_LIVE, TOPICS } from '../../contract/topics.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { table } from '../messages/words.ts';
+import { table } from '../messages/format.ts';
 
 const DAY_S = 86_400;
 

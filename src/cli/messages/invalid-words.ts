@@ -1,7 +1,7 @@
-import { counted, grouped } from '../../figures.ts';
-import { LOOKED_UP_FINDINGS } from '../../job/scan/scan.ts';
+import { counted, grouped } from '../../format-numbers.ts';
+import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
 import { hasTooManyInvalid, type PlanSummary, unusableRows } from '../../job/summary.ts';
-import { percent } from './words.ts';
+import { percent } from './format.ts';
 
 /** What is said where more rows than the job allows have no usable location; nothing otherwise. */
 export function tooManyInvalidWords(summary: PlanSummary): string[] {

@@ -1,14 +1,14 @@
 import stringWidth from 'string-width';
 import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
-import { counted, dateTime, grouped } from '../../figures.ts';
+import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Ways } from '../../job/planning/planning.ts';
 import type { Prepared } from '../../job/prepare.ts';
-import { LOOKED_UP_FINDINGS } from '../../job/scan/scan.ts';
+import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
 import { DEFAULTS } from '../../job/settings/settings.ts';
 import type { Forecast } from '../../plan/forecast.ts';
+import type { Paint } from './color.ts';
+import { byteSize, fittingTable, listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
 import { tooManyInvalidWords } from './invalid-words.ts';
-import type { Paint } from './paint.ts';
-import { byteSize, fittingTable, listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './words.ts';
 
 /** Where the words go. */
 export interface PlanStyle {
@@ -26,7 +26,7 @@ export function planWords(prepared: Prepared, folder: string, { width, paint }: 
     lines.push('The service answered from sample data when it was last asked: not for decisions.');
   lines.push(`${shownPath(job.input, folder)}: ${rowsWords(summary)}`);
   lines.push(...plan.scan.layout.notes);
-  const isLookedUp = ({ finding }: Finding) => LOOKED_UP_FINDINGS.some((name) => name === finding);
+  const isLookedUp = ({ finding }: UnusableKind) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
   const { unit = 'line' } = prepared.book;
   lines.push(...findingWords('Rows that are not looked up', findings.get(false) ?? [], unit, width));
@@ -43,9 +43,9 @@ export function planWords(prepared: Prepared, folder: string, { width, paint }: 
   return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
 }
 
-type Finding = Prepared['summary']['findings'][number];
+type UnusableKind = Prepared['summary']['findings'][number];
 
-function findingWords(heading: string, findings: readonly Finding[], unit: string, width: number): string[] {
+function findingWords(heading: string, findings: readonly UnusableKind[], unit: string, width: number): string[] {
   if (findings.length === 0) return [];
   const rows = findings.map(({ first_line, rows, note }) => [`${first_line}`, grouped(rows), note]);
   return ['', `${heading} (first ${unit} of each kind):`, ...table([unit, 'rows', 'reason'], rows, '  ', width)];

@@ -1,9 +1,9 @@
-import { ROW_STATUSES } from '../../columns/status.ts';
-import { counted, dateTime, grouped } from '../../figures.ts';
-import { allLocationsRejected, type RunEnded } from '../../job/run.ts';
+import { ROW_STATUSES } from '../../columns/row-status.ts';
+import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { allLocationsRejected, type RunEnded } from '../../job/run-job.ts';
+import { listed, percent, shownPath } from './format.ts';
 import { tooManyInvalidWords } from './invalid-words.ts';
 import type { PlanStyle } from './plan-words.ts';
-import { listed, percent, shownPath } from './words.ts';
 
 /** How a run ended, in words; what to do next comes last. */
 export function runWords(

@@ -1,10 +1,10 @@
-import { counted, dateTime, grouped } from '../../figures.ts';
+import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { AccountState } from '../../job/planning/account-state.ts';
-import type { Account } from '../../job/settings/accounts.ts';
+import type { JobAccount } from '../../job/settings/account-settings.ts';
 import { isoTime } from '../../job/summary.ts';
 import { total } from '../../store/admission.ts';
 import type { Correction } from '../../store/port.ts';
-import { listed } from './words.ts';
+import { listed } from './format.ts';
 
 /** The account's period, as the head of a statement. */
 export interface Quota {
@@ -76,7 +76,7 @@ function overageOf({ account: { subscription, overageCredits }, spending, elsewh
   return Math.max(0, total(spending) + elsewhere - subscription.creditsPerMonth);
 }
 
-function overageWords({ subscription: { overageRate } }: Account, credits: number): string {
+function overageWords({ subscription: { overageRate } }: JobAccount, credits: number): string {
   const dollars = overageRate === null ? '' : `, $${(credits * overageRate).toFixed(2)}`;
   return `${counted(credits, 'credit')} beyond the allowance${dollars}`;
 }

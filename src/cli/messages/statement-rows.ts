@@ -1,9 +1,9 @@
 import { PerilbookError } from '../../errors.ts';
-import { grouped } from '../../figures.ts';
+import { grouped } from '../../format-numbers.ts';
 import { didYouMean } from '../../nearest-name.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import type { StatementBy, StatementRow } from '../../store/port.ts';
-import { table } from './words.ts';
+import { table } from './format.ts';
 
 const STATEMENT_BY = ['run', 'job', 'key', 'day'] as const satisfies readonly StatementBy[];
 

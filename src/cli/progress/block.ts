@@ -1,9 +1,9 @@
 import stringWidth from 'string-width';
 import { CREDITS } from '../../contract/credits.ts';
-import { counted, dateTime, grouped } from '../../figures.ts';
+import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Progress } from '../../job/buying/progress.ts';
-import type { Paint } from '../messages/paint.ts';
-import { percent, timeSpan, wrapped } from '../messages/words.ts';
+import type { Paint } from '../messages/color.ts';
+import { percent, timeSpan, wrapped } from '../messages/format.ts';
 import {
   type Estimate,
   estimate,

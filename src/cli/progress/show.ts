@@ -1,9 +1,9 @@
 import { steadyTime } from '../../clock.ts';
 import type { Progress } from '../../job/buying/progress.ts';
 import type { Phase } from '../../job/phase.ts';
-import { newProgress } from '../../job/run.ts';
+import { newProgress } from '../../job/run-job.ts';
 import { type CliContext, say } from '../context.ts';
-import { isDumb, isUnicode, paintFor } from '../messages/paint.ts';
+import { isDumb, isUnicode, paintFor } from '../messages/color.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';
 import { MinuteMeter, type Moment, type RunFacts, spentOf } from './estimate.ts';
 

@@ -1,11 +1,11 @@
 import { airQualityRecord } from '../tables/record-checks.ts';
 import type { AirQualityRecord } from '../tables/records.ts';
-import { columnsOf, numberIn } from './columns.ts';
 import { answeringFor, CONNECTICUT_NOTE } from './connecticut.ts';
 import { countyNamed } from './county-names.ts';
 import { csvRecords } from './csv-records.ts';
 import type { OpenReport } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
+import { columnsOf, numberIn } from './named-columns.ts';
 import { yearSpan } from './vintages.ts';
 
 const DAYS = {
@@ -20,7 +20,7 @@ const DAYS = {
   medianAqi: 'Median AQI',
 } as const;
 
-type Figures = Omit<AirQualityRecord, 'countyGeoid' | 'year'>;
+type YearFigures = Omit<AirQualityRecord, 'countyGeoid' | 'year'>;
 
 /** The year's summary of each county that has monitors, about a third of all. Of several years the newest counts, and one
  * that is not over is left out. */
@@ -68,7 +68,7 @@ function* summariesIn(
   for (const { line, cells } of rows) {
     const found = countyNamed(cells[state] ?? '', cells[county] ?? '');
     const figures = fields.map(([field, place]) => [field, numberIn(cells[place])] as const);
-    const summary = { year: Number(cells[year]), ...(Object.fromEntries(figures) as Figures) };
+    const summary = { year: Number(cells[year]), ...(Object.fromEntries(figures) as YearFigures) };
     const missing = [...figures, ['year', numberIn(cells[year])] as const].find(([, figure]) => figure === null);
     const most = days.get(cells[year]!)!;
     const problem =

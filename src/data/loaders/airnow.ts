@@ -2,11 +2,11 @@ import { PerilbookError } from '../../errors.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { ReadingRecord } from '../tables/records.ts';
 import { ozoneMicrograms } from '../topics/air-quality-index.ts';
-import { columnsOf, numberIn } from './columns.ts';
 import { pointOf } from './csv-features.ts';
 import { csvRecords } from './csv-records.ts';
 import type { OpenReport } from './load-report.ts';
 import { describeLoad, inTurn, type Loader } from './loader.ts';
+import { columnsOf, numberIn } from './named-columns.ts';
 
 /** The parameters of the hourly file that are topics, and the unit in which each must stand. */
 const PARAMETERS: Readonly<Record<string, readonly [pollutant: ReadingRecord['pollutant'], unit: string]>> = {

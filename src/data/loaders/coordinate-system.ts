@@ -1,5 +1,5 @@
 import proj4 from 'proj4';
-import { unfit } from './refusals.ts';
+import { unfit } from './load-errors.ts';
 
 /** A position as WGS84 degrees of longitude and latitude. */
 export type ToDegrees = (position: readonly number[]) => number[];

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import { type Columns, columnsOf, numberIn, propertiesOf } from './columns.ts';
 import { csvRecords } from './csv-records.ts';
 import type { FileFeature } from './geojson-features.ts';
 import type { OpenReport } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
+import { type Columns, columnsOf, numberIn, propertiesOf } from './named-columns.ts';
 
 /** What the agencies call the columns, the surest names first. */
 export const LATITUDES = [

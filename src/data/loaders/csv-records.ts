@@ -1,5 +1,5 @@
 import type { PerilbookError } from '../../errors.ts';
-import { unfit } from './refusals.ts';
+import { unfit } from './load-errors.ts';
 import { sheetRecords } from './sheet-records.ts';
 import { textBlocks } from './text-blocks.ts';
 

@@ -2,9 +2,9 @@ import { extname } from 'node:path';
 import type { PerilbookError } from '../../errors.ts';
 import { type CsvForm, csvFeatures } from './csv-features.ts';
 import { type FileFeature, geojsonFeatures } from './geojson-features.ts';
+import { unfit } from './load-errors.ts';
 import type { OpenReport } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
-import { unfit } from './refusals.ts';
 import { shapefileFeatures } from './shapefile-features.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { extname } from 'node:path';
-import { keyOf } from './columns.ts';
 import { LATITUDES } from './csv-features.ts';
 import { type CsvRecord, csvRecords } from './csv-records.ts';
 import { unknownForm } from './feature-files.ts';
 import { geojsonFeatures } from './geojson-features.ts';
+import { keyOf } from './named-columns.ts';
 import { shapefileHead } from './shapefile-features.ts';
 
-export type Shape = 'points' | 'lines' | 'outlines';
+export type FileShape = 'points' | 'lines' | 'outlines';
 
 /** What tells one agency's file from another's. */
 export interface FileProfile {
@@ -15,7 +15,7 @@ export interface FileProfile {
   /** Names that a shapefile may have cut at 10 characters. */
   readonly cut: readonly string[];
   /** The kinds of its geometries; a table with coordinates has points. */
-  readonly shapes: ReadonlySet<Shape>;
+  readonly shapes: ReadonlySet<FileShape>;
   /** The first rows of a text, its header included. */
   readonly rows: readonly (readonly string[])[];
 }
@@ -23,7 +23,7 @@ export interface FileProfile {
 /** How many rows or features are looked at: later ones may have properties that the first lacks. */
 const LOOKED_AT = 100;
 
-const SHAPES: Readonly<Record<string, Shape>> = {
+const SHAPES: Readonly<Record<string, FileShape>> = {
   Point: 'points',
   MultiPoint: 'points',
   LineString: 'lines',
@@ -47,14 +47,14 @@ const OTHER_FORMS = /^\.(xls|xlsb|ods|gdb|gpkg|km[lz]|parquet|pdf|html?)$/;
 function profileOfShapefile(file: string): FileProfile {
   const { type, columns } = shapefileHead(file);
   // 1 Point, 3 PolyLine, 5 Polygon, 8 MultiPoint; with heights 10 more, with measures 20.
-  const shape = ({ 1: 'points', 8: 'points', 3: 'lines', 5: 'outlines' } as Record<number, Shape>)[type % 10];
+  const shape = ({ 1: 'points', 8: 'points', 3: 'lines', 5: 'outlines' } as Record<number, FileShape>)[type % 10];
   const cut = columns.filter((name) => name.length === 10).map(keyOf);
   return { columns: keysOf(columns), cut, shapes: new Set(shape === undefined ? [] : [shape]), rows: [] };
 }
 
 function profileOfGeojson(file: string): FileProfile {
   const names = new Set<string>();
-  const shapes = new Set<Shape>();
+  const shapes = new Set<FileShape>();
   for (const { geometry, properties } of first(geojsonFeatures(file), LOOKED_AT)) {
     for (const name of Object.keys(properties)) names.add(name);
     const shape = SHAPES[String((geometry as { type?: unknown } | null)?.type)];
@@ -71,7 +71,7 @@ function profileOfText(file: string, latitude: string | undefined): FileProfile 
   const columns = keysOf(rows[0] ?? []);
   const latitudes = latitude === undefined ? LATITUDES : [latitude];
   const hasPoints = latitudes.some((name) => columns.has(keyOf(name)));
-  return { columns, cut: [], shapes: new Set<Shape>(hasPoints ? ['points'] : []), rows };
+  return { columns, cut: [], shapes: new Set<FileShape>(hasPoints ? ['points'] : []), rows };
 }
 
 function keysOf(names: Iterable<string>): Set<string> {

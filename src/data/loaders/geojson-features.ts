@@ -1,4 +1,4 @@
-import { unfit } from './refusals.ts';
+import { unfit } from './load-errors.ts';
 import { textBlocks } from './text-blocks.ts';
 
 /** A feature as a file gives it. */

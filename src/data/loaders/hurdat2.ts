@@ -1,7 +1,7 @@
 import type { FeedRecord } from '../tables/records.ts';
-import { numberIn } from './columns.ts';
 import { csvRecords } from './csv-records.ts';
-import { unfit } from './refusals.ts';
+import { unfit } from './load-errors.ts';
+import { numberIn } from './named-columns.ts';
 import {
   basinOf,
   type Fix,

@@ -1,7 +1,7 @@
 import type { FeedRecord } from '../tables/records.ts';
-import { columnsOf, numberIn } from './columns.ts';
 import { pointOf } from './csv-features.ts';
 import { csvRecords } from './csv-records.ts';
+import { columnsOf, numberIn } from './named-columns.ts';
 import {
   basinOf,
   type Fix,

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { PerilbookError } from '../../errors.ts';
 import { type FileProfile, profileOf } from './file-profile.ts';
+import { unfit, unreadable } from './load-errors.ts';
 import type { LoaderOptions } from './loader.ts';
-import { unfit, unreadable } from './refusals.ts';
 import { loadersFor, misfit } from './signatures.ts';
 import { zipMembers } from './zip-members.ts';
 

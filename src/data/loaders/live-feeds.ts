@@ -1,9 +1,9 @@
 import type { Geometry, Position } from 'geojson';
 import type { FeedRecord, RecordFeed } from '../tables/records.ts';
-import { numberIn } from './columns.ts';
 import { featuresIn } from './feature-files.ts';
 import type { FileFeature } from './geojson-features.ts';
 import { describeLoad, inFeatureFiles, type Loader, type Publication, publicDomain } from './loader.ts';
+import { numberIn } from './named-columns.ts';
 import { geometryProblem } from './sites.ts';
 import { vintageByColumns } from './vintages.ts';
 

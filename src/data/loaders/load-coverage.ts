@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { PerilbookError } from '../../errors.ts';
-import { counted, grouped } from '../../figures.ts';
-import type { ServiceDatabase } from '../tables/database.ts';
+import { counted, grouped } from '../../format-numbers.ts';
+import type { ServiceDatabase } from '../tables/data-database.ts';
 import { describeData, type LoadedDataset } from '../tables/describe-data.ts';
 import { datasetOf } from '../tables/import-dataset.ts';
 import { keptRecords } from '../tables/kept-records.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
-import type { ServiceDatabase } from '../tables/database.ts';
+import type { ServiceDatabase } from '../tables/data-database.ts';
 import { datasetOf, deliverStream, importDataset } from '../tables/import-dataset.ts';
 import type { Dataset, DatasetInfo, DatasetName, Level, StreamedDelivery } from '../tables/records.ts';
 import { STATES } from '../tables/states.ts';

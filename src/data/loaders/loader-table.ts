@@ -2,7 +2,7 @@ import { PerilbookError } from '../../errors.ts';
 import { didYouMean } from '../../nearest-name.ts';
 import { airQuality } from './air-quality.ts';
 import { airnow } from './airnow.ts';
-import { areas, counties } from './areas.ts';
+import { areas, counties } from './boundaries.ts';
 import { hurdat2 } from './hurdat2.ts';
 import { ibtracs } from './ibtracs.ts';
 import { earthquakes, wildfireHistory, wildfireIncidents, wildfirePerimeters } from './live-feeds.ts';

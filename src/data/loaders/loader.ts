@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { DatasetInfo, StreamedDelivery } from '../tables/records.ts';
 import type { FileFeature } from './geojson-features.ts';
+import { unreadable } from './load-errors.ts';
 import type { OpenReport } from './load-report.ts';
-import { unreadable } from './refusals.ts';
 import { zipPath } from './text-blocks.ts';
 
 /** What a user may say of the files. */

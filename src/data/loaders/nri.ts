@@ -1,12 +1,12 @@
+import { RATINGS, type Rating } from '../../contract/topic-values.ts';
 import type { NaturalSlug } from '../../contract/topics.ts';
-import { RATINGS, type Rating } from '../../contract/values.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { NaturalRatingRecord } from '../tables/records.ts';
 import { type CodeFinding, readGeoid, readTractOfCounty, type StatedPlace } from './census-codes.ts';
-import { type Columns, columnsOf, numberIn } from './columns.ts';
 import { type CsvRecord, csvRecords } from './csv-records.ts';
 import type { OpenReport } from './load-report.ts';
 import { describeLoad, inTurn, type Loader } from './loader.ts';
+import { type Columns, columnsOf, numberIn } from './named-columns.ts';
 
 /** The index's prefixes of the topics (NRI data dictionary). Riverine flooding became inland flooding in v1.20.0. */
 export const NRI_PREFIXES: readonly (readonly [topic: NaturalSlug, ...prefixes: string[]])[] = [

@@ -1,11 +1,11 @@
 import type { RadonRecord } from '../tables/records.ts';
 import { readGeoid } from './census-codes.ts';
-import { columnsOf } from './columns.ts';
 import { answeringFor, CONNECTICUT_NOTE } from './connecticut.ts';
 import { type CountyFinding, countyNamed } from './county-names.ts';
 import { csvRecords } from './csv-records.ts';
 import type { OpenReport } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
+import { columnsOf } from './named-columns.ts';
 
 /** EPA's map of radon zones, as its spreadsheet saved as CSV (`County,State` in one column or in two) or as the table of
  * its map service (`CountyFIPS`, `RadonZone`). */

@@ -4,7 +4,7 @@ import type { Geometry } from 'geojson';
 import { open } from 'shapefile';
 import { type ToDegrees, toDegrees } from './coordinate-system.ts';
 import type { FileFeature } from './geojson-features.ts';
-import { unfit } from './refusals.ts';
+import { unfit } from './load-errors.ts';
 import { memberBlocks, zipMembers } from './zip-members.ts';
 
 /**

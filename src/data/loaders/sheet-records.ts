@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 import type { CsvRecord } from './csv-records.ts';
-import { unfit } from './refusals.ts';
+import { unfit } from './load-errors.ts';
 import { memberBlocks, type ZipMember, zipMembers } from './zip-members.ts';
 
 /** The sheet of EPA's workbook of landfills that holds the table; of other workbooks the first is read. */

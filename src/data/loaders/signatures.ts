@@ -1,14 +1,14 @@
-import { keyOf } from './columns.ts';
-import type { FileProfile, Shape } from './file-profile.ts';
+import type { FileProfile, FileShape } from './file-profile.ts';
+import { keyOf } from './named-columns.ts';
 
 /** What a loader knows its files by. */
-export interface Signature {
+export interface FileSignature {
   /** Of each list the file has a column, by any of these names. */
   readonly columns?: readonly (readonly string[])[];
   /** One of its columns is named like this (as `keyOf` writes names); `of` says what such a column is of. */
   readonly like?: { readonly of: string; readonly names: RegExp };
   /** The geometries that it may have, of which it has at least one. */
-  readonly shapes?: readonly Shape[];
+  readonly shapes?: readonly FileShape[];
   /** What its first rows must be, where columns do not tell; `are` says it in words. */
   readonly rows?: { readonly are: string; readonly test: (rows: FileProfile['rows']) => boolean };
   /** Takes what no other loader knows. */
@@ -19,9 +19,9 @@ export interface Signature {
 const FRS = ['PGM_SYS_ACRNMS', 'PGM_SYS_ACRNM'];
 const CENSUS_CODE = ['GEOID', 'GEOID20', 'GEOID10', 'AFFGEOID', 'GEO_ID', 'FIPS'];
 const FIRE = ['IncidentName', 'attr_IncidentName', 'IrwinID', 'attr_IrwinID'];
-const POINTS: readonly Shape[] = ['points'];
-const OUTLINES: readonly Shape[] = ['outlines'];
-const PLACES: readonly Shape[] = ['points', 'outlines'];
+const POINTS: readonly FileShape[] = ['points'];
+const OUTLINES: readonly FileShape[] = ['outlines'];
+const PLACES: readonly FileShape[] = ['points', 'outlines'];
 
 /** The Storm Prediction Center's files of tornadoes, hail and wind have the same columns, and the oldest no header. */
 function reports(
@@ -42,7 +42,7 @@ const startsWith = (pattern: RegExp, fields: number) => (rows: FileProfile['rows
   rows.some((cells) => cells.length >= fields && pattern.test(cells[0]!.trim()));
 
 /** By the loaders' names. */
-export const SIGNATURES: Readonly<Record<string, Signature>> = {
+export const SIGNATURES: Readonly<Record<string, FileSignature>> = {
   areas: { columns: [[...CENSUS_CODE, 'TRACTCE', 'TRACTCE20']], shapes: OUTLINES },
   counties: { columns: [[...CENSUS_CODE, 'COUNTYFP', 'COUNTYFP20', 'CNTY_FIPS']], shapes: OUTLINES },
   nri: {
@@ -118,7 +118,7 @@ export function misfit(loader: string, profile: FileProfile): string | null {
   return others.length > 0 ? `it is a file for ${others.join(' or ')}` : null;
 }
 
-function otherShapes(wanted: readonly Shape[], { shapes, rows }: FileProfile): string | null {
+function otherShapes(wanted: readonly FileShape[], { shapes, rows }: FileProfile): string | null {
   if (wanted.some((shape) => shapes.has(shape))) return null;
   if (shapes.size > 0) return `its features are ${[...shapes].join(' and ')}, not ${wanted.join(' or ')}`;
   return rows.length > 0 && wanted.includes('points')

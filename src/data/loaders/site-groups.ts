@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import type { Geometry } from 'geojson';
 import type { SiteRecord } from '../tables/records.ts';
-import { type PropertyFinder, propertyFinder } from './columns.ts';
+import { type PropertyFinder, propertyFinder } from './named-columns.ts';
 
 /** Of files that have several rows for a site. */
 export interface GroupColumns {

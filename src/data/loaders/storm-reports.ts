@@ -1,11 +1,11 @@
 import type { Geometry, LineString, Point } from 'geojson';
 import type { FeedRecord } from '../tables/records.ts';
-import { numberIn } from './columns.ts';
 import { noteOfUnended, pointOf } from './csv-features.ts';
 import { csvRecords } from './csv-records.ts';
 import type { OpenReport } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
-import { createTornadoParts, type Part, type Row } from './tornado-parts.ts';
+import { numberIn } from './named-columns.ts';
+import { createTornadoParts, type TornadoPart, type TornadoRow } from './tornado-parts.ts';
 import { yearSpan } from './vintages.ts';
 
 /** The fields of the Storm Prediction Center's files in their order (SPC, "Severe Weather Database files"); the oldest
@@ -58,7 +58,7 @@ const IDENTITY = 'yr mo dy time mag slat slon elat elon'.split(' ');
  * The agency's files of many years and those of single years overlap, and users load both: a report that an earlier file
  * had is not another one. Within a file two that are alike are two. To be called at each file's beginning.
  */
-function repeatedReports(): () => (row: Row) => boolean {
+function repeatedReports(): () => (row: TornadoRow) => boolean {
   const earlier = new Set<string>();
   let own: string[] = [];
   return () => {
@@ -76,11 +76,11 @@ function repeatedReports(): () => (row: Row) => boolean {
 function* reportsIn(
   file: string,
   tornadoes: ReturnType<typeof createTornadoParts> | null,
-  isRepeated: (row: Row) => boolean,
+  isRepeated: (row: TornadoRow) => boolean,
   { report, seeYear }: { readonly report: OpenReport; readonly seeYear: (year: number) => void },
 ): Generator<FeedRecord> {
-  function recordOf(parts: readonly Part[]): FeedRecord | null {
-    const [{ row }] = parts as [Part];
+  function recordOf(parts: readonly TornadoPart[]): FeedRecord | null {
+    const [{ row }] = parts as [TornadoPart];
     const starts = parts.map((part) => pointOf(part.row.slat, part.row.slon));
     const placed = parts.findIndex((_, index) => typeof starts[index] !== 'string');
     const problem = placed < 0 ? (starts[0] as string) : isRepeated(row) ? 'a report that an earlier file has' : null;
@@ -137,7 +137,7 @@ function joined(tracks: readonly (Point | LineString)[]): Geometry {
 }
 
 /** An end of 0 and 0 stands for none, and hail ends where it began. */
-function trackOf(start: [number, number], row: Row): Point | LineString {
+function trackOf(start: [number, number], row: TornadoRow): Point | LineString {
   const end = pointOf(row.elat, row.elon);
   if (typeof end === 'string' || (end[0] === start[0] && end[1] === start[1])) {
     return { type: 'Point', coordinates: start };
@@ -145,7 +145,7 @@ function trackOf(start: [number, number], row: Row): Point | LineString {
   return { type: 'LineString', coordinates: [start, end] };
 }
 
-function propertiesOfRow(row: Row): Record<string, unknown> {
+function propertiesOfRow(row: TornadoRow): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(row)
       .filter(([, cell]) => cell.trim() !== '')

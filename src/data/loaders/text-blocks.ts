@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 import { Gunzip } from 'fflate';
 import { PerilbookError } from '../../errors.ts';
-import { unfit } from './refusals.ts';
+import { unfit } from './load-errors.ts';
 import { blocksOf, inflated, memberBlocks, zipMembers } from './zip-members.ts';
 
 /**

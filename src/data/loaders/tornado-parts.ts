@@ -1,12 +1,12 @@
 import { pointOf } from './csv-features.ts';
 
 /** A row of the Storm Prediction Center's file, by the names of its fields. */
-export type Row = Readonly<Record<string, string>>;
+export type TornadoRow = Readonly<Record<string, string>>;
 
 /** A row and where it stands. */
-export interface Part {
+export interface TornadoPart {
   readonly line: number;
-  readonly row: Row;
+  readonly row: TornadoRow;
 }
 
 /** A part's ends lie within the whole's box; single files differ in the last digits, and some tracks are bent. */
@@ -19,13 +19,13 @@ const MARGIN_DEGREES = 0.1;
  */
 export function createTornadoParts() {
   const wholes = new Set<string>();
-  const tracks = new Map<string, Row[]>();
-  const parts = new Map<string, Part[]>();
-  const numberOf = (row: Row) => `${row.yr!.trim()} ${row.om!.trim()}`;
-  const dayOf = (row: Row) => `${row.yr!.trim()} ${Number(row.mo)} ${Number(row.dy)}`;
+  const tracks = new Map<string, TornadoRow[]>();
+  const parts = new Map<string, TornadoPart[]>();
+  const numberOf = (row: TornadoRow) => `${row.yr!.trim()} ${row.om!.trim()}`;
+  const dayOf = (row: TornadoRow) => `${row.yr!.trim()} ${Number(row.mo)} ${Number(row.dy)}`;
   return {
     /** True for a row that gives a tornado whole; others are kept for the end. */
-    isWhole(part: Part): boolean {
+    isWhole(part: TornadoPart): boolean {
       const isWhole = part.row.sg!.trim() === '1';
       if (isWhole) wholes.add(numberOf(part.row));
       if (isWhole) addTo(tracks, dayOf(part.row), part.row);
@@ -33,9 +33,9 @@ export function createTornadoParts() {
       return isWhole;
     },
     /** The parts by their number, and whether another row gives the tornado whole. */
-    *atEnd(): Generator<{ readonly parts: readonly Part[]; readonly hasWhole: boolean }> {
+    *atEnd(): Generator<{ readonly parts: readonly TornadoPart[]; readonly hasWhole: boolean }> {
       for (const [number, own] of parts) {
-        const isPlaced = (part: Part) => {
+        const isPlaced = (part: TornadoPart) => {
           const ends = endsOf(part.row);
           return ends.length === 0 || (tracks.get(dayOf(part.row)) ?? []).some((whole) => holds(endsOf(whole), ends));
         };
@@ -51,7 +51,7 @@ function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
   else known.push(value);
 }
 
-function endsOf(row: Row): [number, number][] {
+function endsOf(row: TornadoRow): [number, number][] {
   return [pointOf(row.slat, row.slon), pointOf(row.elat, row.elon)].filter((end) => typeof end !== 'string');
 }
 

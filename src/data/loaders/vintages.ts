@@ -1,4 +1,4 @@
-import { propertyFinder } from './columns.ts';
+import { propertyFinder } from './named-columns.ts';
 
 /** What tells how old the rows of a load are. */
 export interface Vintage {

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { Inflate } from 'fflate';
 import { PerilbookError } from '../../errors.ts';
-import { unfit, unreadable } from './refusals.ts';
+import { unfit, unreadable } from './load-errors.ts';
 
 /** A file in a zip, as the zip's directory describes it. */
 export interface ZipMember {

@@ -105,12 +105,12 @@ function writeFile(file: string, chunks: Iterable<string>): string {
   return file;
 }
 
-interface Feature {
+interface SampleFeature {
   readonly geometry: unknown;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-function* featureCollection(features: Iterable<Feature>): Generator<string> {
+function* featureCollection(features: Iterable<SampleFeature>): Generator<string> {
   yield '{"type":"FeatureCollection","features":[';
   let separator = '\n';
   for (const { geometry, properties } of features) {
@@ -120,7 +120,7 @@ function* featureCollection(features: Iterable<Feature>): Generator<string> {
   yield '\n]}\n';
 }
 
-function* areaFeatures(areas: Extract<Dataset, { kind: 'areas' }>['records']): Generator<Feature> {
+function* areaFeatures(areas: Extract<Dataset, { kind: 'areas' }>['records']): Generator<SampleFeature> {
   for (const { geoid, name, geometry } of areas) {
     const properties = { STATEFP: geoid.slice(0, 2), COUNTYFP: geoid.slice(2, 5), GEOID: geoid, NAME: name };
     yield { properties, geometry };

@@ -1,4 +1,4 @@
-import { AIR_QUALITY_DAYS } from '../../contract/values.ts';
+import { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import { namesOfCounty } from '../loaders/county-names.ts';
 import { NRI_PREFIXES } from '../loaders/nri.ts';
 import type { AirQualityRecord, NaturalRatingRecord, RadonRecord, ReadingRecord } from '../tables/records.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { hasSystemCode } from '../../errors.ts';
 import { loadFilesAtOnce } from '../loaders/load-files.ts';
-import { openServiceDatabase, type ServiceDatabase } from '../tables/database.ts';
+import { openServiceDatabase, type ServiceDatabase } from '../tables/data-database.ts';
 import { describeData } from '../tables/describe-data.ts';
 import type { Dataset } from '../tables/records.ts';
 import { writeAgencyFiles } from './agency-files.ts';

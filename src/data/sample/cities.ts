@@ -10,9 +10,9 @@ export interface City extends Location {
   readonly zip: string;
 }
 
-type Row = readonly [name: string, state: string, lat: number, lng: number, people: number, zip: string];
+type CityRow = readonly [name: string, state: string, lat: number, lng: number, people: number, zip: string];
 
-const ROWS: readonly Row[] = [
+const ROWS: readonly CityRow[] = [
   ['New York', 'NY', 40.7128, -74.006, 19500, '10007'],
   ['Los Angeles', 'CA', 34.0522, -118.2437, 12900, '90012'],
   ['Chicago', 'IL', 41.8781, -87.6298, 9300, '60602'],

@@ -1,7 +1,7 @@
 import type { NaturalSlug } from '../../contract/topics.ts';
 import { exposureOf } from './hazards.ts';
-import { type County, type Land, placeIn } from './land.ts';
-import { type Place, round } from './places.ts';
+import { type Land, placeIn, type SampleCounty } from './land.ts';
+import { round, type SamplePlace } from './places.ts';
 import type { Random } from './random.ts';
 
 /** Draws places the more often, the more exposed to the hazard and the larger their county is: so that the records of a
@@ -10,9 +10,9 @@ export function exposedPlaces(
   topic: NaturalSlug,
   land: Land,
   sharpness: number,
-  accept: (county: County) => boolean = () => true,
-): (random: Random) => Place {
-  const counties: County[] = [];
+  accept: (county: SampleCounty) => boolean = () => true,
+): (random: Random) => SamplePlace {
+  const counties: SampleCounty[] = [];
   const ends: number[] = [];
   let sum = 0;
   for (const county of land.counties) {

@@ -9,7 +9,7 @@ import type {
   SiteRecord,
 } from '../tables/records.ts';
 import { wildfires } from './fires.ts';
-import { type County, type Land, readLand } from './land.ts';
+import { type Land, readLand, type SampleCounty } from './land.ts';
 import { airQualityYears, monitorReadings, radonZones } from './measurements.ts';
 import { earthquakes } from './quakes.ts';
 import { type Random, randomOf } from './random.ts';
@@ -67,7 +67,7 @@ function infoOf(name: DatasetName): DatasetInfo {
   return { name, source: 'Perilbook sample generator', vintage: SAMPLE_VINTAGE, licence: '', sample: true };
 }
 
-function* areas(counties: readonly County[]): Generator<AreaRecord> {
+function* areas(counties: readonly SampleCounty[]): Generator<AreaRecord> {
   for (const { geoid, name, state, geometry } of counties) yield { geoid, level: 'county', name, state, geometry };
 }
 

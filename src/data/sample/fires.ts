@@ -1,7 +1,7 @@
 import type { FeedRecord, RecordFeed } from '../tables/records.ts';
 import { exposedPlaces } from './county-draw.ts';
-import type { County, Land } from './land.ts';
-import type { Place } from './places.ts';
+import type { Land, SampleCounty } from './land.ts';
+import type { SamplePlace } from './places.ts';
 import { round } from './places.ts';
 import { between, chance, digits, pick, type Random, whole } from './random.ts';
 import { pointAt, roundish } from './site-shapes.ts';
@@ -19,7 +19,7 @@ const FEEDS = {
 } as const;
 
 /** West of the plains: what lies east burns too, but the agencies' lists are western lists above all. */
-const isWestern = (county: County) => county.centre.lng < -102;
+const isWestern = (county: SampleCounty) => county.centre.lng < -102;
 
 /** The fires of a feed in the fields of the interagency lists: points, or outlines for the perimeters. */
 export function* wildfires(feed: FireFeed, land: Land, now: number, random: Random): Generator<FeedRecord> {
@@ -42,7 +42,7 @@ export function* wildfires(feed: FireFeed, land: Land, now: number, random: Rand
   }
 }
 
-function incident(feed: FireFeed, name: string, { county }: Place, found: number, acres: number, random: Random) {
+function incident(feed: FireFeed, name: string, { county }: SamplePlace, found: number, acres: number, random: Random) {
   const contained = feed === 'wildfire.current' ? whole(random, 0, 95) : 100;
   const common = {
     attr_IncidentName: name,

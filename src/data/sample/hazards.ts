@@ -1,5 +1,5 @@
 import type { NaturalSlug } from '../../contract/topics.ts';
-import type { County } from './land.ts';
+import type { SampleCounty } from './land.ts';
 import { kilometresTo, type Landmark } from './landmarks.ts';
 
 /*
@@ -8,21 +8,21 @@ import { kilometresTo, type Landmark } from './landmarks.ts';
  * plains) and must not be read as an estimate of anything.
  */
 
-type Rule = (county: County) => number | null;
+type ExposureRule = (county: SampleCounty) => number | null;
 
 const PACIFIC_ISLANDS = new Set(['HI', 'GU', 'MP', 'AS']);
 const CARIBBEAN = new Set(['PR', 'VI']);
 
-const isIsland = (county: County) => PACIFIC_ISLANDS.has(county.state) || CARIBBEAN.has(county.state);
-const isTropical = (county: County) => isIsland(county) || county.centre.lat < 26.8;
+const isIsland = (county: SampleCounty) => PACIFIC_ISLANDS.has(county.state) || CARIBBEAN.has(county.state);
+const isTropical = (county: SampleCounty) => isIsland(county) || county.centre.lat < 26.8;
 
 /** 1 on the landmark, about a third at `reach` kilometres. */
-function near(county: County, landmark: Landmark, reach: number): number {
+function near(county: SampleCounty, landmark: Landmark, reach: number): number {
   return Math.exp(-kilometresTo(landmark, county.centre) / reach);
 }
 
 /** A hill of height 1 around a place; widths in degrees. */
-function hill({ centre }: County, lat: number, lng: number, latWidth: number, lngWidth: number): number {
+function hill({ centre }: SampleCounty, lat: number, lng: number, latWidth: number, lngWidth: number): number {
   return Math.exp(-(((centre.lat - lat) / latWidth) ** 2) - ((centre.lng - lng) / lngWidth) ** 2);
 }
 
@@ -32,13 +32,13 @@ function ramp(value: number, low: number, high: number): number {
 }
 
 /** 0 in the east, 1 from the front range of the Rockies on. */
-const west = (county: County) => ramp(county.centre.lng, -98, -106);
+const west = (county: SampleCounty) => ramp(county.centre.lng, -98, -106);
 
 /** How cold the winters are: latitude, softened by the Pacific. */
-const cold = (county: County) =>
+const cold = (county: SampleCounty) =>
   county.state === 'AK' ? 0.75 : ramp(county.centre.lat, 30, 46) * (1 - 0.7 * near(county, 'pacific', 150));
 
-const RULES: Readonly<Record<NaturalSlug, Rule>> = {
+const RULES: Readonly<Record<NaturalSlug, ExposureRule>> = {
   avalanche(county) {
     const steep = Math.max(near(county, 'westernMountains', 90), 0.5 * near(county, 'whiteMountains', 50));
     return steep < 0.2 || isIsland(county) ? null : steep * ramp(county.centre.lat, 33, 38);
@@ -187,7 +187,7 @@ const RULES: Readonly<Record<NaturalSlug, Rule>> = {
 };
 
 /** How much of the hazard the county has, 0 to 1; null where it has no meaning. */
-export function exposureOf(topic: NaturalSlug, county: County): number | null {
+export function exposureOf(topic: NaturalSlug, county: SampleCounty): number | null {
   const exposure = RULES[topic](county);
   return exposure === null ? null : Math.max(0, Math.min(1, exposure));
 }

@@ -7,7 +7,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import { stateOf } from '../tables/states.ts';
 import { between, type Random } from './random.ts';
 
-export interface County {
+export interface SampleCounty {
   readonly geoid: string;
   readonly name: string;
   readonly state: string;
@@ -15,19 +15,19 @@ export interface County {
   /** Centre of the largest part. */
   readonly centre: Location;
   /** The largest first. */
-  readonly parts: readonly [Part, ...Part[]];
+  readonly parts: readonly [LandPart, ...LandPart[]];
 }
 
 /** One polygon of a county with the box around it: south, west, north, east. */
-interface Part {
+interface LandPart {
   readonly rings: readonly Position[][];
   readonly box: readonly [south: number, west: number, north: number, east: number];
 }
 
 /** The counties, and the county that a place lies in: what is land, and whose. */
 export interface Land {
-  readonly counties: readonly County[];
-  countyAt(location: Location): County | null;
+  readonly counties: readonly SampleCounty[];
+  countyAt(location: Location): SampleCounty | null;
 }
 
 /** Reads the county boundaries of the us-atlas package: the Census Bureau's, simplified, with DC and the territories. */
@@ -44,7 +44,7 @@ export function readLand(): Land {
 }
 
 /** A place inside the county's largest part, any as likely as the other. */
-export function placeIn(county: County, random: Random): Location {
+export function placeIn(county: SampleCounty, random: Random): Location {
   const [largest] = county.parts;
   const [south, west, north, east] = largest.box;
   for (let attempt = 0; attempt < 30; attempt += 1) {
@@ -54,16 +54,16 @@ export function placeIn(county: County, random: Random): Location {
   return county.centre;
 }
 
-function countyOf(geoid: string, name: string, geometry: Polygon | MultiPolygon): County {
+function countyOf(geoid: string, name: string, geometry: Polygon | MultiPolygon): SampleCounty {
   const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
   const parts = polygons
     .map((rings) => ({ rings, box: boxOf(rings[0]!), ...shoelace(rings[0] as [number, number][]) }))
     .sort((a, b) => b.area - a.area);
   const [{ centre }] = parts as [(typeof parts)[0]];
-  return { geoid, name, state: stateOf(geoid), geometry, centre, parts: parts as unknown as County['parts'] };
+  return { geoid, name, state: stateOf(geoid), geometry, centre, parts: parts as unknown as SampleCounty['parts'] };
 }
 
-function boxOf(ring: readonly Position[]): Part['box'] {
+function boxOf(ring: readonly Position[]): LandPart['box'] {
   let [south, west, north, east] = [90, 180, -90, -180];
   for (const [lng, lat] of ring as [number, number][]) {
     south = Math.min(south, lat);
@@ -97,8 +97,8 @@ function shoelace(ring: readonly [number, number][]): { area: number; centre: Lo
 const CELLS_PER_DEGREE = 4;
 
 /** A county finder over a grid of quarter degrees, each with the county parts whose box touches it. */
-function lookup(counties: readonly County[]): Land['countyAt'] {
-  const cells = new Map<number, { county: County; part: Part }[]>();
+function lookup(counties: readonly SampleCounty[]): Land['countyAt'] {
+  const cells = new Map<number, { county: SampleCounty; part: LandPart }[]>();
   const key = (row: number, column: number) => row * 10_000 + column;
   const index = (degrees: number) => Math.floor(degrees * CELLS_PER_DEGREE);
   for (const county of counties) {
@@ -121,7 +121,7 @@ function lookup(counties: readonly County[]): Land['countyAt'] {
 }
 
 /** Even-odd rule over all rings, so that holes are outside. */
-function contains({ rings, box }: Part, { lat, lng }: Location): boolean {
+function contains({ rings, box }: LandPart, { lat, lng }: Location): boolean {
   if (lat < box[0] || lng < box[1] || lat > box[2] || lng > box[3]) return false;
   let inside = false;
   for (const ring of rings as [number, number][][]) {

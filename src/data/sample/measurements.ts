@@ -2,7 +2,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import type { AirQualityRecord, RadonRecord, ReadingRecord } from '../tables/records.ts';
 import { CITIES } from './cities.ts';
-import type { County, Land } from './land.ts';
+import type { Land, SampleCounty } from './land.ts';
 import { kilometresTo } from './landmarks.ts';
 import { landPlace, round } from './places.ts';
 import { between, chance, normal, type Random, whole } from './random.ts';
@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 /** A year of air quality for every county: the full year before `now`, with more bad days near the big cities and in
  * the basins of California. The days by category add up to `daysWithAqi`. */
 export function* airQualityYears(
-  counties: readonly County[],
+  counties: readonly SampleCounty[],
   now: number,
   random: Random,
 ): Generator<AirQualityRecord> {
@@ -54,11 +54,11 @@ export function* airQualityYears(
 
 /** A radon zone for every county: 1 (highest) in the northern interior and along the Appalachians, 3 on the southern
  * and western coasts and the islands. */
-export function* radonZones(counties: readonly County[], random: Random): Generator<RadonRecord> {
+export function* radonZones(counties: readonly SampleCounty[], random: Random): Generator<RadonRecord> {
   for (const county of counties) yield { countyGeoid: county.geoid, zone: radonZone(county, random) };
 }
 
-function radonZone({ centre }: County, random: Random): 1 | 2 | 3 {
+function radonZone({ centre }: SampleCounty, random: Random): 1 | 2 | 3 {
   const coast = Math.min(kilometresTo('gulfAtlantic', centre), kilometresTo('pacific', centre));
   const rock = Math.exp(-kilometresTo('appalachians', centre) / 120);
   const potential = (centre.lat - 36) / 5 + 1.5 * rock - (coast < 150 ? 0.9 : 0) + 0.5 * normal(random);

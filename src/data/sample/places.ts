@@ -1,16 +1,16 @@
 import type { Location } from '../../geo/coordinates.ts';
-import type { County, Land } from './land.ts';
+import type { Land, SampleCounty } from './land.ts';
 import type { Random } from './random.ts';
 
 const KM_PER_DEGREE = 111.2;
 
 /** A place on land, with its county. */
-export interface Place extends Location {
-  readonly county: County;
+export interface SamplePlace extends Location {
+  readonly county: SampleCounty;
 }
 
 /** Draws until a place lies on land, with five decimals (a metre); null after some tries, as at the end of a pier. */
-export function landPlace(land: Land, draw: () => Location, tries = 25): Place | null {
+export function landPlace(land: Land, draw: () => Location, tries = 25): SamplePlace | null {
   for (let attempt = 0; attempt < tries; attempt += 1) {
     const { lat, lng } = draw();
     const location = { lat: round(lat, 5), lng: round(lng, 5) };

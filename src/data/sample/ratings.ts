@@ -1,10 +1,10 @@
+import type { Rating } from '../../contract/topic-values.ts';
 import { NATURAL_SLUGS, type NaturalSlug } from '../../contract/topics.ts';
-import type { Rating } from '../../contract/values.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import type { NaturalRatingRecord } from '../tables/records.ts';
 import { CITIES } from './cities.ts';
 import { exposureOf } from './hazards.ts';
-import type { County } from './land.ts';
+import type { SampleCounty } from './land.ts';
 import { round } from './places.ts';
 import { chance, normal, type Random } from './random.ts';
 
@@ -52,14 +52,14 @@ const INSUFFICIENT_ISLANDS = 0.2;
 const NO_RATING = 0.01;
 
 /** All natural topics of all counties, county by county. */
-export function* naturalRatings(counties: readonly County[], random: Random): Generator<NaturalRatingRecord> {
+export function* naturalRatings(counties: readonly SampleCounty[], random: Random): Generator<NaturalRatingRecord> {
   for (const county of counties) {
     const urban = urbanity(county);
     for (const topic of NATURAL_SLUGS) yield naturalRating(county, topic, urban, random);
   }
 }
 
-function naturalRating(county: County, topic: NaturalSlug, urban: number, random: Random): NaturalRatingRecord {
+function naturalRating(county: SampleCounty, topic: NaturalSlug, urban: number, random: Random): NaturalRatingRecord {
   const { geoid } = county;
   const exposure = exposureOf(topic, county);
   if (exposure === null) return { geoid, topic, rating: 'Not Applicable', score: null, frequency: null };
@@ -75,6 +75,6 @@ function naturalRating(county: County, topic: NaturalSlug, urban: number, random
 }
 
 /** How near to a big city, 0 to 1: more to lose, so a higher risk. */
-function urbanity(county: County): number {
+function urbanity(county: SampleCounty): number {
   return CITIES.reduce((most, city) => Math.max(most, Math.exp(-distanceMeters(county.centre, city) / 60_000)), 0);
 }

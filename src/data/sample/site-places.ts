@@ -1,11 +1,11 @@
 import type { ProximitySlug } from '../../contract/topics.ts';
 import { CITIES, type City, DENSE_CENTRES } from './cities.ts';
 import { type Land, placeIn } from './land.ts';
-import { anyDirection, awayFrom, landPlace, type Place } from './places.ts';
+import { anyDirection, awayFrom, landPlace, type SamplePlace } from './places.ts';
 import { about, chance, type Random } from './random.ts';
 
 /** Where a site lies, and the big city that it belongs to, if any. */
-export interface SitePlace extends Place {
+export interface SitePlace extends SamplePlace {
   readonly city: City | null;
 }
 

@@ -1,10 +1,10 @@
 import type { Location } from '../../geo/coordinates.ts';
 import { isForeign, isOffshore } from '../../geo/us-coverage.ts';
-import { type Area, type AreaLevel, createAreaLevel } from './area-level.ts';
+import { type Area, type AreaIndex, createAreaLevel } from './area-level.ts';
 import { metersToOutline, outlineHolds } from './area-outlines.ts';
 import { boxesAround } from './bounding-boxes.ts';
+import type { ServiceDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
-import type { ServiceDatabase } from './database.ts';
 
 export type { Area } from './area-level.ts';
 
@@ -50,7 +50,7 @@ export function createAreaFinder(
   };
 }
 
-function holding(level: AreaLevel, location: Location): Area | null {
+function holding(level: AreaIndex, location: Location): Area | null {
   const { lat, lng } = location;
   for (const place of level.touching({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat })) {
     if (outlineHolds(level.outline(place), location)) return level.area(place);
@@ -59,7 +59,7 @@ function holding(level: AreaLevel, location: Location): Area | null {
 }
 
 /** The nearest of the areas that may be it, within 5 km; of those that are as near, the one with the smallest geoid. */
-function nearest(level: AreaLevel, location: Location, within: number, mayBe: (area: Area) => boolean): Area | null {
+function nearest(level: AreaIndex, location: Location, within: number, mayBe: (area: Area) => boolean): Area | null {
   const places = boxesAround(location, within).flatMap(level.touching);
   let best: Area | null = null;
   let least = within;

@@ -1,7 +1,7 @@
 import { type Outline, unpackOutline } from './area-outlines.ts';
 import type { Box } from './bounding-boxes.ts';
 import { type BoxTree, createBoxTree } from './box-tree.ts';
-import type { ServiceDatabase } from './database.ts';
+import type { ServiceDatabase } from './data-database.ts';
 
 /** The area that a location's answers are of. */
 export interface Area {
@@ -11,7 +11,7 @@ export interface Area {
 }
 
 /** The areas of a level in memory, as they were last loaded. They are named by their place in the order of their geoids. */
-export interface AreaLevel {
+export interface AreaIndex {
   /** Reads them again when they were replaced. */
   refresh(): void;
   /** The places of areas whose boxes touch a box, smallest geoid first, so that where outlines overlap the same one wins
@@ -29,7 +29,7 @@ const KEPT_COORDINATES = 16_000_000;
 const LEFT_AFTER_DROPPING = 0.75;
 
 /** The boxes and names of 85 000 tracts take some 20 MB. */
-interface Loaded {
+interface LoadedAreas {
   readonly ids: readonly number[];
   readonly areas: readonly Area[];
   readonly tree: BoxTree;
@@ -45,7 +45,7 @@ export function createAreaLevel(
   database: ServiceDatabase,
   level: 'tract' | 'county',
   limit: number = KEPT_COORDINATES,
-): AreaLevel {
+): AreaIndex {
   const highestId = database.prepare<[], number | null>(`SELECT max(id) FROM areas_${level}`).pluck();
   const select = database.prepare<[], Box & { readonly id: number; readonly geoid: string }>(
     `SELECT id, geoid, min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
@@ -56,7 +56,7 @@ export function createAreaLevel(
   let kept = 0;
   let questions = 0;
 
-  function shrink({ outlines, usedAt }: Loaded): void {
+  function shrink({ outlines, usedAt }: LoadedAreas): void {
     const oldestFirst = [...outlines.keys()].filter((place) => outlines[place] !== undefined);
     oldestFirst.sort((a, b) => usedAt[a]! - usedAt[b]!);
     for (const place of oldestFirst) {
@@ -95,7 +95,7 @@ export function createAreaLevel(
 function loadedOf(
   rows: readonly (Box & { readonly id: number; readonly geoid: string })[],
   highest: number | null,
-): Loaded {
+): LoadedAreas {
   return {
     ids: rows.map(({ id }) => id),
     areas: rows.map(({ geoid }) => ({ geoid, county: geoid.slice(0, 5) })),

@@ -1,4 +1,4 @@
-import type { ServiceDatabase } from './database.ts';
+import type { ServiceDatabase } from './data-database.ts';
 
 /** Gives a number that stays the same as long as no data set is replaced: what is kept in memory is true until then. */
 export type DataVersion = () => number;

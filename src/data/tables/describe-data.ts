@@ -1,6 +1,6 @@
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import type { ServiceDatabase } from './data-database.ts';
 import type { DataVersion } from './data-version.ts';
-import type { ServiceDatabase } from './database.ts';
 import type { DatasetInfo, DatasetName, Level } from './records.ts';
 import { feedsOf, needsOf } from './topic-needs.ts';
 
@@ -26,7 +26,7 @@ export interface DataDescription {
   readonly sample: boolean;
 }
 
-interface Row {
+interface DatasetRow {
   readonly name: DatasetName;
   readonly level: Level;
   readonly source: string;
@@ -40,7 +40,7 @@ interface Row {
 
 /** Lists the loaded data sets, by name, and what follows from them. */
 export function describeData(database: ServiceDatabase): DataDescription {
-  const rows = database.prepare<[], Row>('SELECT * FROM datasets ORDER BY name, level').all();
+  const rows = database.prepare<[], DatasetRow>('SELECT * FROM datasets ORDER BY name, level').all();
   const loaded = new Set(rows.map(({ name }) => name));
   const lacking = (namesOf: (topic: TopicSlug) => readonly DatasetName[]) =>
     TOPIC_SLUGS.map((topic) => ({ topic, missing: namesOf(topic).filter((name) => !loaded.has(name)) }));

@@ -45,7 +45,7 @@ function flat(path: unknown): Float64Array {
  * position. Infinity for a shape without positions.
  */
 export function metersToShape({ lines, polygons }: FeatureShape, location: Location): number {
-  const plane: Plane = {
+  const plane: NearestSearch = {
     ...location,
     stretch: Math.cos((location.lat * Math.PI) / 180),
     x: 0,
@@ -67,7 +67,7 @@ export function metersToShape({ lines, polygons }: FeatureShape, location: Locat
 }
 
 /** A plane laid at a location, and the point nearest to it so far. */
-interface Plane extends Location {
+interface NearestSearch extends Location {
   readonly stretch: number;
   x: number;
   y: number;
@@ -75,7 +75,7 @@ interface Plane extends Location {
 }
 
 /** Takes the nearest point of a path for the plane's when it is nearer; a path of one position is a point. */
-function approach(plane: Plane, path: Float64Array): void {
+function approach(plane: NearestSearch, path: Float64Array): void {
   let xBefore = 0;
   let yBefore = 0;
   for (let at = 0; at < path.length; at += 2) {
@@ -102,7 +102,7 @@ function approach(plane: Plane, path: Float64Array): void {
   }
 }
 
-function originInRing(plane: Plane, ring: Float64Array): boolean {
+function originInRing(plane: NearestSearch, ring: Float64Array): boolean {
   let inside = false;
   let xj = ring.length === 0 ? 0 : eastOf(plane, ring[ring.length - 2]!);
   let yj = ring.length === 0 ? 0 : ring[ring.length - 1]! - plane.lat;
@@ -117,7 +117,7 @@ function originInRing(plane: Plane, ring: Float64Array): boolean {
 }
 
 /** How far east of the location, the short way round. The remainder is what takes the time, and is seldom needed. */
-function eastOf({ lng, stretch }: Plane, east: number): number {
+function eastOf({ lng, stretch }: NearestSearch, east: number): number {
   const turned = east - lng + 540;
   return ((turned >= 360 && turned < 720 ? turned - 360 : turned % 360) - 180) * stretch;
 }

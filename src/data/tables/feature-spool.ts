@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ServiceDatabase } from './database.ts';
+import type { ServiceDatabase } from './data-database.ts';
 import { createPropertyTypes } from './property-types.ts';
 
 /** The columns of a layer's table before the feature's text: its box, and of a point its place. */
@@ -21,7 +21,7 @@ export interface FeatureSpool {
   close(): void;
 }
 
-type Row = readonly [id: number, ...place: FeaturePlace, head: string, properties: string];
+type SpooledRow = readonly [id: number, ...place: FeaturePlace, head: string, properties: string];
 
 const ROWS_AT_ONCE = 500;
 
@@ -35,7 +35,7 @@ export function createFeatureSpool(database: ServiceDatabase): FeatureSpool {
   );
   const insert = database.prepare(`INSERT INTO ${table} VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const select = database
-    .prepare<[number], Row>(`SELECT * FROM ${table} WHERE id > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`)
+    .prepare<[number], SpooledRow>(`SELECT * FROM ${table} WHERE id > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`)
     .raw();
   return {
     add(place, head, properties) {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
-import type { ServiceDatabase } from './database.ts';
+import type { ServiceDatabase } from './data-database.ts';
 import { datasetInfo } from './record-checks.ts';
 import { recordRows, UnfitRecord } from './record-rows.ts';
 import type { Dataset, DatasetInfo, DatasetName, LoadTarget, StreamedDelivery } from './records.ts';

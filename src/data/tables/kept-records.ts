@@ -1,7 +1,7 @@
 import type { Geometry, MultiPolygon, Polygon, Position } from 'geojson';
 import { UNITS_PER_DEGREE } from '../../geo/coordinates.ts';
 import { unpackOutline } from './area-outlines.ts';
-import type { ServiceDatabase } from './database.ts';
+import type { ServiceDatabase } from './data-database.ts';
 import { layerTable } from './layers.ts';
 import type { LoadTarget } from './records.ts';
 
@@ -24,12 +24,12 @@ export function* keptRecords(database: ServiceDatabase, target: LoadTarget): Gen
       }
       return;
     case 'airQuality':
-      for (const row of database.prepare<[], Row>('SELECT county, year, days FROM air_quality').all()) {
+      for (const row of database.prepare<[], KeptRow>('SELECT county, year, days FROM air_quality').all()) {
         yield { countyGeoid: row.county, year: row.year, ...JSON.parse(row.days as string) };
       }
       return;
     case 'radon':
-      yield* database.prepare<[], Row>('SELECT county AS countyGeoid, zone FROM radon').all();
+      yield* database.prepare<[], KeptRow>('SELECT county AS countyGeoid, zone FROM radon').all();
       return;
     case 'readings':
       yield* database
@@ -44,7 +44,7 @@ export function* keptRecords(database: ServiceDatabase, target: LoadTarget): Gen
   }
 }
 
-type Row = Readonly<Record<string, string | number | Buffer | null>>;
+type KeptRow = Readonly<Record<string, string | number | Buffer | null>>;
 
 function levelsOf(level: 'tract' | 'county' | undefined): readonly ('tract' | 'county')[] {
   return level === undefined ? ['tract', 'county'] : [level];
@@ -54,9 +54,9 @@ function* pages(
   database: ServiceDatabase,
   sql: string,
   first: readonly unknown[],
-  next: (row: Row) => readonly unknown[],
-): Generator<Row> {
-  const select = database.prepare<unknown[], Row>(sql);
+  next: (row: KeptRow) => readonly unknown[],
+): Generator<KeptRow> {
+  const select = database.prepare<unknown[], KeptRow>(sql);
   for (let rows = select.all(...first); rows.length > 0; rows = select.all(...next(rows.at(-1)!))) yield* rows;
 }
 

@@ -3,8 +3,8 @@ import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { nearestMeters } from '../../geo/nearest.ts';
 import { type Box, boxesAround } from './bounding-boxes.ts';
+import type { ServiceDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
-import type { ServiceDatabase } from './database.ts';
 import { metersToShape, shapeOf } from './feature-shapes.ts';
 import { createFeatureTiles, type FeatureTiles, type KeptFeature, type ReadFeatures } from './feature-tiles.ts';
 import type { RecordFeed } from './records.ts';
@@ -37,7 +37,7 @@ export interface FoundFeature {
 /** The features of a layer within a radius of a location, the nearest first; of those equally far, as delivered. */
 export type LayerSearch = (layer: Layer, location: Location, meters: number) => readonly FoundFeature[];
 
-type Row = [id: number, lng: number | null, lat: number | null, json: string];
+type FeatureRow = [id: number, lng: number | null, lat: number | null, json: string];
 
 /** A search of 5 km looks at some 40 tiles of 2 km, of which most lie within it whole; beyond 10 km layers are sparse, and
  * a dozen tiles are looked at sooner than forty. */
@@ -97,7 +97,7 @@ function perDegreeOf(meters: number): number {
 
 function featureReader(database: ServiceDatabase, layer: Layer): ReadFeatures {
   const select = database
-    .prepare<[number, number, number, number], Row>(
+    .prepare<[number, number, number, number], FeatureRow>(
       `SELECT id, lng, lat, feature FROM ${tableOf(layer)}
        WHERE min_lng <= ? AND max_lng >= ? AND min_lat <= ? AND max_lat >= ?`,
     )

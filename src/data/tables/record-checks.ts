@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { RATINGS } from '../../contract/topic-values.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
-import { RATINGS } from '../../contract/values.ts';
 import type {
   AirQualityRecord,
   AreaRecord,

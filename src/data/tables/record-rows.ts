@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { AIR_QUALITY_DAYS } from '../../contract/values.ts';
+import { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import { packOutline } from './area-outlines.ts';
 import type { Box } from './bounding-boxes.ts';
-import type { ServiceDatabase } from './database.ts';
+import type { ServiceDatabase } from './data-database.ts';
 import { createFeatureSpool } from './feature-spool.ts';
 import { boxOfGeometry } from './geometry-box.ts';
 import { type Layer, layerTable } from './layers.ts';

@@ -1,6 +1,6 @@
 import type { Geometry, MultiPolygon, Polygon } from 'geojson';
+import type { Rating } from '../../contract/topic-values.ts';
 import type { NaturalSlug, ProximitySlug } from '../../contract/topics.ts';
-import type { Rating } from '../../contract/values.ts';
 
 /*
  * What the service's database is made of, whoever delivers it: the sample generator or a loader of an agency's file.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PerilbookError } from '../../errors.ts';
-import type { ServiceDatabase } from './database.ts';
+import type { ServiceDatabase } from './data-database.ts';
 import type { DatasetInfo, DatasetName, Level } from './records.ts';
 
 /** A table that a load fills: the one that queries read is replaced by a new one whole. */

@@ -1,16 +1,16 @@
-import type { MeasurementSlug } from '../../contract/topics.ts';
 import {
   type AirQualityValue,
   CONCENTRATION_UNIT,
   type PollutantValue,
   type RadonValue,
-} from '../../contract/values.ts';
+} from '../../contract/topic-values.ts';
+import type { MeasurementSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import type { Area } from '../tables/area-finder.ts';
 import { boxesAround } from '../tables/bounding-boxes.ts';
+import type { ServiceDatabase } from '../tables/data-database.ts';
 import type { DataVersion } from '../tables/data-version.ts';
-import type { ServiceDatabase } from '../tables/database.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
 import type { Lack, ResultText } from './result-text.ts';
 
@@ -38,7 +38,7 @@ const RADON_DESCRIPTION =
 
 type Pollutant = 'ozone' | 'pm25' | 'pm10';
 
-interface Reading {
+interface MonitorReading {
   readonly monitor: string;
   readonly lat: number;
   readonly lng: number;
@@ -61,7 +61,7 @@ export function createMeasurementAnswers(
     'SELECT year, days FROM air_quality WHERE county = ?',
   );
   const zoneOf = database.prepare<[string], number>('SELECT zone FROM radon WHERE county = ?').pluck();
-  const readingsIn = database.prepare<[Pollutant, number, number, number, number, number], Reading>(
+  const readingsIn = database.prepare<[Pollutant, number, number, number, number, number], MonitorReading>(
     `SELECT monitor, lat, lng, concentration, measured_at FROM reading_boxes
      WHERE pollutant = ? AND measured_at >= ? AND min_lng <= ? AND max_lng >= ? AND min_lat <= ? AND max_lat >= ?`,
   );
@@ -136,7 +136,7 @@ export function createMeasurementAnswers(
   };
 }
 
-function nearestReading(location: Location, readings: readonly Reading[]): Reading | null {
+function nearestReading(location: Location, readings: readonly MonitorReading[]): MonitorReading | null {
   const measured = readings
     .map((reading) => ({ reading, meters: distanceMeters(location, reading) }))
     .filter(({ meters }) => meters <= MONITOR_METERS);

@@ -1,9 +1,9 @@
+import { type NaturalValue, RATINGS_WITHOUT_SCORE, type Rating } from '../../contract/topic-values.ts';
 import { type NaturalSlug, topicOf } from '../../contract/topics.ts';
-import { type NaturalValue, RATINGS_WITHOUT_SCORE, type Rating } from '../../contract/values.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
+import type { ServiceDatabase } from '../tables/data-database.ts';
 import type { DataVersion } from '../tables/data-version.ts';
-import type { ServiceDatabase } from '../tables/database.ts';
 import type { FoundFeature, LayerSearch } from '../tables/layers.ts';
 import type { RecordFeed } from '../tables/records.ts';
 import { arrayText, collectionText, type Lack, type ResultText, type TextPart } from './result-text.ts';

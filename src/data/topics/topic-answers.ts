@@ -7,8 +7,8 @@ import {
 } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
+import type { ServiceDatabase } from '../tables/data-database.ts';
 import type { DataVersion } from '../tables/data-version.ts';
-import type { ServiceDatabase } from '../tables/database.ts';
 import { createFeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layers.ts';
 import type { DatasetName, RecordFeed } from '../tables/records.ts';
@@ -20,7 +20,7 @@ import { collectionText, type Lack, type ResultText } from './result-text.ts';
 import type { Radii } from './search-radii.ts';
 
 /** Whether a topic is to fail at a location; for rehearsing what a consumer does then. */
-export type Failures = (topic: TopicSlug, location: Location) => boolean;
+export type RehearsedFailures = (topic: TopicSlug, location: Location) => boolean;
 
 /** Each topic's result, or why there is none, in the order asked. */
 export type Answers = ReadonlyMap<TopicSlug, ResultText | Lack>;
@@ -32,15 +32,15 @@ export type Answers = ReadonlyMap<TopicSlug, ResultText | Lack>;
 export function createTopicAnswers(
   database: ServiceDatabase,
   radii: Radii,
-  failures: Failures | undefined,
+  failures: RehearsedFailures | undefined,
   versionOf: DataVersion,
 ): (topics: readonly TopicSlug[], location: Location, area: Area, now: number) => Answers {
-  const loaded = database.prepare<[], Loaded>('SELECT name, states FROM datasets');
+  const loaded = database.prepare<[], LoadedStates>('SELECT name, states FROM datasets');
   const search = createLayerSearch(database, createFeatureTiles(), versionOf);
   const natural = createNaturalAnswers(database, search, radii, versionOf, hasFeed);
   const measurement = createMeasurementAnswers(database, versionOf);
 
-  let covered: Coverage = new Map();
+  let covered: DatasetCoverage = new Map();
   let version = -1;
 
   function covers(name: DatasetName, area: Area): boolean {
@@ -80,16 +80,16 @@ export function createTopicAnswers(
   };
 }
 
-interface Loaded {
+interface LoadedStates {
   readonly name: DatasetName;
   readonly states: string;
 }
 
 /** The data sets that are loaded, each with the states that it is of; null for the whole US. */
-type Coverage = ReadonlyMap<DatasetName, ReadonlySet<string> | null>;
+type DatasetCoverage = ReadonlyMap<DatasetName, ReadonlySet<string> | null>;
 
 /** Of a data set with levels each may be of states of its own. */
-function coverageOf(loaded: readonly Loaded[]): Coverage {
+function coverageOf(loaded: readonly LoadedStates[]): DatasetCoverage {
   const statesOf = new Map<DatasetName, string[]>();
   for (const { name, states } of loaded) statesOf.set(name, [...(statesOf.get(name) ?? []), states]);
   return new Map(

@@ -96,15 +96,15 @@ async function buyCalls(
   }
 }
 
-type Bundle = Exclude<Call['kind'], 'single'>;
-const BUNDLES: readonly Bundle[] = ['standard', 'enterprise'];
+type BundleKind = Exclude<Call['kind'], 'single'>;
+const BUNDLES: readonly BundleKind[] = ['standard', 'enterprise'];
 
 /** The next call to make, and the topics it is made for; null when none can be made. */
 function nextCall(
   buying: Buying,
   missing: readonly TopicSlug[],
   secondLook: ReadonlySet<TopicSlug>,
-  had: ReadonlySet<Bundle>,
+  had: ReadonlySet<BundleKind>,
 ): { call: Call; topics: TopicSlug[] } | null {
   const priceList = priceListWithout(buying.priceList, had);
   const planned = missing.filter((topic) => !secondLook.has(topic) && !isTopicDown(buying.breaker, topic));

@@ -3,7 +3,7 @@ import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
 import { inBoth, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { isUnanswered } from '../../fetch/breaker.ts';
-import { counted, dateTime } from '../../figures.ts';
+import { counted, dateTime } from '../../format-numbers.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
 import type { Store } from '../../store/port.ts';
 import { enterPhase } from '../phase.ts';

@@ -8,13 +8,13 @@ import { type Breaker, HEALTHY } from '../../fetch/breaker.ts';
 import type { Client } from '../../fetch/client.ts';
 import type { Throttle } from '../../fetch/throttle.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
-import type { BundleContents, Claim, ClaimRequest, Settlement, Store, Terms } from '../../store/port.ts';
+import type { BundleContents, Claim, ClaimLimits, ClaimRequest, Settlement, Store } from '../../store/port.ts';
 import type { Freshness } from '../planning/freshness.ts';
 import type { Key, Keyring } from '../planning/keyring.ts';
 import { priceListOf } from '../planning/price-list.ts';
 import type { BodyReader } from '../reading/body-readers.ts';
-import type { Scan } from '../scan/scan.ts';
-import type { Account } from '../settings/accounts.ts';
+import type { Scan } from '../scan/scan-input.ts';
+import type { JobAccount } from '../settings/account-settings.ts';
 import type { Job } from '../settings/settings.ts';
 import { Affordable, purseOf } from './affordable.ts';
 import { inBatches } from './batcher.ts';
@@ -159,7 +159,7 @@ export class Buying {
    * The key to make a call with, and the account that pays for it; null when none can. What is billed beyond an allowance
    * comes last: only where no account has it within its own.
    */
-  payerOf(call: Call): { readonly key: Key; readonly account: Account } | null {
+  payerOf(call: Call): { readonly key: Key; readonly account: JobAccount } | null {
     const { keyring, job } = this.parts;
     for (const mayOverdraw of job.accounts.length > 1 ? [false, true] : [true]) {
       const accountOf = (name: string | null) => {
@@ -174,7 +174,7 @@ export class Buying {
 
   /** Claims a call for an account, together with what others claim for it at this moment; null where the store was moved,
    * which stops the run. */
-  async claim(account: Account, request: ClaimRequest): Promise<Claim | null> {
+  async claim(account: JobAccount, request: ClaimRequest): Promise<Claim | null> {
     try {
       return await this.#claims.get(purseOf(account))!(request);
     } catch (error) {
@@ -186,7 +186,7 @@ export class Buying {
 
   /** A call of this price, asked for at that time, was refused for want of credits. Cheaper calls may still fit; calls as dear
    * are not tried. */
-  cannotAfford(account: Account, credits: number, why: 'quota' | 'budget', at: number): void {
+  cannotAfford(account: JobAccount, credits: number, why: 'quota' | 'budget', at: number): void {
     if (why === 'budget') this.#affordable.refusedByBudget(credits);
     else this.#affordable.refusedByQuota(account, credits, at);
     this.#short = why === 'quota' ? 'quota' : (this.#short ?? 'budget');
@@ -194,7 +194,7 @@ export class Buying {
   }
 
   /** Whether an account may still pay so much, and its minute holds it. */
-  canAfford(account: Account, credits: number): boolean {
+  canAfford(account: JobAccount, credits: number): boolean {
     return credits <= Math.min(this.#affordable.by(account), account.subscription.creditsPerMinute);
   }
 
@@ -229,7 +229,7 @@ export class Buying {
     this.#priceList = priceListOf(this.parts.job, this.#contents, this.parts.keyring);
   }
 
-  #terms(account: Account): Terms {
+  #terms(account: JobAccount): ClaimLimits {
     const { run, source, budget, approved, times } = this.parts;
     return termsOf(account, times.billing(), { run, source, budget, ...(approved === null ? {} : { plan: approved }) });
   }
@@ -241,6 +241,6 @@ export function storeMovedStop({ message, hint }: PerilbookError): Stop {
 }
 
 /** The account as one that must not be billed for overage. */
-function withinAllowance(account: Account): Account {
+function withinAllowance(account: JobAccount): JobAccount {
   return { ...account, overageCredits: 0 };
 }

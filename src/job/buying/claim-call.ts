@@ -6,7 +6,7 @@ import type { Cell } from '../../geo/coordinates.ts';
 import type { Claim, ClaimRequest } from '../../store/port.ts';
 import type { Key } from '../planning/keyring.ts';
 import type { ParsedAnswer } from '../reading/parsed-answer.ts';
-import type { Account } from '../settings/accounts.ts';
+import type { JobAccount } from '../settings/account-settings.ts';
 import type { Buying } from './buying.ts';
 
 /**
@@ -44,7 +44,7 @@ export interface Attempted extends Request {
 /** A call that the ledger has granted to a key and its account. */
 export interface Order extends Attempted {
   readonly key: Key;
-  readonly account: Account;
+  readonly account: JobAccount;
   readonly claimed: Extract<Claim, { outcome: 'granted' }>;
   /** To be called when the call is over. */
   readonly endTrial: () => void;

@@ -1,4 +1,4 @@
-import { counted, grouped } from '../../figures.ts';
+import { counted, grouped } from '../../format-numbers.ts';
 import type { BuyingParts, Stop, StopReason } from './buying.ts';
 
 /** The end of a run that may spend no more, in the words of whoever set the limit: the job's budget, the plan that was

@@ -1,6 +1,6 @@
 import { type Clock, steadyTime } from '../../clock.ts';
 import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
-import { dateTime } from '../../figures.ts';
+import { dateTime } from '../../format-numbers.ts';
 
 /** A clock of the service's that is farther off than this is not believed. */
 const CREDIBLE_MS = 2 * 86_400_000;
@@ -38,9 +38,9 @@ export interface Times {
 export class RunTimes {
   readonly #clock: Clock;
   readonly #notice: (message: string) => void;
-  readonly #began: Reading;
+  readonly #began: ClockReading;
   /** Where the billing of this period begins. */
-  #base: Reading;
+  #base: ClockReading;
   #service: ServiceTime | null = null;
   #jumped = false;
   #told = false;
@@ -101,7 +101,7 @@ export class RunTimes {
     return behind > CLOCKS_APART_MS ? time + behind : time;
   }
 
-  #since({ wall, steady }: Reading): number {
+  #since({ wall, steady }: ClockReading): number {
     return wall + steadyTime(this.#clock) - steady;
   }
 
@@ -123,7 +123,7 @@ export class RunTimes {
   }
 }
 
-interface Reading {
+interface ClockReading {
   readonly wall: number;
   readonly steady: number;
 }

@@ -1,5 +1,5 @@
-import { columnsOf } from '../../columns/columns.ts';
-import { type Answer, type Failure, noDataAnswer } from '../../contract/answer.ts';
+import { columnsOf } from '../../columns/topic-columns.ts';
+import { type Answer, noDataAnswer, type TopicFailure } from '../../contract/answer.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
@@ -10,7 +10,7 @@ import type { ClaimRequest, KeptDetails, Settlement } from '../../store/port.ts'
 import { areasToSettle } from '../planning/area-plan.ts';
 import type { Freshness } from '../planning/freshness.ts';
 import type { ParsedAnswer } from '../reading/parsed-answer.ts';
-import type { Account } from '../settings/accounts.ts';
+import type { JobAccount } from '../settings/account-settings.ts';
 import type { Buying } from './buying.ts';
 
 type Unanswered = Exclude<Verdict<ParsedAnswer>, Answered | NoData>;
@@ -25,7 +25,7 @@ interface Settled {
   readonly cell: Cell;
   readonly call: Call;
   readonly wanted: ClaimRequest['wanted'];
-  readonly account: Account;
+  readonly account: JobAccount;
 }
 
 /**
@@ -73,7 +73,7 @@ export function settlementOf(
   const asOf = saidAt !== null && saidAt > now - BEHIND_MS && saidAt < now + AHEAD_MS ? saidAt : now;
   const answers: Answer[] = [];
   const details: KeptDetails[] = [];
-  const failures: (Failure & { topic: TopicSlug })[] = [];
+  const failures: (TopicFailure & { topic: TopicSlug })[] = [];
   for (const [topic, reading] of verdict.results) {
     if (reading.ok) {
       const { fields, details: packed } = reading.result;
@@ -121,8 +121,9 @@ function failuresOf(
   topics: readonly TopicSlug[],
   call: Call,
   at: number,
-): (Failure & { topic: TopicSlug })[] {
-  const because = (reason: Failure['reason'], note: string) => topics.map((topic) => ({ topic, reason, note, at }));
+): (TopicFailure & { topic: TopicSlug })[] {
+  const because = (reason: TopicFailure['reason'], note: string) =>
+    topics.map((topic) => ({ topic, reason, note, at }));
   switch (verdict.kind) {
     case 'rejected':
       return because('rejected', verdict.message);

@@ -1,8 +1,8 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { TIMEOUTS } from '../../fetch/client.ts';
-import type { Terms } from '../../store/port.ts';
+import type { ClaimLimits } from '../../store/port.ts';
 import { periodLimit } from '../planning/account-state.ts';
-import type { Account } from '../settings/accounts.ts';
+import type { JobAccount } from '../settings/account-settings.ts';
 import type { Times } from './run-times.ts';
 
 /** Longer than any call can take (the client's own deadline), so that a claim never ends under a call that still runs. */
@@ -10,10 +10,10 @@ const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + 60_000;
 
 /** The limits of an account at this moment, for calls of one run. */
 export function termsOf(
-  account: Account,
+  account: JobAccount,
   { earliest, latest }: Times,
-  run: Pick<Terms, 'run' | 'source' | 'budget' | 'plan'>,
-): Terms {
+  run: Pick<ClaimLimits, 'run' | 'source' | 'budget' | 'plan'>,
+): ClaimLimits {
   return {
     ...run,
     account: account.account,

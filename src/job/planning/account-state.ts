@@ -1,11 +1,11 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { elsewhere, periodLeft } from '../../store/admission.ts';
 import type { PeriodSpending, Store } from '../../store/port.ts';
-import type { Account } from '../settings/accounts.ts';
+import type { JobAccount } from '../settings/account-settings.ts';
 
 /** The account at a moment, by the ledger's arithmetic. */
 export interface AccountState {
-  readonly account: Account;
+  readonly account: JobAccount;
   readonly period: { readonly start: number; readonly end: number };
   readonly spending: PeriodSpending;
   /** Credits that count as spent by other programs: what the job expects of them, or what was seen. */
@@ -14,7 +14,7 @@ export interface AccountState {
   readonly available: number;
 }
 
-export async function accountState(account: Account, store: Store, now: number): Promise<AccountState> {
+export async function accountState(account: JobAccount, store: Store, now: number): Promise<AccountState> {
   const period = billingPeriod(account.anniversaryDay, now);
   const spending = await store.spending(account.account, period);
   const left = periodLeft(spending, { periodLimit: periodLimit(account), spentElsewhere: account.spentElsewhere });
@@ -28,7 +28,7 @@ export async function accountState(account: Account, store: Store, now: number):
 }
 
 /** Most credits of a period that a job may use up: the allowance and what overage it allows, less the reserve. */
-export function periodLimit(account: Account): number {
+export function periodLimit(account: JobAccount): number {
   return Math.max(0, account.subscription.creditsPerMonth + account.overageCredits - account.reserve);
 }
 

@@ -3,9 +3,9 @@ import type { Answer, CellRecord } from '../../contract/answer.ts';
 import { inBoth, type TopicSet, topicSet, topicsIn } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { AreaLevel } from '../../geo/area-codes.ts';
-import type { AreaAnswers, AreaRecord, ClaimRequest, Store } from '../../store/port.ts';
+import type { AreaAnswers, ClaimRequest, Store, StoredArea } from '../../store/port.ts';
 import type { AreaTable } from '../scan/area-table.ts';
-import type { Scan } from '../scan/scan.ts';
+import type { Scan } from '../scan/scan-input.ts';
 import type { Job } from '../settings/settings.ts';
 import type { Freshness } from './freshness.ts';
 
@@ -14,7 +14,7 @@ const LEVELS: readonly AreaLevel[] = ['tract', 'county'];
 const AREAS_PER_READ = 2_000;
 
 /** What is known of areas, by their names (`tract 06037106111`). */
-export type KnownAreas = ReadonlyMap<string, AreaRecord>;
+export type KnownAreas = ReadonlyMap<string, StoredArea>;
 
 /** How far one answer serves a whole area in a plan. */
 export interface AreaPlan {
@@ -35,7 +35,7 @@ function areaTopics(job: Job, level: AreaLevel): TopicSet {
 
 /** Reads what the store knows of all areas that the rows name. */
 export async function readKnownAreas(areas: AreaTable, store: Store, source: number): Promise<KnownAreas> {
-  const known = new Map<string, AreaRecord>();
+  const known = new Map<string, StoredArea>();
   for (let from = 0; from < areas.names.length; from += AREAS_PER_READ) {
     const names = areas.names.slice(from, from + AREAS_PER_READ);
     const records = await store.readAreas(source, names);
@@ -93,7 +93,7 @@ export function spareByAreas(
   return { representatives: represents.size, verified, spared, represents };
 }
 
-function freshTopics(record: AreaRecord | undefined, freshness: Freshness): TopicSet {
+function freshTopics(record: StoredArea | undefined, freshness: Freshness): TopicSet {
   if (!record) return 0;
   const fresh = [...record.answers.values()].filter(({ topic, asOf }) => asOf >= freshness.freshSince(topic));
   return topicSet(fresh.map(({ topic }) => topic));

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { platform } from 'node:os';
 import { PerilbookError } from '../../errors.ts';
 import { redactorOf } from '../../fetch/redact.ts';
-import type { KeySource } from '../settings/accounts.ts';
+import type { KeySource } from '../settings/account-settings.ts';
 
 /** Bits of a file's mode that let the group or others read or change it. */
 const FOR_OTHERS = 0o077;

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import type { Scope } from '../../contract/credits.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { Store } from '../../store/port.ts';
-import type { KeySource } from '../settings/accounts.ts';
+import type { KeySource } from '../settings/account-settings.ts';
 import { looksLikeKey } from '../settings/key-shapes.ts';
 
 /** A key that may be used. The key itself goes into a request header and nowhere else. */

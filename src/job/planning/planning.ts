@@ -8,7 +8,7 @@ import { type Price, priceBundle, priceCheapest, purchaseBySet } from '../../pla
 import { type Way, weigh } from '../../plan/ways.ts';
 import type { PackedFields, Store } from '../../store/port.ts';
 import type { CellTable } from '../scan/cell-table.ts';
-import type { Scan } from '../scan/scan.ts';
+import type { Scan } from '../scan/scan-input.ts';
 import type { Job } from '../settings/settings.ts';
 import type { Tier } from '../settings/topic-choice.ts';
 import { type AccountState, accountState, leftOfAllowance, periodLimit } from './account-state.ts';

@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { MAX_BODY_BYTES } from '../../contract/body-limits.ts';
-import { type Reading, unread } from '../../fetch/envelope.ts';
-import { type ParsedAnswer, type Task, take } from './parsed-answer.ts';
+import { type EnvelopeReading, unread } from '../../fetch/envelope.ts';
+import { type ParsedAnswer, type ReadRequest, take } from './parsed-answer.ts';
 
 /** Reads the bodies of answers. */
 export interface BodyReader {
   /** Never rejects. A body that is read elsewhere is handed over: it is empty here afterwards. */
-  read(task: Task, body: Buffer): Promise<Reading<ParsedAnswer>>;
+  read(task: ReadRequest, body: Buffer): Promise<EnvelopeReading<ParsedAnswer>>;
   /** Ends the workers; a body that is still being read comes back as unread. */
   close(): Promise<void>;
 }
@@ -48,11 +48,11 @@ const YOUNG_MB = 64;
 const MODULE = new URL(`./body-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 
 interface Errand {
-  readonly task: Task;
+  readonly task: ReadRequest;
   readonly body: ArrayBuffer;
   /** Its length, which a body that was handed over has no more. */
   readonly bytes: number;
-  readonly end: (reading: Reading<ParsedAnswer>) => void;
+  readonly end: (reading: EnvelopeReading<ParsedAnswer>) => void;
 }
 
 /**
@@ -80,7 +80,7 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
       settle(worker, unread('its reader did not start'));
       end(worker);
     }, limitMs);
-    worker.on('message', (message: 'ready' | Reading<ParsedAnswer>) => {
+    worker.on('message', (message: 'ready' | EnvelopeReading<ParsedAnswer>) => {
       clearTimeout(notReady);
       if (!busy.has(worker)) return;
       if (message === 'ready') return handOver(worker, errand);
@@ -112,7 +112,7 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
     worker.postMessage({ task: errand.task, body: errand.body }, [errand.body]);
   }
 
-  function settle(worker: Worker, reading: Reading<ParsedAnswer>): void {
+  function settle(worker: Worker, reading: EnvelopeReading<ParsedAnswer>): void {
     const at = busy.get(worker);
     if (!at) return;
     busy.delete(worker);

@@ -1,10 +1,10 @@
 /** The worker's side of `body-readers.ts`: a body comes in, and what is kept of it goes back. */
 import { parentPort } from 'node:worker_threads';
-import { memoryOf, type Task, take } from './parsed-answer.ts';
+import { memoryOf, type ReadRequest, take } from './parsed-answer.ts';
 
 const port = parentPort!;
 
-port.on('message', ({ task, body }: { task: Task; body: ArrayBuffer }) => {
+port.on('message', ({ task, body }: { task: ReadRequest; body: ArrayBuffer }) => {
   const reading = take(task, Buffer.from(body));
   port.postMessage(reading, memoryOf(reading));
 });

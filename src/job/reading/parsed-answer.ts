@@ -1,10 +1,10 @@
 import { zstdCompressSync } from 'node:zlib';
-import { flatten } from '../../columns/columns.ts';
+import { flatten } from '../../columns/topic-columns.ts';
 import type { Field } from '../../contract/answer.ts';
 import type { Call } from '../../contract/credits.ts';
+import type { TopicResult } from '../../contract/topic-values.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import type { TopicResult } from '../../contract/values.ts';
-import { type Reading, readEnvelope, type TopicReading, unread } from '../../fetch/envelope.ts';
+import { type EnvelopeReading, readEnvelope, type TopicReading, unread } from '../../fetch/envelope.ts';
 import { type Redactor, redactorOf } from '../../fetch/redact.ts';
 import type { Location } from '../../geo/coordinates.ts';
 
@@ -24,7 +24,7 @@ interface PackedDetails {
 }
 
 /** A body to read, and what to keep of it. */
-export interface Task {
+export interface ReadRequest {
   readonly call: Call;
   readonly location: Location;
   readonly keepDetails: boolean;
@@ -33,7 +33,7 @@ export interface Task {
 }
 
 /** Reads a body and takes from it what is kept. Pure, and never throws: it does the same on the loop and in a worker. */
-export function take(task: Task, body: Buffer): Reading<ParsedAnswer> {
+export function take(task: ReadRequest, body: Buffer): EnvelopeReading<ParsedAnswer> {
   try {
     return parseBody(task, body);
   } catch (error) {
@@ -43,14 +43,14 @@ export function take(task: Task, body: Buffer): Reading<ParsedAnswer> {
 }
 
 /** The memory of what was taken that can change hands without a copy. */
-export function memoryOf(reading: Reading<ParsedAnswer>): ArrayBuffer[] {
+export function memoryOf(reading: EnvelopeReading<ParsedAnswer>): ArrayBuffer[] {
   if (!reading.ok) return [];
   return [...reading.results.values()].flatMap((topic) =>
     topic.ok && topic.result.details ? [topic.result.details.zstd.buffer] : [],
   );
 }
 
-function parseBody({ call, location, keepDetails, keys }: Task, body: Buffer): Reading<ParsedAnswer> {
+function parseBody({ call, location, keepDetails, keys }: ReadRequest, body: Buffer): EnvelopeReading<ParsedAnswer> {
   const redactor = redactorOf(keys);
   const reading = readEnvelope(call, location, body, redactor);
   if (!reading.ok) return reading;

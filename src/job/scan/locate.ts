@@ -23,18 +23,18 @@ export function locate(row: Row, { precision, coordinates, coverage }: Job, { is
 
 type IsUs = (location: Location) => boolean;
 
-interface Reading {
+interface ReadLocation {
   readonly parsed: ParsedLocation;
   readonly isLenient: boolean;
 }
 
-function readTexts(lat: string, lng: string, coordinates: Job['coordinates'], isUs: IsUs): Reading {
+function readTexts(lat: string, lng: string, coordinates: Job['coordinates'], isUs: IsUs): ReadLocation {
   const strict = parseLocation(lat, lng, isUs);
   if (strict.ok || !OF_THE_WRITING.includes(strict.finding)) return { parsed: strict, isLenient: false };
   return orLenient(strict, parseLenient(lat, lng, isUs), coordinates);
 }
 
-function readPair(text: string, coordinates: Job['coordinates'], isUs: IsUs): Reading {
+function readPair(text: string, coordinates: Job['coordinates'], isUs: IsUs): ReadLocation {
   if (text.trim() === '') return { parsed: parseLocation('', '', isUs), isLenient: false };
   const pair = splitPair(text);
   const strict = parseLocation(...(pair ?? (['?', '?'] as const)), isUs);
@@ -48,7 +48,7 @@ function orLenient(
   strict: Extract<ParsedLocation, { ok: false }>,
   lenient: ParsedLocation | null,
   coordinates: Job['coordinates'],
-): Reading {
+): ReadLocation {
   if (lenient === null) return { parsed: strict, isLenient: false };
   if (coordinates === 'lenient') return { parsed: lenient, isLenient: true };
   return { parsed: lenient.ok ? { ...strict, note: `${strict.note} ${SUGGESTION}` } : strict, isLenient: false };

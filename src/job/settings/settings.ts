@@ -5,14 +5,14 @@ import { nearestName } from '../../nearest-name.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import { encodingNamed } from '../../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../../rows/open-book.ts';
-import { type Account, accountOf, accountsOf, type ServiceSettings, serviceOf } from './accounts.ts';
+import { accountOf, accountsOf, type JobAccount, type ServiceSettings, serviceOf } from './account-settings.ts';
 import { definedOnly } from './defined-only.ts';
 import { durationMs } from './duration.ts';
 import type { JobFile } from './job-file.ts';
 import { type Tier, tiersOf, topicsOf } from './topic-choice.ts';
 
 /** A job with nothing left open. It is itself the account that its keys spend, where they name no other. */
-export interface Job extends Account {
+export interface Job extends JobAccount {
   readonly name: string;
   readonly input: string;
   readonly output: string;
@@ -53,7 +53,7 @@ export interface Job extends Account {
   /** What nobody said and a default decides, of what changes the price most. */
   readonly assumed: readonly ('topics' | 'subscription')[];
   /** Every account that the keys spend; the job's own is the first where any key spends it. */
-  readonly accounts: readonly Account[];
+  readonly accounts: readonly JobAccount[];
 }
 
 /** Columns that hold area codes, and the share of answers that is bought anyway and compared. */

@@ -1,10 +1,10 @@
-import type { Point } from './frame.ts';
+import type { MapPoint } from './frame.ts';
 
 /** How places are gathered on the map: each for itself, or in hexagons. */
 export interface Binning {
   readonly kind: 'point' | 'hexagon';
   /** The bin that a point of the drawing falls into, by its centre. */
-  readonly binOf: (point: Point) => { readonly key: string; readonly at: Point };
+  readonly binOf: (point: MapPoint) => { readonly key: string; readonly at: MapPoint };
 }
 
 /** More distinct places than this are drawn as hexagons: as points they would cover one another. */
@@ -22,7 +22,7 @@ const POINTS: Binning = {
 };
 
 /** The hexagon, corner up, that a point lies in: of the two nearest rows of centres, the nearer centre. */
-function hexagonOf([x, y]: Point, radius: number): { readonly key: string; readonly at: Point } {
+function hexagonOf([x, y]: MapPoint, radius: number): { readonly key: string; readonly at: MapPoint } {
   const dx = radius * Math.sqrt(3);
   const dy = radius * 1.5;
   const centre = (row: number): readonly [row: number, column: number, x: number, y: number] => {

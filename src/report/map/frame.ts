@@ -2,7 +2,7 @@ import { geoAlbersUsa } from 'd3-geo';
 import type { Location } from '../../geo/coordinates.ts';
 
 /** A point of the drawing. */
-export type Point = readonly [x: number, y: number];
+export type MapPoint = readonly [x: number, y: number];
 
 /** The part of the country that the map shows: a place of the projected plane is drawn at ((x - x0) * k, (y - y0) * k). */
 export interface Frame {
@@ -33,11 +33,11 @@ const SMALLEST = 44;
 const MARGIN = 1.24;
 
 /** Where a place lies on the projected plane; null for the territories, which the projection does not show. */
-export function project({ lat, lng }: Location): Point | null {
+export function project({ lat, lng }: Location): MapPoint | null {
   return albers([lng, lat]);
 }
 
-export function place(frame: Frame, [x, y]: Point): Point {
+export function place(frame: Frame, [x, y]: MapPoint): MapPoint {
   return [(x - frame.x0) * frame.k, (y - frame.y0) * frame.k];
 }
 

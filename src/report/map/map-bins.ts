@@ -1,12 +1,12 @@
 import type { TopicSlug } from '../../contract/topics.ts';
+import { typicalClass } from '../class-sums.ts';
 import { CLASS_LETTERS, type MapFigures } from '../figures.ts';
 import type { Scale } from '../scales.ts';
-import { typicalClass } from '../sums.ts';
 import type { Binning } from './bins.ts';
-import type { Point } from './frame.ts';
+import type { MapPoint } from './frame.ts';
 
 interface Bin {
-  readonly at: Point;
+  readonly at: MapPoint;
   rows: number;
   value: number;
   /** Rows and then value, by layer and class. */
@@ -28,7 +28,7 @@ export class MapBins {
   }
 
   /** Adds rows at a point of the drawing, with their class in each layer. */
-  add(point: Point, rows: number, value: number, classes: Uint8Array): void {
+  add(point: MapPoint, rows: number, value: number, classes: Uint8Array): void {
     const { key, at } = this.#binning.binOf(point);
     let bin = this.#bins.get(key);
     if (!bin) {

@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import { geoPath } from 'd3-geo';
 import { feature, mesh } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import { type Frame, HEIGHT, type Point, place, WIDTH } from './frame.ts';
+import { type Frame, HEIGHT, type MapPoint, place, WIDTH } from './frame.ts';
 
-type Atlas = Topology<{
+type StatesAtlas = Topology<{
   counties: GeometryCollection;
   states: GeometryCollection<{ name: string }>;
   nation: GeometryCollection;
@@ -15,7 +15,7 @@ export interface Outlines {
   readonly land: string;
   readonly states: string;
   readonly counties: string;
-  readonly labels: readonly { readonly name: string; readonly at: Point }[];
+  readonly labels: readonly { readonly name: string; readonly at: MapPoint }[];
 }
 
 /** Points nearer to the one before are left out: less than a line's width. */
@@ -26,11 +26,11 @@ const ROOM_FOR_NAME = 120;
 
 const PAPER = 40;
 
-let atlas: Atlas | undefined;
+let atlas: StatesAtlas | undefined;
 
 /** Reads us-atlas's projected shapes and draws what a frame shows of them. */
 export function outlinesOf(frame: Frame): Outlines {
-  atlas ??= createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as Atlas;
+  atlas ??= createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as StatesAtlas;
   const { counties, states, nation } = atlas.objects;
   const inner = mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b));
   const borders = mesh(atlas, states, (a, b) => a !== b);
@@ -46,7 +46,7 @@ export function outlinesOf(frame: Frame): Outlines {
 
 /** The country alone, small, for a key to where a close-up lies. */
 export function countryPath(): string {
-  atlas ??= createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as Atlas;
+  atlas ??= createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as StatesAtlas;
   const small: Frame = { x0: -60, y0: 0, k: 0.15, whole: true };
   return feature(atlas, atlas.objects.nation)
     .features.map(({ geometry }) => areaPath(geometry, small, 2))
@@ -62,7 +62,7 @@ function stateOf({ id }: { id?: string | number | undefined }): string {
   return String(id).slice(0, 2);
 }
 
-function stateNames(shapes: Atlas, frame: Frame): { name: string; at: Point }[] {
+function stateNames(shapes: StatesAtlas, frame: Frame): { name: string; at: MapPoint }[] {
   const path = geoPath();
   return feature(shapes, shapes.objects.states).features.flatMap((state) => {
     const [[west, north], [east, south]] = path.bounds(state);
@@ -82,10 +82,10 @@ function areaPath(geometry: GeoJSON.Geometry, frame: Frame, finest = FINEST): st
 
 /** Lines as one path, in tenths of a unit, each point relative to the one before: a third of the absolute ones' size. */
 function linesPath(lines: readonly (readonly number[][])[], frame: Frame, closed: boolean, finest = FINEST): string {
-  return lines.map((line) => linePath(line as unknown as readonly Point[], frame, closed, finest)).join('');
+  return lines.map((line) => linePath(line as unknown as readonly MapPoint[], frame, closed, finest)).join('');
 }
 
-function linePath(line: readonly Point[], frame: Frame, closed: boolean, finest: number): string {
+function linePath(line: readonly MapPoint[], frame: Frame, closed: boolean, finest: number): string {
   const points = line.map((point) => place(frame, point));
   if (!isSeen(points)) return '';
   let path = '';
@@ -102,7 +102,7 @@ function linePath(line: readonly Point[], frame: Frame, closed: boolean, finest:
 }
 
 /** Whether a line's box touches the drawing. */
-function isSeen(points: readonly Point[]): boolean {
+function isSeen(points: readonly MapPoint[]): boolean {
   const xs = points.map(([x]) => x);
   const ys = points.map(([, y]) => y);
   const [west, east] = [Math.min(...xs), Math.max(...xs)];

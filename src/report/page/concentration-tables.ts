@@ -1,4 +1,4 @@
-import { counted, grouped } from '../../figures.ts';
+import { counted, grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
 import type { AreaFigures } from '../figures.ts';
 import { shareCell } from './bars.ts';

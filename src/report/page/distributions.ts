@@ -1,9 +1,9 @@
 import { type Category, topicOf } from '../../contract/topics.ts';
-import { grouped } from '../../figures.ts';
+import { grouped } from '../../format-numbers.ts';
+import type { Distribution } from '../class-sums.ts';
 import type { Facts } from '../facts.ts';
 import type { TopicFigures } from '../figures.ts';
 import { HIGH, HIGHEST, reading, type Scale } from '../scales.ts';
-import type { Distribution } from '../sums.ts';
 import { shareCell, stackedBar, swatch } from './bars.ts';
 import { type Html, html } from './html.ts';
 import { inUnit, percent, type ValueUnit } from './numbers.ts';

@@ -7,10 +7,10 @@ export class Html {
   }
 }
 
-export type Part = string | number | Html | null | false | readonly Part[];
+export type HtmlPart = string | number | Html | null | false | readonly HtmlPart[];
 
 /** Markup with values in it. Every value is escaped, those made by `html` excepted; null and false are nothing. */
-export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
   return new Html(
     strings.map((text, index) => text + (index < values.length ? rendered(values[index]!) : '')).join(''),
   );
@@ -21,7 +21,7 @@ export function markup(text: string): Html {
   return new Html(text);
 }
 
-function rendered(part: Part): string {
+function rendered(part: HtmlPart): string {
   if (part === null || part === false) return '';
   if (part instanceof Html) return part.text;
   if (typeof part === 'object') return part.map(rendered).join('');

@@ -1,16 +1,16 @@
 import { topicOf } from '../../contract/topics.ts';
-import { counted, grouped } from '../../figures.ts';
+import { counted, grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
 import { CLASS_LETTERS, type MapFigures } from '../figures.ts';
 import { HEXAGON_RADIUS } from '../map/bins.ts';
-import { HEIGHT, type Point, WIDTH } from '../map/frame.ts';
+import { HEIGHT, type MapPoint, WIDTH } from '../map/frame.ts';
 import { countryPath, frameOnCountry, outlinesOf } from '../map/outlines.ts';
 import { HIGHEST, reading, type Scale, scaleOf } from '../scales.ts';
 import { swatch } from './bars.ts';
 import { type Html, html, jsonData } from './html.ts';
 import { percent } from './numbers.ts';
 
-interface Layer {
+interface MapLayer {
   readonly name: string;
   readonly scale: Scale;
   readonly rows: string;
@@ -46,7 +46,7 @@ ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
 `;
 }
 
-function layersOf({ figures: { map, highest } }: Facts): Layer[] {
+function layersOf({ figures: { map, highest } }: Facts): MapLayer[] {
   return map.layers.flatMap(({ slug, ...letters }) => {
     if (slug !== null) return [{ name: topicOf(slug).title, scale: scaleOf(slug), ...letters }];
     return highest === null ? [] : [{ name: 'Highest rating of all hazards', scale: HIGHEST, ...letters }];
@@ -54,7 +54,7 @@ function layersOf({ figures: { map, highest } }: Facts): Layer[] {
 }
 
 /** Hidden until the script that they need has started. */
-function controls(layers: readonly Layer[], hasValue: boolean): Html {
+function controls(layers: readonly MapLayer[], hasValue: boolean): Html {
   return html`<form class="controls" id="map-controls" hidden>
 <label for="map-topic">Topic</label>
 <select id="map-topic">${layers.map(({ name }, index) => html`<option value="${index}">${name}</option>`)}</select>
@@ -69,7 +69,7 @@ ${
 `;
 }
 
-function drawing(map: MapFigures, { scale, rows: letters }: Layer): Html {
+function drawing(map: MapFigures, { scale, rows: letters }: MapLayer): Html {
   const { land, states, counties, labels } = outlinesOf(map.frame);
   const sizes = sizesOf(map);
   return html`<svg id="map-drawing" class="map ${map.kind}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="map-title map-says">
@@ -99,11 +99,11 @@ function locator({ frame, bins }: MapFigures): Html {
 }
 
 /** The corner in which a locator covers the fewest marks. */
-function emptiestCorner(marks: readonly Point[]): Point {
+function emptiestCorner(marks: readonly MapPoint[]): MapPoint {
   const { width, height, margin } = LOCATOR;
   const lefts = [WIDTH - width - margin, margin];
   const corners = [HEIGHT - height - margin, margin].flatMap((top) => lefts.map((left) => [left, top] as const));
-  const covered = ([left, top]: Point) =>
+  const covered = ([left, top]: MapPoint) =>
     marks.filter(
       ([x, y]) => x > left - margin && x < left + width + margin && y > top - margin && y < top + height + margin,
     ).length;

@@ -1,4 +1,4 @@
-import { counted, dateTime, grouped } from '../../figures.ts';
+import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
 import { bar } from './bars.ts';
 import { type Html, html, quoted } from './html.ts';

@@ -1,4 +1,4 @@
-import { grouped } from '../../figures.ts';
+import { grouped } from '../../format-numbers.ts';
 
 /** Numbers and times as the page shows them. */
 

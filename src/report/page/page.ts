@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { counted, dateTime, grouped } from '../../figures.ts';
+import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
 import { VERY_HIGH } from '../scales.ts';
 import { concentrationSection } from './concentration-tables.ts';

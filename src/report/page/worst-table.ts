@@ -1,5 +1,5 @@
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
-import { counted, grouped } from '../../figures.ts';
+import { counted, grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
 import type { WorstLocation } from '../figures.ts';
 import { swatch } from './bars.ts';

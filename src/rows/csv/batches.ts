@@ -2,7 +2,7 @@ import { PerilbookError } from '../../errors.ts';
 import type { InputFile, InputPass } from '../files/input-file.ts';
 import type { Row } from '../port.ts';
 import type { Dialect } from './dialect.ts';
-import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from './scan.ts';
+import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from './scan-records.ts';
 
 /** Some neighbouring records, with their bytes and where the added fields go. Valid until the next batch is asked for. */
 export interface CsvBatch {
@@ -35,7 +35,7 @@ const ROWS_A_BATCH = 1024;
 const LONGEST_RECORD = 64 * 1024 * 1024;
 
 /** The part of the file that is in memory: `bytes` from `from` to `to`, which is at `position` of the file. */
-interface Window {
+interface ReadWindow {
   bytes: Buffer;
   from: number;
   to: number;
@@ -48,7 +48,7 @@ interface Window {
 export async function* csvBatches(input: InputFile, dialect: Dialect, request: BatchRequest): AsyncGenerator<CsvBatch> {
   const pass = await input.startPass();
   try {
-    const window: Window = {
+    const window: ReadWindow = {
       bytes: Buffer.allocUnsafe(WINDOW_BYTES),
       from: 0,
       to: 0,
@@ -72,7 +72,7 @@ export async function* csvBatches(input: InputFile, dialect: Dialect, request: B
 }
 
 function takeBatch(
-  window: Window,
+  window: ReadWindow,
   dialect: Dialect,
   request: BatchRequest,
   place: { number: number; line: number },
@@ -142,7 +142,7 @@ export function cutRecord(
 }
 
 /** Moves what is left to the front and fills the window; doubles it when it is over half full with a single record. */
-async function refill(window: Window, pass: InputPass, file: string, line: number): Promise<void> {
+async function refill(window: ReadWindow, pass: InputPass, file: string, line: number): Promise<void> {
   const left = window.to - window.from;
   if (left > LONGEST_RECORD) {
     throw new PerilbookError(

@@ -1,7 +1,7 @@
 import { PerilbookError } from '../../errors.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { type FileEncoding, guessEncoding, type TextEncoding } from '../files/text-encoding.ts';
-import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from './scan.ts';
+import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from './scan-records.ts';
 
 /** What a user may say of a CSV file that its content would otherwise decide. */
 export interface CsvOptions {

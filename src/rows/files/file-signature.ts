@@ -1,6 +1,6 @@
 import { PerilbookError } from '../../errors.ts';
 
-interface Signature {
+interface FormatSignature {
   readonly start: RegExp;
   readonly what: string;
   readonly hint: string;
@@ -19,7 +19,7 @@ export function isParquet(head: Buffer): boolean {
 
 /** What the first bytes of files that are not CSV look like, as latin1 text; a name at the start of a header never does. */
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: magic numbers are made of them
-const SIGNATURES: readonly Signature[] = [
+const SIGNATURES: readonly FormatSignature[] = [
   { start: PARQUET, what: 'a Parquet file that was compressed once more', hint: UNPACK },
   { start: /^ARROW1\0/, what: 'an Arrow file', hint: EXPORT },
   { start: /^(?:\x1f\x8b|\x28\xb5\x2f\xfd)/, what: 'compressed twice', hint: UNPACK },

@@ -23,7 +23,7 @@ const PLACE_COLUMNS = ['geometry.latitude', 'geometry.longitude'];
 const ID_COLUMN: JsonColumn = { name: 'feature.id', path: ['id'] };
 
 /** A feature in the bytes of the file, by the place where it begins. */
-interface Feature {
+interface GeojsonFeature {
   readonly from: number;
   readonly to: number;
 }
@@ -34,7 +34,7 @@ export function isGeojson(head: Buffer): boolean {
   const text = head.toString('latin1');
   if (!BEGINS_OBJECT.test(text)) return false;
   if (/"type"\s*:\s*"FeatureCollection"/.test(text)) return text.includes('"features"');
-  return /"type"\s*:\s*"Feature"/.test(text) && /"geometry"\s*:/.test(text);
+  return /"type"\s*:\s*"GeojsonFeature"/.test(text) && /"geometry"\s*:/.test(text);
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the separator of RFC 8142 is one
@@ -111,9 +111,9 @@ function orNotJson<T>(file: string, work: () => T): T {
   }
 }
 
-function featuresOf(bytes: Buffer): Feature[] {
+function featuresOf(bytes: Buffer): GeojsonFeature[] {
   const start = bytes.toString('latin1', 0, 3) === '\xef\xbb\xbf' ? 3 : 0;
-  const found: Feature[] = [];
+  const found: GeojsonFeature[] = [];
   for (let at = nextValue(bytes, start); at < bytes.length; ) {
     const { members, close } = objectMembers(bytes, at);
     const list = members.find(({ name }) => name === 'features');
@@ -129,7 +129,7 @@ function featuresOf(bytes: Buffer): Feature[] {
 }
 
 /** Checks each feature's inside, before anything is bought for it. */
-function checked(bytes: Buffer, features: Feature[]): Feature[] {
+function checked(bytes: Buffer, features: GeojsonFeature[]): GeojsonFeature[] {
   for (const { from, to } of features) if (parseObject(bytes.toString('utf8', from, to)) === null) throw new NotJson();
   return features;
 }
@@ -143,12 +143,12 @@ function nextValue(bytes: Buffer, from: number): number {
   return at;
 }
 
-function featureAt(bytes: Buffer, { from, to }: Feature): Readonly<Record<string, unknown>> {
+function featureAt(bytes: Buffer, { from, to }: GeojsonFeature): Readonly<Record<string, unknown>> {
   return parseObject(bytes.toString('utf8', from, to))!;
 }
 
 /** What the features have, in one pass: each is parsed for it. */
-function survey(bytes: Buffer, features: readonly Feature[]) {
+function survey(bytes: Buffer, features: readonly GeojsonFeature[]) {
   let hasPoints = false;
   let hasIds = false;
   function* properties() {
@@ -165,7 +165,7 @@ function survey(bytes: Buffer, features: readonly Feature[]) {
 
 function rowOf(
   bytes: Buffer,
-  feature: Feature,
+  feature: GeojsonFeature,
   number: number,
   wanted: readonly number[],
   before: readonly string[],
@@ -195,7 +195,7 @@ function placeOf(geometry: unknown): { place: readonly [string, string]; problem
 async function writeFeatures(
   input: InputFile,
   bytes: Buffer,
-  features: readonly Feature[],
+  features: readonly GeojsonFeature[],
   dropped: ReadonlySet<string>,
   rowsOf: (wanted: readonly number[], from: number) => readonly Row[],
   request: WriteRequest,
@@ -228,7 +228,7 @@ async function writeFeatures(
 function addFeature(
   gathered: ByteGatherer,
   bytes: Buffer,
-  { from, to }: Feature,
+  { from, to }: GeojsonFeature,
   dropped: ReadonlySet<string>,
   added: readonly string[],
 ): void {

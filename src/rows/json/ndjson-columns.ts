@@ -5,9 +5,9 @@ export interface JsonColumn {
 }
 
 /** The names of some objects in one order, each with what lies inside of it. */
-interface Shape {
+interface JsonShape {
   readonly names: string[];
-  readonly inside: Map<string, Shape>;
+  readonly inside: Map<string, JsonShape>;
 }
 
 const DEEPEST = 6;
@@ -22,9 +22,9 @@ export function jsonColumns(objects: Iterable<Readonly<Record<string, unknown>>>
   return listColumns(shape, []);
 }
 
-const newShape = (): Shape => ({ names: [], inside: new Map() });
+const newShape = (): JsonShape => ({ names: [], inside: new Map() });
 
-function addShape({ names, inside }: Shape, object: Readonly<Record<string, unknown>>, depth: number): void {
+function addShape({ names, inside }: JsonShape, object: Readonly<Record<string, unknown>>, depth: number): void {
   let next: string | null = null;
   for (const [name, value] of Object.entries(object).reverse()) {
     if (!inside.has(name)) {
@@ -36,7 +36,7 @@ function addShape({ names, inside }: Shape, object: Readonly<Record<string, unkn
   }
 }
 
-function listColumns({ names, inside }: Shape, above: readonly string[]): JsonColumn[] {
+function listColumns({ names, inside }: JsonShape, above: readonly string[]): JsonColumn[] {
   return names.flatMap((name) => {
     const path = [...above, name];
     return [{ name: path.join('.').trim(), path }, ...listColumns(inside.get(name)!, path)];

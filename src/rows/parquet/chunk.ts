@@ -34,7 +34,7 @@ export function encodeChunk(
     column.kind === 'text'
       ? textValues(column, places, scratch)
       : numberValues(column, places, store.isPlain && presence.isFull, scratch);
-  const pages: Page[] = [];
+  const pages: EncodedPage[] = [];
   if (values.dictionary) {
     const { bytes, count } = values.dictionary;
     pages.push({ body: [bytes], header: [struct(7, i32(1, count), i32(2, PLAIN))], type: 2 });
@@ -51,7 +51,7 @@ export function encodeChunk(
   return assemble(column.name, { rows: store.rows, nulls: store.rows - places.length }, values, pages, isText);
 }
 
-interface Page {
+interface EncodedPage {
   readonly type: number;
   readonly body: readonly Buffer[];
   readonly header: readonly ThriftField[];
@@ -64,7 +64,7 @@ function assemble(
   name: string,
   { rows, nulls }: { rows: number; nulls: number },
   values: Values,
-  pages: readonly Page[],
+  pages: readonly EncodedPage[],
   isText: boolean,
 ): EncodedChunk {
   // Packed indexes and measured numbers hardly shrink, and to try costs more than all the rest.

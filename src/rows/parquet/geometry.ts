@@ -1,11 +1,11 @@
 import { PerilbookError } from '../../errors.ts';
 import { structsAt, textAt } from './fields.ts';
+import type { StoredValue } from './page-values.ts';
 import type { SchemaNode } from './schema.ts';
 import type { ThriftStruct } from './thrift.ts';
-import type { Stored } from './values.ts';
 
 /** What stands in a geometry: a place, or why it is none. */
-export interface Place {
+export interface PointPlace {
   readonly latitude: string;
   readonly longitude: string;
   readonly problem?: string;
@@ -18,7 +18,7 @@ export interface GeometryColumn {
   readonly otherSystem: string | null;
 }
 
-export const NO_PLACE: Place = { latitude: '', longitude: '' };
+export const NO_PLACE: PointPlace = { latitude: '', longitude: '' };
 
 const USUAL_NAMES = ['geometry', 'geom', 'wkb_geometry', 'geo_point'];
 
@@ -97,7 +97,7 @@ export function assertDegrees(file: string, column: string, { otherSystem }: Geo
 const KINDS = ['', 'point', 'line', 'polygon', 'group of points', 'group of lines', 'group of polygons', 'collection'];
 
 /** Reads a point in well-known binary, with or without height, measure and reference system. */
-export function placeOfWkb(value: Stored): Place {
+export function placeOfWkb(value: StoredValue): PointPlace {
   const unreadable = { ...NO_PLACE, problem: 'The geometry cannot be read.' };
   if (!(value instanceof Uint8Array) || value.length < 5) return unreadable;
   const view = new DataView(value.buffer, value.byteOffset, value.length);
@@ -112,6 +112,6 @@ export function placeOfWkb(value: Stored): Place {
 }
 
 /** A point without coordinates is written as two NaN. */
-export function placeOf(x: number, y: number): Place {
+export function placeOf(x: number, y: number): PointPlace {
   return Number.isNaN(x) && Number.isNaN(y) ? NO_PLACE : { latitude: String(y), longitude: String(x) };
 }

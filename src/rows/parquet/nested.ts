@@ -1,7 +1,7 @@
+import type { StoredValue } from './page-values.ts';
 import type { SchemaNode } from './schema.ts';
 import { Damage } from './thrift.ts';
 import { textOf } from './value-text.ts';
-import type { Stored } from './values.ts';
 
 /** The entries of one column of a row group: for each its levels, and its value where the levels say that it is there. */
 export interface LeafEntries {
@@ -18,7 +18,7 @@ interface Slice {
 }
 
 /** Makes the values of a column that lies in a list or a struct ready for JSON, exactly. */
-export function jsonForm(node: SchemaNode): (value: Stored) => unknown {
+export function jsonForm(node: SchemaNode): (value: StoredValue) => unknown {
   const { leaf, meaning } = node;
   const isNumber = meaning.kind === 'stored' || meaning.kind === 'unsigned';
   return (value) => {

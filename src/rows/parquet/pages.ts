@@ -51,10 +51,10 @@ export async function* pagesOf(pass: InputPass, place: ChunkPlace, bodyEnd: numb
   }
 }
 
-type Window = (position: number, length: number) => Promise<Buffer>;
+type FileWindow = (position: number, length: number) => Promise<Buffer>;
 
 /** Gives bytes of the file; neighbouring small pieces come from one read. */
-function windowOver(pass: InputPass, end: number): Window {
+function windowOver(pass: InputPass, end: number): FileWindow {
   let bytes: Buffer = Buffer.alloc(0);
   let start = 0;
   return async (position, length) => {
@@ -67,7 +67,11 @@ function windowOver(pass: InputPass, end: number): Window {
 }
 
 /** A header has no length before it; statistics of long texts can make it large. */
-async function readHeader(window: Window, at: number, end: number): Promise<{ header: ThriftStruct; size: number }> {
+async function readHeader(
+  window: FileWindow,
+  at: number,
+  end: number,
+): Promise<{ header: ThriftStruct; size: number }> {
   for (let length = 1024; ; length *= 16) {
     const bytes = await window(at, Math.min(length, end - at));
     try {

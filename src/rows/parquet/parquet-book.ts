@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { InputFile } from '../files/input-file.ts';
 import type { PartedBook, Row } from '../port.ts';
-import { type BookColumn, bookColumns } from './columns.ts';
+import { type BookColumn, bookColumns } from './file-columns.ts';
 import { openParquet, type ParquetFile } from './footer.ts';
 import { rowsOfGroup } from './read.ts';
 import { writeParquet } from './write.ts';

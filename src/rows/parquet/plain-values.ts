@@ -1,6 +1,6 @@
+import type { StoredValue } from './page-values.ts';
 import type { Leaf } from './schema.ts';
 import { Damage } from './thrift.ts';
-import type { Stored } from './values.ts';
 
 const TOO_SHORT = 'a page is too short for its values';
 
@@ -18,7 +18,7 @@ function widthOf({ type, typeLength }: Leaf): number {
  * Decodes PLAIN (Apache Parquet, Encodings): values as they lie in memory, little-endian; texts behind their lengths.
  * @throws Damage when the bytes end before
  */
-export function plainValues(body: Buffer, at: number, leaf: Leaf, count: number): ArrayLike<Stored> {
+export function plainValues(body: Buffer, at: number, leaf: Leaf, count: number): ArrayLike<StoredValue> {
   const least = leaf.type === 'BYTE_ARRAY' ? LENGTH_BYTES : widthOf(leaf);
   // Before anything is made: an array of the promised length would be made first, and missed values after.
   if (body.length - at < Math.max(count * least, Math.ceil(count / 8))) throw new Damage(TOO_SHORT);
@@ -43,7 +43,7 @@ export function plainValues(body: Buffer, at: number, leaf: Leaf, count: number)
  * Decodes BYTE_STREAM_SPLIT: the first bytes of all values, then the second ones, and so on.
  * @throws Damage when the bytes end before
  */
-export function splitValues(body: Buffer, at: number, leaf: Leaf, count: number): ArrayLike<Stored> {
+export function splitValues(body: Buffer, at: number, leaf: Leaf, count: number): ArrayLike<StoredValue> {
   const width = widthOf(leaf);
   const { type } = leaf;
   if (type === 'BOOLEAN' || type === 'INT96' || type === 'BYTE_ARRAY') {
@@ -57,7 +57,7 @@ export function splitValues(body: Buffer, at: number, leaf: Leaf, count: number)
   return type === 'FIXED_LEN_BYTE_ARRAY' ? slices(joined, width, count) : numbers(joined, type);
 }
 
-function numbers(bytes: Uint8Array, type: 'INT32' | 'INT64' | 'FLOAT' | 'DOUBLE'): ArrayLike<Stored> {
+function numbers(bytes: Uint8Array, type: 'INT32' | 'INT64' | 'FLOAT' | 'DOUBLE'): ArrayLike<StoredValue> {
   // A copy: a typed array must begin at a multiple of its width.
   const { buffer } = new Uint8Array(bytes);
   switch (type) {

@@ -1,21 +1,21 @@
 import type { InputPass } from '../files/input-file.ts';
 import type { Row } from '../port.ts';
-import { type BookColumn, leavesUnder } from './columns.ts';
+import { type BookColumn, leavesUnder } from './file-columns.ts';
 import { orUnreadable, type ParquetFile, placeOfChunk, type RowGroup } from './footer.ts';
-import { assertDegrees, NO_PLACE, type Place, placeOf, placeOfWkb } from './geometry.ts';
+import { assertDegrees, NO_PLACE, type PointPlace, placeOf, placeOfWkb } from './geometry.ts';
 import { jsonForm, type LeafEntries, rowAssembler } from './nested.ts';
+import { type DecodedPage, pageDecoder, type StoredValue } from './page-values.ts';
 import { pagesOf } from './pages.ts';
 import type { SchemaNode } from './schema.ts';
 import { Damage } from './thrift.ts';
 import { textForm } from './value-text.ts';
-import { type DecodedPage, pageDecoder, type Stored } from './values.ts';
 
 const ROWS_A_BATCH = 256;
 /** A nested column is put together a row group at a time. */
 const MOST_NESTED = 16 * 1024 * 1024;
 
 /** The next values of a column. */
-type Source<T> = (count: number) => Promise<readonly T[]>;
+type ValueSource<T> = (count: number) => Promise<readonly T[]>;
 
 interface GroupReader {
   readonly file: ParquetFile;
@@ -33,7 +33,7 @@ export async function* rowsOfGroup(
   columns: readonly BookColumn[],
 ): AsyncGenerator<readonly Row[]> {
   const at: GroupReader = { file, pass, group };
-  const places = new Map<SchemaNode, Source<Place>>();
+  const places = new Map<SchemaNode, ValueSource<PointPlace>>();
   for (const column of columns) {
     if (column.kind !== 'place' || places.has(column.field)) continue;
     assertDegrees(file.input.name, column.field.name, column.geometry);
@@ -43,7 +43,7 @@ export async function* rowsOfGroup(
   for (let done = 0; done < group.rows; ) {
     const count = Math.min(ROWS_A_BATCH, group.rows - done);
     const { found, parts } = await orUnreadable(file.input.name, async () => {
-      const found = new Map<SchemaNode, readonly Place[]>();
+      const found = new Map<SchemaNode, readonly PointPlace[]>();
       for (const [field, source] of places) found.set(field, await source(count));
       const parts: (readonly string[])[] = [];
       for (const [i, column] of columns.entries()) {
@@ -69,14 +69,17 @@ export async function* rowsOfGroup(
   }
 }
 
-function textSource(at: GroupReader, column: Exclude<BookColumn, { kind: 'place' }>): Source<string> {
+function textSource(at: GroupReader, column: Exclude<BookColumn, { kind: 'place' }>): ValueSource<string> {
   const node = column.kind === 'member' ? column.leaf : column.field;
   return node.leaf && node.maxRepetition === 0 ? flatSource(at, node, textForm(node), '') : nestedSource(at, node);
 }
 
-function placeSource(at: GroupReader, { field, geometry }: Extract<BookColumn, { kind: 'place' }>): Source<Place> {
+function placeSource(
+  at: GroupReader,
+  { field, geometry }: Extract<BookColumn, { kind: 'place' }>,
+): ValueSource<PointPlace> {
   if (geometry.encoding === 'wkb') return flatSource(at, field, placeOfWkb, NO_PLACE);
-  const axis = (name: string): Source<number> => {
+  const axis = (name: string): ValueSource<number> => {
     const leaf = field.children.find((child) => child.name === name && child.leaf?.type === 'DOUBLE');
     return leaf
       ? flatSource(at, leaf, (value) => value as number, Number.NaN)
@@ -90,7 +93,7 @@ function placeSource(at: GroupReader, { field, geometry }: Extract<BookColumn, {
 }
 
 /** A column with one value a row at most: `missing` where there is none. */
-function flatSource<T>(at: GroupReader, node: SchemaNode, form: (value: Stored) => T, missing: T): Source<T> {
+function flatSource<T>(at: GroupReader, node: SchemaNode, form: (value: StoredValue) => T, missing: T): ValueSource<T> {
   const pages = decodedPages(at, node, form);
   let page: DecodedPage<T> | null = null;
   let entry = 0;
@@ -119,7 +122,7 @@ function flatSource<T>(at: GroupReader, node: SchemaNode, form: (value: Stored) 
   };
 }
 
-async function* decodedPages<T>({ file, pass, group }: GroupReader, node: SchemaNode, form: (value: Stored) => T) {
+async function* decodedPages<T>({ file, pass, group }: GroupReader, node: SchemaNode, form: (value: StoredValue) => T) {
   const decode = pageDecoder(node, form);
   for await (const page of pagesOf(pass, placeOfChunk(file, group, node), file.bodyEnd)) {
     const decoded = decode(page);
@@ -127,7 +130,7 @@ async function* decodedPages<T>({ file, pass, group }: GroupReader, node: Schema
   }
 }
 
-function nestedSource(at: GroupReader, field: SchemaNode): Source<string> {
+function nestedSource(at: GroupReader, field: SchemaNode): ValueSource<string> {
   let nextRow: (() => string) | null = null;
   return async (count) => {
     if (nextRow === null) {

@@ -1,5 +1,5 @@
+import type { StoredValue } from './page-values.ts';
 import type { Leaf, Meaning, SchemaNode } from './schema.ts';
-import type { Stored } from './values.ts';
 
 /**
  * The text form of each type:
@@ -20,7 +20,7 @@ import type { Stored } from './values.ts';
  *
  * Null is the empty text.
  */
-export function textOf(value: Stored, { type }: Leaf, meaning: Meaning): string {
+export function textOf(value: StoredValue, { type }: Leaf, meaning: Meaning): string {
   switch (typeof value) {
     case 'boolean':
       return String(value);
@@ -33,7 +33,7 @@ export function textOf(value: Stored, { type }: Leaf, meaning: Meaning): string 
 }
 
 /** The function that makes the values of a column into texts. */
-export function textForm(node: SchemaNode): (value: Stored) => string {
+export function textForm(node: SchemaNode): (value: StoredValue) => string {
   const { leaf, meaning } = node;
   if (leaf!.type === 'DOUBLE') return (value) => coordinateText(value as number);
   return (value) => textOf(value, leaf!, meaning);

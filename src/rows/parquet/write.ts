@@ -5,8 +5,8 @@ import { type OutputFile, openOutput, writeWhole } from '../files/output-file.ts
 import { checkCount, filledRows } from '../filled-rows.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 import { encodeChunk } from './chunk.ts';
-import { type BookColumn, fieldsKept } from './columns.ts';
 import { type AddedChunks, editFooter, keptBody } from './edit.ts';
+import { type BookColumn, fieldsKept } from './file-columns.ts';
 import type { ParquetFile } from './footer.ts';
 import { readAt } from './footer.ts';
 import { type FieldStore, gatherFields } from './gathered-fields.ts';

@@ -14,7 +14,7 @@ export interface ZipWriter {
 }
 
 /** What the directory says of a part. */
-interface Part {
+interface ZipPart {
   readonly nameBytes: Buffer;
   readonly comment: Buffer;
   readonly flags: number;
@@ -41,7 +41,7 @@ const LARGEST = 0xffff_ffff;
 const LEVEL = 4;
 
 export function zipWriter(to: ByteGatherer, file: string): ZipWriter {
-  const parts: Part[] = [];
+  const parts: ZipPart[] = [];
   let position = 0;
   const put = async (bytes: Buffer) => {
     position += bytes.length;
@@ -106,7 +106,7 @@ export function zipWriter(to: ByteGatherer, file: string): ZipWriter {
   };
 }
 
-function partLike(entry: Entry, flags: number, method: number, offset: number): Part {
+function partLike(entry: Entry, flags: number, method: number, offset: number): ZipPart {
   return {
     nameBytes: entry.fileNameRaw,
     // Extra fields are left out: they may hold sizes and places of the other zip (zip64).
@@ -125,7 +125,7 @@ function partLike(entry: Entry, flags: number, method: number, offset: number): 
   };
 }
 
-function newPart(name: string, offset: number): Part {
+function newPart(name: string, offset: number): ZipPart {
   return {
     nameBytes: Buffer.from(name),
     comment: Buffer.alloc(0),
@@ -143,7 +143,7 @@ function newPart(name: string, offset: number): Part {
   };
 }
 
-function localHeader({ nameBytes, flags, method, time, date, crc, packedSize, size }: Part): Buffer {
+function localHeader({ nameBytes, flags, method, time, date, crc, packedSize, size }: ZipPart): Buffer {
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x0403_4b50, 0);
   header.writeUInt16LE(VERSION, 4);
@@ -152,7 +152,7 @@ function localHeader({ nameBytes, flags, method, time, date, crc, packedSize, si
   return Buffer.concat([header, nameBytes]);
 }
 
-function directoryHeader(part: Part): Buffer {
+function directoryHeader(part: ZipPart): Buffer {
   const header = Buffer.alloc(46);
   header.writeUInt32LE(0x0201_4b50, 0);
   header.writeUInt16LE(part.madeBy, 4);
@@ -170,7 +170,7 @@ function directoryHeader(part: Part): Buffer {
 function putCommon(
   header: Buffer,
   at: number,
-  part: Pick<Part, 'flags' | 'method' | 'time' | 'date' | 'crc' | 'packedSize' | 'size'>,
+  part: Pick<ZipPart, 'flags' | 'method' | 'time' | 'date' | 'crc' | 'packedSize' | 'size'>,
 ): void {
   header.writeUInt16LE(part.flags, at);
   header.writeUInt16LE(part.method, at + 2);

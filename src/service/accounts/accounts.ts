@@ -1,10 +1,10 @@
 import type { Clock } from '../../clock.ts';
 import type { Subscription, SubscriptionName } from '../../contract/subscriptions.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { PerilbookError } from '../../errors.ts';
 
 /** Who is charged: one quota and one minute limit, whatever the number of keys. */
-export interface Account {
+export interface ServiceAccount {
   readonly id: number;
   /** Unique; how the operator names it. */
   readonly name: string;
@@ -28,7 +28,7 @@ export interface AccountRow {
 }
 
 /** The account of a row. */
-export function accountOfRow(row: AccountRow): Account {
+export function accountOfRow(row: AccountRow): ServiceAccount {
   return {
     id: row.id,
     name: row.name,
@@ -63,7 +63,7 @@ export interface NewAccount {
  * @throws PerilbookError SERVICE_ACCOUNT when the name is empty or taken, or a figure of the subscription is no whole
  *   number of credits above 0
  */
-export function createAccount(database: ServiceDatabase, account: NewAccount, clock: Clock): Account {
+export function createAccount(database: ServiceDatabase, account: NewAccount, clock: Clock): ServiceAccount {
   if (account.name.trim() === '') {
     throw new PerilbookError('SERVICE_ACCOUNT', 'Cannot make an account without a name', 'Give the account a name.');
   }
@@ -98,7 +98,7 @@ export function createAccount(database: ServiceDatabase, account: NewAccount, cl
  *
  * @throws PerilbookError SERVICE_ACCOUNT when there is none
  */
-export function findAccount(database: ServiceDatabase, name: string): Account {
+export function findAccount(database: ServiceDatabase, name: string): ServiceAccount {
   const row = database.prepare<[string], AccountRow>('SELECT * FROM accounts WHERE name = ?').get(name);
   if (row !== undefined) return accountOfRow(row);
   throw new PerilbookError(
@@ -109,7 +109,7 @@ export function findAccount(database: ServiceDatabase, name: string): Account {
 }
 
 /** All accounts, by name. */
-export function listAccounts(database: ServiceDatabase): Account[] {
+export function listAccounts(database: ServiceDatabase): ServiceAccount[] {
   return database.prepare<[], AccountRow>('SELECT * FROM accounts ORDER BY name').all().map(accountOfRow);
 }
 
@@ -122,7 +122,7 @@ export function changeAccount(
   database: ServiceDatabase,
   name: string,
   change: { readonly subscription?: Subscription; readonly overages?: boolean },
-): Account {
+): ServiceAccount {
   const before = findAccount(database, name);
   const subscription = checkedSubscription(change.subscription ?? before.subscription);
   database

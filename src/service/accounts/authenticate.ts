@@ -1,17 +1,17 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../../contract/credits.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
-import { type Account, type AccountRow, accountOfRow } from './accounts.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
+import { type AccountRow, accountOfRow, type ServiceAccount } from './accounts.ts';
 import { hashOfKey, type KeyTimes, stateOf } from './keys.ts';
 
 /** Who asks: a key that works, and whose it is. */
 export interface Caller {
   readonly key: number;
-  readonly account: Account;
+  readonly account: ServiceAccount;
   readonly may: (scope: Scope) => boolean;
 }
 
-interface KeyRow extends KeyTimes {
+interface CallerRow extends KeyTimes {
   readonly id: number;
   readonly account: number;
   readonly hash: Buffer;
@@ -30,7 +30,7 @@ export type Authenticate = (presented: string | undefined, now: number) => Calle
  */
 export function createAuthentication(database: ServiceDatabase): () => Authenticate {
   // Two look-ups, because SQLite takes five times as long to join the tables for one row.
-  const selectKey = database.prepare<[Buffer], KeyRow>(
+  const selectKey = database.prepare<[Buffer], CallerRow>(
     'SELECT id, account, hash, scopes, expires_at, retires_at, revoked_at FROM keys WHERE hash = ?',
   );
   const selectAccount = database.prepare<[number], AccountRow>('SELECT * FROM accounts WHERE id = ?');

@@ -1,6 +1,6 @@
 import type { Statement } from 'better-sqlite3';
 import type { CallKind } from '../../contract/credits.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 
 /** A charge as its row holds it. */
 export interface ChargeRow {

@@ -1,8 +1,8 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { type Call, type CallKind, CREDITS } from '../../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
-import type { Account } from './accounts.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
+import type { ServiceAccount } from './accounts.ts';
 import type { Caller } from './authenticate.ts';
 import { type ChargeRow, createChargeRows } from './charge-rows.ts';
 
@@ -14,7 +14,7 @@ export type RateWindow = 'sliding' | 'fixed';
 export type LastCall = 'refused' | 'served';
 
 /** Why a call may not be charged now. */
-export type Refusal =
+export type ChargeRefusal =
   | { readonly failure: 'QUOTA_EXCEEDED' }
   | {
       readonly failure: 'RATE_LIMITED';
@@ -42,17 +42,17 @@ export interface Chargeable {
 
 export interface Charges {
   /** Begins to tell whether calls would be refused now, for those of one transaction; writes nothing. */
-  checks(now: number): (account: Account, call: Call) => Refusal | null;
+  checks(now: number): (account: ServiceAccount, call: Call) => ChargeRefusal | null;
   /** Checks and charges calls, each as if it came after those before it; to be called in an immediate transaction. Charges
    * are pending until they are settled. */
-  chargeAll(calls: readonly Chargeable[], now: number): (Charge | Refusal)[];
+  chargeAll(calls: readonly Chargeable[], now: number): (Charge | ChargeRefusal)[];
 }
 
 /** Another instance may have charged between reading the clock and getting the lock: no clock was set back then. */
 const APART_MS = 1_000;
 
 /** What an account has used, as far as it limits the next call. */
-interface Standing {
+interface LimitUsage {
   readonly periodStart: number;
   readonly periodCredits: number;
   /** Charges after this instant count in the minute. */
@@ -61,9 +61,9 @@ interface Standing {
 }
 
 /** The standing of an account to which charges are added that are written together. */
-interface Tally {
-  readonly account: Account;
-  readonly before: Standing;
+interface BatchTotal {
+  readonly account: ServiceAccount;
+  readonly before: LimitUsage;
   credits: number;
   readonly calls: Record<CallKind, number>;
 }
@@ -108,7 +108,7 @@ export function createCharges(
        allowance = excluded.allowance, overage_rate = excluded.overage_rate`,
   );
 
-  function standingOf(account: Account, now: number): Standing {
+  function standingOf(account: ServiceAccount, now: number): LimitUsage {
     const { start } = billingPeriod(new Date(account.signedUpAt).getUTCDate(), now);
     const cut = rateWindow === 'sliding' ? now - RATE_WINDOW_MS : windowStart(now) - 1;
     return {
@@ -120,7 +120,7 @@ export function createCharges(
   }
 
   /** The running sum, less what has left the minute since: each charge is added once and subtracted once. */
-  function minuteCredits(account: Account, cut: number, now: number): number {
+  function minuteCredits(account: ServiceAccount, cut: number, now: number): number {
     const minute = minuteOf.get(account.id);
     if (minute === undefined) return 0;
     if (cut < minute.minute_from) return afterSetBack(account, cut, now);
@@ -132,7 +132,7 @@ export function createCharges(
    * lie in the future would fill it until the clock has caught up, with a Retry-After of as long. So they are dated back, all
    * by as much: the newest was made just now. Nobody waits for more than a minute then, and none sees more than the limit.
    */
-  function afterSetBack(account: Account, cut: number, now: number): number {
+  function afterSetBack(account: ServiceAccount, cut: number, now: number): number {
     const ahead = (newestOf.get(account.id) ?? now) - now;
     if (ahead > APART_MS) datedBack.run(ahead, account.id, now);
     const credits = creditsBetween.get(account.id, cut, Number.MAX_SAFE_INTEGER)!;
@@ -140,7 +140,11 @@ export function createCharges(
     return credits;
   }
 
-  function refusalOf({ account, before, credits: added }: Tally, credits: number, now: number): Refusal | null {
+  function refusalOf(
+    { account, before, credits: added }: BatchTotal,
+    credits: number,
+    now: number,
+  ): ChargeRefusal | null {
     const { creditsPerMonth, creditsPerMinute } = account.subscription;
     const left = creditsPerMonth - before.periodCredits - added;
     if (!account.overages && left < (lastCall === 'refused' ? credits : 1)) {
@@ -150,7 +154,7 @@ export function createCharges(
     return over > 0 ? { failure: 'RATE_LIMITED', retryAfter: secondsUntilFreed(account, over, before, now) } : null;
   }
 
-  function secondsUntilFreed(account: Account, needed: number, { cut }: Standing, now: number): number {
+  function secondsUntilFreed(account: ServiceAccount, needed: number, { cut }: LimitUsage, now: number): number {
     if (rateWindow === 'fixed') return wholeSeconds(windowStart(now) + RATE_WINDOW_MS - now);
     let freed = 0;
     for (const { charged_at, credits } of chargesAfter.iterate(account.id, cut)) {
@@ -161,7 +165,7 @@ export function createCharges(
     return wholeSeconds(RATE_WINDOW_MS);
   }
 
-  function tallyOf(account: Account, tallies: Map<number, Tally>, now: number): Tally {
+  function tallyOf(account: ServiceAccount, tallies: Map<number, BatchTotal>, now: number): BatchTotal {
     let tally = tallies.get(account.id);
     if (tally === undefined) {
       const calls = { single: 0, standard: 0, enterprise: 0 };
@@ -172,7 +176,7 @@ export function createCharges(
   }
 
   /** The charge of a call under the next id, which is not written yet. */
-  function charge(tally: Tally, { call }: Chargeable, id: number, now: number): Charge | Refusal {
+  function charge(tally: BatchTotal, { call }: Chargeable, id: number, now: number): Charge | ChargeRefusal {
     const { account, before } = tally;
     const credits = CREDITS[call.kind];
     const refusal = refusalOf(tally, credits, now);
@@ -189,8 +193,8 @@ export function createCharges(
     };
   }
 
-  function chargeAll(calls: readonly Chargeable[], now: number): (Charge | Refusal)[] {
-    const tallies = new Map<number, Tally>();
+  function chargeAll(calls: readonly Chargeable[], now: number): (Charge | ChargeRefusal)[] {
+    const tallies = new Map<number, BatchTotal>();
     const rows: ChargeRow[] = [];
     const firstId = nextId();
     const charged = calls.map((one) => {
@@ -213,7 +217,7 @@ export function createCharges(
 
   return {
     checks(now) {
-      const tallies = new Map<number, Tally>();
+      const tallies = new Map<number, BatchTotal>();
       return (account, call) => refusalOf(tallyOf(account, tallies, now), CREDITS[call.kind], now);
     },
     chargeAll,

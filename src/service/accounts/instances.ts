@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { Clock } from '../../clock.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 
 /** A running service, as the others on the same database see it. */
 export interface Instance {

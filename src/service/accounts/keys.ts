@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Scope } from '../../contract/credits.ts';
 import { isTopicSlug } from '../../contract/topics.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { PerilbookError } from '../../errors.ts';
 import { findAccount } from './accounts.ts';
 

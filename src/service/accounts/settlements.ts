@@ -1,5 +1,5 @@
 import type { CallKind } from '../../contract/credits.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { goneInstances } from './instances.ts';
 
 /** Ids of charges whose responses have ended. */

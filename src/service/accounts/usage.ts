@@ -1,11 +1,11 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import type { CallKind } from '../../contract/credits.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { findAccount } from './accounts.ts';
 import { createSettlements } from './settlements.ts';
 
 /** What an account used in a billing period. Times are milliseconds since the epoch. */
-export interface Usage {
+export interface AccountUsage {
   readonly periodStart: number;
   /** The next anniversary; not part of the period. */
   readonly periodEnd: number;
@@ -17,7 +17,7 @@ export interface Usage {
   readonly totalCredits: number;
 }
 
-type Row = { readonly credits: number } & Readonly<Record<CallKind, number>>;
+type UsageRow = { readonly credits: number } & Readonly<Record<CallKind, number>>;
 
 /**
  * What an account used in the period that holds `now`. A call whose answer is being handed over at this moment is
@@ -26,12 +26,12 @@ type Row = { readonly credits: number } & Readonly<Record<CallKind, number>>;
  * @param account the account's name
  * @throws PerilbookError SERVICE_ACCOUNT when there is no such account
  */
-export function usage(database: ServiceDatabase, account: string, now: number): Usage {
+export function usage(database: ServiceDatabase, account: string, now: number): AccountUsage {
   const { id, signedUpAt, subscription } = findAccount(database, account);
   createSettlements(database).releaseGone(null);
   const { start, end } = billingPeriod(new Date(signedUpAt).getUTCDate(), now);
   const row = database
-    .prepare<[number, number], Row>(
+    .prepare<[number, number], UsageRow>(
       'SELECT credits, single, standard, enterprise FROM periods WHERE account = ? AND period_start = ?',
     )
     .get(id, start);

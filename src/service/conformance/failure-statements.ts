@@ -1,7 +1,7 @@
 import { type Call, CREDITS, pathOf } from '../../contract/credits.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import type { Reply } from './asker.ts';
-import { type CheckContext, expect, NotChecked, type Statement } from './statement.ts';
+import { type CheckContext, expect, NotChecked, type Statement } from './checked-statement.ts';
 
 const AT_SEA = { lat: 30, lng: -140 };
 const DROUGHT: Call = { kind: 'single', topic: 'drought' };

@@ -2,8 +2,8 @@ import { type Call, pathOf } from '../../contract/credits.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { createAsker, type Reply, type Send } from './asker.ts';
+import { Broken, type CheckContext, NotChecked, type Statement } from './checked-statement.ts';
 import { FAILURE_STATEMENTS } from './failure-statements.ts';
-import { Broken, type CheckContext, NotChecked, type Statement } from './statement.ts';
 import { SUCCESS_STATEMENTS } from './success-statements.ts';
 
 /** All statements, in the order in which they are checked. */

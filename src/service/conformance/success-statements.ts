@@ -2,8 +2,8 @@ import { CREDITS } from '../../contract/credits.ts';
 import { bundleEnvelope, singleEnvelope } from '../../contract/envelopes.ts';
 import { UNAVAILABLE } from '../../contract/failures.ts';
 import { HEADERS } from '../../contract/headers.ts';
+import { RESULT_SCHEMAS } from '../../contract/topic-values.ts';
 import { isTopicSlug, NATURAL_SLUGS, TOPIC_SLUGS, TOPICS, type Topic, type TopicSlug } from '../../contract/topics.ts';
-import { RESULT_SCHEMAS } from '../../contract/values.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import type { Reply } from './asker.ts';
 import {
@@ -14,7 +14,7 @@ import {
   expectShape,
   NotChecked,
   type Statement,
-} from './statement.ts';
+} from './checked-statement.ts';
 
 /** How far the resolved place may lie from the one that was asked, in metres: a kilometre (DESIGN, open points). */
 const RESOLVED_METERS = 1_000;

@@ -2,29 +2,29 @@ import type { Clock } from '../../clock.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import { isTopicSlug, NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { type Area, createAreaFinder } from '../../data/tables/area-finder.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { createHeldVersion } from '../../data/tables/data-version.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
 import { createSampleWatch } from '../../data/tables/describe-data.ts';
 import { isLack } from '../../data/topics/result-text.ts';
 import { type Radii, radiiWith } from '../../data/topics/search-radii.ts';
-import { type Answers, createTopicAnswers, type Failures } from '../../data/topics/topic-answers.ts';
+import { type Answers, createTopicAnswers, type RehearsedFailures } from '../../data/topics/topic-answers.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import type { Account } from '../accounts/accounts.ts';
+import type { ServiceAccount } from '../accounts/accounts.ts';
 import { type Authenticate, createAuthentication } from '../accounts/authenticate.ts';
 import {
   type Charge,
   type Chargeable,
+  type ChargeRefusal,
   type Charges,
   createCharges,
   type LastCall,
   type RateWindow,
-  type Refusal,
 } from '../accounts/charges.ts';
 import { createKeyGuesses } from '../accounts/key-guesses.ts';
 import type { Settlements } from '../accounts/settlements.ts';
 import type { DeliveryTracker } from './delivery-tracker.ts';
 import { locationOfQuery } from './query-location.ts';
-import { type Failure, metaOf, type PaidAnswer, successText, timestampOf } from './replies.ts';
+import { type FailureReply, metaOf, type PaidAnswer, successText, timestampOf } from './replies.ts';
 
 /** What a service may do otherwise than by default. */
 export interface AnswerOptions {
@@ -32,7 +32,7 @@ export interface AnswerOptions {
   readonly rateWindow?: RateWindow;
   /** For rehearsing a provider that serves a call beyond the last credits. Default: refused. */
   readonly lastCall?: LastCall;
-  readonly failures?: Failures;
+  readonly failures?: RehearsedFailures;
   /** The slugs of the standard bundle, as the contract leaves them open. Default: all 18 natural topics. */
   readonly standardTopics?: readonly TopicSlug[];
   /** Search radii in metres that differ from the default. */
@@ -63,7 +63,7 @@ export function createCallAnswers(
   tracker: DeliveryTracker,
   instance: number,
   options: AnswerOptions,
-): (asked: readonly AskedCall[]) => (PaidAnswer | Failure)[] {
+): (asked: readonly AskedCall[]) => (PaidAnswer | FailureReply)[] {
   const version = createHeldVersion(database);
   const beginAuthentication = createAuthentication(database);
   const takeGuess = createKeyGuesses();
@@ -74,7 +74,7 @@ export function createCallAnswers(
   const charges: Charges = createCharges(database, instance, options.rateWindow ?? 'sliding', options.lastCall);
   const bundles = { standard: options.standardTopics ?? NATURAL_SLUGS, enterprise: TOPIC_SLUGS };
 
-  function placeOf(query: AskedCall['query']): { location: Location; area: Area } | Failure {
+  function placeOf(query: AskedCall['query']): { location: Location; area: Area } | FailureReply {
     const parameters = locationOfQuery(query);
     if ('problem' in parameters) return { failure: 'INVALID_PARAMETER', message: parameters.problem };
     const area = areaAt(parameters.location);
@@ -87,8 +87,8 @@ export function createCallAnswers(
     { key, asked, query, requestId }: AskedCall,
     now: number,
     authenticate: Authenticate,
-    check: (account: Account, call: Call) => Refusal | null,
-  ): ReadAnswer | Refusal | Failure {
+    check: (account: ServiceAccount, call: Call) => ChargeRefusal | null,
+  ): ReadAnswer | ChargeRefusal | FailureReply {
     const caller = authenticate(key, now);
     if (caller === 'unknown') return UNKNOWN_KEY;
     if (caller === 'invalid') return UNAUTHENTICATED;
@@ -109,14 +109,14 @@ export function createCallAnswers(
   }
 
   /** All that is read for calls: a data set that is replaced meanwhile is seen whole, as it was or as it is. */
-  function readWithin(calls: readonly AskedCall[], now: number): (ReadAnswer | Refusal | Failure)[] {
+  function readWithin(calls: readonly AskedCall[], now: number): (ReadAnswer | ChargeRefusal | FailureReply)[] {
     version.read();
     const authenticate = beginAuthentication();
     const check = charges.checks(now);
     return calls.map((asked) => readCall(asked, now, authenticate, check));
   }
 
-  function readAll(calls: readonly AskedCall[], now: number): (ReadAnswer | Failure)[] {
+  function readAll(calls: readonly AskedCall[], now: number): (ReadAnswer | FailureReply)[] {
     let read = readWithin(calls, now);
     // What a crashed instance left pending must not stand in the way of a call.
     if (read.some(isRefusal) && settlements.releaseGone(instance)) read = readWithin(calls, now);
@@ -124,7 +124,11 @@ export function createCallAnswers(
   }
 
   /** What has ended meanwhile is settled before anything is charged: what is taken back is there again. */
-  function chargeAll(read: readonly (ReadAnswer | Failure)[], now: number, settle: () => void): (Charge | Refusal)[] {
+  function chargeAll(
+    read: readonly (ReadAnswer | FailureReply)[],
+    now: number,
+    settle: () => void,
+  ): (Charge | ChargeRefusal)[] {
     const answered = read.filter((found): found is ReadAnswer => !('failure' in found));
     // Nothing is written for calls that were refused.
     if (answered.length === 0) return [];
@@ -140,17 +144,17 @@ export function createCallAnswers(
   });
 
   /** In one transaction, because to begin and commit another takes as long as to read. */
-  function answerSmall(calls: readonly AskedCall[], now: number): Answered {
+  function answerSmall(calls: readonly AskedCall[], now: number): AnsweredCall {
     return onNewest((mode) => tracker.settleBy((settle) => readAndCharge[mode](calls, now, settle)));
   }
 
   /** In two, because another process that writes should not wait for what takes its time to read. */
-  function answerLarge(calls: readonly AskedCall[], now: number): Answered {
+  function answerLarge(calls: readonly AskedCall[], now: number): AnsweredCall {
     const read = onNewest((mode) => readTogether[mode](calls, now));
     return { read, charged: tracker.settleBy((settle) => chargeTogether.immediate(read, now, settle)) };
   }
 
-  function paid(answered: ReadAnswer, charge: Charge | Refusal, timestamp: string): PaidAnswer | Failure {
+  function paid(answered: ReadAnswer, charge: Charge | ChargeRefusal, timestamp: string): PaidAnswer | FailureReply {
     if ('failure' in charge) return failureOf(charge);
     const { call, requestId, location, answers, sample } = answered;
     const meta = metaOf(requestId, timestamp, CREDITS[call.kind], sample);
@@ -158,7 +162,7 @@ export function createCallAnswers(
   }
 
   /** A key that nobody has may be a guess, and guesses are counted: a key that works is served all the same. */
-  function guessed(from: string, now: number): Failure {
+  function guessed(from: string, now: number): FailureReply {
     const retryAfter = takeGuess(from, now);
     return retryAfter === null ? UNKNOWN_KEY : { ...TOO_MANY_GUESSES, retryAfter };
   }
@@ -199,9 +203,9 @@ function isBusy(error: unknown): boolean {
 }
 
 /** What was found for each call, and in the same order what became of the charges of those that are answered. */
-interface Answered {
-  readonly read: readonly (ReadAnswer | Failure)[];
-  readonly charged: readonly (Charge | Refusal)[];
+interface AnsweredCall {
+  readonly read: readonly (ReadAnswer | FailureReply)[];
+  readonly charged: readonly (Charge | ChargeRefusal)[];
 }
 
 /** An answer that was read and is not charged yet. */
@@ -211,24 +215,24 @@ interface ReadAnswer extends Chargeable {
   readonly sample: boolean;
 }
 
-const UNAUTHENTICATED: Failure = {
+const UNAUTHENTICATED: FailureReply = {
   failure: 'UNAUTHENTICATED',
   message: 'The X-API-Key header must carry a key that is valid',
 };
-const UNKNOWN_KEY: Failure = { ...UNAUTHENTICATED };
-const TOO_MANY_GUESSES: Failure = {
+const UNKNOWN_KEY: FailureReply = { ...UNAUTHENTICATED };
+const TOO_MANY_GUESSES: FailureReply = {
   failure: 'RATE_LIMITED',
   message: 'Too many unknown keys came from this address',
 };
-const OUTSIDE_COVERAGE: Failure = {
+const OUTSIDE_COVERAGE: FailureReply = {
   failure: 'OUTSIDE_COVERAGE',
   message: 'The location lies outside the US',
 };
-const NO_DATA: Failure = {
+const NO_DATA: FailureReply = {
   failure: 'NO_DATA',
   message: 'The publisher has no data on this location',
 };
-const UPSTREAM_UNAVAILABLE: Failure = {
+const UPSTREAM_UNAVAILABLE: FailureReply = {
   failure: 'UPSTREAM_UNAVAILABLE',
   message: 'The data behind this answer is not available now',
 };
@@ -237,11 +241,11 @@ function isKnown(asked: AskedCall['asked']): asked is Call {
   return asked.kind !== 'single' || isTopicSlug(asked.topic);
 }
 
-function isRefusal(answered: ReadAnswer | Refusal | Failure): answered is Refusal {
+function isRefusal(answered: ReadAnswer | ChargeRefusal | FailureReply): answered is ChargeRefusal {
   return 'failure' in answered && !('message' in answered);
 }
 
-function failureOf(refusal: Refusal): Failure {
+function failureOf(refusal: ChargeRefusal): FailureReply {
   if (refusal.failure === 'QUOTA_EXCEEDED') {
     return {
       failure: 'QUOTA_EXCEEDED',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../clock.ts';
-import { type Failure, failureEnvelope } from './replies.ts';
+import { type FailureReply, failureEnvelope } from './replies.ts';
 
 /** What the HTTP parser could not read, by its error code; anything else is a 400. */
 const STATUS: Readonly<Record<string, number>> = {
@@ -47,7 +47,7 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
  * without a body. */
 export function refuseExpectations(server: Server, clock: Clock): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const failure: Failure = { failure: 'INVALID_PARAMETER', message: 'The header "Expect" cannot be met' };
+    const failure: FailureReply = { failure: 'INVALID_PARAMETER', message: 'The header "Expect" cannot be met' };
     const body = JSON.stringify(failureEnvelope(failure, randomUUID(), clock.now()));
     response.writeHead(417, {
       'content-type': 'application/json; charset=utf-8',

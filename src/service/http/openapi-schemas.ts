@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { errorEnvelope, location, meta } from '../../contract/envelopes.ts';
 import { NO_DATA_REASON, UNAVAILABLE } from '../../contract/failures.ts';
+import { RESULT_SCHEMAS } from '../../contract/topic-values.ts';
 import { type DetailsKind, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
-import { RESULT_SCHEMAS } from '../../contract/values.ts';
 import { DISTANCE_PROPERTY } from '../../data/tables/layers.ts';
 import type { Radii, Searched } from '../../data/topics/search-radii.ts';
 

@@ -10,7 +10,7 @@ import type { Charge } from '../accounts/charges.ts';
 import type { EncodedBody } from './content-encoding.ts';
 
 /** What went wrong with a request, before it is a response. */
-export interface Failure {
+export interface FailureReply {
   readonly failure: ServiceFailure;
   readonly message: string;
   /** Seconds after which the same request may succeed. */
@@ -32,13 +32,17 @@ export function timestampOf(now: number): string {
 }
 
 /** The body of an error, the only shape in which one leaves the service. */
-export function failureEnvelope({ failure, message, sample }: Failure, requestId: string, now: number): ErrorEnvelope {
+export function failureEnvelope(
+  { failure, message, sample }: FailureReply,
+  requestId: string,
+  now: number,
+): ErrorEnvelope {
   const meta = { ...metaOf(requestId, timestampOf(now), 0, sample), credit_cost: 0 as const };
   return { error: { code: failure, message }, meta };
 }
 
 /** Sends an error. */
-export function sendFailure(reply: FastifyReply, failure: Failure, requestId: string, now: number): FastifyReply {
+export function sendFailure(reply: FastifyReply, failure: FailureReply, requestId: string, now: number): FastifyReply {
   if (failure.retryAfter !== undefined) reply.header(HEADERS.retryAfter, failure.retryAfter);
   if (failure.sample) reply.header(HEADERS.sampleData, 'true');
   if (failure.failure === 'UNAUTHENTICATED') reply.header('www-authenticate', 'ApiKey realm="perilbook"');

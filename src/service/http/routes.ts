@@ -3,12 +3,12 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { HEADERS } from '../../contract/headers.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import type { AskedCall } from './answer-call.ts';
 import { encodedBody } from './content-encoding.ts';
 import type { DeliveryTracker } from './delivery-tracker.ts';
-import { type Failure, type PaidAnswer, sendFailure, sendSuccess } from './replies.ts';
+import { type FailureReply, type PaidAnswer, sendFailure, sendSuccess } from './replies.ts';
 import { addReading } from './web-server.ts';
 
 /**
@@ -20,7 +20,7 @@ export function addRoutes(
   app: FastifyInstance,
   database: ServiceDatabase,
   clock: Clock,
-  answerCall: (asked: AskedCall) => Promise<PaidAnswer | Failure>,
+  answerCall: (asked: AskedCall) => Promise<PaidAnswer | FailureReply>,
   tracker: DeliveryTracker,
   description: () => unknown,
 ): void {

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { radiiWith } from '../../data/topics/search-radii.ts';
 import { PerilbookError } from '../../errors.ts';
 import { enterInstance, forgetGoneInstances } from '../accounts/instances.ts';

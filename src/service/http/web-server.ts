@@ -9,7 +9,7 @@ import fastify, {
 import type { Clock } from '../../clock.ts';
 import { refuseBrokenRequest, refuseExpectations } from './broken-requests.ts';
 import { spareBusyConnections } from './idle-connections.ts';
-import { type Failure, sendFailure } from './replies.ts';
+import { type FailureReply, sendFailure } from './replies.ts';
 
 /** What connections may take of a server. */
 export interface ConnectionLimits {
@@ -87,7 +87,7 @@ export function createWebServer(
   return app;
 }
 
-const NO_HOST: Failure = { failure: 'INVALID_PARAMETER', message: 'The header "Host" is missing' };
+const NO_HOST: FailureReply = { failure: 'INVALID_PARAMETER', message: 'The header "Host" is missing' };
 
 /**
  * Adds a path that is read by GET, and refuses every other method there with a 405 and `Allow`.
@@ -122,7 +122,7 @@ export function addReading(
   });
 }
 
-function failureOfError(error: unknown): Failure {
+function failureOfError(error: unknown): FailureReply {
   const { statusCode: status, code } = error as { statusCode?: unknown; code?: unknown };
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return { failure: 'INVALID_PARAMETER', message: 'The request cannot be read', status };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
-import { counted } from '../../figures.ts';
+import { counted } from '../../format-numbers.ts';
 import type { JobFile } from '../../job/settings/job-file.ts';
 import { columnWord } from './look.ts';
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { type Connection, priced } from '../../job/prepare.ts';
 import { layoutOf } from '../../job/scan/layout.ts';
-import { type Scan, scan } from '../../job/scan/scan.ts';
+import { type Scan, scan } from '../../job/scan/scan-input.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { PlanSummary } from '../../job/summary.ts';
 import { openBook } from '../../rows/open-book.ts';

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { hasSystemCode } from '../../errors.ts';
-import { Refused } from '../web/refusals.ts';
+import { RefusedRequest } from '../web/error-replies.ts';
 import { safeFileName } from './file-name.ts';
 import type { BookEntry, Workspace } from './workspace.ts';
 
@@ -28,7 +28,12 @@ export async function receiveUpload(
   } catch (error) {
     workspace.discard(place.id);
     if (hasSystemCode(error, 'ENOSPC')) {
-      throw new Refused(507, 'NO_ROOM', 'The disk has no room for the file', 'Make room, or name its path instead.');
+      throw new RefusedRequest(
+        507,
+        'NO_ROOM',
+        'The disk has no room for the file',
+        'Make room, or name its path instead.',
+      );
     }
     throw error;
   }
@@ -45,8 +50,8 @@ function counted(most: number): Transform {
   });
 }
 
-function tooLarge(most: number): Refused {
-  return new Refused(
+function tooLarge(most: number): RefusedRequest {
+  return new RefusedRequest(
     413,
     'TOO_LARGE',
     `The file is larger than the ${Math.round(most / 1e6).toLocaleString('en-US')} MB that may be uploaded`,

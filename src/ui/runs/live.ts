@@ -1,14 +1,14 @@
 import type { Progress } from '../../job/buying/progress.ts';
-import type { RunEnded } from '../../job/run.ts';
-import type { ErrorWords } from '../web/refusals.ts';
+import type { RunEnded } from '../../job/run-job.ts';
+import type { ErrorWords } from '../web/error-replies.ts';
 import { minutesLeft, type Pace } from './pace.ts';
 
 /** Where a run is: looking at the file, buying, letting the calls in flight land, at its end, or broken off by an error. */
-type Phase = 'reading' | 'buying' | 'stopping' | 'ended' | 'failed';
+type RunState = 'reading' | 'buying' | 'stopping' | 'ended' | 'failed';
 
 /** A run of this process. */
 export interface ActiveRun {
-  phase: Phase;
+  phase: RunState;
   readonly beganAt: number;
   readonly progress: Progress;
   readonly pace: Pace;
@@ -24,7 +24,7 @@ export interface ActiveRun {
 
 /** What the page is told while it watches, several times a second. */
 export interface Live {
-  readonly phase: Phase;
+  readonly phase: RunState;
   /** Tells one run of a book from the next: a short one may end between two looks. */
   readonly began_at: number;
   readonly cells: number;

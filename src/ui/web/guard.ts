@@ -8,7 +8,7 @@ export interface RequestOrigin {
   readonly cookie: string | undefined;
 }
 
-export interface Refusal {
+export interface RequestRefusal {
   readonly status: 401 | 403 | 421;
   readonly code: string;
   readonly message: string;
@@ -27,7 +27,7 @@ export function refusalOf(
   { method, host, origin, cookie }: RequestOrigin,
   port: number,
   sessions: Sessions,
-): Refusal | null {
+): RequestRefusal | null {
   const strange = refusalOfStranger({ host }, port);
   if (strange !== null) return strange;
   const isReading = method === 'GET' || method === 'HEAD';
@@ -42,7 +42,7 @@ export function refusalOf(
 }
 
 /** Of a request that brings a token, only the name that it calls us by can be checked. */
-export function refusalOfStranger({ host }: Pick<RequestOrigin, 'host'>, port: number): Refusal | null {
+export function refusalOfStranger({ host }: Pick<RequestOrigin, 'host'>, port: number): RequestRefusal | null {
   if (host === `127.0.0.1:${port}`) return null;
   return { status: 421, code: 'HOST', message: 'The request is for another host' };
 }

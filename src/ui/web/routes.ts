@@ -8,8 +8,8 @@ import type { UiApi } from '../api.ts';
 import { choiceSchema, startSchema } from '../books/choice.ts';
 import { receiveUpload } from '../books/upload.ts';
 import { readAssets } from './assets.ts';
+import { RefusedRequest } from './error-replies.ts';
 import { sendEvents } from './events.ts';
-import { Refused } from './refusals.ts';
 import { reportPolicy } from './report-policy.ts';
 
 interface OfBook {
@@ -67,7 +67,7 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   app.get<OfBook>('/api/books/:id/result', async ({ params }, reply) => {
     const output = api.outputOf(api.book(params.id));
     const found = await stat(output).catch(() => null);
-    if (found === null) throw new Refused(404, 'NO_RESULT', 'There is no output yet', 'It is written by a run.');
+    if (found === null) throw new RefusedRequest(404, 'NO_RESULT', 'There is no output yet', 'It is written by a run.');
     return reply
       .header('content-disposition', attachment(basename(output)))
       .header('content-length', found.size)
@@ -85,7 +85,7 @@ const UPLOAD_TYPE = 'application/octet-stream';
 /** Refuses an upload of another content type before its body is parsed: only the bytes as they come are a stream. */
 async function requireUpload({ headers }: FastifyRequest): Promise<void> {
   if (headers['content-type'] === UPLOAD_TYPE) return;
-  throw new Refused(
+  throw new RefusedRequest(
     415,
     'CONTENT_TYPE',
     `The content type of an upload must be ${UPLOAD_TYPE}`,
@@ -99,7 +99,7 @@ function addPage(app: FastifyInstance): void {
   app.get('/', (_request, reply) => reply.type(page.type).send(page.body));
   app.get<{ Params: { name: string } }>('/assets/:name', ({ params }, reply) => {
     const asset = assets.get(params.name);
-    if (!asset) throw new Refused(404, 'NO_FILE', 'There is nothing at this path', 'Load the page again.');
+    if (!asset) throw new RefusedRequest(404, 'NO_FILE', 'There is nothing at this path', 'Load the page again.');
     return reply.type(asset.type).send(asset.body);
   });
 }
@@ -108,7 +108,7 @@ function read<T>(schema: z.ZodType<T>, body: unknown): T {
   const checked = schema.safeParse(body);
   if (checked.success) return checked.data;
   const { path, message } = checked.error.issues[0]!;
-  throw new Refused(400, 'REQUEST', `${path.join('.')}: ${message}`, 'Load the page again.');
+  throw new RefusedRequest(400, 'REQUEST', `${path.join('.')}: ${message}`, 'Load the page again.');
 }
 
 /** RFC 6266: the plain name for old readers, the whole one encoded. */

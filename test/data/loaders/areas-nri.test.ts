@@ -5,7 +5,7 @@ import { NATURAL_SLUGS } from '../../../src/contract/topics.ts';
 import { readGeoid } from '../../../src/data/loaders/census-codes.ts';
 import { FEMA_SENTENCE, NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
-import { square } from '../../service/small-world.ts';
+import { square } from '../../service/small-data.ts';
 import { fileOf, loading, rejects } from './loading.ts';
 
 /** A table of the index, with a BOM and CRLF as FEMA writes it, and columns in another order than the topics. */

@@ -5,7 +5,7 @@ import { zipSync } from 'fflate';
 import { featuresIn } from '../../../src/data/loaders/feature-files.ts';
 import { geojsonFeatures } from '../../../src/data/loaders/geojson-features.ts';
 import { createReport } from '../../../src/data/loaders/load-report.ts';
-import { point } from '../../service/small-world.ts';
+import { point } from '../../service/small-data.ts';
 import { featuresOf, fileOf, loading, rejects } from './loading.ts';
 import { shapefileOf } from './shapefile-writer.ts';
 

@@ -5,7 +5,7 @@ import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { deliverStream, importDataset } from '../../../src/data/tables/import-dataset.ts';
 import type { FeedRecord } from '../../../src/data/tables/records.ts';
-import { AREAS, HERE, info, openDatabase, pathTo, point, StillClock, setUp } from '../../service/small-world.ts';
+import { AREAS, HERE, info, openDatabase, pathTo, point, StillClock, setUp } from '../../service/small-data.ts';
 import { fileOf, loading } from './loading.ts';
 
 const clock = new StillClock();

@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type LoadResult, loadFiles } from '../../../src/data/loaders/load-files.ts';
 import type { LoaderOptions } from '../../../src/data/loaders/loader.ts';
-import type { ServiceDatabase } from '../../../src/data/tables/database.ts';
-import { openDatabase, releaseLater, StillClock } from '../../service/small-world.ts';
+import type { ServiceDatabase } from '../../../src/data/tables/data-database.ts';
+import { openDatabase, releaseLater, StillClock } from '../../service/small-data.ts';
 
 /** Writes a file that is removed when the test ends. */
 export function fileOf(t: TestContext, name: string, content: string | Buffer): string {

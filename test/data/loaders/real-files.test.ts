@@ -11,7 +11,7 @@ import { createAreaFinder } from '../../../src/data/tables/area-finder.ts';
 import { outlineHolds, packOutline, unpackOutline } from '../../../src/data/tables/area-outlines.ts';
 import type { Location } from '../../../src/geo/coordinates.ts';
 import { noRealData, realFile } from '../../real-data.ts';
-import { pathTo, setUp, subscriptionOf } from '../../service/small-world.ts';
+import { pathTo, setUp, subscriptionOf } from '../../service/small-data.ts';
 import { featuresOf, loading, rejects } from './loading.ts';
 
 /** The prefixes of FEMA's March 2023 table, written out once more: the loader's own table is what is tested. */

@@ -9,7 +9,7 @@ import { csvRecords } from '../../../src/data/loaders/csv-records.ts';
 import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
 import { SIGNATURES } from '../../../src/data/loaders/signatures.ts';
 import { noRealData, realFile } from '../../real-data.ts';
-import { square } from '../../service/small-world.ts';
+import { square } from '../../service/small-data.ts';
 import { featuresOf, fileOf, loading } from './loading.ts';
 
 const SPC =

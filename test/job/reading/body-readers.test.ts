@@ -4,10 +4,10 @@ import { zstdDecompressSync } from 'node:zlib';
 import { MAX_BODY_BYTES } from '../../../src/contract/body-limits.ts';
 import { unread } from '../../../src/fetch/envelope.ts';
 import { type BodyReaderOptions, createBodyReader } from '../../../src/job/reading/body-readers.ts';
-import { type Task, take } from '../../../src/job/reading/parsed-answer.ts';
+import { type ReadRequest, take } from '../../../src/job/reading/parsed-answer.ts';
 import { ENTERPRISE, envelopeOf, PLACE } from '../../fetch/answers.ts';
 
-const TASK: Task = { call: ENTERPRISE, location: PLACE, keepDetails: false, keys: [] };
+const TASK: ReadRequest = { call: ENTERPRISE, location: PLACE, keepDetails: false, keys: [] };
 
 function readerOf(t: TestContext, options: BodyReaderOptions = {}) {
   const reader = createBodyReader({ fromBytes: 0, workers: 2, ...options });

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { Charge, PeriodSpending, Spending } from './port.ts';
+import type { ChargeState, PeriodSpending, Spending } from './port.ts';
 
 interface PeriodRow extends Spending {
   readonly exhaustedAt: number | null;
@@ -11,7 +11,7 @@ interface PeriodRow extends Spending {
 const NOTHING_SPENT: Spending = { charged: 0, unknown: 0, open: 0 };
 
 /** The sums' column that a charge belongs to; `free` belongs to none. */
-const SUM_OF: Readonly<Record<Charge, keyof Spending | null>> = {
+const SUM_OF: Readonly<Record<ChargeState, keyof Spending | null>> = {
   sent: 'open',
   charged: 'charged',
   unknown: 'unknown',
@@ -36,7 +36,7 @@ export function spendingSums(database: Database.Database) {
   const addToRun = forEachSum((sum) => database.prepare(`UPDATE runs SET ${sum} = ${sum} + ? WHERE id = ?`));
 
   return {
-    add(account: string, period: number, run: number, charge: Charge, credits: number): void {
+    add(account: string, period: number, run: number, charge: ChargeState, credits: number): void {
       const sum = SUM_OF[charge];
       if (sum === null || credits === 0) return;
       ensurePeriod.run(account, period);

@@ -2,9 +2,9 @@ import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import type { BillingPeriod } from '../contract/billing-period.ts';
 import type { Correction, StatementBy, StatementQuery, StatementRow } from './port.ts';
-import { laterCreditsOf } from './sums.ts';
+import { laterCreditsOf } from './spending-sums.ts';
 
-interface Sums {
+interface StatementSums {
   readonly name: string | number;
   readonly job: string | null;
   readonly callsCharged: number;
@@ -44,7 +44,7 @@ export function readStatement(database: Database.Database, query: StatementQuery
   ].filter(Boolean);
   const needsRuns = by === 'run' || by === 'job' || job !== undefined;
   const rows = database
-    .prepare<[Record<string, unknown>], Sums>(
+    .prepare<[Record<string, unknown>], StatementSums>(
       `SELECT ${NAMES[by]} AS name, ${by === 'run' ? 'runs.job' : 'NULL'} AS job,
          sum(charge = 'charged') AS callsCharged, sum(charge = 'free') AS callsFree,
          sum(charge = 'unknown') AS callsUnknown, sum(charge = 'sent') AS callsInFlight,

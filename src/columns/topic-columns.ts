@@ -1,5 +1,4 @@
 import type { Field } from '../contract/answer.ts';
-import { type Topic, type TopicSlug, topicOf } from '../contract/topics.ts';
 import {
   AIR_QUALITY_DAYS,
   type AirQualityValue,
@@ -9,11 +8,12 @@ import {
   RATINGS_WITHOUT_SCORE,
   type RadonValue,
   type TopicResult,
-} from '../contract/values.ts';
+} from '../contract/topic-values.ts';
+import { type Topic, type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { nearestMeters } from '../geo/nearest.ts';
 import type { AddedColumn } from '../rows/port.ts';
-import { countRecords } from './records.ts';
+import { countRecords } from './count-records.ts';
 
 /** A column of a topic: its name and type, and how its field is read from the topic's result. The one table that gives
  * both the header and the values. */

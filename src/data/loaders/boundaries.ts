@@ -8,7 +8,7 @@ import type { FileFeature } from './geojson-features.ts';
 import type { OpenReport } from './load-report.ts';
 import { describeLoad, inFeatureFiles, type Loader, publicDomain, type StartLoad } from './loader.ts';
 
-type Level = 'tract' | 'county';
+type BoundaryLevel = 'tract' | 'county';
 
 /** Boundaries of census tracts: the cartographic or the TIGER/Line file. */
 export const areas: Loader = {
@@ -22,7 +22,7 @@ export const counties: Loader = {
   start: startAreas('county'),
 };
 
-function startAreas(level: Level): StartLoad {
+function startAreas(level: BoundaryLevel): StartLoad {
   return (files, options, report) => {
     const seen = new Set<string>();
     return {
@@ -43,7 +43,7 @@ function startAreas(level: Level): StartLoad {
   };
 }
 
-function areaOf(feature: FileFeature, level: Level, seen: Set<string>, report: OpenReport): AreaRecord | null {
+function areaOf(feature: FileFeature, level: BoundaryLevel, seen: Set<string>, report: OpenReport): AreaRecord | null {
   const { line, geometry, properties } = feature;
   const reject = (reason: string) => {
     report.reject(reason, line, properties);
@@ -72,7 +72,7 @@ function isFormer(geoid: string): boolean {
   return FORMER_COUNTIES.test(geoid);
 }
 
-function codeOf(properties: FileFeature['properties'], level: Level): CodeFinding {
+function codeOf(properties: FileFeature['properties'], level: BoundaryLevel): CodeFinding {
   const state = textOf(properties, 'STATEFP', 'STATEFP20', 'STATE_FIPS', 'STATE');
   const county = textOf(properties, 'COUNTYFP', 'COUNTYFP20', 'CNTY_FIPS', 'COUNTY');
   const tract = textOf(properties, 'TRACTCE', 'TRACTCE20', 'TRACT');

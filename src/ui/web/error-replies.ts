@@ -9,7 +9,7 @@ export interface ErrorWords {
 }
 
 /** Something asked for is not there, or not now. */
-export class Refused extends Error {
+export class RefusedRequest extends Error {
   readonly status: number;
   readonly words: ErrorWords;
 
@@ -24,13 +24,13 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = { BUG: 500, NEEDS_A
 
 /** An error in the words of the page; a bug of ours without its stack, which is for the terminal. */
 export function errorWords(error: unknown): ErrorWords {
-  if (error instanceof Refused) return error.words;
+  if (error instanceof RefusedRequest) return error.words;
   if (error instanceof PerilbookError) return { code: error.code, message: error.message, hint: error.hint };
   return { code: 'BUG', message: 'This is a bug of ours', hint: 'The terminal says more. Please report it.' };
 }
 
 export function statusOfError(error: unknown): number {
-  if (error instanceof Refused) return error.status;
+  if (error instanceof RefusedRequest) return error.status;
   if (error instanceof PerilbookError) return STATUS[error.code] ?? 422;
   const status = (error as { statusCode?: unknown }).statusCode;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
@@ -39,7 +39,7 @@ export function statusOfError(error: unknown): number {
 /** The one door by which errors leave. */
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   const status = statusOfError(error);
-  const isRequest = status < 500 && !(error instanceof Refused) && !(error instanceof PerilbookError);
+  const isRequest = status < 500 && !(error instanceof RefusedRequest) && !(error instanceof PerilbookError);
   const words = isRequest
     ? { code: 'REQUEST', message: 'The request cannot be read', hint: 'Load the page again.' }
     : errorWords(error);

@@ -6,7 +6,7 @@ import type { Geometry, Polygon } from 'geojson';
 import type { Clock } from '../../src/clock.ts';
 import { SUBSCRIPTIONS, type Subscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { openServiceDatabase, type ServiceDatabase } from '../../src/data/tables/database.ts';
+import { openServiceDatabase, type ServiceDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type {
   AreaRecord,

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import stringWidth from 'string-width';
-import { counted } from '../../figures.ts';
+import { counted } from '../../format-numbers.ts';
 
 /** `under a minute`, `12 minutes`, `3 h 20 min`, `2 days 4 h`. */
 export function timeSpan(minutes: number): string {

@@ -2,10 +2,10 @@ import { PassThrough } from 'node:stream';
 import { steadyTime } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
 import { type Effects, prepare } from '../../job/prepare.ts';
-import { newProgress, run } from '../../job/run.ts';
+import { newProgress, run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
-import { errorWords, Refused } from '../web/refusals.ts';
+import { errorWords, RefusedRequest } from '../web/error-replies.ts';
 import { type ActiveRun, type Live, liveOf } from './live.ts';
 import { Pace } from './pace.ts';
 
@@ -30,10 +30,11 @@ export class Runs {
 
   /** Begins to buy for a book, at most the budget of the job. @throws Refused where it is at work already */
   start(book: string, job: Job): void {
-    if (this.#isClosing) throw new Refused(503, 'CLOSING', 'Perilbook is being stopped', 'Start perilbook ui again.');
+    if (this.#isClosing)
+      throw new RefusedRequest(503, 'CLOSING', 'Perilbook is being stopped', 'Start perilbook ui again.');
     // ParsedAnswer before anything is awaited: a second click finds the first.
     if (this.isWorking(book)) {
-      throw new Refused(409, 'RUNNING', 'This book is being worked on already', 'Stop it, or wait for its end.');
+      throw new RefusedRequest(409, 'RUNNING', 'This book is being worked on already', 'Stop it, or wait for its end.');
     }
     if (job.budget === null) throw new PerilbookError('NEEDS_APPROVAL', 'No budget was given', 'Set a budget.');
     const active: ActiveRun = {
@@ -58,7 +59,7 @@ export class Runs {
   stop(book: string): void {
     const active = this.#runs.get(book);
     if (!active || !this.isWorking(book)) {
-      throw new Refused(409, 'NOT_RUNNING', 'Nothing is running for this book', 'Load the page again.');
+      throw new RefusedRequest(409, 'NOT_RUNNING', 'Nothing is running for this book', 'Load the page again.');
     }
     active.phase = 'stopping';
     active.interruption.abort();

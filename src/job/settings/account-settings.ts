@@ -21,7 +21,7 @@ export type ServiceSettings =
   | { readonly kind: 'remote'; readonly baseUrl: string; readonly keys: readonly KeySource[] };
 
 /** Whose credits are spent, and how far. */
-export interface Account extends AccountTerms {
+export interface JobAccount extends AccountTerms {
   readonly account: string;
 }
 
@@ -87,7 +87,7 @@ function embeddedAccount({ name, creditsPerMonth, creditsPerMinute }: Subscripti
 }
 
 /** The account that the job itself describes. */
-export function accountOf(said: AccountWords, service: ServiceSettings): Account {
+export function accountOf(said: AccountWords, service: ServiceSettings): JobAccount {
   const subscription = subscriptionOf(said.subscription ?? 'starter');
   return {
     account:
@@ -106,13 +106,13 @@ export function accountOf(said: AccountWords, service: ServiceSettings): Account
  * ceiling in dollars is for one bill.
  */
 export function accountsOf(
-  own: Account,
+  own: JobAccount,
   service: ServiceSettings,
   said: JobFile['service'],
   overages?: JobFile['overages'],
-): Account[] {
+): JobAccount[] {
   if (service.kind === 'embedded' || typeof said !== 'object') return [own];
-  const accounts = new Map<string, Account>();
+  const accounts = new Map<string, JobAccount>();
   for (const key of said.api_keys ?? [{}]) {
     const name = key.account ?? own.account;
     const before =

@@ -7,7 +7,7 @@ export interface Distribution {
 }
 
 /** Rows and value by class. */
-export class Sums {
+export class ClassSums {
   readonly rows: Float64Array;
   readonly value: Float64Array;
 

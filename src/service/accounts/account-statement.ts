@@ -1,7 +1,7 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import type { CallKind } from '../../contract/credits.ts';
-import type { ServiceDatabase } from '../../data/tables/database.ts';
-import type { Account } from './accounts.ts';
+import type { ServiceDatabase } from '../../data/tables/data-database.ts';
+import type { ServiceAccount } from './accounts.ts';
 import { createSettlements } from './settlements.ts';
 
 /** What an account owes for a billing period. Times are milliseconds since the epoch. */
@@ -23,7 +23,7 @@ export interface PeriodStatement {
   readonly overageDollars: number | null;
 }
 
-interface PeriodRow extends Readonly<Record<CallKind, number>> {
+interface ChargedPeriodRow extends Readonly<Record<CallKind, number>> {
   readonly period_start: number;
   readonly credits: number;
   readonly allowance: number | null;
@@ -34,13 +34,13 @@ interface PeriodRow extends Readonly<Record<CallKind, number>> {
  * The statement of an account by billing period, the oldest first; the period that holds `now` is always there. A past
  * period keeps the allowance and rate of its last call; the present one has those of the account.
  */
-export function statement(database: ServiceDatabase, account: Account, now: number): PeriodStatement[] {
+export function statement(database: ServiceDatabase, account: ServiceAccount, now: number): PeriodStatement[] {
   // What a crashed service left pending was never delivered.
   createSettlements(database).releaseGone(null);
   const day = new Date(account.signedUpAt).getUTCDate();
   const current = billingPeriod(day, now).start;
   const rows = database
-    .prepare<[number], PeriodRow>(
+    .prepare<[number], ChargedPeriodRow>(
       `SELECT period_start, credits, single, standard, enterprise, allowance, overage_rate
        FROM periods WHERE account = ? ORDER BY period_start`,
     )
@@ -54,7 +54,12 @@ export function statement(database: ServiceDatabase, account: Account, now: numb
   ].sort((a, b) => a.periodStart - b.periodStart);
 }
 
-function statementOf(row: PeriodRow, { subscription }: Account, end: number, now: number): PeriodStatement {
+function statementOf(
+  row: ChargedPeriodRow,
+  { subscription }: ServiceAccount,
+  end: number,
+  now: number,
+): PeriodStatement {
   const isClosed = now >= end;
   const hasOwnTerms = isClosed && row.allowance !== null;
   const allowance = hasOwnTerms ? row.allowance! : subscription.creditsPerMonth;

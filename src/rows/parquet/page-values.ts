@@ -6,7 +6,7 @@ import type { Leaf, SchemaNode } from './schema.ts';
 import { Damage } from './thrift.ts';
 
 /** A value as it is stored. INT96 comes as one number of 96 bits. */
-export type Stored = boolean | number | bigint | Uint8Array;
+export type StoredValue = boolean | number | bigint | Uint8Array;
 
 /** A data page, decoded. Levels are null where the column has none. */
 export interface DecodedPage<T> {
@@ -29,14 +29,17 @@ interface Dictionary<T> {
  * be held for the whole row group. */
 const LARGE_DICTIONARY = 8192;
 
-function entriesOf<T>(stored: ArrayLike<Stored>, form: (value: Stored) => T): (index: number) => T {
+function entriesOf<T>(stored: ArrayLike<StoredValue>, form: (value: StoredValue) => T): (index: number) => T {
   if (stored.length > LARGE_DICTIONARY) return (index) => form(stored[index]!);
   const entries = formed(stored, form);
   return (index) => entries[index]!;
 }
 
 /** Decodes the pages of one column of one row group. `form` makes a stored value into what the caller needs. */
-export function pageDecoder<T>(node: SchemaNode, form: (value: Stored) => T): (page: Page) => DecodedPage<T> | null {
+export function pageDecoder<T>(
+  node: SchemaNode,
+  form: (value: StoredValue) => T,
+): (page: Page) => DecodedPage<T> | null {
   const leaf = node.leaf!;
   let dictionary: Dictionary<T> | null = null;
   return (page) => {
@@ -99,7 +102,7 @@ function checked(levels: Uint32Array, most: number): Uint32Array {
   return levels;
 }
 
-function storedValues(body: Buffer, at: number, encoding: number, leaf: Leaf, count: number): ArrayLike<Stored> {
+function storedValues(body: Buffer, at: number, encoding: number, leaf: Leaf, count: number): ArrayLike<StoredValue> {
   if (count === 0) return [];
   switch (encoding) {
     case 0:

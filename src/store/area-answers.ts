@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import type { Answer, Field } from '../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
-import type { AreaAnswers, AreaRecord } from './port.ts';
+import type { AreaAnswers, StoredArea } from './port.ts';
 
 interface AreaRow {
   readonly id: number;
@@ -39,7 +39,7 @@ export function areaStatements(database: Database.Database, clock: Clock) {
     return mismatchedAt !== null && Math.abs(clock.now() - mismatchedAt) < MARK_HOLDS_MS ? mismatchedAt : null;
   }
 
-  function read(source: number, area: string): AreaRecord | null {
+  function read(source: number, area: string): StoredArea | null {
     const row = select.get(source, area);
     return row ? { answers: answersOf(row.answers), mismatchedAt: markOf(row) } : null;
   }
