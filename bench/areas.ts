@@ -26,7 +26,7 @@ const INLAND = { south: 34, north: 45, west: -116, east: -85 };
 export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-areas-'));
   try {
-    await writeBook(join(folder, 'book.csv'));
+    await writeOutput(join(folder, 'book.csv'));
     // Without avalanche: whether the standard bundle returns it is not the question here.
     const topics = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
     const tract = 'TRACT_GEOID';
@@ -71,7 +71,7 @@ async function plan(folder: string, settings: JobFile) {
 }
 
 /** Rows in no order of tracts, each within a kilometre or two of its tract's middle. */
-async function writeBook(file: string): Promise<void> {
+async function writeOutput(file: string): Promise<void> {
   const out = createWriteStream(file);
   out.write('LocNumber,Latitude,Longitude,TRACT_GEOID\n');
   const across = 340;

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
 import type { Field } from '../src/contract/answer.ts';
-import { openBook } from '../src/rows/open-book.ts';
+import { openRowFile } from '../src/rows/open-row-file.ts';
 import type { AddedColumn, WriteRequest } from '../src/rows/port.ts';
 import { LATITUDE, LONGITUDE, writePortfolio } from './oed-portfolio.ts';
 import { sized } from './size.ts';
@@ -57,7 +57,7 @@ function sharedFields(): (key: string) => Field[] {
 
 const JOBS: Readonly<Record<string, (input: string, output: string) => Promise<void>>> = {
   'scan (two columns)': async (input) => {
-    for await (const rows of (await openBook(input)).read([LATITUDE, LONGITUDE])) void rows.length;
+    for await (const rows of (await openRowFile(input)).read([LATITUDE, LONGITUDE])) void rows.length;
   },
   'write, an array for each row': (input, output) =>
     write(input, output, async (rows) => rows.map((row) => fieldsOf(row.number))),
@@ -73,7 +73,7 @@ const JOBS: Readonly<Record<string, (input: string, output: string) => Promise<v
 };
 
 async function write(input: string, output: string, fill: WriteRequest['fill']): Promise<void> {
-  const book = await openBook(input);
+  const book = await openRowFile(input);
   await book.write({ output, columns: [LATITUDE, LONGITUDE], dropFrom: null, added: ADDED, fill });
 }
 

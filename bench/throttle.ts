@@ -113,7 +113,7 @@ async function measure({ limit, rateWindow, late }: Setting, { topics, creditsOf
   try {
     // More than can be bought in the time, so that the end of the measure is not the end of the book.
     const cells = Math.ceil((limit * (MINUTES + 4)) / creditsOfCell);
-    const ended = desk.run(bookOf(cells), { topics }, enough.signal);
+    const ended = desk.run(rowFileOf(cells), { topics }, enough.signal);
     const [{ state, progress }] = await Promise.all([ended, stopAfterMeasure(desk, clock, enough)]);
     if (state !== 'interrupted') throw new Error(`The run ended too early: ${state}`);
     return { ...limitUse(desk.charges(), limit, MINUTES), sent: counter.sent, met: progress.slowedDown };
@@ -139,7 +139,7 @@ async function stopAfterMeasure(
 }
 
 /** A location a cell. */
-function bookOf(cells: number): string {
+function rowFileOf(cells: number): string {
   const { south, west } = COUNTRY;
   const lines = Array.from({ length: cells }, (_, index) => {
     const [lat, lng] = [south + 0.001 * (index % 400), west + 0.001 * Math.floor(index / 400)];

@@ -18,7 +18,7 @@ import { prepare } from '../src/job/prepare.ts';
 import { newProgress, run as runJob } from '../src/job/run-job.ts';
 import { scan } from '../src/job/scan/scan-input.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
-import { openBook } from '../src/rows/open-book.ts';
+import { openRowFile } from '../src/rows/open-row-file.ts';
 import { cellStatements } from '../src/store/answers.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { storedTexts } from '../src/store/texts.ts';
@@ -66,7 +66,7 @@ const storeOf = (file: string) =>
 /** Fills the store and the peers' table with the same answers: a rating, a score of four decimals, a frequency of three. */
 export async function makeAnswers(folder: string): Promise<number> {
   const job = jobIn(folder, 'csv');
-  const { cells } = await scan(await openBook(job.input), job);
+  const { cells } = await scan(await openRowFile(job.input), job);
   const store = storeOf(job.store);
   const source = await store.source(SOURCE);
   await store.close();

@@ -14,7 +14,7 @@ const LAYERS = [
   ['job', 'service'],
   ['rows', 'plan', 'fetch', 'store', 'columns', 'data'],
   ['contract', 'geo'],
-  ['errors.ts', 'clock.ts', 'figures.ts', 'nearest-name.ts', 'running-processes.ts'],
+  ['errors.ts', 'clock.ts', 'format-numbers.ts', 'nearest-name.ts', 'running-processes.ts'],
 ];
 
 /** The modules that alone may import a library. */

@@ -25,11 +25,11 @@ export async function latestRun(job: Job, store: Store): Promise<RunRecord | nul
  * @param prepared the job as it was priced after its latest run
  */
 export async function makeReport(prepared: Prepared, store: Store, now: number): Promise<string> {
-  const { job, plan, connection, book } = prepared;
+  const { job, plan, connection, rowFile } = prepared;
   const { scan } = plan;
   const figures = await figuresOf(prepared, store);
   const labels = labelColumns(
-    scan.layout.dropFrom === null ? book.columns : book.columns.slice(0, scan.layout.dropFrom),
+    scan.layout.dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, scan.layout.dropFrom),
   );
   const noted = await notedRows(prepared, new Set(figures.worst.map(({ cell }) => cell)), labels);
   const run = await latestRun(job, store);
@@ -43,11 +43,11 @@ export async function makeReport(prepared: Prepared, store: Store, now: number):
     source: connection.sample ? 'the embedded service' : addressOf(connection.baseUrl),
     sample: prepared.sampleRows.any,
     topics: job.topics,
-    valueName: valueColumns.length === 0 ? null : valueColumns.map((index) => book.columns[index]!).join(' + '),
+    valueName: valueColumns.length === 0 ? null : valueColumns.map((index) => rowFile.columns[index]!).join(' + '),
     rows: scan.rows,
     invalid: scan.invalid,
     outsideUs: scan.outsideUs,
-    unit: book.unit ?? 'line',
+    unit: rowFile.unit ?? 'line',
     findings: scan.findings.map(({ finding, note, rows, firstLine }) => ({
       note,
       rows,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PerilbookError } from '../errors.ts';
 import { checkOutput } from '../rows/files/output-file.ts';
-import { openBook, type Streams } from '../rows/open-book.ts';
+import { openRowFile, type Streams } from '../rows/open-row-file.ts';
 import { checkFormat } from '../rows/output-format.ts';
 import { layoutOf } from './scan/layout.ts';
 import { checkJobText, type JobProblem } from './settings/read-job-file.ts';
@@ -56,9 +56,9 @@ export async function checkJob(text: string, file: string, outside: CheckSurroun
     found.push({ problem: placeOf([], words), isWrong: false });
   } else if (job.input !== '-') {
     try {
-      const book = await openBook(job.input, job.reading, outside.streams);
-      layoutOf(book, job);
-      checkFormat(job.output, book.format);
+      const rowFile = await openRowFile(job.input, job.reading, outside.streams);
+      layoutOf(rowFile, job);
+      checkFormat(job.output, rowFile.format);
     } catch (error) {
       if (!(error instanceof PerilbookError)) throw error;
       // A file that comes later is no mistake; one that is there and does not fit is.

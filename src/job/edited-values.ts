@@ -2,7 +2,7 @@ import { addedColumns } from '../columns/row.ts';
 import { ROW_STATUSES } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
-import type { Book } from '../rows/port.ts';
+import type { RowFile } from '../rows/port.ts';
 import type { Store } from '../store/port.ts';
 import type { Freshness } from './planning/freshness.ts';
 import type { SampleRows } from './sample-rows.ts';
@@ -14,7 +14,7 @@ import { cellReader } from './writing.ts';
 
 /** What the comparison needs. */
 export interface Comparing {
-  readonly book: Book;
+  readonly rowFile: RowFile;
   readonly job: Job;
   readonly scan: Scan;
   readonly store: Store;
@@ -37,9 +37,9 @@ interface StoredCell {
  * rows whose time is that of an answer in the store can be told: an output of several runs has the oldest time of the last
  * run's topics. Which answer the others were written from is not known: one of them may have been renewed since.
  */
-export async function editedValues({ book, job, scan, ...reading }: Comparing): Promise<Finding | null> {
+export async function editedValues({ rowFile, job, scan, ...reading }: Comparing): Promise<Finding | null> {
   const { layout } = scan;
-  const names = book.columns;
+  const names = rowFile.columns;
   const refreshed = layout.refreshed.filter(({ name }) => !/hazard_(?:note|as_of)$/.test(name));
   const asOf = layout.refreshed.find(({ name }) => name === `${job.prefix}hazard_as_of`);
   if (refreshed.length < 2 || asOf === undefined) return null;
@@ -61,7 +61,7 @@ export async function editedValues({ book, job, scan, ...reading }: Comparing): 
   });
   let [rows, firstLine] = [0, 0];
   const read = [...layout.columns, asOf.index, ...refreshed.map(({ index }) => index)];
-  for await (const batch of book.read(read, FIRST_VALUE)) {
+  for await (const batch of rowFile.read(read, FIRST_VALUE)) {
     for (const row of batch) {
       const place = locate(row, job, layout);
       const cell = place.ok ? scan.cells.numberOf(place.cell) : -1;

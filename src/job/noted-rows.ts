@@ -21,7 +21,7 @@ const LINES_KEPT = 12;
 
 /** Streams the input once more for what no figure holds: the first rows of some cells, and the lines of what was found. */
 export async function notedRows(
-  { book, job, plan }: Prepared,
+  { rowFile, job, plan }: Prepared,
   wanted: ReadonlySet<number>,
   columns: readonly number[],
 ): Promise<NotedRows> {
@@ -33,7 +33,7 @@ export async function notedRows(
     if (known === undefined) lines.set(finding, [line]);
     else if (known.length < LINES_KEPT) known.push(line);
   };
-  for await (const batch of book.read([...layout.columns, ...columns], FIRST_VALUE)) {
+  for await (const batch of rowFile.read([...layout.columns, ...columns], FIRST_VALUE)) {
     for (const row of batch) {
       const place = locate(row, job, layout);
       if (!rowValue(row, layout).readable) found('value_not_a_number', row.line);

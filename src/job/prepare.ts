@@ -3,7 +3,7 @@ import { addedColumns, LEADING_COLUMNS, leadingFields, noDataFinder } from '../c
 import { noDataNote } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';
-import { openBook, type Streams } from '../rows/open-book.ts';
+import { openRowFile, type Streams } from '../rows/open-row-file.ts';
 import type { Store } from '../store/port.ts';
 import { CellFields } from './cell-fields.ts';
 import { editedValues } from './edited-values.ts';
@@ -51,7 +51,7 @@ export interface Prepared {
   readonly source: number;
   readonly keyring: Keyring;
   readonly freshness: Freshness;
-  readonly book: Awaited<ReturnType<typeof openBook>>;
+  readonly rowFile: Awaited<ReturnType<typeof openRowFile>>;
   /** What the write puts behind the rows of cells that lack nothing: the plan has read them, and nothing is bought there. */
   readonly finished: CellFields;
   readonly sampleRows: SampleRows;
@@ -71,17 +71,17 @@ export async function prepare(
   progress?: Phased,
   asOf = effects.clock.now(),
 ): Promise<Prepared> {
-  const book = await openBook(job.input, job.reading, effects.streams);
-  const scanned = await scan(book, job, (rows) => {
+  const rowFile = await openRowFile(job.input, job.reading, effects.streams);
+  const scanned = await scan(rowFile, job, (rows) => {
     if (progress) progress.rows = rows;
   });
   if (progress) enterPhase(progress, 'pricing');
   const source = await store.source(connection.source);
   const sampleRows = await SampleRows.open(connection, store, source);
-  const comparing = { book, job, scan: scanned, store, source, sampleRows };
+  const comparing = { rowFile, job, scan: scanned, store, source, sampleRows };
   const edited = await editedValues({ ...comparing, freshness: freshnessOf(job, asOf) });
   const findings = edited === null ? scanned.findings : [...scanned.findings, edited];
-  return await priced({ job, connection, book }, { ...scanned, findings }, store, asOf);
+  return await priced({ job, connection, rowFile }, { ...scanned, findings }, store, asOf);
 }
 
 /** Prices a scanned book anew: after a run, to see what it left. The input is not read again. */
@@ -91,7 +91,7 @@ export async function prepareAgain({ plan, freshness, ...prepared }: Prepared, s
 
 /** Prices a scanned book; the topics may be other ones than it was scanned for. */
 export async function priced(
-  { job, connection, book }: Pick<Prepared, 'job' | 'connection' | 'book'>,
+  { job, connection, rowFile }: Pick<Prepared, 'job' | 'connection' | 'rowFile'>,
   scanned: Scan,
   store: Store,
   asOf: number,
@@ -112,8 +112,8 @@ export async function priced(
   });
   const keep = finished.putPacked.bind(finished);
   const plan = await makePlan(job, scanned, store, source, priceList, keyring, freshness, keep);
-  const summary = planSummary(plan, job, priceList, sampleRows.any, book.unit);
-  return { job, connection, plan, summary, priceList, source, keyring, freshness, book, finished, sampleRows };
+  const summary = planSummary(plan, job, priceList, sampleRows.any, rowFile.unit);
+  return { job, connection, plan, summary, priceList, source, keyring, freshness, rowFile, finished, sampleRows };
 }
 
 /** The leading fields of rows that lack nothing. The answers of a night have few times, and those of a cell mostly one: a

@@ -13,7 +13,7 @@ import { enterPhase } from './phase.ts';
 import type { Effects, Prepared } from './prepare.ts';
 import { createBodyReader } from './reading/body-readers.ts';
 import { type RunSummary, runSummary } from './summary.ts';
-import { writeBook } from './writing.ts';
+import { writeOutput } from './writing.ts';
 
 /** How a run ended, and why if it stopped early. */
 export interface RunEnded {
@@ -65,7 +65,7 @@ export async function run(
     const { charged, unknown, open } = await store.planSpending(approved.id);
     plan.limit = Math.min(plan.limit, checkApproved(approved, prepared, charged + unknown + open));
   }
-  checkFormat(job.output, prepared.book.format);
+  checkFormat(job.output, prepared.rowFile.format);
   await checkOutput(job.output, job.input, [job.store]);
   for (const { secret } of connection.keys) requireSendable(secret);
   const number = await store.startRun({
@@ -82,8 +82,8 @@ export async function run(
     const bought = await buy(prepared, store, effects, progress, interrupt, number, approved);
     await sampleRows.refresh();
     enterPhase(progress, 'writing');
-    const written = await writeBook({
-      book: prepared.book,
+    const written = await writeOutput({
+      rowFile: prepared.rowFile,
       job,
       scan: plan.scan,
       store,

@@ -3,7 +3,7 @@ import { cellStatus, ROW_STATUSES, type RowStatus } from '../columns/row-status.
 import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
-import { type Book, type KeyedRows, NO_KEY, type WriteResult } from '../rows/port.ts';
+import { type KeyedRows, NO_KEY, type RowFile, type WriteResult } from '../rows/port.ts';
 import type { Store } from '../store/port.ts';
 import type { CellFields } from './cell-fields.ts';
 import { readKnownAreas, withAreas } from './planning/area-plan.ts';
@@ -35,7 +35,7 @@ const CELLS_PER_READ = 250;
 
 /** What the last pass needs. */
 export interface Writing {
-  readonly book: Book;
+  readonly rowFile: RowFile;
   readonly job: Job;
   readonly scan: Scan;
   readonly store: Store;
@@ -52,8 +52,8 @@ export interface Writing {
  * The last pass: streams the input once more, joins each row with the store, writes. A pure function of input, store and
  * job (with the time of the run), so a resumed run writes what an undisturbed one would have written.
  */
-export async function writeBook(writing: Writing): Promise<Written> {
-  const { book, job, scan, sampleRows, freshness, finished } = writing;
+export async function writeOutput(writing: Writing): Promise<Written> {
+  const { rowFile, job, scan, sampleRows, freshness, finished } = writing;
   const { layout, cells, places } = scan;
   try {
     const ends: CellEnds = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
@@ -82,7 +82,7 @@ export async function writeBook(writing: Writing): Promise<Written> {
       const fieldsOf = (key: number) => (key < cells.size ? finished.get(key) : bare[key - cells.size]!);
       return { keys, fields: (index) => own.get(index) ?? fieldsOf(keys[index]!) };
     };
-    const result = await book.write({
+    const result = await rowFile.write({
       output: job.output,
       columns: layout.columns,
       dropFrom: layout.dropFrom,
@@ -189,7 +189,7 @@ function* unfinished(cells: number, finished: CellFields): Generator<number[]> {
 
 /** Reads cells from the store and finishes their fields; `onCell` is told of each, by its number. */
 export async function cellReader(
-  { job, scan, store, source, sampleRows, freshness }: Omit<Writing, 'book' | 'finished'>,
+  { job, scan, store, source, sampleRows, freshness }: Omit<Writing, 'rowFile' | 'finished'>,
   onCell?: (number: number, record: CellRecord, status: RowStatus) => void,
 ): Promise<(numbers: readonly number[]) => Promise<Fields[]>> {
   const { cells, areas } = scan;

@@ -23,7 +23,7 @@ export interface AddedColumn {
 export type PlaceUnit = 'line' | 'row' | 'feature';
 
 /** An input file that was opened and looked at: its format and columns are known, its rows are not yet read. */
-export interface Book {
+export interface RowFile {
   readonly format: string;
   /** The names of the columns in file order, decoded, spaces around them removed. */
   readonly columns: readonly string[];
@@ -82,9 +82,9 @@ export interface WriteResult {
 }
 
 /** A book that can also say which of its columns stand for themselves: the others are parts of these. */
-export interface PartedBook extends Book {
+export interface PartedRowFile extends RowFile {
   readonly wholeColumns: readonly number[];
   /** The book with the columns of its whole file, where opening has looked at the beginning only: the same columns, and
    * behind them those that come late. */
-  readonly entire?: () => Promise<PartedBook>;
+  readonly entire?: () => Promise<PartedRowFile>;
 }

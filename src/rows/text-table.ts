@@ -1,4 +1,4 @@
-import type { Book, PartedBook, Row, WriteRequest } from './port.ts';
+import type { PartedRowFile, Row, RowFile, WriteRequest } from './port.ts';
 
 /** The rows of a book as texts, each with what `fill` needs of it. */
 export interface TextTable {
@@ -12,18 +12,18 @@ export interface TextTable {
 }
 
 /** Reads a book as texts, for a format that is not its own. */
-export async function textTable(opened: Book | PartedBook, request: WriteRequest): Promise<TextTable> {
-  const book = await entireBook(opened);
+export async function textTable(opened: RowFile | PartedRowFile, request: WriteRequest): Promise<TextTable> {
+  const rowFile = await entireFile(opened);
   const columns = request.fillKeyed ? [] : request.columns;
-  const whole = 'wholeColumns' in book ? book.wholeColumns : [...book.columns.keys()];
+  const whole = 'wholeColumns' in rowFile ? rowFile.wholeColumns : [...rowFile.columns.keys()];
   const known = opened.columns.length;
   const dropFrom = request.dropFrom ?? known;
   const kept = whole.filter((index) => index < dropFrom || index >= known);
   return {
-    names: kept.map((index) => book.columns[index]!),
+    names: kept.map((index) => rowFile.columns[index]!),
     isNumber: kept.map((index) => request.numbers?.has(index) === true),
     async *batches() {
-      for await (const read of book.read([...kept, ...columns])) {
+      for await (const read of rowFile.read([...kept, ...columns])) {
         if (columns.length === 0) {
           yield { texts: read.map((row) => row.fields), rows: read };
           continue;
@@ -36,6 +36,6 @@ export async function textTable(opened: Book | PartedBook, request: WriteRequest
   };
 }
 
-async function entireBook(book: Book | PartedBook): Promise<Book | PartedBook> {
-  return 'entire' in book && book.entire ? await book.entire() : book;
+async function entireFile(rowFile: RowFile | PartedRowFile): Promise<RowFile | PartedRowFile> {
+  return 'entire' in rowFile && rowFile.entire ? await rowFile.entire() : rowFile;
 }

@@ -6,7 +6,7 @@ import { joinSources } from './join-sources.ts';
 import { packJsonAnswers } from './pack-json-answers.ts';
 import { asStoreError } from './store-errors.ts';
 
-const MIGRATIONS = new URL('./migrations', import.meta.url);
+const MIGRATIONS = new URL('./migrations/', import.meta.url);
 
 /** What a step does beyond its SQL, in the same transaction. */
 const WORK: Readonly<Record<string, (database: Database.Database, file: string) => void>> = {

@@ -5,11 +5,11 @@ import { counted } from '../format-numbers.ts';
 import type { JobFile } from '../job/settings/job-file.ts';
 import type { Job } from '../job/settings/settings.ts';
 import { extensionOf } from '../rows/files/compression.ts';
-import { type Choice, confirmation, jobFileOf } from './books/choice.ts';
-import { type Look, lookAt } from './books/look.ts';
-import { type Priced, Pricing } from './books/pricing.ts';
-import { type BookEntry, Workspace } from './books/workspace.ts';
 import type { UiDependencies } from './dependencies.ts';
+import { type Choice, confirmation, jobFileOf } from './files/choice.ts';
+import { type Look, lookAt } from './files/look.ts';
+import { type Priced, Pricing } from './files/pricing.ts';
+import { type ChosenFile, Workspace } from './files/workspace.ts';
 import { keptChoice, type ListedRun, listRuns } from './runs/run-list.ts';
 import { Runs } from './runs/started-runs.ts';
 import { RefusedRequest } from './web/error-replies.ts';
@@ -53,14 +53,14 @@ export class UiApi {
     };
   }
 
-  book(id: string): BookEntry {
-    const book = this.workspace.get(id);
-    if (book) return book;
+  file(id: string): ChosenFile {
+    const file = this.workspace.get(id);
+    if (file) return file;
     throw new RefusedRequest(404, 'NO_BOOK', 'There is no such book here', 'Choose the file again.');
   }
 
   /** Takes a file of this machine for a book. @throws INPUT_UNREADABLE */
-  async addPath(said: string): Promise<BookEntry> {
+  async addPath(said: string): Promise<ChosenFile> {
     const path = resolve(this.dependencies.workingFolder, said.trim().replace(/^"(.*)"$/, '$1'));
     const entry = { id: '', name: basename(path), path, isUpload: false, addedAt: 0 };
     await lookAt(entry);
@@ -69,11 +69,11 @@ export class UiApi {
 
   /** The book as the page shows it first, with what was chosen for it before.
    * @param said whether its first line names the columns; null: as it was chosen before */
-  async show(book: BookEntry, said: boolean | null = null): Promise<unknown> {
-    const settings = this.workspace.settings(book);
+  async show(file: ChosenFile, said: boolean | null = null): Promise<unknown> {
+    const settings = this.workspace.settings(file);
     const header = said ?? settings?.header ?? true;
-    const look = await this.#look(book, header);
-    const { id, name, isUpload, path } = book;
+    const look = await this.#look(file, header);
+    const { id, name, isUpload, path } = file;
     return {
       id,
       name,
@@ -82,18 +82,18 @@ export class UiApi {
       header,
       kept: keptChoice(settings),
       is_working: this.runs.isWorking(id),
-      has_output: existsSync(this.outputOf(book)),
+      has_output: existsSync(this.outputOf(file)),
     };
   }
 
   /** Spends nothing. */
-  async price(book: BookEntry, choice: Choice): Promise<Priced> {
-    const job = this.#jobOf(book, jobFileOf(choice, await this.#columnsOf(book, choice)));
+  async price(file: ChosenFile, choice: Choice): Promise<Priced> {
+    const job = this.#jobOf(file, jobFileOf(choice, await this.#columnsOf(file, choice)));
     return await this.#pricing.price(job, await this.dependencies.connectionOf(job));
   }
 
   /** Begins to buy. @throws Refused without the sentence of this very budget */
-  async start(book: BookEntry, choice: Choice, budget: number, confirmed: string): Promise<void> {
+  async start(file: ChosenFile, choice: Choice, budget: number, confirmed: string): Promise<void> {
     if (confirmed !== confirmation(budget)) {
       const words = `This run would spend up to ${counted(budget, 'credit')}, and nobody approved it`;
       throw new RefusedRequest(409, 'NEEDS_APPROVAL', words, `To approve it is to confirm: ${confirmation(budget)}.`);
@@ -103,28 +103,28 @@ export class UiApi {
       const words = `The budget is above ${counted(mostBudget, 'credit')}`;
       throw new RefusedRequest(422, 'BUDGET', words, 'That limit was set where perilbook ui was started.');
     }
-    const settings = { ...jobFileOf(choice, await this.#columnsOf(book, choice)), budget };
-    const job = this.#jobOf(book, settings);
-    this.runs.start(book.id, job);
-    this.workspace.keepSettings(book, { ...this.#placeOf(book), output: job.output, ...settings });
+    const settings = { ...jobFileOf(choice, await this.#columnsOf(file, choice)), budget };
+    const job = this.#jobOf(file, settings);
+    this.runs.start(file.id, job);
+    this.workspace.keepSettings(file, { ...this.#placeOf(file), output: job.output, ...settings });
   }
 
   async listRuns(): Promise<ListedRun[]> {
-    const books = this.workspace.list().map((book) => ({ ...book, output: this.outputOf(book) }));
-    return listRuns(await this.dependencies.store.runs(), books, (book) => this.runs.isWorking(book));
+    const files = this.workspace.list().map((file) => ({ ...file, output: this.outputOf(file) }));
+    return listRuns(await this.dependencies.store.runs(), files, (file) => this.runs.isWorking(file));
   }
 
-  outputOf(book: BookEntry): string {
-    return this.workspace.output(book, this.dependencies.jobOf(this.#placeOf(book)).output);
+  outputOf(file: ChosenFile): string {
+    return this.workspace.output(file, this.dependencies.jobOf(this.#placeOf(file)).output);
   }
 
   /** The report of a book's latest run. */
-  async report(book: BookEntry): Promise<string> {
-    const settings = this.workspace.settings(book);
-    if (this.dependencies.reportOf === null || settings === null || this.runs.isWorking(book.id)) {
+  async report(file: ChosenFile): Promise<string> {
+    const settings = this.workspace.settings(file);
+    if (this.dependencies.reportOf === null || settings === null || this.runs.isWorking(file.id)) {
       throw new RefusedRequest(404, 'NO_REPORT', 'There is no report of this book yet', 'It is made after a run.');
     }
-    return await this.dependencies.reportOf(this.#jobOf(book, settings));
+    return await this.dependencies.reportOf(this.#jobOf(file, settings));
   }
 
   /** Stops what runs, and lets go; how many runs were stopped. */
@@ -134,12 +134,12 @@ export class UiApi {
     return stopped;
   }
 
-  #placeOf({ path, name }: BookEntry): JobFile {
+  #placeOf({ path, name }: ChosenFile): JobFile {
     return { name: basename(name, extensionOf(name)), input: path };
   }
 
-  #jobOf(book: BookEntry, settings: JobFile): Job {
-    return this.dependencies.jobOf({ ...settings, ...this.#placeOf(book), output: this.outputOf(book) });
+  #jobOf(file: ChosenFile, settings: JobFile): Job {
+    return this.dependencies.jobOf({ ...settings, ...this.#placeOf(file), output: this.outputOf(file) });
   }
 
   /** A job only for what does not depend on its input. */
@@ -147,8 +147,8 @@ export class UiApi {
     return this.dependencies.jobOf({ input: '-' });
   }
 
-  async #columnsOf(book: BookEntry, { lat, lng, header = true }: Choice): Promise<readonly string[]> {
-    const columns = this.#columns.get(`${book.id} ${header}`) ?? (await this.#look(book, header)).columns;
+  async #columnsOf(file: ChosenFile, { lat, lng, header = true }: Choice): Promise<readonly string[]> {
+    const columns = this.#columns.get(`${file.id} ${header}`) ?? (await this.#look(file, header)).columns;
     if (lat < columns.length && lng < columns.length) return columns;
     throw new RefusedRequest(
       422,
@@ -158,9 +158,9 @@ export class UiApi {
     );
   }
 
-  async #look(book: BookEntry, header: boolean): Promise<Look> {
-    const look = await lookAt(book, header);
-    this.#columns.set(`${book.id} ${header}`, look.columns);
+  async #look(file: ChosenFile, header: boolean): Promise<Look> {
+    const look = await lookAt(file, header);
+    this.#columns.set(`${file.id} ${header}`, look.columns);
     return look;
   }
 }

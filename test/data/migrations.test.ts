@@ -19,7 +19,7 @@ import {
   square,
 } from '../service/small-data.ts';
 
-const MIGRATIONS = new URL('../../src/data/tables/migrations', import.meta.url);
+const MIGRATIONS = new URL('../../src/data/tables/migrations/', import.meta.url);
 
 /** A database as it was before levels had tables of their own, with areas, ratings and a data set without levels. */
 function writeDatabaseOfVersion2(file: string): void {

@@ -6,7 +6,7 @@ import { PerilbookError } from '../../src/errors.ts';
 import { readPlan } from '../../src/job/approved-plan.ts';
 import { parseJobFile } from '../../src/job/settings/read-job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { inScope } from './scope.ts';
 
@@ -17,7 +17,7 @@ export interface Fuzzed {
 }
 
 const LONGEST_MS = 20_000;
-const SAMPLES = new URL('../..', import.meta.url);
+const SAMPLES = new URL('../../', import.meta.url);
 const sample = (name: string, bytes = 3_000) => readFileSync(new URL(name, SAMPLES)).subarray(0, bytes);
 
 const TEXT = 'id,lat,lng,note\r\n1,40.25,-99.75,"a ""b""\n, c"\r\n2,,,\r\n3,40.5,-98.5,=1+1\r\n';
@@ -108,7 +108,7 @@ export async function fuzzBooks(runs: number): Promise<Fuzzed> {
     const [file, output] = [join(folder, 'in'), join(folder, 'out')];
     return await tryAll(runs, BOOKS, async (bytes) => {
       writeFileSync(file, bytes);
-      const book = await openBook(file);
+      const book = await openRowFile(file);
       let rows = 0;
       for await (const batch of book.read([...book.columns.keys()])) rows += batch.length;
       const written = await book.write({

@@ -27,7 +27,7 @@ export async function hourTrial(t: TestContext, minutes: number): Promise<HourTr
     clock: { start: now, factor: 1, origin: now },
   });
   const cells = Math.ceil(CREDITS_PER_MINUTE * minutes * 1.2) + CREDITS_PER_MINUTE;
-  await writeBook(join(desk.folder, 'input.csv'), cells);
+  await writeOutput(join(desk.folder, 'input.csv'), cells);
   const { secret } = desk.key();
   const job = {
     ...{ input: 'input.csv', output: 'output.csv', store: 'hour.db', topics: 'wildfire', sockets: 32, budget: cells },
@@ -60,7 +60,7 @@ export async function hourTrial(t: TestContext, minutes: number): Promise<HourTr
 }
 
 /** Locations 11 m apart, in the areas of the small world: so many that they are not kept as text. */
-async function writeBook(file: string, cells: number): Promise<void> {
+async function writeOutput(file: string, cells: number): Promise<void> {
   const stream = createWriteStream(file);
   stream.write('id,lat,lng\n');
   for (let from = 0; from < cells; from += 10_000) {

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ROW_STATUSES } from '../../src/columns/row-status.ts';
 import { between, pick } from '../../src/data/sample/random.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { compareBooks, lastCharge, serviceSettled } from './kill-books.ts';
 import { type KillScene, setKillScene } from './kill-scene.ts';
 
@@ -67,7 +67,7 @@ function readOutput({ desk, output }: KillScene): Buffer {
 
 /** Whether every row of the input is there, with a status. */
 async function isComplete({ desk, output, rows }: KillScene): Promise<boolean> {
-  const book = await openBook(join(desk.folder, output));
+  const book = await openRowFile(join(desk.folder, output));
   const status = book.columns.indexOf('hazard_status');
   if (status < 0) return false;
   let found = 0;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { column, type Desk, openDesk } from './harness.ts';
 
 const PLACES: [number, number][] = [
@@ -104,7 +104,7 @@ for (const format of ['ndjson', 'parquet', 'xlsx']) {
     await desk.run({ topics: ['hail', 'radon'], output: one });
     await later(desk, one, two, ['wildfire']);
     const rowsOf = async (name: string) => {
-      const book = await openBook(join(desk.folder, name));
+      const book = await openRowFile(join(desk.folder, name));
       const rows: Record<string, string>[] = [];
       for await (const batch of book.read([...book.columns.keys()])) {
         for (const { fields } of batch)
@@ -119,7 +119,7 @@ for (const format of ['ndjson', 'parquet', 'xlsx']) {
       assert.deepEqual({ ...after.rows[i], ...same }, after.rows[i]);
       assert.equal(after.rows[i]!.wildfire_rating === '', i === 2);
     }
-    const typed = await openBook(join(desk.folder, two));
+    const typed = await openRowFile(join(desk.folder, two));
     if (format === 'ndjson') assert.match(read(desk, two), /"hail_score":[\d.]+,.*"wildfire_score":[\d.]+/);
     assert.equal(typed.columns.includes('radon_caption'), true);
   });

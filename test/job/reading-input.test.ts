@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { workbook } from '../rows/xlsx-fixture.ts';
 import { column, type Desk, openDesk } from './harness.ts';
 
@@ -49,7 +49,7 @@ test('titles in an Excel sheet are suggested and stay', async (t) => {
     [6],
   );
   assert.deepEqual(summary.columns, { lat: 'lat', lng: 'lng', tract: null, county: null, value: [] });
-  const book = await openBook(join(desk.folder, 'out.xlsx'), { headerLine: 3 });
+  const book = await openRowFile(join(desk.folder, 'out.xlsx'), { headerLine: 3 });
   assert.equal(book.columns[3], 'hazard_status');
 });
 

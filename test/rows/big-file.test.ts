@@ -27,8 +27,8 @@ test('200,000 rows are read and written within a heap of 48 MB', async () => {
   const [input, output] = [join(folder, 'big.csv'), join(folder, 'big-out.csv')];
   await writeBigFile(input);
   const script = `
-    import { openBook } from ${JSON.stringify(new URL('../../src/rows/open-book.ts', import.meta.url).href)};
-    const book = await openBook(${JSON.stringify(input)});
+    import { openRowFile } from ${JSON.stringify(new URL('../../src/rows/open-row-file.ts', import.meta.url).href)};
+    const book = await openRowFile(${JSON.stringify(input)});
     let rows = 0;
     for await (const batch of book.read([0, 1])) rows += batch.length;
     const added = Array.from({ length: 54 }, (_, i) => ({ name: 'h' + i, type: 'number' }));

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
-import { openBook } from '../../src/rows/open-book.ts';
-import type { AddedColumn, Book, Row, WriteRequest } from '../../src/rows/port.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
+import type { AddedColumn, Row, RowFile, WriteRequest } from '../../src/rows/port.ts';
 
 /** A folder for the files of one test file, removed at its end. */
 export function temporaryFolder(): string {
@@ -28,7 +28,7 @@ export function fillWith(fields: readonly Field[]): WriteRequest['fill'] {
 export const fillProblems: WriteRequest['fill'] = async (rows) =>
   rows.map((row) => (row.problem === undefined ? ['ok', null, 1.5] : ['invalid', row.problem, null]));
 
-export async function allRows(book: Book, columns: readonly number[]): Promise<Row[]> {
+export async function allRows(book: RowFile, columns: readonly number[]): Promise<Row[]> {
   const rows: Row[] = [];
   for await (const batch of book.read(columns)) rows.push(...batch);
   return rows;
@@ -42,7 +42,7 @@ export async function enrich(
 ): Promise<string> {
   const [input, output] = [join(folder, 'in.csv'), join(folder, 'out.csv')];
   writeFileSync(input, content);
-  const book = await openBook(input);
+  const book = await openRowFile(input);
   await book.write({ output, columns: [0, 1], dropFrom: null, added: ADDED, fill: fillProblems, ...request });
   return readFileSync(output, 'latin1');
 }

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { constants, gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { compressionOf, compressionOfOutput } from '../../src/rows/files/compression.ts';
 import { compressedOutput } from '../../src/rows/files/matching-output.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { ADDED, allRows, fillProblems, temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();
@@ -22,7 +22,7 @@ const checksummed = (text: string) => zstdCompressSync(text, { params: { [consta
 async function readAll(content: Buffer) {
   const file = join(folder, 'in.bin');
   writeFileSync(file, content);
-  return await allRows(await openBook(file), [2]);
+  return await allRows(await openRowFile(file), [2]);
 }
 
 const READ: Readonly<Record<string, Buffer>> = {
@@ -103,10 +103,10 @@ test('damage far behind the head is found by the first pass, and closes the file
   const big = gzipSync(`lat,lng\n${Array.from({ length: 300_000 }, (_, i) => `${i},${i * 3}\n`).join('')}`);
   const file = join(folder, 'late.gz');
   writeFileSync(file, big.subarray(0, -100));
-  const book = await openBook(file);
+  const book = await openRowFile(file);
   await assert.rejects(allRows(book, [0]), { code: 'INPUT_UNREADABLE', message: /is cut off/ });
   writeFileSync(file, big);
-  const whole = await openBook(file);
+  const whole = await openRowFile(file);
   for await (const batch of whole.read([0])) {
     assert.ok(batch.length > 0);
     break;
@@ -121,7 +121,7 @@ test('an enormous text in a small file is read in little memory', async () => {
   let rows = 0;
   const before = process.memoryUsage().arrayBuffers;
   let most = 0;
-  for await (const batch of (await openBook(file)).read([])) {
+  for await (const batch of (await openRowFile(file)).read([])) {
     rows += batch.length;
     most = Math.max(most, process.memoryUsage().arrayBuffers - before);
   }
@@ -149,7 +149,7 @@ test('the output is compressed as its name says, or as an input whose name ends 
   for (const [from, pack, to, form] of cases) {
     const [input, output] = [join(folder, from), join(folder, to)];
     writeFileSync(input, pack(Buffer.from('lat,lng\n1,2\n')));
-    const book = await openBook(input);
+    const book = await openRowFile(input);
     const { bytes } = await book.write({ output, columns: [], dropFrom: null, added: ADDED, fill: fillProblems });
     const written = readFileSync(output);
     assert.equal(compressionOf(written) ?? 'plain', form, `${from} to ${to}`);
@@ -161,7 +161,7 @@ test('the output is compressed as its name says, or as an input whose name ends 
 
 test('compressed standard input is unpacked, standard output is plain', async () => {
   const stdout = new PassThrough();
-  const book = await openBook('-', {}, { stdin: Readable.from([gzipSync('lat,lng\n1,2\n')]), stdout });
+  const book = await openRowFile('-', {}, { stdin: Readable.from([gzipSync('lat,lng\n1,2\n')]), stdout });
   assert.deepEqual((await allRows(book, [1]))[0]?.fields, ['2']);
   await book.write({ output: '-', columns: [0], dropFrom: null, added: ADDED, fill: fillProblems });
   stdout.end();

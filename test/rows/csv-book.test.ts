@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { guessUtf16 } from '../../src/rows/files/utf16.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { collected } from '../collected.ts';
 import { times } from '../tier.ts';
 import { ADDED, allRows, enrich, fillProblems, fillWith, temporaryFolder } from './book-fixture.ts';
@@ -63,7 +63,7 @@ test('any text keeps all its bytes, and each record gets its fields once', async
     fc.asyncProperty(soup, async (text) => {
       const source = `lat,lng,c\n${text}`;
       const output = await enrich(folder, source, { fill: fillWith(['#', null, 1]) });
-      const rows = await allRows(await openBook(join(folder, 'in.csv')), [0]);
+      const rows = await allRows(await openRowFile(join(folder, 'in.csv')), [0]);
       assert.equal(output.split('#').length - 1, rows.length);
       // Padding adds commas only; without any comma what is left must be the text, its order kept.
       const bare = output.replace(`,${NAMES}`, '').replaceAll(',#,,1', '');
@@ -92,7 +92,7 @@ test('writing an output again with the old fields dropped gives the same output'
 test('rows say their number, their line and what is wrong with them', async () => {
   const file = join(folder, 'lines.csv');
   writeFileSync(file, '\nlat,lng,c,\n1,2,"x\r\ny",\n\n3,4,z\n5\n6,7,8,9,10\n"11","1""2"\n');
-  const book = await openBook(file);
+  const book = await openRowFile(file);
   assert.deepEqual(book.columns, ['lat', 'lng', 'c', '']);
   assert.deepEqual(await allRows(book, [1, 0]), [
     { number: 1, line: 3, fields: ['2', '1'] },
@@ -107,7 +107,7 @@ test('records that are longer than the window are read whole', async () => {
   const file = join(folder, 'long.csv');
   const shapes = ['x'.repeat(700_000), `"${'POLYGON,\n'.repeat(400_000)}"`, 'y'.repeat(2_000_000)];
   writeFileSync(file, `lat,lng,shape\n${shapes.map((s, i) => `${i},2,${s}`).join('\n')}\n`);
-  const book = await openBook(file);
+  const book = await openRowFile(file);
   const rows = await allRows(book, [0, 2]);
   assert.deepEqual(
     rows.map((row) => row.fields[1]?.length),
@@ -130,7 +130,7 @@ test('line ends and quotes that fall on the edge of the window change nothing', 
   for (let shift = 0; shift < 12; shift++) {
     const first = `${'a'.repeat(512 * 1024 - 20 + shift)},1\r\n`;
     writeFileSync(file, `lat,lng\r\n${first}"b""c","2"\r\n3,4\r\n`);
-    const rows = await allRows(await openBook(file), [0, 1]);
+    const rows = await allRows(await openRowFile(file), [0, 1]);
     assert.deepEqual(
       rows.slice(1).map((row) => [...row.fields, row.line]),
       [
@@ -155,7 +155,7 @@ test('one field that is not UTF-8 far behind a UTF-8 head is still read', async 
     file,
     Buffer.concat([Buffer.from(`n,lat\n${'é,1\n'.repeat(300_000)}`), Buffer.from('caf\xe9,1\n', 'latin1')]),
   );
-  const rows = await allRows(await openBook(file), [0]);
+  const rows = await allRows(await openRowFile(file), [0]);
   assert.deepEqual([rows[0]?.fields, rows.at(-1)?.fields], [['é'], ['café']]);
 });
 
@@ -190,7 +190,7 @@ test('whatever the bytes, a file is refused with a reason or comes back whole', 
 test('a row that is too short for a column it can do without is read without it', async () => {
   const file = join(folder, 'short.csv');
   writeFileSync(file, 'lat,lng,tiv\n1,2,3\n4,5\n6\n');
-  const book = await openBook(file);
+  const book = await openRowFile(file);
   const rows = await collected(book.read([0, 1, 2], 2));
   assert.deepEqual(
     rows.flat().map(({ fields, problem }) => [...fields, problem]),

@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { encodingNamed, type FileEncoding } from '../../src/rows/files/text-encoding.ts';
-import { type OpenOptions, openBook } from '../../src/rows/open-book.ts';
+import { type OpenOptions, openRowFile } from '../../src/rows/open-row-file.ts';
 import { times } from '../tier.ts';
 import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
 
@@ -63,7 +63,7 @@ const PACKINGS: Readonly<Record<string, readonly [pack: typeof asIs, unpack: typ
 async function enriched(content: Buffer, extension: string, options: OpenOptions, fields: readonly string[]) {
   const [input, output] = [join(folder, `in.${extension}`), join(folder, `out.${extension}`)];
   writeFileSync(input, content);
-  const book = await openBook(input, options);
+  const book = await openRowFile(input, options);
   const { bytes } = await book.write({
     output,
     columns: [0],
@@ -110,7 +110,7 @@ test('UTF-16 without a mark is found by its zeros, and its names and values are 
   for (const encode of [utf16le, utf16be]) {
     const file = join(folder, 'utf16.csv');
     writeFileSync(file, encode('Größe,lat,lng\r\n"Łódź 🏭",1.5,-2\r\n'));
-    const book = await openBook(file);
+    const book = await openRowFile(file);
     assert.deepEqual(book.columns, ['Größe', 'lat', 'lng']);
     assert.deepEqual(await allRows(book, [0, 1]), [{ number: 1, line: 2, fields: ['Łódź 🏭', '1.5'] }]);
   }
@@ -122,7 +122,7 @@ test('characters and surrogate pairs that fall on the edge of a chunk come back'
   for (let shift = 0; shift < 4; shift++) {
     const source = `lat,lng\n${'x'.repeat(shift)},${'🏭é\ud800'.repeat(150_000)},1\n${'2,€\n'.repeat(1000)}`;
     writeFileSync(file, utf16le(`\ufeff${source}`));
-    const book = await openBook(file);
+    const book = await openRowFile(file);
     await book.write({ output, columns: [], dropFrom: null, added: ADDED.slice(0, 1), fill: fillWith(['#']) });
     const bare = readFileSync(output, 'utf16le').replace(',hazard_status', '').replaceAll(',#', '');
     assert.ok(bare === `\ufeff${source}`, `shift ${shift}`);

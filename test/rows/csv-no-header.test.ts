@@ -3,19 +3,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { ADDED, allRows, fillProblems, temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 const [input, output] = [join(folder, 'in.csv'), join(folder, 'out.csv')];
 
-async function bookOf(content: string) {
+async function rowFileOf(content: string) {
   writeFileSync(input, content);
-  return await openBook(input, { header: false });
+  return await openRowFile(input, { header: false });
 }
 
 test('columns are named by their numbers, and the output has no header line either', async () => {
-  const book = await bookOf('\ufeff7,30.5,-90\n8,31.5,-91\n');
+  const book = await rowFileOf('\ufeff7,30.5,-90\n8,31.5,-91\n');
   assert.deepEqual(book.columns, ['1', '2', '3']);
   const { lat, lng } = findLocationColumns(book.columns, { lat: '2', lng: '3' });
   assert.deepEqual(await allRows(book, [lat, lng]), [
@@ -28,14 +28,14 @@ test('columns are named by their numbers, and the output has no header line eith
 });
 
 test('blank lines and a line that declares the delimiter come before the first row', async () => {
-  const book = await bookOf('sep=;\r\n\r\n1;2\r\n');
+  const book = await rowFileOf('sep=;\r\n\r\n1;2\r\n');
   assert.deepEqual(await allRows(book, [0, 1]), [{ number: 1, line: 3, fields: ['1', '2'] }]);
   await book.write({ output, columns: [0], dropFrom: null, added: ADDED, fill: fillProblems });
   assert.equal(readFileSync(output, 'utf8'), 'sep=;\r\n\r\n1;2;ok;;1.5\r\n');
 });
 
 test('the width is the usual one: a torn first row is the exception and not the rule', async () => {
-  const book = await bookOf('1,2\n1,2,3\n1,2,3\n1,2,3,4\n');
+  const book = await rowFileOf('1,2\n1,2,3\n1,2,3\n1,2,3,4\n');
   assert.deepEqual(book.columns, ['1', '2', '3']);
   const problems = (await allRows(book, [0, 2])).map((row) => row.problem);
   assert.match(problems[0] ?? '', /2 fields where the file has 3/);
@@ -44,7 +44,7 @@ test('the width is the usual one: a torn first row is the exception and not the 
 });
 
 test('without numbers the user is told to give them', async () => {
-  const { columns } = await bookOf('1,2\n');
+  const { columns } = await rowFileOf('1,2\n');
   assert.throws(() => findLocationColumns(columns), {
     code: 'INPUT_COLUMNS',
     hint: /no header line: give the numbers of the latitude and the longitude column/,
@@ -53,7 +53,7 @@ test('without numbers the user is told to give them', async () => {
 });
 
 test('a single row without a line end is a row', async () => {
-  const book = await bookOf('30.5,-90');
+  const book = await rowFileOf('30.5,-90');
   await book.write({ output, columns: [0, 1], dropFrom: null, added: ADDED, fill: fillProblems });
   assert.equal(readFileSync(output, 'utf8'), '30.5,-90,ok,,1.5');
 });

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
 
@@ -22,7 +22,7 @@ const SOURCE = `{ "type": "FeatureCollection", "name": "x",
 test('features are rows, and their properties get the new members', async () => {
   const [file, output] = [join(folder, 'a.geojson'), join(folder, 'b.geojson')];
   writeFileSync(file, SOURCE);
-  const book = await openBook(file);
+  const book = await openRowFile(file);
   assert.deepEqual([book.format, ...book.columns], ['geojson', 'geometry.latitude', 'geometry.longitude', 'id']);
   assert.deepEqual(findLocationColumns(book.columns), { lat: 0, lng: 1, note: null });
   assert.deepEqual(await allRows(book, [0, 1, 2]), [
@@ -35,7 +35,7 @@ test('features are rows, and their properties get the new members', async () => 
     .replace('"properties":null', `"properties":{${MEMBERS}}`)
     .replace('[3,4]]}}', `[3,4]]},"properties":{${MEMBERS}}}`);
   assert.equal(readFileSync(output, 'utf8'), expected);
-  const again = await openBook(output);
+  const again = await openRowFile(output);
   const dropFrom = again.columns.indexOf('hazard_status');
   await again.write({ ...request, dropFrom, output: file });
   assert.equal(readFileSync(file, 'utf8'), expected);
@@ -44,7 +44,7 @@ test('features are rows, and their properties get the new members', async () => 
 test('GeoJSON to CSV brings the coordinates along', async () => {
   const [file, output] = [join(folder, 'c.geojson'), join(folder, 'c.csv')];
   writeFileSync(file, SOURCE);
-  await (await openBook(file)).write({ ...request, output });
+  await (await openRowFile(file)).write({ ...request, output });
   assert.equal(readFileSync(output, 'utf8').split('\n')[1], '30.25,-90.5,1,ok,,1.5');
 });
 
@@ -57,7 +57,7 @@ test('GeoJSON that is cut off or damaged is refused', async () => {
     `${SOURCE}x`,
   ]) {
     writeFileSync(file, text);
-    await assert.rejects(openBook(file), { code: 'INPUT_UNREADABLE', message: /damaged or cut off/ });
+    await assert.rejects(openRowFile(file), { code: 'INPUT_UNREADABLE', message: /damaged or cut off/ });
   }
 });
 
@@ -69,7 +69,7 @@ test('real points come back with all their bytes', { skip: noRealData }, async (
   ] as const) {
     const file = realFile(name);
     const output = join(folder, 'real.geojson');
-    const book = await openBook(file);
+    const book = await openRowFile(file);
     const result = await book.write({ ...request, output });
     assert.equal(result.rows, count);
     const bare = readFileSync(output, 'utf8').replaceAll(`,${MEMBERS}`, '');
@@ -78,7 +78,7 @@ test('real points come back with all their bytes', { skip: noRealData }, async (
 });
 
 test('outlines with columns of degrees are located by these', { skip: noRealData }, async () => {
-  const book = await openBook(realFile('boundaries/va_tracts_tiger.geojson'));
+  const book = await openRowFile(realFile('boundaries/va_tracts_tiger.geojson'));
   const { lat, lng } = findLocationColumns(book.columns);
   assert.deepEqual([book.columns[lat], book.columns[lng]], ['INTPTLAT', 'INTPTLON']);
 });
@@ -88,7 +88,7 @@ test('the id of a feature goes into a table, and stays where it is in GeoJSON', 
   const point = '"geometry":{"type":"Point","coordinates":[-90.5,30.25]}';
   const features = [`{"type":"Feature","id":"a",${point},"properties":{"id":1}}`, `{"type":"Feature",${point}}`];
   writeFileSync(file, `{"type":"FeatureCollection","features":[${features.join(',')}]}`);
-  const book = await openBook(file);
+  const book = await openRowFile(file);
   await book.write({ ...request, output: join(folder, 'ids.csv') });
   const lines = readFileSync(join(folder, 'ids.csv'), 'utf8').trimEnd().split('\n');
   assert.deepEqual(lines, [
@@ -97,7 +97,7 @@ test('the id of a feature goes into a table, and stays where it is in GeoJSON', 
     '30.25,-90.5,,,ok,,1.5',
   ]);
   await book.write({ ...request, output });
-  const again = await openBook(output);
+  const again = await openRowFile(output);
   await again.write({ ...request, dropFrom: again.columns.indexOf('hazard_status'), output: file });
   assert.equal(readFileSync(file, 'utf8'), readFileSync(output, 'utf8'));
 });
@@ -115,7 +115,7 @@ test('an empty collection, a single feature, and features one after the other ar
   const [file, output] = [join(folder, 'seq.geojson'), join(folder, 'seq-out.geojson')];
   for (const [content, ids] of cases) {
     writeFileSync(file, content);
-    const book = await openBook(file);
+    const book = await openRowFile(file);
     assert.deepEqual([book.format, book.unit], ['geojson', 'feature'], content);
     assert.equal(findLocationColumns(book.columns).lat, 0);
     const rows = await allRows(book, [0, 1, ...(ids.length > 0 ? [2] : [])]);
@@ -126,8 +126,8 @@ test('an empty collection, a single feature, and features one after the other ar
     await book.write({ ...request, output });
     const isPretty = content.includes('\n  "') || content.includes('\n "');
     if (!isPretty) assert.equal(readFileSync(output, 'utf8'), content.replaceAll(/("id":\d)/g, `$1,${MEMBERS}`));
-    assert.equal((await allRows(await openBook(output), [])).length, ids.length);
+    assert.equal((await allRows(await openRowFile(output), [])).length, ids.length);
   }
   writeFileSync(file, `${feature(1)}\n${feature(2).slice(0, -9)}\n`);
-  await assert.rejects(openBook(file), /damaged or cut off/);
+  await assert.rejects(openRowFile(file), /damaged or cut off/);
 });

@@ -6,7 +6,7 @@ import type { Field } from '../../src/contract/answer.ts';
 import { keptSuffixes } from '../../src/rows/csv/kept-suffixes.ts';
 import { suffixWriter } from '../../src/rows/csv/suffix.ts';
 import { gatherBytes } from '../../src/rows/files/gather-bytes.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { NO_KEY, type WriteRequest } from '../../src/rows/port.ts';
 import { temporaryFolder } from './book-fixture.ts';
 import { ALL_TYPES, madeParquet } from './parquet-fixture.ts';
@@ -42,7 +42,7 @@ function keyed(): Pick<WriteRequest, 'fill' | 'fillKeyed'> {
 
 async function written(input: string, how: Pick<WriteRequest, 'fill' | 'fillKeyed'>): Promise<Buffer> {
   const output = `${input}.out`;
-  const book = await openBook(input);
+  const book = await openRowFile(input);
   await book.write({ output, columns: [0], dropFrom: null, added: ALL_TYPES, ...how });
   return readFileSync(output);
 }

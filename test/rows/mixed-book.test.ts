@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { checkFormat, formatOfOutput } from '../../src/rows/output-format.ts';
 import { binary, i32 } from '../../src/rows/parquet/fields.ts';
 import { readSchema } from '../../src/rows/parquet/schema.ts';
@@ -17,7 +17,7 @@ import { ALL_TYPES, alternating, hazardNames, madeParquet } from './parquet-fixt
 const folder = temporaryFolder();
 
 async function convert(input: string, output: string, request: Partial<WriteRequest> = {}) {
-  const book = await openBook(join(folder, input));
+  const book = await openRowFile(join(folder, input));
   const all = { columns: [0], dropFrom: null, added: ALL_TYPES, fill: alternating, ...request };
   return await book.write({ output: join(folder, output), ...all });
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { WriteRequest } from '../../src/rows/port.ts';
 import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
 
@@ -15,7 +15,7 @@ const MEMBERS = '"hazard_status":"ok","hazard_note":"µ \\"x\\"","hail_score":1.
 async function enrichJson(content: string, request: Partial<WriteRequest> = {}): Promise<string> {
   const [file, output] = [join(folder, 'in.ndjson'), join(folder, 'out.ndjson')];
   writeFileSync(file, content);
-  const book = await openBook(file);
+  const book = await openRowFile(file);
   assert.equal(book.format, 'ndjson');
   await book.write({ output, columns: [0], dropFrom: null, added: ADDED, fill: fillWith(FIELDS), ...request });
   return readFileSync(output, 'utf8');
@@ -30,7 +30,7 @@ test('each line keeps its bytes and gets its members before the closing brace', 
 test('rows say their line, and members of objects can be the location', async () => {
   const file = join(folder, 'rows.ndjson');
   writeFileSync(file, '{"id":12345678901234567890,"place":{"lat":30.5,"lng":-90}}\n\n{"id":"x"}\nnot json\n');
-  const book = await openBook(file);
+  const book = await openRowFile(file);
   assert.deepEqual(book.columns, ['id', 'place', 'place.lat', 'place.lng']);
   const { lat, lng } = findLocationColumns(book.columns);
   assert.deepEqual(await allRows(book, [lat, lng, 0, 1]), [
@@ -67,7 +67,7 @@ test('the members are there, all others are as they were, and writing again give
           .map((line) => JSON.parse(line));
         assert.deepEqual(JSON.parse(JSON.stringify(read)), JSON.parse(JSON.stringify(expected)));
         writeFileSync(join(folder, 'again.ndjson'), output);
-        const { columns } = await openBook(join(folder, 'again.ndjson'));
+        const { columns } = await openRowFile(join(folder, 'again.ndjson'));
         const dropFrom = columns.indexOf('hazard_status');
         assert.ok(columns.slice(dropFrom).every((name) => ADDED.some((column) => column.name === name)));
         assert.equal(await enrichJson(output, { dropFrom }), output);
@@ -95,7 +95,7 @@ test('JSON that is neither lines nor features is named for what it is', async ()
   for (const content of ['{\n  "lat": 1\n}\n', '[{"lat": 1}]', '{"type": "FeatureCollection"}']) {
     const file = join(folder, 'other.json');
     writeFileSync(file, content);
-    await assert.rejects(openBook(file), { code: 'INPUT_UNREADABLE', message: /is JSON/ });
+    await assert.rejects(openRowFile(file), { code: 'INPUT_UNREADABLE', message: /is JSON/ });
   }
 });
 

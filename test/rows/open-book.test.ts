@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { type OpenOptions, openBook } from '../../src/rows/open-book.ts';
+import { type OpenOptions, openRowFile } from '../../src/rows/open-row-file.ts';
 import { ADDED, allRows, fillProblems, temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 
-async function bookOf(content: Buffer | string, options: OpenOptions = {}) {
+async function rowFileOf(content: Buffer | string, options: OpenOptions = {}) {
   const file = join(folder, 'in.csv');
   writeFileSync(file, content);
-  return await openBook(file, options);
+  return await openRowFile(file, options);
 }
 
 async function assertRefused(content: Buffer | string, message: RegExp): Promise<void> {
-  await assert.rejects(bookOf(content), (error: { code?: string; message?: string; hint?: string }) => {
+  await assert.rejects(rowFileOf(content), (error: { code?: string; message?: string; hint?: string }) => {
     assert.equal(error.code, 'INPUT_UNREADABLE');
     assert.match(error.message ?? '', message);
     assert.match(error.hint ?? '', /\w.*[.:]/);
@@ -52,15 +52,15 @@ const REFUSED: readonly (readonly [content: Buffer | string, message: RegExp])[]
 for (const [content, message] of REFUSED) test(`refused: ${message.source}`, () => assertRefused(content, message));
 
 test('names that look like the start of another format are still names', async () => {
-  assert.deepEqual((await bookOf('PAR1,PAR2\n1,2\n')).columns, ['PAR1', 'PAR2']);
-  assert.deepEqual((await bookOf('BZh,lat\n1,2\n')).columns, ['BZh', 'lat']);
+  assert.deepEqual((await rowFileOf('PAR1,PAR2\n1,2\n')).columns, ['PAR1', 'PAR2']);
+  assert.deepEqual((await rowFileOf('BZh,lat\n1,2\n')).columns, ['BZh', 'lat']);
 });
 
 test('a missing file, a directory and a missing stream are refused', async () => {
-  await assert.rejects(openBook(join(folder, 'none.csv')), { code: 'INPUT_UNREADABLE', message: /does not exist/ });
+  await assert.rejects(openRowFile(join(folder, 'none.csv')), { code: 'INPUT_UNREADABLE', message: /does not exist/ });
   mkdirSync(join(folder, 'sub'));
-  await assert.rejects(openBook(join(folder, 'sub')), { code: 'INPUT_UNREADABLE', message: /is a directory/ });
-  await assert.rejects(openBook('-'), { code: 'USAGE' });
+  await assert.rejects(openRowFile(join(folder, 'sub')), { code: 'INPUT_UNREADABLE', message: /is a directory/ });
+  await assert.rejects(openRowFile('-'), { code: 'USAGE' });
 });
 
 test('the delimiter is found in the first records', async () => {
@@ -74,18 +74,18 @@ test('the delimiter is found in the first records', async () => {
     ['lat,lng', ['lat', 'lng']],
     [' lat , "lng" \r\n', ['lat', '"lng"']],
   ];
-  for (const [content, columns] of cases) assert.deepEqual((await bookOf(content)).columns, columns);
+  for (const [content, columns] of cases) assert.deepEqual((await rowFileOf(content)).columns, columns);
 });
 
 test('a delimiter and an encoding that are given are taken', async () => {
-  assert.deepEqual((await bookOf('a~b,c\n', { delimiter: '~' })).columns, ['a', 'b,c']);
-  assert.deepEqual((await bookOf('é,b\n', { encoding: 'windows-1252' })).columns, ['Ã©', 'b']);
+  assert.deepEqual((await rowFileOf('a~b,c\n', { delimiter: '~' })).columns, ['a', 'b,c']);
+  assert.deepEqual((await rowFileOf('é,b\n', { encoding: 'windows-1252' })).columns, ['Ã©', 'b']);
   for (const delimiter of ['', ',,', '"', '\n', 'é', '.', '1', 'e'])
-    await assert.rejects(bookOf('a,b\n', { delimiter }), { code: 'USAGE' });
+    await assert.rejects(rowFileOf('a,b\n', { delimiter }), { code: 'USAGE' });
 });
 
 test('a file that changed between two passes is refused', async () => {
-  const book = await bookOf('lat,lng\n1,2\n');
+  const book = await rowFileOf('lat,lng\n1,2\n');
   appendFileSync(join(folder, 'in.csv'), '3,4\n');
   await assert.rejects(allRows(book, [0]), { code: 'INPUT_UNREADABLE', message: /has changed/ });
   const output = join(folder, 'changed-out.csv');
@@ -96,7 +96,7 @@ test('a file that changed between two passes is refused', async () => {
 });
 
 test('a file that changes during a pass is refused', async () => {
-  const book = await bookOf(`lat,lng\n${'1,2\n'.repeat(10_000)}`);
+  const book = await rowFileOf(`lat,lng\n${'1,2\n'.repeat(10_000)}`);
   const reading = async () => {
     for await (const _ of book.read([0])) appendFileSync(join(folder, 'in.csv'), '3,4\n');
   };
@@ -105,7 +105,7 @@ test('a file that changes during a pass is refused', async () => {
 
 test('standard input and output stand for a dash, and the input can be read twice', async () => {
   const stdout = new PassThrough();
-  const book = await openBook(
+  const book = await openRowFile(
     '-',
     {},
     { stdin: Readable.from([Buffer.from('lat,l'), Buffer.from('ng\n1,2\n')]), stdout },
@@ -127,14 +127,14 @@ test('a named pipe is read like a file', {
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
   const [book] = await Promise.all([
-    openBook(pipe),
+    openRowFile(pipe),
     import('node:fs/promises').then((fs) => fs.writeFile(pipe, 'lat,lng\n1,2\n')),
   ]);
   for (let pass = 0; pass < 2; pass++) assert.deepEqual((await allRows(book, [0]))[0]?.fields, ['1']);
 });
 
 test('leaving a read early closes the file, and it can be read again', async () => {
-  const book = await bookOf(`lat,lng\n${'1,2\n'.repeat(20_000)}`);
+  const book = await rowFileOf(`lat,lng\n${'1,2\n'.repeat(20_000)}`);
   for await (const batch of book.read([0])) {
     assert.ok(batch.length >= 1000 && batch.length <= 4096);
     break;

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { beforeEach, test } from 'node:test';
 import { checkOutput } from '../../src/rows/files/output-file.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { WriteRequest } from '../../src/rows/port.ts';
 import { ADDED, fillProblems, temporaryFolder } from './book-fixture.ts';
 
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 async function write(request: Partial<WriteRequest> = {}) {
-  const book = await openBook(input);
+  const book = await openRowFile(input);
   return await book.write({ output, columns: [0, 1], dropFrom: null, added: ADDED, fill: fillProblems, ...request });
 }
 
@@ -143,7 +143,7 @@ test('a slow reader of standard output is waited for, and one that leaves is nam
       }, 2);
     },
   });
-  const book = await openBook(input, {}, { stdin: process.stdin, stdout: slow });
+  const book = await openRowFile(input, {}, { stdin: process.stdin, stdout: slow });
   const request = { output: '-', columns: [0], dropFrom: null, added: ADDED, fill: fillProblems };
   const { bytes } = await book.write(request);
   assert.equal(taken, bytes);
@@ -151,14 +151,14 @@ test('a slow reader of standard output is waited for, and one that leaves is nam
   const gone = new Writable({
     write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
   });
-  const other = await openBook(input, {}, { stdin: process.stdin, stdout: gone });
+  const other = await openRowFile(input, {}, { stdin: process.stdin, stdout: gone });
   await assert.rejects(other.write(request), { code: 'OUTPUT_UNWRITABLE', message: /closed by its reader/ });
 });
 
 test('an abort is heard while the reader of standard output stands still', async () => {
   const stuck = new Writable({ write: () => {} });
   const stop = new AbortController();
-  const book = await openBook(input, {}, { stdin: process.stdin, stdout: stuck });
+  const book = await openRowFile(input, {}, { stdin: process.stdin, stdout: stuck });
   setTimeout(() => stop.abort(new Error('stopped')), 20);
   const write = book.write({
     output: '-',

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Field } from '../../src/contract/answer.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { i64, list, setField, struct, structAt, structsAt } from '../../src/rows/parquet/fields.ts';
 import { readThrift, THRIFT, type ThriftStruct } from '../../src/rows/parquet/thrift.ts';
 import { writeThrift } from '../../src/rows/parquet/thrift-write.ts';
@@ -30,7 +30,7 @@ test('golden files come out to the byte', async (t) => {
   for (const name of readdirSync(golden).filter((file) => file.endsWith('.in.parquet'))) {
     await t.test(name, async () => {
       const output = join(folder, 'golden.parquet');
-      const book = await openBook(join(golden, name));
+      const book = await openRowFile(join(golden, name));
       const dropFrom = findPerilbookColumns(book.columns, new Set(ALL_TYPES.map((column) => column.name)));
       await book.write({ output, columns: [0], dropFrom, added: ALL_TYPES, fill: alternating });
       assert.deepEqual(readFileSync(output), readFileSync(join(golden, name.replace('.in.', '.out.'))));
@@ -41,7 +41,7 @@ test('golden files come out to the byte', async (t) => {
 test('columns are read as text, one row group after the other', async () => {
   const file = join(folder, 'table.parquet');
   await madeParquet(`${TABLE}(0, 5000) t(i)`, file, 'row_group_size 2048');
-  const book = await openBook(file);
+  const book = await openRowFile(file);
   assert.deepEqual(
     book.columns.filter((name) => name.includes('.')),
     ['address.zip', 'address.n.deep'],
@@ -78,7 +78,7 @@ test('added columns have their types, nulls are nulls, and the original columns 
   const file = join(folder, 'types.parquet');
   const output = join(folder, 'types-out.parquet');
   await madeParquet(`${TABLE}(0, 3000) t(i)`, file, 'row_group_size 2048, compression zstd');
-  const book = await openBook(file);
+  const book = await openRowFile(file);
   const result = await book.write({ output, columns: [0], dropFrom: null, added: ALL_TYPES, fill: alternating });
   assert.deepEqual(result, { rows: 3000, bytes: statSync(output).size });
   const added = await askedDuckdb(
@@ -117,7 +117,7 @@ test('any values of the added columns are read back', async () => {
     number % 7 === 0 ? null : number / 7,
     number % 4 === 0 ? null : -(number % 1000),
   ];
-  const book = await openBook(file);
+  const book = await openRowFile(file);
   await book.write({
     output,
     columns: [0],
@@ -136,7 +136,7 @@ test('any values of the added columns are read back', async () => {
   });
   assert.deepEqual(rows, expected);
   // The same values, read by this reader.
-  const again = await openBook(output);
+  const again = await openRowFile(output);
   const read = await allRows(again, [4]);
   assert.ok(read.every(({ number, fields }) => fields[0] === String(fieldsOf(number)[3] ?? '')));
 });
@@ -146,8 +146,8 @@ test('an output that is enriched again has its old columns once, and grows by no
   const [first, second] = [join(folder, 'again-1.parquet'), join(folder, 'again-2.parquet')];
   await madeParquet(`${TABLE}(0, 3000) t(i)`, file, 'row_group_size 2048');
   const request = { columns: [0], added: ALL_TYPES, fill: alternating };
-  await (await openBook(file)).write({ ...request, output: first, dropFrom: null });
-  const book = await openBook(first);
+  await (await openRowFile(file)).write({ ...request, output: first, dropFrom: null });
+  const book = await openRowFile(first);
   const dropFrom = findPerilbookColumns(book.columns, new Set(ALL_TYPES.map((column) => column.name)));
   assert.equal(book.columns[dropFrom!], 'hazard_status');
   await book.write({ ...request, output: second, dropFrom });
@@ -155,7 +155,7 @@ test('an output that is enriched again has its old columns once, and grows by no
   // Written by another program in between: the old chunks do not stand at the end alone.
   const foreign = join(folder, 'again-foreign.parquet');
   await madeParquet(`select * from read_parquet(${quoted(first)})`, foreign, 'row_group_size 2048');
-  await (await openBook(foreign)).write({ ...request, output: second, dropFrom });
+  await (await openRowFile(foreign)).write({ ...request, output: second, dropFrom });
   const [before, after] = [
     await askedDuckdb(`select * from ${quoted(first)}`),
     await askedDuckdb(`select * from ${quoted(second)}`),
@@ -167,7 +167,7 @@ test('a value that its column cannot hold is said, and nothing is written', asyn
   const file = join(folder, 'misfit.parquet');
   const output = join(folder, 'misfit-out.parquet');
   await madeParquet('select 1 as id', file);
-  const book = await openBook(file);
+  const book = await openRowFile(file);
   for (const fields of [
     ['ok', null, null, null, 2 ** 31],
     ['ok', null, 'yesterday', null, 1],
@@ -186,7 +186,7 @@ test('files that are cut off, damaged or packed once more are refused', async ()
   const bad = join(folder, 'bad.parquet');
   const refused = async (bytes: Buffer, message: RegExp) => {
     writeFileSync(bad, bytes);
-    await assert.rejects(openBook(bad), { code: 'INPUT_UNREADABLE', message });
+    await assert.rejects(openRowFile(bad), { code: 'INPUT_UNREADABLE', message });
   };
   await refused(whole.subarray(0, 2000), /was cut off$/);
   await refused(whole.subarray(0, 9), /was cut off$/);
@@ -198,7 +198,7 @@ test('files that are cut off, damaged or packed once more are refused', async ()
 });
 
 test('cities: latitude and longitude come before the points', { skip: noRealData }, async () => {
-  const book = await openBook(realFile('parquet/cities.parquet'));
+  const book = await openRowFile(realFile('parquet/cities.parquet'));
   const { lat, lng } = findLocationColumns(book.columns);
   assert.deepEqual([book.columns[lat], book.columns[lng]], ['latitude', 'longitude']);
   const points = ['geometry.latitude', 'geometry.longitude'].map((name) => book.columns.indexOf(name));
@@ -209,7 +209,7 @@ test('cities: latitude and longitude come before the points', { skip: noRealData
 });
 
 test('US cities: points only', { skip: noRealData }, async () => {
-  const book = await openBook(realFile('parquet/us_cities.parquet'));
+  const book = await openRowFile(realFile('parquet/us_cities.parquet'));
   const { lat, lng, note } = findLocationColumns(book.columns);
   assert.deepEqual([book.columns[lat], book.columns[lng], note], ['geometry.latitude', 'geometry.longitude', null]);
   const rows = await allRows(book, [lat, lng]);
@@ -220,12 +220,12 @@ test('US cities: points only', { skip: noRealData }, async () => {
 });
 
 test('outlines are no places', { skip: noRealData }, async () => {
-  const book = await openBook(realFile('parquet/geoparquet_example.parquet'));
+  const book = await openRowFile(realFile('parquet/geoparquet_example.parquet'));
   assert.throws(() => findLocationColumns(book.columns), { code: 'INPUT_COLUMNS' });
 });
 
 test('points in another reference system are refused before anything is bought', { skip: noRealData }, async () => {
-  const book = await openBook(realFile('parquet/conformance/data/geospatial/crs-srid.parquet'));
+  const book = await openRowFile(realFile('parquet/conformance/data/geospatial/crs-srid.parquet'));
   const { lat, lng } = findLocationColumns(book.columns);
   await assert.rejects(allRows(book, [lat, lng]), { code: 'INPUT_COLUMNS', message: /srid:5070/ });
 });
@@ -233,7 +233,7 @@ test('points in another reference system are refused before anything is bought',
 test('calls to NYC 311 are the same in Parquet as in CSV', { skip: noRealData }, async () => {
   const texts = [];
   for (const name of ['csv/NYC311-5.parquet', 'csv/NYC311-5.csv']) {
-    const book = await openBook(realFile(name));
+    const book = await openRowFile(realFile(name));
     const { lat, lng } = findLocationColumns(book.columns);
     texts.push(
       (await allRows(book, [lat, lng])).map(({ fields }) => fields.map((text) => (text === '' ? '' : Number(text)))),
@@ -272,7 +272,7 @@ test('a row group without rows gets none', async () => {
   await madeParquet('select i as id from range(0, 5000) t(i)', file, 'row_group_size 2048');
   writeFileSync(file, withEmptyGroups(readFileSync(file)));
   for (const keyed of [false, true]) {
-    const book = await openBook(file);
+    const book = await openRowFile(file);
     let before = 0;
     const fillKeyed = async (count: number) => {
       const first = before + 1;
@@ -287,6 +287,6 @@ test('a row group without rows gets none', async () => {
       `select count(*), count(*) filter (hail_reports = id + 1), count(hail_reports) from read_parquet(${quoted(output)})`,
     );
     assert.deepEqual(rows, [['5000', '5000', '5000']]);
-    assert.equal((await allRows(await openBook(output), [1])).length, 5000);
+    assert.equal((await allRows(await openRowFile(output), [1])).length, 5000);
   }
 });

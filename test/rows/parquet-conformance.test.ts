@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PerilbookError } from '../../src/errors.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { readThrift } from '../../src/rows/parquet/thrift.ts';
 import { writeThrift } from '../../src/rows/parquet/thrift-write.ts';
 import { noRealData, realFile } from '../real-data.ts';
@@ -35,7 +35,7 @@ for (const name of files) {
     const file = join(data, name);
     const output = join(folder, `${name.replaceAll('/', '-')}.out`);
     try {
-      const book = await openBook(file);
+      const book = await openRowFile(file);
       const result = await book.write({ output, columns: [], dropFrom: null, added: ALL_TYPES, fill: alternating });
       assert.equal(result.bytes, statSync(output).size);
     } catch (error) {
@@ -99,7 +99,7 @@ function assertSameBody(file: string, output: string): void {
 
 /** Why the values cannot be read as text, for files whose pages are bad; their pages were copied without a look. */
 async function textNote(file: string): Promise<string> {
-  const book = await openBook(file);
+  const book = await openRowFile(file);
   try {
     await allRows(book, [...book.columns.keys()]);
     return '';

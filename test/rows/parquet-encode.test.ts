@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { decompress } from '../../src/rows/parquet/decompress.ts';
 import { deltaInt32, deltaInt64 } from '../../src/rows/parquet/delta-values.ts';
 import { bitsOf, decodeHybrid, encodeHybrid, encodeRun } from '../../src/rows/parquet/hybrid.ts';
@@ -141,7 +141,7 @@ test('columns that another writer compressed with Snappy are read', async () => 
         // A column of one long text, so that Snappy has something to refer back to.
         const columnData = [{ name: 'words', data: [words.join(''), 'end'], type: 'STRING' as const }];
         writeFileSync(file, Buffer.from(parquetWriteBuffer({ columnData, codec: 'SNAPPY' })));
-        const [first] = await allRows(await openBook(file), [0]);
+        const [first] = await allRows(await openRowFile(file), [0]);
         assert.deepEqual(first!.fields, [words.join('')]);
       },
     ),

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PerilbookError } from '../../src/errors.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { times } from '../tier.ts';
 import { temporaryFolder } from './book-fixture.ts';
 import { ALL_TYPES, alternating, madeParquet } from './parquet-fixture.ts';
@@ -25,7 +25,7 @@ async function digest(bytes: Buffer): Promise<'read' | 'refused'> {
   const [file, output] = [join(folder, 'fuzz.parquet'), join(folder, 'fuzz-out.parquet')];
   writeFileSync(file, bytes);
   try {
-    const book = await openBook(file);
+    const book = await openRowFile(file);
     // A row count may be damaged in such a way that it is merely large.
     let rows = 0;
     for await (const batch of book.read([...book.columns.keys()])) {

@@ -7,7 +7,7 @@ import { parseLocation } from '../../src/geo/parse-location.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';
 import { compressionOf } from '../../src/rows/files/compression.ts';
 import { findLocationColumns, type NamedColumns } from '../../src/rows/location-columns.ts';
-import { type OpenOptions, openBook } from '../../src/rows/open-book.ts';
+import { type OpenOptions, openRowFile } from '../../src/rows/open-row-file.ts';
 import type { Row } from '../../src/rows/port.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
@@ -58,7 +58,7 @@ const CASES: readonly Case[] = [
 /** What becomes of a file: its rows by finding, or the hint of the refusal. */
 async function outcomeOf({ file, options, columns }: Case): Promise<Record<string, number> | string> {
   try {
-    const book = await openBook(realFile(file), options);
+    const book = await openRowFile(realFile(file), options);
     const { lat, lng } = findLocationColumns(book.columns, columns);
     const counts: Record<string, number> = {};
     for (const row of await allRows(book, [lat, lng])) {
@@ -83,7 +83,7 @@ function findingOf(row: Row): string {
  * for those that a row lacks. */
 async function assertBytesComeBack(file: string, options?: OpenOptions): Promise<void> {
   const output = join(folder, 'out.plain');
-  const book = await openBook(realFile(file), options);
+  const book = await openRowFile(realFile(file), options);
   await book.write({ output, columns: [], dropFrom: null, added: ADDED.slice(0, 1), fill: fillWith(['#MARK#']) });
   const packed = readFileSync(realFile(file));
   const unpack = { gzip: gunzipSync, zstd: zstdDecompressSync, none: (bytes: Buffer) => bytes };
@@ -118,7 +118,7 @@ test('calls to NYC 311 are the same rows in each form', { skip: noRealData }, as
   assert.equal(forms.length, 6);
   const tables = [];
   for (const form of forms) {
-    const book = await openBook(realFile(`csv/${form}`));
+    const book = await openRowFile(realFile(`csv/${form}`));
     tables.push([book.columns, await allRows(book, [...book.columns.keys()])]);
   }
   for (const table of tables) assert.deepEqual(table, tables[0]);

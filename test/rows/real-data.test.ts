@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { parseLocation } from '../../src/geo/parse-location.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { Row } from '../../src/rows/port.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
@@ -13,7 +13,7 @@ import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
 const folder = temporaryFolder();
 
 async function surveyOf(name: string) {
-  const book = await openBook(realFile(name));
+  const book = await openRowFile(realFile(name));
   const { lat, lng } = findLocationColumns(book.columns);
   const rows = await allRows(book, [lat, lng]);
   const counts: Record<string, number> = {};
@@ -33,7 +33,7 @@ function findingOf(row: Row): string {
 /** Writes the file with one added field and takes that field away again: what is left must be the file. */
 async function assertBytesComeBack(name: string, delimiter = ','): Promise<void> {
   const output = join(folder, 'out.csv');
-  const book = await openBook(realFile(name));
+  const book = await openRowFile(realFile(name));
   const request = { output, columns: [], dropFrom: null, added: ADDED.slice(0, 1) };
   await book.write({ ...request, fill: fillWith(['¤MARK¤']) });
   const written = readFileSync(output, 'utf8').includes('¤MARK¤') ? '¤MARK¤' : '\xa4MARK\xa4';
@@ -130,7 +130,7 @@ test('calls to NYC 311 are the same rows with commas, tabs and semicolons', { sk
 });
 
 test('hurricane tracks fed by mistake are called by their name', { skip: noRealData }, async () => {
-  const book = await openBook(realFile('storms/hurdat2_2014_2018.txt'));
+  const book = await openRowFile(realFile('storms/hurdat2_2014_2018.txt'));
   assert.throws(() => findLocationColumns(book.columns), {
     code: 'INPUT_COLUMNS',
     hint: /HURDAT2 file of storm tracks/,
@@ -138,14 +138,14 @@ test('hurricane tracks fed by mistake are called by their name', { skip: noRealD
 });
 
 test('tornado files without a header are told so', { skip: noRealData }, async () => {
-  const book = await openBook(realFile('storms/2011_torn.csv'));
+  const book = await openRowFile(realFile('storms/2011_torn.csv'));
   assert.throws(() => findLocationColumns(book.columns), { code: 'INPUT_COLUMNS', hint: /looks like data/ });
 });
 
 test('csv-spectrum is read as its JSON says', { skip: noRealData }, async (t) => {
   for (const file of readdirSync(realFile('csv/csvs'))) {
     await t.test(file, async () => {
-      const book = await openBook(realFile(`csv/csvs/${file}`));
+      const book = await openRowFile(realFile(`csv/csvs/${file}`));
       const rows = await allRows(book, [...book.columns.keys()]);
       const objects = rows.map((row) => Object.fromEntries(book.columns.map((name, i) => [name, row.fields[i]])));
       const json = JSON.parse(readFileSync(realFile(`csv/json/${file.replace('.csv', '.json')}`), 'utf8'));

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import type { Field } from '../../src/contract/answer.ts';
-import { openBook } from '../../src/rows/open-book.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { enrich, fillWith, temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();
@@ -73,7 +73,7 @@ test('the columns of the input stay byte for byte, and so do the names of the ne
 test('a CSV file made of another format: only what is added is made harmless', async () => {
   const [input, output] = [join(folder, 'in.ndjson'), join(folder, 'out.csv')];
   writeFileSync(input, '{"a":"=1+1","lat":40.5,"lng":-99}\n');
-  const book = await openBook(input);
+  const book = await openRowFile(input);
   const added = [{ name: 'rating', type: 'text' as const }];
   await book.write({ output, columns: [1, 2], dropFrom: null, added, fill: fillWith(['=cmd']) });
   assert.equal(readFileSync(output, 'utf8'), "a,lat,lng,rating\n=1+1,40.5,-99,'=cmd\n");
@@ -82,7 +82,7 @@ test('a CSV file made of another format: only what is added is made harmless', a
 test('formats with types need nothing: a text there is never a formula', async () => {
   const [input, output] = [join(folder, 'own.ndjson'), join(folder, 'own-out.ndjson')];
   writeFileSync(input, '{"lat":40.5,"lng":-99}\n');
-  const book = await openBook(input);
+  const book = await openRowFile(input);
   const added = [{ name: 'rating', type: 'text' as const }];
   await book.write({ output, columns: [0, 1], dropFrom: null, added, fill: fillWith(['=cmd']) });
   assert.equal(readFileSync(output, 'utf8'), '{"lat":40.5,"lng":-99,"rating":"=cmd"}\n');

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PerilbookError } from '../../src/errors.ts';
-import { type OpenOptions, openBook } from '../../src/rows/open-book.ts';
+import { type OpenOptions, openRowFile } from '../../src/rows/open-row-file.ts';
 import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
 import { cellsOf, type FixtureOptions, type FixtureSheet, partsOf, workbook } from './xlsx-fixture.ts';
 
@@ -45,7 +45,7 @@ const made = (sheets = [PORTFOLIO, OTHER], options: FixtureOptions = {}) =>
 async function open(content: Buffer, options?: OpenOptions) {
   const file = join(folder, 'in.xlsx');
   writeFileSync(file, content);
-  return await openBook(file, options);
+  return await openRowFile(file, options);
 }
 
 test('cells are read as they are shown: numbers, shared and inline texts, dates, formulas by their value', async () => {
@@ -90,7 +90,7 @@ test('the sheet gets the added columns, and everything else stays byte for byte'
 test('an enriched workbook is refreshed in its place', async () => {
   const [first, second] = [join(folder, 'first.xlsx'), join(folder, 'second.xlsx')];
   await (await open(made())).write({ output: first, columns: [1], dropFrom: null, added: ADDED, fill: FILL });
-  const again = await openBook(first);
+  const again = await openRowFile(first);
   assert.deepEqual(again.columns.slice(4), ['hazard_status', 'hazard_note', 'hail_score']);
   await again.write({
     output: second,
@@ -230,17 +230,21 @@ test('from Excel to CSV, NDJSON and Parquet, and from CSV to Excel', async () =>
     readFileSync(await write('a.csv'), 'utf8').split('\n')[1],
     'Öst & West,38.1,-97.25,2024-01-01,ok,"a < b & ""c""",1.5',
   );
-  assert.deepEqual((await openBook(await write('a.parquet'))).columns, [
+  assert.deepEqual((await openRowFile(await write('a.parquet'))).columns, [
     ...book.columns,
     ...ADDED.map(({ name }) => name),
   ]);
   const csv = join(folder, 'b.csv');
   writeFileSync(csv, `zip,lat,${'x'.repeat(80)}\n01234,38.50,"<&\u0001_x0041_"\n`);
-  const excel = await write('b.xlsx', await openBook(csv), new Set([1]));
+  const excel = await write('b.xlsx', await openRowFile(csv), new Set([1]));
   const cells = cellsOf(partsOf(readFileSync(excel))['xl/worksheets/sheet1.xml']!);
   assert.deepEqual(
     [cells.A2, cells.B2, cells.C2, cells.D2, cells.F2],
     ['01234', 38.5, '&lt;&amp;_x0001__x005F_x0041_', 'ok', 1.5],
   );
-  assert.deepEqual((await allRows(await openBook(excel), [0, 1, 2]))[0]!.fields, ['01234', '38.5', '<&\u0001_x0041_']);
+  assert.deepEqual((await allRows(await openRowFile(excel), [0, 1, 2]))[0]!.fields, [
+    '01234',
+    '38.5',
+    '<&\u0001_x0041_',
+  ]);
 });

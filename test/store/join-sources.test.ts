@@ -11,7 +11,7 @@ import { collected } from '../collected.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-const MIGRATIONS = new URL('../../src/store/migrations', import.meta.url);
+const MIGRATIONS = new URL('../../src/store/migrations/', import.meta.url);
 const ADDRESS = 'https://api.example.com/hazards';
 const SPELLINGS = ['HTTPS://API.example.com/hazards/', `${ADDRESS}//`, 'https://api.example.com:443/hazards'];
 

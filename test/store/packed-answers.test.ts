@@ -15,7 +15,7 @@ import { MovedClock } from '../moved-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const owner = { name: 'me', isAlive: () => true };
-const MIGRATIONS = new URL('../../src/store/migrations', import.meta.url);
+const MIGRATIONS = new URL('../../src/store/migrations/', import.meta.url);
 const TOPICS = NATURAL_SLUGS.slice(0, 5);
 const CELL = { lat7: 1, lng7: 2 };
 

@@ -120,7 +120,7 @@ function sumOf(rows: Awaited<ReturnType<Store['statement']>>) {
 
 test('a store of an earlier version forgets its rejections, which may be of any 4xx, and keeps the rest', async (t) => {
   const file = join(temporaryFolder(t), 'store.db');
-  const folder = new URL('../../src/store/migrations', import.meta.url);
+  const folder = new URL('../../src/store/migrations/', import.meta.url);
   const before = readdirSync(folder)
     .filter((name) => name.endsWith('.sql') && name < '0008')
     .sort();

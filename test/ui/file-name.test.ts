@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { safeFileName } from '../../src/ui/books/file-name.ts';
+import { safeFileName } from '../../src/ui/files/file-name.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 test('a long name of wide letters is one that a disk takes', (t) => {

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { safeFileName } from '../../src/ui/books/file-name.ts';
+import { safeFileName } from '../../src/ui/files/file-name.ts';
 import { reportPolicy } from '../../src/ui/web/report-policy.ts';
 import { Sessions } from '../../src/ui/web/sessions.ts';
 import { places } from '../job/harness.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
-import { confirmation } from '../../src/ui/books/choice.ts';
-import { columnWord } from '../../src/ui/books/look.ts';
+import { confirmation } from '../../src/ui/files/choice.ts';
+import { columnWord } from '../../src/ui/files/look.ts';
 import { minutesLeft, Pace } from '../../src/ui/runs/pace.ts';
 
 interface PageWords {

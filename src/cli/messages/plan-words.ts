@@ -28,7 +28,7 @@ export function planWords(prepared: Prepared, folder: string, { width, paint }: 
   lines.push(...plan.scan.layout.notes);
   const isLookedUp = ({ finding }: UnusableKind) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
-  const { unit = 'line' } = prepared.book;
+  const { unit = 'line' } = prepared.rowFile;
   lines.push(...findingWords('Rows that are not looked up', findings.get(false) ?? [], unit, width));
   lines.push(...findingWords('Rows that are looked up all the same', findings.get(true) ?? [], unit, width));
   lines.push('', `${counted(job.topics.length, 'topic')}: ${topicWords(job.topics)}`);

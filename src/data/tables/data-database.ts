@@ -9,7 +9,7 @@ export type ServiceDatabase = Database.Database;
  * replaced in one transaction, and a small one takes a second or two. */
 const DEFAULT_BUSY_TIMEOUT_MS = 5_000;
 
-const MIGRATIONS = new URL('./migrations', import.meta.url);
+const MIGRATIONS = new URL('./migrations/', import.meta.url);
 
 /**
  * Opens the service database, makes it when there is none, and brings it up to the newest version.

@@ -6,7 +6,7 @@ import { type LocationFinding, parseLocation } from '../../geo/parse-location.ts
 import { isCovered } from '../../geo/us-coverage.ts';
 import { findLocationColumns, type LocationColumns } from '../../rows/location-columns.ts';
 import { findPerilbookColumns } from '../../rows/perilbook-columns.ts';
-import type { AddedColumn, Book } from '../../rows/port.ts';
+import type { AddedColumn, RowFile } from '../../rows/port.ts';
 import type { Job } from '../settings/settings.ts';
 import { type AreaColumns, findAreaColumns } from './area-columns.ts';
 import { valueColumns } from './value.ts';
@@ -53,11 +53,11 @@ export interface UsedColumns {
 export const FIRST_VALUE = 2;
 
 /** Finds the columns. @throws INPUT_COLUMNS */
-export function layoutOf(book: Book, job: Job): Layout {
+export function layoutOf(rowFile: RowFile, job: Job): Layout {
   const known = knownColumns(job.prefix);
-  const dropFrom = findPerilbookColumns(book.columns, known);
-  const original = dropFrom === null ? book.columns : book.columns.slice(0, dropFrom);
-  const { lat, lng, note } = locationColumns(book, original, job);
+  const dropFrom = findPerilbookColumns(rowFile.columns, known);
+  const original = dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, dropFrom);
+  const { lat, lng, note } = locationColumns(rowFile, original, job);
   refuseLocationAsHeader([original[lat]!, original[lng]!], lat === lng, job.input);
   const taken = new Set(original.map((name) => name.toLowerCase()));
   const added = addedColumns(job.topics, job.prefix, job.counts);
@@ -85,9 +85,9 @@ export function layoutOf(book: Book, job: Job): Layout {
     values: values.length,
     areas: areas.columns,
     isPair: lat === lng,
-    notes: [note, book.note].filter((words) => words != null),
+    notes: [note, rowFile.note].filter((words) => words != null),
     dropFrom,
-    ...earlierColumns(book.columns, dropFrom, job, known, new Set(added.map(({ name }) => name))),
+    ...earlierColumns(rowFile.columns, dropFrom, job, known, new Set(added.map(({ name }) => name))),
     used: {
       lat: nameOf(lat),
       lng: nameOf(lng),
@@ -146,18 +146,18 @@ function earlierColumns(
   return { kept, refreshed };
 }
 
-function locationColumns(book: Book, names: readonly string[], { location }: Job): LocationColumns {
+function locationColumns(rowFile: RowFile, names: readonly string[], { location }: Job): LocationColumns {
   try {
     return findLocationColumns(names, location);
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS')) throw error;
-    const line = book.likelyHeader?.((fields) => isHeader(fields, location)) ?? null;
+    const line = rowFile.likelyHeader?.((fields) => isHeader(fields, location)) ?? null;
     const hint =
       line === null
         ? error.hint
         : `Line ${line} looks like the column names: --header-line ${line} (header_line: ${line} in the job file).`;
     // The locations may be in another sheet.
-    const hints = [hint, book.note].filter((words) => words != null).join(' ');
+    const hints = [hint, rowFile.note].filter((words) => words != null).join(' ');
     const context = line === null ? error.context : { ...error.context, header_line: line };
     throw new PerilbookError('INPUT_COLUMNS', error.message, hints, context, error);
   }

@@ -1,5 +1,5 @@
 import type { LocationFinding } from '../../geo/parse-location.ts';
-import type { Book, Row } from '../../rows/port.ts';
+import type { Row, RowFile } from '../../rows/port.ts';
 import type { Job } from '../settings/settings.ts';
 import { areasOfRow } from './area-columns.ts';
 import { AreaTable } from './area-table.ts';
@@ -63,8 +63,8 @@ export function rowValue(row: Row, layout: Layout): { readonly value: number; re
 
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing; `onRows` is
  * told now and then how many rows were read. */
-export async function scan(book: Book, job: Job, onRows: (rows: number) => void = () => {}): Promise<Scan> {
-  const layout = layoutOf(book, job);
+export async function scan(rowFile: RowFile, job: Job, onRows: (rows: number) => void = () => {}): Promise<Scan> {
+  const layout = layoutOf(rowFile, job);
   const cells = new CellTable();
   const areas = new AreaTable();
   const places = new RowPlaces();
@@ -78,7 +78,7 @@ export async function scan(book: Book, job: Job, onRows: (rows: number) => void 
     else findings.set(finding, { note, rows: 1, firstLine: line });
   };
   const types = new ColumnTypes(layout);
-  for await (const batch of book.read(types.columns, FIRST_VALUE)) {
+  for await (const batch of rowFile.read(types.columns, FIRST_VALUE)) {
     for (const row of batch) {
       rows++;
       types.note(row.fields);

@@ -4,7 +4,7 @@ import { PerilbookError } from '../../errors.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import { encodingNamed } from '../../rows/files/text-encoding.ts';
-import type { OpenOptions } from '../../rows/open-book.ts';
+import type { OpenOptions } from '../../rows/open-row-file.ts';
 import { accountOf, accountsOf, type JobAccount, type ServiceSettings, serviceOf } from './account-settings.ts';
 import { definedOnly } from './defined-only.ts';
 import { durationMs } from './duration.ts';

@@ -7,7 +7,7 @@ import type { SchemaNode } from './schema.ts';
  * stand right behind the field that they are a part of: so a cut between two whole columns never separates them from it.
  * `member` is a value inside of a struct (`address.zip`), `place` a coordinate of a point (`geometry.latitude`).
  */
-export type BookColumn =
+export type FileColumn =
   | { readonly kind: 'whole'; readonly name: string; readonly field: SchemaNode }
   | { readonly kind: 'member'; readonly name: string; readonly field: SchemaNode; readonly leaf: SchemaNode }
   | {
@@ -19,16 +19,16 @@ export type BookColumn =
     };
 
 /** Lists what can be read of a file, in the order of its schema. */
-export function bookColumns({ root, footer }: ParquetFile): BookColumn[] {
+export function fileColumns({ root, footer }: ParquetFile): FileColumn[] {
   const geometries = findGeometries(root.children, footer);
-  return root.children.flatMap((field): BookColumn[] => {
+  return root.children.flatMap((field): FileColumn[] => {
     const name = field.name.trim();
     const geometry = geometries.get(field);
     return [
       { kind: 'whole', name, field },
-      ...membersOf(field, name).map((member): BookColumn => ({ kind: 'member', field, ...member })),
+      ...membersOf(field, name).map((member): FileColumn => ({ kind: 'member', field, ...member })),
       ...(geometry ? (['latitude', 'longitude'] as const) : []).map(
-        (axis): BookColumn => ({ kind: 'place', name: `${name}.${axis}`, field, geometry: geometry!, axis }),
+        (axis): FileColumn => ({ kind: 'place', name: `${name}.${axis}`, field, geometry: geometry!, axis }),
       ),
     ];
   });
@@ -50,6 +50,6 @@ export function leavesUnder(node: SchemaNode): SchemaNode[] {
 }
 
 /** How many fields of the schema are kept when the columns from an index on are left out; null keeps all. */
-export function fieldsKept(columns: readonly BookColumn[], dropFrom: number | null): number {
+export function fieldsKept(columns: readonly FileColumn[], dropFrom: number | null): number {
   return columns.slice(0, dropFrom ?? columns.length).filter(({ kind }) => kind === 'whole').length;
 }

@@ -1,6 +1,6 @@
 import type { InputPass } from '../files/input-file.ts';
 import type { Row } from '../port.ts';
-import { type BookColumn, leavesUnder } from './file-columns.ts';
+import { type FileColumn, leavesUnder } from './file-columns.ts';
 import { orUnreadable, type ParquetFile, placeOfChunk, type RowGroup } from './footer.ts';
 import { assertDegrees, NO_PLACE, type PointPlace, placeOf, placeOfWkb } from './geometry.ts';
 import { jsonForm, type LeafEntries, rowAssembler } from './nested.ts';
@@ -30,7 +30,7 @@ export async function* rowsOfGroup(
   pass: InputPass,
   group: RowGroup,
   firstRow: number,
-  columns: readonly BookColumn[],
+  columns: readonly FileColumn[],
 ): AsyncGenerator<readonly Row[]> {
   const at: GroupReader = { file, pass, group };
   const places = new Map<SchemaNode, ValueSource<PointPlace>>();
@@ -69,14 +69,14 @@ export async function* rowsOfGroup(
   }
 }
 
-function textSource(at: GroupReader, column: Exclude<BookColumn, { kind: 'place' }>): ValueSource<string> {
+function textSource(at: GroupReader, column: Exclude<FileColumn, { kind: 'place' }>): ValueSource<string> {
   const node = column.kind === 'member' ? column.leaf : column.field;
   return node.leaf && node.maxRepetition === 0 ? flatSource(at, node, textForm(node), '') : nestedSource(at, node);
 }
 
 function placeSource(
   at: GroupReader,
-  { field, geometry }: Extract<BookColumn, { kind: 'place' }>,
+  { field, geometry }: Extract<FileColumn, { kind: 'place' }>,
 ): ValueSource<PointPlace> {
   if (geometry.encoding === 'wkb') return flatSource(at, field, placeOfWkb, NO_PLACE);
   const axis = (name: string): ValueSource<number> => {

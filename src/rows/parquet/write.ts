@@ -6,7 +6,7 @@ import { checkCount, filledRows } from '../filled-rows.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 import { encodeChunk } from './chunk.ts';
 import { type AddedChunks, editFooter, keptBody } from './edit.ts';
-import { type BookColumn, fieldsKept } from './file-columns.ts';
+import { type FileColumn, fieldsKept } from './file-columns.ts';
 import type { ParquetFile } from './footer.ts';
 import { readAt } from './footer.ts';
 import { type FieldStore, gatherFields } from './gathered-fields.ts';
@@ -26,7 +26,7 @@ const ROWS_A_BATCH = 4096;
  */
 export async function writeParquet(
   file: ParquetFile,
-  columns: readonly BookColumn[],
+  columns: readonly FileColumn[],
   request: WriteRequest,
   stdout?: Writable,
 ): Promise<WriteResult> {
@@ -43,7 +43,7 @@ export async function writeParquet(
 
 async function writeParts(
   file: ParquetFile,
-  columns: readonly BookColumn[],
+  columns: readonly FileColumn[],
   request: WriteRequest,
   pass: InputPass,
   sink: ParquetSink,

@@ -8,7 +8,7 @@ import type { Row, WriteRequest, WriteResult } from '../port.ts';
 import { cellText, cellXml } from './cell-values.ts';
 import { columnLetters, columnOf, MOST_COLUMNS, type SheetCell, type SheetRow } from './sheet-parser.ts';
 import { sheetPieces } from './sheet-stream.ts';
-import type { OpenSheet } from './xlsx-book.ts';
+import type { OpenSheet } from './xlsx-row-file.ts';
 import { packedPart } from './zip-reader.ts';
 import { zipWriter } from './zip-writer.ts';
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { JobFile } from '../../job/settings/job-file.ts';
 import type { RunSummary } from '../../job/summary.ts';
 import type { RunRecord } from '../../store/port.ts';
-import type { BookEntry } from '../books/workspace.ts';
+import type { ChosenFile } from '../files/workspace.ts';
 
 /** A run as the page lists it. */
 export interface ListedRun {
@@ -28,7 +28,7 @@ export interface ListedRun {
 const SHOWN = 50;
 
 /** A book with the place of its output. */
-export interface PlacedBook extends BookEntry {
+export interface ListedFile extends ChosenFile {
   readonly output: string;
 }
 
@@ -38,7 +38,7 @@ export interface PlacedBook extends BookEntry {
  */
 export function listRuns(
   runs: readonly RunRecord[],
-  books: readonly PlacedBook[],
+  books: readonly ListedFile[],
   isWorking: (book: string) => boolean,
 ): ListedRun[] {
   const byOutput = new Map(books.map((book) => [book.output, book]));

@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-const FOLDER = new URL('../assets', import.meta.url);
+const FOLDER = new URL('../assets/', import.meta.url);
 
 /** The files of the page by their names. All are read at the start: what is not among them cannot be asked for. */
 export function readAssets(): ReadonlyMap<string, Asset> {

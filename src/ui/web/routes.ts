@@ -5,8 +5,8 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { UiApi } from '../api.ts';
-import { choiceSchema, startSchema } from '../books/choice.ts';
-import { receiveUpload } from '../books/upload.ts';
+import { choiceSchema, startSchema } from '../files/choice.ts';
+import { receiveUpload } from '../files/upload.ts';
 import { readAssets } from './assets.ts';
 import { RefusedRequest } from './error-replies.ts';
 import { sendEvents } from './events.ts';
@@ -31,7 +31,7 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
     const declared = Number(request.headers['content-length'] ?? 0);
     const { name = '' } = request.query;
     const body = request.body as Readable;
-    const book = await receiveUpload(
+    const file = await receiveUpload(
       workspace,
       body,
       String(name),
@@ -39,33 +39,33 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
       dependencies.mostUpload,
       dependencies.clock.now(),
     );
-    return reply.code(201).send(await api.show(book));
+    return reply.code(201).send(await api.show(file));
   });
   app.post('/api/books/named', async (request, reply) => {
     const { path } = read(z.strictObject({ path: z.string().trim().min(1) }), request.body);
     return reply.code(201).send(await api.show(await api.addPath(path)));
   });
   app.get<OfBook & { Querystring: { header?: string } }>('/api/books/:id', ({ params, query: { header } }) =>
-    api.show(api.book(params.id), header === undefined ? null : header !== 'no'),
+    api.show(api.file(params.id), header === undefined ? null : header !== 'no'),
   );
   app.post<OfBook>('/api/books/:id/price', ({ params, body }) =>
-    api.price(api.book(params.id), read(choiceSchema, body)),
+    api.price(api.file(params.id), read(choiceSchema, body)),
   );
   app.post<OfBook>('/api/books/:id/start', async ({ params, body }, reply) => {
     const { budget, confirmed, ...choice } = read(startSchema, body);
-    await api.start(api.book(params.id), choice, budget, confirmed);
+    await api.start(api.file(params.id), choice, budget, confirmed);
     return reply.code(202).send({ started: true });
   });
   app.post<OfBook>('/api/books/:id/stop', async ({ params }, reply) => {
-    runs.stop(api.book(params.id).id);
+    runs.stop(api.file(params.id).id);
     return reply.code(202).send({ stopping: true });
   });
   app.get<OfBook>('/api/books/:id/events', (request, reply) => {
-    const { id } = api.book(request.params.id);
+    const { id } = api.file(request.params.id);
     sendEvents(request, reply, () => runs.live(id), closing);
   });
   app.get<OfBook>('/api/books/:id/result', async ({ params }, reply) => {
-    const output = api.outputOf(api.book(params.id));
+    const output = api.outputOf(api.file(params.id));
     const found = await stat(output).catch(() => null);
     if (found === null) throw new RefusedRequest(404, 'NO_RESULT', 'There is no output yet', 'It is written by a run.');
     return reply
@@ -75,7 +75,7 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
       .send(createReadStream(output));
   });
   app.get<OfBook>('/api/books/:id/report', async ({ params }, reply) => {
-    const html = await api.report(api.book(params.id));
+    const html = await api.report(api.file(params.id));
     return reply.header('content-security-policy', reportPolicy(html)).type('text/html; charset=utf-8').send(html);
   });
 }

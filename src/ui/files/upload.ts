@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { hasSystemCode } from '../../errors.ts';
 import { RefusedRequest } from '../web/error-replies.ts';
 import { safeFileName } from './file-name.ts';
-import type { BookEntry, Workspace } from './workspace.ts';
+import type { ChosenFile, Workspace } from './workspace.ts';
 
 /**
  * Streams an upload into a folder of its own; it is a book when it is whole.
@@ -19,7 +19,7 @@ export async function receiveUpload(
   declared: number,
   most: number,
   now: number,
-): Promise<BookEntry> {
+): Promise<ChosenFile> {
   if (declared > most) throw tooLarge(most);
   const place = workspace.reserve(safeFileName(name));
   try {

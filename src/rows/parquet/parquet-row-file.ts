@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { InputFile } from '../files/input-file.ts';
-import type { PartedBook, Row } from '../port.ts';
-import { type BookColumn, bookColumns } from './file-columns.ts';
+import type { PartedRowFile, Row } from '../port.ts';
+import { type FileColumn, fileColumns } from './file-columns.ts';
 import { openParquet, type ParquetFile } from './footer.ts';
 import { rowsOfGroup } from './read.ts';
 import { writeParquet } from './write.ts';
@@ -11,9 +11,9 @@ import { writeParquet } from './write.ts';
  * a struct come its values (`address.zip`), behind a column of points `<name>.latitude` and `<name>.longitude`. `stdout`
  * takes an output named `-`.
  */
-export async function parquetBook(input: InputFile, stdout?: Writable): Promise<PartedBook> {
+export async function parquetRowFile(input: InputFile, stdout?: Writable): Promise<PartedRowFile> {
   const file = await openParquet(input);
-  const columns = bookColumns(file);
+  const columns = fileColumns(file);
   return {
     format: 'parquet',
     unit: 'row',
@@ -28,7 +28,7 @@ export async function parquetBook(input: InputFile, stdout?: Writable): Promise<
   };
 }
 
-async function* readRows(file: ParquetFile, wanted: readonly BookColumn[]): AsyncGenerator<readonly Row[]> {
+async function* readRows(file: ParquetFile, wanted: readonly FileColumn[]): AsyncGenerator<readonly Row[]> {
   const pass = await file.input.startPass();
   try {
     let firstRow = 0;

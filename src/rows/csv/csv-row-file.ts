@@ -5,7 +5,7 @@ import { openMatchingOutput } from '../files/matching-output.ts';
 import { writeWhole } from '../files/output-file.ts';
 import { checkCount, filledRows } from '../filled-rows.ts';
 import { keptPlaces } from '../kept-columns.ts';
-import type { Book, Row, WriteRequest, WriteResult } from '../port.ts';
+import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { type CsvBatch, CUT_WIDTH, csvBatches, cutRecord } from './batches.ts';
 import { type CsvOptions, type Dialect, likelyHeader, readDialect } from './dialect.ts';
 import { encodingToWrite } from './encoding.ts';
@@ -13,7 +13,7 @@ import { keptSuffixes } from './kept-suffixes.ts';
 import { type SuffixWriter, suffixWriter } from './suffix.ts';
 
 /** Opens a CSV file behind the port. `stdout` takes an output named `-`. */
-export function csvBook(input: InputFile, options: CsvOptions, stdout?: Writable): Book {
+export function csvRowFile(input: InputFile, options: CsvOptions, stdout?: Writable): RowFile {
   const dialect = readDialect(input, options);
   return {
     format: dialect.delimiter === '\t' ? 'tsv' : 'csv',

@@ -7,7 +7,7 @@ import { readJobFile } from '../../job/settings/read-job-file.ts';
 
 /** A file that the page works on. Everything of it lies in a folder of its own in the workspace: an upload, the job as a job
  * file, the output. */
-export interface BookEntry {
+export interface ChosenFile {
   readonly id: string;
   readonly name: string;
   /** The input: an upload in the book's folder, or the file on this machine that was named. */
@@ -25,7 +25,7 @@ const ID = /^[0-9a-f]{16}$/;
 /** The folder of the page's books; what is in it is still known after a restart. */
 export class Workspace {
   readonly #folder: string;
-  readonly #books = new Map<string, BookEntry>();
+  readonly #books = new Map<string, ChosenFile>();
 
   constructor(folder: string, now: number) {
     this.#folder = folder;
@@ -37,16 +37,16 @@ export class Workspace {
     }
   }
 
-  get(id: string): BookEntry | null {
+  get(id: string): ChosenFile | null {
     return this.#books.get(id) ?? null;
   }
 
-  list(): BookEntry[] {
+  list(): ChosenFile[] {
     return [...this.#books.values()];
   }
 
   /** A folder for an upload that is to come; it becomes a book by `add`, or is taken away by `discard`. */
-  reserve(name: string): Pick<BookEntry, 'id' | 'name' | 'path'> {
+  reserve(name: string): Pick<ChosenFile, 'id' | 'name' | 'path'> {
     const id = randomBytes(8).toString('hex');
     for (const part of ['input', 'output']) mkdirSync(join(this.#folder, id, part), { recursive: true, mode: 0o700 });
     return { id, name, path: this.#inside(id, name) };
@@ -56,7 +56,7 @@ export class Workspace {
     rmSync(join(this.#folder, id), { recursive: true, force: true });
   }
 
-  add(entry: BookEntry): BookEntry {
+  add(entry: ChosenFile): ChosenFile {
     const { id, ...kept } = entry;
     writeFileSync(join(this.#folder, id, 'book.json'), `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
     this.#books.set(id, entry);
@@ -64,7 +64,7 @@ export class Workspace {
   }
 
   /** A file of this machine that the user has named. The same file is the same book. */
-  addPath(path: string, now: number): BookEntry {
+  addPath(path: string, now: number): ChosenFile {
     const known = this.list().find((book) => !book.isUpload && book.path === path);
     if (known) return known;
     const { id } = this.reserve(basename(path));
@@ -72,18 +72,18 @@ export class Workspace {
   }
 
   /** Where the output of a book lies: always in its folder, so that no file of the user's own is written over. */
-  output({ id }: BookEntry, ofJob: string): string {
+  output({ id }: ChosenFile, ofJob: string): string {
     return join(this.#folder, id, 'output', basename(ofJob));
   }
 
   /** What the user chose last for a book; null before the first run. */
-  settings({ id }: BookEntry): JobFile | null {
+  settings({ id }: ChosenFile): JobFile | null {
     const file = this.#jobFile(id);
     return existsSync(file) ? readJobFile(file, 'job.yaml') : null;
   }
 
   /** Keeps the choice as a job file, which `perilbook run` takes as well. YAML reads JSON. */
-  keepSettings({ id }: BookEntry, settings: JobFile): void {
+  keepSettings({ id }: ChosenFile, settings: JobFile): void {
     writeFileSync(this.#jobFile(id), `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
   }
 
@@ -101,7 +101,7 @@ export class Workspace {
   }
 }
 
-function readEntry(file: string): Omit<BookEntry, 'id'> | null {
+function readEntry(file: string): Omit<ChosenFile, 'id'> | null {
   try {
     return entrySchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch {

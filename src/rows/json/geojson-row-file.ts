@@ -5,10 +5,10 @@ import type { InputFile } from '../files/input-file.ts';
 import { openMatchingOutput } from '../files/matching-output.ts';
 import { writeWhole } from '../files/output-file.ts';
 import { filledRows } from '../filled-rows.ts';
-import type { PartedBook, Row, WriteRequest, WriteResult } from '../port.ts';
-import { addPieces } from './ndjson-book.ts';
+import type { PartedRowFile, Row, WriteRequest, WriteResult } from '../port.ts';
 import { isObject, type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
 import { parseObject } from './ndjson-parse.ts';
+import { addPieces } from './ndjson-row-file.ts';
 import { listElements, NotJson, objectMembers, skipSpace } from './ndjson-scan.ts';
 import { memberTexts, withMembers } from './ndjson-write.ts';
 
@@ -42,7 +42,7 @@ const BEGINS_OBJECT = /^(?:\xef\xbb\xbf)?[\s\x1e]*\{/;
 
 /** Opens GeoJSON with points behind the port. Its columns are the latitude and the longitude of the
  * geometry, the id of the feature, then the properties. */
-export async function geojsonBook(input: InputFile, stdout?: Writable): Promise<PartedBook> {
+export async function geojsonRowFile(input: InputFile, stdout?: Writable): Promise<PartedRowFile> {
   const bytes = await wholeFile(input);
   const features = orNotJson(input.name, () => featuresOf(bytes));
   const { columns, hasPoints, hasIds } = survey(bytes, features);

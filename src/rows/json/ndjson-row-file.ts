@@ -5,7 +5,7 @@ import type { InputFile } from '../files/input-file.ts';
 import { openMatchingOutput } from '../files/matching-output.ts';
 import { writeWhole } from '../files/output-file.ts';
 import { filledRows } from '../filled-rows.ts';
-import type { PartedBook, Row, WriteRequest, WriteResult } from '../port.ts';
+import type { PartedRowFile, Row, WriteRequest, WriteResult } from '../port.ts';
 import { type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
 import { type LineBatch, lineBatches } from './ndjson-lines.ts';
 import { parseObject } from './ndjson-parse.ts';
@@ -28,18 +28,18 @@ export function isNdjson({ head, isWhole }: InputFile): boolean {
  * mebibyte, each followed by the values inside of it (`location.lat`). What comes only later is kept, and read only for
  * another format.
  */
-export function ndjsonBook(input: InputFile, stdout?: Writable): PartedBook {
+export function ndjsonRowFile(input: InputFile, stdout?: Writable): PartedRowFile {
   const objects = linesOfHead(input.head, input.isWhole)
     .map(parseObject)
     .filter((object) => object !== null);
   const columns = jsonColumns(objects);
-  const book = bookOf(input, columns, stdout);
+  const rowFile = rowFileOf(input, columns, stdout);
   return input.isWhole
-    ? book
-    : { ...book, entire: async () => bookOf(input, await allColumns(input, columns), stdout) };
+    ? rowFile
+    : { ...rowFile, entire: async () => rowFileOf(input, await allColumns(input, columns), stdout) };
 }
 
-function bookOf(input: InputFile, columns: readonly JsonColumn[], stdout?: Writable): PartedBook {
+function rowFileOf(input: InputFile, columns: readonly JsonColumn[], stdout?: Writable): PartedRowFile {
   return {
     format: 'ndjson',
     columns: columns.map(({ name }) => name),

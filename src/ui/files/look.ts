@@ -2,10 +2,10 @@ import { stat } from 'node:fs/promises';
 import { knownColumns } from '../../columns/row.ts';
 import { PerilbookError } from '../../errors.ts';
 import { findLocationColumns } from '../../rows/location-columns.ts';
-import { type OpenOptions, openBook } from '../../rows/open-book.ts';
+import { type OpenOptions, openRowFile } from '../../rows/open-row-file.ts';
 import { findPerilbookColumns } from '../../rows/perilbook-columns.ts';
-import type { Book } from '../../rows/port.ts';
-import type { BookEntry } from './workspace.ts';
+import type { RowFile } from '../../rows/port.ts';
+import type { ChosenFile } from './workspace.ts';
 
 /** What a file looks like before anything is chosen. */
 export interface Look {
@@ -24,7 +24,7 @@ const ROWS_SHOWN = 6;
 const LONGEST_FIELD = 120;
 
 /** Opens a file and reads its first rows. @param header whether its first line names the columns @throws INPUT_UNREADABLE */
-export async function lookAt({ path, name }: BookEntry, header = true): Promise<Look> {
+export async function lookAt({ path, name }: ChosenFile, header = true): Promise<Look> {
   const found = await stat(path).catch(() => null);
   if (found === null || !found.isFile()) {
     const what = found === null ? `There is no file ${path}` : `${path} is no file`;
@@ -34,15 +34,15 @@ export async function lookAt({ path, name }: BookEntry, header = true): Promise<
       'Name a CSV, Excel, Parquet, NDJSON or GeoJSON file with its folder.',
     );
   }
-  const book = await openBook(path, readingOf(header));
-  const columns = originalColumns(book);
+  const rowFile = await openRowFile(path, readingOf(header));
+  const columns = originalColumns(rowFile);
   const location = locationOf(columns, name);
   return {
-    format: book.format,
+    format: rowFile.format,
     bytes: found.size,
     columns,
     ...location,
-    first: await firstRows(book, columns.length),
+    first: await firstRows(rowFile, columns.length),
   };
 }
 
@@ -51,7 +51,7 @@ function readingOf(header: boolean): OpenOptions {
   return header ? {} : { header };
 }
 
-function originalColumns({ columns }: Book): readonly string[] {
+function originalColumns({ columns }: RowFile): readonly string[] {
   const dropFrom = findPerilbookColumns(columns, knownColumns());
   return dropFrom === null ? columns : columns.slice(0, dropFrom);
 }
@@ -66,10 +66,10 @@ function locationOf(columns: readonly string[], name: string): Pick<Look, 'locat
   }
 }
 
-async function firstRows(book: Book, width: number): Promise<Look['first']> {
+async function firstRows(rowFile: RowFile, width: number): Promise<Look['first']> {
   const rows: Look['first'][number][] = [];
   const every = Array.from({ length: width }, (_, index) => index);
-  for await (const batch of book.read(every, 0)) {
+  for await (const batch of rowFile.read(every, 0)) {
     for (const { line, fields } of batch.slice(0, ROWS_SHOWN - rows.length)) {
       rows.push({
         line,

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
 import type { InputFile } from '../files/input-file.ts';
-import type { Book, Row } from '../port.ts';
+import type { Row, RowFile } from '../port.ts';
 import { type CellReader, cellText } from './cell-values.ts';
 import { readNumberFormats } from './number-formats.ts';
 import { readSharedStrings } from './shared-strings.ts';
@@ -37,7 +37,7 @@ export interface OpenSheet {
 const ROWS_LOOKED_AT = 20;
 
 /** Opens a sheet of an Excel workbook (.xlsx, .xlsm) behind the port. `stdout` takes an output named `-`. */
-export async function xlsxBook(input: InputFile, options: XlsxOptions, stdout?: Writable): Promise<Book> {
+export async function xlsxRowFile(input: InputFile, options: XlsxOptions, stdout?: Writable): Promise<RowFile> {
   const workbook = await openWorkbook(input, options.sheet);
   const cells: CellReader = {
     strings: await readSharedStrings(input, workbook.sharedStrings),

@@ -1,18 +1,18 @@
 import type { Readable, Writable } from 'node:stream';
 import { PerilbookError } from '../errors.ts';
-import { csvBook } from './csv/csv-book.ts';
+import { csvRowFile } from './csv/csv-row-file.ts';
 import type { CsvOptions } from './csv/dialect.ts';
 import { isParquet, refuseOtherFormats } from './files/file-signature.ts';
 import { type InputFile, openInput } from './files/input-file.ts';
 import { unpackedInput } from './files/unpacked-input.ts';
 import { utf8Input } from './files/utf16-files.ts';
-import { geojsonBook, isGeojson } from './json/geojson-book.ts';
-import { isNdjson, ndjsonBook } from './json/ndjson-book.ts';
-import { mixedBook } from './mixed-book.ts';
-import { parquetBook } from './parquet/parquet-book.ts';
-import type { Book } from './port.ts';
+import { geojsonRowFile, isGeojson } from './json/geojson-row-file.ts';
+import { isNdjson, ndjsonRowFile } from './json/ndjson-row-file.ts';
+import { mixedRowFile } from './mixed-row-file.ts';
+import { parquetRowFile } from './parquet/parquet-row-file.ts';
+import type { RowFile } from './port.ts';
 import { isZip } from './xlsx/workbook.ts';
-import { type XlsxOptions, xlsxBook } from './xlsx/xlsx-book.ts';
+import { type XlsxOptions, xlsxRowFile } from './xlsx/xlsx-row-file.ts';
 
 /** What a user may say of an input that its content would otherwise decide. */
 export type OpenOptions = CsvOptions & XlsxOptions;
@@ -24,13 +24,13 @@ export interface Streams {
 }
 
 /** Opens an input, `-` for standard input: looks at its content (never at its name), finds its format and its columns. */
-export async function openBook(file: string, options: OpenOptions = {}, streams?: Streams): Promise<Book> {
+export async function openRowFile(file: string, options: OpenOptions = {}, streams?: Streams): Promise<RowFile> {
   const raw = await openInput(file, streams?.stdin);
-  if (isZip(raw.head)) return mixedBook(await xlsxBook(raw, options, streams?.stdout), raw, streams?.stdout);
+  if (isZip(raw.head)) return mixedRowFile(await xlsxRowFile(raw, options, streams?.stdout), raw, streams?.stdout);
   if (options.sheet !== undefined) throw unfitting(raw.name, 'a sheet is named', 'no Excel workbook', 'sheet');
   if (isParquet(raw.head)) {
     refuseHeaderLine(raw.name, options, 'Parquet');
-    return mixedBook(await parquetBook(raw, streams?.stdout), raw, streams?.stdout);
+    return mixedRowFile(await parquetRowFile(raw, streams?.stdout), raw, streams?.stdout);
   }
   const unpacked = await unpackedInput(raw);
   const input = await utf8Input(unpacked, options.encoding);
@@ -38,21 +38,21 @@ export async function openBook(file: string, options: OpenOptions = {}, streams?
     const hint = 'Check that it was written: the first line must name the columns.';
     throw new PerilbookError('INPUT_UNREADABLE', `${input.name} is empty`, hint, { file });
   }
-  return mixedBook(await textBook(input, options, streams?.stdout), input, streams?.stdout);
+  return mixedRowFile(await textBook(input, options, streams?.stdout), input, streams?.stdout);
 }
 
-async function textBook(input: InputFile, options: OpenOptions, stdout?: Writable): Promise<Book> {
+async function textBook(input: InputFile, options: OpenOptions, stdout?: Writable): Promise<RowFile> {
   // A value in a line may be a FeatureCollection; a file that is one has no line that is another object.
   if (isNdjson(input)) {
     refuseHeaderLine(input.name, options, 'NDJSON');
-    return ndjsonBook(input, stdout);
+    return ndjsonRowFile(input, stdout);
   }
   if (isGeojson(input.head)) {
     refuseHeaderLine(input.name, options, 'GeoJSON');
-    return await geojsonBook(input, stdout);
+    return await geojsonRowFile(input, stdout);
   }
   refuseOtherFormats(input.name, input.head);
-  return csvBook(input, options, stdout);
+  return csvRowFile(input, options, stdout);
 }
 
 function refuseHeaderLine(file: string, { headerLine }: OpenOptions, format: string): void {

@@ -4,8 +4,8 @@ import { layoutOf } from '../../job/scan/layout.ts';
 import { type Scan, scan } from '../../job/scan/scan-input.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { PlanSummary } from '../../job/summary.ts';
-import { openBook } from '../../rows/open-book.ts';
-import type { Book } from '../../rows/port.ts';
+import { openRowFile } from '../../rows/open-row-file.ts';
+import type { RowFile } from '../../rows/port.ts';
 import type { Store } from '../../store/port.ts';
 
 /** What a job would cost, and when its account's period ends. */
@@ -16,7 +16,7 @@ export interface Priced {
 
 interface Scanned {
   readonly key: string;
-  readonly book: Book;
+  readonly rowFile: RowFile;
   readonly scan: Scan;
 }
 
@@ -51,8 +51,13 @@ export class Pricing {
   async #price(job: Job, connection: Connection): Promise<Priced> {
     const scanned = await this.#scanned(job);
     // The columns that the topics add may clash with the input's own; the scan was of other topics perhaps.
-    layoutOf(scanned.book, job);
-    const prepared = await priced({ job, connection, book: scanned.book }, scanned.scan, this.#store, this.#now());
+    layoutOf(scanned.rowFile, job);
+    const prepared = await priced(
+      { job, connection, rowFile: scanned.rowFile },
+      scanned.scan,
+      this.#store,
+      this.#now(),
+    );
     prepared.finished.close();
     const accounts = prepared.plan.accounts.map(({ account, available, period }) => ({
       account: account.account,
@@ -75,8 +80,8 @@ export class Pricing {
     ]);
     if (this.#kept?.key === key) return this.#kept;
     this.close();
-    const book = await openBook(job.input, job.reading);
-    this.#kept = { key, book, scan: await scan(book, job) };
+    const rowFile = await openRowFile(job.input, job.reading);
+    this.#kept = { key, rowFile, scan: await scan(rowFile, job) };
     return this.#kept;
   }
 }

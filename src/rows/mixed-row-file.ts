@@ -11,28 +11,28 @@ import { jsonLine } from './json/ndjson-write.ts';
 import { keptPlaces, withKeptColumns } from './kept-columns.ts';
 import { formatOfOutput, type TextFormat } from './output-format.ts';
 import { writeNewParquet } from './parquet/new-parquet.ts';
-import type { Book, PartedBook, WriteRequest, WriteResult } from './port.ts';
+import type { PartedRowFile, RowFile, WriteRequest, WriteResult } from './port.ts';
 import { type TextTable, textTable } from './text-table.ts';
 import { writeNewXlsx } from './xlsx/new-xlsx.ts';
 
 /** A book that writes its own format as it can, byte for byte, and the others as the name of the output asks: then all
  * values go through their text form. */
-export function mixedBook(book: Book | PartedBook, input: InputFile, stdout?: Writable): Book {
+export function mixedRowFile(rowFile: RowFile | PartedRowFile, input: InputFile, stdout?: Writable): RowFile {
   return {
-    ...book,
-    read: (columns, needed) => book.read(columns, needed),
+    ...rowFile,
+    read: (columns, needed) => rowFile.read(columns, needed),
     write: async (asked) => {
-      const request = withKeptColumns(asked, book.columns);
+      const request = withKeptColumns(asked, rowFile.columns);
       const format = formatOfOutput(request.output);
       // Tabs, like any delimiter, are kept in a file that is called .csv; one that is called .tsv has nothing else.
       const isOwn =
         format === null ||
-        format === book.format ||
-        (format === 'csv' && book.format === 'tsv') ||
+        format === rowFile.format ||
+        (format === 'csv' && rowFile.format === 'tsv') ||
         // Features on lines of their own are often called .ndjson: as a table they would lose outlines and types.
-        (book.format === 'geojson' && format === formatOfOutput(input.name));
-      if (isOwn) return await book.write(request);
-      const table = await textTable(book, request);
+        (rowFile.format === 'geojson' && format === formatOfOutput(input.name));
+      if (isOwn) return await rowFile.write(request);
+      const table = await textTable(rowFile, request);
       if (format === 'parquet') return await writeNewParquet(table, request, input.identity, stdout);
       if (format === 'xlsx' || format === 'xlsm') return await writeNewXlsx(table, request, input.identity, stdout);
       return await writeText(table, request, input, format, stdout);
