@@ -11,6 +11,9 @@ export function times({ short, faults, soak = faults }: { short: number; faults:
   return { short, faults, soak }[TIER];
 }
 
+/** Options of a test that is too long for `npm test`. */
+export const LONG = { skip: TIER === 'short' && 'a long trial: npm run test:faults' };
+
 /** The cases of a table that this run tries: all, or in `npm test` the first of each kind. */
 export function casesOf<T>(cases: readonly T[], kindOf: (one: T) => string): readonly T[] {
   if (TIER !== 'short') return cases;

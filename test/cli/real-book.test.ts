@@ -13,6 +13,7 @@ import { startService } from '../../src/service/http/start-service.ts';
 import { FastClock } from '../fast-clock.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { LONG } from '../tier.ts';
 import { type Ended, perilbook } from './command-line.ts';
 
 const LOADS: readonly (readonly [loader: string, file: string])[] = [
@@ -108,7 +109,7 @@ function runArgs(url: string, topics: string): string[] {
 }
 
 test('a book of Virginia is enriched by the main job from the agencies’ own files', {
-  skip: noRealData,
+  skip: noRealData || LONG.skip,
   timeout: 180_000,
 }, async (t) => {
   const folder = temporaryFolder(t);

@@ -15,6 +15,7 @@ import { FastClock } from '../fast-clock.ts';
 import { openDesk, places } from '../job/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
 test('an interrupt is told what still happens: an output is written by what writes one only', () => {
@@ -64,7 +65,7 @@ test('off a terminal every change of state is a line', async (t) => {
   assert.ok(!stderr.includes('\u001b'));
 });
 
-test('--quiet says nothing of what goes well, the first making of the sample data included', async (t) => {
+test('--quiet says nothing of what goes well, the first making of the sample data included', LONG, async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34.0522,-118.2437\n');
   assert.deepEqual(await perilbook([...RUN, '--quiet'], { folder }), { code: 0, stdout: '', stderr: '' });

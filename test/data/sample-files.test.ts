@@ -6,13 +6,14 @@ import { SAMPLE_VINTAGE, sampleDeliveries } from '../../src/data/sample/deliveri
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { info, openDatabase, StillClock, square } from '../service/small-data.ts';
+import { LONG } from '../tier.ts';
 
 const clock = new StillClock();
 /** Data sets whose records are compared; of the others only their number. */
 const COMPARED =
   /^(areas|nri|airQuality|radon|readings|sites:(park|toxicRelease.*)|records:(earthquake|hail|hurricane))$/;
 
-test('the sample comes through the agencies’ files as it was made', (t) => {
+test('the sample comes through the agencies’ files as it was made', LONG, (t) => {
   const database = openDatabase(t);
   // Real tracts that were loaded before must not rate places of the sample.
   const tract = {

@@ -7,6 +7,7 @@ import { ROW_STATUSES, type RowStatus } from '../../src/columns/row-status.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { type Category, TIME_TO_LIVE, TOPICS } from '../../src/contract/topics.ts';
 import { ROOT } from '../cli/command-line.ts';
+import { LONG } from '../tier.ts';
 import { checkSessions, compare, readersFolder, runShellBlocks } from './quoted-sessions.ts';
 
 const FOLDER = join(ROOT, 'docs');
@@ -26,7 +27,9 @@ test('docs/README.md and the README lead to every document, and no link leads no
 for (const name of documents) {
   const text = readFileSync(join(FOLDER, name), 'utf8');
   if (name === 'errors.md' || !/^```(console|sh)$/m.test(text)) continue;
-  test(`the commands in docs/${name} do what it says`, async (t) => {
+  // It builds the sample data anew, which takes 6 s.
+  const options = name === 'running-your-own-service.md' ? LONG : {};
+  test(`the commands in docs/${name} do what it says`, options, async (t) => {
     const folder = readersFolder(t);
     await checkSessions(join(FOLDER, name), folder);
     runShellBlocks(join(FOLDER, name), folder);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { AGED_NOTICE, REPEATED_NOTICE } from '../../src/fetch/answer-origin.ts';
+import { casesOf } from '../tier.ts';
 import { envelope } from './edits.ts';
 import type { Answer, Fault } from './fault-proxy.ts';
 import { type HostileWorld, openHostileWorld } from './hostile-world.ts';
@@ -45,7 +46,7 @@ const withoutIds = envelope(({ meta }) => {
   delete meta.request_id;
 });
 
-for (const [name, cache, notice] of [
+const CACHES: readonly (readonly [string, () => Fault, string | null])[] = [
   ['repeats request ids', () => blindCache(), REPEATED_NOTICE],
   [
     'states an age and hides the ids',
@@ -58,7 +59,9 @@ for (const [name, cache, notice] of [
     REPEATED_NOTICE,
   ],
   ['makes new request ids, after five true answers', () => blindCache(withNewId, 5), null],
-] as const) {
+];
+
+for (const [name, cache, notice] of casesOf(CACHES, ([, , notice]) => String(notice))) {
   test(`a cache that ignores the query and ${name}: no row has another place's values`, async () => {
     const trial = await world.trial(1);
     try {

@@ -11,11 +11,11 @@ import { type HostileWorld, openHostileWorld, SOCKETS } from './hostile-world.ts
 import { assertTrueBooks, assertTrueRows, booksOf } from './promises.ts';
 
 /** Trials of the random mix. With SOAK=1 all faults are in the mix. */
-const SEEDS = times({ short: 4, faults: 40, soak: 500 });
+const SEEDS = times({ short: 2, faults: 40, soak: 500 });
 /** One for each end of a run and each way of the money, or all. Those that are slow or large come last. */
 const TRIED = casesOf(
   FAULTS.toSorted((a, b) => Number(a.alone ?? false) - Number(b.alone ?? false)),
-  ({ end, money, believed = '' }) => [end, money, believed].join(),
+  ({ end, money }) => [end, money].join(),
 );
 
 let world: HostileWorld;

@@ -5,7 +5,7 @@ import { killTrial } from './kill-trial.ts';
 
 /* The longest version, with seeds of the day, is `npm run soak`. */
 
-const KILLS = times({ short: 3, faults: 40 });
+const KILLS = times({ short: 2, faults: 40 });
 /** Runs of one job that are to be killed. */
 const RUNS = times({ short: 4, faults: 12 });
 

@@ -6,13 +6,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { gateBefore, startBin } from '../cli/bin-process.ts';
 import { column, openDesk, places } from '../job/harness.ts';
-import { times } from '../tier.ts';
+import { LONG, times } from '../tier.ts';
 import { manyTrial } from './many-trial.ts';
 
 const timeout = 120_000;
 
 test('four processes, one new store, one key, books that overlap: nothing twice, no limit crossed', {
   timeout,
+  ...LONG,
 }, async (t) => {
   const { needed, charged, shares, longestWait, wrong } = await manyTrial(t, 1, {
     quota: 2,
@@ -42,6 +43,7 @@ test('four processes and a quota that does not reach: spent to the last credit, 
 
 test('a process that is killed while it holds a claim frees it: one that waits for the cell takes it over', {
   timeout,
+  ...LONG,
 }, async (t) => {
   const now = Date.now();
   const desk = await openDesk(t, {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { casesOf } from '../tier.ts';
 import { ENDS } from './hostile-service.ts';
 import { type HostileWorld, openHostileWorld } from './hostile-world.ts';
 import { assertTrueBooks, assertTrueRows, booksOf } from './promises.ts';
@@ -29,12 +30,14 @@ test('a certificate that is right: the run completes', async () => {
   }
 });
 
-for (const [name, reason] of [
+const WRONG: readonly (readonly [string, RegExp])[] = [
   ['expired', /certificate has expired/],
   ['not-yet', /certificate is not yet valid/],
   ['other-host', /does not match certificate's altnames/],
   ['self-signed', /self-signed certificate/],
-] as const) {
+];
+
+for (const [name, reason] of casesOf(WRONG, () => '')) {
   test(`a certificate that is ${name}: no request is sent, the run ends as down, and says why; a later one completes`, async () => {
     const trial = await world.trial(1, { certificate: certificateOf(name) });
     try {

@@ -50,7 +50,7 @@ test('three dead keys before a good one: only the first is refused for the calls
 
 test('a service that refuses every scope (403) is asked for the calls in flight, then once for each scope', async (t) => {
   const desk = await openDesk(t);
-  desk.book(places(200));
+  desk.book(places(50));
   const { baseUrl, statuses } = await counted(t, desk, () => 403);
   const ended = await desk.run({ topics: ['all'], sockets: SOCKETS, budget: 10_000 }, { baseUrl });
   assert.deepEqual([ended.state, ended.stop?.reason], ['stopped', 'keys']);
