@@ -6,6 +6,7 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { column, type Desk, openDesk, places } from '../job/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { casesOf } from '../tier.ts';
 import { type Bin, gateBefore, type Passage, startBin } from './bin-process.ts';
 import { ROOT } from './command-line.ts';
 
@@ -94,7 +95,7 @@ async function setScene(
 
 const count = (statuses: readonly string[], status: string) => statuses.filter((name) => name === status).length;
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+for (const signal of casesOf(['SIGINT', 'SIGHUP', 'SIGTERM'] as const, (name) => String(name === 'SIGHUP'))) {
   test(`${signal} while a run waits for its minute: 130, a complete file, and the next run goes on`, {
     timeout,
   }, async (t) => {

@@ -91,7 +91,7 @@ async function statsOf(folder: string, ended: Ended) {
 }
 
 /** In `npm test` the first of them. */
-const ROWS = times({ short: 700, faults: 4_216 });
+const ROWS = times({ short: 300, faults: 4_216 });
 
 test('fuelling stations of Massachusetts come back byte for byte, each with a true status, each cell paid once', {
   skip: noRealData,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { MAX_BODY_BYTES } from '../../src/contract/body-limits.ts';
-import { casesOf, times } from '../tier.ts';
+import { casesOf, LONG, times } from '../tier.ts';
 import { FAULTS } from './faults.ts';
 import { ENDS, faultTrial, seedTrial } from './hostile-service.ts';
 import { type HostileWorld, openHostileWorld, SOCKETS } from './hostile-world.ts';
@@ -96,7 +96,7 @@ test('a budget holds where answers of no use state that they cost nothing', asyn
   }
 });
 
-test('2 GB sent to every request: a bounded part is taken, and held', async () => {
+test('2 GB sent to every request: a bounded part is taken, and held', LONG, async () => {
   const flood = FAULTS.find(({ name }) => name === '2 GB sent')!;
   const trial = await world.trial(1);
   let held = 0;

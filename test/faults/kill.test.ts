@@ -7,7 +7,7 @@ import { killTrial } from './kill-trial.ts';
 
 const KILLS = times({ short: 2, faults: 40 });
 /** Runs of one job that are to be killed. */
-const RUNS = times({ short: 4, faults: 12 });
+const RUNS = times({ short: 2, faults: 12 });
 
 test(`a job killed at ${KILLS} random instants ends as an undisturbed one, and the books agree`, {
   timeout: 600_000,

@@ -48,7 +48,7 @@ function cellOf(number: number): CellFigure {
 const LONG_NAME = '<'.repeat(80);
 
 test('the page of a book all over the country, in all topics, stays below its bound', (t) => {
-  const cells = times({ short: 20_000, faults: 60_000 });
+  const cells = times({ short: 10_000, faults: 60_000 });
   const each = function* () {
     for (let number = 0; number < cells; number++) yield cellOf(number);
   };
