@@ -13,7 +13,7 @@ const LAYERS = [
   ['report'],
   ['job', 'service'],
   ['rows', 'plan', 'fetch', 'store', 'columns', 'data'],
-  ['contract', 'geo'],
+  ['contract', 'geo', 'sqlite'],
   ['errors.ts', 'clock.ts', 'format-numbers.ts', 'nearest-name.ts', 'running-processes.ts'],
 ];
 
@@ -22,7 +22,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   yargs: ['cli'],
   undici: ['fetch'],
   bottleneck: ['fetch'],
-  'better-sqlite3': ['store', 'service', 'data'],
+  'better-sqlite3': ['sqlite', 'store', 'service', 'data'],
   saxes: ['rows', 'data'],
   yauzl: ['rows'],
   'csv-parse': ['data'],

@@ -1,18 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
 import { PerilbookError } from '../errors.ts';
+import { openSqlite, type SqliteDatabase } from '../sqlite/open-database.ts';
 import { joinSources } from './join-sources.ts';
 import { packJsonAnswers } from './pack-json-answers.ts';
 import { asStoreError } from './store-errors.ts';
-
-const MIGRATIONS = new URL('./migrations/', import.meta.url);
-
-/** What a step does beyond its SQL, in the same transaction. */
-const WORK: Readonly<Record<string, (database: Database.Database, file: string) => void>> = {
-  '0005-packed-answers.sql': packJsonAnswers,
-  '0008-spellings-of-sources.sql': joinSources,
-};
 
 /** How long a process waits for another's transaction. Transactions last milliseconds; half a minute means trouble. */
 const BUSY_TIMEOUT_MS = 30_000;
@@ -25,19 +17,27 @@ const BUSY_TIMEOUT_MS = 30_000;
  *
  * @throws STORE_TOO_NEW for a file of a later version, STORE_UNUSABLE for one that cannot be opened or is no store
  */
-export function openDatabase(file: string): Database.Database {
-  let database: Database.Database | undefined;
+export function openDatabase(file: string): SqliteDatabase {
   try {
     mkdirSync(dirname(file), { recursive: true });
     refuseSecondName(file);
-    database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
-    database.pragma('journal_mode = WAL');
-    database.pragma('synchronous = FULL');
-    database.pragma('foreign_keys = ON');
-    migrate(database, file);
-    return database;
+    return openSqlite(file, {
+      migrations: new URL('./migrations/', import.meta.url),
+      steps: {
+        '0005-packed-answers.sql': (database) => packJsonAnswers(database, file),
+        '0008-spellings-of-sources.sql': joinSources,
+      },
+      pragmas: ['synchronous = FULL', 'foreign_keys = ON'],
+      busyTimeoutMs: BUSY_TIMEOUT_MS,
+      tooNew: (version, known) =>
+        new PerilbookError(
+          'STORE_TOO_NEW',
+          `The store ${file} was written by a later Perilbook (version ${version}, this one knows ${known})`,
+          'Update Perilbook, or name another file with --store.',
+          { file },
+        ),
+    });
   } catch (error) {
-    database?.close();
     const known = asStoreError(file, error);
     if (known instanceof PerilbookError) throw known;
     const reason = error instanceof Error ? error.message : String(error);
@@ -63,31 +63,4 @@ function refuseSecondName(file: string): void {
     'Make a copy of it and name the copy with --store, or remove the other names.',
     { file },
   );
-}
-
-function migrate(database: Database.Database, file: string): void {
-  const steps = readdirSync(MIGRATIONS)
-    .filter((name) => name.endsWith('.sql'))
-    .sort();
-  const version = () => database.pragma('user_version', { simple: true }) as number;
-  if (version() > steps.length) {
-    throw new PerilbookError(
-      'STORE_TOO_NEW',
-      `The store ${file} was written by a later Perilbook (version ${version()}, this one knows ${steps.length})`,
-      'Update Perilbook, or name another file with --store.',
-      { file },
-    );
-  }
-  if (version() === steps.length) return;
-  // The version is read again inside: two processes may have found the file new at the same time.
-  database
-    .transaction(() => {
-      for (const [index, name] of steps.entries()) {
-        if (index < version()) continue;
-        database.exec(readFileSync(new URL(name, MIGRATIONS), 'utf8'));
-        WORK[name]?.(database, file);
-        database.pragma(`user_version = ${index + 1}`);
-      }
-    })
-    .immediate();
 }

@@ -82,7 +82,7 @@ function isHeld(database: ServiceDatabase, token: string): boolean {
   if (database.memory) return true;
   const file = lockFile(database, token);
   if (!existsSync(file)) return false;
-  let probe: ServiceDatabase | null = null;
+  let probe: Database.Database | null = null;
   try {
     probe = new Database(file, { timeout: 0, fileMustExist: true });
     probe.pragma(NO_JOURNAL_FILE);
