@@ -13,6 +13,7 @@ import { type Connection, prepare } from '../src/job/prepare.ts';
 import { newProgress, type RunEnded, run } from '../src/job/run-job.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
 import { createAccount } from '../src/service/accounts/accounts.ts';
+import { accountsFileFor, openAccounts } from '../src/service/accounts/accounts-database.ts';
 import type { RateWindow } from '../src/service/accounts/charges.ts';
 import { createKey } from '../src/service/accounts/keys.ts';
 import { usage } from '../src/service/accounts/usage.ts';
@@ -67,10 +68,11 @@ export async function openBenchDesk({
 }: BenchDeskOptions): Promise<BenchDesk> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-bench-'));
   const database = openServiceDatabase(join(folder, 'service.db'));
+  const accounts = openAccounts(accountsFileFor(join(folder, 'service.db')));
   for (const delivery of deliveries()) importDataset(database, delivery, clock);
-  const { name: account } = createAccount(database, { name: 'bench', subscription, signedUpAt: SIGNED_UP }, clock);
-  const { key } = createKey(database, account, ['bundle', ...TOPIC_SLUGS], clock);
-  const service = await startService({ database, clock, port: 0, rateWindow });
+  const { name: account } = createAccount(accounts, { name: 'bench', subscription, signedUpAt: SIGNED_UP }, clock);
+  const { key } = createKey(accounts, account, ['bundle', ...TOPIC_SLUGS], clock);
+  const service = await startService({ data: database, accounts, clock, port: 0, rateWindow });
   const way: LongWay | null = answersLateMs > 0 ? await openLongWay(service.url, answersLateMs) : null;
   const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'bench', isAlive: () => true });
   const connection: Connection = {
@@ -101,14 +103,15 @@ export async function openBenchDesk({
       const ended = await run(prepared, store, effects, progress, interrupt);
       return { ...ended, progress };
     },
-    charged: () => usage(database, account, clock.now()).totalCredits,
+    charged: () => usage(accounts, account, clock.now()).totalCredits,
     charges: () =>
-      database.prepare<[], Charged>('SELECT charged_at AS at, credits FROM charges ORDER BY charged_at, id').all(),
+      accounts.prepare<[], Charged>('SELECT charged_at AS at, credits FROM charges ORDER BY charged_at, id').all(),
     ledger: async () => (await store.stats()).credits,
     async close() {
       await way?.close();
       await service.close();
       await store.close();
+      accounts.close();
       database.close();
       rmSync(folder, { recursive: true, force: true });
     },

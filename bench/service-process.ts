@@ -6,6 +6,7 @@ import { customSubscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openServiceDatabase } from '../src/data/tables/data-database.ts';
 import { createAccount } from '../src/service/accounts/accounts.ts';
+import { accountsFileFor, openAccounts } from '../src/service/accounts/accounts-database.ts';
 import { createKey } from '../src/service/accounts/keys.ts';
 import { startService } from '../src/service/http/start-service.ts';
 
@@ -13,9 +14,10 @@ import { startService } from '../src/service/http/start-service.ts';
 export type Order = { readonly body: { readonly name: string; readonly text: string } } | { readonly memory: true };
 
 const database = openServiceDatabase(process.argv[2]!);
-createAccount(database, { name: 'bench', subscription: customSubscription(1e12, 1e12), overages: false }, systemClock);
-const { key } = createKey(database, 'bench', ['bundle', ...TOPIC_SLUGS], systemClock);
-const service = await startService({ database, clock: systemClock, port: 0 });
+const accounts = openAccounts(accountsFileFor(process.argv[2]!));
+createAccount(accounts, { name: 'bench', subscription: customSubscription(1e12, 1e12), overages: false }, systemClock);
+const { key } = createKey(accounts, 'bench', ['bundle', ...TOPIC_SLUGS], systemClock);
+const service = await startService({ data: database, accounts, clock: systemClock, port: 0 });
 
 const bodies = new Map<string, string>();
 const bare = fastify({ logger: false });

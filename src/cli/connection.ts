@@ -5,14 +5,16 @@ import { billingPeriod } from '../contract/billing-period.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { buildSampleDatabase, refreshSampleReadings } from '../data/sample/build-sample-database.ts';
 import { SAMPLE_VINTAGE } from '../data/sample/deliveries.ts';
-import { openServiceDatabase, type ServiceDatabase } from '../data/tables/data-database.ts';
+import { openServiceDatabase } from '../data/tables/data-database.ts';
 import { PerilbookError } from '../errors.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/planning/key-warnings.ts';
 import { fingerprintOf, readKeys } from '../job/planning/keyring.ts';
 import type { Connection } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
 import { createAccount, listAccounts } from '../service/accounts/accounts.ts';
+import { type AccountsDatabase, accountsFileFor, openAccounts } from '../service/accounts/accounts-database.ts';
 import { createKey, revokeKey } from '../service/accounts/keys.ts';
+import { moveAccounts } from '../service/accounts/move-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
 import { type CliContext, say } from './context.ts';
 
@@ -83,11 +85,16 @@ export async function connect(
     tell('Making the sample data of the embedded service (once, some seconds) …');
     buildSampleDatabase(file, context.clock, String(Math.trunc(context.random() * 1e15)));
   }
-  const database = openServiceDatabase(file);
-  refreshSampleReadings(database, context.clock);
-  const account = embeddedAccount(database, job, context.clock);
-  const key = createKey(database, account, ['bundle', ...TOPIC_SLUGS], context.clock);
-  const service = await startService({ database, clock: context.clock, port: 0 });
+  await using opened = new AsyncDisposableStack();
+  const data = opened.use(openServiceDatabase(file));
+  const accounts = opened.use(openAccounts(accountsFileFor(file)));
+  moveAccounts(data, accounts);
+  refreshSampleReadings(data, context.clock);
+  const account = embeddedAccount(accounts, job, context.clock);
+  const key = createKey(accounts, account, ['bundle', ...TOPIC_SLUGS], context.clock);
+  opened.defer(() => revokeKey(accounts, key.id, context.clock));
+  const service = opened.use(await startService({ data, accounts, clock: context.clock, port: 0 }));
+  const running = opened.move();
   return {
     connection: {
       baseUrl: service.url,
@@ -95,26 +102,22 @@ export async function connect(
       sample: true,
       keys: [{ secret: key.key, fingerprint: fingerprintOf(key.key), scopes: null }],
     },
-    async close() {
-      await service.close();
-      revokeKey(database, key.id, context.clock);
-      database.close();
-    },
+    close: () => running.disposeAsync(),
   };
 }
 
 /** One account for each that jobs describe: under a name, with an anniversary and a subscription. None is ever changed: a run
  * that is at work with it would be told that its quota is used up. */
-function embeddedAccount(database: ServiceDatabase, job: Job, clock: Clock): string {
+function embeddedAccount(accounts: AccountsDatabase, job: Job, clock: Clock): string {
   const { account, subscription, anniversaryDay } = job;
   const figures = `${subscription.creditsPerMonth} a month, ${subscription.creditsPerMinute} a minute`;
   const name = `${account}: ${figures}, resets on day ${anniversaryDay}`;
   // January has all 31 days, so that a sign-up on the 31st stays one.
   const signedUpAt = billingPeriod(anniversaryDay, Date.UTC(2024, 0, 31)).start;
-  const isThere = () => listAccounts(database).some((one) => one.name === name);
+  const isThere = () => listAccounts(accounts).some((one) => one.name === name);
   // In one transaction: two runs may begin at the same time.
-  const create = database.transaction(
-    () => isThere() || createAccount(database, { name, subscription, signedUpAt }, clock),
+  const create = accounts.transaction(
+    () => isThere() || createAccount(accounts, { name, subscription, signedUpAt }, clock),
   );
   create.immediate();
   return name;

@@ -36,7 +36,16 @@ export const SERVICE_OPTIONS = {
   },
   store: { type: 'string', describe: 'check: file of the ledger that it is written into', requiresArg: true },
   yes: { alias: 'y', type: 'boolean', describe: 'check: spend what it says without asking' },
-  db: { type: 'string', describe: "the service's database file", requiresArg: true },
+  db: {
+    type: 'string',
+    describe: "the service's data file (default: service.db in the data folder)",
+    requiresArg: true,
+  },
+  accounts: {
+    type: 'string',
+    describe: 'file of accounts, keys and charges (default: beside the data file, service-accounts.db for service.db)',
+    requiresArg: true,
+  },
   port: { type: 'number', describe: 'port to listen on (8737)', requiresArg: true },
   account: { type: 'string', describe: 'name of an account; check: whose credits it spends', requiresArg: true },
   scopes: {

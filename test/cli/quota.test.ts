@@ -9,7 +9,15 @@ import { changeAccount, createAccount } from '../../src/service/accounts/account
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
 import { FastClock } from '../fast-clock.ts';
-import { deliveries, openDatabase, pathTo, releaseLater, request, start } from '../service/small-data.ts';
+import {
+  deliveries,
+  openAccountsOf,
+  openDatabase,
+  pathTo,
+  releaseLater,
+  request,
+  start,
+} from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
 
@@ -18,11 +26,12 @@ async function openCounter(t: TestContext, creditsPerMonth: number) {
   const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
   const clock = new FastClock('2026-03-15T12:00:00Z', 200);
   const database = openDatabase(t, join(folder, 'service.db'));
+  const accounts = openAccountsOf(t, join(folder, 'service.db'));
   for (const delivery of deliveries()) importDataset(database, delivery, clock);
   const subscription = customSubscription(creditsPerMonth, 100_000);
-  createAccount(database, { name: 'us', subscription, signedUpAt: Date.UTC(2025, 0, 31) }, clock);
-  const key = () => createKey(database, 'us', ['bundle', ...TOPIC_SLUGS], clock).key;
-  const service = await start(t, { database, clock });
+  createAccount(accounts, { name: 'us', subscription, signedUpAt: Date.UTC(2025, 0, 31) }, clock);
+  const key = () => createKey(accounts, 'us', ['bundle', ...TOPIC_SLUGS], clock).key;
+  const service = await start(t, { data: database, accounts, clock });
   const ours = key();
   const rows = Array.from({ length: 60 }, (_, row) => `${row},${(40.05 + row / 1000).toFixed(3)},-99.95\n`);
   writeFileSync(join(folder, 'book.csv'), `id,lat,lng\n${rows.join('')}`);
@@ -41,8 +50,8 @@ ${serviceWords}\nbudget: 1000\n${settings}\n`,
       const { stdout, stderr } = await say(...args, '--json');
       return JSON.parse(stdout || JSON.stringify(stderr));
     },
-    used: () => usage(database, 'us', clock.now()).creditsCharged,
-    upgrade: (credits: number) => changeAccount(database, 'us', { subscription: customSubscription(credits, 100_000) }),
+    used: () => usage(accounts, 'us', clock.now()).creditsCharged,
+    upgrade: (credits: number) => changeAccount(accounts, 'us', { subscription: customSubscription(credits, 100_000) }),
     /** Another program of the same account. */
     async spendElsewhere(credits: number) {
       const theirs = key();

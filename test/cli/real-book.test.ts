@@ -9,6 +9,7 @@ import { outlineHolds, packOutline, unpackOutline } from '../../src/data/tables/
 import { openServiceDatabase } from '../../src/data/tables/data-database.ts';
 import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
+import { openAccounts } from '../../src/service/accounts/accounts-database.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 import { FastClock } from '../fast-clock.ts';
 import { noRealData, realFile } from '../real-data.ts';
@@ -95,9 +96,11 @@ async function serveRealData(t: TestContext, folder: string, clock: FastClock): 
   );
   writeFileSync(join(folder, 'key'), stdout);
   const database = openServiceDatabase(join(folder, 'service.db'));
-  const service = await startService({ database, clock, port: 0 });
+  const accounts = openAccounts(join(folder, 'service-accounts.db'));
+  const service = await startService({ data: database, accounts, clock, port: 0 });
   t.after(async () => {
     await service.close();
+    accounts.close();
     database.close();
   });
   return service.url;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openServiceDatabase } from '../../src/data/tables/data-database.ts';
+import { openAccounts } from '../../src/service/accounts/accounts-database.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
 import { FastClock } from '../fast-clock.ts';
 import { provideSampleData } from '../sample-database.ts';
@@ -36,12 +36,12 @@ function folderWithBook(t: TestContext): string {
 async function spentIn(folder: string, clock: FastClock): Promise<{ ledger: unknown; charged: number }> {
   const words = ['quota', 'book.csv', '--store', 'store.db', '--by', 'day', '--json'];
   const { stdout } = await perilbook(words, { folder, clock });
-  const database = openServiceDatabase(join(folder, 'sample-service.db'));
+  const accounts = openAccounts(join(folder, 'sample-service-accounts.db'));
   try {
-    const charged = usage(database, 'embedded: 10000 a month, 300 a minute, resets on day 1', clock.now()).totalCredits;
+    const charged = usage(accounts, 'embedded: 10000 a month, 300 a minute, resets on day 1', clock.now()).totalCredits;
     return { ledger: JSON.parse(stdout).statement, charged };
   } finally {
-    database.close();
+    accounts.close();
   }
 }
 

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { openServiceDatabase } from '../../src/data/tables/data-database.ts';
 import { changeAccount } from '../../src/service/accounts/accounts.ts';
 import { HERE, NOON, pathTo, request, StillClock, setUp } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -23,7 +22,7 @@ test('a database that is not there is no empty one: it is refused, and not made'
   ]) {
     const { code, stderr } = await service(...args);
     assert.equal(code, 2, args.join(' '));
-    assert.match(stderr, /There is no database .*typo\.db\n.*--db/);
+    assert.match(stderr, /There is no file .*typo\.db\n.*--db/);
   }
   assert.equal(existsSync(join(folder, 'typo.db')), false);
   assert.equal((await service('account', 'create', '--account', 'a', '--subscription', 'starter')).code, 0);
@@ -33,7 +32,7 @@ test('a database that is not there is no empty one: it is refused, and not made'
 test('overage credits and dollars by period, as they were charged: list and statement', {
   timeout: 30_000,
 }, async (t) => {
-  const { service, key, file, database, clock } = await setUp(t, {
+  const { service, key, file, accounts, clock } = await setUp(t, {
     subscription: customSubscription(20, 1_000, 0.04),
     overages: true,
     signedUpAt: NOON - 45 * DAY,
@@ -66,7 +65,7 @@ test('overage credits and dollars by period, as they were charged: list and stat
   );
   // The next period, under other terms: the statement of the last one stays as it was.
   clock.at += 31 * DAY;
-  changeAccount(database, 'tester', { subscription: customSubscription(30, 1_000, null) });
+  changeAccount(accounts, 'tester', { subscription: customSubscription(30, 1_000, null) });
   await buy(['/v1/bundle/enterprise']);
   const periods = JSON.parse(await told('statement', '--json'));
   assert.deepEqual(
@@ -101,5 +100,4 @@ test('a statement of an account that was never used, of a day before it, and of 
   assert.deepEqual(JSON.parse((await service('statement', '--period', '2020-01-01', '--json')).stdout), []);
   assert.equal((await service('statement', '--account', 'nobody')).code, 2);
   assert.equal((await service('statement', '--period', 'soon')).code, 2);
-  openServiceDatabase(file).close();
 });

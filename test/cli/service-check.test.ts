@@ -35,11 +35,11 @@ async function checked(
   t: TestContext,
   bend: { readonly path?: (path: string) => string; readonly reply?: (said: Said, key: string) => void } | null,
 ) {
-  const { service, key, file, database, clock } = await setUp(t);
+  const { service, key, file, accounts, clock } = await setUp(t);
   const folder = dirname(file);
   writeFileSync(join(folder, 'key'), `${key}\n`, { mode: 0o600 });
-  const charged = () => Number(database.prepare('SELECT coalesce(sum(credits), 0) FROM charges').pluck().get());
-  const own = { folder, key, charged, narrowKey: () => createKey(database, 'tester', ['wildfire'], clock).key };
+  const charged = () => Number(accounts.prepare('SELECT coalesce(sum(credits), 0) FROM charges').pluck().get());
+  const own = { folder, key, charged, narrowKey: () => createKey(accounts, 'tester', ['wildfire'], clock).key };
   if (bend === null) return { ...own, url: service.url };
   const url = await serve(t, async (request, response) => {
     const sent = request.headers['x-api-key'];

@@ -12,6 +12,7 @@ import {
   feature,
   HERE,
   info,
+  openAccountsOf,
   openDatabase,
   pathTo,
   point,
@@ -127,11 +128,14 @@ test('a property has one type in all features, whatever form the file had; a ZIP
 });
 
 test('the radii can be changed, within reason', async (t) => {
-  const { get, database } = await setUp(t, { service: { radii: { park: 100, hail: 10 } } });
+  const { get, database, accounts } = await setUp(t, { service: { radii: { park: 100, hail: 10 } } });
   importDataset(database, parks([point(HERE.lng, HERE.lat), point(HERE.lng, HERE.lat + 0.002)]), clock);
   assert.equal((await get(pathTo('/v1/park/risk'))).body.data.result.value, 1);
   assert.deepEqual((await get(pathTo('/v1/hail/risk'))).body.data.result.details, []);
-  await assert.rejects(start(t, { database, clock, radii: { park: 0 } }), /Cannot search "park" within 0 m/);
+  await assert.rejects(
+    start(t, { data: database, accounts, clock, radii: { park: 0 } }),
+    /Cannot search "park" within 0 m/,
+  );
 });
 
 test('features across the 180th meridian are counted', async (t) => {
@@ -292,12 +296,13 @@ test('a database that is none, or too new, is refused with a reason', (t) => {
   assert.throws(() => openServiceDatabase(file), { code: 'SERVICE_DATA', message: /version 99/ });
 });
 
-test('while another process writes, a call fails free of charge and the next ones succeed', async (t) => {
+test('while another process writes to the accounts, a call fails free of charge and the next ones succeed', async (t) => {
   const errors: unknown[] = [];
-  const { get, database, file, service, key } = await setUp(t, {
-    service: { busyTimeout: 20, onError: (error) => errors.push(error) },
+  const { get, accounts, file, service, key } = await setUp(t, {
+    service: { onError: (error) => errors.push(error) },
   });
-  const other = openDatabase(t, file);
+  accounts.pragma('busy_timeout = 20');
+  const other = openAccountsOf(t, file);
   other.exec('BEGIN IMMEDIATE');
   const refused = await get(pathTo('/v1/park/risk'));
   assert.equal(refused.status, 502);
@@ -305,5 +310,5 @@ test('while another process writes, a call fails free of charge and the next one
   assert.equal(errors.length, 1);
   other.exec('ROLLBACK');
   assert.equal((await request(service.url + pathTo('/v1/park/risk'), key)).status, 200);
-  assert.equal(database.prepare('SELECT count(*) FROM charges').pluck().get(), 1);
+  assert.equal(accounts.prepare('SELECT count(*) FROM charges').pluck().get(), 1);
 });

@@ -7,10 +7,10 @@ import { pathTo, request, setUp, subscriptionOf } from '../service/small-data.ts
 
 const PLENTY = subscriptionOf(1_000_000, 1_000_000);
 
-test('calls beside another writer of the database wait for it: all are answered, each is charged once', {
+test('calls beside another writer of the accounts wait for it: all are answered, each is charged once', {
   timeout: 30_000,
 }, async (t) => {
-  const { service, key, file, database, clock } = await setUp(t, { subscription: PLENTY });
+  const { service, key, file, accounts, clock } = await setUp(t, { subscription: PLENTY });
   const workerData = { file, holdMs: 15, pauseMs: 3 };
   const writer = new Worker(new URL('./busy-writer.ts', import.meta.url), { workerData });
   t.after(() => writer.terminate());
@@ -32,5 +32,5 @@ test('calls beside another writer of the database wait for it: all are answered,
   t.diagnostic(`${statuses.length} calls beside ${transactions} transactions`);
   assert.ok(transactions > 3, 'another writer was at work');
   assert.deepEqual([...new Set(statuses)], [200]);
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, credits);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, credits);
 });

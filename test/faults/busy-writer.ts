@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { openServiceDatabase } from '../../src/data/tables/data-database.ts';
+import { accountsFileFor, openAccounts } from '../../src/service/accounts/accounts-database.ts';
 
-/* Writes to a database in transactions of some milliseconds, as a load does, until it is told to end. Runs in a thread of
+/* Writes to the accounts of a data file in transactions of some milliseconds until it is told to end. Runs in a thread of
  * its own: SQLite blocks the thread that waits for the lock. */
 
 const { file, holdMs, pauseMs } = workerData as { file: string; holdMs: number; pauseMs: number };
-const database = openServiceDatabase(file);
+const database = openAccounts(accountsFileFor(file));
 database.exec('CREATE TABLE IF NOT EXISTS busy_writer (value INTEGER)');
 let ended = false;
 parentPort!.on('message', () => {

@@ -14,7 +14,7 @@ import { usage } from '../../src/service/accounts/usage.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { places } from '../job/harness.ts';
-import { deliveries, info, openDatabase, point, start } from '../service/small-data.ts';
+import { deliveries, info, openAccountsOf, openDatabase, point, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { closedLater } from './closed-later.ts';
 import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
@@ -89,9 +89,10 @@ export async function openHostileWorld(): Promise<HostileWorld> {
   // The service's own time is of no account here: its quota and its rate are out of reach.
   const clock = new LeapingClock(START);
   const database = openDatabase(t, join(folder, 'service.db'));
+  const accounts = openAccountsOf(t, join(folder, 'service.db'));
   for (const delivery of deliveries()) importDataset(database, delivery, clock);
   importDataset(database, { kind: 'sites', topic: 'park', info: info('sites:park'), records: PARKS }, clock);
-  const service = await start(t, { database, clock });
+  const service = await start(t, { data: database, accounts, clock });
   const signedUpAt = Date.UTC(2025, 0, 1);
   let made = 0;
 
@@ -102,8 +103,8 @@ export async function openHostileWorld(): Promise<HostileWorld> {
     const name = `trial ${++made}`;
     const random = seeded(seed);
     const own = new LeapingClock(START);
-    createAccount(database, { name, subscription: customSubscription(100_000, 100_000), signedUpAt }, clock);
-    const key = foreignKey ?? createKey(database, name, ['bundle', ...TOPIC_SLUGS], clock).key;
+    createAccount(accounts, { name, subscription: customSubscription(100_000, 100_000), signedUpAt }, clock);
+    const key = foreignKey ?? createKey(accounts, name, ['bundle', ...TOPIC_SLUGS], clock).key;
     const home = join(folder, String(made));
     mkdirSync(home);
     writeFileSync(join(home, 'key'), `${key}\n`, { mode: 0o600 });
@@ -133,7 +134,7 @@ export async function openHostileWorld(): Promise<HostileWorld> {
         const summary = stdout === '' ? null : (JSON.parse(stdout) as RunSummary);
         return { code, stdout, stderr, summary, rows: summary === null ? [] : rowsOf(join(home, 'out.csv')) };
       },
-      charged: () => usage(database, name, clock.now()).totalCredits,
+      charged: () => usage(accounts, name, clock.now()).totalCredits,
       async inStore(look) {
         const opened = openSqliteStore(
           store,

@@ -35,7 +35,7 @@ export function serviceCharges(
   { desk }: KillScene,
   since: number,
 ): { call: string; requestId: string; credits: number }[] {
-  return desk.database
+  return desk.accounts
     .prepare<[number], { call: string; requestId: string; credits: number }>(
       `SELECT kind || coalesce(' ' || topic, '') AS call, request_id AS requestId, credits FROM charges
        WHERE id > ? AND pending_by IS NULL`,
@@ -45,12 +45,12 @@ export function serviceCharges(
 
 /** The number of the service's last charge. */
 export function lastCharge({ desk }: KillScene): number {
-  return desk.database.prepare<[], number>('SELECT coalesce(max(id), 0) FROM charges').pluck().get()!;
+  return desk.accounts.prepare<[], number>('SELECT coalesce(max(id), 0) FROM charges').pluck().get()!;
 }
 
 /** Waits until the service has settled every charge: handed over, or taken back because its reader was killed. */
 export async function serviceSettled({ desk }: KillScene): Promise<void> {
-  const pending = desk.database
+  const pending = desk.accounts
     .prepare<[], number>('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')
     .pluck();
   for (let looks = 0; pending.get()! > 0; looks++) {

@@ -50,7 +50,7 @@ export async function killTrial(t: TestContext, seed: number, runs = 12): Promis
   if (again.code !== 0 || scene.desk.charged() !== paid) wrong.push('another run bought something');
   wrong.push(...lookAtOutput(scene, true));
   const known = new Set([...before, 'killed.db']);
-  const stray = readdirSync(scene.desk.folder).filter((name) => !known.has(name) && !name.startsWith('service.db'));
+  const stray = readdirSync(scene.desk.folder).filter((name) => !known.has(name) && !name.startsWith('service'));
   if (stray.length > 0) wrong.push(`left behind: ${stray.join(', ')}`);
   const unknown = ledgerCalls(scene).filter(({ charge }) => charge === 'unknown');
   const credits = unknown.reduce((sum, call) => sum + call.credits, 0);
@@ -124,7 +124,7 @@ async function lookAtStatement(scene: KillScene, since: number): Promise<string[
   const rows = JSON.parse(stdout).statement as { credits: Record<'charged' | 'unknown' | 'in_flight', number> }[];
   const sum = (name: 'charged' | 'unknown' | 'in_flight') =>
     rows.reduce((total, { credits }) => total + credits[name], 0);
-  const service = scene.desk.database
+  const service = scene.desk.accounts
     .prepare<[number], number>('SELECT coalesce(sum(credits), 0) FROM charges WHERE id > ?')
     .pluck()
     .get(since)!;

@@ -14,11 +14,11 @@ export async function longTrial(t: TestContext, cells: number): Promise<LongTria
   // The true pace, so that no call is late by a clock that runs ahead of it; only the waits for a new quota are leapt over.
   const desk = await openDesk(t, { subscription: customSubscription(quota, 1_000_000), start: started, factor: 1 });
   // Its disk is not what is looked at here, and every call would wait for it.
-  desk.database.pragma('synchronous = OFF');
+  desk.accounts.pragma('synchronous = OFF');
   desk.book(places(cells));
   const job = { topics: ['wildfire' as const], on_quota: 'wait' as const, budget: cells, sockets: 32 };
   const { state, summary } = await desk.run(job);
-  const periods = desk.database
+  const periods = desk.accounts
     .prepare<[], { start: number; charged: number }>(
       'SELECT period_start AS start, credits AS charged FROM periods ORDER BY period_start',
     )

@@ -23,12 +23,12 @@ function countMissing(some: ReadonlySet<string>, others: ReadonlySet<string>): n
  * whole to the system, and on the loopback the system delivers what it has: so nothing is charged that did not arrive.
  */
 test('a service that is killed under load: each way apart, call by call', async (t) => {
-  const { service, key, file, database, clock } = await setUp(t, {
+  const { service, key, file, database, accounts, clock } = await setUp(t, {
     subscription: subscriptionOf(1_000_000, 1_000_000),
   });
   await service.close();
   const random = seeded(SEED);
-  const chargedIds = database.prepare('SELECT request_id FROM charges').pluck();
+  const chargedIds = accounts.prepare('SELECT request_id FROM charges').pluck();
   const answered = new Set<string>();
   let [killed, uncharged, unanswered, most] = [0, 0, 0, 0];
   for (let kill = 0; kill < KILLS; kill++) {
@@ -54,7 +54,7 @@ test('a service that is killed under load: each way apart, call by call', async 
     );
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     // A restart takes back what the killed service left pending.
-    await (await start(t, { database, clock })).close();
+    await (await start(t, { data: database, accounts, clock })).close();
     const charged = new Set(chargedIds.all() as string[]);
     const lost = countMissing(answered, charged) - uncharged;
     const unheard = countMissing(charged, answered) - unanswered;
@@ -67,7 +67,7 @@ test('a service that is killed under load: each way apart, call by call', async 
   t.diagnostic(
     `seed ${SEED}: ${killed} kills, ${answered.size} answers, ${uncharged} not charged (at most ${most} a kill), ${unanswered} charged and not answered`,
   );
-  assert.equal(database.prepare('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck().get(), 0);
-  const sums = database.prepare('SELECT sum(credits) FROM charges').pluck().get();
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, sums);
+  assert.equal(accounts.prepare('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck().get(), 0);
+  const sums = accounts.prepare('SELECT sum(credits) FROM charges').pluck().get();
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, sums);
 });

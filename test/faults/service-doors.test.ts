@@ -5,7 +5,7 @@ import { errorEnvelope } from '../../src/contract/envelopes.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createKey, revokeKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
-import { openDatabase, pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
+import { openAccountsOf, openDatabase, pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
 import { BUNDLE_KINDS, callsOfDoors } from './service-doors.ts';
 
 const PLENTY = subscriptionOf(1_000_000, 1_000_000);
@@ -27,10 +27,10 @@ function raw(port: number, text: string): Promise<string> {
 }
 
 test('every key of one scope against every endpoint: 38 scopes by 39 doors', { timeout: 120_000 }, async (t) => {
-  const { database, clock, service } = await setUp(t, { subscription: PLENTY });
+  const { accounts, clock, service } = await setUp(t, { subscription: PLENTY });
   let [pairs, credits] = [0, 0];
   for (const scope of ['bundle', ...TOPIC_SLUGS]) {
-    const { key } = createKey(database, 'tester', [scope], clock);
+    const { key } = createKey(accounts, 'tester', [scope], clock);
     const doors = callsOfDoors();
     const replies = await Promise.all(doors.map(({ path }) => request(service.url + pathTo(path), key)));
     for (const [index, { status, headers }] of replies.entries()) {
@@ -42,12 +42,12 @@ test('every key of one scope against every endpoint: 38 scopes by 39 doors', { t
   }
   assert.equal(pairs, 38 * (37 + BUNDLE_KINDS.length));
   assert.equal(credits, 37 + 15 + 35);
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, credits);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, credits);
 });
 
 test('1,000 calls at once at the last credits, over two services on one file: exactly those that fit', async (t) => {
-  const { service, key, file, clock, database } = await setUp(t, { subscription: subscriptionOf(97, 1_000_000) });
-  const other = await start(t, { database: openDatabase(t, file), clock });
+  const { service, key, file, clock, accounts } = await setUp(t, { subscription: subscriptionOf(97, 1_000_000) });
+  const other = await start(t, { data: openDatabase(t, file), accounts: openAccountsOf(t, file), clock });
   const statuses: number[] = [];
   await Promise.all(
     Array.from({ length: 1_000 }, async (_, index) => {
@@ -57,12 +57,12 @@ test('1,000 calls at once at the last credits, over two services on one file: ex
   );
   assert.equal(statuses.filter((status) => status === 200).length, 97);
   assert.equal(statuses.filter((status) => status === 429).length, 903);
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 97);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 97);
 });
 
 test('a revocation by another handle works on the next request of an open connection', async (t) => {
   const { single, file, clock, keyId } = await setUp(t);
-  const other = openDatabase(t, file);
+  const other = openAccountsOf(t, file);
   assert.equal((await single()).status, 200);
   revokeKey(other, keyId, clock);
   assert.equal((await single()).status, 401);
@@ -72,7 +72,7 @@ test('odd requests: never a 5xx, never an answer that is not asked for, never a 
   timeout: 60_000,
 }, async (t) => {
   const errors: unknown[] = [];
-  const { service, key, database, clock } = await setUp(t, { service: { onError: (error) => errors.push(error) } });
+  const { service, key, accounts, clock } = await setUp(t, { service: { onError: (error) => errors.push(error) } });
   const query = '?lat=40.25&lng=-99.75';
   const good = `/v1/drought/risk${query}`;
   const head = (path: string, ...more: string[]) =>
@@ -144,12 +144,12 @@ test('odd requests: never a 5xx, never an answer that is not asked for, never a 
   }
   t.diagnostic(`${cases.length} requests, ${answered} answered`);
   assert.deepEqual(errors, []);
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 0);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
   assert.equal((await request(service.url + good, key)).status, 200);
 });
 
 test('other methods are 405 with Allow, HEAD is never charged, and what Node refuses has the error shape too', async (t) => {
-  const { service, key, database, clock } = await setUp(t);
+  const { service, key, accounts, clock } = await setUp(t);
   const head = (method: string, path: string, ...more: string[]) =>
     [`${method} ${path} HTTP/1.1`, `X-API-Key: ${key}`, 'Connection: close', ...more, '', ''].join('\r\n');
   const paid = [pathTo('/v1/drought/risk'), pathTo('/v1/noSuchTopic/risk')].concat(
@@ -181,11 +181,11 @@ test('other methods are 405 with Allow, HEAD is never charged, and what Node ref
     if (text.startsWith('HEAD ')) assert.equal(body, '', line);
     else assert.equal(errorEnvelope.parse(JSON.parse(body)).meta.credit_cost, 0, line);
   }
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 0);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
 });
 
 test('a body on GET, HTTP/1.0 and absolute-form targets: the exact status of each', async (t) => {
-  const { service, key, database, clock } = await setUp(t);
+  const { service, key, accounts, clock } = await setUp(t);
   const path = pathTo('/v1/drought/risk');
   const get = (target: string, version: string, ...more: string[]) =>
     [`GET ${target} HTTP/${version}`, `X-API-Key: ${key}`, 'Connection: close', ...more, '', ''].join('\r\n');
@@ -208,7 +208,7 @@ test('a body on GET, HTTP/1.0 and absolute-form targets: the exact status of eac
     cases.map(([name, , status]) => [name, status]),
   );
   const paid = cases.filter(([, , status]) => status === 200).length;
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, paid);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, paid);
 });
 
 test('300 connections that say nothing or half a header do not keep others waiting', async (t) => {

@@ -128,13 +128,13 @@ test('who sends requests without waiting and does not read is held one answer, a
   timeout: 60_000,
 }, async (t) => {
   const SIZE = 16_000_000;
-  const { service, key, single, database, clock } = await setUp(t, withHailOf(SIZE));
+  const { service, key, single, accounts, clock } = await setUp(t, withHailOf(SIZE));
   assert.equal((await single()).status, 200);
   const before = process.memoryUsage().rss;
   const socket = await connected(t, service.port);
   socket.pause();
   socket.write(`GET ${pathTo('/v1/hail/risk')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`.repeat(200));
-  const used = () => usage(database, 'tester', clock.now()).totalCredits;
+  const used = () => usage(accounts, 'tester', clock.now()).totalCredits;
   for (let tries = 0; used() === 1 && tries < 2_000; tries++) await sleep(10);
   for (let i = 0; i < 50; i++) assert.equal((await single()).status, 200);
   assert.equal(used(), 52);
@@ -151,7 +151,7 @@ test('readers of one byte at a time do not keep others waiting, are not charged,
 }, async (t) => {
   const SIZE = 16_000_000;
   const READERS = 6;
-  const { service, key, single, database, clock } = await setUp(t, withHailOf(SIZE));
+  const { service, key, single, accounts, clock } = await setUp(t, withHailOf(SIZE));
   const before = process.memoryUsage().rss;
   const begun: Promise<void>[] = [];
   for (let i = 0; i < READERS; i++) {
@@ -175,12 +175,12 @@ test('readers of one byte at a time do not keep others waiting, are not charged,
   const grown = process.memoryUsage().rss - before;
   t.diagnostic(`${READERS} readers of ${SIZE} bytes, ${Math.round(grown / 1e6)} MB more`);
   assert.ok(grown < READERS * SIZE * 4 + 100e6, `${grown} bytes more`);
-  const pending = database.prepare('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck();
+  const pending = accounts.prepare('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck();
   // What was begun and not read to its end is cut when nothing has moved for the time of idleness, and is not charged.
   for (let tries = 0; tries < 300; tries++) {
     if (pending.get() === 0) break;
     await sleep(100);
   }
   assert.equal(pending.get(), 0);
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 50);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 50);
 });

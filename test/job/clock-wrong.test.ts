@@ -87,7 +87,7 @@ test('an hour slow over the anniversary: what is bought counts in the new period
   clock.jump(HOUR);
   const second = await run({ topics: ['wildfire'] });
   assert.deepEqual([second.stop?.reason, desk.charged()], ['quota', 20]);
-  assert.equal(usage(desk.database, 'desk', desk.clock.now()).creditsCharged, 20);
+  assert.equal(usage(desk.accounts, 'desk', desk.clock.now()).creditsCharged, 20);
 });
 
 test('an hour slow, with the old period used up: the run waits for its own clock, and not for a month', async (t) => {

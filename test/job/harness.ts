@@ -18,13 +18,14 @@ import { newProgress, type RunEnded, run } from '../../src/job/run-job.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { type Job, makeJob } from '../../src/job/settings/settings.ts';
 import { createAccount } from '../../src/service/accounts/accounts.ts';
+import type { AccountsDatabase } from '../../src/service/accounts/accounts-database.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
 import type { ServiceOptions } from '../../src/service/http/start-service.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
-import { deliveries, openDatabase, releaseLater, start } from '../service/small-data.ts';
+import { deliveries, openAccountsOf, openDatabase, releaseLater, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 interface DeskClock extends Clock {
@@ -49,6 +50,7 @@ export interface Desk {
   ): Promise<RunEnded['summary'] | Awaited<ReturnType<typeof prepare>>['summary']>;
   output(): string;
   readonly database: ServiceDatabase;
+  readonly accounts: AccountsDatabase;
   addAccount(name: string, subscription: Subscription): void;
   /** A key of another account. */
   keyOf(account: string, ...scopes: string[]): Key & { readonly id: number };
@@ -85,14 +87,15 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
   const subscription = options.subscription ?? customSubscription(100_000, 100_000);
   const clock = clockOf(options);
   const database = openDatabase(t, join(folder, 'service.db'));
+  const accounts = openAccountsOf(t, join(folder, 'service.db'));
   // Readings of an hour ago: older ones than four hours would be unavailable.
   for (const delivery of deliveries(clock.now() - 3_600_000)) importDataset(database, delivery, clock);
   const account = createAccount(
-    database,
+    accounts,
     { name: 'desk', subscription, overages: options.overages ?? false, signedUpAt: Date.UTC(2025, 0, 31) },
     clock,
   );
-  const service = await start(t, { database, clock, ...options.service });
+  const service = await start(t, { data: database, accounts, clock, ...options.service });
   const store = openSqliteStore(
     join(folder, 'store.db'),
     clock,
@@ -103,7 +106,7 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
   const notices: string[] = [];
   const key = (...scopes: string[]) => keyOf(account.name, ...scopes);
   const keyOf = (owner: string, ...scopes: string[]) => {
-    const made = createKey(database, owner, scopes.length > 0 ? scopes : ['bundle', ...TOPIC_SLUGS], clock);
+    const made = createKey(accounts, owner, scopes.length > 0 ? scopes : ['bundle', ...TOPIC_SLUGS], clock);
     return { id: made.id, secret: made.key, fingerprint: fingerprintOf(made.key), scopes: null };
   };
   const fullKey = key();
@@ -160,10 +163,11 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
     },
     output: () => readFileSync(join(folder, 'output.csv'), 'utf8'),
     database,
+    accounts,
     addAccount: (name, other) =>
-      void createAccount(database, { name, subscription: other, signedUpAt: Date.UTC(2025, 0, 20) }, clock),
+      void createAccount(accounts, { name, subscription: other, signedUpAt: Date.UTC(2025, 0, 20) }, clock),
     keyOf,
-    charged: (name = 'desk') => usage(database, name, clock.now()).totalCredits,
+    charged: (name = 'desk') => usage(accounts, name, clock.now()).totalCredits,
     ledger: async () => (await store.stats()).credits,
   };
 }

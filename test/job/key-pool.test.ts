@@ -82,7 +82,7 @@ test('a key that is rotated away in mid-run gives way to the next without losing
   let calls = 0;
   const watch = setInterval(() => {
     calls = desk.charged();
-    if (calls >= 50) revokeKey(desk.database, old.id, desk.clock);
+    if (calls >= 50) revokeKey(desk.accounts, old.id, desk.clock);
   }, 1);
   const ended = await desk.run({ topics: ['wildfire'] }, { keys: [old, next] }).finally(() => clearInterval(watch));
   assert.deepEqual([ended.state, ended.summary.status.ok, desk.charged()], ['complete', 300, 300]);

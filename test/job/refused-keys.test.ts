@@ -28,7 +28,7 @@ for (const perMinute of casesOf([300, 100_000], () => '')) {
     const desk = await openDesk(t, { subscription: customSubscription(100_000, perMinute), factor: 60 });
     desk.book(places(CELLS));
     const [dead, good] = [desk.key(), desk.key()];
-    revokeKey(desk.database, dead.id, desk.clock);
+    revokeKey(desk.accounts, dead.id, desk.clock);
     const { baseUrl, statuses } = await counted(t, desk);
     const ended = await desk.run({ topics: [...natural], sockets: SOCKETS }, { keys: [dead, good], baseUrl });
     assert.deepEqual([ended.state, desk.charged()], ['complete', CELLS * 15]);
@@ -41,7 +41,7 @@ test('three dead keys before a good one: only the first is refused for the calls
   const desk = await openDesk(t);
   desk.book(places(30));
   const dead = [desk.key(), desk.key(), desk.key()];
-  for (const { id } of dead) revokeKey(desk.database, id, desk.clock);
+  for (const { id } of dead) revokeKey(desk.accounts, id, desk.clock);
   const { baseUrl, statuses } = await counted(t, desk);
   const settings = { topics: ['wildfire'], sockets: SOCKETS };
   const ended = await desk.run(settings, { keys: [...dead, desk.key()], baseUrl });
@@ -77,7 +77,7 @@ test('the calls that wait for an account whose key is dead go to the other accou
   desk.addAccount('other', customSubscription(100_000, 20));
   desk.book(places(CELLS));
   const dead = desk.keyOf('other');
-  revokeKey(desk.database, dead.id, desk.clock);
+  revokeKey(desk.accounts, dead.id, desk.clock);
   const subscription = { credits_per_month: 100_000, credits_per_minute: 20 };
   const other = { env: 'B', account: 'other', subscription, anniversary_day: 20 };
   const { baseUrl, statuses } = await counted(t, desk);

@@ -8,11 +8,11 @@ import type { RunEnded } from '../../src/job/run-job.ts';
 import { releaseLater } from '../service/small-data.ts';
 import { column, type Desk, openDesk, places } from './harness.ts';
 
-/** Every byte that a run left behind or told, but for the service's own database. */
+/** Every byte that a run left behind or told, but for the service's own files. */
 function everythingOf(desk: Desk, ended: RunEnded): Map<string, Buffer> {
   const left = new Map<string, Buffer>();
   for (const name of readdirSync(desk.folder, { recursive: true, encoding: 'utf8' })) {
-    if (!name.startsWith('service.db')) left.set(name, readFileSync(join(desk.folder, name)));
+    if (!name.startsWith('service')) left.set(name, readFileSync(join(desk.folder, name)));
   }
   left.set('notices', Buffer.from(desk.notices.join('\n')));
   left.set('summary', Buffer.from(JSON.stringify(ended)));

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import test, { type TestContext } from 'node:test';
-import type { ServiceDatabase } from '../../src/data/tables/data-database.ts';
+import type { AccountsDatabase } from '../../src/service/accounts/accounts-database.ts';
 import { createAuthentication } from '../../src/service/accounts/authenticate.ts';
 import { setUp } from './small-data.ts';
 
 /** The database, and every value that its statements are given. */
-function overheard(database: ServiceDatabase, given: unknown[]): ServiceDatabase {
-  return new Proxy(database, {
+function overheard(accounts: AccountsDatabase, given: unknown[]): AccountsDatabase {
+  return new Proxy(accounts, {
     get(target, name) {
       if (name !== 'prepare') return Reflect.get(target, name, target);
       return (sql: string) => {
@@ -42,10 +42,10 @@ function comparisons(t: TestContext): (readonly [Buffer, Buffer])[] {
 }
 
 test('a key is looked up and compared by its SHA-256 alone, in constant time', async (t) => {
-  const { database, key, keyId, clock } = await setUp(t);
+  const { accounts, key, keyId, clock } = await setUp(t);
   const given: unknown[] = [];
   const pairs = comparisons(t);
-  const authenticate = createAuthentication(overheard(database, given))();
+  const authenticate = createAuthentication(overheard(accounts, given))();
   const caller = authenticate(key, clock.now());
   assert.ok(typeof caller === 'object' && caller.key === keyId);
   const hash = crypto.createHash('sha256').update(key).digest();
@@ -67,9 +67,9 @@ test('a key is looked up and compared by its SHA-256 alone, in constant time', a
 });
 
 test('a row that a look-up gave for another hash opens nothing', async (t) => {
-  const { database, key, clock } = await setUp(t);
-  const row = database.prepare('SELECT * FROM keys').get();
-  const lying = new Proxy(database, {
+  const { accounts, key, clock } = await setUp(t);
+  const row = accounts.prepare('SELECT * FROM keys').get();
+  const lying = new Proxy(accounts, {
     get: (target, name) => (name === 'prepare' ? () => ({ get: () => row }) : Reflect.get(target, name, target)),
   });
   const nearly = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');

@@ -53,8 +53,8 @@ test('when answering fails, each call of the batch fails, and later ones do not'
 });
 
 test('who leaves while the call waits for its turn is not charged', async (t) => {
-  const { service, key, database, clock } = await setUp(t);
-  const count = () => database.prepare<[], number>('SELECT count(*) FROM charges').pluck().get();
+  const { service, key, accounts, clock } = await setUp(t);
+  const count = () => accounts.prepare<[], number>('SELECT count(*) FROM charges').pluck().get();
   // Requests and the end of the connection come in one turn; some are read before the end is heard, and wait.
   const head = (path: string) => `GET ${pathTo(path)} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
   for (let round = 0; round < 20; round++) {
@@ -68,5 +68,5 @@ test('who leaves while the call waits for its turn is not charged', async (t) =>
   assert.equal((await fetch(service.url + pathTo('/v1/drought/risk'), { headers: { 'x-api-key': key } })).status, 200);
   while (count() !== 1 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
   assert.equal(count(), 1);
-  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 1);
+  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 1);
 });

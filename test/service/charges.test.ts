@@ -3,14 +3,14 @@ import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
-import type { ServiceDatabase } from '../../src/data/tables/data-database.ts';
 import { createAccount } from '../../src/service/accounts/accounts.ts';
+import { type AccountsDatabase, openAccounts } from '../../src/service/accounts/accounts-database.ts';
 import { type Chargeable, type Charges, createCharges } from '../../src/service/accounts/charges.ts';
-import { enterInstance } from '../../src/service/accounts/instances.ts';
+import { registerInstance } from '../../src/service/accounts/instances.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { createSettlements } from '../../src/service/accounts/settlements.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
-import { openDatabase, StillClock, subscriptionOf } from './small-data.ts';
+import { releaseLater, StillClock, subscriptionOf } from './small-data.ts';
 
 /** So low that a few calls of one turn cross them. */
 const MINUTE_LIMIT = 100;
@@ -43,7 +43,7 @@ interface Row {
 
 class Books {
   readonly clock = new StillClock();
-  readonly database: ServiceDatabase;
+  readonly accounts: AccountsDatabase;
   readonly charges: Charges;
   readonly #caller: Chargeable['caller'];
   readonly #settlements;
@@ -52,13 +52,14 @@ class Books {
 
   constructor(t: TestContext, minuteLimit = MINUTE_LIMIT) {
     this.#minuteLimit = minuteLimit;
-    this.database = openDatabase(t, ':memory:');
+    this.accounts = openAccounts(':memory:');
+    releaseLater(t, () => this.accounts.close());
     const subscription = subscriptionOf(MONTH_LIMIT, minuteLimit);
-    const account = createAccount(this.database, { name: 'tester', subscription, signedUpAt: SIGNED_UP }, this.clock);
-    const { id } = createKey(this.database, 'tester', ['bundle', 'hail'], this.clock);
+    const account = createAccount(this.accounts, { name: 'tester', subscription, signedUpAt: SIGNED_UP }, this.clock);
+    const { id } = createKey(this.accounts, 'tester', ['bundle', 'hail'], this.clock);
     this.#caller = { key: id, account, may: () => true };
-    this.charges = createCharges(this.database, enterInstance(this.database, this.clock).id, 'sliding');
-    this.#settlements = createSettlements(this.database);
+    this.charges = createCharges(this.accounts, registerInstance(this.accounts, this.clock).id, 'sliding');
+    this.#settlements = createSettlements(this.accounts);
   }
 
   take(step: Step): void {
@@ -73,7 +74,7 @@ class Books {
     let minute = before;
     let period = used.reduce((sum, { credits }) => sum + credits, 0);
     const asked = calls.map((call) => ({ caller: this.#caller, call, requestId: 'r' }));
-    const charged = this.database.transaction(() => this.charges.chargeAll(asked, this.clock.now())).immediate();
+    const charged = this.accounts.transaction(() => this.charges.chargeAll(asked, this.clock.now())).immediate();
     for (const [index, made] of charged.entries()) {
       const credits = CREDITS[calls[index]!.kind];
       if (period + credits > MONTH_LIMIT) assert.deepEqual(made, { failure: 'QUOTA_EXCEEDED' });
@@ -96,7 +97,7 @@ class Books {
   }
 
   #rows(): Row[] {
-    return this.database.prepare<[], Row>('SELECT * FROM charges').all();
+    return this.accounts.prepare<[], Row>('SELECT * FROM charges').all();
   }
 
   #minute(): number {
@@ -116,7 +117,7 @@ class Books {
     const rows = this.#rows();
     const ofPeriod = rows.filter(({ period_start }) => period_start === this.#periodStart());
     const callsOf = (kind: Call['kind']) => ofPeriod.filter((row) => row.kind === kind).length;
-    const { creditsCharged, calls } = usage(this.database, 'tester', this.clock.now());
+    const { creditsCharged, calls } = usage(this.accounts, 'tester', this.clock.now());
     assert.equal(
       creditsCharged,
       ofPeriod.reduce((sum, { credits }) => sum + credits, 0),
@@ -138,7 +139,7 @@ test('whatever comes in whatever order: the sums of minute and period are those 
         books.take(step);
         books.check();
       }
-      books.database.close();
+      books.accounts.close();
     }),
     { numRuns: 200 },
   );
@@ -147,6 +148,6 @@ test('whatever comes in whatever order: the sums of minute and period are those 
 test('more charges than one statement writes are all written', (t) => {
   const books = new Books(t, MONTH_LIMIT);
   books.take({ calls: Array.from({ length: 150 }, () => 0) });
-  assert.equal(books.database.prepare('SELECT count(DISTINCT id) FROM charges').pluck().get(), 150);
+  assert.equal(books.accounts.prepare('SELECT count(DISTINCT id) FROM charges').pluck().get(), 150);
   books.check();
 });

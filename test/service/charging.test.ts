@@ -3,7 +3,16 @@ import test from 'node:test';
 import { changeAccount, createAccount } from '../../src/service/accounts/accounts.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../../src/service/accounts/usage.ts';
-import { openDatabase, pathTo, request, StillClock, setUp, start, subscriptionOf } from './small-data.ts';
+import {
+  openAccountsOf,
+  openDatabase,
+  pathTo,
+  request,
+  StillClock,
+  setUp,
+  start,
+  subscriptionOf,
+} from './small-data.ts';
 
 const PLENTY = 1_000_000;
 
@@ -14,7 +23,7 @@ function tally(statuses: readonly number[]): Record<number, number> {
 }
 
 test('200 calls at once at the last credits: exactly those that fit are answered', async (t) => {
-  const { single, get, database, clock } = await setUp(t, { subscription: subscriptionOf(100, PLENTY) });
+  const { single, get, accounts, clock } = await setUp(t, { subscription: subscriptionOf(100, PLENTY) });
   const replies = await Promise.all(
     Array.from({ length: 200 }, (_, index) => (index % 20 === 0 ? get(pathTo('/v1/bundle/standard')) : single())),
   );
@@ -23,14 +32,14 @@ test('200 calls at once at the last credits: exactly those that fit are answered
   }, 0);
   assert.equal(spent, 100);
   assert.ok(replies.every(({ status, body }) => status === 200 || body.error.code === 'QUOTA_EXCEEDED'));
-  const used = usage(database, 'tester', clock.now());
+  const used = usage(accounts, 'tester', clock.now());
   assert.equal(used.creditsCharged, 100);
   assert.equal(used.calls.single + 15 * used.calls.standard, 100);
 });
 
 test('two services on one file, each with its own handle, share quota and minute', async (t) => {
   const { service, key, file, clock } = await setUp(t, { subscription: subscriptionOf(100, PLENTY) });
-  const other = await start(t, { database: openDatabase(t, file), clock });
+  const other = await start(t, { data: openDatabase(t, file), accounts: openAccountsOf(t, file), clock });
   const replies = await Promise.all(
     Array.from({ length: 200 }, (_, index) =>
       request((index % 2 ? service : other).url + pathTo('/v1/drought/risk'), key),
@@ -42,7 +51,7 @@ test('two services on one file, each with its own handle, share quota and minute
 test('what another process writes while a call is being read is seen by its charge', async (t) => {
   // The first look at the topic spends a credit from another handle, as another process would.
   let spend = () => {};
-  const { single, file, clock, database } = await setUp(t, {
+  const { single, file, clock, accounts } = await setUp(t, {
     subscription: subscriptionOf(4, PLENTY),
     service: {
       failures: () => {
@@ -52,8 +61,8 @@ test('what another process writes while a call is being read is seen by its char
       },
     },
   });
-  const used = () => usage(database, 'tester', clock.now()).creditsCharged;
-  const spendOne = openDatabase(t, file).prepare('UPDATE periods SET credits = credits + 1');
+  const used = () => usage(accounts, 'tester', clock.now()).creditsCharged;
+  const spendOne = openAccountsOf(t, file).prepare('UPDATE periods SET credits = credits + 1');
   assert.equal((await single()).status, 200);
   spend = () => spendOne.run();
   assert.equal((await single()).status, 200);
@@ -64,12 +73,14 @@ test('what another process writes while a call is being read is seen by its char
 });
 
 test('what was charged is there after a restart', async (t) => {
-  const { single, service, key, file, clock, database } = await setUp(t, { subscription: subscriptionOf(10, 5) });
+  const { single, service, key, file, clock, database, accounts } = await setUp(t, {
+    subscription: subscriptionOf(10, 5),
+  });
   for (let i = 0; i < 5; i++) assert.equal((await single()).status, 200);
   await service.close();
-  database.close();
-  const again = openDatabase(t, file);
-  const { url } = await start(t, { database: again, clock });
+  accounts.close();
+  const again = openAccountsOf(t, file);
+  const { url } = await start(t, { data: database, accounts: again, clock });
   const limited = await request(url + pathTo('/v1/drought/risk'), key);
   assert.equal(limited.body.error.code, 'RATE_LIMITED');
   clock.at += 60_000;
@@ -81,7 +92,7 @@ test('what was charged is there after a restart', async (t) => {
 
 test('the allowance comes back on the anniversary at 00:00 UTC, of the 31st on the last day of a shorter month', async (t) => {
   const clock = new StillClock(Date.UTC(2026, 0, 31, 12));
-  const { single, database } = await setUp(t, {
+  const { single, accounts } = await setUp(t, {
     clock,
     signedUpAt: Date.UTC(2025, 11, 31, 18),
     subscription: subscriptionOf(1, PLENTY),
@@ -99,7 +110,7 @@ test('the allowance comes back on the anniversary at 00:00 UTC, of the 31st on t
     statuses.push((await single()).status);
   }
   assert.deepEqual(statuses, [200, 429, 200, 429, 200, 200]);
-  const used = usage(database, 'tester', Date.UTC(2026, 1, 28));
+  const used = usage(accounts, 'tester', Date.UTC(2026, 1, 28));
   assert.equal(used.periodStart, Date.UTC(2026, 1, 28));
   assert.equal(used.periodEnd, Date.UTC(2026, 2, 31));
   assert.equal(used.creditsCharged, 1);
@@ -107,26 +118,26 @@ test('the allowance comes back on the anniversary at 00:00 UTC, of the 31st on t
 });
 
 test('with overages on, calls go on succeeding and what is beyond the allowance is counted', async (t) => {
-  const { single, get, database, clock } = await setUp(t, {
+  const { single, get, accounts, clock } = await setUp(t, {
     overages: true,
     subscription: subscriptionOf(20, PLENTY),
   });
   assert.equal((await get(pathTo('/v1/bundle/standard'))).status, 200);
   assert.equal((await get(pathTo('/v1/bundle/enterprise'))).status, 200);
   assert.equal((await single()).status, 200);
-  const used = usage(database, 'tester', clock.now());
+  const used = usage(accounts, 'tester', clock.now());
   assert.equal(used.creditsCharged, 51);
   assert.equal(used.overageCredits, 31);
   assert.deepEqual(used.calls, { single: 1, standard: 1, enterprise: 1 });
 });
 
 test('an upgrade lifts a quota that is used up, at once', async (t) => {
-  const { single, database } = await setUp(t, { subscription: subscriptionOf(1, PLENTY) });
+  const { single, accounts } = await setUp(t, { subscription: subscriptionOf(1, PLENTY) });
   assert.equal((await single()).status, 200);
   assert.equal((await single()).status, 429);
-  changeAccount(database, 'tester', { subscription: subscriptionOf(2, PLENTY) });
+  changeAccount(accounts, 'tester', { subscription: subscriptionOf(2, PLENTY) });
   assert.equal((await single()).status, 200);
-  changeAccount(database, 'tester', { overages: true });
+  changeAccount(accounts, 'tester', { overages: true });
   assert.equal((await single()).status, 200);
 });
 
@@ -175,12 +186,12 @@ test('a fixed minute begins with the minute of the clock', async (t) => {
 });
 
 test('the running sum of the minute is that of the charges, whatever the clock does', async (t) => {
-  const { single, get, clock, database } = await setUp(t, { subscription: subscriptionOf(PLENTY, 60) });
+  const { single, get, clock, accounts } = await setUp(t, { subscription: subscriptionOf(PLENTY, 60) });
   // Forward by fits and starts, and once back by half a minute.
   for (const step of [0, 700, 20_000, 39_000, 500, -30_000, 100, 29_000, 61_000, 5, 59_990, 12, 400_000, 1]) {
     clock.at += step;
     const { status, headers } = step % 1_000 === 0 ? await get(pathTo('/v1/bundle/standard')) : await single();
-    const counted = database
+    const counted = accounts
       .prepare<[number], number>('SELECT ifnull(sum(credits), 0) FROM charges WHERE charged_at > ?')
       .pluck()
       .get(clock.at - 60_000)!;
@@ -190,9 +201,9 @@ test('the running sum of the minute is that of the charges, whatever the clock d
 });
 
 test('accounts do not share anything', async (t) => {
-  const { single, database, clock, get } = await setUp(t, { subscription: subscriptionOf(1, 1) });
-  createAccount(database, { name: 'other', subscription: subscriptionOf(1, 1) }, clock);
-  const { key } = createKey(database, 'other', ['drought'], clock);
+  const { single, accounts, clock, get } = await setUp(t, { subscription: subscriptionOf(1, 1) });
+  createAccount(accounts, { name: 'other', subscription: subscriptionOf(1, 1) }, clock);
+  const { key } = createKey(accounts, 'other', ['drought'], clock);
   assert.equal((await single()).status, 200);
   assert.equal((await get(pathTo('/v1/drought/risk'), key)).status, 200);
   assert.equal((await single()).status, 429);
@@ -200,10 +211,10 @@ test('accounts do not share anything', async (t) => {
 });
 
 test('calls of several accounts and keys that come at once are each held to their own account', async (t) => {
-  const { get, database, clock, key } = await setUp(t, { subscription: subscriptionOf(9, PLENTY) });
-  createAccount(database, { name: 'other', subscription: subscriptionOf(PLENTY, 7) }, clock);
-  const second = createKey(database, 'tester', ['drought'], clock);
-  const other = createKey(database, 'other', ['drought'], clock);
+  const { get, accounts, clock, key } = await setUp(t, { subscription: subscriptionOf(9, PLENTY) });
+  createAccount(accounts, { name: 'other', subscription: subscriptionOf(PLENTY, 7) }, clock);
+  const second = createKey(accounts, 'tester', ['drought'], clock);
+  const other = createKey(accounts, 'other', ['drought'], clock);
   const keys = [key, second.key, other.key, 'pb_unknown'];
   const replies = await Promise.all(
     Array.from({ length: 80 }, (_, index) => get(pathTo('/v1/drought/risk'), keys[index % keys.length]!)),
@@ -213,10 +224,10 @@ test('calls of several accounts and keys that come at once are each held to thei
   );
   assert.equal((statuses[0]![200] ?? 0) + (statuses[1]![200] ?? 0), 9);
   assert.deepEqual(statuses.slice(2), [{ 200: 7, 429: 13 }, { 401: 20 }]);
-  const used = (account: string) => usage(database, account, clock.now());
+  const used = (account: string) => usage(accounts, account, clock.now());
   assert.deepEqual([used('tester').creditsCharged, used('other').creditsCharged], [9, 7]);
   // Each row stands under the key that asked, and no two calls have the same row.
-  const rows = database.prepare<[], [number, number]>('SELECT key, count(*) FROM charges GROUP BY key').raw().all();
+  const rows = accounts.prepare<[], [number, number]>('SELECT key, count(*) FROM charges GROUP BY key').raw().all();
   assert.equal(new Map(rows).get(other.id), 7);
   assert.equal(new Map(rows).get(second.id) ?? 0, statuses[1]![200] ?? 0);
   const left = replies.filter(({ status }, index) => status === 200 && index % 4 === 2);

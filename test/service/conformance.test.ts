@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import type { ServiceDatabase } from '../../src/data/tables/data-database.ts';
+import type { AccountsDatabase } from '../../src/service/accounts/accounts-database.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import type { Send } from '../../src/service/conformance/asker.ts';
 import { Broken, NotChecked } from '../../src/service/conformance/checked-statement.ts';
@@ -21,28 +21,28 @@ function sendTo(baseUrl: string): Send {
   };
 }
 
-const spentAt = (database: ServiceDatabase) => database.prepare('SELECT sum(credits) FROM charges').pluck().get();
+const spentAt = (accounts: AccountsDatabase) => accounts.prepare('SELECT sum(credits) FROM charges').pluck().get();
 
 test('our own service keeps every statement that can be checked, for the credits that were said', async (t) => {
-  const { service, database, clock, key } = await setUp(t);
-  const narrow = createKey(database, 'tester', ['wildfire'], clock);
+  const { service, accounts, clock, key } = await setUp(t);
+  const narrow = createKey(accounts, 'tester', ['wildfire'], clock);
   const result = await runChecks({ ...common, key, narrowKey: narrow.key, send: sendTo(service.url) });
   const failed = result.statements.filter(({ outcome }) => outcome === 'fail');
   assert.deepEqual(failed, []);
   assert.deepEqual([result.skipped, result.passed], [4, STATEMENTS.length - 4]);
   assert.equal(CREDITS_NEEDED, 37 + 15 + 35);
-  assert.equal(spentAt(database), CREDITS_NEEDED);
+  assert.equal(spentAt(accounts), CREDITS_NEEDED);
   // Five requests that are wrong, a POST, and with a narrow key both bundles.
   assert.deepEqual([creditsAtRisk(false), creditsAtRisk(true)], [6, 6 + 15 + 35]);
 });
 
 test('what the key or the data do not allow is skipped, not failed', async (t) => {
-  const { service, database, clock } = await setUp(t);
+  const { service, database, accounts, clock } = await setUp(t);
   database.exec("DELETE FROM datasets WHERE name IN ('radon', 'sites:park')");
-  const { key } = createKey(database, 'tester', ['drought', 'radon', 'park'], clock);
+  const { key } = createKey(accounts, 'tester', ['drought', 'radon', 'park'], clock);
   const { statements, failed } = await runChecks({ ...common, key, send: sendTo(service.url) });
   assert.equal(failed, 0);
-  assert.equal(spentAt(database), 1);
+  assert.equal(spentAt(accounts), 1);
   const of = (part: string) => statements.find(({ statement }) => statement.startsWith(part))!;
   assert.equal(of('drought').outcome, 'pass');
   assert.deepEqual([of('radon').outcome, of('radon').reason], ['skipped', 'the service has no data for it now (502)']);

@@ -59,7 +59,7 @@ function receive(url: string, headers: Record<string, string>): Promise<Received
 }
 
 test('a compressed answer is the answer, and costs what the answer costs', async (t) => {
-  const { service, key, database, clock } = await setUp(t, withTowers());
+  const { service, key, accounts, clock } = await setUp(t, withTowers());
   const url = service.url + pathTo('/v1/cellTower/risk');
   const plain = await receive(url, { 'x-api-key': key });
   assert.equal(plain.headers['content-encoding'], undefined);
@@ -78,23 +78,23 @@ test('a compressed answer is the answer, and costs what the answer costs', async
   }
   const document = await receive(`${service.url}/openapi.json`, { 'accept-encoding': 'gzip' });
   assert.equal(JSON.parse(gunzipSync(document.bytes).toString()).openapi, '3.1.0');
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 4);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 4);
 });
 
 test('who leaves while the answer is compressed is not charged', async (t) => {
-  const { service, key, single, database, clock } = await setUp(t, withTowers('x'.repeat(40_000)));
+  const { service, key, single, accounts, clock } = await setUp(t, withTowers('x'.repeat(40_000)));
   const socket = connect(service.port, '127.0.0.1');
   t.after(() => socket.destroy());
   socket.write(
     `GET ${pathTo('/v1/cellTower/risk')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nAccept-Encoding: gzip\r\n\r\n`,
   );
-  const count = database.prepare<[], number>('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck();
+  const count = accounts.prepare<[], number>('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck();
   for (let turns = 0; count.get() === 0 && turns < 10_000; turns++)
     await new Promise((resolve) => setImmediate(resolve));
   assert.equal(count.get(), 1, 'it is charged before it is compressed');
   socket.resetAndDestroy();
   for (let turns = 0; count.get() === 1 && turns < 500; turns++)
     await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 0);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
   assert.equal((await single()).status, 200);
 });

@@ -33,8 +33,8 @@ function assertFailure(reply: Reply, status: number, code: string): void {
 }
 
 test('every failure has its status, its code and the one shape, and costs nothing', async (t) => {
-  const { get, database, clock } = await setUp(t);
-  const narrow = createKey(database, 'tester', ['wildfire'], clock).key;
+  const { get, accounts, clock } = await setUp(t);
+  const narrow = createKey(accounts, 'tester', ['wildfire'], clock).key;
   const wildfire = pathTo('/v1/wildfire/risk');
   assertFailure(await get(wildfire, null), 401, 'UNAUTHENTICATED');
   assertFailure(await get(wildfire, 'pb_short'), 401, 'UNAUTHENTICATED');
@@ -48,12 +48,12 @@ test('every failure has its status, its code and the one shape, and costs nothin
   assertFailure(await get(pathTo('/v1/brownfield/risk'), narrow), 403, 'SCOPE_REQUIRED');
   assertFailure(await get(pathTo('/v1/bundle/standard'), narrow), 403, 'SCOPE_REQUIRED');
   assertFailure(await get(pathTo('/v1/wildfire/risk', AT_SEA)), 422, 'OUTSIDE_COVERAGE');
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 0);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
 });
 
 test('the order of the questions decides which failure is told', async (t) => {
-  const { get, database, clock, single } = await setUp(t, { subscription: subscriptionOf(2, 1) });
-  const narrow = createKey(database, 'tester', ['wildfire'], clock).key;
+  const { get, accounts, clock, single } = await setUp(t, { subscription: subscriptionOf(2, 1) });
+  const narrow = createKey(accounts, 'tester', ['wildfire'], clock).key;
   assertFailure(await get('/v1/flood/risk', null), 401, 'UNAUTHENTICATED');
   assertFailure(await get('/v1/flood/risk', narrow), 404, 'UNKNOWN_TOPIC');
   assertFailure(await get('/v1/brownfield/risk', narrow), 403, 'SCOPE_REQUIRED');
@@ -108,7 +108,7 @@ test('lat and lng are decimal numbers in range, each exactly once, as numbers ar
 });
 
 test('other methods and broken requests leave by the same door, and HEAD is not charged', async (t) => {
-  const { service, key, database, clock } = await setUp(t);
+  const { service, key, accounts, clock } = await setUp(t);
   const url = service.url + pathTo('/v1/drought/risk');
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
     assertFailure(await request(url, key, { method }), 405, 'METHOD_NOT_ALLOWED');
@@ -122,7 +122,7 @@ test('other methods and broken requests leave by the same door, and HEAD is not 
   const large = await sendRaw(service.port, `GET /?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`);
   assert.match(large, /^HTTP\/1\.1 431 /);
   errorEnvelope.parse(JSON.parse(large.slice(large.indexOf('\r\n\r\n'))));
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 0);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
 });
 
 test('two keys in one request are no key', async (t) => {
@@ -139,21 +139,21 @@ test('two keys in one request are no key', async (t) => {
 });
 
 test('a single topic that fails is a 502 and free; a bundle with one that fails is charged in full', async (t) => {
-  const { get, database, clock } = await setUp(t, {
+  const { get, accounts, clock } = await setUp(t, {
     service: { failures: (topic, { lat }) => topic === 'hail' && lat === HERE.lat },
   });
   assertFailure(await get(pathTo('/v1/hail/risk')), 502, 'UPSTREAM_UNAVAILABLE');
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 0);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
   const { status, headers, body } = await get(pathTo('/v1/bundle/enterprise'));
   assert.equal(status, 200);
   assert.deepEqual(body.data.topics.hail, { error: 'unavailable' });
   assert.equal(Object.keys(body.data.topics).length, 37);
   assert.equal(headers.get('x-credit-cost'), '35');
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 35);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 35);
 });
 
 test('a topic whose data is not loaded is unavailable, an area without a row has no data', async (t) => {
-  const { get, database, clock } = await setUp(t, {
+  const { get, accounts, clock } = await setUp(t, {
     deliveries: deliveries().filter(({ info }) => info.name !== 'radon'),
   });
   assertFailure(await get(pathTo('/v1/radon/risk')), 502, 'UPSTREAM_UNAVAILABLE');
@@ -166,7 +166,7 @@ test('a topic whose data is not loaded is unavailable, an area without a row has
   assert.equal(unrated.body.meta.credit_cost, 35);
   // Nothing of the standard bundle is there: that is no answer.
   assertFailure(await get(pathTo('/v1/bundle/standard', { lat: 40.75, lng: -99.25 })), 404, 'NO_DATA');
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 35);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 35);
 });
 
 test('a county that the index as it was loaded lacks altogether is unavailable', async (t) => {

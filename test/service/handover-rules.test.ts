@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import type { Ended, Settlements } from '../../src/service/accounts/settlements.ts';
-import { createHandover, type DeliveryTracker } from '../../src/service/http/delivery-tracker.ts';
+import { createDeliveryTracker, type DeliveryTracker } from '../../src/service/http/delivery-tracker.ts';
 
 /** A connection whose end is decided by the test. */
 class Connection extends EventEmitter {
@@ -40,8 +40,8 @@ function setUp(t: TestContext) {
     if (fault.error !== null) throw fault.error;
     settled.push({ delivered: [...delivered], undelivered: [...undelivered] });
   };
-  const settlements: Settlements = { settle, settleWithin: settle, release: () => {}, releaseGone: () => false };
-  const tracker = createHandover(settlements, (error) => errors.push(error));
+  const settlements: Settlements = { settle, settleWithin: settle, release: () => {}, releaseCrashed: () => false };
+  const tracker = createDeliveryTracker(settlements, (error) => errors.push(error));
   return { tracker, settled, errors, fault, pass: (ms: number) => t.mock.timers.tick(ms) };
 }
 
@@ -147,7 +147,7 @@ test('at the end what is still on its way is taken back with all that has ended'
   const connection = new Connection(tracker);
   connection.answer(1)();
   const late = connection.answer(2);
-  tracker.close();
+  tracker[Symbol.dispose]();
   assert.deepEqual(settled, [{ delivered: [1], undelivered: [2] }]);
   late();
   pass(60_000);

@@ -11,7 +11,7 @@ import {
   deliveries,
   HERE,
   info,
-  openDatabase,
+  openAccountsOf,
   pathTo,
   point,
   releaseLater,
@@ -60,62 +60,63 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 test('a client that leaves in the middle of the body is not charged', async (t) => {
-  const { service, key, database, clock } = await setUp(t, LARGE);
-  const credits = () => usage(database, 'tester', clock.now()).creditsCharged;
+  const { service, key, accounts, clock } = await setUp(t, LARGE);
+  const credits = () => usage(accounts, 'tester', clock.now()).creditsCharged;
   for (const leave of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.resetAndDestroy()]) {
     const socket = await halfRead(t, service.port, key, TOWERS);
     assert.equal(credits(), 1);
     leave(socket);
     await until(() => credits() === 0);
   }
-  assert.equal(database.prepare('SELECT count(*) FROM charges').pluck().get(), 0);
+  assert.equal(accounts.prepare('SELECT count(*) FROM charges').pluck().get(), 0);
   const whole = await request(service.url + TOWERS, key);
   assert.equal(whole.body.data.result.value, 300);
   assert.equal(whole.headers.get('x-ratelimit-remaining'), '999999');
-  await until(() => pending(database) === 0);
+  await until(() => pending(accounts) === 0);
   assert.equal(credits(), 1);
 });
 
 test('a charge that cannot be made final, because another process writes, is made final later', async (t) => {
   const errors: unknown[] = [];
-  const { service, key, database, file } = await setUp(t, {
+  const { service, key, accounts, file } = await setUp(t, {
     ...LARGE,
-    service: { busyTimeout: 10, onError: (error) => errors.push(error) },
+    service: { onError: (error) => errors.push(error) },
   });
+  accounts.pragma('busy_timeout = 10');
   const socket = await halfRead(t, service.port, key, TOWERS);
-  const other = openDatabase(t, file);
+  const other = openAccountsOf(t, file);
   other.exec('BEGIN IMMEDIATE');
   socket.resume();
   await until(() => errors.length > 0);
-  assert.equal(pending(database), 1);
+  assert.equal(pending(accounts), 1);
   // The transaction that would charge a call settles it too, and fails as well.
   assert.equal((await request(service.url + pathTo('/v1/drought/risk'), key)).status, 502);
-  assert.equal(pending(database), 1);
+  assert.equal(pending(accounts), 1);
   other.exec('ROLLBACK');
-  await until(() => pending(database) === 0);
-  assert.equal(database.prepare('SELECT count(*) FROM charges').pluck().get(), 1);
+  await until(() => pending(accounts) === 0);
+  assert.equal(accounts.prepare('SELECT count(*) FROM charges').pluck().get(), 1);
 });
 
 test('charges are settled by their own ids: those between them, of this instance or another, stay pending', async (t) => {
-  const { database, clock, key, service } = await setUp(t);
+  const { accounts, clock, key, service } = await setUp(t);
   const single = () => request(service.url + pathTo('/v1/drought/risk'), key);
   for (let i = 0; i < 8; i++) assert.equal((await single()).status, 200);
-  await until(() => pending(database) === 0);
-  const ids = database.prepare<[], number>('SELECT id FROM charges ORDER BY id').pluck().all();
-  const mark = database.prepare('UPDATE charges SET pending_by = ? WHERE id = ?');
+  await until(() => pending(accounts) === 0);
+  const ids = accounts.prepare<[], number>('SELECT id FROM charges ORDER BY id').pluck().all();
+  const mark = accounts.prepare('UPDATE charges SET pending_by = ? WHERE id = ?');
   for (const [index, id] of ids.entries()) mark.run(index === 2 ? 1_001 : 1_000, id);
   const at = (...places: number[]) => places.map((place) => ids[place]!);
-  createSettlements(database).settle({ delivered: at(7, 0, 1, 3, 4), undelivered: at(5) });
-  const left = database.prepare<[], number>('SELECT id FROM charges WHERE pending_by IS NOT NULL ORDER BY id').pluck();
+  createSettlements(accounts).settle({ delivered: at(7, 0, 1, 3, 4), undelivered: at(5) });
+  const left = accounts.prepare<[], number>('SELECT id FROM charges WHERE pending_by IS NOT NULL ORDER BY id').pluck();
   assert.deepEqual(left.all(), at(2, 6));
-  assert.equal(database.prepare('SELECT count(*) FROM charges').pluck().get(), 7);
+  assert.equal(accounts.prepare('SELECT count(*) FROM charges').pluck().get(), 7);
   mark.run(null, ids[2]!);
   mark.run(null, ids[6]!);
-  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 7);
+  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 7);
 });
 
 test('requests that are sent one after the other without waiting are each charged once', async (t) => {
-  const { service, key, database, clock } = await setUp(t);
+  const { service, key, accounts, clock } = await setUp(t);
   const socket = connect(service.port, '127.0.0.1');
   releaseLater(t, () => socket.destroy());
   const head = `GET ${pathTo('/v1/drought/risk')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
@@ -124,67 +125,67 @@ test('requests that are sent one after the other without waiting are each charge
   socket.on('data', (chunk) => {
     text += chunk;
   });
-  await until(() => text.split('HTTP/1.1 200 ').length === 21 && pending(database) === 0);
-  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 20);
+  await until(() => text.split('HTTP/1.1 200 ').length === 21 && pending(accounts) === 0);
+  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 20);
 });
 
 test('requests behind one that nobody reads wait for it, and are not charged when its client leaves', async (t) => {
-  const { service, key, single, database, clock } = await setUp(t, LARGE);
+  const { service, key, single, accounts, clock } = await setUp(t, LARGE);
   const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
   const socket = await halfRead(t, service.port, key, TOWERS);
   socket.write(head(pathTo('/v1/drought/risk')).repeat(3));
   for (let i = 0; i < 10; i++) assert.equal((await single()).status, 200);
-  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 11);
+  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 11);
   socket.destroy();
-  await until(() => usage(database, 'tester', clock.now()).creditsCharged === 10);
+  await until(() => usage(accounts, 'tester', clock.now()).creditsCharged === 10);
 });
 
 test('closing lets a body in flight arrive whole, and then charges it', async (t) => {
-  const { service, key, database, clock, file } = await setUp(t, LARGE);
+  const { service, key, accounts, clock, file } = await setUp(t, LARGE);
   const response = await fetch(service.url + TOWERS, { headers: { 'x-api-key': key } });
   const closed = service.close();
   const body = (await response.json()) as { data: { result: { value: number } } };
   assert.equal(body.data.result.value, 300);
   await closed;
   await assert.rejects(fetch(service.url));
-  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 1);
-  assert.equal(pending(database), 0);
+  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 1);
+  assert.equal(pending(accounts), 0);
   assert.deepEqual(lockFiles(file), []);
 });
 
 test('closing cuts a reader that does not read, after its bound, and does not charge it', {
   timeout: 60_000,
 }, async (t) => {
-  const { service, key, database, clock } = await setUp(t, { ...LARGE, service: { closeTimeout: 100 } });
+  const { service, key, accounts, clock } = await setUp(t, { ...LARGE, service: { closeTimeout: 100 } });
   await halfRead(t, service.port, key, TOWERS);
   await service.close();
-  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 0);
+  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 0);
 });
 
 test('what a killed service had not handed over is not charged, and what it had is', async (t) => {
-  const { service, key, database, clock, file } = await setUp(t, LARGE);
+  const { service, key, database, accounts, clock, file } = await setUp(t, LARGE);
   await service.close();
   const { child, port } = await forkService(t, file);
   for (let i = 0; i < 3; i++) {
     assert.equal((await request(`http://127.0.0.1:${port}${pathTo('/v1/drought/risk')}`, key)).status, 200);
   }
-  await until(() => pending(database) === 0);
+  await until(() => pending(accounts) === 0);
   await halfRead(t, port, key, TOWERS);
   // While it lives, what it is handing over counts.
-  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 4);
-  const another = await start(t, { database, clock });
-  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 4);
+  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 4);
+  const another = await start(t, { data: database, accounts, clock });
+  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 4);
   assert.equal(lockFiles(file).length, 2);
   child.kill('SIGKILL');
   await once(child, 'exit');
-  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 3);
+  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 3);
   await another.close();
-  await start(t, { database, clock });
+  await start(t, { data: database, accounts, clock });
   assert.equal(lockFiles(file).length, 1);
 });
 
 test('what a killed service left pending does not stand in the way of the last credits', async (t) => {
-  const { service, key, database, clock, file } = await setUp(t, { ...LARGE, subscription: subscriptionOf(2, 100) });
+  const { service, key, accounts, clock, file } = await setUp(t, { ...LARGE, subscription: subscriptionOf(2, 100) });
   const { child, port } = await forkService(t, file);
   await halfRead(t, port, key, TOWERS);
   const single = () => request(service.url + pathTo('/v1/drought/risk'), key);
@@ -194,11 +195,11 @@ test('what a killed service left pending does not stand in the way of the last c
   await once(child, 'exit');
   assert.equal((await single()).status, 200);
   assert.equal((await single()).status, 429);
-  assert.equal(usage(database, 'tester', clock.now()).creditsCharged, 2);
+  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 2);
 });
 
-function pending(database: ReturnType<typeof openDatabase>): number {
-  return database.prepare<[], number>('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck().get()!;
+function pending(accounts: ReturnType<typeof openAccountsOf>): number {
+  return accounts.prepare<[], number>('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL').pluck().get()!;
 }
 
 function lockFiles(file: string): string[] {

@@ -10,7 +10,7 @@ const PATH = pathTo('/v1/drought/risk');
 const guess = () => `pb_${randomBytes(32).toString('base64url')}`;
 
 test('after 20 unknown keys in a minute further ones are answered 429; keys that work or worked are not', async (t) => {
-  const { get, single, clock, database } = await setUp(t);
+  const { get, single, clock, accounts } = await setUp(t);
   for (let i = 0; i < 20; i++) {
     assert.equal((await get(PATH, guess())).status, 401);
     clock.at += 1_000;
@@ -21,14 +21,14 @@ test('after 20 unknown keys in a minute further ones are answered 429; keys that
   assert.equal(refused.body.error.code, 'RATE_LIMITED');
   assert.equal(refused.body.meta.credit_cost, 0);
   assert.equal((await single()).status, 200);
-  const leaked = createKey(database, 'tester', ['drought'], clock);
-  revokeKey(database, leaked.id, clock);
+  const leaked = createKey(accounts, 'tester', ['drought'], clock);
+  revokeKey(accounts, leaked.id, clock);
   for (const key of [null, 'malformed', leaked.key]) assert.equal((await get(PATH, key)).status, 401, `${key}`);
   clock.at += 39_999;
   assert.equal((await get(PATH, guess())).status, 429);
   clock.at += 1;
   assert.equal((await get(PATH, guess())).status, 401);
-  assert.equal(usage(database, 'tester', clock.now()).totalCredits, 1);
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 1);
 });
 
 test('unknown keys that come at once are counted each, beside a key that works', async (t) => {

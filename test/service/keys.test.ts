@@ -4,7 +4,7 @@ import test from 'node:test';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createAccount, listAccounts } from '../../src/service/accounts/accounts.ts';
 import { createKey, listKeys, revokeKey, rotateKey } from '../../src/service/accounts/keys.ts';
-import { openDatabase, pathTo, StillClock, setUp, subscriptionOf } from './small-data.ts';
+import { openAccountsOf, pathTo, StillClock, setUp, subscriptionOf } from './small-data.ts';
 
 const refusedFor = (reason: RegExp) => (error: { code?: unknown; message: string }) => {
   assert.equal(error.code, 'SERVICE_ACCOUNT');
@@ -13,11 +13,11 @@ const refusedFor = (reason: RegExp) => (error: { code?: unknown; message: string
 };
 
 test('a key opens its own topic and no other, and `bundle` opens the bundles only', async (t) => {
-  const { get, database, clock } = await setUp(t);
-  const bundle = createKey(database, 'tester', ['bundle'], clock).key;
+  const { get, accounts, clock } = await setUp(t);
+  const bundle = createKey(accounts, 'tester', ['bundle'], clock).key;
   for (const [index, slug] of TOPIC_SLUGS.entries()) {
     const other = TOPIC_SLUGS[(index + 1) % TOPIC_SLUGS.length]!;
-    const own = createKey(database, 'tester', [slug], clock).key;
+    const own = createKey(accounts, 'tester', [slug], clock).key;
     assert.equal((await get(pathTo(`/v1/${slug}/risk`), own)).status, 200);
     assert.equal((await get(pathTo(`/v1/${other}/risk`), own)).status, 403);
     assert.equal((await get(pathTo('/v1/bundle/standard'), own)).status, 403);
@@ -29,11 +29,11 @@ test('a key opens its own topic and no other, and `bundle` opens the bundles onl
 });
 
 test('during the grace of a rotation both keys work; then the old one is refused, to the second', async (t) => {
-  const { get, database, clock, key, keyId } = await setUp(t);
+  const { get, accounts, clock, key, keyId } = await setUp(t);
   const path = pathTo('/v1/drought/risk');
-  const successor = rotateKey(database, keyId, 3_600, clock);
+  const successor = rotateKey(accounts, keyId, 3_600, clock);
   assert.deepEqual(
-    listKeys(database, clock).map(({ state }) => state),
+    listKeys(accounts, clock).map(({ state }) => state),
     ['rotating', 'active'],
   );
   clock.at += 3_600_000 - 1;
@@ -42,7 +42,7 @@ test('during the grace of a rotation both keys work; then the old one is refused
   clock.at += 1;
   assert.equal((await get(path, key)).status, 401);
   assert.equal((await get(path, successor.key)).status, 200);
-  const [old, young] = listKeys(database, clock, 'tester');
+  const [old, young] = listKeys(accounts, clock, 'tester');
   assert.equal(old!.state, 'retired');
   assert.equal(old!.replacedBy, young!.id);
   assert.deepEqual(old!.scopes, young!.scopes);
@@ -50,43 +50,43 @@ test('during the grace of a rotation both keys work; then the old one is refused
 
 test('a rotation is refused for a key that has a successor, is revoked or has expired', (t) => {
   const clock = new StillClock();
-  const database = openDatabase(t);
-  createAccount(database, { name: 'a', subscription: subscriptionOf(10, 10) }, clock);
-  const first = createKey(database, 'a', ['hail'], clock);
-  rotateKey(database, first.id, 60, clock);
-  assert.throws(() => rotateKey(database, first.id, 60, clock), refusedFor(/is rotating/));
-  const second = createKey(database, 'a', ['hail'], clock);
-  revokeKey(database, second.id, clock);
-  assert.throws(() => rotateKey(database, second.id, 60, clock), refusedFor(/is revoked/));
-  const third = createKey(database, 'a', ['hail'], clock, { expiresAt: clock.at + 1_000 });
-  const fourth = rotateKey(database, third.id, 0, clock);
-  assert.equal(listKeys(database, clock).find(({ id }) => id === fourth.id)!.expiresAt, clock.at + 1_000);
+  const accounts = openAccountsOf(t);
+  createAccount(accounts, { name: 'a', subscription: subscriptionOf(10, 10) }, clock);
+  const first = createKey(accounts, 'a', ['hail'], clock);
+  rotateKey(accounts, first.id, 60, clock);
+  assert.throws(() => rotateKey(accounts, first.id, 60, clock), refusedFor(/is rotating/));
+  const second = createKey(accounts, 'a', ['hail'], clock);
+  revokeKey(accounts, second.id, clock);
+  assert.throws(() => rotateKey(accounts, second.id, 60, clock), refusedFor(/is revoked/));
+  const third = createKey(accounts, 'a', ['hail'], clock, { expiresAt: clock.at + 1_000 });
+  const fourth = rotateKey(accounts, third.id, 0, clock);
+  assert.equal(listKeys(accounts, clock).find(({ id }) => id === fourth.id)!.expiresAt, clock.at + 1_000);
   clock.at += 1_000;
-  assert.throws(() => rotateKey(database, fourth.id, 60, clock), refusedFor(/is expired/));
-  assert.throws(() => rotateKey(database, 99, 60, clock), refusedFor(/Cannot find key 99/));
-  assert.throws(() => rotateKey(database, first.id, -1, clock), refusedFor(/grace/));
+  assert.throws(() => rotateKey(accounts, fourth.id, 60, clock), refusedFor(/is expired/));
+  assert.throws(() => rotateKey(accounts, 99, 60, clock), refusedFor(/Cannot find key 99/));
+  assert.throws(() => rotateKey(accounts, first.id, -1, clock), refusedFor(/grace/));
 });
 
 test('a key that is revoked stops at once, in its grace too', async (t) => {
-  const { get, database, clock, key, keyId } = await setUp(t);
-  rotateKey(database, keyId, 3_600, clock);
+  const { get, accounts, clock, key, keyId } = await setUp(t);
+  rotateKey(accounts, keyId, 3_600, clock);
   assert.equal((await get(pathTo('/v1/drought/risk'))).status, 200);
-  revokeKey(database, keyId, clock);
+  revokeKey(accounts, keyId, clock);
   const { status, headers } = await get(pathTo('/v1/drought/risk'), key);
   assert.equal(status, 401);
   assert.ok(headers.get('www-authenticate'));
 });
 
 test('a key that is lost is replaced with no grace', async (t) => {
-  const { get, database, clock, keyId } = await setUp(t);
-  const { key } = rotateKey(database, keyId, 0, clock);
+  const { get, accounts, clock, keyId } = await setUp(t);
+  const { key } = rotateKey(accounts, keyId, 0, clock);
   assert.equal((await get(pathTo('/v1/drought/risk'))).status, 401);
   assert.equal((await get(pathTo('/v1/drought/risk'), key)).status, 200);
 });
 
 test('a key expires at its time', async (t) => {
-  const { get, database, clock } = await setUp(t);
-  const { key } = createKey(database, 'tester', ['drought'], clock, { expiresAt: clock.at + 1_000 });
+  const { get, accounts, clock } = await setUp(t);
+  const { key } = createKey(accounts, 'tester', ['drought'], clock, { expiresAt: clock.at + 1_000 });
   clock.at += 999;
   assert.equal((await get(pathTo('/v1/drought/risk'), key)).status, 200);
   clock.at += 1;
@@ -94,12 +94,12 @@ test('a key expires at its time', async (t) => {
 });
 
 test('a key is 32 random bytes, and the file holds nothing but its hash', async (t) => {
-  const { database, file, clock, key } = await setUp(t);
+  const { accounts, clock, key } = await setUp(t);
   assert.match(key, /^pb_[A-Za-z0-9_-]{43}$/);
-  const known = createKey(database, 'tester', ['hail'], clock, { random: (size) => Buffer.alloc(size, 7) });
+  const known = createKey(accounts, 'tester', ['hail'], clock, { random: (size) => Buffer.alloc(size, 7) });
   assert.equal(known.key, `pb_${Buffer.alloc(32, 7).toString('base64url')}`);
-  database.pragma('wal_checkpoint(TRUNCATE)');
-  for (const name of [file, `${file}-wal`]) {
+  accounts.pragma('wal_checkpoint(TRUNCATE)');
+  for (const name of [accounts.name, `${accounts.name}-wal`]) {
     const bytes = readFileSync(name);
     for (const secret of [key, known.key]) {
       assert.equal(bytes.includes(secret), false);
@@ -107,26 +107,26 @@ test('a key is 32 random bytes, and the file holds nothing but its hash', async 
       assert.equal(bytes.includes(Buffer.from(secret.slice(3), 'base64url')), false);
     }
   }
-  assert.ok(!JSON.stringify(listKeys(database, clock)).includes(key.slice(3, 13)));
+  assert.ok(!JSON.stringify(listKeys(accounts, clock)).includes(key.slice(3, 13)));
 });
 
 test('accounts and keys are checked when they are made', (t) => {
   const clock = new StillClock();
-  const database = openDatabase(t);
+  const accounts = openAccountsOf(t);
   const account = { name: 'a', subscription: subscriptionOf(10, 10) };
-  createAccount(database, account, clock);
-  assert.throws(() => createAccount(database, account, clock), refusedFor(/there is one of this name/));
-  assert.throws(() => createAccount(database, { ...account, name: ' ' }, clock), refusedFor(/without a name/));
+  createAccount(accounts, account, clock);
+  assert.throws(() => createAccount(accounts, account, clock), refusedFor(/the name is taken/));
+  assert.throws(() => createAccount(accounts, { ...account, name: ' ' }, clock), refusedFor(/without a name/));
   assert.throws(
-    () => createAccount(database, { name: 'b', subscription: subscriptionOf(1.5, 10) }, clock),
+    () => createAccount(accounts, { name: 'b', subscription: subscriptionOf(1.5, 10) }, clock),
     refusedFor(/1\.5 credits a month/),
   );
-  assert.throws(() => createKey(database, 'nobody', ['hail'], clock), refusedFor(/Cannot find account/));
-  assert.throws(() => createKey(database, 'a', [], clock), refusedFor(/without scopes/));
-  assert.throws(() => createKey(database, 'a', ['hail', 'rain'], clock), refusedFor(/scope "rain"/));
-  assert.throws(() => createKey(database, 'a', ['hail'], clock, { expiresAt: clock.at }), refusedFor(/expired/));
+  assert.throws(() => createKey(accounts, 'nobody', ['hail'], clock), refusedFor(/Cannot find account/));
+  assert.throws(() => createKey(accounts, 'a', [], clock), refusedFor(/without scopes/));
+  assert.throws(() => createKey(accounts, 'a', ['hail', 'rain'], clock), refusedFor(/scope "rain"/));
+  assert.throws(() => createKey(accounts, 'a', ['hail'], clock, { expiresAt: clock.at }), refusedFor(/expired/));
   assert.deepEqual(
-    listAccounts(database).map(({ name, overages, signedUpAt }) => ({ name, overages, signedUpAt })),
+    listAccounts(accounts).map(({ name, overages, signedUpAt }) => ({ name, overages, signedUpAt })),
     [{ name: 'a', overages: false, signedUpAt: clock.at }],
   );
 });

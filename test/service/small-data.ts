@@ -18,6 +18,7 @@ import type {
   RecordFeed,
 } from '../../src/data/tables/records.ts';
 import { createAccount } from '../../src/service/accounts/accounts.ts';
+import { type AccountsDatabase, accountsFileFor, openAccounts } from '../../src/service/accounts/accounts-database.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/http/start-service.ts';
 
@@ -176,10 +177,18 @@ export function openDatabase(t: TestContext, file: string = databaseFile(t)): Se
   return database;
 }
 
+/** The accounts of a data file, or accounts in a file of their own. */
+export function openAccountsOf(t: TestContext, dataFile: string = databaseFile(t)): AccountsDatabase {
+  const accounts = openAccounts(accountsFileFor(dataFile));
+  releaseLater(t, () => accounts.close());
+  return accounts;
+}
+
 export interface Setup {
   readonly file: string;
   readonly clock: StillClock;
   readonly database: ServiceDatabase;
+  readonly accounts: AccountsDatabase;
   /** A key of the account `tester` with all scopes. */
   readonly key: string;
   readonly keyId: number;
@@ -213,20 +222,31 @@ export async function setUp(t: TestContext, options: SetupOptions = {}): Promise
   const database = openDatabase(t, file);
   for (const delivery of options.deliveries ?? deliveries()) importDataset(database, delivery, clock);
   const { subscription = SUBSCRIPTIONS.professional, overages = false, signedUpAt } = options;
+  const accounts = openAccountsOf(t, file);
   createAccount(
-    database,
+    accounts,
     { name: 'tester', subscription, overages, ...(signedUpAt === undefined ? {} : { signedUpAt }) },
     clock,
   );
-  const { id, key } = createKey(database, 'tester', ['bundle', ...TOPIC_SLUGS], clock);
-  const service = await start(t, { database, clock, ...options.service });
+  const { id, key } = createKey(accounts, 'tester', ['bundle', ...TOPIC_SLUGS], clock);
+  const service = await start(t, { data: database, accounts, clock, ...options.service });
   const get: Setup['get'] = (path, other = key) => request(service.url + path, other);
-  return { file, clock, database, key, keyId: id, service, get, single: () => get(pathTo('/v1/drought/risk')) };
+  return {
+    file,
+    clock,
+    database,
+    accounts,
+    key,
+    keyId: id,
+    service,
+    get,
+    single: () => get(pathTo('/v1/drought/risk')),
+  };
 }
 
 export async function start(
   t: TestContext,
-  options: Partial<ServiceOptions> & { database: ServiceDatabase; clock: Clock },
+  options: Partial<ServiceOptions> & { data: ServiceDatabase; accounts: AccountsDatabase; clock: Clock },
 ): Promise<RunningService> {
   const service = await startService({ port: 0, ...options });
   releaseLater(t, () => service.close());

@@ -1,12 +1,12 @@
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { durationMs } from '../../job/settings/duration.ts';
 import { didYouMean } from '../../nearest-name.ts';
 import { statement } from '../../service/accounts/account-statement.ts';
 import { createAccount, findAccount, listAccounts } from '../../service/accounts/accounts.ts';
+import type { AccountsDatabase } from '../../service/accounts/accounts-database.ts';
 import { createKey, listKeys, type NewKey, revokeKey, rotateKey } from '../../service/accounts/keys.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
@@ -14,7 +14,7 @@ import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
 
 /** `perilbook service account create --account NAME …`, `account list` and `account statement`. */
-export function accountAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {
+export function accountAction(context: CliContext, database: AccountsDatabase, flags: Flags): number {
   switch (flags.what) {
     case 'create':
       return createAction(context, database, flags);
@@ -27,7 +27,7 @@ export function accountAction(context: CliContext, database: ServiceDatabase, fl
   }
 }
 
-function createAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {
+function createAction(context: CliContext, database: AccountsDatabase, flags: Flags): number {
   const signedUpAt = dayOf(flags, 'signed-up');
   const account = createAccount(
     database,
@@ -43,7 +43,7 @@ function createAction(context: CliContext, database: ServiceDatabase, flags: Fla
   return EXIT.complete;
 }
 
-function listAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {
+function listAction(context: CliContext, database: AccountsDatabase, flags: Flags): number {
   const now = context.clock.now();
   const accounts = listAccounts(database).map((account) => ({
     ...account,
@@ -71,7 +71,7 @@ function listAction(context: CliContext, database: ServiceDatabase, flags: Flags
 }
 
 /** What each account, or one, owes by billing period: all periods, or the one that holds a day. */
-function statementAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {
+function statementAction(context: CliContext, database: AccountsDatabase, flags: Flags): number {
   const name = flags.account as string | undefined;
   const day = dayOf(flags, 'period');
   const accounts = name === undefined ? listAccounts(database) : [findAccount(database, name)];
@@ -113,7 +113,7 @@ function dayOf(flags: Flags, name: string): number | undefined {
 }
 
 /** `perilbook service key create | list | rotate | revoke`. A new key goes to stdout, once. */
-export function keyAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {
+export function keyAction(context: CliContext, database: AccountsDatabase, flags: Flags): number {
   switch (flags.what) {
     case 'create': {
       const life = flags['expires-in'] as string | undefined;

@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { openServiceDatabase, type ServiceDatabase } from '../../data/tables/data-database.ts';
+import { openDataReadOnly, openServiceDatabase } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
+import { type AccountsDatabase, accountsFileFor, openAccounts } from '../../service/accounts/accounts-database.ts';
+import { moveAccounts } from '../../service/accounts/move-accounts.ts';
 import { startService } from '../../service/http/start-service.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
@@ -15,55 +17,93 @@ import { dataAction, loadAction } from './service-load.ts';
 
 const DEFAULT_PORT = 8737;
 
-/** `perilbook service start | load | data | check | account … | key …`: the lookup service and its books. */
+/** `perilbook service start | load | data | check | account … | key …`. */
 export async function serviceCommand(context: CliContext, flags: Flags): Promise<number> {
   if (flags.action === 'check') return checkAction(context, flags);
   const port = portOf(flags) ?? DEFAULT_PORT;
-  const file = resolve(context.workingFolder, (flags.db as string | undefined) ?? `${dataFolder(context)}/service.db`);
-  if (flags.db !== undefined && onlyReads(flags)) refuseMissing(file);
-  mkdirSync(dirname(file), { recursive: true });
-  const database = openServiceDatabase(file);
-  try {
-    switch (flags.action) {
-      case 'start':
-        return await startAction(context, database, file, port);
-      case 'load':
-        return await loadAction(context, database, flags);
-      case 'data':
-        return dataAction(context, database, flags);
-      case 'account':
-        return accountAction(context, database, flags);
-      default:
-        return keyAction(context, database, flags);
+  const files = filesOf(context, flags);
+  switch (flags.action) {
+    case 'start':
+      return await startAction(context, files, port);
+    case 'load': {
+      using data = openServiceDatabase(madeFolder(files.data));
+      return await loadAction(context, data, flags);
     }
-  } finally {
-    database.close();
+    case 'data': {
+      if (flags.db !== undefined) refuseMissing(files.data, '--db');
+      using data = openDataReadOnly(madeFolder(files.data));
+      return dataAction(context, data, flags);
+    }
+    default: {
+      if (NEEDS_ACCOUNTS.includes(String(flags.what))) refuseNoAccounts(files, flags);
+      using accounts = openAccountsOf(files);
+      return flags.action === 'account' ? accountAction(context, accounts, flags) : keyAction(context, accounts, flags);
+    }
   }
 }
 
-/** What has nothing to say or to change in a new database. */
-const onlyReads = ({ action, what }: Flags): boolean => action === 'data' || NEEDS_ACCOUNTS.includes(String(what));
-
-/** Actions of accounts and keys that only make sense where there are some. A misspelt one is told as such, wherever it is said. */
-const NEEDS_ACCOUNTS = ['list', 'statement', 'rotate', 'revoke'];
-
-/** A wrong name would otherwise make an empty database, and the answer would be that there are no accounts. */
-function refuseMissing(file: string): void {
-  if (existsSync(file)) return;
-  throw new PerilbookError('SERVICE_DATA', `There is no database ${file}`, 'Check the name that --db gives.', { file });
+/** The two files of a service. */
+interface ServiceFiles {
+  readonly data: string;
+  readonly accounts: string;
+  /** Whether a former version may have kept the accounts in the data file: not when only the accounts file is named. */
+  readonly belongTogether: boolean;
 }
 
-async function startAction(
-  context: CliContext,
-  database: ServiceDatabase,
-  file: string,
-  port: number,
-): Promise<number> {
-  const { topics, unavailable, withoutRecords, sample } = describeData(database);
+function filesOf(context: CliContext, { db, accounts }: Flags): ServiceFiles {
+  const pathOf = (file: unknown, otherwise: string) => resolve(context.workingFolder, (file as string) ?? otherwise);
+  const data = pathOf(db, `${dataFolder(context)}/service.db`);
+  const files = { data, accounts: pathOf(accounts, accountsFileFor(data)) };
+  if (files.accounts === data) {
+    throw new PerilbookError('USAGE', `--db and --accounts name one file, ${data}`, 'Name two files.');
+  }
+  return { ...files, belongTogether: db !== undefined || accounts === undefined };
+}
+
+/** Opens the accounts, which a former version kept in the data file. */
+function openAccountsOf({ data, accounts, belongTogether }: ServiceFiles): AccountsDatabase {
+  const opened = openAccounts(madeFolder(accounts));
+  try {
+    if (belongTogether && existsSync(data)) {
+      using former = openServiceDatabase(data);
+      moveAccounts(former, opened);
+    }
+    return opened;
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+}
+
+function madeFolder(file: string): string {
+  mkdirSync(dirname(file), { recursive: true });
+  return file;
+}
+
+/** Actions that only make sense where there are accounts. */
+const NEEDS_ACCOUNTS = ['list', 'statement', 'rotate', 'revoke'];
+
+/** A misspelled name must not make an empty file, whose list of accounts is empty. */
+function refuseNoAccounts({ data, accounts, belongTogether }: ServiceFiles, flags: Flags): void {
+  if (flags.accounts !== undefined && !(belongTogether && existsSync(data))) refuseMissing(accounts, '--accounts');
+  else if (flags.db !== undefined && !existsSync(accounts)) refuseMissing(data, '--db');
+}
+
+function refuseMissing(file: string, option: string): void {
+  if (existsSync(file)) return;
+  throw new PerilbookError('SERVICE_DATA', `There is no file ${file}`, `Check the name that ${option} gives.`, {
+    file,
+  });
+}
+
+async function startAction(context: CliContext, files: ServiceFiles, port: number): Promise<number> {
+  using accounts = openAccountsOf(files);
+  using data = openDataReadOnly(madeFolder(files.data));
+  const { topics, unavailable, withoutRecords, sample } = describeData(data);
   const onError = (error: unknown) =>
     say(context, `perilbook service: ${error instanceof Error ? error.message : error}`);
-  const service = await startService({ database, clock: context.clock, port, onError });
-  say(context, `perilbook service: ${service.url}, data in ${file}`);
+  await using service = await startService({ data, accounts, clock: context.clock, port, onError });
+  say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${files.accounts}`);
   if (sample) say(context, 'Sample data: made up, not for decisions.');
   say(context, `${counted(topics.length, 'topic')} can be answered.`);
   if (unavailable.length > 0) {
@@ -79,6 +119,5 @@ async function startAction(
   if (!context.interrupt.aborted) {
     await new Promise((done) => context.interrupt.addEventListener('abort', done, { once: true }));
   }
-  await service.close();
   return EXIT.complete;
 }

@@ -1,3 +1,4 @@
+import type Database from 'better-sqlite3';
 import { PerilbookError } from '../../errors.ts';
 import {
   type DatabaseFormat,
@@ -37,6 +38,7 @@ function open(file: string, by: (file: string, format: DatabaseFormat) => Sqlite
   try {
     return by(file, {
       migrations: new URL('./migrations/', import.meta.url),
+      steps: { '0006-accounts-moved.sql': dropEmptyAccounts },
       // NORMAL: a commit survives the death of the process; only a power cut can lose the last ones.
       pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'cache_size = -65536'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
@@ -57,5 +59,13 @@ function open(file: string, by: (file: string, format: DatabaseFormat) => Sqlite
       { file },
       error,
     );
+  }
+}
+
+/** The work of migration 0006. A file that holds accounts keeps them until the service moves them. */
+function dropEmptyAccounts(database: Database.Database): void {
+  if (database.prepare('SELECT 1 FROM accounts').get() !== undefined) return;
+  for (const table of ['periods', 'minutes', 'charges', 'instances', 'keys', 'accounts']) {
+    database.exec(`DROP TABLE ${table}`);
   }
 }

@@ -43,15 +43,15 @@ export class RefusedRow extends Error {
   }
 }
 
-/** So many records are written in one transaction, during which a running service waits with its charges: about 50 ms. */
+/** So many records are written in one transaction, which takes about 50 ms; another load waits for it. */
 const BATCH_RECORDS = 2_000;
 /** Or so many bytes: what waits longer is moved to V8's old memory, which grows to hundreds of MB of what is over. */
 const BATCH_BYTES = 1 << 19;
 
 /**
  * Begins to load a data set. New tables are filled beside the old ones in many short transactions, and put in their place
- * by renaming: a service that runs on the file answers from the old data until then, and never waits longer than for one
- * batch. What a killed load left behind is dropped by the next.
+ * by renaming: a service that runs on the file answers from the old data until then, and waits for nothing. What a killed
+ * load left behind is dropped by the next.
  */
 export function stageLoad(database: ServiceDatabase, dataset: DatasetName, parts: readonly LoadPart[]): StagedLoad {
   const token = randomUUID();

@@ -1,7 +1,7 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import type { CallKind } from '../../contract/credits.ts';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import type { ServiceAccount } from './accounts.ts';
+import type { AccountsDatabase } from './accounts-database.ts';
 import { createSettlements } from './settlements.ts';
 
 /** What an account owes for a billing period. Times are milliseconds since the epoch. */
@@ -34,12 +34,12 @@ interface ChargedPeriodRow extends Readonly<Record<CallKind, number>> {
  * The statement of an account by billing period, the oldest first; the period that holds `now` is always there. A past
  * period keeps the allowance and rate of its last call; the present one has those of the account.
  */
-export function statement(database: ServiceDatabase, account: ServiceAccount, now: number): PeriodStatement[] {
+export function statement(accounts: AccountsDatabase, account: ServiceAccount, now: number): PeriodStatement[] {
   // What a crashed service left pending was never delivered.
-  createSettlements(database).releaseGone(null);
+  createSettlements(accounts).releaseCrashed(null);
   const day = new Date(account.signedUpAt).getUTCDate();
   const current = billingPeriod(day, now).start;
-  const rows = database
+  const rows = accounts
     .prepare<[number], ChargedPeriodRow>(
       `SELECT period_start, credits, single, standard, enterprise, allowance, overage_rate
        FROM periods WHERE account = ? ORDER BY period_start`,

@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import type { Subscription, SubscriptionName } from '../../contract/subscriptions.ts';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { PerilbookError } from '../../errors.ts';
+import type { AccountsDatabase } from './accounts-database.ts';
 
-/** Who is charged: one quota and one minute limit, whatever the number of keys. */
+/** Who is charged. All keys of an account share one quota and one rate limit. */
 export interface ServiceAccount {
   readonly id: number;
-  /** Unique; how the operator names it. */
+  /** Unique; given by the operator. */
   readonly name: string;
   readonly subscription: Subscription;
   /** Whether calls succeed beyond the allowance and are billed per credit. */
@@ -15,11 +15,11 @@ export interface ServiceAccount {
   readonly signedUpAt: number;
 }
 
-/** An account as its row holds it. */
+/** A row of `accounts`. */
 export interface AccountRow {
   readonly id: number;
   readonly name: string;
-  readonly subscription: 'starter' | 'professional' | 'enterprise';
+  readonly subscription: SubscriptionName;
   readonly credits_per_month: number;
   readonly credits_per_minute: number;
   readonly overage_rate: number | null;
@@ -27,13 +27,12 @@ export interface AccountRow {
   readonly signed_up_at: number;
 }
 
-/** The account of a row. */
 export function accountOfRow(row: AccountRow): ServiceAccount {
   return {
     id: row.id,
     name: row.name,
     subscription: {
-      name: row.subscription === 'enterprise' ? 'custom' : row.subscription,
+      name: row.subscription,
       creditsPerMonth: row.credits_per_month,
       creditsPerMinute: row.credits_per_minute,
       overageRate: row.overage_rate,
@@ -43,12 +42,7 @@ export function accountOfRow(row: AccountRow): ServiceAccount {
   };
 }
 
-/** The table was made when a custom subscription was called enterprise, which is a bundle's name. */
-function nameKept(name: SubscriptionName): AccountRow['subscription'] {
-  return name === 'custom' ? 'enterprise' : name;
-}
-
-/** What a new account needs; overages are off and sign-up is now unless said otherwise. */
+/** A new account. Defaults: overages are off, and sign-up is now. */
 export interface NewAccount {
   readonly name: string;
   readonly subscription: Subscription;
@@ -60,15 +54,15 @@ export interface NewAccount {
 /**
  * Makes an account.
  *
- * @throws PerilbookError SERVICE_ACCOUNT when the name is empty or taken, or a figure of the subscription is no whole
+ * @throws PerilbookError SERVICE_ACCOUNT when the name is empty or taken, or a figure of the subscription is not a whole
  *   number of credits above 0
  */
-export function createAccount(database: ServiceDatabase, account: NewAccount, clock: Clock): ServiceAccount {
+export function createAccount(accounts: AccountsDatabase, account: NewAccount, clock: Clock): ServiceAccount {
   if (account.name.trim() === '') {
     throw new PerilbookError('SERVICE_ACCOUNT', 'Cannot make an account without a name', 'Give the account a name.');
   }
   const { name, creditsPerMonth, creditsPerMinute, overageRate } = checkedSubscription(account.subscription);
-  const added = database
+  const added = accounts
     .prepare(
       `INSERT INTO accounts
          (name, subscription, credits_per_month, credits_per_minute, overage_rate, overages, signed_up_at)
@@ -76,7 +70,7 @@ export function createAccount(database: ServiceDatabase, account: NewAccount, cl
     )
     .run(
       account.name,
-      nameKept(name),
+      name,
       creditsPerMonth,
       creditsPerMinute,
       overageRate,
@@ -86,11 +80,11 @@ export function createAccount(database: ServiceDatabase, account: NewAccount, cl
   if (added.changes === 0) {
     throw new PerilbookError(
       'SERVICE_ACCOUNT',
-      `Cannot make account "${account.name}": there is one of this name`,
-      'Choose another name, or change the account that is there.',
+      `Cannot make account "${account.name}": the name is taken`,
+      'Choose another name.',
     );
   }
-  return findAccount(database, account.name);
+  return findAccount(accounts, account.name);
 }
 
 /**
@@ -98,47 +92,47 @@ export function createAccount(database: ServiceDatabase, account: NewAccount, cl
  *
  * @throws PerilbookError SERVICE_ACCOUNT when there is none
  */
-export function findAccount(database: ServiceDatabase, name: string): ServiceAccount {
-  const row = database.prepare<[string], AccountRow>('SELECT * FROM accounts WHERE name = ?').get(name);
+export function findAccount(accounts: AccountsDatabase, name: string): ServiceAccount {
+  const row = accounts.prepare<[string], AccountRow>('SELECT * FROM accounts WHERE name = ?').get(name);
   if (row !== undefined) return accountOfRow(row);
   throw new PerilbookError(
     'SERVICE_ACCOUNT',
     `Cannot find account "${name}"`,
-    'Look at the list of accounts, or make this one.',
+    '`perilbook service account list` shows the accounts.',
   );
 }
 
 /** All accounts, by name. */
-export function listAccounts(database: ServiceDatabase): ServiceAccount[] {
-  return database.prepare<[], AccountRow>('SELECT * FROM accounts ORDER BY name').all().map(accountOfRow);
+export function listAccounts(accounts: AccountsDatabase): ServiceAccount[] {
+  return accounts.prepare<[], AccountRow>('SELECT * FROM accounts ORDER BY name').all().map(accountOfRow);
 }
 
 /**
- * Changes what an account may use, at once: an upgrade lifts a quota that is used up (contract, Quota state).
+ * Changes what an account may use, at once: an upgrade lifts a quota that is used up (docs/service-api.md, 7.6).
  *
  * @throws PerilbookError SERVICE_ACCOUNT as `createAccount` and `findAccount` do
  */
 export function changeAccount(
-  database: ServiceDatabase,
+  accounts: AccountsDatabase,
   name: string,
   change: { readonly subscription?: Subscription; readonly overages?: boolean },
 ): ServiceAccount {
-  const before = findAccount(database, name);
+  const before = findAccount(accounts, name);
   const subscription = checkedSubscription(change.subscription ?? before.subscription);
-  database
+  accounts
     .prepare(
       `UPDATE accounts SET subscription = ?, credits_per_month = ?, credits_per_minute = ?, overage_rate = ?, overages = ?
        WHERE id = ?`,
     )
     .run(
-      nameKept(subscription.name),
+      subscription.name,
       subscription.creditsPerMonth,
       subscription.creditsPerMinute,
       subscription.overageRate,
       (change.overages ?? before.overages) ? 1 : 0,
       before.id,
     );
-  return findAccount(database, name);
+  return findAccount(accounts, name);
 }
 
 function checkedSubscription(subscription: Subscription): Subscription {

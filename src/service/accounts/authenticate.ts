@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../../contract/credits.ts';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { type AccountRow, accountOfRow, type ServiceAccount } from './accounts.ts';
+import type { AccountsDatabase } from './accounts-database.ts';
 import { hashOfKey, type KeyTimes, stateOf } from './keys.ts';
 
 /** Who asks: a key that works, and whose it is. */
@@ -28,12 +28,12 @@ export type Authenticate = (presented: string | undefined, now: number) => Calle
  * Makes the function that begins to tell who asks, for the calls that are answered in one transaction. A key's row is read
  * once in each, so that a revocation by another process works at once: a transaction begins after its calls have come in.
  */
-export function createAuthentication(database: ServiceDatabase): () => Authenticate {
+export function createAuthentication(accounts: AccountsDatabase): () => Authenticate {
   // Two look-ups, because SQLite takes five times as long to join the tables for one row.
-  const selectKey = database.prepare<[Buffer], CallerRow>(
+  const selectKey = accounts.prepare<[Buffer], CallerRow>(
     'SELECT id, account, hash, scopes, expires_at, retires_at, revoked_at FROM keys WHERE hash = ?',
   );
-  const selectAccount = database.prepare<[number], AccountRow>('SELECT * FROM accounts WHERE id = ?');
+  const selectAccount = accounts.prepare<[number], AccountRow>('SELECT * FROM accounts WHERE id = ?');
 
   function callerOf(hash: Buffer, now: number): Caller | Stranger {
     const row = selectKey.get(hash);

@@ -1,6 +1,6 @@
 import type { Statement } from 'better-sqlite3';
 import type { CallKind } from '../../contract/credits.ts';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
+import type { AccountsDatabase } from './accounts-database.ts';
 
 /** A charge as its row holds it. */
 export interface ChargeRow {
@@ -27,12 +27,12 @@ export interface ChargeRows {
 }
 
 /** @param instance the number under which the charges are pending */
-export function createChargeRows(database: ServiceDatabase, instance: number): ChargeRows {
-  const highestId = database.prepare<[], number | null>('SELECT max(id) FROM charges').pluck();
+export function createChargeRows(accounts: AccountsDatabase, instance: number): ChargeRows {
+  const highestId = accounts.prepare<[], number | null>('SELECT max(id) FROM charges').pluck();
   const inserts: Statement<unknown[]>[] = [];
 
   function insertOf(rows: number): Statement<unknown[]> {
-    inserts[rows] ??= database.prepare<unknown[]>(
+    inserts[rows] ??= accounts.prepare<unknown[]>(
       `INSERT INTO charges (id, account, key, kind, topic, credits, charged_at, period_start, request_id, pending_by)
        VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
     );

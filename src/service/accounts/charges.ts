@@ -1,8 +1,8 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { type Call, type CallKind, CREDITS } from '../../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import type { ServiceAccount } from './accounts.ts';
+import type { AccountsDatabase } from './accounts-database.ts';
 import type { Caller } from './authenticate.ts';
 import { type ChargeRow, createChargeRows } from './charge-rows.ts';
 
@@ -69,38 +69,38 @@ interface BatchTotal {
 }
 
 /**
- * Prepares charging for one instance of the service. All instances on a database, and restarts, share the charges, so
+ * Prepares charging for one instance of the service. All instances on a accounts, and restarts, share the charges, so
  * quota and minute hold across them.
  *
  * @param instance the number under which charges are pending
  */
 export function createCharges(
-  database: ServiceDatabase,
+  accounts: AccountsDatabase,
   instance: number,
   rateWindow: RateWindow,
   lastCall: LastCall = 'refused',
 ): Charges {
-  const creditsOfPeriod = database
+  const creditsOfPeriod = accounts
     .prepare<[number, number], number>('SELECT credits FROM periods WHERE account = ? AND period_start = ?')
     .pluck();
-  const minuteOf = database.prepare<[number], { readonly minute_from: number; readonly minute_credits: number }>(
+  const minuteOf = accounts.prepare<[number], { readonly minute_from: number; readonly minute_credits: number }>(
     'SELECT minute_from, minute_credits FROM minutes WHERE account = ?',
   );
-  const creditsBetween = database
+  const creditsBetween = accounts
     .prepare<[number, number, number], number>(
       'SELECT ifnull(sum(credits), 0) FROM charges WHERE account = ? AND charged_at > ? AND charged_at <= ?',
     )
     .pluck();
-  const chargesAfter = database.prepare<[number, number], { readonly charged_at: number; readonly credits: number }>(
+  const chargesAfter = accounts.prepare<[number, number], { readonly charged_at: number; readonly credits: number }>(
     'SELECT charged_at, credits FROM charges WHERE account = ? AND charged_at > ? ORDER BY charged_at',
   );
-  const newestOf = database.prepare<[number], number>('SELECT max(charged_at) FROM charges WHERE account = ?').pluck();
-  const datedBack = database.prepare(
+  const newestOf = accounts.prepare<[number], number>('SELECT max(charged_at) FROM charges WHERE account = ?').pluck();
+  const datedBack = accounts.prepare(
     'UPDATE charges SET charged_at = charged_at - ? WHERE account = ? AND charged_at > ?',
   );
-  const { nextId, insert } = createChargeRows(database, instance);
-  const setMinute = database.prepare('INSERT OR REPLACE INTO minutes VALUES (?, ?, ?)');
-  const addToPeriod = database.prepare(
+  const { nextId, insert } = createChargeRows(accounts, instance);
+  const setMinute = accounts.prepare('INSERT OR REPLACE INTO minutes VALUES (?, ?, ?)');
+  const addToPeriod = accounts.prepare(
     `INSERT INTO periods (account, period_start, credits, single, standard, enterprise, allowance, overage_rate)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET credits = credits + excluded.credits, single = single + excluded.single,

@@ -2,9 +2,9 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Scope } from '../../contract/credits.ts';
 import { isTopicSlug } from '../../contract/topics.ts';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { PerilbookError } from '../../errors.ts';
 import { findAccount } from './accounts.ts';
+import type { AccountsDatabase } from './accounts-database.ts';
 
 /** `rotating`: it has a successor and works until the grace ends. `retired`: that grace has ended. */
 export type KeyState = 'active' | 'rotating' | 'retired' | 'revoked' | 'expired';
@@ -50,14 +50,14 @@ export function hashOfKey(key: string): Buffer | null {
  * @throws PerilbookError SERVICE_ACCOUNT when there is no such account, a scope is unknown, or the expiry is past
  */
 export function createKey(
-  database: ServiceDatabase,
+  accounts: AccountsDatabase,
   account: string,
   scopes: readonly string[],
   clock: Clock,
   options: { readonly expiresAt?: number; readonly random?: RandomBytes } = {},
 ): NewKey {
   const now = clock.now();
-  const { id } = findAccount(database, account);
+  const { id } = findAccount(accounts, account);
   const checked = checkedScopes(scopes);
   const expiresAt = options.expiresAt ?? null;
   if (expiresAt !== null && !(expiresAt > now)) {
@@ -67,7 +67,7 @@ export function createKey(
       'Give a time to come, or none.',
     );
   }
-  return insertKey(database, { account: id, scopes: checked.join(','), expiresAt }, now, options.random);
+  return insertKey(accounts, { account: id, scopes: checked.join(','), expiresAt }, now, options.random);
 }
 
 /**
@@ -78,7 +78,7 @@ export function createKey(
  * @throws PerilbookError SERVICE_ACCOUNT when there is no such key, it no longer works, or it has a successor already
  */
 export function rotateKey(
-  database: ServiceDatabase,
+  accounts: AccountsDatabase,
   keyId: number,
   graceSeconds: number,
   clock: Clock,
@@ -91,10 +91,10 @@ export function rotateKey(
       'Give a number of seconds, 0 or more.',
     );
   }
-  return database
+  return accounts
     .transaction(() => {
       const now = clock.now();
-      const old = rowOf(database, keyId);
+      const old = rowOf(accounts, keyId);
       const state = stateOf(old, now);
       if (state !== 'active') {
         throw new PerilbookError(
@@ -104,8 +104,8 @@ export function rotateKey(
         );
       }
       const expiresAt = old.expires_at === null ? null : now + (old.expires_at - old.created_at);
-      const successor = insertKey(database, { account: old.account, scopes: old.scopes, expiresAt }, now, random);
-      database
+      const successor = insertKey(accounts, { account: old.account, scopes: old.scopes, expiresAt }, now, random);
+      accounts
         .prepare('UPDATE keys SET retires_at = ?, replaced_by = ? WHERE id = ?')
         .run(now + Math.round(graceSeconds * 1_000), successor.id, keyId);
       return successor;
@@ -118,15 +118,15 @@ export function rotateKey(
  *
  * @throws PerilbookError SERVICE_ACCOUNT when there is no such key
  */
-export function revokeKey(database: ServiceDatabase, keyId: number, clock: Clock): void {
-  rowOf(database, keyId);
-  database.prepare('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL').run(clock.now(), keyId);
+export function revokeKey(accounts: AccountsDatabase, keyId: number, clock: Clock): void {
+  rowOf(accounts, keyId);
+  accounts.prepare('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL').run(clock.now(), keyId);
 }
 
 /** The keys of an account, or of all, in the order in which they were made. */
-export function listKeys(database: ServiceDatabase, clock: Clock, account?: string): KeyInfo[] {
+export function listKeys(accounts: AccountsDatabase, clock: Clock, account?: string): KeyInfo[] {
   const now = clock.now();
-  return database
+  return accounts
     .prepare<[], KeyRow & { readonly name: string }>(
       'SELECT keys.*, accounts.name FROM keys JOIN accounts ON accounts.id = keys.account ORDER BY keys.id',
     )
@@ -168,8 +168,8 @@ export function stateOf(row: KeyTimes, now: number): KeyState {
   return row.retires_at === null ? 'active' : 'rotating';
 }
 
-function rowOf(database: ServiceDatabase, keyId: number): KeyRow {
-  const row = database.prepare<[number], KeyRow>('SELECT * FROM keys WHERE id = ?').get(keyId);
+function rowOf(accounts: AccountsDatabase, keyId: number): KeyRow {
+  const row = accounts.prepare<[number], KeyRow>('SELECT * FROM keys WHERE id = ?').get(keyId);
   if (row !== undefined) return row;
   throw new PerilbookError('SERVICE_ACCOUNT', `Cannot find key ${keyId}`, 'Look at the list of keys.');
 }
@@ -185,13 +185,13 @@ function checkedScopes(scopes: readonly string[]): string[] {
 }
 
 function insertKey(
-  database: ServiceDatabase,
+  accounts: AccountsDatabase,
   key: { readonly account: number; readonly scopes: string; readonly expiresAt: number | null },
   now: number,
   random: RandomBytes = randomBytes,
 ): NewKey {
   const text = PREFIX + random(SECRET_BYTES).toString('base64url');
-  const { lastInsertRowid } = database
+  const { lastInsertRowid } = accounts
     .prepare('INSERT INTO keys (account, hash, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?)')
     .run(key.account, hashOfKey(text), key.scopes, now, key.expiresAt);
   return { id: Number(lastInsertRowid), key: text };

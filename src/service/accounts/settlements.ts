@@ -1,6 +1,6 @@
 import type { CallKind } from '../../contract/credits.ts';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
-import { goneInstances } from './instances.ts';
+import type { AccountsDatabase } from './accounts-database.ts';
+import { crashedInstances } from './instances.ts';
 
 /** Ids of charges whose responses have ended. */
 export interface Ended {
@@ -18,7 +18,7 @@ export interface Settlements {
   /** Takes back all that an instance left pending. */
   release(instance: number): void;
   /** Takes back what crashed instances left pending; returns whether there was any. */
-  releaseGone(self: number | null): boolean;
+  releaseCrashed(self: number | null): boolean;
 }
 
 interface Released {
@@ -30,21 +30,21 @@ interface Released {
 }
 
 /** Prepares the statements that settle charges, and that keep the sums of minute and period true to them. */
-export function createSettlements(database: ServiceDatabase): Settlements {
+export function createSettlements(accounts: AccountsDatabase): Settlements {
   const RETURNED = 'RETURNING account, kind, credits, charged_at, period_start';
-  const finish = database.prepare(
+  const finish = accounts.prepare(
     'UPDATE charges NOT INDEXED SET pending_by = NULL WHERE id BETWEEN ? AND ? AND pending_by IS NOT NULL',
   );
-  const remove = database.prepare<[number], Released>(
+  const remove = accounts.prepare<[number], Released>(
     `DELETE FROM charges WHERE id = ? AND pending_by IS NOT NULL ${RETURNED}`,
   );
-  const removeOf = database.prepare<[number], Released>(`DELETE FROM charges WHERE pending_by = ? ${RETURNED}`);
-  const lessPeriod = database.prepare<[Released]>(
+  const removeOf = accounts.prepare<[number], Released>(`DELETE FROM charges WHERE pending_by = ? ${RETURNED}`);
+  const lessPeriod = accounts.prepare<[Released]>(
     `UPDATE periods SET credits = credits - @credits, single = single - (@kind = 'single'),
        standard = standard - (@kind = 'standard'), enterprise = enterprise - (@kind = 'enterprise')
      WHERE account = @account AND period_start = @period_start`,
   );
-  const lessMinute = database.prepare<[Released]>(
+  const lessMinute = accounts.prepare<[Released]>(
     'UPDATE minutes SET minute_credits = minute_credits - @credits WHERE account = @account AND minute_from < @charged_at',
   );
 
@@ -60,8 +60,8 @@ export function createSettlements(database: ServiceDatabase): Settlements {
     for (const id of undelivered) takeBack(remove.all(id));
   }
 
-  const settle = database.transaction(settleWithin);
-  const release = database.transaction((instances: readonly number[]) => {
+  const settle = accounts.transaction(settleWithin);
+  const release = accounts.transaction((instances: readonly number[]) => {
     for (const instance of instances) takeBack(removeOf.all(instance));
   });
 
@@ -69,10 +69,10 @@ export function createSettlements(database: ServiceDatabase): Settlements {
     settle: (ended) => settle.immediate(ended),
     settleWithin,
     release: (instance) => release.immediate([instance]),
-    releaseGone(self) {
-      const gone = goneInstances(database, self);
-      if (gone.length === 0) return false;
-      release.immediate(gone);
+    releaseCrashed(self) {
+      const crashed = crashedInstances(accounts, self);
+      if (crashed.length === 0) return false;
+      release.immediate(crashed);
       return true;
     },
   };

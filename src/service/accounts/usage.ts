@@ -1,7 +1,7 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import type { CallKind } from '../../contract/credits.ts';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { findAccount } from './accounts.ts';
+import type { AccountsDatabase } from './accounts-database.ts';
 import { createSettlements } from './settlements.ts';
 
 /** What an account used in a billing period. Times are milliseconds since the epoch. */
@@ -26,16 +26,16 @@ type UsageRow = { readonly credits: number } & Readonly<Record<CallKind, number>
  * @param account the account's name
  * @throws PerilbookError SERVICE_ACCOUNT when there is no such account
  */
-export function usage(database: ServiceDatabase, account: string, now: number): AccountUsage {
-  const { id, signedUpAt, subscription } = findAccount(database, account);
-  createSettlements(database).releaseGone(null);
+export function usage(accounts: AccountsDatabase, account: string, now: number): AccountUsage {
+  const { id, signedUpAt, subscription } = findAccount(accounts, account);
+  createSettlements(accounts).releaseCrashed(null);
   const { start, end } = billingPeriod(new Date(signedUpAt).getUTCDate(), now);
-  const row = database
+  const row = accounts
     .prepare<[number, number], UsageRow>(
       'SELECT credits, single, standard, enterprise FROM periods WHERE account = ? AND period_start = ?',
     )
     .get(id, start);
-  const total = database.prepare<[number], number>('SELECT sum(credits) FROM periods WHERE account = ?').pluck();
+  const total = accounts.prepare<[number], number>('SELECT sum(credits) FROM periods WHERE account = ?').pluck();
   const creditsCharged = row?.credits ?? 0;
   return {
     periodStart: start,

@@ -11,19 +11,18 @@ import type { DeliveryTracker } from './delivery-tracker.ts';
 import { type FailureReply, type PaidAnswer, sendFailure, sendSuccess } from './replies.ts';
 import { addReading } from './web-server.ts';
 
-/**
- * Adds the contract's three endpoints, and two that need no key: `/healthz` and `/openapi.json`.
- *
- * @param description makes the OpenAPI document, when it is first asked for
- */
-export function addRoutes(
-  app: FastifyInstance,
-  database: ServiceDatabase,
-  clock: Clock,
-  answerCall: (asked: AskedCall) => Promise<PaidAnswer | FailureReply>,
-  tracker: DeliveryTracker,
-  description: () => unknown,
-): void {
+/** What the routes need. */
+export interface RouteParts {
+  readonly data: ServiceDatabase;
+  readonly clock: Clock;
+  readonly tracker: DeliveryTracker;
+  readonly answerCall: (asked: AskedCall) => Promise<PaidAnswer | FailureReply>;
+  /** Makes the OpenAPI document, when it is first asked for. */
+  readonly describe: () => unknown;
+}
+
+/** Adds the three endpoints of docs/service-api.md, and two that need no key: `/healthz` and `/openapi.json`. */
+export function addRoutes(app: FastifyInstance, { data, clock, tracker, answerCall, describe }: RouteParts): void {
   async function answer(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -31,7 +30,7 @@ export function addRoutes(
   ): Promise<FastifyReply> {
     const { socket } = request.raw;
     if (isQueued(reply.raw)) await once(reply.raw, 'socket');
-    // Who has left is not charged, and the end of the connection would not be heard any more.
+    // A client that has left is not charged; the socket's `close` event has passed.
     if (socket.destroyed) return reply.hijack();
     const key = request.headers[HEADERS.key];
     const answered = await answerCall({
@@ -42,7 +41,7 @@ export function addRoutes(
       requestId: request.id,
     });
     if ('failure' in answered) return sendFailure(reply, answered, request.id, clock.now());
-    // Before the body is compressed: who leaves meanwhile is not charged.
+    // Before the body is compressed: a client that leaves meanwhile is not charged.
     tracker.watch(reply.raw, socket, answered.charge.id);
     const encoded = await encodedBody(answered.body, request.headers['accept-encoding']);
     if (socket.destroyed) return reply.hijack();
@@ -57,22 +56,20 @@ export function addRoutes(
     answer(request, reply, { kind: 'single', topic: (request.params as { topic: string }).topic }),
   );
   addReading(app, clock, '/healthz', 'as GET', (_, reply) => {
-    const { topics, sample } = describeData(database);
+    const { topics, sample } = describeData(data);
     return reply.send({ status: 'ok', topics: topics.length, sample });
   });
   let document: string | undefined;
   addReading(app, clock, '/openapi.json', 'as GET', async (request, reply) => {
-    document ??= JSON.stringify(description());
+    document ??= JSON.stringify(describe());
     const { body, coding } = await encodedBody(document, request.headers['accept-encoding']);
     if (coding !== null) reply.header('content-encoding', coding);
     return reply.header('vary', 'accept-encoding').type('application/json; charset=utf-8').send(body);
   });
 }
 
-/**
- * Whether answers to earlier requests on the same connection have not left yet; when they have, Node gives the response
- * the socket. Who sends requests without waiting and does not read is held one answer, and is charged none behind it.
- */
+/** Whether earlier responses on the same connection have not been sent yet; Node gives a response its socket after that. A
+ * client that pipelines requests and does not read has one answer in memory, and is charged for none behind it. */
 function isQueued(response: ServerResponse): boolean {
   return response.socket === null;
 }

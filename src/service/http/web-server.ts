@@ -127,7 +127,7 @@ function failureOfError(error: unknown): FailureReply {
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return { failure: 'INVALID_PARAMETER', message: 'The request cannot be read', status };
   }
-  // Another process is writing, a load perhaps: it passes.
+  // Another process holds the accounts file; this passes.
   if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) {
     return { failure: 'UPSTREAM_UNAVAILABLE', message: 'The service is busy' };
   }

@@ -35,7 +35,7 @@ test('loading the same file twice gives the same database', async (t) => {
 });
 
 test('a running service answers from the old data until the new are all there', async (t) => {
-  const { get, database, file } = await setUp(t);
+  const { get, accounts, file } = await setUp(t);
   const count = async () => (await get(pathTo('/v1/oilGasWell/risk'))).body.data.result.value;
   assert.equal(await count(), 2);
   const other = openDatabase(t, file);
@@ -51,7 +51,7 @@ test('a running service answers from the old data until the new are all there', 
   assert.deepEqual(seen, [2, 2, 2]);
   assert.equal(await count(), 9_000);
   // The service charged its calls meanwhile: the load held no lock between its batches.
-  assert.equal(database.prepare('SELECT count(*) FROM charges').pluck().get(), 5);
+  assert.equal(accounts.prepare('SELECT count(*) FROM charges').pluck().get(), 5);
 });
 
 test('what a load that broke off left behind does not stand in the way of the next', async (t) => {

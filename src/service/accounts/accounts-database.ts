@@ -1,0 +1,46 @@
+import { format, parse } from 'node:path';
+import { PerilbookError } from '../../errors.ts';
+import { openSqlite, type SqliteDatabase } from '../../sqlite/open-database.ts';
+
+declare const holdsAccounts: unique symbol;
+
+/** The open accounts file: accounts, keys, charges and running instances. Whoever opens it closes it. The mark, which only
+ * the compiler sees, keeps a data file from being taken for it. */
+export type AccountsDatabase = SqliteDatabase & { readonly [holdsAccounts]: true };
+
+/** Longest wait for another process's transaction, in milliseconds. Transactions take milliseconds. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Where accounts are kept when no file is named: `service.db` has `service-accounts.db` beside it. */
+export function accountsFileFor(dataFile: string): string {
+  const { dir, name, ext } = parse(dataFile);
+  return format({ dir, name: `${name}-accounts`, ext });
+}
+
+/**
+ * Opens the accounts file, makes it when there is none, and brings it up to the newest version.
+ *
+ * @param file path of the SQLite file; its directory must exist. `:memory:` makes one that only this handle sees
+ * @throws PerilbookError SERVICE_ACCOUNT when the file cannot be opened, is another database, or was written by a newer
+ *   version
+ */
+export function openAccounts(file: string): AccountsDatabase {
+  try {
+    const database = openSqlite(file, {
+      migrations: new URL('./migrations/', import.meta.url),
+      // NORMAL: a commit survives the death of the process; only a power cut can lose the last ones.
+      pragmas: ['synchronous = NORMAL', 'foreign_keys = ON'],
+      busyTimeoutMs: BUSY_TIMEOUT_MS,
+      tooNew: (version, known) => new Error(`it has version ${version}, and this program knows up to ${known}`),
+    });
+    return database as AccountsDatabase;
+  } catch (error) {
+    throw new PerilbookError(
+      'SERVICE_ACCOUNT',
+      `Cannot open the accounts file "${file}": ${error instanceof Error ? error.message : String(error)}`,
+      'Check that the directory exists and can be written, that the file is an accounts file, and that Perilbook is up to date.',
+      { file },
+      error,
+    );
+  }
+}
