@@ -2,7 +2,7 @@ import { type ErrorCode, PerilbookError } from '../errors.ts';
 import type { RunEnded } from '../job/run-job.ts';
 import { hasTooManyInvalid } from '../job/summary.ts';
 
-/** What the process ends with (DESIGN, The command line). */
+/** Exit codes of the process. */
 export const EXIT = {
   complete: 0,
   bug: 1,

@@ -1,7 +1,7 @@
 import { type CellRecord, isNoData, REJECTION_HOLDS_MS } from '../contract/answer.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 
-/** What a row's `hazard_status` says, the most complete first (DESIGN, Columns). */
+/** What a row's `hazard_status` says, the most complete first. */
 export const ROW_STATUSES = ['ok', 'partial', 'deferred', 'failed', 'rejected', 'outside_us', 'invalid'] as const;
 export type RowStatus = (typeof ROW_STATUSES)[number];
 

@@ -6,8 +6,7 @@ export interface BillingPeriod {
 
 /**
  * The billing period that holds `now`. The allowance resets on the day of the month of sign-up, not on the 1st
- * (contract, Quota state); in a month that is too short for the 29th to 31st, on its last day (DESIGN). Days are UTC
- * and begin at 00:00.
+ * (docs/service-api.md, 7.2); in a month without a 29th, 30th or 31st, on its last day (7.3). Days are UTC and begin at 00:00.
  *
  * @param anniversaryDay day of the month of sign-up, 1 to 31
  * @param now milliseconds since the epoch

@@ -1,4 +1,4 @@
-/** An enterprise bundle is 5 to 7 MB (contract); several times that is still an answer, more is not. Holds before and
+/** An enterprise bundle is 5 to 7 MB (docs/service-api.md, 2.7); several times that is still an answer, more is not. Holds before and
  * after decompression. */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 

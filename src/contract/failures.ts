@@ -1,4 +1,4 @@
-/** How our own service names its failures; the contract leaves all but QUOTA_EXCEEDED open (DESIGN, decisions). */
+/** How our own service names its failures; only QUOTA_EXCEEDED is the provider's (docs/service-api.md, 6.3 and 6.8). */
 export const SERVICE_FAILURES = {
   INVALID_PARAMETER: 400,
   UNAUTHENTICATED: 401,
@@ -15,7 +15,7 @@ export const SERVICE_FAILURES = {
 
 export type ServiceFailure = keyof typeof SERVICE_FAILURES;
 
-/** The content of `error` on a bundle's topic that failed (contract, bundles, rule 1). */
+/** The content of `error` on a bundle's topic that failed (docs/service-api.md, 3.2). */
 export const UNAVAILABLE = 'unavailable';
 
 /** The code of a single call, and beside `error` the `reason` of a bundle's topic, where the publisher has nothing on this

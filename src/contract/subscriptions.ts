@@ -1,4 +1,4 @@
-/** What the provider sells (contract, Limits). Credits a month, credits a minute, dollars per credit of overage. */
+/** What the provider sells (docs/service-api.md, 7.1). Credits a month, credits a minute, dollars per credit of overage. */
 export interface Subscription {
   readonly name: SubscriptionName;
   readonly creditsPerMonth: number;

@@ -65,15 +65,16 @@ function judgeAnswer<Result>(
     return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...judged };
   }
   const { results, unknownTopics, timestamp, resolved, fingerprint } = reading;
-  // What was answered was charged (contract): a service that states less is not believed, or a budget would have no end.
+  // What was answered was charged (docs/service-api.md, 1.4): a service that states less is not believed, or a budget would
+  // have no end.
   const charged = Math.max(cost.stated ?? 0, CREDITS[call.kind]);
   const sample = reading.sample || saysSample(headers);
   const read = { results, unknownTopics, timestamp, resolved, fingerprint, sample };
   return { kind: 'answered', charged, message: 'Answered', ...read, ...judged };
 }
 
-/** What an answer of no use cost. A 200 is charged (contract): one that states less than the contract's price, or nothing, may
- * have cost the price all the same, and only the provider's bill can tell. */
+/** What an answer of no use cost. A 200 is charged (docs/service-api.md, 1.4): one that states less than the contract's
+ * price, or nothing, may have cost the price all the same, and only the provider's bill can tell. */
 function chargeOf({ stated, price }: Cost): number | 'unknown' {
   return stated !== null && stated >= price ? stated : 'unknown';
 }

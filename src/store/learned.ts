@@ -15,7 +15,7 @@ const REFUSAL_HOLDS_MS = DAY_MS;
  * again, and so not be seen again: one odd answer would make every later plan dearer. Looking again costs one bundle. */
 const THIN_BUNDLE_HOLDS_MS = 7 * DAY_MS;
 
-/** Topics of the bundles (contract, Bundles). */
+/** Topics of the bundles (docs/service-api.md, 2.3 and 2.9). */
 const PROMISED = { standard: 17, enterprise: 37 } as const;
 
 type BundleKind = Exclude<CallKind, 'single'>;

@@ -78,6 +78,7 @@ test('service check prints every statement, says what it spends, and ends with 0
   assert.match(ended.stderr, new RegExp(`spends up to ${CREDITS_NEEDED} credits`));
   const lines = ended.stdout.split('\n').filter((line) => /^(pass|fail|skipped)/.test(line));
   assert.equal(lines.length, STATEMENTS.length);
+  for (const line of lines) assert.match(line, / \(\d+\.\d+(, \d+\.\d+)*\)$/);
   assert.match(ended.stderr, / 0 failed, /);
 });
 
@@ -89,6 +90,8 @@ test('service check ends with 3 when a statement is broken, and names it', async
   assert.equal(failed, statements.filter(({ outcome }: { outcome: string }) => outcome === 'fail').length);
   assert.ok(failed > 0);
   assert.match(ended.stdout, /X-Credit-Cost is 2, not 1/);
+  const [drought] = statements.filter(({ statement }: { statement: string }) => statement.startsWith('drought:'));
+  assert.deepEqual(drought.numbers, ['2.1', '3.1', '4.1', '4.3', '4.4']);
 });
 
 test('service check spends nothing unasked, and needs a key that it can read', async (t) => {

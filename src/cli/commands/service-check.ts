@@ -53,7 +53,7 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
   const budget = job.budget ?? CREDITS_NEEDED + atRisk;
   say(
     context,
-    `Checks ${counted(STATEMENTS.length, 'statement')} of the contract at ${baseUrl}, about ${location.lat}, ${location.lng}.\n` +
+    `Checks ${counted(STATEMENTS.length, 'statement')} at ${baseUrl}, about ${location.lat}, ${location.lng}; the numbers are those of docs/service-api.md.\n` +
       `It spends up to ${counted(CREDITS_NEEDED, 'credit')} of ${account.account}, and up to ${atRisk} more if the service answers what it must refuse.`,
   );
   await approve(context, flags, Math.min(budget, CREDITS_NEEDED + atRisk));
@@ -166,8 +166,8 @@ function keysOf(context: CliContext, source: KeySource, flags: Flags): Key[] {
   return keys;
 }
 
-function lineOf({ section, statement, outcome, reason }: CheckedStatement): string {
-  return `${outcome.padEnd(7)}  ${section}: ${statement}${reason === '' ? '' : `\n           ${reason}`}`;
+function lineOf({ numbers, statement, outcome, reason }: CheckedStatement): string {
+  return `${outcome.padEnd(7)}  ${statement} (${numbers.join(', ')})${reason === '' ? '' : `\n           ${reason}`}`;
 }
 
 /** Spending asks on a terminal; elsewhere it needs --yes. */

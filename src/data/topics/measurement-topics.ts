@@ -14,7 +14,7 @@ import type { DataVersion } from '../tables/data-version.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
 import type { Lack, ResultText } from './result-text.ts';
 
-/** What is older is not "current" (contract, measurements). AirNow's hour is out half an hour after its end and is followed
+/** What is older is not "current" (docs/service-api.md, 4.7). AirNow's hour is out half an hour after its end and is followed
  * by the next: its readings are up to 3 hours old where every load succeeds. */
 const READING_MS = 4 * 3_600_000;
 
@@ -31,7 +31,7 @@ const RADON_CAPTIONS: Readonly<Record<number, string>> = {
   3: 'Low potential: predicted average indoor level below 2 pCi/L',
 };
 
-/** Identical on every response (contract, radon). */
+/** Identical on every response (docs/service-api.md, 4.8). */
 const RADON_DESCRIPTION =
   'Radon is a radioactive gas that comes from the ground and cannot be seen or smelled. Homes with high levels have ' +
   'been found in all three zones, so every home should be tested, whatever its zone.';

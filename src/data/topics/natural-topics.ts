@@ -107,7 +107,7 @@ function detailsOf(topic: NaturalSlug, recordsOf: RecordsOf, radii: Radii): read
   }
 }
 
-/** A member for each feed that is loaded; an empty object where all are and none has anything near (contract, wildfire). */
+/** A member for each feed that is loaded; an empty object where all are and none has anything near (docs/service-api.md, 4.4). */
 function wildfireText(recordsOf: RecordsOf): readonly TextPart[] {
   const members = FIRES.map((name) => [name, recordsOf(`wildfire.${name}`)] as const);
   const loaded = members.filter(

@@ -3,43 +3,43 @@ import { NO_DATA_CODE } from '../../contract/failures.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Asker, Reply } from './asker.ts';
 
-/** One sentence of the contract that can be checked from outside. */
+/** What `service check` checks of a service. */
 export interface Statement {
-  /** The heading of the contract under which it stands. */
-  readonly section: string;
+  /** The statements of docs/service-api.md that it follows from. */
+  readonly numbers: readonly string[];
   readonly statement: string;
-  /** Credits that its calls cost; calls that several statements look at count once, at the first. */
+  /** Credits that its calls cost. A call that several statements look at counts once, at the first. */
   readonly credits: number;
   /** Credits beyond these that a service charges if it breaks the statement. */
   readonly atRisk: number;
-  /** It is checked with a key that lacks a scope, where there is one. */
+  /** Whether it is checked only with a key that lacks a scope. */
   readonly needsNarrowKey?: boolean;
-  /** Resolves when the service keeps it; throws `Broken` when it does not, `NotChecked` when that cannot be told. */
+  /** Resolves when the statement holds. Throws `Broken` when it does not, `NotChecked` when that is unknown. */
   readonly check: (context: CheckContext) => Promise<void>;
 }
 
-/** What checks share: the place they ask about, and calls that are made once for all of them. */
+/** What checks share: the location they ask about, and calls that are made once for all of them. */
 export interface CheckContext {
   readonly asker: Asker;
   readonly location: Location;
-  /** A key that has the scope of one topic only, where the user has one. */
+  /** A key with the scope of one topic only; null when the user has none. */
   readonly narrowKey: string | null;
   single(slug: string): Promise<Reply>;
   standard(): Promise<Reply>;
   enterprise(): Promise<Reply>;
 }
 
-/** The service does not keep the statement. */
+/** The statement does not hold. */
 export class Broken extends Error {}
 
-/** Whether the service keeps the statement could not be found out. */
+/** Whether the statement holds is unknown. */
 export class NotChecked extends Error {}
 
 export function expect(condition: boolean, problem: string): asserts condition {
   if (!condition) throw new Broken(problem);
 }
 
-/** A body as its schema says, or the first thing that is wrong with it. */
+/** The parsed body. @throws Broken with the first thing that is wrong with it */
 export function expectShape<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -47,13 +47,13 @@ export function expectShape<T>(schema: z.ZodType<T>, value: unknown, what: strin
   throw new Broken(`${what}${issue!.path.length ? `.${issue!.path.join('.')}` : ''}: ${issue!.message}`);
 }
 
-/** A 200; what keeps a call from being answered for reasons of the key or the data is no fault of the service. */
+/** Expects a 200. A call that the key or the data keeps from being answered breaks no statement. */
 export function expectAnswered(reply: Reply): void {
   if (reply.status === 401) throw new NotChecked('the key is refused (401)');
   if (reply.status === 403) throw new NotChecked('the key lacks the scope (403)');
   if (reply.status === 429) throw new NotChecked('the quota or the minute is used up (429)');
   if (reply.status === 404 && codeOf(reply) === NO_DATA_CODE)
-    throw new NotChecked('there is no data on the place (404)');
+    throw new NotChecked('there is no data on the location (404)');
   if (reply.status === 502) throw new NotChecked('the service has no data for it now (502)');
   expect(reply.status === 200, `the status is ${reply.status}, not 200`);
 }

@@ -6,18 +6,18 @@ import { type CheckContext, expect, NotChecked, type Statement } from './checked
 const AT_SEA = { lat: 30, lng: -140 };
 const DROUGHT: Call = { kind: 'single', topic: 'drought' };
 
-/** Statements on what is refused, and that nothing is charged for it. */
+/** Statements on what is refused, and that refusals are free. */
 export const FAILURE_STATEMENTS: readonly Statement[] = [
   keyless('A missing key is 401', null),
   keyless('A malformed key is 401', 'no-key-of-this-service'),
   keyless('An empty key is 401', ''),
   {
-    ...refused(
-      'Authentication',
-      'A valid key that lacks the scope is 403',
-      403,
-      CREDITS.standard + CREDITS.enterprise,
-      async ({ narrowKey, location: { lat, lng }, asker }) => {
+    ...refused({
+      numbers: ['5.2', '5.4', '6.2', '6.6'],
+      statement: 'A valid key that lacks the scope is 403',
+      status: 403,
+      atRisk: CREDITS.standard + CREDITS.enterprise,
+      async ask({ narrowKey, location: { lat, lng }, asker }) {
         if (narrowKey === null) {
           throw new NotChecked('it needs a key with the scope of one topic only (--narrow-key-file)');
         }
@@ -27,21 +27,33 @@ export const FAILURE_STATEMENTS: readonly Statement[] = [
         }
         return replies.find(({ status }) => status !== 403) ?? replies[0]!;
       },
-    ),
+    }),
     needsNarrowKey: true,
   },
-  misasked('A topic that is none of the 37 slugs is refused', (path) => path.replace('/drought/', '/noSuchTopic/')),
-  misasked('lat is required', (path) => path.replace(/lat=[^&]*&/, '')),
-  misasked('lng is required', (path) => path.replace(/&lng=.*/, '')),
-  misasked('lat and lng are numbers', (path) => path.replace(/lat=[^&]*/, 'lat=north')),
-  misasked('A location outside the US is refused', () => pathOf(DROUGHT, AT_SEA.lat, AT_SEA.lng)),
-  refused('Endpoints', 'All endpoints use GET', null, CREDITS.single, (context) =>
-    context.asker.ask(path(context), DROUGHT, { method: 'POST' }),
+  malformed(['6.6', '6.8'], 'A topic that is none of the 37 slugs is refused', (path) =>
+    path.replace('/drought/', '/noSuchTopic/'),
   ),
-  unchecked('Errors', 'A used-up quota is 429 with QUOTA_EXCEEDED', 'it would take the whole quota to see'),
-  unchecked('Limits', 'More credits a minute than the plan allows are refused', 'it would take a minute of the plan'),
-  unchecked('Errors', 'An upstream failure is 502, free of charge', 'nobody can bring it about from outside'),
-  unchecked('API key lifecycle', 'Rotation, revocation and expiry of keys', 'it is done by the account manager'),
+  malformed(['2.4', '6.6', '6.8'], 'lat is required', (path) => path.replace(/lat=[^&]*&/, '')),
+  malformed(['2.4', '6.6', '6.8'], 'lng is required', (path) => path.replace(/&lng=.*/, '')),
+  malformed(['2.4', '6.6', '6.8'], 'lat and lng are numbers', (path) => path.replace(/lat=[^&]*/, 'lat=north')),
+  malformed(['2.4', '2.8', '6.6'], 'A location outside the US is refused', () =>
+    pathOf(DROUGHT, AT_SEA.lat, AT_SEA.lng),
+  ),
+  refused({
+    numbers: ['1.3', '2.11', '6.6'],
+    statement: 'All endpoints use GET',
+    status: null,
+    atRisk: CREDITS.single,
+    ask: (context) => context.asker.ask(path(context), DROUGHT, { method: 'POST' }),
+  }),
+  unchecked(['6.3', '7.4', '7.9'], 'A used-up quota is 429 with QUOTA_EXCEEDED', 'it would take the whole quota'),
+  unchecked(
+    ['6.4', '6.9', '7.7'],
+    'More credits a minute than the plan allows are refused',
+    "it would take a minute's credits of the plan",
+  ),
+  unchecked(['6.5'], 'An upstream failure is 502, free of charge', 'it cannot be caused from outside'),
+  unchecked(['5.5'], 'Rotation, revocation and expiry of keys', 'the account manager does it'),
 ];
 
 function path({ location }: CheckContext): string {
@@ -49,26 +61,26 @@ function path({ location }: CheckContext): string {
 }
 
 function keyless(statement: string, key: string | null): Statement {
-  return refused('Authentication', statement, 401, 0, (context) => context.asker.ask(path(context), DROUGHT, { key }));
+  const ask = (context: CheckContext) => context.asker.ask(path(context), DROUGHT, { key });
+  return refused({ numbers: ['2.5', '5.3', '6.1', '6.6'], statement, status: 401, atRisk: 0, ask });
 }
 
-/** A request that is wrong in its path or query. */
-function misasked(statement: string, bend: (path: string) => string): Statement {
-  return refused('Endpoints', statement, null, CREDITS.single, (context) =>
-    context.asker.ask(bend(path(context)), DROUGHT),
-  );
+/** A request whose path or query is wrong. */
+function malformed(numbers: readonly string[], statement: string, change: (path: string) => string): Statement {
+  const ask = (context: CheckContext) => context.asker.ask(change(path(context)), DROUGHT);
+  return refused({ numbers, statement, status: null, atRisk: CREDITS.single, ask });
 }
 
-/** A statement that a request is refused, with a status of its own where the contract names one, and is free. */
-function refused(
-  section: string,
-  statement: string,
-  status: number | null,
-  atRisk: number,
-  ask: (context: CheckContext) => Promise<Reply>,
-): Statement {
+interface Refusal extends Pick<Statement, 'numbers' | 'statement' | 'atRisk'> {
+  /** Null: any of 4xx. */
+  readonly status: number | null;
+  readonly ask: (context: CheckContext) => Promise<Reply>;
+}
+
+/** A statement that a request is refused, and is free. */
+function refused({ numbers, statement, status, atRisk, ask }: Refusal): Statement {
   return {
-    section,
+    numbers,
     statement: `${statement}, and costs nothing`,
     credits: 0,
     atRisk,
@@ -87,12 +99,6 @@ function refused(
   };
 }
 
-function unchecked(section: string, statement: string, reason: string): Statement {
-  return {
-    section,
-    statement,
-    credits: 0,
-    atRisk: 0,
-    check: () => Promise.reject(new NotChecked(reason)),
-  };
+function unchecked(numbers: readonly string[], statement: string, reason: string): Statement {
+  return { numbers, statement, credits: 0, atRisk: 0, check: () => Promise.reject(new NotChecked(reason)) };
 }

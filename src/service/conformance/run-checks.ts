@@ -9,10 +9,10 @@ import { SUCCESS_STATEMENTS } from './success-statements.ts';
 /** All statements, in the order in which they are checked. */
 export const STATEMENTS: readonly Statement[] = [...SUCCESS_STATEMENTS, ...FAILURE_STATEMENTS];
 
-/** What a run spends where the service keeps the contract. */
+/** What a run spends when every statement holds. */
 export const CREDITS_NEEDED = STATEMENTS.reduce((sum, { credits }) => sum + credits, 0);
 
-/** What it may spend beyond that, where the service answers what it must refuse. */
+/** What it may spend beyond that, when the service answers what it must refuse. */
 export function creditsAtRisk(hasNarrowKey: boolean): number {
   return STATEMENTS.reduce(
     (sum, { atRisk, needsNarrowKey }) => sum + (needsNarrowKey && !hasNarrowKey ? 0 : atRisk),
@@ -23,7 +23,8 @@ export function creditsAtRisk(hasNarrowKey: boolean): number {
 type Outcome = 'pass' | 'fail' | 'skipped';
 
 export interface CheckedStatement {
-  readonly section: string;
+  /** The statements of docs/service-api.md. */
+  readonly numbers: readonly string[];
   readonly statement: string;
   readonly outcome: Outcome;
   /** Why it failed or was skipped; '' when it passed. */
@@ -43,12 +44,12 @@ export interface CheckOptions {
   readonly narrowKey?: string;
   readonly location: Location;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Takes keys and control characters out of a reason, which may quote the service. */
+  /** Removes keys and control characters from a reason, which may quote the service. */
   readonly clean: (reason: string) => string;
   readonly onStatement?: (statement: CheckedStatement) => void;
 }
 
-/** Checks a service against the contract, one statement after the other. */
+/** Checks a service against docs/service-api.md, one statement after the other. */
 export async function runChecks(options: CheckOptions): Promise<CheckResult> {
   const asker = createAsker(options.send, options.key, options.sleep);
   const { lat, lng } = options.location;
@@ -71,9 +72,9 @@ export async function runChecks(options: CheckOptions): Promise<CheckResult> {
     enterprise: () => once({ kind: 'enterprise' }),
   };
   const statements: CheckedStatement[] = [];
-  for (const { section, statement, check } of STATEMENTS) {
+  for (const { numbers, statement, check } of STATEMENTS) {
     const { outcome, reason } = await outcomeOf(() => check(context));
-    const checked = { section, statement, outcome, reason: options.clean(reason) };
+    const checked = { numbers, statement, outcome, reason: options.clean(reason) };
     statements.push(checked);
     options.onStatement?.(checked);
   }

@@ -66,8 +66,8 @@ function httpDate(now: number): string {
   return new Date(now).toUTCString();
 }
 
-/** Sends a success with its headers (contract, Endpoints): straight to the response, because nothing is left for the
- * framework to serialise or to hook into, and its way takes as long as finding the answer. */
+/** Sends a success with its headers (docs/service-api.md, 2.6). It is written straight to the response: the framework has nothing
+ * left to serialize, and sending through it takes as long as finding the answer. */
 export function sendSuccess(
   reply: FastifyReply,
   { body, coding }: EncodedBody,
