@@ -1,22 +1,22 @@
 import type { Options } from 'yargs';
 
-/** What `perilbook service` can be told; the action that an option belongs to comes first. */
+/** The options of `perilbook service`. A description begins with the action that the option belongs to. */
 export const SERVICE_OPTIONS = {
   lat: { type: 'string', describe: 'load: column of the latitude; check: latitude', requiresArg: true },
   lng: { type: 'string', describe: 'load: column of the longitude; check: longitude', requiresArg: true },
-  sites: { type: 'string', describe: "load airnow: file of the monitors' places", requiresArg: true },
+  sites: { type: 'string', describe: "load airnow: file of the monitors' locations", requiresArg: true },
   source: { type: 'string', describe: 'load: where the file is from', requiresArg: true },
   states: {
     type: 'string',
     describe: 'load: take the rows of these states only, and keep those of others, e.g. CA,NV; US for all',
     requiresArg: true,
   },
-  replace: { type: 'boolean', describe: 'load: replace the data set even where it loses rows' },
-  force: { type: 'boolean', describe: "load: load a file that is not known as the loader's" },
-  vintage: { type: 'string', describe: 'load: what time the file is of', requiresArg: true },
+  replace: { type: 'boolean', describe: 'load: replace the data set even if it loses rows' },
+  force: { type: 'boolean', describe: "load: load a file that does not look like the loader's" },
+  vintage: { type: 'string', describe: 'load: date or period of the file', requiresArg: true },
   licence: {
     type: 'string',
-    describe: "load: the sentence that the file's licence asks for",
+    describe: "load: notice that the file's licence requires",
     requiresArg: true,
   },
   'base-url': { type: 'string', describe: 'check: address of the service', requiresArg: true },
@@ -28,14 +28,14 @@ export const SERVICE_OPTIONS = {
   },
   budget: { type: 'number', describe: 'check: most credits that it may spend', requiresArg: true },
   'anniversary-day': { type: 'number', describe: 'check: day on which the quota resets', requiresArg: true },
-  reserve: { type: 'number', describe: 'check: credits of the period that are not touched', requiresArg: true },
+  reserve: { type: 'number', describe: 'check: credits of each period that are kept back', requiresArg: true },
   'spent-elsewhere': {
     type: 'number',
     describe: 'check: credits of each period that other programs spend',
     requiresArg: true,
   },
-  store: { type: 'string', describe: 'check: file of the ledger that it is written into', requiresArg: true },
-  yes: { alias: 'y', type: 'boolean', describe: 'check: spend what it says without asking' },
+  store: { type: 'string', describe: 'check: file of the store, whose ledger gets what it spends', requiresArg: true },
+  yes: { alias: 'y', type: 'boolean', describe: 'check: spend without asking' },
   db: {
     type: 'string',
     describe: "the service's data file (default: service.db in the data folder)",
@@ -50,7 +50,7 @@ export const SERVICE_OPTIONS = {
   account: { type: 'string', describe: 'name of an account; check: whose credits it spends', requiresArg: true },
   scopes: {
     type: 'string',
-    describe: 'bundle and topics, with commas between; all for every scope',
+    describe: 'bundle and topics, separated by commas; all for every scope',
     requiresArg: true,
   },
   subscription: { type: 'string', describe: 'starter or professional', requiresArg: true },
@@ -62,13 +62,13 @@ export const SERVICE_OPTIONS = {
     requiresArg: true,
   },
   'signed-up': { type: 'string', describe: 'day of sign-up, e.g. 2026-01-31', requiresArg: true },
-  overages: { type: 'boolean', describe: 'go on beyond the quota, billed per credit' },
+  overages: { type: 'boolean', describe: 'serve calls beyond the quota, billed per credit' },
   period: {
     type: 'string',
     describe: 'account statement: a day of the billing period, e.g. 2026-03-15',
     requiresArg: true,
   },
   key: { type: 'number', describe: 'number of a key, from key list', requiresArg: true },
-  grace: { type: 'number', describe: 'rotate: seconds for which the old key still works', requiresArg: true },
-  'expires-in': { type: 'string', describe: 'life of a new key, e.g. 90d', requiresArg: true },
+  grace: { type: 'number', describe: 'rotate: seconds for which the old key goes on working', requiresArg: true },
+  'expires-in': { type: 'string', describe: 'lifetime of a new key, e.g. 90d', requiresArg: true },
 } as const satisfies Record<string, Options>;

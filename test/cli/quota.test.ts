@@ -7,8 +7,8 @@ import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { changeAccount, createAccount } from '../../src/service/accounts/accounts.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
-import { usage } from '../../src/service/accounts/usage.ts';
 import { FastClock } from '../fast-clock.ts';
+import { usage } from '../service/account-usage.ts';
 import {
   deliveries,
   openAccountsOf,

@@ -3,9 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openAccounts } from '../../src/service/accounts/accounts-database.ts';
-import { usage } from '../../src/service/accounts/usage.ts';
 import { FastClock } from '../fast-clock.ts';
 import { provideSampleData } from '../sample-database.ts';
+import { usage } from '../service/account-usage.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
 

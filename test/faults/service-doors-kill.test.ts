@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
-import { usage } from '../../src/service/accounts/usage.ts';
+import { usage } from '../service/account-usage.ts';
 import { pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
 import { times } from '../tier.ts';
 import { seeded } from './seeded.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { usage } from '../../src/service/accounts/usage.ts';
+import { usage } from '../service/account-usage.ts';
 import { deliveries, info, pathTo, point, type SetupOptions, setUp, subscriptionOf } from '../service/small-data.ts';
 import { LONG } from '../tier.ts';
 

@@ -20,11 +20,11 @@ import { type Job, makeJob } from '../../src/job/settings/settings.ts';
 import { createAccount } from '../../src/service/accounts/accounts.ts';
 import type { AccountsDatabase } from '../../src/service/accounts/accounts-database.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
-import { usage } from '../../src/service/accounts/usage.ts';
 import type { ServiceOptions } from '../../src/service/http/start-service.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
+import { usage } from '../service/account-usage.ts';
 import { deliveries, openAccountsOf, openDatabase, releaseLater, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import test from 'node:test';
-import { usage } from '../../src/service/accounts/usage.ts';
 import { createCallBatches } from '../../src/service/http/call-batches.ts';
+import { usage } from './account-usage.ts';
 import { pathTo, setUp } from './small-data.ts';
 
 /** Batches of numbers that are doubled; which were answered together is kept. */

@@ -9,7 +9,7 @@ import { type Chargeable, type Charges, createCharges } from '../../src/service/
 import { registerInstance } from '../../src/service/accounts/instances.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import { createSettlements } from '../../src/service/accounts/settlements.ts';
-import { usage } from '../../src/service/accounts/usage.ts';
+import { usage } from './account-usage.ts';
 import { releaseLater, StillClock, subscriptionOf } from './small-data.ts';
 
 /** So low that a few calls of one turn cross them. */

@@ -3,8 +3,8 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import test from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { usage } from '../../src/service/accounts/usage.ts';
 import { codingFor, encodedBody } from '../../src/service/http/content-encoding.ts';
+import { usage } from './account-usage.ts';
 import { deliveries, HERE, info, pathTo, point, type SetupOptions, setUp } from './small-data.ts';
 
 test('the coding is the best that the client accepts; none where it names none or prefers identity', () => {

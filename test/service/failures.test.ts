@@ -6,7 +6,7 @@ import { errorEnvelope } from '../../src/contract/envelopes.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
-import { usage } from '../../src/service/accounts/usage.ts';
+import { usage } from './account-usage.ts';
 import {
   AREAS,
   AT_SEA,

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import type { Ended, Settlements } from '../../src/service/accounts/settlements.ts';
+import type { EndedCharges, Settlements } from '../../src/service/accounts/settlements.ts';
 import { createDeliveryTracker, type DeliveryTracker } from '../../src/service/http/delivery-tracker.ts';
 
 /** A connection whose end is decided by the test. */
@@ -36,11 +36,11 @@ function setUp(t: TestContext) {
   const settled: { readonly delivered: readonly number[]; readonly undelivered: readonly number[] }[] = [];
   const errors: unknown[] = [];
   const fault: { error: Error | null } = { error: null };
-  const settle = ({ delivered, undelivered }: Ended) => {
+  const settle = ({ delivered, undelivered }: EndedCharges) => {
     if (fault.error !== null) throw fault.error;
     settled.push({ delivered: [...delivered], undelivered: [...undelivered] });
   };
-  const settlements: Settlements = { settle, settleWithin: settle, release: () => {}, releaseCrashed: () => false };
+  const settlements: Settlements = { settle, release: () => {}, releaseCrashed: () => false };
   const tracker = createDeliveryTracker(settlements, (error) => errors.push(error));
   return { tracker, settled, errors, fault, pass: (ms: number) => t.mock.timers.tick(ms) };
 }

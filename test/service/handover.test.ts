@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { createSettlements } from '../../src/service/accounts/settlements.ts';
-import { usage } from '../../src/service/accounts/usage.ts';
+import { usage } from './account-usage.ts';
 import {
   deliveries,
   HERE,

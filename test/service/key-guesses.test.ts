@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import test from 'node:test';
 import { createKeyGuesses } from '../../src/service/accounts/key-guesses.ts';
 import { createKey, revokeKey } from '../../src/service/accounts/keys.ts';
-import { usage } from '../../src/service/accounts/usage.ts';
+import { usage } from './account-usage.ts';
 import { pathTo, setUp } from './small-data.ts';
 
 const PATH = pathTo('/v1/drought/risk');

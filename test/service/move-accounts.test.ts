@@ -8,8 +8,8 @@ import { accountsFileFor, openAccounts } from '../../src/service/accounts/accoun
 import { registerInstance } from '../../src/service/accounts/instances.ts';
 import { listKeys } from '../../src/service/accounts/keys.ts';
 import { moveAccounts } from '../../src/service/accounts/move-accounts.ts';
-import { usage } from '../../src/service/accounts/usage.ts';
 import { perilbook } from '../cli/command-line.ts';
+import { usage } from './account-usage.ts';
 import { FORMER_CREDITS, FORMER_KEY, FORMER_PERIOD, writeFormerDatabase } from './former-database.ts';
 import {
   databaseFile,

@@ -14,23 +14,23 @@ import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
 
 /** `perilbook service account create --account NAME …`, `account list` and `account statement`. */
-export function accountAction(context: CliContext, database: AccountsDatabase, flags: Flags): number {
+export function accountAction(context: CliContext, accounts: AccountsDatabase, flags: Flags): number {
   switch (flags.what) {
     case 'create':
-      return createAction(context, database, flags);
+      return createAction(context, accounts, flags);
     case 'list':
-      return listAction(context, database, flags);
+      return listAction(context, accounts, flags);
     case 'statement':
-      return statementAction(context, database, flags);
+      return statementAction(context, accounts, flags);
     default:
       throw unknownAction('account', flags.what, 'create, list, statement');
   }
 }
 
-function createAction(context: CliContext, database: AccountsDatabase, flags: Flags): number {
+function createAction(context: CliContext, accounts: AccountsDatabase, flags: Flags): number {
   const signedUpAt = dayOf(flags, 'signed-up');
   const account = createAccount(
-    database,
+    accounts,
     {
       name: needed(flags, 'account'),
       subscription: subscriptionOf(flags),
@@ -43,17 +43,17 @@ function createAction(context: CliContext, database: AccountsDatabase, flags: Fl
   return EXIT.complete;
 }
 
-function listAction(context: CliContext, database: AccountsDatabase, flags: Flags): number {
+function listAction(context: CliContext, accounts: AccountsDatabase, flags: Flags): number {
   const now = context.clock.now();
-  const accounts = listAccounts(database).map((account) => ({
+  const listed = listAccounts(accounts).map((account) => ({
     ...account,
-    periods: statement(database, account, now),
+    periods: statement(accounts, account, now),
   }));
   if (flags.json) {
-    sayJson(context, accounts);
+    sayJson(context, listed);
     return EXIT.complete;
   }
-  const rows = accounts.map(({ name, subscription, overages, periods }) => {
+  const rows = listed.map(({ name, subscription, overages, periods }) => {
     const current = periods.find(({ isClosed }) => !isClosed)!;
     return [
       name,
@@ -71,12 +71,12 @@ function listAction(context: CliContext, database: AccountsDatabase, flags: Flag
 }
 
 /** What each account, or one, owes by billing period: all periods, or the one that holds a day. */
-function statementAction(context: CliContext, database: AccountsDatabase, flags: Flags): number {
+function statementAction(context: CliContext, accounts: AccountsDatabase, flags: Flags): number {
   const name = flags.account as string | undefined;
   const day = dayOf(flags, 'period');
-  const accounts = name === undefined ? listAccounts(database) : [findAccount(database, name)];
-  const lines = accounts.flatMap((account) =>
-    statement(database, account, context.clock.now())
+  const chosen = name === undefined ? listAccounts(accounts) : [findAccount(accounts, name)];
+  const lines = chosen.flatMap((account) =>
+    statement(accounts, account, context.clock.now())
       .filter(({ periodStart, periodEnd }) => day === undefined || (periodStart <= day && day < periodEnd))
       .map((period) => ({ account: account.name, ...period })),
   );
@@ -112,29 +112,30 @@ function dayOf(flags: Flags, name: string): number | undefined {
   throw new PerilbookError('USAGE', `--${name} ${text} is not a day`, 'Write it like 2026-01-31.');
 }
 
-/** `perilbook service key create | list | rotate | revoke`. A new key goes to stdout, once. */
-export function keyAction(context: CliContext, database: AccountsDatabase, flags: Flags): number {
+/** `perilbook service key create | list | rotate | revoke`. A new key is written to stdout, once. */
+export function keyAction(context: CliContext, accounts: AccountsDatabase, flags: Flags): number {
   switch (flags.what) {
     case 'create': {
       const life = flags['expires-in'] as string | undefined;
       const ms = life === undefined ? undefined : durationMs(life);
-      if (ms === null) throw new PerilbookError('USAGE', `--expires-in ${life} is no time`, 'Write it like 90d.');
+      if (ms === null)
+        throw new PerilbookError('USAGE', `--expires-in ${life} is not a duration`, 'Write it like 90d.');
       const options = ms === undefined ? {} : { expiresAt: context.clock.now() + ms };
-      showOnce(context, createKey(database, needed(flags, 'account'), scopesOf(flags), context.clock, options));
+      showOnce(context, createKey(accounts, needed(flags, 'account'), scopesOf(flags), context.clock, options));
       return EXIT.complete;
     }
     case 'rotate': {
       const grace = (flags.grace as number | undefined) ?? 0;
-      showOnce(context, rotateKey(database, keyNumber(flags), grace, context.clock));
+      showOnce(context, rotateKey(accounts, keyNumber(flags), grace, context.clock));
       say(context, `The old key works for ${counted(grace, 'more second')}.`);
       return EXIT.complete;
     }
     case 'revoke':
-      revokeKey(database, keyNumber(flags), context.clock);
+      revokeKey(accounts, keyNumber(flags), context.clock);
       say(context, 'Revoked: the next request with it is refused.');
       return EXIT.complete;
     case 'list': {
-      const keys = listKeys(database, context.clock, flags.account as string | undefined);
+      const keys = listKeys(accounts, context.clock, flags.account as string | undefined);
       if (flags.json) sayJson(context, keys);
       else {
         const rows = keys.map(({ id, account, state, scopes, expiresAt }) => [
@@ -154,7 +155,7 @@ export function keyAction(context: CliContext, database: AccountsDatabase, flags
 }
 
 function showOnce(context: CliContext, { id, key }: NewKey): void {
-  say(context, `Key ${id}. It is shown this once; only its hash is kept.`);
+  say(context, `Key ${id}. It is shown once; only its hash is kept.`);
   context.stdout.write(`${key}\n`);
 }
 
@@ -182,14 +183,18 @@ function subscriptionOf(flags: Flags): Subscription {
   throw new PerilbookError(
     'USAGE',
     `There is no subscription ${name}${didYouMean(name, Object.keys(SUBSCRIPTIONS))}`,
-    'starter, professional, or your own figures with --credits-per-month and --credits-per-minute.',
+    'Give starter or professional, or your own figures with --credits-per-month and --credits-per-minute.',
   );
 }
 
 function keyNumber(flags: Flags): number {
   const number = flags.key as number | undefined;
   if (number !== undefined) return number;
-  throw new PerilbookError('USAGE', 'Which key?', 'Say --key with its number; perilbook service key list shows them.');
+  throw new PerilbookError(
+    'USAGE',
+    '--key is missing',
+    'Give the number of a key; perilbook service key list shows them.',
+  );
 }
 
 function needed(flags: Flags, name: string): string {
@@ -202,6 +207,6 @@ function unknownAction(what: string, action: unknown, known: string): PerilbookE
   return new PerilbookError(
     'USAGE',
     `There is no ${what} action ${JSON.stringify(action ?? '')}${didYouMean(String(action ?? ''), known.split(', '))}`,
-    `Say one of: ${known}.`,
+    `The actions are: ${known}.`,
   );
 }

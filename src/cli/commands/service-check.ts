@@ -26,16 +26,16 @@ import { ACCOUNT_FLAGS, jobOfAccount } from '../job-options.ts';
 import { openStore } from '../open-store.ts';
 
 /** Manhattan: every agency has data there. */
-const DEFAULT_PLACE = { lat: 40.7536, lng: -73.9832 };
+const DEFAULT_LOCATION = { lat: 40.7536, lng: -73.9832 };
 
 /** Under this name `status` and `quota --by job` list what checks have spent. */
 const JOB_NAME = 'service check';
 
-/** Longest reason of a statement, in characters: a reason may quote the service. */
+/** Longest reason, in characters: a reason may quote the service. */
 const MAX_REASON = 400;
 
-/** `perilbook service check [JOB.yaml]`: holds a service against the contract, statement by statement. What it spends is in the
- * ledger of the account's store, like everything else that is bought. */
+/** `perilbook service check [JOB.yaml]`: checks a service against docs/service-api.md, statement by statement. What it spends
+ * is in the ledger of the account's store, like everything else that is bought. */
 export async function checkAction(context: CliContext, flags: Flags): Promise<number> {
   const job = jobOf(context, flags);
   const { baseUrl, keys: sources } = serviceOf(job);
@@ -46,8 +46,8 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
   refuseKeyInAddress(baseUrl, secrets);
   const account = job.accounts.find((one) => one.account === (key.account ?? job.account)) ?? job;
   const location = {
-    lat: degreesOf(flags, 'lat', DEFAULT_PLACE.lat, 90),
-    lng: degreesOf(flags, 'lng', DEFAULT_PLACE.lng, 180),
+    lat: degreesOf(flags, 'lat', DEFAULT_LOCATION.lat, 90),
+    lng: degreesOf(flags, 'lng', DEFAULT_LOCATION.lng, 180),
   };
   const atRisk = creditsAtRisk(narrow !== null);
   const budget = job.budget ?? CREDITS_NEEDED + atRisk;
@@ -89,7 +89,7 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
     state = limits.reached === null ? 'complete' : 'paused';
     await tell(context, flags, result, store, run);
     if (limits.reached !== null) {
-      say(context, `${limits.reached.message}: what was skipped for it was not checked. ${limits.reached.hint}`);
+      say(context, `${limits.reached.message}; the skipped statements were not checked. ${limits.reached.hint}`);
       return EXIT.paused;
     }
     return result.failed === 0 && result.passed > 0 ? EXIT.complete : EXIT.someFailed;
@@ -103,12 +103,12 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
 
 async function end(client: Client, store: Store, run: number | null, state: EndState): Promise<void> {
   await client.close();
-  // Where the store itself failed it fails here too: the first error is the one to tell.
+  // A store that has failed fails here too; the first error is the one to report.
   if (run !== null) await store.finishRun(run, { state, resumeAfter: null, summary: null }).catch(() => {});
   await store.close();
 }
 
-/** The figures, with what was spent by the ledger's count. */
+/** Prints the result, with what was spent according to the ledger. */
 async function tell(context: CliContext, flags: Flags, result: CheckResult, store: Store, run: number): Promise<void> {
   const { charged, unknown } = await store.runSpending(run);
   if (flags.json) sayJson(context, { ...result, creditsSpent: charged, creditsUnknown: unknown });
@@ -120,7 +120,7 @@ async function tell(context: CliContext, flags: Flags, result: CheckResult, stor
   );
 }
 
-/** The account, the store and the service, as a job's are said: by a job file, by flags, or by the environment. */
+/** Account, store and service, given like a job's: by a job file, by flags, or by the environment. */
 function jobOf(context: CliContext, flags: Flags): Job {
   const said = Object.fromEntries(ACCOUNT_FLAGS.map((name) => [name, flags[name]]));
   const ofMonth = flags['credits-per-month'] as number | undefined;
@@ -141,7 +141,7 @@ function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }
     throw new PerilbookError(
       'USAGE',
       '--base-url is missing',
-      'Say: perilbook service check --base-url URL --key-file FILE',
+      'Write: perilbook service check --base-url URL --key-file FILE',
     );
   }
   const { protocol, hostname } = new URL(service.baseUrl);
@@ -149,11 +149,11 @@ function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }
   throw new PerilbookError(
     'USAGE',
     `Cannot check the service at "${service.baseUrl}": plain http:// would show the key to others`,
-    'Name an https:// address; plain http:// is for this machine only.',
+    'Use an https:// address; plain http:// is allowed for this machine only.',
   );
 }
 
-/** The key that may buy everything, and the one that lacks scopes where it is named. */
+/** The key that may buy everything and, if it is named, the one that lacks scopes. */
 function keysOf(context: CliContext, source: KeySource, flags: Flags): Key[] {
   const narrow = flags['narrow-key-file'] as string | undefined;
   const sources: KeySource[] = [
@@ -173,7 +173,7 @@ function lineOf({ numbers, statement, outcome, reason }: CheckedStatement): stri
 /** Spending asks on a terminal; elsewhere it needs --yes. */
 async function approve(context: CliContext, flags: Flags, credits: number): Promise<void> {
   if (flags.yes) return;
-  const words = { what: 'check', approve: 'Say --yes.', later: 'Check again when you want to.' };
+  const words = { what: 'check', approve: 'Add --yes.', later: 'Check again when you want to.' };
   await askToSpend(context, credits, words);
 }
 
@@ -182,5 +182,9 @@ function degreesOf(flags: Flags, name: string, otherwise: number, bound: number)
   if (text === undefined) return otherwise;
   const degrees = Number(text);
   if (text.trim() !== '' && Math.abs(degrees) <= bound) return degrees;
-  throw new PerilbookError('USAGE', `--${name} ${text} is no place`, 'Write decimal degrees, like --lat 39.7392.');
+  throw new PerilbookError(
+    'USAGE',
+    `--${name} ${text} is not a coordinate`,
+    'Write decimal degrees, like --lat 39.7392.',
+  );
 }

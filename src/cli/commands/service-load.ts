@@ -37,8 +37,8 @@ export async function loadAction(context: CliContext, database: ServiceDatabase,
   if (files.length === 0) {
     throw new PerilbookError(
       'USAGE',
-      `Which file is the loader ${name} to load?`,
-      `Say: perilbook service load ${name} FILE`,
+      `Missing file for the loader ${name}`,
+      `Write: perilbook service load ${name} FILE`,
     );
   }
   const progress = showRecords(context);
@@ -55,14 +55,14 @@ export async function loadAction(context: CliContext, database: ServiceDatabase,
   return EXIT.complete;
 }
 
-/** What agencies' files were loaded is not given up for made-up data by a slip. */
+/** Sample data must not replace agencies' data by mistake. */
 function refuseSample(database: ServiceDatabase, flags: Flags): void {
   const real = describeData(database).datasets.filter(({ sample, rows }) => !sample && rows > 0);
   if (real.length === 0 || flags.replace === true) return;
   throw new PerilbookError(
     'SERVICE_DATA',
-    `Cannot load sample data: the database holds ${counted(real.length, 'data set')} of agencies' files (${real[0]!.name})`,
-    'Name another database with --db, or say --replace to give them up.',
+    `Cannot load sample data: the database holds ${counted(real.length, 'data set')} from agencies' files (${real[0]!.name})`,
+    'Name another file with --db, or add --replace to replace them.',
   );
 }
 
@@ -83,7 +83,7 @@ function optionsOf(context: CliContext, flags: Flags): LoaderOptions {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** States in any spelling (CA, ca, California, 06, US-CA); one that is none is refused later. */
+/** States in any spelling (CA, ca, California, 06, US-CA); an unknown one is refused later. */
 function statesOf(text: string | undefined): LoaderOptions['states'] {
   const names = text?.split(',').map((name) => name.trim());
   if (names?.length === 1 && names[0]!.toUpperCase() === 'US') return 'US';
@@ -121,7 +121,7 @@ function showRecords(context: CliContext): { show: (records: number) => void; en
   };
 }
 
-/** `perilbook service data`: what is loaded, what it can answer, and the sentences that the publishers ask for. */
+/** `perilbook service data`: what is loaded, which topics it answers, and the notices that publishers require. */
 export function dataAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {
   const description = describeData(database);
   if (flags.json) {

@@ -9,7 +9,7 @@ export interface PeriodStatement {
   readonly periodStart: number;
   /** The next anniversary; not part of the period. */
   readonly periodEnd: number;
-  /** Whether the period has ended, so that nothing of it changes any more. */
+  /** Whether the period has ended; then it does not change any more. */
   readonly isClosed: boolean;
   readonly calls: Readonly<Record<CallKind, number>>;
   /** Credits that the subscription includes. */
@@ -31,8 +31,8 @@ interface ChargedPeriodRow extends Readonly<Record<CallKind, number>> {
 }
 
 /**
- * The statement of an account by billing period, the oldest first; the period that holds `now` is always there. A past
- * period keeps the allowance and rate of its last call; the present one has those of the account.
+ * The statement of an account by billing period, the oldest first. The period that holds `now` is always there. A past
+ * period keeps the allowance and rate of its last call; the current one has those of the account.
  */
 export function statement(accounts: AccountsDatabase, account: ServiceAccount, now: number): PeriodStatement[] {
   // What a crashed service left pending was never delivered.

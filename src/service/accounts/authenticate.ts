@@ -4,7 +4,7 @@ import { type AccountRow, accountOfRow, type ServiceAccount } from './accounts.t
 import type { AccountsDatabase } from './accounts-database.ts';
 import { hashOfKey, type KeyTimes, stateOf } from './keys.ts';
 
-/** Who asks: a key that works, and whose it is. */
+/** A key that works, and its account. */
 export interface Caller {
   readonly key: number;
   readonly account: ServiceAccount;
@@ -18,15 +18,15 @@ interface CallerRow extends KeyTimes {
   readonly scopes: string;
 }
 
-/** Why a key opens nothing: it may be a guess, or it is missing, malformed, revoked, expired or past its grace. */
-type Stranger = 'unknown' | 'invalid';
+/** Why a key is refused: nobody has it, so it may be a guess; or it is missing, malformed, revoked, expired or retired. */
+type KeyRefusal = 'unknown' | 'invalid';
 
-/** Tells who a key belongs to, or why to nobody. */
-export type Authenticate = (presented: string | undefined, now: number) => Caller | Stranger;
+/** Finds the caller of a key, or why the key is refused. */
+export type Authenticate = (presented: string | undefined, now: number) => Caller | KeyRefusal;
 
 /**
- * Makes the function that begins to tell who asks, for the calls that are answered in one transaction. A key's row is read
- * once in each, so that a revocation by another process works at once: a transaction begins after its calls have come in.
+ * Makes the function that begins authentication for the calls of one transaction. Each transaction reads a key's row once,
+ * so a revocation by another process works at once: a transaction begins after its calls have arrived.
  */
 export function createAuthentication(accounts: AccountsDatabase): () => Authenticate {
   // Two look-ups, because SQLite takes five times as long to join the tables for one row.
@@ -35,7 +35,7 @@ export function createAuthentication(accounts: AccountsDatabase): () => Authenti
   );
   const selectAccount = accounts.prepare<[number], AccountRow>('SELECT * FROM accounts WHERE id = ?');
 
-  function callerOf(hash: Buffer, now: number): Caller | Stranger {
+  function callerOf(hash: Buffer, now: number): Caller | KeyRefusal {
     const row = selectKey.get(hash);
     if (row === undefined || !timingSafeEqual(hash, row.hash)) return 'unknown';
     const state = stateOf(row, now);
@@ -49,9 +49,9 @@ export function createAuthentication(accounts: AccountsDatabase): () => Authenti
   }
 
   return () => {
-    // By text, among the few keys of one turn only: V8 compares two texts when their seeded hashes are equal, so how long it
-    // takes says nothing of the keys. To hash each call's key would take as long as to find its tract.
-    const seen = new Map<string, Caller | Stranger>();
+    // By text, among the few keys of one batch: V8 compares texts only when their seeded hashes are equal, so the time it
+    // takes reveals nothing about the keys. To compute the SHA-256 for each call would take as long as to find its tract.
+    const seen = new Map<string, Caller | KeyRefusal>();
     return (presented = '', now) => {
       let caller = seen.get(presented);
       if (caller === undefined) {

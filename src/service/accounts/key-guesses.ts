@@ -1,7 +1,7 @@
-/** Unknown keys that an address may present within a minute before it is asked to wait. */
+/** Unknown keys that an address may send within a minute before it has to wait. */
 const GUESSES = 20;
 const WINDOW_MS = 60_000;
-/** How many addresses are remembered; the one whose minute began first is forgotten for another. */
+/** Addresses that are remembered; a further one replaces the one whose minute began first. */
 const ADDRESSES = 10_000;
 
 interface Guesses {
@@ -10,9 +10,9 @@ interface Guesses {
 }
 
 /**
- * Takes down that an address presented a key that does not exist.
+ * Counts an unknown key of an address.
  *
- * @returns seconds to wait, when the address has used up its guesses of this minute; else null
+ * @returns seconds to wait when the address has used up its guesses of this minute, else null
  */
 export type TakeGuess = (address: string, now: number) => number | null;
 

@@ -6,10 +6,10 @@ import { PerilbookError } from '../../errors.ts';
 import { findAccount } from './accounts.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 
-/** `rotating`: it has a successor and works until the grace ends. `retired`: that grace has ended. */
+/** `rotating`: the key has a successor and works until the grace period ends. `retired`: that has ended. */
 export type KeyState = 'active' | 'rotating' | 'retired' | 'revoked' | 'expired';
 
-/** What is known of a key: all but the key. Times are milliseconds since the epoch. */
+/** A key without its secret. Times are milliseconds since the epoch. */
 export interface KeyInfo {
   readonly id: number;
   readonly account: string;
@@ -17,13 +17,13 @@ export interface KeyInfo {
   readonly state: KeyState;
   readonly createdAt: number;
   readonly expiresAt: number | null;
-  /** When the grace after its rotation ends. */
+  /** When the grace period after its rotation ends. */
   readonly retiresAt: number | null;
   readonly revokedAt: number | null;
   readonly replacedBy: number | null;
 }
 
-/** A key that was just made. `key` is shown this once: only its hash is kept. */
+/** A key that was just made. `key` is shown once: only its hash is kept. */
 export interface NewKey {
   readonly id: number;
   readonly key: string;
@@ -36,8 +36,8 @@ const PREFIX = 'pb_';
 const SECRET_BYTES = 32;
 const KEY_SHAPE = /^pb_[A-Za-z0-9_-]{43}$/;
 
-/** The SHA-256 under which a key is kept, or null for a text that cannot be a key. 256 random bits need no slow hash:
- * there is nothing to guess. */
+/** The SHA-256 under which a key is kept, or null for a text that cannot be a key. A slow hash protects passwords, which can
+ * be guessed; 256 random bits cannot. */
 export function hashOfKey(key: string): Buffer | null {
   return KEY_SHAPE.test(key) ? hash('sha256', key, 'buffer') : null;
 }
@@ -64,17 +64,17 @@ export function createKey(
     throw new PerilbookError(
       'SERVICE_ACCOUNT',
       'Cannot make a key that has already expired',
-      'Give a time to come, or none.',
+      'Give a time in the future, or none.',
     );
   }
   return insertKey(accounts, { account: id, scopes: checked.join(','), expiresAt }, now, options.random);
 }
 
 /**
- * Rotates a key: makes its successor with the same scopes, and lets the old one work for the grace. A grace of 0 is for a
- * key that was lost: it stops at once. The successor of a key that expires lives as long as that was made to live.
+ * Rotates a key: makes its successor with the same scopes; the old key works until the grace period ends. With 0 seconds,
+ * for a lost key, it stops at once. The successor of a key that expires gets the same lifetime.
  *
- * @param graceSeconds 0 or more; the old key works until exactly then
+ * @param graceSeconds length of the grace period, 0 or more
  * @throws PerilbookError SERVICE_ACCOUNT when there is no such key, it no longer works, or it has a successor already
  */
 export function rotateKey(
@@ -145,7 +145,7 @@ export function listKeys(accounts: AccountsDatabase, clock: Clock, account?: str
     }));
 }
 
-/** The times that end a key's life, as its row holds them. */
+/** The columns of `keys` that end a key's life. */
 export interface KeyTimes {
   readonly expires_at: number | null;
   readonly retires_at: number | null;
@@ -171,7 +171,11 @@ export function stateOf(row: KeyTimes, now: number): KeyState {
 function rowOf(accounts: AccountsDatabase, keyId: number): KeyRow {
   const row = accounts.prepare<[number], KeyRow>('SELECT * FROM keys WHERE id = ?').get(keyId);
   if (row !== undefined) return row;
-  throw new PerilbookError('SERVICE_ACCOUNT', `Cannot find key ${keyId}`, 'Look at the list of keys.');
+  throw new PerilbookError(
+    'SERVICE_ACCOUNT',
+    `Cannot find key ${keyId}`,
+    '`perilbook service key list` shows the keys.',
+  );
 }
 
 function checkedScopes(scopes: readonly string[]): string[] {

@@ -7,23 +7,23 @@ interface CheckRequest {
   readonly path: string;
   /** Null: without the header. */
   readonly key: string | null;
-  /** As which call it is charged, should it be answered. */
+  /** The call that it is charged as if it is answered. */
   readonly call: Call;
 }
 
-/** What came back on a request. */
+/** The reply to a request. */
 export interface Reply {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed; null when it is no JSON. */
+  /** Parsed; null when it is not JSON. */
   readonly body: unknown;
 }
 
 /**
- * Sends a request of a check. Whoever hands it in bounds what it receives, and keeps the books of what it may cost.
+ * Sends a request of a check. The caller limits the size of replies, and writes what a request may cost into the ledger.
  *
- * @throws Broken when what came back is no answer, NotChecked when the request may not be made
+ * @throws Broken when the reply is not an answer, NotChecked when the request may not be made
  */
 export type Send = (request: CheckRequest) => Promise<Reply>;
 
@@ -41,7 +41,7 @@ export interface Asker {
 const MOST_RATE_WAITS = 2;
 const LONGEST_WAIT_S = 65;
 
-/** Makes the asker. A 429 that names a time is waited for: the run may spend more than one minute allows. */
+/** Makes the asker. It waits for a 429 that names a time, because the checks may cost more than a minute allows. */
 export function createAsker(send: Send, key: string, sleep: (ms: number) => Promise<void>): Asker {
   return {
     async ask(path, call, { key: other, method = 'GET' } = {}) {

@@ -4,20 +4,21 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import { type FailureReply, failureEnvelope } from './replies.ts';
 
-/** What the HTTP parser could not read, by its error code; anything else is a 400. */
+/** The status for errors of the HTTP parser, by code; for any other it is 400. */
 const STATUS: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
 /** How long a refused client may take to read its answer, in milliseconds. Closing at once could reset the connection before
- * the answer is read; waiting for the client to close would let silent clients use up the connection limit. */
+ * the answer is read; waiting for the client would let silent clients use up the connection limit. */
 const LINGER_MS = 1_000;
 
-/** Sockets whose answer is on its way: what else they send is discarded. */
+/** Sockets whose answer is being sent; what else they send is discarded. */
 const refused = new WeakSet<Socket>();
 
-/** Answers bytes that are no HTTP request with the service's own error shape, and closes the connection, whether or not the client closes its side. */
+/** Answers bytes that are not an HTTP request with the service's own error shape, and closes the connection whether or not
+ * the client closes its side. */
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
   if (refused.has(socket) && error.code !== 'ECONNRESET') return;
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {

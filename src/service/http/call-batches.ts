@@ -5,15 +5,15 @@ interface Waiting<Asked, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Most calls of a batch: one that answers too many keeps the others waiting, and their bodies in memory. */
+/** Most calls of a batch: a larger one would keep the others waiting, and more bodies in memory. */
 const MOST_CALLS = 64;
 
 /**
- * Gathers the calls that arrive in one turn of the event loop, and has them answered together at its end: none waits for
- * another that has not arrived.
+ * Collects the calls that arrive in one turn of the event loop and answers them together at its end: none waits for a call
+ * that has not arrived.
  *
- * @param answerAll the answers of some calls, in their order; when it throws, each of them fails with its error
- * @param isLarge whether a call's answer is so large that it is answered by itself
+ * @param answerAll gives the answers in the order of the calls; when it throws, each call fails with its error
+ * @param isLarge whether a call is answered by itself because its answer is large
  */
 export function createCallBatches<Asked, Answer>(
   answerAll: (asked: readonly Asked[]) => readonly Answer[],

@@ -1,10 +1,10 @@
 import { promisify } from 'node:util';
 import { constants, gzip, zstdCompress } from 'node:zlib';
 
-/** A content coding that the service can give a body; null is for the body as it is. */
+/** A content coding of a body; null: not encoded. */
 export type Coding = 'zstd' | 'gzip' | null;
 
-/** Smaller bodies fit a few packets, and a call of one topic without details is 400 bytes. */
+/** Smaller bodies fit into a few packets; the answer of a topic without details has 400 bytes. */
 const LEAST_BYTES = 4_096;
 
 const compress = {
@@ -15,15 +15,14 @@ const compress = {
   gzip: (body: Buffer) => promisify(gzip)(body, { level: 1 }),
 };
 
-/** A body as it is sent, and its coding. */
 export interface EncodedBody {
   readonly body: string | Buffer;
   readonly coding: Coding;
 }
 
 /**
- * A body in the best coding that a client accepts; as it is where the client names none or prefers `identity`, and where
- * compressing fails. Compressed outside the thread that answers.
+ * Encodes a body in the best coding that a client accepts, outside the thread that answers. The body stays as it is when the
+ * client names no coding or prefers `identity`, and when compressing fails.
  */
 export async function encodedBody(body: string | Buffer, acceptEncoding: string | undefined): Promise<EncodedBody> {
   const coding = Buffer.byteLength(body) < LEAST_BYTES ? null : codingFor(acceptEncoding);
@@ -35,7 +34,7 @@ export async function encodedBody(body: string | Buffer, acceptEncoding: string 
   }
 }
 
-/** The coding that `Accept-Encoding` asks for (RFC 9110, 12.5.3); of those that are equally welcome, zstd. */
+/** The coding that `Accept-Encoding` asks for (RFC 9110, 12.5.3); between equal weights, zstd. */
 export function codingFor(acceptEncoding: string | undefined): Coding {
   if (acceptEncoding === undefined) return null;
   const weights = new Map(

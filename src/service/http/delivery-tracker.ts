@@ -98,7 +98,7 @@ export function createDeliveryTracker(settlements: Settlements, onError: (error:
     settleBy(transaction) {
       let settled = false;
       const result = transaction(() => {
-        settlements.settleWithin(ended);
+        settlements.settle(ended);
         settled = true;
       });
       if (settled) ended = { delivered: [], undelivered: [] };

@@ -2,9 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Makes `closeIdleConnections` of a server close idle connections only. Node's own takes a connection for idle as soon as
- * its response has been ended, although megabytes of it may still wait to be sent; and `close` calls it first thing, so
- * that bodies in flight would be cut. To be called before the server listens.
+ * Makes `closeIdleConnections` of a server close idle connections only. Node regards a connection as idle as soon as its
+ * response has been ended, although megabytes may still have to be sent; `close` calls it first, which would cut bodies in
+ * flight. To be called before the server listens.
  */
 export function spareBusyConnections(server: Server): void {
   const responsesOn = new Map<Socket, { count: number }>();

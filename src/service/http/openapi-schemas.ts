@@ -10,8 +10,8 @@ import type { Radii, Searched } from '../../data/topics/search-radii.ts';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * The schemas of all bodies by name: what each topic answers, alone and in a bundle. `value` is made from the schemas that
- * both sides check against; `details` says what this service gives, where those only say what a client may rely on.
+ * The schemas of all bodies by name: each topic's answer, alone and in a bundle. `value` comes from the schemas that client
+ * and service share; `details` describes what this service gives, which is more than a client may rely on.
  */
 export function componentSchemas(radii: Radii, standardTopics: readonly TopicSlug[]): Record<string, JsonSchema> {
   return {

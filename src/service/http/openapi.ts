@@ -13,7 +13,7 @@ export function openApiDocument(radii: Radii, standardTopics: readonly TopicSlug
       version: '1',
       description: 'Hazard ratings, nearby sites and environmental measurements of a US location, metered in credits.',
     },
-    // Relative to this document, so that it holds whatever name the service is reached by.
+    // Relative, because the service does not know under which name it is reached.
     servers: [{ url: '/', description: 'The service that gives this document.' }],
     security: [{ key: [] }],
     tags: [
@@ -78,7 +78,7 @@ const WHEN: Readonly<Record<number, FailureResponse>> = {
   422: { description: 'The location lies outside the US.' },
   429: {
     description:
-      'RATE_LIMITED: the credits of this minute, or the guesses of keys, are used up; Retry-After tells when to ask again. QUOTA_EXCEEDED: the period has fewer credits left than the call costs, and overages are off; a bundle of 35 credits is refused with 34 left.',
+      'RATE_LIMITED: the credits of this minute are used up, or the address has sent too many unknown keys; Retry-After says when to ask again. QUOTA_EXCEEDED: the period has fewer credits left than the call costs, and overages are off; a bundle of 35 credits is refused with 34 left.',
     headers: {
       'Retry-After': {
         description: 'Seconds to wait. With RATE_LIMITED only.',

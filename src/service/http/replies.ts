@@ -9,29 +9,28 @@ import type { Location } from '../../geo/coordinates.ts';
 import type { Charge } from '../accounts/charges.ts';
 import type { EncodedBody } from './content-encoding.ts';
 
-/** What went wrong with a request, before it is a response. */
+/** A failure that is not a response yet. */
 export interface FailureReply {
   readonly failure: ServiceFailure;
   readonly message: string;
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number;
-  /** What it says was found in made-up data. */
+  /** It follows from sample data. */
   readonly sample?: boolean;
-  /** The status where the web server's own differs from the failure's, such as 431. */
+  /** The web server's own status, such as 431, in place of the failure's. */
   readonly status?: number;
 }
 
-/** The `meta` of a response; `request_id` is its UUID. */
 export function metaOf(requestId: string, timestamp: string, credits: number, sample = false): Meta {
   return { request_id: requestId, timestamp, credit_cost: credits, ...(sample ? { sample_data: true } : {}) };
 }
 
-/** A time as `meta` tells it. */
+/** A time as `meta.timestamp` has it. */
 export function timestampOf(now: number): string {
   return new Date(now).toISOString();
 }
 
-/** The body of an error, the only shape in which one leaves the service. */
+/** The body of an error (docs/service-api.md, 6.7). */
 export function failureEnvelope(
   { failure, message, sample }: FailureReply,
   requestId: string,
@@ -41,7 +40,6 @@ export function failureEnvelope(
   return { error: { code: failure, message }, meta };
 }
 
-/** Sends an error. */
 export function sendFailure(reply: FastifyReply, failure: FailureReply, requestId: string, now: number): FastifyReply {
   if (failure.retryAfter !== undefined) reply.header(HEADERS.retryAfter, failure.retryAfter);
   if (failure.sample) reply.header(HEADERS.sampleData, 'true');
@@ -53,15 +51,15 @@ export function sendFailure(reply: FastifyReply, failure: FailureReply, requestI
     .send(failureEnvelope(failure, requestId, now));
 }
 
-/** A body that is paid for, and the charge that is pending until it has been handed over. */
+/** A body, and the charge that is pending until the body is delivered. */
 export interface PaidAnswer {
   readonly body: string | Buffer;
   readonly charge: Charge;
-  /** It is made of sample data. */
+  /** It contains sample data. */
   readonly sample: boolean;
 }
 
-/** The `Date` header by the service's own clock, which also decides what a call counts in. */
+/** The `Date` header, by the clock that also decides in which period and minute a call counts. */
 function httpDate(now: number): string {
   return new Date(now).toUTCString();
 }
@@ -91,7 +89,7 @@ export function sendSuccess(
   reply.raw.end(body);
 }
 
-/** The body of a success: the single-topic envelope, or the bundle's with `error` in place of what is unavailable. */
+/** The body of a success: the envelope of a single topic, or of a bundle (docs/service-api.md, 3.1 and 3.2). */
 export function successText(call: Call, location: Location, answers: Answers, meta: Meta): string | Buffer {
   const place = `{"lat":${location.lat},"lng":${location.lng}}`;
   const end = `,"meta":${JSON.stringify(meta)}}`;

@@ -11,29 +11,29 @@ import { refuseBrokenRequest, refuseExpectations } from './broken-requests.ts';
 import { spareBusyConnections } from './idle-connections.ts';
 import { type FailureReply, sendFailure } from './replies.ts';
 
-/** What connections may take of a server. */
+/** Limits of connections. */
 export interface ConnectionLimits {
-  /** Most connections at once; one more is closed unanswered. Default: 1,000. */
+  /** Most connections at once; further ones are closed unanswered. Default: 1,000. */
   readonly connections?: number;
   /** How long a request may take to arrive, in milliseconds. Default: 10 000. */
   readonly receiveTimeout?: number;
-  /** How long nothing may move on a connection, in milliseconds. Default: 120 000. */
+  /** How long a connection may be silent, in milliseconds. Default: 120 000. */
   readonly idleTimeout?: number;
 }
 
 const CONNECTIONS = 1_000;
-/** A request is one line and a few headers; a client that takes longer than this to send them is not one of ours. */
+/** A request is one line and a few headers; no client of ours takes longer to send them. */
 const RECEIVE_TIMEOUT_MS = 10_000;
-/** A connection on which nothing moves: a reader of a 6 MB bundle has stalled. */
+/** After this long without a byte, the reader of a 6 MB bundle has stalled. */
 const IDLE_TIMEOUT_MS = 120_000;
-/** Above the minute for which a client may pause for its rate limit, so that it finds its connection open. */
+/** Longer than the minute for which a client may wait for its rate limit, so that its connection is still open. */
 const KEEP_ALIVE_MS = 75_000;
 const MAX_HEADER_BYTES = 16_384;
 
 /**
- * The web server without routes: its limits, and the one door by which every error leaves.
+ * The web server without routes: its limits, and the handlers that give every error one shape.
  *
- * @param onError told of what is answered with a 5xx
+ * @param onError receives what is answered with a 5xx
  */
 export function createWebServer(
   clock: Clock,
@@ -53,10 +53,10 @@ export function createWebServer(
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
-      // Refused below: Node would answer a 400 without a body.
+      // Refused by the hook below: Node's own 400 has no body.
       requireHostHeader: false,
       headersTimeout: receiveTimeout,
-      // Node looks every 30 s by default, so that a time-out of 10 s could take 40.
+      // Node checks every 30 s by default: a time-out of 10 s could take 40.
       connectionsCheckingInterval: Math.ceil(receiveTimeout / 10),
     },
     // A slug that is too long is an unknown topic like any other.
@@ -90,9 +90,9 @@ export function createWebServer(
 const NO_HOST: FailureReply = { failure: 'INVALID_PARAMETER', message: 'The header "Host" is missing' };
 
 /**
- * Adds a path that is read by GET, and refuses every other method there with a 405 and `Allow`.
+ * Adds a path for GET, and refuses every other method with 405 and `Allow` (docs/service-api.md, 2.11).
  *
- * @param head whether HEAD is answered as GET is, without the body. Never for what is charged: all endpoints use GET
+ * @param head whether HEAD is answered like GET, without the body; never for what is charged
  */
 export function addReading(
   app: FastifyInstance,
@@ -116,7 +116,7 @@ export function addReading(
   app.route({
     method: app.supportedMethods.filter((method) => !allowed.includes(method)),
     url,
-    // Before the body is parsed: of what content type it is does not matter.
+    // Before the body is parsed, whatever its content type.
     onRequest: async (request, reply) => refuse(request, reply),
     handler: refuse,
   });
@@ -134,10 +134,10 @@ function failureOfError(error: unknown): FailureReply {
   return { failure: 'INTERNAL', message: 'The service failed' };
 }
 
-/** Stops listening, lets requests in flight end, and after `ms` milliseconds cuts those that have not. */
+/** Stops listening and lets requests in flight end; after `ms` milliseconds it cuts those that have not. */
 export async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
   const bound = setTimeout(() => app.server.closeAllConnections(), ms);
-  // A connection that was busy when closing began goes idle later, and would be kept alive.
+  // A connection that was busy when closing began becomes idle later, and would be kept alive.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
   try {
     await app.close();
