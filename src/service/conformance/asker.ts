@@ -34,24 +34,20 @@ interface AskOptions {
 }
 
 /** Asks the service under test. */
-export interface Asker {
-  ask(path: string, call: Call, options?: AskOptions): Promise<Reply>;
-}
+export type Ask = (path: string, call: Call, options?: AskOptions) => Promise<Reply>;
 
 const MOST_RATE_WAITS = 2;
 const LONGEST_WAIT_S = 65;
 
-/** Makes the asker. It waits for a 429 that names a time, because the checks may cost more than a minute allows. */
-export function createAsker(send: Send, key: string, sleep: (ms: number) => Promise<void>): Asker {
-  return {
-    async ask(path, call, { key: other, method = 'GET' } = {}) {
-      const request = { method, path, call, key: other === undefined ? key : other };
-      for (let waits = 0; ; waits++) {
-        const reply = await send(request);
-        const seconds = Number(reply.headers[HEADERS.retryAfter] ?? Number.NaN);
-        if (reply.status !== 429 || !(seconds <= LONGEST_WAIT_S) || waits === MOST_RATE_WAITS) return reply;
-        await sleep(Math.max(1, seconds) * 1_000);
-      }
-    },
+/** Makes the function that asks. It waits for a 429 that names a time, because the checks may cost more than a minute allows. */
+export function createAsk(send: Send, key: string, sleep: (ms: number) => Promise<void>): Ask {
+  return async (path, call, { key: other, method = 'GET' } = {}) => {
+    const request = { method, path, call, key: other === undefined ? key : other };
+    for (let waits = 0; ; waits++) {
+      const reply = await send(request);
+      const seconds = Number(reply.headers[HEADERS.retryAfter] ?? Number.NaN);
+      if (reply.status !== 429 || !(seconds <= LONGEST_WAIT_S) || waits === MOST_RATE_WAITS) return reply;
+      await sleep(Math.max(1, seconds) * 1_000);
+    }
   };
 }

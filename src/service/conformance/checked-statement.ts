@@ -1,7 +1,8 @@
 import type { z } from 'zod';
+import type { Call } from '../../contract/credits.ts';
 import { NO_DATA_CODE } from '../../contract/failures.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import type { Asker, Reply } from './asker.ts';
+import type { Ask, Reply } from './asker.ts';
 
 /** What `service check` checks of a service. */
 export interface Statement {
@@ -20,13 +21,12 @@ export interface Statement {
 
 /** What checks share: the location they ask about, and calls that are made once for all of them. */
 export interface CheckContext {
-  readonly asker: Asker;
+  readonly ask: Ask;
   readonly location: Location;
   /** A key with the scope of one topic only; null when the user has none. */
   readonly narrowKey: string | null;
-  single(slug: string): Promise<Reply>;
-  standard(): Promise<Reply>;
-  enterprise(): Promise<Reply>;
+  /** The reply to a call about the location. */
+  call(call: Call): Promise<Reply>;
 }
 
 /** The statement does not hold. */

@@ -17,13 +17,13 @@ export const FAILURE_STATEMENTS: readonly Statement[] = [
       statement: 'A valid key that lacks the scope is 403',
       status: 403,
       atRisk: CREDITS.standard + CREDITS.enterprise,
-      async ask({ narrowKey, location: { lat, lng }, asker }) {
+      async ask({ narrowKey, location: { lat, lng }, ask }) {
         if (narrowKey === null) {
           throw new NotChecked('it needs a key with the scope of one topic only (--narrow-key-file)');
         }
         const replies: Reply[] = [];
         for (const call of [{ kind: 'standard' }, { kind: 'enterprise' }] as const) {
-          replies.push(await asker.ask(pathOf(call, lat, lng), call, { key: narrowKey }));
+          replies.push(await ask(pathOf(call, lat, lng), call, { key: narrowKey }));
         }
         return replies.find(({ status }) => status !== 403) ?? replies[0]!;
       },
@@ -44,7 +44,7 @@ export const FAILURE_STATEMENTS: readonly Statement[] = [
     statement: 'All endpoints use GET',
     status: null,
     atRisk: CREDITS.single,
-    ask: (context) => context.asker.ask(path(context), DROUGHT, { method: 'POST' }),
+    ask: (context) => context.ask(path(context), DROUGHT, { method: 'POST' }),
   }),
   unchecked(['6.3', '7.4', '7.9'], 'A used-up quota is 429 with QUOTA_EXCEEDED', 'it would take the whole quota'),
   unchecked(
@@ -61,13 +61,13 @@ function path({ location }: CheckContext): string {
 }
 
 function keyless(statement: string, key: string | null): Statement {
-  const ask = (context: CheckContext) => context.asker.ask(path(context), DROUGHT, { key });
+  const ask = (context: CheckContext) => context.ask(path(context), DROUGHT, { key });
   return refused({ numbers: ['2.5', '5.3', '6.1', '6.6'], statement, status: 401, atRisk: 0, ask });
 }
 
 /** A request whose path or query is wrong. */
 function malformed(numbers: readonly string[], statement: string, change: (path: string) => string): Statement {
-  const ask = (context: CheckContext) => context.asker.ask(change(path(context)), DROUGHT);
+  const ask = (context: CheckContext) => context.ask(change(path(context)), DROUGHT);
   return refused({ numbers, statement, status: null, atRisk: CREDITS.single, ask });
 }
 

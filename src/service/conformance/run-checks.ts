@@ -1,7 +1,6 @@
 import { type Call, pathOf } from '../../contract/credits.ts';
-import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { createAsker, type Reply, type Send } from './asker.ts';
+import { createAsk, type Reply, type Send } from './asker.ts';
 import { Broken, type CheckContext, NotChecked, type Statement } from './checked-statement.ts';
 import { FAILURE_STATEMENTS } from './failure-statements.ts';
 import { SUCCESS_STATEMENTS } from './success-statements.ts';
@@ -51,26 +50,16 @@ export interface CheckOptions {
 
 /** Checks a service against docs/service-api.md, one statement after the other. */
 export async function runChecks(options: CheckOptions): Promise<CheckResult> {
-  const asker = createAsker(options.send, options.key, options.sleep);
-  const { lat, lng } = options.location;
-  const calls = new Map<string, Promise<Reply>>();
+  const { send, key, narrowKey = null, location, sleep } = options;
+  const ask = createAsk(send, key, sleep);
+  const replies = new Map<string, Promise<Reply>>();
   const once = (call: Call) => {
-    const path = pathOf(call, lat, lng);
-    const known = calls.get(path) ?? asker.ask(path, call);
-    calls.set(path, known);
-    return known;
+    const path = pathOf(call, location.lat, location.lng);
+    const reply = replies.get(path) ?? ask(path, call);
+    replies.set(path, reply);
+    return reply;
   };
-  const context: CheckContext = {
-    asker,
-    location: options.location,
-    narrowKey: options.narrowKey ?? null,
-    single: (slug) => {
-      if (!isTopicSlug(slug)) throw new TypeError(slug);
-      return once({ kind: 'single', topic: slug as TopicSlug });
-    },
-    standard: () => once({ kind: 'standard' }),
-    enterprise: () => once({ kind: 'enterprise' }),
-  };
+  const context: CheckContext = { ask, call: once, location, narrowKey };
   const statements: CheckedStatement[] = [];
   for (const { numbers, statement, check } of STATEMENTS) {
     const { outcome, reason } = await outcomeOf(() => check(context));

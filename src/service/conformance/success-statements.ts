@@ -1,4 +1,4 @@
-import { CREDITS } from '../../contract/credits.ts';
+import { type Call, CREDITS } from '../../contract/credits.ts';
 import { bundleEnvelope, singleEnvelope } from '../../contract/envelopes.ts';
 import { UNAVAILABLE } from '../../contract/failures.ts';
 import { HEADERS } from '../../contract/headers.ts';
@@ -47,7 +47,7 @@ export const SUCCESS_STATEMENTS: readonly Statement[] = [
     credits: CREDITS.standard,
     atRisk: 0,
     async check(context) {
-      const topics = entriesOf(await context.standard());
+      const topics = entriesOf(await context.call({ kind: 'standard' }));
       const slugs = Object.keys(topics);
       const foreign = slugs.filter((slug) => !(NATURAL_SLUGS as readonly string[]).includes(slug));
       expect(foreign.length === 0, `it returns ${foreign.join(', ')}, which are not natural topics`);
@@ -61,7 +61,7 @@ export const SUCCESS_STATEMENTS: readonly Statement[] = [
     credits: CREDITS.enterprise,
     atRisk: 0,
     async check(context) {
-      const topics = entriesOf(await context.enterprise());
+      const topics = entriesOf(await context.call({ kind: 'enterprise' }));
       const missing = TOPIC_SLUGS.filter((slug) => topics[slug] === undefined);
       expect(missing.length === 0, `it lacks ${missing.join(', ')}`);
       expect(Object.keys(topics).length === TOPIC_SLUGS.length, 'it returns more than the 37 topics');
@@ -73,7 +73,7 @@ export const SUCCESS_STATEMENTS: readonly Statement[] = [
       [kind === 'standard' ? '2.2' : '2.3', '3.5'],
       `The ${kind} bundle costs ${CREDITS[kind]} credits, in full whatever topics failed`,
       async (context) => {
-        const reply = await context[kind]();
+        const reply = await context.call({ kind });
         expectAnswered(reply);
         expectCost(reply, CREDITS[kind]);
       },
@@ -127,7 +127,7 @@ function singleStatement(topic: Topic): Statement {
     credits: CREDITS.single,
     atRisk: 0,
     async check(context) {
-      const reply = await context.single(topic.slug);
+      const reply = await context.call({ kind: 'single', topic: topic.slug });
       expectAnswered(reply);
       const { data } = expectShape(singleEnvelope, reply.body, 'body');
       expect(data.topic === topic.slug, `data.topic is ${data.topic}`);
@@ -175,20 +175,18 @@ function entriesOf(reply: Reply): Readonly<Record<string, unknown>> {
 
 /** Looks at each call that was answered; all of them have been made and paid for. */
 async function eachSuccess(context: CheckContext, look: (reply: Reply) => void): Promise<void> {
-  const calls: [name: string, reply: Promise<Reply>][] = [
-    ...TOPIC_SLUGS.map((slug: TopicSlug): [string, Promise<Reply>] => [slug, context.single(slug)]),
-    ['standard', context.standard()],
-    ['enterprise', context.enterprise()],
-  ];
+  const calls: Call[] = TOPIC_SLUGS.map((topic) => ({ kind: 'single', topic }));
+  calls.push({ kind: 'standard' }, { kind: 'enterprise' });
   let answered = 0;
-  for (const [name, call] of calls) {
+  for (const call of calls) {
     try {
-      const reply = await call;
+      const reply = await context.call(call);
       if (reply.status !== 200) continue;
       answered += 1;
       look(reply);
     } catch (error) {
       if (error instanceof NotChecked) continue;
+      const name = call.kind === 'single' ? call.topic : call.kind;
       throw error instanceof Broken ? new Broken(`${name}: ${error.message}`) : error;
     }
   }
