@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { copyFileSync, existsSync } from 'node:fs';
 import test, { type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { openServiceDatabase } from '../../src/data/tables/data-database.ts';
@@ -62,6 +62,8 @@ test('accounts, keys and charges of a former version are moved to the accounts f
     [7, FORMER_PERIOD, FORMER_CREDITS, 1, 1, 0, 900, 0.04],
   ]);
   for (const name of ['accounts', 'keys', 'charges', 'accounts_move']) assert.ok(!tablesOf(file).includes(name), name);
+  copyFileSync(file, `${file}-copy`);
+  assert.ok(!tablesOf(`${file}-copy`).includes('accounts'), 'the file is whole without its -wal');
   moveAccounts(data, accounts);
   assert.equal(usage(accounts, 'acme', NOON).totalCredits, FORMER_CREDITS);
   // The key works, and is refused for want of data, not of an account.

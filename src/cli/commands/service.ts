@@ -65,7 +65,7 @@ function openAccountsOf({ data, accounts, belongTogether }: ServiceFiles): Accou
   const opened = openAccounts(madeFolder(accounts));
   try {
     if (belongTogether && existsSync(data)) {
-      using former = openServiceDatabase(data);
+      using former = openDataReadOnly(data);
       moveAccounts(former, opened);
     }
     return opened;

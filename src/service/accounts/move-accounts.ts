@@ -29,6 +29,8 @@ export function moveAccounts(data: ServiceDatabase, accounts: AccountsDatabase):
       accounts.pragma('main.synchronous = FULL');
       accounts.transaction(() => copy(data, accounts, token)).immediate();
       accounts.transaction(() => drop(data, accounts)).immediate();
+      // Into the file itself: a service that only reads it leaves the `-wal` file as it is.
+      accounts.pragma('former.wal_checkpoint(TRUNCATE)');
     } finally {
       accounts.exec('DETACH former');
       accounts.pragma('main.synchronous = NORMAL');
