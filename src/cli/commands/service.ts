@@ -46,7 +46,7 @@ export async function serviceCommand(context: CliContext, flags: Flags): Promise
 interface ServiceFiles {
   readonly data: string;
   readonly accounts: string;
-  /** Whether a former version may have kept the accounts in the data file: not when only the accounts file is named. */
+  /** Whether a former version may have kept these accounts in this data file: not when only the accounts file is named. */
   readonly belongTogether: boolean;
 }
 
@@ -62,17 +62,14 @@ function filesOf(context: CliContext, { db, accounts }: Flags): ServiceFiles {
 
 /** Opens the accounts, which a former version kept in the data file. */
 function openAccountsOf({ data, accounts, belongTogether }: ServiceFiles): AccountsDatabase {
-  const opened = openAccounts(madeFolder(accounts));
-  try {
-    if (belongTogether && existsSync(data)) {
-      using former = openDataReadOnly(data);
-      moveAccounts(former, opened);
-    }
-    return opened;
-  } catch (error) {
-    opened.close();
-    throw error;
+  using opening = new DisposableStack();
+  const opened = opening.use(openAccounts(madeFolder(accounts)));
+  if (belongTogether && existsSync(data)) {
+    using former = openDataReadOnly(data);
+    moveAccounts(former, opened);
   }
+  opening.move();
+  return opened;
 }
 
 function madeFolder(file: string): string {
@@ -97,7 +94,7 @@ function refuseMissing(file: string, option: string): void {
 }
 
 async function startAction(context: CliContext, files: ServiceFiles, port: number): Promise<number> {
-  using accounts = openAccountsOf(files);
+  using accounts = openAccountsOf({ ...files, belongTogether: true });
   using data = openDataReadOnly(madeFolder(files.data));
   const { topics, unavailable, withoutRecords, sample } = describeData(data);
   const onError = (error: unknown) =>
