@@ -62,21 +62,14 @@ export function createAccount(accounts: AccountsDatabase, account: NewAccount, c
     throw new PerilbookError('SERVICE_ACCOUNT', 'Cannot make an account without a name', 'Give the account a name.');
   }
   const { name, creditsPerMonth, creditsPerMinute, overageRate } = checkedSubscription(account.subscription);
-  const added = accounts
-    .prepare(
-      `INSERT INTO accounts
-         (name, subscription, credits_per_month, credits_per_minute, overage_rate, overages, signed_up_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING`,
-    )
-    .run(
-      account.name,
-      name,
-      creditsPerMonth,
-      creditsPerMinute,
-      overageRate,
-      account.overages ? 1 : 0,
-      account.signedUpAt ?? clock.now(),
-    );
+  const insert = accounts.prepare(
+    `INSERT INTO accounts (name, subscription, credits_per_month, credits_per_minute, overage_rate, overages, signed_up_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING`,
+  );
+  const overages = account.overages ? 1 : 0;
+  const signedUpAt = account.signedUpAt ?? clock.now();
+  const values = [account.name, name, creditsPerMonth, creditsPerMinute, overageRate, overages, signedUpAt];
+  const added = insert.run(values);
   if (added.changes === 0) {
     throw new PerilbookError(
       'SERVICE_ACCOUNT',
@@ -119,19 +112,13 @@ export function changeAccount(
 ): ServiceAccount {
   const before = findAccount(accounts, name);
   const subscription = checkedSubscription(change.subscription ?? before.subscription);
-  accounts
-    .prepare(
-      `UPDATE accounts SET subscription = ?, credits_per_month = ?, credits_per_minute = ?, overage_rate = ?, overages = ?
-       WHERE id = ?`,
-    )
-    .run(
-      subscription.name,
-      subscription.creditsPerMonth,
-      subscription.creditsPerMinute,
-      subscription.overageRate,
-      (change.overages ?? before.overages) ? 1 : 0,
-      before.id,
-    );
+  const overages = (change.overages ?? before.overages) ? 1 : 0;
+  const update = accounts.prepare(
+    `UPDATE accounts SET subscription = ?, credits_per_month = ?, credits_per_minute = ?, overage_rate = ?, overages = ?
+     WHERE id = ?`,
+  );
+  const { creditsPerMonth, creditsPerMinute, overageRate } = subscription;
+  update.run(subscription.name, creditsPerMonth, creditsPerMinute, overageRate, overages, before.id);
   return findAccount(accounts, name);
 }
 

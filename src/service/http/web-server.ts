@@ -13,19 +13,15 @@ import { type FailureReply, sendFailure } from './replies.ts';
 
 /** Limits of connections. */
 export interface ConnectionLimits {
-  /** Most connections at once; further ones are closed unanswered. Default: 1,000. */
+  /** Most connections at once; further ones are closed unanswered. */
   readonly connections?: number;
-  /** How long a request may take to arrive, in milliseconds. Default: 10 000. */
+  /** How long a request may take to arrive, in milliseconds: it is one line and a few headers. */
   readonly receiveTimeout?: number;
-  /** How long a connection may be silent, in milliseconds. Default: 120 000. */
+  /** How long a connection may be silent, in milliseconds: then the reader of a 6 MB bundle has stalled. */
   readonly idleTimeout?: number;
 }
 
-const CONNECTIONS = 1_000;
-/** A request is one line and a few headers; no client of ours takes longer to send them. */
-const RECEIVE_TIMEOUT_MS = 10_000;
-/** After this long without a byte, the reader of a 6 MB bundle has stalled. */
-const IDLE_TIMEOUT_MS = 120_000;
+const DEFAULT_LIMITS = { connections: 1_000, receiveTimeout: 10_000, idleTimeout: 120_000 } as const;
 /** Longer than the minute for which a client may wait for its rate limit, so that its connection is still open. */
 const KEEP_ALIVE_MS = 75_000;
 const MAX_HEADER_BYTES = 16_384;
@@ -40,7 +36,7 @@ export function createWebServer(
   onError: (error: unknown) => void,
   limits: ConnectionLimits = {},
 ): FastifyInstance {
-  const { connections = CONNECTIONS, receiveTimeout = RECEIVE_TIMEOUT_MS, idleTimeout = IDLE_TIMEOUT_MS } = limits;
+  const { connections, receiveTimeout, idleTimeout } = { ...DEFAULT_LIMITS, ...limits };
   const app = fastify({
     logger: false,
     genReqId: () => randomUUID(),
