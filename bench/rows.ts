@@ -8,15 +8,15 @@ import { parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
 import type { Field } from '../src/contract/answer.ts';
 import { openRowFile } from '../src/rows/open-row-file.ts';
-import type { AddedColumn, WriteRequest } from '../src/rows/port.ts';
+import type { AddedColumn, RowFields } from '../src/rows/port.ts';
 import { LATITUDE, LONGITUDE, writePortfolio } from './oed-portfolio.ts';
 import { sized } from './size.ts';
 import { table } from './table.ts';
 
 /**
  * CSV in and out, beside its peer in the same run: node bench/rows.ts [rows] [places]
- * Each job runs in a process of its own, so that its peak memory is its own; the jobs whose arrays are shared by place hold
- * those arrays in a Map (some 250 MB), which is no part of writing.
+ * Each job runs in a process of its own, so that its peak memory is its own; the peer holds its arrays in a Map (some
+ * 250 MB), which is no part of writing.
  */
 
 const ROWS = sized(1_000_000, 2_000);
@@ -59,22 +59,25 @@ const JOBS: Readonly<Record<string, (input: string, output: string) => Promise<v
   'scan (two columns)': async (input) => {
     for await (const rows of (await openRowFile(input)).read([LATITUDE, LONGITUDE])) void rows.length;
   },
-  'write, an array for each row': (input, output) =>
-    write(input, output, async (rows) => rows.map((row) => fieldsOf(row.number))),
-  'write, arrays shared by place': (input, output) => {
-    const fields = sharedFields();
-    return write(input, output, async (rows) => rows.map((row) => fields(row.fields.join())));
+  'write, fields for each row': (input, output) => write(input, output, eachItsOwn),
+  'write, fields shared by place': (input, output) => {
+    const places = Array.from({ length: PLACES }, (_, place) => eachItsOwn(place));
+    return write(input, output, (row) => places[(row * 7919) % PLACES]!);
   },
-  'write to .gz': (input, output) =>
-    write(input, `${output}.gz`, async (rows) => rows.map((row) => fieldsOf(row.number))),
-  'write to .zst': (input, output) =>
-    write(input, `${output}.zst`, async (rows) => rows.map((row) => fieldsOf(row.number))),
+  'write to .gz': (input, output) => write(input, `${output}.gz`, eachItsOwn),
+  'write to .zst': (input, output) => write(input, `${output}.zst`, eachItsOwn),
   'csv-parse, Map, csv-stringify': peer,
 };
 
-async function write(input: string, output: string, fill: WriteRequest['fill']): Promise<void> {
-  const book = await openRowFile(input);
-  await book.write({ output, columns: [LATITUDE, LONGITUDE], dropFrom: null, added: ADDED, fill });
+const eachItsOwn =
+  (place: number): RowFields =>
+  () =>
+    fieldsOf(place);
+
+async function write(input: string, output: string, fieldsAt: (row: number) => RowFields): Promise<void> {
+  let row = 0;
+  const fill = async (count: number) => Array.from({ length: count }, () => fieldsAt(row++));
+  await (await openRowFile(input)).write({ output, dropFrom: null, added: ADDED, fill });
 }
 
 /** What one would write with the usual libraries; it does not keep the bytes of the original columns. */

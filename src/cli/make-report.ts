@@ -63,14 +63,13 @@ export async function makeReport(prepared: Prepared, store: Store, now: number):
 }
 
 async function figuresOf(prepared: Prepared, store: Store): Promise<ReportFigures> {
-  const { job, plan, finished } = prepared;
+  const { job, plan } = prepared;
   const { cells } = plan.scan;
   const { topics, counts } = job;
   const tally = new Tally({ topics, counts, cells: cells.size, locations: locationsOf(cells) });
   try {
     for await (const batch of enrichedCells(prepared, store)) for (const cell of batch) tally.add(cell);
   } finally {
-    finished.close();
     plan.scan.places.close();
   }
   return tally.figures();

@@ -1,7 +1,7 @@
 import { type CellRecord, type Field, isNoData } from '../contract/answer.ts';
 import { TOPICS, type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { AddedColumn } from '../rows/port.ts';
-import type { CellStatus } from './row-status.ts';
+import { type CellStatus, noDataNote } from './row-status.ts';
 import { columnsOf } from './topic-columns.ts';
 
 /** The columns that come before the topics' own, on every row. */
@@ -70,22 +70,27 @@ export function enrichedFields(
   return fields;
 }
 
-/** Makes a function that finds the topics that have an answer without data, among the fields of a row that lacks none. */
-export function noDataFinder(topics: readonly TopicSlug[], counts: boolean): (fields: readonly Field[]) => TopicSlug[] {
-  let next = LEADING_COLUMNS.length;
+/** Makes a function that gives the fields of a row that lacks none, from the topics' own fields and the time of the oldest
+ * answer. */
+export function completeFields(topics: readonly TopicSlug[], counts: boolean, isSample: (oldest: number) => boolean) {
+  let next = 0;
   const places = topics.map((topic) => {
     const from = next;
     next += wantedColumns(topic, counts).length;
     return { topic, from, to: next };
   });
-  return (fields) =>
-    places
-      .filter(({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)))
-      .map(({ topic }) => topic);
+  // The answers of a night have few times, and to format one costs as much as all other fields.
+  let [last, lastText] = [Number.NaN, ''];
+  return (oldest: number, fields: readonly Field[]): Field[] => {
+    if (oldest !== last) [last, lastText] = [oldest, new Date(oldest).toISOString()];
+    const without = places.filter(({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)));
+    const note = without.length === 0 ? '' : noDataNote(without.map(({ topic }) => topic));
+    return [...leadingFields(lastText, { status: 'ok', note }, isSample(oldest)), ...fields];
+  };
 }
 
 /** What stands before the topics' own fields: `asOf` is when the oldest of the answers was said, in ISO 8601. */
-export function leadingFields(asOf: string | null, { status, note }: CellStatus, sample: boolean): Field[] {
+function leadingFields(asOf: string | null, { status, note }: CellStatus, sample: boolean): Field[] {
   return [status, noteOf(note, sample), asOf];
 }
 

@@ -1,150 +1,90 @@
-import { closeSync, readSync, writeSync } from 'node:fs';
-import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
-import type { Field } from '../contract/answer.ts';
-import { FieldPacker, textsInMemory } from '../store/packed-fields.ts';
-import type { PackedFields } from '../store/port.ts';
-import { openUnnamed } from './unnamed-file.ts';
+import { enrichedFields } from '../columns/row.ts';
+import { cellStatus, type RowStatus } from '../columns/row-status.ts';
+import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts';
+import type { RowFields } from '../rows/port.ts';
+import type { Store } from '../store/port.ts';
+import { readKnownAreas, withAreas } from './planning/area-plan.ts';
+import type { Freshness } from './planning/freshness.ts';
+import type { SampleRows } from './sample-rows.ts';
+import type { Scan } from './scan/scan-input.ts';
+import type { Job } from './settings/settings.ts';
 
-const CHUNK_BYTES = 4 * 1024 * 1024;
+/** What the fields of cells are made from. */
+export interface CellSource {
+  readonly job: Job;
+  readonly scan: Scan;
+  readonly store: Store;
+  readonly source: number;
+  readonly sampleRows: SampleRows;
+  readonly freshness: Freshness;
+}
 
-/** What is held in memory; the rest lies in a temporary file. 64 MB are some 300,000 cells of 18 natural topics. */
-const BYTES_IN_MEMORY = 64 * 1024 * 1024;
+export type CellReader = (numbers: readonly number[]) => Promise<RowFields[]>;
 
-/** Lengths are held in 16 bits; a longer one is read from the store instead. */
-const LONGEST = 65_535;
+/** Makes a function that reads cells from the store, by their numbers, and gives their fields; `onCell` gets each of them. */
+export async function cellReader(
+  { job, scan, store, source, sampleRows, freshness }: CellSource,
+  onCell: (number: number, record: CellRecord, status: RowStatus) => void = () => {},
+): Promise<CellReader> {
+  const { cells, areas } = scan;
+  const known = job.areas === null ? null : await readKnownAreas(areas, store, source);
+  const fieldsOf = (own: CellRecord, number: number): readonly Field[] => {
+    const { record, used } = known ? withAreas(own, number, job, areas, known, freshness) : { record: own, used: [] };
+    const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt);
+    onCell(number, record, found.status);
+    const note = [found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
+    return enrichedFields(record, job.topics, { ...found, note }, sampleRows.has, job.counts);
+  };
+  return async (numbers) => {
+    if (numbers.length === 0) return [];
+    const records = await store.read(
+      source,
+      numbers.map((number) => cells.cell(number)),
+    );
+    return records.map((record, index) => {
+      const fields = fieldsOf(record ?? EMPTY_RECORD, numbers[index]!);
+      return () => fields;
+    });
+  };
+}
 
-const OK = ROW_STATUSES.indexOf('ok');
-/** Beside the status of a cell: its fields are as the store packed them. */
-const FROM_STORE = 0x80;
-
-/** Makes the fields of a cell that lacks nothing from what the store packed, which begins at a place in some bytes. */
-export type Finish = (asOf: number, bytes: Buffer, from: number) => Field[];
+/** Some 600 bytes a cell of 18 natural topics, and 400 more for what a writer of CSV keeps of it. */
+const MOST_CELLS = 200_000;
 
 /**
- * The finished fields of cells, by the cell's number, between the plan that reads them and the pass that writes the rows:
- * each cell is read from the store once, not once for the plan and again for each batch of rows.
+ * Cells that were read once, by their numbers, from the plan to the pass that writes the rows. Those beyond the limit are read
+ * from the store again for each batch of rows (some 20 µs each).
  *
- * Layouts that were tried, a million rows at 180,000 cells, 18 natural topics (the whole write, on two cores; the packed one
- * on a busier machine than the first; memory is reckoned from the fields, not measured):
- * - arrays of the last 20,000 cells, the others read from the store for each batch: 23 s, 20 MB and up
- * - arrays of all cells: not timed; some 160 MB in the heap and 10 times that at two million cells
- * - packed fields: 5.5 s, some 40 MB, and 64 MB at most
- * - packed fields as the store has packed them, never unpacked until they are written, as here: 1.8 s less
+ * Rejected: fields packed into buffers with a temporary file behind them. A million rows at two million cells are faster by
+ * seconds so, and it took 300 lines and a store that hands out its bytes. Arrays of fields: 500 ms more of garbage
+ * collection for 58,000 cells.
  */
-export class CellFields {
-  readonly #width: number;
-  readonly #finish: Finish;
-  readonly #chunksInMemory: number;
-  readonly #packer = new FieldPacker(textsInMemory());
-  readonly #chunks: Buffer[] = [];
-  /** The place of a cell plus one, 0 for none; as a double, because 4 GB are 20 million cells only. */
-  readonly #places: Float64Array;
-  readonly #lengths: Uint16Array;
-  readonly #statuses: Uint8Array;
-  /** When the oldest answer was said, of cells that the store has packed. */
-  readonly #times: Float64Array;
-  readonly #read = Buffer.allocUnsafe(LONGEST);
-  /** The chunk that is being filled, and how far. */
-  #chunk: Buffer = Buffer.alloc(0);
-  #chunkNumber = -1;
-  #used = CHUNK_BYTES;
-  #file: number | null = null;
-  #isFull = false;
+export class CellCache {
+  readonly #cells = new Map<number, RowFields>();
+  readonly #most: number;
 
-  constructor(cells: number, width: number, finish: Finish, bytesInMemory = BYTES_IN_MEMORY) {
-    this.#width = width;
-    this.#finish = finish;
-    this.#chunksInMemory = Math.floor(bytesInMemory / CHUNK_BYTES);
-    this.#places = new Float64Array(cells);
-    this.#lengths = new Uint16Array(cells);
-    this.#statuses = new Uint8Array(cells);
-    this.#times = new Float64Array(cells);
+  constructor(mostCells = MOST_CELLS) {
+    this.#most = mostCells;
   }
 
-  has(cell: number): boolean {
-    return this.#places[cell]! > 0;
+  get(cell: number): RowFields | undefined {
+    return this.#cells.get(cell);
   }
 
-  /** Keeps the fields of a cell; where there is no room for them, `has` stays false. */
-  put(cell: number, fields: readonly Field[]): void {
-    const packed = this.#packer.pack(fields);
-    if (!this.#makeRoom(packed.length)) return;
-    packed.copy(this.#chunk, this.#used);
-    this.#took(cell, packed.length, ROW_STATUSES.indexOf(fields[0] as RowStatus));
+  /** Keeps a cell while there is room. */
+  put(cell: number, fields: RowFields): void {
+    if (this.#cells.size < this.#most) this.#cells.set(cell, fields);
   }
+}
 
-  /** The same for a cell that has all that is wanted, as the store has packed it. */
-  putPacked(cell: number, { asOf, bytes }: PackedFields): void {
-    if (!this.#makeRoom(bytes.length)) return;
-    bytes.copy(this.#chunk, this.#used);
-    this.#times[cell] = asOf;
-    this.#took(cell, bytes.length, OK | FROM_STORE);
-  }
-
-  /** The status of a cell that it has, which is the first of its fields. */
-  status(cell: number): RowStatus {
-    return ROW_STATUSES[this.#statuses[cell]! & ~FROM_STORE]!;
-  }
-
-  /** The fields of a cell that it has. */
-  get(cell: number): Field[] {
-    const place = this.#places[cell]! - 1;
-    const number = Math.floor(place / CHUNK_BYTES);
-    const at = place - number * CHUNK_BYTES;
-    const unpack = (bytes: Buffer, from: number) =>
-      this.#statuses[cell]! >= FROM_STORE
-        ? this.#finish(this.#times[cell]!, bytes, from)
-        : this.#packer.unpack(bytes, from, this.#width);
-    if (number === this.#chunkNumber) return unpack(this.#chunk, at);
-    if (number < this.#chunksInMemory) return unpack(this.#chunks[number]!, at);
-    readSync(this.#file!, this.#read, 0, this.#lengths[cell]!, place - this.#chunksInMemory * CHUNK_BYTES);
-    return unpack(this.#read, 0);
-  }
-
-  /** Forgets all. */
-  close(): void {
-    if (this.#file !== null) closeSync(this.#file);
-    this.#file = null;
-    this.#chunks.length = 0;
-    this.#places.fill(0);
-  }
-
-  #makeRoom(length: number): boolean {
-    return length <= LONGEST && (this.#used + length <= CHUNK_BYTES || this.#nextChunk());
-  }
-
-  #took(cell: number, length: number, status: number): void {
-    this.#places[cell] = this.#chunkNumber * CHUNK_BYTES + this.#used + 1;
-    this.#lengths[cell] = length;
-    this.#statuses[cell] = status;
-    this.#used += length;
-  }
-
-  #nextChunk(): boolean {
-    if (this.#chunkNumber >= this.#chunksInMemory) {
-      if (!this.#spill()) return false;
-    } else {
-      this.#chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-      if (this.#chunkNumber + 1 < this.#chunksInMemory) this.#chunks.push(this.#chunk);
-    }
-    this.#chunkNumber++;
-    this.#used = 0;
-    return true;
-  }
-
-  /** Writes the chunk that is full to the file. A disk without room is no reason to fail: the store has the cells too. */
-  #spill(): boolean {
-    if (this.#isFull) return false;
-    try {
-      this.#file ??= openUnnamed();
-      const start = (this.#chunkNumber - this.#chunksInMemory) * CHUNK_BYTES;
-      for (let at = 0; at < CHUNK_BYTES; ) {
-        at += writeSync(this.#file, this.#chunk, at, CHUNK_BYTES - at, start + at);
-      }
-      return true;
-    } catch {
-      this.#isFull = true;
-      return false;
-    }
-  }
+/** The fields of some cells, which may come more than once, in the order asked: those that are not in the cache are read. */
+export async function cachedFields(
+  numbers: readonly number[],
+  cache: CellCache,
+  readCells: CellReader,
+): Promise<RowFields[]> {
+  const missing = [...new Set(numbers.filter((number) => cache.get(number) === undefined))];
+  const fields = await readCells(missing);
+  const read = new Map(missing.map((number, index) => [number, fields[index]!]));
+  return numbers.map((number) => cache.get(number) ?? read.get(number)!);
 }

@@ -3,25 +3,10 @@ import { ROW_STATUSES } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import type { RowFile } from '../rows/port.ts';
-import type { Store } from '../store/port.ts';
-import type { Freshness } from './planning/freshness.ts';
-import type { SampleRows } from './sample-rows.ts';
+import { type CellSource, cellReader } from './cell-fields.ts';
 import { FIRST_VALUE } from './scan/layout.ts';
 import { locate } from './scan/locate.ts';
-import type { Finding, Scan } from './scan/scan-input.ts';
-import type { Job } from './settings/settings.ts';
-import { cellReader } from './writing.ts';
-
-/** What the comparison needs. */
-export interface Comparing {
-  readonly rowFile: RowFile;
-  readonly job: Job;
-  readonly scan: Scan;
-  readonly store: Store;
-  readonly source: number;
-  readonly sampleRows: SampleRows;
-  readonly freshness: Freshness;
-}
+import type { Finding } from './scan/scan-input.ts';
 
 /** Fields of so many cells are remembered: rows of one place often stand together. */
 const CELLS_REMEMBERED = 20_000;
@@ -37,7 +22,8 @@ interface StoredCell {
  * rows whose time is that of an answer in the store can be told: an output of several runs has the oldest time of the last
  * run's topics. Which answer the others were written from is not known: one of them may have been renewed since.
  */
-export async function editedValues({ rowFile, job, scan, ...reading }: Comparing): Promise<Finding | null> {
+export async function editedValues(rowFile: RowFile, source: CellSource): Promise<Finding | null> {
+  const { job, scan } = source;
   const { layout } = scan;
   const names = rowFile.columns;
   const refreshed = layout.refreshed.filter(({ name }) => !/hazard_(?:note|as_of)$/.test(name));
@@ -52,12 +38,12 @@ export async function editedValues({ rowFile, job, scan, ...reading }: Comparing
   const places = new Map(addedColumns(topics, job.prefix, job.counts).map(({ name }, at) => [name, at]));
   const compared = refreshed.map(({ name, topic }) => ({ topic, at: places.get(name)! }));
   let times: ReadonlySet<number> = new Set();
-  const readCells = await cellReader({ job: { ...job, topics, tiers: [] }, scan, ...reading }, (_, { answers }) => {
+  const readCells = await cellReader({ ...source, job: { ...job, topics, tiers: [] } }, (_, { answers }) => {
     times = new Set(topics.flatMap((topic) => answers.get(topic)?.asOf ?? []));
   });
   const readCell = rememberingCells(async (cell) => {
     const [fields] = await readCells([cell]);
-    return { fields: fields!, times };
+    return { fields: fields!(), times };
   });
   let [rows, firstLine] = [0, 0];
   const read = [...layout.columns, asOf.index, ...refreshed.map(({ index }) => index)];

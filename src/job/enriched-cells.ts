@@ -1,9 +1,9 @@
 import type { Field } from '../contract/answer.ts';
 import { type Location, locationOf } from '../geo/coordinates.ts';
 import type { Store } from '../store/port.ts';
+import { cachedFields, cellReader } from './cell-fields.ts';
 import type { Prepared } from './prepare.ts';
 import type { CellTable } from './scan/cell-table.ts';
-import { cellReader } from './writing.ts';
 
 const CELLS_PER_READ = 250;
 
@@ -21,22 +21,20 @@ export function* locationsOf(cells: CellTable): Generator<Location> {
   for (let number = 0; number < cells.size; number++) yield locationOf(cells.cell(number));
 }
 
-/** Every cell of a book as the output shows it now, in batches: nothing is bought, nothing is written. */
+/** Every cell of the input as the output shows it now, in batches. Buys nothing, writes nothing. */
 export async function* enrichedCells(prepared: Prepared, store: Store): AsyncGenerator<readonly EnrichedCell[]> {
-  const { plan, finished, job, source, sampleRows, freshness } = prepared;
+  const { plan, cells: cache } = prepared;
   const { cells } = plan.scan;
-  const readCells = await cellReader({ job, scan: plan.scan, store, source, sampleRows, freshness });
+  const readCells = await cellReader({ ...prepared, scan: plan.scan, store });
   for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
     const numbers = Array.from({ length: Math.min(CELLS_PER_READ, cells.size - from) }, (_, index) => from + index);
-    const unfinished = numbers.filter((number) => !finished.has(number));
-    const read = unfinished.length === 0 ? [] : await readCells(unfinished);
-    const own = new Map(unfinished.map((number, index) => [number, read[index]!]));
-    yield numbers.map((number) => ({
+    const fields = await cachedFields(numbers, cache, readCells);
+    yield numbers.map((number, index) => ({
       number,
       location: locationOf(cells.cell(number)),
       rows: cells.rows(number),
       value: cells.value(number),
-      fields: own.get(number) ?? finished.get(number),
+      fields: fields[index]!(),
     }));
   }
 }

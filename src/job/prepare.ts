@@ -1,11 +1,9 @@
 import type { Clock } from '../clock.ts';
-import { addedColumns, LEADING_COLUMNS, leadingFields, noDataFinder } from '../columns/row.ts';
-import { noDataNote } from '../columns/row-status.ts';
-import type { Field } from '../contract/answer.ts';
+import { completeFields } from '../columns/row.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';
 import { openRowFile, type Streams } from '../rows/open-row-file.ts';
 import type { Store } from '../store/port.ts';
-import { CellFields } from './cell-fields.ts';
+import { CellCache } from './cell-fields.ts';
 import { editedValues } from './edited-values.ts';
 import { enterPhase, type Phased } from './phase.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
@@ -52,8 +50,8 @@ export interface Prepared {
   readonly keyring: Keyring;
   readonly freshness: Freshness;
   readonly rowFile: Awaited<ReturnType<typeof openRowFile>>;
-  /** What the write puts behind the rows of cells that lack nothing: the plan has read them, and nothing is bought there. */
-  readonly finished: CellFields;
+  /** The cells that lack nothing: the plan has read them, and nothing is bought there. */
+  readonly cells: CellCache;
   readonly sampleRows: SampleRows;
 }
 
@@ -78,8 +76,8 @@ export async function prepare(
   if (progress) enterPhase(progress, 'pricing');
   const source = await store.source(connection.source);
   const sampleRows = await SampleRows.open(connection, store, source);
-  const comparing = { rowFile, job, scan: scanned, store, source, sampleRows };
-  const edited = await editedValues({ ...comparing, freshness: freshnessOf(job, asOf) });
+  const freshness = freshnessOf(job, asOf);
+  const edited = await editedValues(rowFile, { job, scan: scanned, store, source, sampleRows, freshness });
   const findings = edited === null ? scanned.findings : [...scanned.findings, edited];
   return await priced({ job, connection, rowFile }, { ...scanned, findings }, store, asOf);
 }
@@ -101,31 +99,11 @@ export async function priced(
   const priceList = priceListOf(job, await store.bundleContents(source), keyring);
   const freshness = freshnessOf(job, asOf);
   const sampleRows = await SampleRows.open(connection, store, source);
-  const leading = leadingFieldsAt(sampleRows.has);
-  const width = addedColumns(job.topics, job.prefix, job.counts).length;
-  const withoutData = noDataFinder(job.topics, job.counts);
-  const finished = new CellFields(scanned.cells.size, width, (asOf, bytes, from) => {
-    const fields = store.unpackFields(bytes, from, width - LEADING_COLUMNS.length, leading(asOf, ''));
-    const without = withoutData(fields);
-    if (without.length > 0) fields.splice(0, LEADING_COLUMNS.length, ...leading(asOf, noDataNote(without)));
-    return fields;
+  const cells = new CellCache();
+  const fieldsOf = completeFields(job.topics, job.counts, sampleRows.has);
+  const plan = await makePlan(job, scanned, store, source, priceList, keyring, freshness, (cell, { asOf, fields }) => {
+    cells.put(cell, () => fieldsOf(asOf, fields()));
   });
-  const keep = finished.putPacked.bind(finished);
-  const plan = await makePlan(job, scanned, store, source, priceList, keyring, freshness, keep);
   const summary = planSummary(plan, job, priceList, sampleRows.any, rowFile.unit);
-  return { job, connection, plan, summary, priceList, source, keyring, freshness, rowFile, finished, sampleRows };
-}
-
-/** The leading fields of rows that lack nothing. The answers of a night have few times, and those of a cell mostly one: a
- * Date costs as much as all other fields. */
-function leadingFieldsAt(isSample: SampleRows['has']): (asOf: number, note: string) => Field[] {
-  let last = Number.NaN;
-  let text = '';
-  return (asOf, note) => {
-    if (asOf !== last) {
-      last = asOf;
-      text = new Date(asOf).toISOString();
-    }
-    return leadingFields(text, { status: 'ok', note }, isSample(asOf));
-  };
+  return { job, connection, plan, summary, priceList, source, keyring, freshness, rowFile, cells, sampleRows };
 }

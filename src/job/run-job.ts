@@ -90,7 +90,7 @@ export async function run(
       source,
       sampleRows,
       freshness,
-      finished: prepared.finished,
+      cells: prepared.cells,
       onRows: (rows) => {
         progress.rows += rows;
       },

@@ -1,45 +1,75 @@
 import type { Field } from '../contract/answer.ts';
-import { filledRows } from './filled-rows.ts';
-import type { AddedColumn, Row, WriteRequest } from './port.ts';
+import { fieldsFor, filledRows } from './filled-rows.ts';
+import type { AddedColumn, Row, RowFile, WriteRequest } from './port.ts';
 
 /**
- * The request with the kept columns of an earlier run among the added ones: all that the file has in its old order, the new
- * ones behind. A kept field is what the row has; so rows do not share their fields, and `fillKeyed` is of no use.
- *
- * @param names the columns of the file
+ * Runs `write` with the kept columns of an earlier run among the added ones: all that the file has in its old order, the new
+ * ones behind. The kept fields are read in a second pass beside the one that writes: this is rare, and no format has to know.
  */
-export function withKeptColumns(request: WriteRequest, names: readonly string[]): WriteRequest {
-  const { kept = [], added, columns, dropFrom } = request;
-  if (kept.length === 0 || dropFrom === null) return request;
-  const placeOf = ({ name, keeps }: AddedColumn) => keeps ?? names.indexOf(name, dropFrom);
-  const sources = [...added.keys()].map((index) => ({ column: added[index]!, index, from: 'added' as const }));
-  const all = [...sources, ...kept.map((column, index) => ({ column, index, from: 'kept' as const }))]
-    .map((source) => ({ ...source, place: placeOf(source.column) }))
-    .sort((a, b) => (a.place < 0 ? names.length : a.place) - (b.place < 0 ? names.length : b.place));
-  const { fillKeyed: _, kept: __, ...rest } = request;
-  return {
-    ...rest,
-    added: all.map(({ column }) => column),
-    columns: [...columns, ...kept.map(({ keeps }) => keeps)],
-    fill: async (rows) => {
-      const filled = await filledRows(request, rows);
-      return rows.map((row, at) =>
-        all.map(({ column, index, from }) =>
-          from === 'added' ? filled[at]![index]! : keptField(row, columns.length + index, column),
-        ),
+export async function withKeptColumns<T>(
+  rowFile: RowFile,
+  request: WriteRequest,
+  write: (request: WriteRequest) => Promise<T>,
+): Promise<T> {
+  const { kept = [], added, dropFrom } = request;
+  if (kept.length === 0 || dropFrom === null) return await write(request);
+  const names = rowFile.columns;
+  const placeOf = ({ name, keeps }: AddedColumn) => {
+    const place = keeps ?? names.indexOf(name, dropFrom);
+    return place < 0 ? names.length : place;
+  };
+  const sources = [
+    ...added.map((column, index) => ({ column, index, isKept: false })),
+    ...kept.map((column, index) => ({ column, index, isKept: true })),
+  ].sort((a, b) => placeOf(a.column) - placeOf(b.column));
+  const rows = rowFile.read(kept.map(({ keeps }) => keeps))[Symbol.asyncIterator]();
+  const nextRows = rowsInTurn(rows);
+  const { kept: _, ...rest } = request;
+  const fill = async (count: number) => {
+    const filled = await filledRows(request, count);
+    const texts = await nextRows(count);
+    return filled.map((make, row) => () => {
+      const fields = fieldsFor(request, make);
+      return sources.map(({ column, index, isKept }) =>
+        isKept ? keptField(texts[row], index, column) : fields[index]!,
       );
-    },
+    });
+  };
+  try {
+    return await write({ ...rest, added: sources.map(({ column }) => column), fill });
+  } finally {
+    await rows.return?.();
+  }
+}
+
+/** Takes rows one by one from batches of any size: the next `count` of them, fewer at the end. */
+export function rowsInTurn(batches: AsyncIterator<readonly Row[]>): (count: number) => Promise<Row[]> {
+  let batch: readonly Row[] = [];
+  let next = 0;
+  return async (count) => {
+    const rows: Row[] = [];
+    while (rows.length < count) {
+      if (next === batch.length) {
+        const { done, value } = await batches.next();
+        if (done) break;
+        [batch, next] = [value, 0];
+      }
+      const taken = batch.slice(next, next + count - rows.length);
+      next += taken.length;
+      rows.push(...taken);
+    }
+    return rows;
   };
 }
 
-/** Which of the added fields are kept ones, by their place; `before` fields stand before them. */
-export function keptPlaces({ added }: WriteRequest, before = 0): ReadonlySet<number> {
-  return new Set(added.flatMap(({ keeps }, index) => (keeps === undefined ? [] : [before + index])));
+/** Which of the added columns are kept ones, by their index. */
+export function keptIndexes(added: readonly AddedColumn[]): ReadonlySet<number> {
+  return new Set(added.flatMap(({ keeps }, index) => (keeps === undefined ? [] : [index])));
 }
 
 /** Numbers are numbers again where a format has types; any other text stays a text. */
-function keptField({ fields }: Row, index: number, { type }: AddedColumn): Field {
-  const text = fields[index] ?? '';
+function keptField(row: Row | undefined, index: number, { type }: AddedColumn): Field {
+  const text = row?.fields[index] ?? '';
   if (text === '') return null;
   return (type === 'number' || type === 'count') && String(Number(text)) === text ? Number(text) : text;
 }

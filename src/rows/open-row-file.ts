@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { PerilbookError } from '../errors.ts';
+import { convertibleRowFile } from './convertible-row-file.ts';
 import { csvRowFile } from './csv/csv-row-file.ts';
 import type { CsvOptions } from './csv/dialect.ts';
 import { isParquet, refuseOtherFormats } from './files/file-signature.ts';
@@ -8,7 +9,6 @@ import { unpackedInput } from './files/unpacked-input.ts';
 import { utf8Input } from './files/utf16-files.ts';
 import { geojsonRowFile, isGeojson } from './json/geojson-row-file.ts';
 import { isNdjson, ndjsonRowFile } from './json/ndjson-row-file.ts';
-import { mixedRowFile } from './mixed-row-file.ts';
 import { parquetRowFile } from './parquet/parquet-row-file.ts';
 import type { RowFile } from './port.ts';
 import { isZip } from './xlsx/workbook.ts';
@@ -26,11 +26,12 @@ export interface Streams {
 /** Opens an input, `-` for standard input: looks at its content (never at its name), finds its format and its columns. */
 export async function openRowFile(file: string, options: OpenOptions = {}, streams?: Streams): Promise<RowFile> {
   const raw = await openInput(file, streams?.stdin);
-  if (isZip(raw.head)) return mixedRowFile(await xlsxRowFile(raw, options, streams?.stdout), raw, streams?.stdout);
+  if (isZip(raw.head))
+    return convertibleRowFile(await xlsxRowFile(raw, options, streams?.stdout), raw, streams?.stdout);
   if (options.sheet !== undefined) throw unfitting(raw.name, 'a sheet is named', 'no Excel workbook', 'sheet');
   if (isParquet(raw.head)) {
     refuseHeaderLine(raw.name, options, 'Parquet');
-    return mixedRowFile(await parquetRowFile(raw, streams?.stdout), raw, streams?.stdout);
+    return convertibleRowFile(await parquetRowFile(raw, streams?.stdout), raw, streams?.stdout);
   }
   const unpacked = await unpackedInput(raw);
   const input = await utf8Input(unpacked, options.encoding);
@@ -38,7 +39,7 @@ export async function openRowFile(file: string, options: OpenOptions = {}, strea
     const hint = 'Check that it was written: the first line must name the columns.';
     throw new PerilbookError('INPUT_UNREADABLE', `${input.name} is empty`, hint, { file });
   }
-  return mixedRowFile(await textBook(input, options, streams?.stdout), input, streams?.stdout);
+  return convertibleRowFile(await textBook(input, options, streams?.stdout), input, streams?.stdout);
 }
 
 async function textBook(input: InputFile, options: OpenOptions, stdout?: Writable): Promise<RowFile> {

@@ -22,13 +22,18 @@ export interface AddedColumn {
 
 export type PlaceUnit = 'line' | 'row' | 'feature';
 
-/** An input file that was opened and looked at: its format and columns are known, its rows are not yet read. */
+/** An input file that was opened: its format and columns are known, its rows are not yet read. */
 export interface RowFile {
   readonly format: string;
   /** The names of the columns in file order, decoded, spaces around them removed. */
   readonly columns: readonly string[];
   /** What the places of rows are, where they are not lines: rows of a table or a sheet, features of a collection. */
   readonly unit?: PlaceUnit;
+  /** The columns that are not parts of others, where some are: `address` holds `address.zip` too. */
+  readonly wholeColumns?: readonly number[];
+  /** The file with the columns of all its rows, where opening reads its beginning only: the same columns, and behind them
+   * those that come late. */
+  readonly entire?: () => Promise<RowFile>;
   /** What a user should know of how the file is read; null for nothing. */
   readonly note?: string | null;
   /** The number of the first other line near the top whose fields could be the column names, where a format may have titles
@@ -46,8 +51,6 @@ export interface WriteRequest {
   /** A path, or `-` for standard output. A path is written through a temporary file beside it and renamed at the end:
    * an old output stays whole until then. */
   readonly output: string;
-  /** The columns that `fill` needs of each row. */
-  readonly columns: readonly number[];
   /** The original columns from this index on were written by Perilbook earlier and are left out; null keeps all. */
   readonly dropFrom: number | null;
   /** Columns of an earlier run that stay as they are, by their index; they take their old place among the added ones. */
@@ -55,36 +58,16 @@ export interface WriteRequest {
   /** Original columns that hold numbers in every row, for formats that have types. */
   readonly numbers?: ReadonlySet<number>;
   readonly added: readonly AddedColumn[];
-  /** The fields to append to each row of a batch, in the order of `added`. Rows with the same answer may share one array
-   * (by identity): a writer may keep what it made of it. */
-  readonly fill: (rows: readonly Row[]) => Promise<readonly (readonly Field[])[]>;
-  /** The same for the next so many rows in the order of the file, for writers that make something of the fields once and use
-   * it for all rows that share them: such a writer calls this in place of `fill`; it reads none of the rows' columns, and
-   * the arrays of most rows are never made. */
-  readonly fillKeyed?: (count: number) => Promise<KeyedRows>;
+  /** The fields to append to the next `count` rows of the file. */
+  readonly fill: (count: number) => Promise<readonly RowFields[]>;
   readonly signal?: AbortSignal;
 }
 
-/** The fields of a batch of rows, made when they are asked for. Valid until the next batch is filled. */
-export interface KeyedRows {
-  /** A small whole number for each row: rows of one number have the same fields, in all batches. `NO_KEY` for a row that
-   * stands for itself. */
-  readonly keys: Int32Array;
-  /** The fields of the row at an index of the batch. */
-  readonly fields: (index: number) => readonly Field[];
-}
-
-export const NO_KEY = -1;
+/** Makes the fields that are added to rows, in the order of the added columns. Rows with the same fields share one function
+ * where that is possible: so a writer can encode them once, and arrays of most rows are never made. */
+export type RowFields = () => readonly Field[];
 
 export interface WriteResult {
   readonly rows: number;
   readonly bytes: number;
-}
-
-/** A book that can also say which of its columns stand for themselves: the others are parts of these. */
-export interface PartedRowFile extends RowFile {
-  readonly wholeColumns: readonly number[];
-  /** The book with the columns of its whole file, where opening has looked at the beginning only: the same columns, and
-   * behind them those that come late. */
-  readonly entire?: () => Promise<PartedRowFile>;
 }

@@ -4,7 +4,7 @@ import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import type { Cell } from '../geo/coordinates.ts';
 import { damagedCell, newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
 import { FieldPacker } from './packed-fields.ts';
-import type { PackedFields, WantedAnswer } from './port.ts';
+import type { CompleteCell, WantedAnswer } from './port.ts';
 import type { StoredTexts } from './texts.ts';
 
 type PackedFailures = Record<string, [reason: TopicFailure['reason'], note: string, at: number]>;
@@ -61,17 +61,18 @@ export function cellStatements(database: Database.Database, texts: StoredTexts, 
     return packed ? unpack(packed[1], packed[2]) : null;
   }
 
-  /** Reads cells; those that have all that is wanted come packed, in the order wanted. */
+  /** Reads cells; of those that have all that is wanted only that, in the order wanted. */
   function readWanted(source: number, cells: readonly Cell[], wanted: readonly WantedAnswer[]) {
     const pick = picker(wanted);
-    return cells.map(({ lat7, lng7 }): PackedFields | CellRecord | null => {
+    return cells.map(({ lat7, lng7 }): CompleteCell | CellRecord | null => {
       const packed = select.get(source, lat7, lng7);
       return packed ? (pick(packed[1]) ?? unpack(packed[1], packed[2])) : null;
     });
   }
 
   /** Makes a function that takes the wanted fields out of a cell's bytes; null where an answer is missing or too old. */
-  function picker(wanted: readonly WantedAnswer[]): (bytes: Buffer) => PackedFields | null {
+  function picker(wanted: readonly WantedAnswer[]): (bytes: Buffer) => CompleteCell | null {
+    const fieldCount = wanted.reduce((sum, { fields }) => sum + fields, 0);
     const places = new Map(wanted.map(({ topic }, index) => [texts.known(topic), index]));
     const indexOf = new Int16Array(Math.max(0, ...places.keys()) + 1).fill(-1);
     for (const [slug, index] of places) if (slug >= 0) indexOf[slug] = index;
@@ -102,7 +103,7 @@ export function cellStatements(database: Database.Database, texts: StoredTexts, 
         // Some fifteen bytes an answer: a call to copy them would cost more.
         for (let at = froms[index]!; at < tos[index]!; at++) picked[used++] = bytes[at]!;
       }
-      return { asOf, bytes: picked };
+      return { asOf, fields: () => packer.unpack(picked, 0, fieldCount) };
     };
   }
 
@@ -139,7 +140,6 @@ export function cellStatements(database: Database.Database, texts: StoredTexts, 
     readWanted,
     unpack,
     merge,
-    unpackFields: packer.unpack.bind(packer),
     /** Returns of how many cells. */
     forgetRejections: () => forgetRejections.run().changes,
   };

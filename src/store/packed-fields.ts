@@ -37,28 +37,6 @@ export interface Texts {
   textOf(number: number): string;
 }
 
-/** Texts beyond these are written out in each row: notes may differ without end. */
-const MOST_TEXTS = 65_536;
-const LONGEST_KNOWN = 200;
-
-/** Texts that are numbered for as long as the process lives. */
-export function textsInMemory(): Texts {
-  const texts: string[] = [];
-  const numbers = new Map<string, number>();
-  return {
-    numberOf(text) {
-      let number = numbers.get(text);
-      if (number === undefined) {
-        if (texts.length >= MOST_TEXTS || text.length > LONGEST_KNOWN) return -1;
-        number = texts.push(text) - 1;
-        numbers.set(text, number);
-      }
-      return number;
-    },
-    textOf: (number) => texts[number]!,
-  };
-}
-
 /** Packs and unpacks the fields of many rows; texts that come again are written as their numbers. */
 export class FieldPacker {
   readonly #texts: Texts;
@@ -85,9 +63,10 @@ export class FieldPacker {
     return this.#bytes.subarray(0, at);
   }
 
-  /** The fields that were packed at a place, behind those given. */
-  unpack(bytes: Buffer, from: number, width: number, fields: Field[] = []): Field[] {
+  /** The fields that were packed at a place. */
+  unpack(bytes: Buffer, from: number, width: number): Field[] {
     const texts = this.#texts;
+    const fields: Field[] = [];
     let at = from;
     for (let i = 0; i < width; i++) {
       const tag = bytes[at++]!;

@@ -134,11 +134,12 @@ export interface WantedAnswer {
   readonly fields: number;
 }
 
-/** The wanted fields of a cell that has all of them, in the order wanted, as only `unpackFields` can read them. */
-export interface PackedFields {
-  /** When the oldest of these answers was said. */
+/** A cell that has all that is wanted. */
+export interface CompleteCell {
+  /** When the oldest of the wanted answers was given. */
   readonly asOf: number;
-  readonly bytes: Buffer;
+  /** The wanted fields, in the order wanted. They may be unpacked here: call it only while the store is open. */
+  readonly fields: () => readonly Field[];
 }
 
 /** What is known of an area. */
@@ -282,15 +283,13 @@ export interface Store {
   source(name: string): Promise<number>;
   /** What is known of each cell, in the order asked; null for a cell never heard of. */
   read(source: number, cells: readonly Cell[]): Promise<readonly (CellRecord | null)[]>;
-  /** As `read`, but a cell that has all that is wanted comes packed: in a warm run these are nearly all, and to unpack them
-   * for the plan took most of its time. */
+  /** As `read`, but for a cell that has all that is wanted it gives only that. In a warm run nearly all cells are complete, and
+   * records of them for the plan took most of its time. */
   readWanted(
     source: number,
     cells: readonly Cell[],
     wanted: readonly WantedAnswer[],
-  ): Promise<readonly (PackedFields | CellRecord | null)[]>;
-  /** Unpacks so many fields that `readWanted` has packed, from a place in some bytes on, behind those given. */
-  unpackFields(bytes: Buffer, from: number, width: number, fields: Field[]): Field[];
+  ): Promise<readonly (CompleteCell | CellRecord | null)[]>;
   /** What is known of each area, in the order asked; null for one never heard of. */
   readAreas(source: number, areas: readonly string[]): Promise<readonly (StoredArea | null)[]>;
   /** Decides on each request in order, in one transaction: what is granted is in the ledger when this resolves.

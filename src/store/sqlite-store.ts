@@ -91,7 +91,6 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
     async readWanted(source, wanted, answers) {
       return database.transaction(() => cells.readWanted(source, wanted, answers))();
     },
-    unpackFields: cells.unpackFields,
     async readAreas(source, wanted) {
       return database.transaction(() => wanted.map((area) => areas.read(source, area)))();
     },

@@ -7,6 +7,7 @@ import { readPlan } from '../../src/job/approved-plan.ts';
 import { parseJobFile } from '../../src/job/settings/read-job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { writeRows } from '../rows/book-fixture.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { inScope } from './scope.ts';
 
@@ -111,7 +112,7 @@ export async function fuzzBooks(runs: number): Promise<Fuzzed> {
       const book = await openRowFile(file);
       let rows = 0;
       for await (const batch of book.read([...book.columns.keys()])) rows += batch.length;
-      const written = await book.write({
+      const written = await writeRows(book, {
         output,
         columns: [],
         dropFrom: null,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
+import { rowsInTurn } from '../../src/rows/kept-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { AddedColumn, Row, RowFile, WriteRequest } from '../../src/rows/port.ts';
 
@@ -19,13 +20,33 @@ export const ADDED: readonly AddedColumn[] = [
   { name: 'hail_score', type: 'number' },
 ];
 
+/** Gives the fields of rows by what is in them. */
+export type RowFill = (rows: readonly Row[]) => Promise<readonly (readonly Field[])[]>;
+
+/** A request whose fields depend on the rows: on their numbers, problems, and the texts of some columns. */
+export type RowRequest = Omit<WriteRequest, 'fill'> & { readonly columns?: readonly number[]; readonly fill: RowFill };
+
+/** Writes a file with fields by row, which are read beside the writing. */
+export async function writeRows(book: RowFile, { columns = [], fill, ...request }: RowRequest) {
+  const rows = book.read(columns)[Symbol.asyncIterator]();
+  const next = rowsInTurn(rows);
+  try {
+    return await book.write({
+      ...request,
+      fill: async (count) => (await fill(await next(count))).map((fields) => () => fields),
+    });
+  } finally {
+    await rows.return?.();
+  }
+}
+
 /** A fill that gives every row the same fields. */
-export function fillWith(fields: readonly Field[]): WriteRequest['fill'] {
+export function fillWith(fields: readonly Field[]): RowFill {
   return async (rows) => rows.map(() => fields);
 }
 
 /** A fill that says of each row what problem it has. */
-export const fillProblems: WriteRequest['fill'] = async (rows) =>
+export const fillProblems: RowFill = async (rows) =>
   rows.map((row) => (row.problem === undefined ? ['ok', null, 1.5] : ['invalid', row.problem, null]));
 
 export async function allRows(book: RowFile, columns: readonly number[]): Promise<Row[]> {
@@ -38,11 +59,11 @@ export async function allRows(book: RowFile, columns: readonly number[]): Promis
 export async function enrich(
   folder: string,
   content: Buffer | string,
-  request: Partial<WriteRequest> = {},
+  request: Partial<RowRequest> = {},
 ): Promise<string> {
   const [input, output] = [join(folder, 'in.csv'), join(folder, 'out.csv')];
   writeFileSync(input, content);
   const book = await openRowFile(input);
-  await book.write({ output, columns: [0, 1], dropFrom: null, added: ADDED, fill: fillProblems, ...request });
+  await writeRows(book, { output, columns: [0, 1], dropFrom: null, added: ADDED, fill: fillProblems, ...request });
   return readFileSync(output, 'latin1');
 }

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { encodingNamed, type FileEncoding } from '../../src/rows/files/text-encoding.ts';
 import { type OpenOptions, openRowFile } from '../../src/rows/open-row-file.ts';
 import { times } from '../tier.ts';
-import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
+import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 const NAMES = ADDED.map((column) => column.name);
@@ -64,7 +64,7 @@ async function enriched(content: Buffer, extension: string, options: OpenOptions
   const [input, output] = [join(folder, `in.${extension}`), join(folder, `out.${extension}`)];
   writeFileSync(input, content);
   const book = await openRowFile(input, options);
-  const { bytes } = await book.write({
+  const { bytes } = await writeRows(book, {
     output,
     columns: [0],
     dropFrom: null,
@@ -123,7 +123,7 @@ test('characters and surrogate pairs that fall on the edge of a chunk come back'
     const source = `lat,lng\n${'x'.repeat(shift)},${'🏭é\ud800'.repeat(150_000)},1\n${'2,€\n'.repeat(1000)}`;
     writeFileSync(file, utf16le(`\ufeff${source}`));
     const book = await openRowFile(file);
-    await book.write({ output, columns: [], dropFrom: null, added: ADDED.slice(0, 1), fill: fillWith(['#']) });
+    await writeRows(book, { output, columns: [], dropFrom: null, added: ADDED.slice(0, 1), fill: fillWith(['#']) });
     const bare = readFileSync(output, 'utf16le').replace(',hazard_status', '').replaceAll(',#', '');
     assert.ok(bare === `\ufeff${source}`, `shift ${shift}`);
   }

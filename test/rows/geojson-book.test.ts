@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { noRealData, realFile } from '../real-data.ts';
-import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
+import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 const MEMBERS = '"hazard_status":"ok","hazard_note":null,"hail_score":1.5';
@@ -30,21 +30,21 @@ test('features are rows, and their properties get the new members', async () => 
     { number: 2, line: 2, fields: ['', '', ''] },
     { number: 3, line: 3, fields: ['', '', ''], problem: 'The geometry is a LineString, not a Point.' },
   ]);
-  await book.write({ ...request, output });
+  await writeRows(book, { ...request, output });
   const expected = SOURCE.replace('{"id": 1.0}', `{"id": 1.0,${MEMBERS}}`)
     .replace('"properties":null', `"properties":{${MEMBERS}}`)
     .replace('[3,4]]}}', `[3,4]]},"properties":{${MEMBERS}}}`);
   assert.equal(readFileSync(output, 'utf8'), expected);
   const again = await openRowFile(output);
   const dropFrom = again.columns.indexOf('hazard_status');
-  await again.write({ ...request, dropFrom, output: file });
+  await writeRows(again, { ...request, dropFrom, output: file });
   assert.equal(readFileSync(file, 'utf8'), expected);
 });
 
 test('GeoJSON to CSV brings the coordinates along', async () => {
   const [file, output] = [join(folder, 'c.geojson'), join(folder, 'c.csv')];
   writeFileSync(file, SOURCE);
-  await (await openRowFile(file)).write({ ...request, output });
+  await writeRows(await openRowFile(file), { ...request, output });
   assert.equal(readFileSync(output, 'utf8').split('\n')[1], '30.25,-90.5,1,ok,,1.5');
 });
 
@@ -70,7 +70,7 @@ test('real points come back with all their bytes', { skip: noRealData }, async (
     const file = realFile(name);
     const output = join(folder, 'real.geojson');
     const book = await openRowFile(file);
-    const result = await book.write({ ...request, output });
+    const result = await writeRows(book, { ...request, output });
     assert.equal(result.rows, count);
     const bare = readFileSync(output, 'utf8').replaceAll(`,${MEMBERS}`, '');
     assert.equal(bare, readFileSync(file, 'utf8'));
@@ -89,16 +89,16 @@ test('the id of a feature goes into a table, and stays where it is in GeoJSON', 
   const features = [`{"type":"Feature","id":"a",${point},"properties":{"id":1}}`, `{"type":"Feature",${point}}`];
   writeFileSync(file, `{"type":"FeatureCollection","features":[${features.join(',')}]}`);
   const book = await openRowFile(file);
-  await book.write({ ...request, output: join(folder, 'ids.csv') });
+  await writeRows(book, { ...request, output: join(folder, 'ids.csv') });
   const lines = readFileSync(join(folder, 'ids.csv'), 'utf8').trimEnd().split('\n');
   assert.deepEqual(lines, [
     'geometry.latitude,geometry.longitude,feature.id,id,hazard_status,hazard_note,hail_score',
     '30.25,-90.5,a,1,ok,,1.5',
     '30.25,-90.5,,,ok,,1.5',
   ]);
-  await book.write({ ...request, output });
+  await writeRows(book, { ...request, output });
   const again = await openRowFile(output);
-  await again.write({ ...request, dropFrom: again.columns.indexOf('hazard_status'), output: file });
+  await writeRows(again, { ...request, dropFrom: again.columns.indexOf('hazard_status'), output: file });
   assert.equal(readFileSync(file, 'utf8'), readFileSync(output, 'utf8'));
 });
 
@@ -123,7 +123,7 @@ test('an empty collection, a single feature, and features one after the other ar
       rows.map(({ line, fields }) => [line, ...fields]),
       ids.map((id) => [Number(id), `4${id}`, `-9${id}`, id]),
     );
-    await book.write({ ...request, output });
+    await writeRows(book, { ...request, output });
     const isPretty = content.includes('\n  "') || content.includes('\n "');
     if (!isPretty) assert.equal(readFileSync(output, 'utf8'), content.replaceAll(/("id":\d)/g, `$1,${MEMBERS}`));
     assert.equal((await allRows(await openRowFile(output), [])).length, ids.length);

@@ -9,17 +9,16 @@ import { checkFormat, formatOfOutput } from '../../src/rows/output-format.ts';
 import { binary, i32 } from '../../src/rows/parquet/fields.ts';
 import { readSchema } from '../../src/rows/parquet/schema.ts';
 import { textForm } from '../../src/rows/parquet/value-text.ts';
-import type { WriteRequest } from '../../src/rows/port.ts';
-import { temporaryFolder } from './book-fixture.ts';
+import { type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
 import { askedDuckdb, quoted } from './duckdb-child.ts';
 import { ALL_TYPES, alternating, hazardNames, madeParquet } from './parquet-fixture.ts';
 
 const folder = temporaryFolder();
 
-async function convert(input: string, output: string, request: Partial<WriteRequest> = {}) {
+async function convert(input: string, output: string, request: Partial<RowRequest> = {}) {
   const book = await openRowFile(join(folder, input));
   const all = { columns: [0], dropFrom: null, added: ALL_TYPES, fill: alternating, ...request };
-  return await book.write({ output: join(folder, output), ...all });
+  return await writeRows(book, { output: join(folder, output), ...all });
 }
 
 test('CSV to Parquet: texts stay texts, empty ones are null, the added columns have their types', async () => {

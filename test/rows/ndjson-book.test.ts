@@ -5,19 +5,18 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import type { WriteRequest } from '../../src/rows/port.ts';
-import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
+import { ADDED, allRows, fillWith, type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 const FIELDS = ['ok', 'µ "x"', 1.5];
 const MEMBERS = '"hazard_status":"ok","hazard_note":"µ \\"x\\"","hail_score":1.5';
 
-async function enrichJson(content: string, request: Partial<WriteRequest> = {}): Promise<string> {
+async function enrichJson(content: string, request: Partial<RowRequest> = {}): Promise<string> {
   const [file, output] = [join(folder, 'in.ndjson'), join(folder, 'out.ndjson')];
   writeFileSync(file, content);
   const book = await openRowFile(file);
   assert.equal(book.format, 'ndjson');
-  await book.write({ output, columns: [0], dropFrom: null, added: ADDED, fill: fillWith(FIELDS), ...request });
+  await writeRows(book, { output, columns: [0], dropFrom: null, added: ADDED, fill: fillWith(FIELDS), ...request });
   return readFileSync(output, 'utf8');
 }
 

@@ -15,8 +15,7 @@ import { Writable } from 'node:stream';
 import { beforeEach, test } from 'node:test';
 import { checkOutput } from '../../src/rows/files/output-file.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import type { WriteRequest } from '../../src/rows/port.ts';
-import { ADDED, fillProblems, temporaryFolder } from './book-fixture.ts';
+import { ADDED, fillProblems, type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const root = temporaryFolder();
 const EXPECTED = 'lat,lng,hazard_status,hazard_note,hail_score\n1,2,ok,,1.5\n';
@@ -32,9 +31,16 @@ beforeEach(() => {
   writeFileSync(input, 'lat,lng\n1,2\n');
 });
 
-async function write(request: Partial<WriteRequest> = {}) {
+async function write(request: Partial<RowRequest> = {}) {
   const book = await openRowFile(input);
-  return await book.write({ output, columns: [0, 1], dropFrom: null, added: ADDED, fill: fillProblems, ...request });
+  return await writeRows(book, {
+    output,
+    columns: [0, 1],
+    dropFrom: null,
+    added: ADDED,
+    fill: fillProblems,
+    ...request,
+  });
 }
 
 test('the output replaces an old one and keeps its permissions', async () => {
@@ -61,7 +67,7 @@ test('the old output is whole until the end, and the new one grows in a file bes
 
 test('a failure and an abort leave the old output and nothing else', async () => {
   writeFileSync(output, 'old');
-  const failures: readonly Partial<WriteRequest>[] = [
+  const failures: readonly Partial<RowRequest>[] = [
     { fill: async () => Promise.reject(new Error('fill failed')) },
     { fill: async () => [] },
     { fill: async (rows) => rows.map(() => ['too few']) },
@@ -145,14 +151,14 @@ test('a slow reader of standard output is waited for, and one that leaves is nam
   });
   const book = await openRowFile(input, {}, { stdin: process.stdin, stdout: slow });
   const request = { output: '-', columns: [0], dropFrom: null, added: ADDED, fill: fillProblems };
-  const { bytes } = await book.write(request);
+  const { bytes } = await writeRows(book, request);
   assert.equal(taken, bytes);
   assert.equal(most, 1);
   const gone = new Writable({
     write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
   });
   const other = await openRowFile(input, {}, { stdin: process.stdin, stdout: gone });
-  await assert.rejects(other.write(request), { code: 'OUTPUT_UNWRITABLE', message: /closed by its reader/ });
+  await assert.rejects(writeRows(other, request), { code: 'OUTPUT_UNWRITABLE', message: /closed by its reader/ });
 });
 
 test('an abort is heard while the reader of standard output stands still', async () => {
@@ -160,7 +166,7 @@ test('an abort is heard while the reader of standard output stands still', async
   const stop = new AbortController();
   const book = await openRowFile(input, {}, { stdin: process.stdin, stdout: stuck });
   setTimeout(() => stop.abort(new Error('stopped')), 20);
-  const write = book.write({
+  const write = writeRows(book, {
     output: '-',
     columns: [0],
     dropFrom: null,

@@ -8,7 +8,7 @@ import { readThrift } from '../../src/rows/parquet/thrift.ts';
 import { writeThrift } from '../../src/rows/parquet/thrift-write.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { LONG } from '../tier.ts';
-import { allRows, temporaryFolder } from './book-fixture.ts';
+import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
 import { askDuckdb, quoted } from './duckdb-child.ts';
 import { ALL_TYPES, alternating, hazardNames } from './parquet-fixture.ts';
 
@@ -38,7 +38,13 @@ for (const name of files) {
     const output = join(folder, `${name.replaceAll('/', '-')}.out`);
     try {
       const book = await openRowFile(file);
-      const result = await book.write({ output, columns: [], dropFrom: null, added: ALL_TYPES, fill: alternating });
+      const result = await writeRows(book, {
+        output,
+        columns: [],
+        dropFrom: null,
+        added: ALL_TYPES,
+        fill: alternating,
+      });
       assert.equal(result.bytes, statSync(output).size);
     } catch (error) {
       assert.ok(error instanceof PerilbookError && error.code === 'INPUT_UNREADABLE', String(error));

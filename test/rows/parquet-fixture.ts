@@ -1,5 +1,6 @@
 import type { Field } from '../../src/contract/answer.ts';
-import type { AddedColumn, WriteRequest } from '../../src/rows/port.ts';
+import type { AddedColumn } from '../../src/rows/port.ts';
+import type { RowFill } from './book-fixture.ts';
 import { askedDuckdb, quoted } from './duckdb-child.ts';
 
 /** One added column of each type. */
@@ -19,7 +20,7 @@ const FIELDS: readonly (readonly Field[])[] = [
 ];
 
 /** Gives one row all fields and the next next to none. */
-export const alternating: WriteRequest['fill'] = async (rows) => rows.map(({ number }) => FIELDS[number % 2]!);
+export const alternating: RowFill = async (rows) => rows.map(({ number }) => FIELDS[number % 2]!);
 
 /** Has DuckDB write a Parquet file. */
 export async function madeParquet(query: string, file: string, options = ''): Promise<void> {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { PerilbookError } from '../../src/errors.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { times } from '../tier.ts';
-import { temporaryFolder } from './book-fixture.ts';
+import { temporaryFolder, writeRows } from './book-fixture.ts';
 import { ALL_TYPES, alternating, madeParquet } from './parquet-fixture.ts';
 
 const folder = temporaryFolder();
@@ -32,7 +32,7 @@ async function digest(bytes: Buffer): Promise<'read' | 'refused'> {
       rows += batch.length;
       if (rows > 100_000) return 'read';
     }
-    await book.write({ output, columns: [0], dropFrom: null, added: ALL_TYPES, fill: alternating });
+    await writeRows(book, { output, columns: [0], dropFrom: null, added: ALL_TYPES, fill: alternating });
     return 'read';
   } catch (error) {
     assert.ok(error instanceof PerilbookError, error instanceof Error ? error.stack : String(error));

@@ -10,7 +10,7 @@ import { findLocationColumns, type NamedColumns } from '../../src/rows/location-
 import { type OpenOptions, openRowFile } from '../../src/rows/open-row-file.ts';
 import type { Row } from '../../src/rows/port.ts';
 import { noRealData, realFile } from '../real-data.ts';
-import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
+import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 
@@ -84,7 +84,7 @@ function findingOf(row: Row): string {
 async function assertBytesComeBack(file: string, options?: OpenOptions): Promise<void> {
   const output = join(folder, 'out.plain');
   const book = await openRowFile(realFile(file), options);
-  await book.write({ output, columns: [], dropFrom: null, added: ADDED.slice(0, 1), fill: fillWith(['#MARK#']) });
+  await writeRows(book, { output, columns: [], dropFrom: null, added: ADDED.slice(0, 1), fill: fillWith(['#MARK#']) });
   const packed = readFileSync(realFile(file));
   const unpack = { gzip: gunzipSync, zstd: zstdDecompressSync, none: (bytes: Buffer) => bytes };
   const original = unpack[compressionOf(packed) ?? 'none'](packed).toString('latin1');

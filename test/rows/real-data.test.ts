@@ -8,7 +8,7 @@ import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { Row } from '../../src/rows/port.ts';
 import { noRealData, realFile } from '../real-data.ts';
-import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
+import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 
@@ -35,7 +35,7 @@ async function assertBytesComeBack(name: string, delimiter = ','): Promise<void>
   const output = join(folder, 'out.csv');
   const book = await openRowFile(realFile(name));
   const request = { output, columns: [], dropFrom: null, added: ADDED.slice(0, 1) };
-  await book.write({ ...request, fill: fillWith(['¤MARK¤']) });
+  await writeRows(book, { ...request, fill: fillWith(['¤MARK¤']) });
   const written = readFileSync(output, 'utf8').includes('¤MARK¤') ? '¤MARK¤' : '\xa4MARK\xa4';
   const encoding = readFileSync(output, 'utf8').includes('¤MARK¤') ? 'utf8' : 'latin1';
   const bare = readFileSync(output, encoding)

@@ -6,7 +6,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import type { Field } from '../../src/contract/answer.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import { enrich, fillWith, temporaryFolder } from './book-fixture.ts';
+import { enrich, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 const OWN = '=1+1,40.5,-@x\n+2,"=SUM(A1)",-3\n';
@@ -75,7 +75,7 @@ test('a CSV file made of another format: only what is added is made harmless', a
   writeFileSync(input, '{"a":"=1+1","lat":40.5,"lng":-99}\n');
   const book = await openRowFile(input);
   const added = [{ name: 'rating', type: 'text' as const }];
-  await book.write({ output, columns: [1, 2], dropFrom: null, added, fill: fillWith(['=cmd']) });
+  await writeRows(book, { output, columns: [1, 2], dropFrom: null, added, fill: fillWith(['=cmd']) });
   assert.equal(readFileSync(output, 'utf8'), "a,lat,lng,rating\n=1+1,40.5,-99,'=cmd\n");
 });
 
@@ -84,7 +84,7 @@ test('formats with types need nothing: a text there is never a formula', async (
   writeFileSync(input, '{"lat":40.5,"lng":-99}\n');
   const book = await openRowFile(input);
   const added = [{ name: 'rating', type: 'text' as const }];
-  await book.write({ output, columns: [0, 1], dropFrom: null, added, fill: fillWith(['=cmd']) });
+  await writeRows(book, { output, columns: [0, 1], dropFrom: null, added, fill: fillWith(['=cmd']) });
   assert.equal(readFileSync(output, 'utf8'), '{"lat":40.5,"lng":-99,"rating":"=cmd"}\n');
 });
 

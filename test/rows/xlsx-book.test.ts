@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { PerilbookError } from '../../src/errors.ts';
 import { type OpenOptions, openRowFile } from '../../src/rows/open-row-file.ts';
-import { ADDED, allRows, fillWith, temporaryFolder } from './book-fixture.ts';
+import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 import { cellsOf, type FixtureOptions, type FixtureSheet, partsOf, workbook } from './xlsx-fixture.ts';
 
 const folder = temporaryFolder();
@@ -64,7 +64,7 @@ test('the sheet gets the added columns, and everything else stays byte for byte'
   const content = made();
   const output = join(folder, 'out.xlsx');
   const book = await open(content);
-  const { rows } = await book.write({ output, columns: [1, 2], dropFrom: null, added: ADDED, fill: FILL });
+  const { rows } = await writeRows(book, { output, columns: [1, 2], dropFrom: null, added: ADDED, fill: FILL });
   assert.equal(rows, 3);
   const [before, after] = [partsOf(content), partsOf(readFileSync(output))];
   const name = 'xl/worksheets/sheet1.xml';
@@ -89,10 +89,10 @@ test('the sheet gets the added columns, and everything else stays byte for byte'
 
 test('an enriched workbook is refreshed in its place', async () => {
   const [first, second] = [join(folder, 'first.xlsx'), join(folder, 'second.xlsx')];
-  await (await open(made())).write({ output: first, columns: [1], dropFrom: null, added: ADDED, fill: FILL });
+  await writeRows(await open(made()), { output: first, columns: [1], dropFrom: null, added: ADDED, fill: FILL });
   const again = await openRowFile(first);
   assert.deepEqual(again.columns.slice(4), ['hazard_status', 'hazard_note', 'hail_score']);
-  await again.write({
+  await writeRows(again, {
     output: second,
     columns: [1],
     dropFrom: 4,
@@ -105,7 +105,7 @@ test('an enriched workbook is refreshed in its place', async () => {
     ['hazard_status', 'failed', undefined, undefined, undefined],
   );
   // Writing the same again changes nothing.
-  await again.write({ output: second, columns: [1], dropFrom: 4, added: ADDED, fill: FILL });
+  await writeRows(again, { output: second, columns: [1], dropFrom: 4, added: ADDED, fill: FILL });
   assert.deepEqual(partsOf(readFileSync(second)), partsOf(readFileSync(first)));
 });
 
@@ -115,7 +115,7 @@ test('new columns never stand on cells that have no column name', async () => {
     rows: PORTFOLIO.rows.replace('<c r="D9" s="3"', '<c r="D9"><v>1</v></c><c r="H9" s="3"'),
   };
   const output = join(folder, 'out.xlsx');
-  await (await open(made([stray]))).write({ output, columns: [], dropFrom: null, added: ADDED, fill: FILL });
+  await writeRows(await open(made([stray])), { output, columns: [], dropFrom: null, added: ADDED, fill: FILL });
   const cells = cellsOf(partsOf(readFileSync(output))['xl/worksheets/sheet1.xml']!);
   assert.deepEqual([cells.H9, cells.I1, cells.I9], [45292.75, 'hazard_status', 'ok']);
 });
@@ -139,7 +139,7 @@ test('a sheet is chosen by name or number; hidden ones are passed over; titles a
   // A row and a cell without a reference stand behind the ones before them.
   assert.deepEqual(await allRows(book, [0, 1]), [{ number: 1, line: 5, fields: ['38', '-97'] }]);
   const output = join(folder, 'out.xlsx');
-  await book.write({ output, columns: [], dropFrom: null, added: ADDED, fill: FILL });
+  await writeRows(book, { output, columns: [], dropFrom: null, added: ADDED, fill: FILL });
   const cells = cellsOf(partsOf(readFileSync(output))['xl/worksheets/sheet3.xml']!, ['', 'Lat', 'Lng']);
   assert.deepEqual([cells.B1, cells.C4, cells.C5], [undefined, 'hazard_status', 'ok']);
   await assert.rejects(open(content, { sheet: 'Portfoliio' }), /no sheet "Portfoliio"; did you mean Portfolio\?/);
@@ -165,7 +165,7 @@ test('tags with a prefix, other quotes, comments and CDATA are read and written'
   const book = await open(content);
   assert.deepEqual(book.columns, ['<lat>']);
   const output = join(folder, 'out.xlsx');
-  await book.write({ output, columns: [], dropFrom: null, added: ADDED.slice(2), fill: fillWith([2]) });
+  await writeRows(book, { output, columns: [], dropFrom: null, added: ADDED.slice(2), fill: fillWith([2]) });
   const sheet = partsOf(readFileSync(output))['xl/worksheets/sheet1.xml']!;
   assert.ok(
     sheet.includes('</x:c><x:c r="B1" t="inlineStr"><x:is><x:t xml:space="preserve">hail_score</x:t></x:is></x:c>'),
@@ -223,7 +223,7 @@ test('from Excel to CSV, NDJSON and Parquet, and from CSV to Excel', async () =>
   const write = async (name: string, from = book, numbers?: ReadonlySet<number>) => {
     const output = join(folder, name);
     const request = { output, columns: [], dropFrom: null, added: ADDED, fill: FILL, ...(numbers ? { numbers } : {}) };
-    await from.write(request);
+    await writeRows(from, request);
     return output;
   };
   assert.equal(

@@ -65,7 +65,7 @@ test('answers come back as the newest of each topic that was told, whatever was 
   );
 });
 
-test('cells that have all that is wanted come packed, with what `read` gives; the others as `read` gives them', (t) => {
+test('of cells that have all that is wanted only that comes; the others come as `read` gives them', (t) => {
   const widths = new Map<TopicSlug, number | null>(TOPICS.map((topic, index) => [topic, index < 3 ? null : index]));
   const cells = openCells(join(temporaryFolder(t), 'store.db'), (topic) => widths.get(topic) ?? null);
   t.after(() => cells.database.close());
@@ -88,17 +88,17 @@ test('cells that have all that is wanted come packed, with what `read` gives; th
         const answer = record?.answers.get(topic);
         return answer && answer.asOf >= freshSince && answer.fields.length >= fields ? answer : null;
       });
-      const [packed] = cells.readWanted(1, [cell], wants);
+      const [complete] = cells.readWanted(1, [cell], wants);
       if (found.some((answer) => answer === null)) {
         lacking++;
-        assert.deepStrictEqual(packed, record);
+        assert.deepStrictEqual(complete, record);
         return;
       }
       whole++;
-      assert.ok(packed && 'bytes' in packed);
-      assert.equal(packed.asOf, Math.min(...found.map((answer) => answer!.asOf)));
+      assert.ok(complete && 'fields' in complete);
+      assert.equal(complete.asOf, Math.min(...found.map((answer) => answer!.asOf)));
       const expected = found.flatMap((answer, index) => answer!.fields.slice(0, wants[index]!.fields));
-      assert.deepStrictEqual(cells.unpackFields(packed.bytes, 0, expected.length), expected);
+      assert.deepStrictEqual(complete.fields(), expected);
     }),
     { numRuns: 500 },
   );
@@ -193,7 +193,7 @@ test('damaged answers end in our own error, or read as some answers: never in an
   assert.ok(refused > 100, `${refused} refused`);
 
   function unpacked(): void {
-    const [packed] = cells.readWanted(1, [CELL], wants);
-    if (packed && 'bytes' in packed) cells.unpackFields(packed.bytes, 0, 3 * wants.length);
+    const [complete] = cells.readWanted(1, [CELL], wants);
+    if (complete && 'fields' in complete) complete.fields();
   }
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import type { Field } from '../../src/contract/answer.ts';
-import { FieldPacker, textsInMemory } from '../../src/store/packed-fields.ts';
+import { FieldPacker, type Texts } from '../../src/store/packed-fields.ts';
 
 function back(packer: FieldPacker, fields: readonly Field[]): Field[] {
   const packed = Buffer.concat([Buffer.alloc(3), packer.pack(fields)]);
@@ -38,11 +38,20 @@ test('every field comes back as it was, to the bit', () => {
   assert.deepStrictEqual(back(packer, edges), edges);
 });
 
-test('more texts than can be kept, and texts of any length, come back too', () => {
-  const packer = new FieldPacker(textsInMemory());
-  const texts = Array.from({ length: 70_000 }, (_, i) => `text ${i}`);
-  const packed = texts.map((text) => Buffer.from(packer.pack([text])));
-  for (const [i, bytes] of packed.entries()) assert.deepEqual(packer.unpack(bytes, 0, 1), [texts[i]]);
-  const long = ['x'.repeat(10_000), 'ok', 'é'.repeat(50_000)];
-  assert.deepEqual(back(packer, long), long);
+test('texts that get no number, and texts of any length, come back too', () => {
+  const packer = new FieldPacker(textsInMemory(1));
+  const texts = ['ok', 'x'.repeat(10_000), 'y', 'ok', 'é'.repeat(50_000)];
+  assert.deepEqual(back(packer, texts), texts);
 });
+
+/** Numbers the first texts and no others. */
+function textsInMemory(most = 300): Texts {
+  const texts: string[] = [];
+  return {
+    numberOf(text) {
+      if (!texts.includes(text) && texts.length < most) texts.push(text);
+      return texts.indexOf(text);
+    },
+    textOf: (number) => texts[number]!,
+  };
+}

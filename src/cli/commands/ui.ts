@@ -105,7 +105,6 @@ async function reportOf(context: CliContext, job: Job, store: Store): Promise<st
   try {
     return await makeReport(prepared, store, context.clock.now());
   } finally {
-    prepared.finished.close();
     prepared.plan.scan.places.close();
   }
 }

@@ -6,7 +6,7 @@ import type { PriceList } from '../../plan/cheapest-calls.ts';
 import { forecastPool, type PoolAccount, spread } from '../../plan/pool.ts';
 import { type Price, priceBundle, priceCheapest, purchaseBySet } from '../../plan/prices.ts';
 import { type Way, weigh } from '../../plan/ways.ts';
-import type { PackedFields, Store } from '../../store/port.ts';
+import type { CompleteCell, Store } from '../../store/port.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import type { Job } from '../settings/settings.ts';
@@ -65,7 +65,7 @@ interface TierShare {
   readonly value: number;
 }
 
-/** Prices what the store lacks. Reads the store, spends nothing; `onWhole` is told of each cell that lacks nothing, with
+/** Prices what the store lacks. Reads the store, spends nothing; `onComplete` gets each cell that lacks nothing, with
  * its answers' fields. */
 export async function makePlan(
   job: Job,
@@ -75,9 +75,9 @@ export async function makePlan(
   priceList: PriceList,
   keyring: Keyring,
   freshness: Freshness,
-  onWhole: (cell: number, fields: PackedFields) => void = () => {},
+  onComplete: (cell: number, found: CompleteCell) => void = () => {},
 ): Promise<Plan> {
-  const found = await findMissing(job, scan, store, source, freshness, onWhole);
+  const found = await findMissing(job, scan, store, source, freshness, onComplete);
   const { missing, hadNoData, lacking: withoutAreas } = found;
   const lackingOrder = spendingOrder(job, scan, missing);
   const areas = job.areas === null ? null : await spare(job, scan, store, source, lackingOrder, missing, freshness);
@@ -210,7 +210,7 @@ async function findMissing(
   store: Store,
   source: number,
   freshness: Freshness,
-  onWhole: (cell: number, fields: PackedFields) => void,
+  onComplete: (cell: number, found: CompleteCell) => void,
 ) {
   const missing = new Float64Array(cells.size);
   const lacking = new Map<TopicSet, number>();
@@ -224,13 +224,13 @@ async function findMissing(
   for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
     const records = await store.readWanted(source, cells.cells(from, from + CELLS_PER_READ), wanted);
     for (const [index, record] of records.entries()) {
-      const isWhole = record !== null && 'bytes' in record;
-      const set = isWhole ? nothing : missingSet(record, job.topics, freshness);
+      const isComplete = record !== null && 'fields' in record;
+      const set = isComplete ? nothing : missingSet(record, job.topics, freshness);
       missing[from + index] = set;
-      const had = isWhole || record === null ? 0 : inBoth(set, noDataSet(record));
+      const had = isComplete || record === null ? 0 : inBoth(set, noDataSet(record));
       if (had > 0) hadNoData.set(from + index, had);
       lacking.set(set, (lacking.get(set) ?? 0) + 1);
-      if (isWhole) onWhole(from + index, record);
+      if (isComplete) onComplete(from + index, record);
     }
   }
   return { missing, hadNoData, lacking };

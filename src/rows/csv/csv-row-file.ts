@@ -1,16 +1,16 @@
 import type { Writable } from 'node:stream';
+import type { Field } from '../../contract/answer.ts';
 import { type ByteGatherer, gatherBytes } from '../files/gather-bytes.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { openMatchingOutput } from '../files/matching-output.ts';
 import { writeWhole } from '../files/output-file.ts';
-import { checkCount, filledRows } from '../filled-rows.ts';
-import { keptPlaces } from '../kept-columns.ts';
-import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
+import { fieldsFor, filledRows } from '../filled-rows.ts';
+import { keptIndexes } from '../kept-columns.ts';
+import type { Row, RowFields, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { type CsvBatch, CUT_WIDTH, csvBatches, cutRecord } from './batches.ts';
 import { type CsvOptions, type Dialect, likelyHeader, readDialect } from './dialect.ts';
 import { encodingToWrite } from './encoding.ts';
-import { keptSuffixes } from './kept-suffixes.ts';
-import { type SuffixWriter, suffixWriter } from './suffix.ts';
+import { fieldFormatter } from './format-fields.ts';
 
 /** Opens a CSV file behind the port. `stdout` takes an output named `-`. */
 export function csvRowFile(input: InputFile, options: CsvOptions, stdout?: Writable): RowFile {
@@ -41,30 +41,21 @@ async function writeRows(
   request: WriteRequest,
   stdout?: Writable,
 ): Promise<WriteResult> {
-  const { delimiter } = dialect;
-  const encoding = await encodingToWrite(input, dialect);
-  const style = { delimiter, encoding, width: request.added.length };
-  const addSuffix = suffixWriter({ ...style, harmlessFrom: 0, own: keptPlaces(request) });
-  const addKept = keptSuffixes(addSuffix);
-  const joint = jointOf(delimiter, request);
+  const { dropFrom, signal } = request;
+  const format = { delimiter: dialect.delimiter, encoding: await encodingToWrite(input, dialect) };
+  const kept = keptIndexes(request.added);
+  const formatAdded = fieldFormatter({ ...format, isAdded: (index) => !kept.has(index) });
+  const textOf = madeOnce((make) => formatAdded(fieldsFor(request, make)));
+  const separator = separatorOf(dialect.delimiter, request);
   const output = await openMatchingOutput(request.output, input, stdout, request.signal);
   const written = await writeWhole(output, request.signal, async () => {
     const gathered = gatherBytes((bytes) => output.write(bytes));
-    addHeader(gathered, input.head, dialect, request, suffixWriter(style));
+    addHeader(gathered, input.head, dialect, request, fieldFormatter({ ...format, isAdded: () => false }));
     let rows = 0;
-    const { fillKeyed, dropFrom, signal } = request;
-    const columns = fillKeyed ? null : request.columns;
-    for await (const batch of csvBatches(input, dialect, { columns, dropFrom, signal })) {
-      const { count } = batch;
-      if (fillKeyed && count > 0) {
-        const filled = await fillKeyed(count);
-        checkCount(count, filled.keys);
-        addBatch(gathered, batch, joint, (row) => addKept(row, filled, gathered));
-      } else {
-        const filled = count === 0 ? [] : await filledRows(request, batch.rows);
-        addBatch(gathered, batch, joint, (row) => addSuffix(filled[row]!, gathered));
-      }
-      rows += count;
+    for await (const batch of csvBatches(input, dialect, { columns: null, dropFrom, signal })) {
+      const filled = await filledRows(request, batch.count);
+      addBatch(gathered, batch, separator, (row) => textOf(filled[row]!));
+      rows += batch.count;
       await gathered.flushIfFull();
     }
     await gathered.finish();
@@ -73,19 +64,32 @@ async function writeRows(
   return { rows: written, bytes: output.written() };
 }
 
-/** The bytes of a batch with each suffix set in where its record ends; line ends and blank lines are copied with the rest. */
+/** Makes the text of rows that share their fields once: with five rows a place, that halves the time of a write. */
+function madeOnce(textOf: (make: RowFields) => string): (make: RowFields) => string {
+  const texts = new WeakMap<RowFields, string>();
+  return (make) => {
+    let text = texts.get(make);
+    if (text === undefined) {
+      text = textOf(make);
+      texts.set(make, text);
+    }
+    return text;
+  };
+}
+
+/** The bytes of a batch with the added fields where each record ends; line ends and blank lines are copied with the rest. */
 function addBatch(
   gathered: ByteGatherer,
   { count, bytes, from, to, cuts }: CsvBatch,
-  joint: string,
-  addFields: (row: number) => void,
+  separator: string,
+  textOf: (row: number) => string,
 ): void {
   let copied = from;
   for (let row = 0; row < count; row++) {
     const at = row * CUT_WIDTH;
     gathered.addBytes(bytes, copied, cuts[at]!);
-    for (let missing = cuts[at + 1]!; missing >= 0; missing--) gathered.addText(joint);
-    addFields(row);
+    for (let missing = cuts[at + 1]!; missing >= 0; missing--) gathered.addText(separator);
+    gathered.addText(textOf(row));
     copied = cuts[at + 2]!;
   }
   gathered.addBytes(bytes, copied, to);
@@ -96,7 +100,7 @@ function addHeader(
   head: Buffer,
   { header, hasHeader, columns, delimiter }: Dialect,
   request: WriteRequest,
-  addSuffix: SuffixWriter,
+  format: (fields: readonly Field[]) => string,
 ): void {
   if (!hasHeader) {
     gathered.addBytes(head, 0, header.next);
@@ -105,13 +109,12 @@ function addHeader(
   const cuts = new Int32Array(CUT_WIDTH);
   cutRecord(header, columns.length, request.dropFrom, cuts, 0);
   gathered.addBytes(head, 0, cuts[0]!);
-  gathered.addText(jointOf(delimiter, request));
-  const names = request.added.map((column) => column.name);
-  addSuffix(names, gathered);
+  gathered.addText(separatorOf(delimiter, request));
+  gathered.addText(format(request.added.map((column) => column.name)));
   gathered.addBytes(head, header.end, header.next);
 }
 
 /** What stands between the kept fields and the added ones: nothing when there are none of either. */
-function jointOf(delimiter: string, { dropFrom, added }: WriteRequest): string {
+function separatorOf(delimiter: string, { dropFrom, added }: WriteRequest): string {
   return dropFrom === 0 || added.length === 0 ? '' : delimiter;
 }

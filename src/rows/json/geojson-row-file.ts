@@ -4,8 +4,8 @@ import { type ByteGatherer, gatherBytes } from '../files/gather-bytes.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { openMatchingOutput } from '../files/matching-output.ts';
 import { writeWhole } from '../files/output-file.ts';
-import { filledRows } from '../filled-rows.ts';
-import type { PartedRowFile, Row, WriteRequest, WriteResult } from '../port.ts';
+import { fieldsFor, filledRows } from '../filled-rows.ts';
+import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { isObject, type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
 import { parseObject } from './ndjson-parse.ts';
 import { addPieces } from './ndjson-row-file.ts';
@@ -42,7 +42,7 @@ const BEGINS_OBJECT = /^(?:\xef\xbb\xbf)?[\s\x1e]*\{/;
 
 /** Opens GeoJSON with points behind the port. Its columns are the latitude and the longitude of the
  * geometry, the id of the feature, then the properties. */
-export async function geojsonRowFile(input: InputFile, stdout?: Writable): Promise<PartedRowFile> {
+export async function geojsonRowFile(input: InputFile, stdout?: Writable): Promise<RowFile> {
   const bytes = await wholeFile(input);
   const features = orNotJson(input.name, () => featuresOf(bytes));
   const { columns, hasPoints, hasIds } = survey(bytes, features);
@@ -66,7 +66,7 @@ export async function geojsonRowFile(input: InputFile, stdout?: Writable): Promi
     },
     write: (request) => {
       const dropped = columns.slice(Math.max(0, (request.dropFrom ?? Number.POSITIVE_INFINITY) - firstProperty));
-      return writeFeatures(input, bytes, features, new Set(dropped.map(({ name }) => name)), rowsOf, request, stdout);
+      return writeFeatures(input, bytes, features, new Set(dropped.map(({ name }) => name)), request, stdout);
     },
   };
 }
@@ -197,7 +197,6 @@ async function writeFeatures(
   bytes: Buffer,
   features: readonly GeojsonFeature[],
   dropped: ReadonlySet<string>,
-  rowsOf: (wanted: readonly number[], from: number) => readonly Row[],
   request: WriteRequest,
   stdout?: Writable,
 ): Promise<WriteResult> {
@@ -208,11 +207,11 @@ async function writeFeatures(
     let copied = 0;
     for (let from = 0; from < features.length; from += ROWS_A_BATCH) {
       request.signal?.throwIfAborted();
-      const filled = await filledRows(request, rowsOf(request.columns, from));
-      for (const [i, fields] of filled.entries()) {
+      const filled = await filledRows(request, Math.min(ROWS_A_BATCH, features.length - from));
+      for (const [i, make] of filled.entries()) {
         const feature = features[from + i]!;
         gathered.addBytes(bytes, copied, feature.from);
-        addFeature(gathered, bytes, feature, dropped, memberTexts(names, fields));
+        addFeature(gathered, bytes, feature, dropped, memberTexts(names, fieldsFor(request, make)));
         copied = feature.to;
       }
       await gathered.flushIfFull();

@@ -4,8 +4,8 @@ import { type ByteGatherer, gatherBytes } from '../files/gather-bytes.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { openMatchingOutput } from '../files/matching-output.ts';
 import { writeWhole } from '../files/output-file.ts';
-import { filledRows } from '../filled-rows.ts';
-import type { PartedRowFile, Row, WriteRequest, WriteResult } from '../port.ts';
+import { fieldsFor, filledRows } from '../filled-rows.ts';
+import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
 import { type LineBatch, lineBatches } from './ndjson-lines.ts';
 import { parseObject } from './ndjson-parse.ts';
@@ -28,7 +28,7 @@ export function isNdjson({ head, isWhole }: InputFile): boolean {
  * mebibyte, each followed by the values inside of it (`location.lat`). What comes only later is kept, and read only for
  * another format.
  */
-export function ndjsonRowFile(input: InputFile, stdout?: Writable): PartedRowFile {
+export function ndjsonRowFile(input: InputFile, stdout?: Writable): RowFile {
   const objects = linesOfHead(input.head, input.isWhole)
     .map(parseObject)
     .filter((object) => object !== null);
@@ -39,7 +39,7 @@ export function ndjsonRowFile(input: InputFile, stdout?: Writable): PartedRowFil
     : { ...rowFile, entire: async () => rowFileOf(input, await allColumns(input, columns), stdout) };
 }
 
-function rowFileOf(input: InputFile, columns: readonly JsonColumn[], stdout?: Writable): PartedRowFile {
+function rowFileOf(input: InputFile, columns: readonly JsonColumn[], stdout?: Writable): RowFile {
   return {
     format: 'ndjson',
     columns: columns.map(({ name }) => name),
@@ -110,7 +110,6 @@ async function writeRows(
   request: WriteRequest,
   stdout?: Writable,
 ): Promise<WriteResult> {
-  const wanted = request.columns.map((index) => columns[index]!);
   const dropped = new Set(columns.slice(request.dropFrom ?? columns.length).map(({ name }) => name));
   const names = request.added.map(({ name }) => name);
   const added = new Set(names);
@@ -119,15 +118,20 @@ async function writeRows(
     const gathered = gatherBytes((bytes) => output.write(bytes));
     let count = 0;
     for await (const batch of lineBatches(input, request.signal)) {
-      const rows = rowsOf(batch, wanted, count);
-      const filled = rows.length === 0 ? [] : await filledRows(request, rows);
+      const rows = rowsOf(batch, [], count);
+      const filled = await filledRows(request, rows.length);
       let copied = batch.from;
       for (const [i, row] of rows.entries()) {
         // What is no object has no place to put anything: it stays as it is.
         if (row.problem !== undefined) continue;
         const at = batch.bytes.indexOf('{', batch.lines[row.line - batch.firstLine]!.from);
         gathered.addBytes(batch.bytes, copied, at);
-        const { pieces, end, kept } = withMembers(batch.bytes, at, dropped, memberTexts(names, filled[i]!));
+        const { pieces, end, kept } = withMembers(
+          batch.bytes,
+          at,
+          dropped,
+          memberTexts(names, fieldsFor(request, filled[i]!)),
+        );
         const clash = kept.find(({ name }) => added.has(name));
         if (clash) throw clashIn(input.name, row.line, clash.name);
         addPieces(gathered, batch.bytes, pieces);

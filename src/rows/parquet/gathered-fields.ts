@@ -1,10 +1,11 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
-import { type AddedColumn, type KeyedRows, NO_KEY } from '../port.ts';
+import { fieldsFor } from '../filled-rows.ts';
+import type { AddedColumn, RowFields } from '../port.ts';
 
 /**
- * The added fields of a row group, turned from rows into columns as they come. Rows that share one array of fields are one
- * entry; the arrays themselves are let go, so that memory is 8 bytes a number and 4 a text for each entry.
+ * The added fields of a row group, turned from rows into columns as they come. Rows that share one function are one
+ * entry; the arrays that it makes are let go, so that memory is 8 bytes a number and 4 a text for each entry.
  */
 export interface FieldStore {
   /** The entry of each row. */
@@ -42,47 +43,36 @@ export interface NumberColumn {
 
 /** Takes the fields of row after row, of one row group after the other. */
 export interface FieldGatherer {
-  add(fields: readonly Field[]): void;
-  /** Takes a batch whose fields are made only where a key is new to the row group. */
-  addKeyed(rows: KeyedRows): void;
+  add(make: RowFields): void;
   /** What was gathered since the last time. Valid until the next `add`. */
   take(): FieldStore;
 }
 
-/** Arrays that are known again by identity before it is asked whether that was worth it. */
+/** Functions that are known again by identity before it is asked whether that was worth it. */
 const REMEMBERED = 16_384;
 
 /** Times are those of the service's answers: few, and the same for many rows. */
 const TIMES_REMEMBERED = 32_768;
 
-/** Entries of rows that come by keys stay for the next row groups while there is room for so many (some 90 MB with 57
- * columns): the same places come again in each group, and to unpack and store them anew took a third of a write. */
-const ENTRIES_KEPT = 262_144;
-
 /** Makes a gatherer for row groups of at most so many rows. Its arrays are made once, and used again for each row group: to
  * make or enlarge them on the way took a third of all time. What is never touched of them takes no memory. */
 export function gatherFields(added: readonly AddedColumn[], mostRows: number): FieldGatherer {
-  const room = Math.max(mostRows, ENTRIES_KEPT);
-  const columns = orTooLarge(mostRows, () => added.map((column) => newColumn(column, room)));
+  const columns = orTooLarge(mostRows, () => added.map((column) => newColumn(column, mostRows)));
   const timeOf = rememberingTimes();
   const width = columns.length;
   const entryOf = new Uint32Array(mostRows);
-  let known = new Map<readonly Field[], number>();
+  let known = new Map<RowFields, number>();
   let isRemembering = true;
-  let last: readonly Field[] | null = null;
+  let last: RowFields | null = null;
   let hits = 0;
   let rows = 0;
   let entries = 0;
-  /** How many of them come from earlier row groups. */
-  let older = 0;
   let isTaken = false;
-  /** The entry of each key, plus one: a Map of arrays took 5 s of collections for a million rows. */
-  let entryOfKey = new Uint32Array(0);
   // The columns that take any number as it is: most fields are such, and need no more than to be put there.
   const plain = columns.map((column) => (column.kind === 'number' ? column.values : null));
 
-  const addEntry = (fields: readonly Field[]): number => {
-    if (fields.length !== width) throw bug(`A row was given ${fields.length} fields for ${width} columns`);
+  const addEntry = (make: RowFields): number => {
+    const fields = fieldsFor({ added }, make);
     for (let c = 0; c < width; c++) {
       const field = fields[c]!;
       const values = plain[c]!;
@@ -95,13 +85,13 @@ export function gatherFields(added: readonly AddedColumn[], mostRows: number): F
     return entries++;
   };
 
-  const entryFor = (fields: readonly Field[]): number => {
-    if (fields === last) return entries - 1;
+  const entryFor = (make: RowFields): number => {
+    if (make === last) return entries - 1;
     if (!isRemembering) {
-      last = fields;
-      return addEntry(fields);
+      last = make;
+      return addEntry(make);
     }
-    const found = known.get(fields);
+    const found = known.get(make);
     if (found !== undefined) {
       hits++;
       return found;
@@ -112,54 +102,32 @@ export function gatherFields(added: readonly AddedColumn[], mostRows: number): F
       hits = 0;
       known = new Map();
     }
-    const entry = addEntry(fields);
-    if (isRemembering) known.set(fields, entry);
+    const entry = addEntry(make);
+    if (isRemembering) known.set(make, entry);
     return entry;
   };
 
-  const begin = (isKeyed: boolean): void => {
+  const begin = (): void => {
     if (!isTaken) return;
     isTaken = false;
     rows = 0;
-    older = isKeyed && entries + mostRows <= room ? entries : 0;
-    if (older > 0) return;
     for (const column of columns) clear(column);
     [entries, hits, last, isRemembering] = [0, 0, null, true];
     known = new Map();
-    entryOfKey.fill(0);
   };
 
   return {
-    add(fields) {
-      begin(false);
-      entryOf[rows++] = entryFor(fields);
-    },
-    addKeyed({ keys, fields }) {
-      begin(true);
-      for (let index = 0; index < keys.length; index++) {
-        const key = keys[index]!;
-        const found = key === NO_KEY ? 0 : (entryOfKey[key] ?? 0);
-        const entry = found > 0 ? found - 1 : addEntry(fields(index));
-        if (found === 0 && key !== NO_KEY) {
-          if (key >= entryOfKey.length) entryOfKey = enlarged(entryOfKey, key + 1);
-          entryOfKey[key] = entry + 1;
-        }
-        entryOf[rows++] = entry;
-      }
+    add(make) {
+      begin();
+      entryOf[rows++] = entryFor(make);
     },
     take() {
       // A row group without rows: what is here still is of the one before.
       if (isTaken) rows = 0;
       isTaken = true;
-      return { entryOf: entryOf.subarray(0, rows), rows, entries, isPlain: older === 0 && entries === rows, columns };
+      return { entryOf: entryOf.subarray(0, rows), rows, entries, isPlain: entries === rows, columns };
     },
   };
-}
-
-function enlarged(old: Uint32Array, least: number): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(Math.max(1024, least, old.length * 2));
-  larger.set(old);
-  return larger;
 }
 
 function newColumn({ name, type }: AddedColumn, room: number): StoredColumn {
@@ -251,8 +219,4 @@ function orTooLarge<T>(rows: number, make: () => T): T {
     const message = `A row group of ${rows} rows is too large for the memory of this machine`;
     throw new PerilbookError('INPUT_UNREADABLE', message, 'Write the file again with smaller row groups.', {}, error);
   }
-}
-
-function bug(message: string): PerilbookError {
-  return new PerilbookError('BUG', message, 'Please report this.');
 }

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { InputFile } from '../files/input-file.ts';
-import type { PartedRowFile, Row } from '../port.ts';
+import type { Row, RowFile } from '../port.ts';
 import { type FileColumn, fileColumns } from './file-columns.ts';
 import { openParquet, type ParquetFile } from './footer.ts';
 import { rowsOfGroup } from './read.ts';
@@ -11,7 +11,7 @@ import { writeParquet } from './write.ts';
  * a struct come its values (`address.zip`), behind a column of points `<name>.latitude` and `<name>.longitude`. `stdout`
  * takes an output named `-`.
  */
-export async function parquetRowFile(input: InputFile, stdout?: Writable): Promise<PartedRowFile> {
+export async function parquetRowFile(input: InputFile, stdout?: Writable): Promise<RowFile> {
   const file = await openParquet(input);
   const columns = fileColumns(file);
   return {

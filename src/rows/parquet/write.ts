@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { gatherBytes } from '../files/gather-bytes.ts';
 import type { InputPass } from '../files/input-file.ts';
 import { type OutputFile, openOutput, writeWhole } from '../files/output-file.ts';
-import { checkCount, filledRows } from '../filled-rows.ts';
+import { filledRows } from '../filled-rows.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 import { encodeChunk } from './chunk.ts';
 import { type AddedChunks, editFooter, keptBody } from './edit.ts';
@@ -11,7 +11,6 @@ import type { ParquetFile } from './footer.ts';
 import { readAt } from './footer.ts';
 import { type FieldStore, gatherFields } from './gathered-fields.ts';
 import { presences } from './presence.ts';
-import { rowsOfGroup } from './read.ts';
 import { newScratch } from './scratch.ts';
 import type { ThriftStruct } from './thrift.ts';
 import { writeThrift } from './thrift-write.ts';
@@ -50,30 +49,17 @@ async function writeParts(
 ): Promise<WriteResult> {
   const kept = fieldsKept(columns, request.dropFrom);
   await copyBody(pass, keptBody(file, kept), sink, request.signal);
-  const { fillKeyed } = request;
-  const wanted = request.columns.map((index) => columns[index]!);
   const addedTo: AddedChunks[] = [];
   const gathered = gatherFields(
     request.added,
     file.rowGroups.reduce((most, group) => Math.max(most, group.rows), 0),
   );
-  let firstRow = 0;
   for (const group of file.rowGroups) {
-    if (fillKeyed) {
-      for (let done = 0; done < group.rows; done += ROWS_A_BATCH) {
-        request.signal?.throwIfAborted();
-        const count = Math.min(ROWS_A_BATCH, group.rows - done);
-        const filled = await fillKeyed(count);
-        checkCount(count, filled.keys);
-        gathered.addKeyed(filled);
-      }
-    } else {
-      for await (const rows of rowsOfGroup(file, pass, group, firstRow, wanted)) {
-        request.signal?.throwIfAborted();
-        for (const fields of await filledRows(request, rows)) gathered.add(fields);
-      }
+    for (let done = 0; done < group.rows; done += ROWS_A_BATCH) {
+      request.signal?.throwIfAborted();
+      const filled = await filledRows(request, Math.min(ROWS_A_BATCH, group.rows - done));
+      for (const make of filled) gathered.add(make);
     }
-    firstRow += group.rows;
     addedTo.push(await sink.addChunks(gathered.take()));
   }
   await sink.finish(editFooter(file, kept, request.added, addedTo));

@@ -1,11 +1,10 @@
 import type { Writable } from 'node:stream';
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
+import type { ConvertedTable } from '../converted-table.ts';
 import { gatherBytes } from '../files/gather-bytes.ts';
 import { type InputIdentity, openOutput, writeWhole } from '../files/output-file.ts';
-import { filledRows } from '../filled-rows.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
-import type { TextTable } from '../text-table.ts';
 import { cellXml, LONGEST_TEXT } from './cell-values.ts';
 import { columnLetters, MOST_COLUMNS, MOST_ROWS } from './sheet-parser.ts';
 import { zipWriter } from './zip-writer.ts';
@@ -36,15 +35,15 @@ const PARTS: readonly (readonly [name: string, xml: string])[] = [
   ],
 ];
 
-/** Writes a table of texts as a new workbook with one sheet: texts as texts, so that no leading zero is lost and nothing is
- * run as a formula; what the run has read as numbers, and the added numbers, as numbers. */
+/** Writes a converted table as a new workbook with one sheet. Texts stay texts, so that no leading zero is lost and nothing
+ * runs as a formula. */
 export async function writeNewXlsx(
-  table: TextTable,
+  { columns, batches }: ConvertedTable,
   request: WriteRequest,
   identity: InputIdentity | null,
   stdout?: Writable,
 ): Promise<WriteResult> {
-  const names = [...table.names, ...request.added.map(({ name }) => name)];
+  const names = columns.map(({ name }) => name);
   if (names.length > MOST_COLUMNS) throw tooLarge(request.output, `${names.length} columns`);
   const output = await openOutput(request.output, identity, stdout, request.signal);
   const result = { rows: 0, bytes: 0 };
@@ -55,7 +54,7 @@ export async function writeNewXlsx(
     });
     const zip = zipWriter(gathered, request.output);
     for (const [name, xml] of PARTS) await zip.add(name, [Buffer.from(HEAD + xml)]);
-    await zip.add('xl/worksheets/sheet1.xml', sheetXml(table, request, names, result));
+    await zip.add('xl/worksheets/sheet1.xml', sheetXml(batches(), request.output, names, result));
     await zip.finish();
     await gathered.finish();
   });
@@ -63,27 +62,22 @@ export async function writeNewXlsx(
 }
 
 async function* sheetXml(
-  { isNumber, batches }: TextTable,
-  request: WriteRequest,
+  batches: AsyncIterable<readonly (readonly Field[])[]>,
+  file: string,
   names: readonly string[],
   result: { rows: number },
 ): AsyncGenerator<Buffer, void, void> {
   const letters = names.map((_, column) => columnLetters(column));
   const rowXml = (line: number, fields: readonly Field[]): string => {
     const long = fields.findIndex((field) => typeof field === 'string' && field.length > LONGEST_TEXT);
-    if (long >= 0) throw tooLarge(request.output, `a text of ${String(fields[long]).length} letters in ${names[long]}`);
+    if (long >= 0) throw tooLarge(file, `a text of ${String(fields[long]).length} letters in ${names[long]}`);
     return `<row r="${line}">${fields.map((field, column) => cellXml(`${letters[column]}${line}`, field)).join('')}</row>`;
   };
   yield Buffer.from(`${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${rowXml(1, names)}`);
-  for await (const { texts, rows } of batches()) {
-    request.signal?.throwIfAborted();
-    if (result.rows + rows.length + 1 > MOST_ROWS) throw tooLarge(request.output, `more than ${MOST_ROWS} rows`);
-    const filled = await filledRows(request, rows);
-    const lines = filled.map((fields, index) => {
-      const own = texts[index]!.map((text, column) => (isNumber[column] && text.trim() !== '' ? Number(text) : text));
-      return rowXml(result.rows + index + 2, [...own, ...fields]);
-    });
-    result.rows += rows.length;
+  for await (const batch of batches) {
+    if (result.rows + batch.length + 1 > MOST_ROWS) throw tooLarge(file, `more than ${MOST_ROWS} rows`);
+    const lines = batch.map((fields, index) => rowXml(result.rows + index + 2, fields));
+    result.rows += batch.length;
     yield Buffer.from(lines.join(''));
   }
   yield Buffer.from('</sheetData></worksheet>');

@@ -3,9 +3,9 @@ import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
 import { gatherBytes } from '../files/gather-bytes.ts';
 import { openOutput, writeWhole } from '../files/output-file.ts';
-import { checkCount, filledRows } from '../filled-rows.ts';
-import type { Row, WriteRequest, WriteResult } from '../port.ts';
-import { cellText, cellXml } from './cell-values.ts';
+import { fieldsFor, filledRows } from '../filled-rows.ts';
+import type { WriteRequest, WriteResult } from '../port.ts';
+import { cellXml } from './cell-values.ts';
 import { columnLetters, columnOf, MOST_COLUMNS, type SheetCell, type SheetRow } from './sheet-parser.ts';
 import { sheetPieces } from './sheet-stream.ts';
 import type { OpenSheet } from './xlsx-row-file.ts';
@@ -83,7 +83,6 @@ async function* editedSheet(
   /** What is read and not yet passed on, and the place of its first character. */
   let held = '';
   let start = 0;
-  let records = 0;
   const dimensions: { ref: string; from: number; to: number }[] = [];
   const slice = (from: number, to: number) => held.slice(from - start, to - start);
   const pieces = sheetPieces(sheet.input, sheet.workbook, (ref, from, to) => dimensions.push({ ref, from, to }));
@@ -101,17 +100,18 @@ async function* editedSheet(
       out.push(slice(from, to).replace(ref, widerDimension(ref, region.from + request.added.length)));
       passed = to;
     }
-    const filled = await fieldsOf(sheet, rows.filter(sheet.isRecord), request, records);
+    const count = rows.filter(sheet.isRecord).length;
+    const filled = await filledRows(request, count);
+    let record = 0;
     for (const row of rows) {
       const isRecord = sheet.isRecord(row);
       if (!isRecord && row.line !== sheet.headerLine) continue;
       passTo(row.from);
-      const names = isRecord ? null : request.added.map(({ name }) => name);
-      out.push(editedRow(row, slice, region, request, names ?? filled.next(), headerStyle(sheet, row, region)));
+      const fields = isRecord ? fieldsFor(request, filled[record++]!) : request.added.map(({ name }) => name);
+      out.push(editedRow(row, slice, region, request, fields, headerStyle(sheet, row, region)));
       passed = row.to;
-      if (isRecord) records++;
     }
-    onRows(filled.count);
+    onRows(count);
     // A tag that is not whole may be the beginning of a row.
     const lastTag = held.lastIndexOf('<');
     passTo(openRow ?? Math.max(passed, start + (lastTag < 0 ? held.length : lastTag)));
@@ -120,27 +120,6 @@ async function* editedSheet(
     yield Buffer.from(out.join(''));
   }
   yield Buffer.from(held);
-}
-
-/** The fields of some records, one after the other. */
-async function fieldsOf({ cells }: OpenSheet, records: readonly SheetRow[], request: WriteRequest, before: number) {
-  const count = records.length;
-  let at = 0;
-  if (count === 0) return { count, next: (): readonly Field[] => [] };
-  if (request.fillKeyed) {
-    const keyed = await request.fillKeyed(count);
-    checkCount(count, keyed.keys);
-    return { count, next: () => keyed.fields(at++) };
-  }
-  const rows = records.map((row, index): Row => {
-    const texts = request.columns.map((column) => {
-      const cell = row.cells.find((one) => one.column === column);
-      return cell ? cellText(cell, cells) : '';
-    });
-    return { number: before + index + 1, line: row.line, fields: texts };
-  });
-  const filled = await filledRows(request, rows);
-  return { count, next: () => filled[at++]! };
 }
 
 /** New names look like the last one before them. */

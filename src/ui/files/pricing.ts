@@ -58,7 +58,6 @@ export class Pricing {
       this.#store,
       this.#now(),
     );
-    prepared.finished.close();
     const accounts = prepared.plan.accounts.map(({ account, available, period }) => ({
       account: account.account,
       available,

@@ -92,7 +92,6 @@ export class Runs {
         active.ended = await run(prepared, store, effects, active.progress, active.interruption.signal);
         active.phase = 'ended';
       } finally {
-        prepared.finished.close();
         prepared.plan.scan.places.close();
       }
     } catch (error) {

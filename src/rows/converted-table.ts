@@ -1,0 +1,69 @@
+import type { Field } from '../contract/answer.ts';
+import { fieldsFor, filledRows } from './filled-rows.ts';
+import type { AddedColumn, RowFile, WriteRequest } from './port.ts';
+
+/** The rows of a file with their added fields, for a format that is not the file's own: its values are texts, or numbers in
+ * the columns that the run has read as numbers. */
+export interface ConvertedTable {
+  /** The file's own columns, then the added ones. */
+  readonly columns: readonly AddedColumn[];
+  /** How many columns are the file's own. */
+  readonly ownColumns: number;
+  readonly batches: () => AsyncGenerator<readonly (readonly Field[])[]>;
+}
+
+/** What the format of the output can express. */
+export interface FormatTraits {
+  /** It has numbers and nulls; otherwise every value stays the text that it is. */
+  readonly isTyped: boolean;
+  /** Each of its columns needs a name of its own. */
+  readonly hasDistinctNames: boolean;
+}
+
+export async function convertedTable(
+  opened: RowFile,
+  request: WriteRequest,
+  { isTyped, hasDistinctNames }: FormatTraits,
+): Promise<ConvertedTable> {
+  const rowFile = (await opened.entire?.()) ?? opened;
+  const whole = rowFile.wholeColumns ?? [...rowFile.columns.keys()];
+  const known = opened.columns.length;
+  const dropFrom = request.dropFrom ?? known;
+  const indexes = whole.filter((index) => index < dropFrom || index >= known);
+  const given = indexes.map((index) => rowFile.columns[index]!);
+  const names = hasDistinctNames ? distinctNames(given, request.added) : given;
+  const isNumber = indexes.map((index) => isTyped && request.numbers?.has(index) === true);
+  const own = names.map((name, index): AddedColumn => ({ name, type: isNumber[index] ? 'number' : 'text' }));
+  return {
+    columns: [...own, ...request.added],
+    ownColumns: own.length,
+    async *batches() {
+      for await (const rows of rowFile.read(indexes)) {
+        request.signal?.throwIfAborted();
+        const filled = await filledRows(request, rows.length);
+        yield rows.map(({ fields }, row) => [
+          ...(isTyped ? fields.map((text, index) => typed(text, isNumber[index]!)) : fields),
+          ...fieldsFor(request, filled[row]!),
+        ]);
+      }
+    },
+  };
+}
+
+function typed(text: string, isNumber: boolean): Field {
+  if (isNumber) return text.trim() === '' ? null : Number(text);
+  return text === '' ? null : text;
+}
+
+/** Many readers of Parquet cannot tell two columns of one name apart, whatever its case, or do not take an empty name; and of
+ * two members of one name readers of JSON keep the last. */
+function distinctNames(names: readonly string[], added: readonly AddedColumn[]): string[] {
+  const taken = new Set(added.map(({ name }) => name.toLowerCase()));
+  return names.map((given, index) => {
+    const stem = given === '' ? `column_${index + 1}` : given;
+    let name = stem;
+    for (let copy = 2; taken.has(name.toLowerCase()); copy++) name = `${stem}_${copy}`;
+    taken.add(name.toLowerCase());
+    return name;
+  });
+}
