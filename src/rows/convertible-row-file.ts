@@ -2,10 +2,9 @@ import type { Writable } from 'node:stream';
 import type { Field } from '../contract/answer.ts';
 import { type ConvertedTable, convertedTable } from './converted-table.ts';
 import { fieldFormatter } from './csv/format-fields.ts';
-import { gatherBytes } from './files/gather-bytes.ts';
 import type { InputFile } from './files/input-file.ts';
 import { openMatchingOutput } from './files/matching-output.ts';
-import { writeWhole } from './files/output-file.ts';
+import { writeRows } from './files/output-file.ts';
 import { jsonLine } from './json/ndjson-write.ts';
 import { keptIndexes, withKeptColumns } from './kept-columns.ts';
 import { formatOfOutput, type TextFormat } from './output-format.ts';
@@ -50,8 +49,7 @@ async function writeText(
   const lineOf = lineFormatter(format, table, request);
   // The UTF-16 of the input is kept only where its bytes are: a new table would have it without a byte order mark.
   const output = await openMatchingOutput(request.output, input, stdout, request.signal, true);
-  const rows = await writeWhole(output, request.signal, async () => {
-    const gathered = gatherBytes((bytes) => output.write(bytes));
+  return await writeRows(output, request.signal, async (gathered) => {
     if (format !== 'ndjson') gathered.addText(`${delimited(format, () => false)(names)}\n`);
     let count = 0;
     for await (const batch of table.batches()) {
@@ -59,10 +57,8 @@ async function writeText(
       count += batch.length;
       await gathered.flushIfFull();
     }
-    await gathered.finish();
     return count;
   });
-  return { rows, bytes: output.written() };
 }
 
 /** Formats a row as a line: a string of one character a byte. */

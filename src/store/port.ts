@@ -277,8 +277,8 @@ export interface StoreStats {
   readonly bytes: number;
 }
 
-/** The one door to what is kept between runs. */
-export interface Store {
+/** All that is kept between runs: answers, ledger, runs. */
+export interface Store extends AsyncDisposable {
   /** The number of a source, made on first sight. */
   source(name: string): Promise<number>;
   /** What is known of each cell, in the order asked; null for a cell never heard of. */

@@ -78,6 +78,12 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
   );
   immediately(() => ledger.giveUpDead());
 
+  const close = async () => {
+    // SQLite leaves the log of a file that was moved as it is, beside the old name: what is in it would be missing.
+    if (database.open && inPlace.moved() !== null) database.pragma('wal_checkpoint(TRUNCATE)');
+    database.close();
+  };
+
   return {
     async source(name) {
       return immediately(() => {
@@ -193,11 +199,8 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
       }
     },
     details: details.all,
-    async close() {
-      // SQLite leaves the log of a file that was moved as it is, beside the old name: what is in it would be missing.
-      if (database.open && inPlace.moved() !== null) database.pragma('wal_checkpoint(TRUNCATE)');
-      database.close();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -29,49 +29,28 @@ export function asStoreError(file: string, error: unknown): unknown {
   return new PerilbookError('STORE_UNUSABLE', `The store ${file} ${what}: ${error.message}`, hint, { file }, error);
 }
 
-/** The store with the errors of its disk told as our own. */
+/** The store with SQLite's errors translated in each of its methods. */
 export function withStoreErrors(file: string, store: Store): Store {
-  const told = <Given extends unknown[], T>(work: (...given: Given) => Promise<T>) => {
-    return async (...given: Given): Promise<T> => {
-      try {
-        return await work(...given);
-      } catch (error) {
-        throw asStoreError(file, error);
+  const translated = (method: (...given: unknown[]) => unknown) => {
+    return (...given: unknown[]): unknown => {
+      const result = method(...given);
+      if (result instanceof Promise) {
+        return result.catch((error) => {
+          throw asStoreError(file, error);
+        });
       }
+      return translatedStream(file, result as AsyncIterable<unknown>);
     };
   };
-  return {
-    ...store,
-    source: told(store.source),
-    read: told(store.read),
-    readWanted: told(store.readWanted),
-    readAreas: told(store.readAreas),
-    claim: told(store.claim),
-    settle: told(store.settle),
-    moved: told(store.moved),
-    bundleContents: told(store.bundleContents),
-    refusedScopes: told(store.refusedScopes),
-    spending: told(store.spending),
-    statement: told(store.statement),
-    correct: told(store.correct),
-    startRun: told(store.startRun),
-    knownAccounts: told(store.knownAccounts),
-    finishRun: told(store.finishRun),
-    runs: told(store.runs),
-    runSpending: told(store.runSpending),
-    planSpending: told(store.planSpending),
-    stats: told(store.stats),
-    prune: told(store.prune),
-    async *cells() {
-      yield* toldWhile(file, store.cells());
+  return new Proxy(store, {
+    get(_, name) {
+      const member = Reflect.get(store, name);
+      return typeof member === 'function' ? translated(member) : member;
     },
-    async *details() {
-      yield* toldWhile(file, store.details());
-    },
-  };
+  });
 }
 
-async function* toldWhile<T>(file: string, stream: AsyncIterable<T>): AsyncGenerator<T> {
+async function* translatedStream<T>(file: string, stream: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* stream;
   } catch (error) {

@@ -1,5 +1,6 @@
 import { PerilbookError } from '../../errors.ts';
-import type { InputFile, InputPass } from '../files/input-file.ts';
+import type { InputFile } from '../files/input-file.ts';
+import { type ReadWindow, readWindow } from '../files/read-window.ts';
 import type { Row } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from './scan-records.ts';
@@ -34,41 +35,23 @@ const ROWS_A_BATCH = 1024;
 /** A record beyond this is no record; a quoted field may have 16 MiB. */
 const LONGEST_RECORD = 64 * 1024 * 1024;
 
-/** The part of the file that is in memory: `bytes` from `from` to `to`, which is at `position` of the file. */
-interface ReadWindow {
-  bytes: Buffer;
-  from: number;
-  to: number;
-  position: number;
-  atEnd: boolean;
-}
-
 /** Streams the records behind the header in batches. Memory is bounded by the window, which grows only for a record that
  * is longer than it. */
 export async function* csvBatches(input: InputFile, dialect: Dialect, request: BatchRequest): AsyncGenerator<CsvBatch> {
-  const pass = await input.startPass();
-  try {
-    const window: ReadWindow = {
-      bytes: Buffer.allocUnsafe(WINDOW_BYTES),
-      from: 0,
-      to: 0,
-      position: dialect.header.next,
-      atEnd: false,
-    };
-    const place = { number: 0, line: dialect.firstLine };
-    while (!window.atEnd || window.from < window.to) {
-      request.signal?.throwIfAborted();
-      if (!window.atEnd) await refill(window, pass, input.name, place.line);
-      for (;;) {
-        const batch = takeBatch(window, dialect, request, place);
-        if (batch.to === batch.from) break;
-        yield batch;
-      }
+  await using pass = await input.startPass();
+  const window = readWindow(pass, WINDOW_BYTES, dialect.header.next);
+  const place = { number: 0, line: dialect.firstLine };
+  while (!window.atEnd || window.from < window.to) {
+    request.signal?.throwIfAborted();
+    if (window.to - window.from > LONGEST_RECORD) throw withoutEnd(input.name, place.line);
+    await window.refill();
+    for (;;) {
+      const batch = takeBatch(window, dialect, request, place);
+      if (batch.to === batch.from) break;
+      yield batch;
     }
-    await pass.assertSame();
-  } finally {
-    await pass.close();
   }
+  await pass.assertSame();
 }
 
 function takeBatch(
@@ -141,29 +124,11 @@ export function cutRecord(
   cuts[at + 2] = span.end;
 }
 
-/** Moves what is left to the front and fills the window; doubles it when it is over half full with a single record. */
-async function refill(window: ReadWindow, pass: InputPass, file: string, line: number): Promise<void> {
-  const left = window.to - window.from;
-  if (left > LONGEST_RECORD) {
-    throw new PerilbookError(
-      'INPUT_UNREADABLE',
-      `${file} has a record without an end on line ${line}`,
-      'Look for a quote that is not closed, or for a file that is not CSV.',
-      { file, line },
-    );
-  }
-  const bytes = left * 2 > window.bytes.length ? Buffer.allocUnsafe(window.bytes.length * 2) : window.bytes;
-  window.bytes.copy(bytes, 0, window.from, window.to);
-  window.bytes = bytes;
-  window.from = 0;
-  window.to = left;
-  while (window.to < bytes.length) {
-    const count = await pass.readInto(bytes, window.to, window.position);
-    if (count === 0) {
-      window.atEnd = true;
-      return;
-    }
-    window.to += count;
-    window.position += count;
-  }
+function withoutEnd(file: string, line: number): PerilbookError {
+  return new PerilbookError(
+    'INPUT_UNREADABLE',
+    `${file} has a record without an end on line ${line}`,
+    'Look for a quote that is not closed, or for a file that is not CSV.',
+    { file, line },
+  );
 }

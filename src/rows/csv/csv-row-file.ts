@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 import type { Field } from '../../contract/answer.ts';
-import { type ByteGatherer, gatherBytes } from '../files/gather-bytes.ts';
+import type { ByteGatherer } from '../files/gather-bytes.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { openMatchingOutput } from '../files/matching-output.ts';
-import { writeWhole } from '../files/output-file.ts';
+import { writeRows } from '../files/output-file.ts';
 import { fieldsFor, filledRows } from '../filled-rows.ts';
 import { keptIndexes } from '../kept-columns.ts';
 import type { Row, RowFields, RowFile, WriteRequest, WriteResult } from '../port.ts';
@@ -20,7 +20,7 @@ export function csvRowFile(input: InputFile, options: CsvOptions, stdout?: Writa
     columns: dialect.columns,
     likelyHeader: (isHeader) => (dialect.hasHeader ? likelyHeader(input, options, isHeader) : null),
     read: (columns, needed) => readRows(input, dialect, columns, needed),
-    write: (request) => writeRows(input, dialect, request, stdout),
+    write: (request) => writeCsv(input, dialect, request, stdout),
   };
 }
 
@@ -35,7 +35,7 @@ async function* readRows(
   }
 }
 
-async function writeRows(
+async function writeCsv(
   input: InputFile,
   dialect: Dialect,
   request: WriteRequest,
@@ -47,9 +47,8 @@ async function writeRows(
   const formatAdded = fieldFormatter({ ...format, isAdded: (index) => !kept.has(index) });
   const textOf = madeOnce((make) => formatAdded(fieldsFor(request, make)));
   const separator = separatorOf(dialect.delimiter, request);
-  const output = await openMatchingOutput(request.output, input, stdout, request.signal);
-  const written = await writeWhole(output, request.signal, async () => {
-    const gathered = gatherBytes((bytes) => output.write(bytes));
+  const output = await openMatchingOutput(request.output, input, stdout, signal);
+  return await writeRows(output, signal, async (gathered) => {
     addHeader(gathered, input.head, dialect, request, fieldFormatter({ ...format, isAdded: () => false }));
     let rows = 0;
     for await (const batch of csvBatches(input, dialect, { columns: null, dropFrom, signal })) {
@@ -58,10 +57,8 @@ async function writeRows(
       rows += batch.count;
       await gathered.flushIfFull();
     }
-    await gathered.finish();
     return rows;
   });
-  return { rows: written, bytes: output.written() };
 }
 
 /** Makes the text of rows that share their fields once: with five rows a place, that halves the time of a write. */

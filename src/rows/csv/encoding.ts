@@ -12,18 +12,14 @@ import type { Dialect } from './dialect.ts';
  */
 export async function encodingToWrite(input: InputFile, dialect: Dialect): Promise<TextEncoding> {
   if (!dialect.isEncodingGuessed || input.isWhole || !isAscii(input.head)) return dialect.encoding;
-  const pass = await input.startPass();
-  try {
-    let rest: Buffer = Buffer.alloc(0);
-    for await (const chunk of chunksFrom(pass, input.head.length)) {
-      const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
-      const end = bytes.length - unfinishedBytes(bytes);
-      rest = bytes.subarray(end);
-      const whole = bytes.subarray(0, end);
-      if (!isAscii(whole)) return isUtf8(whole) ? 'utf-8' : 'windows-1252';
-    }
-    return rest.length > 0 ? 'windows-1252' : dialect.encoding;
-  } finally {
-    await pass.close();
+  await using pass = await input.startPass();
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunksFrom(pass, input.head.length)) {
+    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
+    const end = bytes.length - unfinishedBytes(bytes);
+    rest = bytes.subarray(end);
+    const whole = bytes.subarray(0, end);
+    if (!isAscii(whole)) return isUtf8(whole) ? 'utf-8' : 'windows-1252';
   }
+  return rest.length > 0 ? 'windows-1252' : dialect.encoding;
 }

@@ -1,17 +1,17 @@
-import { randomBytes } from 'node:crypto';
-import { close, fstat, open, read, type Stats } from 'node:fs';
-import { open as openHandle, stat, unlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { close, createReadStream, fstat, open, read, type Stats, writeFile } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import type { Compression } from './compression.ts';
 import { didYouMeanFile } from './nearest-file.ts';
+import { openUnnamed } from './unnamed-file.ts';
 import type { Utf16 } from './utf16.ts';
 
-/** Descriptors, not FileHandles: a spooled input has no end of life of its own, and the process closes what is left. */
+/** Descriptors, not FileHandles: the copy of a pipe is read until the process ends, and a FileHandle that is collected first
+ * would warn. */
 const [openFd, readFd, statFd, closeFd] = [promisify(open), promisify(read), promisify(fstat), promisify(close)];
+const appendFd = promisify<number, Buffer>(writeFile);
 
 /** The bytes of the head that formats, delimiters and encodings are judged by. */
 export const HEAD_BYTES = 1024 * 1024;
@@ -43,12 +43,12 @@ interface FileIdentity {
   readonly mtimeMs: number;
 }
 
-export interface InputPass {
+/** Holds the file open until it is disposed of. */
+export interface InputPass extends AsyncDisposable {
   /** Reads at a position of the file into a buffer from `offset` to its end; 0 at the end of the file. */
   readInto(buffer: Buffer, offset: number, position: number): Promise<number>;
   /** Refuses when the file has changed since it was opened. */
   assertSame(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Opens the input: a path, or `-` for `stdin`. What cannot be read twice (a pipe, a device) is first copied to a temporary
@@ -61,7 +61,7 @@ export async function openInput(file: string, stdin?: Readable): Promise<InputFi
   try {
     const before = await stat(file);
     if (before.isDirectory()) throw unreadable(file, 'is a directory', 'Give the name of a file in it.');
-    if (!before.isFile()) return await inputOf(file, await spoolPath(file), null);
+    if (!before.isFile()) return await inputOf(file, await spool(createReadStream(file), file), null);
     const fd = await openFd(file, 'r');
     try {
       return await inputOf(file, fd, identityOf(await statFd(fd)));
@@ -108,7 +108,7 @@ async function startPass(name: string, spooled: number, identity: FileIdentity |
     async assertSame() {
       if (identity && !isSame(identity, await statFd(fd))) throw changed(name);
     },
-    async close() {
+    async [Symbol.asyncDispose]() {
       if (identity) await closeFd(fd);
     },
   };
@@ -116,7 +116,7 @@ async function startPass(name: string, spooled: number, identity: FileIdentity |
     await pass.assertSame();
     return pass;
   } catch (error) {
-    await pass.close();
+    await pass[Symbol.asyncDispose]();
     throw error;
   }
 }
@@ -130,24 +130,15 @@ async function reopen(name: string): Promise<number> {
   }
 }
 
-async function spoolPath(file: string): Promise<number> {
-  const handle = await openHandle(file, 'r');
-  return await spool(handle.createReadStream(), file);
-}
-
 async function spool(stream: Readable, name: string): Promise<number> {
-  const path = join(tmpdir(), `perilbook-${randomBytes(8).toString('hex')}.tmp`);
-  const fd = await openFd(path, 'wx+', 0o600);
-  const handle = await openHandle(path, 'r+');
+  let fd: number | null = null;
   try {
-    await unlink(path);
-    for await (const chunk of stream) await handle.writeFile(chunk);
+    fd = openUnnamed();
+    for await (const chunk of stream) await appendFd(fd, chunk);
     return fd;
   } catch (error) {
-    await closeFd(fd);
+    if (fd !== null) await closeFd(fd);
     throw asUnreadable(name, error);
-  } finally {
-    await handle.close();
   }
 }
 

@@ -5,12 +5,6 @@ import type { InputFile } from './input-file.ts';
 import { type OutputFile, openOutput } from './output-file.ts';
 import { utf16Output } from './utf16-files.ts';
 
-/** An output that counts what reaches the file. */
-export interface CountedOutput extends OutputFile {
-  /** The bytes of the file, after compression. */
-  readonly written: () => number;
-}
-
 /**
  * Opens an output for text that was read from `input`, compressed as the names say.
  *
@@ -22,20 +16,11 @@ export async function openMatchingOutput(
   stdout?: Writable,
   signal?: AbortSignal,
   isUtf8 = false,
-): Promise<CountedOutput> {
+): Promise<OutputFile> {
   const file = await openOutput(name, input.identity, stdout, signal);
-  let written = 0;
-  const counted: OutputFile = {
-    ...file,
-    write(bytes) {
-      written += bytes.length;
-      return file.write(bytes);
-    },
-  };
   const compression = compressionOfOutput(name, input);
-  const packed = compression ? compressedOutput(counted, compression) : counted;
-  const output = input.utf16 && !isUtf8 ? utf16Output(packed, input.utf16) : packed;
-  return { ...output, written: () => written };
+  const packed = compression ? compressedOutput(file, compression) : file;
+  return input.utf16 && !isUtf8 ? utf16Output(packed, input.utf16) : packed;
 }
 
 const BYTES_A_CHUNK = 256 * 1024;
@@ -71,6 +56,7 @@ export function compressedOutput(output: OutputFile, compression: Compression): 
       await passedOn.catch(() => {});
       await output.discard();
     },
+    written: output.written,
   };
 }
 

@@ -2,6 +2,8 @@ import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink 
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import type { WriteResult } from '../port.ts';
+import { type ByteGatherer, gatherBytes } from './gather-bytes.ts';
 import { removeAbandoned, unfinishedName } from './unfinished-outputs.ts';
 
 /** Where an output goes. Nothing of it shows under its name before `commit`. */
@@ -11,7 +13,11 @@ export interface OutputFile {
   commit(): Promise<void>;
   /** Leaves everything as it was. To be called on any failure; harmless after a commit. */
   discard(): Promise<void>;
+  /** The bytes that were written so far, after compression. */
+  written(): number;
 }
+
+type UncountedOutput = Omit<OutputFile, 'written'>;
 
 /** Which file the input is; the output must be another. */
 export interface InputIdentity {
@@ -52,9 +58,21 @@ export async function openOutput(
   stdout?: Writable,
   signal?: AbortSignal,
 ): Promise<OutputFile> {
-  if (output !== '-') return await openFile(output, input);
+  if (output !== '-') return counted(await openFile(output, input));
   if (!stdout) throw new PerilbookError('USAGE', 'There is no standard output to write to', 'Give the name of a file.');
-  return streamOutput(stdout, signal);
+  return counted(streamOutput(stdout, signal));
+}
+
+function counted(output: UncountedOutput): OutputFile {
+  let written = 0;
+  return {
+    ...output,
+    write(bytes) {
+      written += bytes.length;
+      return output.write(bytes);
+    },
+    written: () => written,
+  };
 }
 
 /**
@@ -77,7 +95,22 @@ export async function writeWhole<Result>(
   }
 }
 
-async function openFile(output: string, input: InputIdentity | null): Promise<OutputFile> {
+/** Writes rows whole or not at all, from small pieces; `write` gives their number. */
+export async function writeRows(
+  output: OutputFile,
+  signal: AbortSignal | undefined,
+  write: (gathered: ByteGatherer) => Promise<number>,
+): Promise<WriteResult> {
+  const rows = await writeWhole(output, signal, async () => {
+    const gathered = gatherBytes((bytes) => output.write(bytes));
+    const count = await write(gathered);
+    await gathered.finish();
+    return count;
+  });
+  return { rows, bytes: output.written() };
+}
+
+async function openFile(output: string, input: InputIdentity | null): Promise<UncountedOutput> {
   try {
     const target = await resolveLinks(output);
     const old = await stat(target).catch(ignoreMissing);
@@ -100,7 +133,7 @@ async function openFile(output: string, input: InputIdentity | null): Promise<Ou
 /** The disk gets to work while rows are still written: a single sync at the end of a large file is a long silence. */
 const BYTES_A_SYNC = 32 * 1024 * 1024;
 
-function renamedOutput(output: string, handle: FileHandle, temporary: string, target: string): OutputFile {
+function renamedOutput(output: string, handle: FileHandle, temporary: string, target: string): UncountedOutput {
   let left = false;
   let unsynced = 0;
   let syncing: Promise<void> = Promise.resolve();
@@ -140,7 +173,7 @@ function renamedOutput(output: string, handle: FileHandle, temporary: string, ta
   };
 }
 
-function deviceOutput(output: string, handle: FileHandle): OutputFile {
+function deviceOutput(output: string, handle: FileHandle): UncountedOutput {
   let open = true;
   const close = async () => {
     if (open) await handle.close();
@@ -155,7 +188,7 @@ function deviceOutput(output: string, handle: FileHandle): OutputFile {
   };
 }
 
-function streamOutput(stdout: Writable, signal?: AbortSignal): OutputFile {
+function streamOutput(stdout: Writable, signal?: AbortSignal): UncountedOutput {
   // A failed write also emits 'error', which would end the process when nobody listens; the write itself reports it.
   const ignore = () => {};
   stdout.on('error', ignore);

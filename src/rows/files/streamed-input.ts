@@ -11,20 +11,16 @@ export async function streamedInput(
   traits: Partial<Pick<InputFile, 'compression' | 'utf16'>>,
 ): Promise<InputFile> {
   const startPass = async () => streamedPass(await input.startPass(), change, input.name);
-  const pass = await startPass();
-  try {
-    const head = Buffer.allocUnsafe(HEAD_BYTES);
-    let filled = 0;
-    let isWhole = false;
-    while (!isWhole && filled < head.length) {
-      const count = await pass.readInto(head, filled, filled);
-      filled += count;
-      isWhole = count === 0;
-    }
-    return { ...input, ...traits, head: head.subarray(0, filled), isWhole, startPass };
-  } finally {
-    await pass.close();
+  await using pass = await startPass();
+  const head = Buffer.allocUnsafe(HEAD_BYTES);
+  let filled = 0;
+  let isWhole = false;
+  while (!isWhole && filled < head.length) {
+    const count = await pass.readInto(head, filled, filled);
+    filled += count;
+    isWhole = count === 0;
   }
+  return { ...input, ...traits, head: head.subarray(0, filled), isWhole, startPass };
 }
 
 function streamedPass(source: InputPass, change: ChangeBytes, name: string): InputPass {
@@ -44,9 +40,9 @@ function streamedPass(source: InputPass, change: ChangeBytes, name: string): Inp
       return chunk.copy(buffer, offset, position - start);
     },
     assertSame: () => source.assertSame(),
-    async close() {
+    async [Symbol.asyncDispose]() {
       await chunks.return();
-      await source.close();
+      await source[Symbol.asyncDispose]();
     },
   };
 }

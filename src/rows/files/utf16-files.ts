@@ -45,6 +45,7 @@ export function utf16Output(output: OutputFile, utf16: Utf16): OutputFile {
     },
     commit: () => output.commit(),
     discard: () => output.discard(),
+    written: output.written,
   };
 }
 

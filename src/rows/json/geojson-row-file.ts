@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
-import { type ByteGatherer, gatherBytes } from '../files/gather-bytes.ts';
+import type { ByteGatherer } from '../files/gather-bytes.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { openMatchingOutput } from '../files/matching-output.ts';
-import { writeWhole } from '../files/output-file.ts';
+import { writeRows } from '../files/output-file.ts';
 import { fieldsFor, filledRows } from '../filled-rows.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { isObject, type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
@@ -44,8 +44,7 @@ const BEGINS_OBJECT = /^(?:\xef\xbb\xbf)?[\s\x1e]*\{/;
  * geometry, the id of the feature, then the properties. */
 export async function geojsonRowFile(input: InputFile, stdout?: Writable): Promise<RowFile> {
   const bytes = await wholeFile(input);
-  const features = orNotJson(input.name, () => featuresOf(bytes));
-  const { columns, hasPoints, hasIds } = survey(bytes, features);
+  const { features, columns, hasPoints, hasIds } = orNotJson(input.name, () => survey(bytes));
   // Outlines must not be taken for the places of a table that has two columns of degrees as well.
   const before = [...(hasPoints || features.length === 0 ? PLACE_COLUMNS : []), ...(hasIds ? [ID_COLUMN.name] : [])];
   const firstProperty = before.length;
@@ -74,25 +73,21 @@ export async function geojsonRowFile(input: InputFile, stdout?: Writable): Promi
 async function wholeFile(input: InputFile): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let position = 0;
-  const pass = await input.startPass();
-  try {
-    for (;;) {
-      const chunk = Buffer.allocUnsafe(1024 * 1024);
-      const count = await pass.readInto(chunk, 0, position);
-      if (count === 0) break;
-      chunks.push(chunk.subarray(0, count));
-      position += count;
-      if (position > LARGEST_FILE) {
-        const hint = 'Write it as GeoParquet, or as CSV with a column for latitude and one for longitude.';
-        const message = `${input.name} is GeoJSON of more than ${LARGEST_FILE / 1024 / 1024} MiB`;
-        throw new PerilbookError('INPUT_UNREADABLE', message, hint, { file: input.name });
-      }
+  await using pass = await input.startPass();
+  for (;;) {
+    const chunk = Buffer.allocUnsafe(1024 * 1024);
+    const count = await pass.readInto(chunk, 0, position);
+    if (count === 0) break;
+    chunks.push(chunk.subarray(0, count));
+    position += count;
+    if (position > LARGEST_FILE) {
+      const hint = 'Write it as GeoParquet, or as CSV with a column for latitude and one for longitude.';
+      const message = `${input.name} is GeoJSON of more than ${LARGEST_FILE / 1024 / 1024} MiB`;
+      throw new PerilbookError('INPUT_UNREADABLE', message, hint, { file: input.name });
     }
-    await pass.assertSame();
-    return Buffer.concat(chunks);
-  } finally {
-    await pass.close();
   }
+  await pass.assertSame();
+  return Buffer.concat(chunks);
 }
 
 function orNotJson<T>(file: string, work: () => T): T {
@@ -118,20 +113,14 @@ function featuresOf(bytes: Buffer): GeojsonFeature[] {
     const { members, close } = objectMembers(bytes, at);
     const list = members.find(({ name }) => name === 'features');
     if (list && found.length === 0 && nextValue(bytes, close + 1) === bytes.length) {
-      return checked(bytes, listElements(bytes, list.valueFrom));
+      return listElements(bytes, list.valueFrom);
     }
     // Features may stand one after the other; a collection among them has no place for its own members.
     if (list) throw new NotJson();
     found.push({ from: at, to: close + 1 });
     at = nextValue(bytes, close + 1);
   }
-  return checked(bytes, found);
-}
-
-/** Checks each feature's inside, before anything is bought for it. */
-function checked(bytes: Buffer, features: GeojsonFeature[]): GeojsonFeature[] {
-  for (const { from, to } of features) if (parseObject(bytes.toString('utf8', from, to)) === null) throw new NotJson();
-  return features;
+  return found;
 }
 
 const SEPARATOR = 0x1e;
@@ -144,11 +133,14 @@ function nextValue(bytes: Buffer, from: number): number {
 }
 
 function featureAt(bytes: Buffer, { from, to }: GeojsonFeature): Readonly<Record<string, unknown>> {
-  return parseObject(bytes.toString('utf8', from, to))!;
+  const feature = parseObject(bytes.toString('utf8', from, to));
+  if (feature === null) throw new NotJson();
+  return feature;
 }
 
-/** What the features have, in one pass: each is parsed for it. */
-function survey(bytes: Buffer, features: readonly GeojsonFeature[]) {
+/** Finds and parses each feature, before anything is bought for it. @throws NotJson */
+function survey(bytes: Buffer) {
+  const features = featuresOf(bytes);
   let hasPoints = false;
   let hasIds = false;
   function* properties() {
@@ -160,7 +152,7 @@ function survey(bytes: Buffer, features: readonly GeojsonFeature[]) {
     }
   }
   const columns = jsonColumns(properties());
-  return { columns, hasPoints, hasIds };
+  return { features, columns, hasPoints, hasIds };
 }
 
 function rowOf(
@@ -202,8 +194,7 @@ async function writeFeatures(
 ): Promise<WriteResult> {
   const names = request.added.map(({ name }) => name);
   const output = await openMatchingOutput(request.output, input, stdout, request.signal);
-  const rows = await writeWhole(output, request.signal, async () => {
-    const gathered = gatherBytes((written) => output.write(written));
+  return await writeRows(output, request.signal, async (gathered) => {
     let copied = 0;
     for (let from = 0; from < features.length; from += ROWS_A_BATCH) {
       request.signal?.throwIfAborted();
@@ -217,10 +208,8 @@ async function writeFeatures(
       await gathered.flushIfFull();
     }
     gathered.addBytes(bytes, copied, bytes.length);
-    await gathered.finish();
     return features.length;
   });
-  return { rows, bytes: output.written() };
 }
 
 /** The feature with more properties; where it has none they are made. */

@@ -1,5 +1,6 @@
 import { PerilbookError } from '../../errors.ts';
 import type { InputFile } from '../files/input-file.ts';
+import { type ReadWindow, readWindow } from '../files/read-window.ts';
 
 /** Some neighbouring lines. Valid until the next batch is asked for. */
 export interface LineBatch {
@@ -21,38 +22,25 @@ const NEW_LINE = 10;
 /** Streams the lines of a file, behind a byte order mark if there is one. Memory is bounded by the window, which grows
  * only for a line that is longer than it. */
 export async function* lineBatches(input: InputFile, signal?: AbortSignal): AsyncGenerator<LineBatch> {
-  const pass = await input.startPass();
-  try {
-    let bytes = Buffer.allocUnsafe(WINDOW_BYTES);
-    let [from, to, position, atEnd] = [0, 0, 0, false];
-    let firstLine = 1;
-    while (!atEnd || from < to) {
-      signal?.throwIfAborted();
-      if (to - from > LONGEST_LINE) throw tooLong(input.name, firstLine);
-      const larger = (to - from) * 2 > bytes.length ? Buffer.allocUnsafe(bytes.length * 2) : bytes;
-      bytes.copy(larger, 0, from, to);
-      [bytes, from, to] = [larger, 0, to - from];
-      while (!atEnd && to < bytes.length) {
-        const count = await pass.readInto(bytes, to, position);
-        if (count === 0) atEnd = true;
-        to += count;
-        position += count;
-      }
-      for (;;) {
-        const batch = takeLines(bytes, from, to, atEnd, firstLine);
-        if (batch.lines.length === 0) break;
-        yield batch;
-        from = batch.to;
-        firstLine += batch.lines.length;
-      }
+  await using pass = await input.startPass();
+  const window = readWindow(pass, WINDOW_BYTES);
+  let firstLine = 1;
+  while (!window.atEnd || window.from < window.to) {
+    signal?.throwIfAborted();
+    if (window.to - window.from > LONGEST_LINE) throw tooLong(input.name, firstLine);
+    await window.refill();
+    for (;;) {
+      const batch = takeLines(window, firstLine);
+      if (batch.lines.length === 0) break;
+      yield batch;
+      window.from = batch.to;
+      firstLine += batch.lines.length;
     }
-    await pass.assertSame();
-  } finally {
-    await pass.close();
   }
+  await pass.assertSame();
 }
 
-function takeLines(bytes: Buffer, from: number, to: number, atEnd: boolean, firstLine: number): LineBatch {
+function takeLines({ bytes, from, to, atEnd }: ReadWindow, firstLine: number): LineBatch {
   const lines: { from: number; to: number }[] = [];
   let at = from;
   while (at < to && lines.length < LINES_A_BATCH) {

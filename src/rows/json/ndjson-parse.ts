@@ -21,6 +21,14 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | n
   }
 }
 
+export function isJsonObject(text: string): boolean {
+  try {
+    return isObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
 function keepDigits(_: string, value: unknown, { source }: { source: string }): unknown {
   return typeof value === 'number' && String(value) !== source ? exactJson.rawJSON(source) : value;
 }

@@ -1,14 +1,14 @@
 import type { Writable } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
-import { type ByteGatherer, gatherBytes } from '../files/gather-bytes.ts';
+import type { ByteGatherer } from '../files/gather-bytes.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { openMatchingOutput } from '../files/matching-output.ts';
-import { writeWhole } from '../files/output-file.ts';
+import { writeRows } from '../files/output-file.ts';
 import { fieldsFor, filledRows } from '../filled-rows.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
 import { type LineBatch, lineBatches } from './ndjson-lines.ts';
-import { parseObject } from './ndjson-parse.ts';
+import { isJsonObject, parseObject } from './ndjson-parse.ts';
 import { memberTexts, type Piece, withMembers } from './ndjson-write.ts';
 
 /** Documents of one object, which are no rows even when they stand on one line. */
@@ -49,7 +49,7 @@ function rowFileOf(input: InputFile, columns: readonly JsonColumn[], stdout?: Wr
         input,
         wanted.map((index) => columns[index]!),
       ),
-    write: (request) => writeRows(input, columns, request, stdout),
+    write: (request) => writeNdjson(input, columns, request, stdout),
   };
 }
 
@@ -58,10 +58,9 @@ function rowFileOf(input: InputFile, columns: readonly JsonColumn[], stdout?: Wr
 async function allColumns(input: InputFile, known: readonly JsonColumn[]): Promise<JsonColumn[]> {
   const names = new Set(known.filter(({ path }) => path.length === 1).map(({ path }) => path[0]!));
   const late: JsonColumn[] = [];
-  for await (const { bytes, lines } of lineBatches(input)) {
-    for (const { from, to } of lines) {
-      const object = parseObject(bytes.toString('utf8', from, to).replace(/^\ufeff/, ''));
-      for (const name of Object.keys(object ?? {})) {
+  for await (const batch of lineBatches(input)) {
+    for (const { text } of textLines(batch)) {
+      for (const name of Object.keys(parseObject(text) ?? {})) {
         if (names.has(name)) continue;
         names.add(name);
         late.push({ name: name.trim(), path: [name] });
@@ -73,10 +72,7 @@ async function allColumns(input: InputFile, known: readonly JsonColumn[]): Promi
 
 /** Without a last line that may be cut. */
 function linesOfHead(head: Buffer, isWhole: boolean): string[] {
-  const lines = head
-    .toString('utf8')
-    .replace(/^\ufeff/, '')
-    .split('\n');
+  const lines = withoutMark(head.toString('utf8')).split('\n');
   if (!isWhole) lines.pop();
   return lines.filter((line) => line.trim() !== '');
 }
@@ -90,21 +86,24 @@ async function* readRows(input: InputFile, wanted: readonly JsonColumn[]): Async
   }
 }
 
-/** Blank lines are no rows. */
-function rowsOf({ bytes, lines, firstLine }: LineBatch, wanted: readonly JsonColumn[], before: number): Row[] {
-  const rows: Row[] = [];
-  for (const [i, { from, to }] of lines.entries()) {
-    const text = bytes.toString('utf8', from, to).replace(/^\ufeff/, '');
-    if (text.trim() === '') continue;
-    const object = parseObject(text);
-    const fields = wanted.map((column) => jsonText(object, column));
-    const row = { number: before + rows.length + 1, line: firstLine + i, fields };
-    rows.push(object ? row : { ...row, problem: 'The line is not a JSON object.' });
-  }
-  return rows;
+/** The lines that are rows: all that are not blank. */
+function textLines({ bytes, lines, firstLine }: LineBatch): { text: string; from: number; line: number }[] {
+  return lines
+    .map(({ from, to }, i) => ({ text: withoutMark(bytes.toString('utf8', from, to)), from, line: firstLine + i }))
+    .filter(({ text }) => text.trim() !== '');
 }
 
-async function writeRows(
+const withoutMark = (text: string): string => text.replace(/^\ufeff/, '');
+
+function rowsOf(batch: LineBatch, wanted: readonly JsonColumn[], before: number): Row[] {
+  return textLines(batch).map(({ text, line }, i) => {
+    const object = parseObject(text);
+    const row = { number: before + i + 1, line, fields: wanted.map((column) => jsonText(object, column)) };
+    return object ? row : { ...row, problem: 'The line is not a JSON object.' };
+  });
+}
+
+async function writeNdjson(
   input: InputFile,
   columns: readonly JsonColumn[],
   request: WriteRequest,
@@ -114,17 +113,16 @@ async function writeRows(
   const names = request.added.map(({ name }) => name);
   const added = new Set(names);
   const output = await openMatchingOutput(request.output, input, stdout, request.signal);
-  const rows = await writeWhole(output, request.signal, async () => {
-    const gathered = gatherBytes((bytes) => output.write(bytes));
+  return await writeRows(output, request.signal, async (gathered) => {
     let count = 0;
     for await (const batch of lineBatches(input, request.signal)) {
-      const rows = rowsOf(batch, [], count);
-      const filled = await filledRows(request, rows.length);
+      const lines = textLines(batch);
+      const filled = await filledRows(request, lines.length);
       let copied = batch.from;
-      for (const [i, row] of rows.entries()) {
-        // What is no object has no place to put anything: it stays as it is.
-        if (row.problem !== undefined) continue;
-        const at = batch.bytes.indexOf('{', batch.lines[row.line - batch.firstLine]!.from);
+      for (const [i, { text, from, line }] of lines.entries()) {
+        // A line that is not an object stays as it is: fields could be added to it only by damaging it further.
+        if (!isJsonObject(text)) continue;
+        const at = batch.bytes.indexOf('{', from);
         gathered.addBytes(batch.bytes, copied, at);
         const { pieces, end, kept } = withMembers(
           batch.bytes,
@@ -133,18 +131,16 @@ async function writeRows(
           memberTexts(names, fieldsFor(request, filled[i]!)),
         );
         const clash = kept.find(({ name }) => added.has(name));
-        if (clash) throw clashIn(input.name, row.line, clash.name);
+        if (clash) throw clashIn(input.name, line, clash.name);
         addPieces(gathered, batch.bytes, pieces);
         copied = end;
       }
       gathered.addBytes(batch.bytes, copied, batch.to);
-      count += rows.length;
+      count += lines.length;
       await gathered.flushIfFull();
     }
-    await gathered.finish();
     return count;
   });
-  return { rows, bytes: output.written() };
 }
 
 /** Adds old bytes and new texts in their order. */

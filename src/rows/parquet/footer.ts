@@ -40,15 +40,11 @@ export const MOST_ROWS_A_GROUP = 16 * 1024 * 1024;
 
 /** Reads the footer of a Parquet file and checks all that will be relied on. @throws INPUT_UNREADABLE */
 export async function openParquet(input: InputFile): Promise<ParquetFile> {
-  const pass = await input.startPass();
-  try {
-    return await orUnreadable(input.name, async () => {
-      const { footer, bodyEnd } = await readFooter(input, pass);
-      return describe(input, footer, bodyEnd);
-    });
-  } finally {
-    await pass.close();
-  }
+  await using pass = await input.startPass();
+  return await orUnreadable(input.name, async () => {
+    const { footer, bodyEnd } = await readFooter(input, pass);
+    return describe(input, footer, bodyEnd);
+  });
 }
 
 /** Runs what decodes bytes of the file: whatever goes wrong there says that the file is damaged. */

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { ConvertedTable } from '../converted-table.ts';
-import { type InputIdentity, openOutput, writeWhole } from '../files/output-file.ts';
+import { type InputIdentity, openOutput, writeRows } from '../files/output-file.ts';
 import type { AddedColumn, WriteRequest, WriteResult } from '../port.ts';
 import { type AddedChunks, schemaElement } from './edit.ts';
 import { binary, i32, i64, list, struct } from './fields.ts';
@@ -22,23 +22,23 @@ export async function writeNewParquet(
   stdout?: Writable,
 ): Promise<WriteResult> {
   const output = await openOutput(request.output, identity, stdout, request.signal);
-  return writeWhole(output, request.signal, async () => {
-    const sink = parquetSink(output);
+  return await writeRows(output, request.signal, async (gathered) => {
+    const sink = parquetSink(gathered);
     await sink.write(Buffer.from('PAR1'));
-    const gathered = gatherFields(columns, MOST_ROWS_A_GROUP);
+    const group = gatherFields(columns, MOST_ROWS_A_GROUP);
     const groups: ThriftStruct[] = [];
     let [rows, rowsInAll, characters] = [0, 0, 0];
     const endGroup = async () => {
       if (rows === 0) return;
       const start = sink.position();
-      groups.push(rowGroup(await sink.addChunks(gathered.take()), rows, start, groups.length));
+      groups.push(rowGroup(await sink.addChunks(group.take()), rows, start, groups.length));
       rowsInAll += rows;
       [rows, characters] = [0, 0];
     };
     for await (const batch of batches()) {
       if (rows + batch.length > MOST_ROWS_A_GROUP) await endGroup();
       for (const fields of batch) {
-        gathered.add(() => fields);
+        group.add(() => fields);
         for (const field of fields) if (typeof field === 'string') characters += field.length;
       }
       rows += batch.length;
@@ -46,7 +46,7 @@ export async function writeNewParquet(
     }
     await endGroup();
     await sink.finish(newFooter(columns, rowsInAll, groups));
-    return { rows: rowsInAll, bytes: sink.position() };
+    return rowsInAll;
   });
 }
 

@@ -29,15 +29,11 @@ export async function parquetRowFile(input: InputFile, stdout?: Writable): Promi
 }
 
 async function* readRows(file: ParquetFile, wanted: readonly FileColumn[]): AsyncGenerator<readonly Row[]> {
-  const pass = await file.input.startPass();
-  try {
-    let firstRow = 0;
-    for (const group of file.rowGroups) {
-      yield* rowsOfGroup(file, pass, group, firstRow, wanted);
-      firstRow += group.rows;
-    }
-    await pass.assertSame();
-  } finally {
-    await pass.close();
+  await using pass = await file.input.startPass();
+  let firstRow = 0;
+  for (const group of file.rowGroups) {
+    yield* rowsOfGroup(file, pass, group, firstRow, wanted);
+    firstRow += group.rows;
   }
+  await pass.assertSame();
 }

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
-import { gatherBytes } from '../files/gather-bytes.ts';
+import type { ByteGatherer } from '../files/gather-bytes.ts';
 import type { InputPass } from '../files/input-file.ts';
-import { type OutputFile, openOutput, writeWhole } from '../files/output-file.ts';
+import { openOutput, writeRows } from '../files/output-file.ts';
 import { filledRows } from '../filled-rows.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 import { encodeChunk } from './chunk.ts';
@@ -30,13 +30,9 @@ export async function writeParquet(
   stdout?: Writable,
 ): Promise<WriteResult> {
   const output = await openOutput(request.output, file.input.identity, stdout, request.signal);
-  return writeWhole(output, request.signal, async () => {
-    const pass = await file.input.startPass();
-    try {
-      return await writeParts(file, columns, request, pass, parquetSink(output));
-    } finally {
-      await pass.close();
-    }
+  return await writeRows(output, request.signal, async (gathered) => {
+    await using pass = await file.input.startPass();
+    return await writeParts(file, columns, request, pass, parquetSink(gathered));
   });
 }
 
@@ -46,7 +42,7 @@ async function writeParts(
   request: WriteRequest,
   pass: InputPass,
   sink: ParquetSink,
-): Promise<WriteResult> {
+): Promise<number> {
   const kept = fieldsKept(columns, request.dropFrom);
   await copyBody(pass, keptBody(file, kept), sink, request.signal);
   const addedTo: AddedChunks[] = [];
@@ -64,7 +60,7 @@ async function writeParts(
   }
   await sink.finish(editFooter(file, kept, request.added, addedTo));
   await pass.assertSame();
-  return { rows: file.rows, bytes: sink.position() };
+  return file.rows;
 }
 
 async function copyBody(pass: InputPass, end: number, sink: ParquetSink, signal?: AbortSignal): Promise<void> {
@@ -85,8 +81,7 @@ export interface ParquetSink {
 }
 
 /** Counts what is written. What it is given is copied, and may be used again at once. */
-export function parquetSink(output: OutputFile): ParquetSink {
-  const gathered = gatherBytes((bytes) => output.write(bytes));
+export function parquetSink(gathered: ByteGatherer): ParquetSink {
   const scratch = newScratch();
   let position = 0;
   const write = async (bytes: Buffer) => {
@@ -118,7 +113,6 @@ export function parquetSink(output: OutputFile): ParquetSink {
       end.write('PAR1', 4, 'latin1');
       await write(bytes);
       await write(end);
-      await gathered.finish();
     },
   };
 }

@@ -2,8 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { ConvertedTable } from '../converted-table.ts';
-import { gatherBytes } from '../files/gather-bytes.ts';
-import { type InputIdentity, openOutput, writeWhole } from '../files/output-file.ts';
+import { type InputIdentity, openOutput, writeRows } from '../files/output-file.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 import { cellXml, LONGEST_TEXT } from './cell-values.ts';
 import { columnLetters, MOST_COLUMNS, MOST_ROWS } from './sheet-parser.ts';
@@ -46,19 +45,14 @@ export async function writeNewXlsx(
   const names = columns.map(({ name }) => name);
   if (names.length > MOST_COLUMNS) throw tooLarge(request.output, `${names.length} columns`);
   const output = await openOutput(request.output, identity, stdout, request.signal);
-  const result = { rows: 0, bytes: 0 };
-  await writeWhole(output, request.signal, async () => {
-    const gathered = gatherBytes((bytes) => {
-      result.bytes += bytes.length;
-      return output.write(bytes);
-    });
+  return await writeRows(output, request.signal, async (gathered) => {
+    const result = { rows: 0 };
     const zip = zipWriter(gathered, request.output);
     for (const [name, xml] of PARTS) await zip.add(name, [Buffer.from(HEAD + xml)]);
     await zip.add('xl/worksheets/sheet1.xml', sheetXml(batches(), request.output, names, result));
     await zip.finish();
-    await gathered.finish();
+    return result.rows;
   });
-  return result;
 }
 
 async function* sheetXml(

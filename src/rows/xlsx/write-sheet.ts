@@ -1,8 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
-import { gatherBytes } from '../files/gather-bytes.ts';
-import { openOutput, writeWhole } from '../files/output-file.ts';
+import { openOutput, writeRows } from '../files/output-file.ts';
 import { fieldsFor, filledRows } from '../filled-rows.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 import { cellXml } from './cell-values.ts';
@@ -26,12 +25,8 @@ export async function writeSheet(
   const { input, workbook } = sheet;
   const region = regionOf(sheet, widest, request);
   const output = await openOutput(request.output, input.identity, stdout, request.signal);
-  let [rows, bytes] = [0, 0];
-  await writeWhole(output, request.signal, async () => {
-    const gathered = gatherBytes((chunk) => {
-      bytes += chunk.length;
-      return output.write(chunk);
-    });
+  return await writeRows(output, request.signal, async (gathered) => {
+    let rows = 0;
     const zip = zipWriter(gathered, request.output);
     const edited = editedSheet(sheet, region, request, (count) => {
       rows += count;
@@ -41,9 +36,8 @@ export async function writeSheet(
       else await zip.copy(entry, packedPart(input, entry));
     }
     await zip.finish();
-    await gathered.finish();
+    return rows;
   });
-  return { rows, bytes };
 }
 
 /** The columns that are written anew, counted from 0. */

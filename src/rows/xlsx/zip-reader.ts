@@ -78,20 +78,16 @@ const BYTES_A_CHUNK = 256 * 1024;
 /** The bytes of a part as they are packed in the file. */
 export async function* packedPart(input: InputFile, entry: Entry): AsyncGenerator<Buffer, void, void> {
   const start = await withZip(input, (zip) => zip.readLocalFileHeaderPromise(entry, { minimal: true }));
-  const pass = await input.startPass();
-  try {
-    const end = start.fileDataStart + entry.compressedSize;
-    for (let at = start.fileDataStart; at < end; ) {
-      const chunk = Buffer.allocUnsafeSlow(Math.min(BYTES_A_CHUNK, end - at));
-      const count = await pass.readInto(chunk, 0, at);
-      if (count === 0) throw damaged(input.name, 'it is cut off');
-      at += count;
-      yield chunk.subarray(0, count);
-    }
-    await pass.assertSame();
-  } finally {
-    await pass.close();
+  await using pass = await input.startPass();
+  const end = start.fileDataStart + entry.compressedSize;
+  for (let at = start.fileDataStart; at < end; ) {
+    const chunk = Buffer.allocUnsafeSlow(Math.min(BYTES_A_CHUNK, end - at));
+    const count = await pass.readInto(chunk, 0, at);
+    if (count === 0) throw damaged(input.name, 'it is cut off');
+    at += count;
+    yield chunk.subarray(0, count);
   }
+  await pass.assertSame();
 }
 
 /** yauzl's way to read from any place. */
@@ -123,7 +119,7 @@ class PassReader extends RandomAccessReader {
 }
 
 async function withZip<Result>(input: InputFile, work: (zip: ZipFile) => Promise<Result>): Promise<Result> {
-  const pass = await input.startPass();
+  await using pass = await input.startPass();
   try {
     const options = { lazyEntries: true, autoClose: false };
     return await work(await fromRandomAccessReaderPromise(new PassReader(pass), input.size, options));
@@ -131,8 +127,6 @@ async function withZip<Result>(input: InputFile, work: (zip: ZipFile) => Promise
     if (error instanceof PerilbookError) throw error;
     const message = `${input.name} is an Excel workbook or another zip archive, and it is cut off or damaged`;
     throw new PerilbookError('INPUT_UNREADABLE', message, HINT, { file: input.name }, error);
-  } finally {
-    await pass.close();
   }
 }
 
