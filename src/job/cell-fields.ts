@@ -60,31 +60,37 @@ const MOST_CELLS = 200_000;
  * collection for 58,000 cells.
  */
 export class CellCache {
-  readonly #cells = new Map<number, RowFields>();
-  readonly #most: number;
+  readonly #cells: (RowFields | undefined)[] = [];
+  #room: number;
 
   constructor(mostCells = MOST_CELLS) {
-    this.#most = mostCells;
+    this.#room = mostCells;
   }
 
   get(cell: number): RowFields | undefined {
-    return this.#cells.get(cell);
+    return this.#cells[cell];
   }
 
   /** Keeps a cell while there is room. */
   put(cell: number, fields: RowFields): void {
-    if (this.#cells.size < this.#most) this.#cells.set(cell, fields);
+    if (this.#room-- > 0) this.#cells[cell] = fields;
   }
 }
 
 /** The fields of some cells, which may come more than once, in the order asked: those that are not in the cache are read. */
 export async function cachedFields(
-  numbers: readonly number[],
-  cache: CellCache,
+  numbers: Iterable<number>,
+  cache: Pick<CellCache, 'get'>,
   readCells: CellReader,
 ): Promise<RowFields[]> {
-  const missing = [...new Set(numbers.filter((number) => cache.get(number) === undefined))];
-  const fields = await readCells(missing);
-  const read = new Map(missing.map((number, index) => [number, fields[index]!]));
-  return numbers.map((number) => cache.get(number) ?? read.get(number)!);
+  const found: RowFields[] = [];
+  const missing = new Map<number, number[]>();
+  for (const number of numbers) {
+    const fields = cache.get(number);
+    if (fields === undefined) missing.set(number, [...(missing.get(number) ?? []), found.length]);
+    found.push(fields!);
+  }
+  const read = await readCells([...missing.keys()]);
+  for (const [index, places] of [...missing.values()].entries()) for (const at of places) found[at] = read[index]!;
+  return found;
 }

@@ -64,10 +64,11 @@ export async function writeOutput(writing: OutputWriting): Promise<Written> {
       added: addedColumns(job.topics, job.prefix, job.counts),
       fill: async (count) => {
         writing.onRows?.(count);
-        const numbers = [...nextPlaces(count)];
-        const located = numbers.filter((number) => number < cells.size);
-        const fields = (await cachedFields(located, cache, readCells)).values();
-        return numbers.map((number) => (number < cells.size ? fields.next().value! : bare[number - cells.size]!));
+        return await cachedFields(
+          nextPlaces(count),
+          { get: (number) => cache.get(number) ?? bare[number - cells.size] },
+          readCells,
+        );
       },
     });
     if (result.rows !== scan.rows) throw fewerRows(job.input, result.rows, scan.rows);
