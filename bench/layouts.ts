@@ -11,7 +11,7 @@ import type { Answer } from '../src/contract/answer.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { cellStatements } from '../src/store/answers.ts';
 import { openDatabase } from '../src/store/sqlite-database.ts';
-import { storedTexts } from '../src/store/texts.ts';
+import { textDictionary } from '../src/store/text-dictionary.ts';
 import { sized } from './size.ts';
 import { table } from './table.ts';
 
@@ -69,7 +69,7 @@ const LAYOUTS: readonly Layout[] = [
     name: 'a row a cell, packed (ours)',
     make(database, file) {
       database.prepare("INSERT INTO sources (id, name) VALUES (1, 'bench')").run();
-      const { merge, readWanted } = cellStatements(database, storedTexts(database, file), () => null);
+      const { merge, readWanted } = cellStatements(database, textDictionary(database, file), () => null);
       const wanted = NATURAL_SLUGS.map((topic) => ({ topic, freshSince: 0, fields: 3 }));
       const cellAt = (cell: number) => ({ lat7: placeOf(cell)[0], lng7: placeOf(cell)[1] });
       return {

@@ -17,7 +17,7 @@ import { makeJob } from '../src/job/settings/settings.ts';
 import { cellStatements } from '../src/store/answers.ts';
 import type { Store } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
-import { storedTexts } from '../src/store/texts.ts';
+import { textDictionary } from '../src/store/text-dictionary.ts';
 import { sized } from './size.ts';
 import { table } from './table.ts';
 
@@ -138,7 +138,7 @@ function openStore(file: string): Store {
 /** Written past the port: claiming and settling each cell would take longer than all that is measured. */
 function fill(file: string, source: number, cells: readonly Cell[]): void {
   const database = new Database(file);
-  const { merge } = cellStatements(database, storedTexts(database, file), () => null);
+  const { merge } = cellStatements(database, textDictionary(database, file), () => null);
   const values = { text: 'Relatively Moderate', number: 12.3456, count: 17, time: '2026-01-15T11:00:00Z' };
   const answers = NATURAL_SLUGS.map((topic) => {
     return { topic, asOf: Date.now(), fields: columnsOf(topic).map(({ type }) => values[type]) };

@@ -21,7 +21,7 @@ import { makeJob } from '../src/job/settings/settings.ts';
 import { openRowFile } from '../src/rows/open-row-file.ts';
 import { cellStatements } from '../src/store/answers.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
-import { storedTexts } from '../src/store/texts.ts';
+import { textDictionary } from '../src/store/text-dictionary.ts';
 import { writePortfolio } from './oed-portfolio.ts';
 import { sized } from './size.ts';
 import { table } from './table.ts';
@@ -71,7 +71,7 @@ export async function makeAnswers(folder: string): Promise<number> {
   const source = await store.source(SOURCE);
   await store.close();
   const database = new Database(job.store);
-  const { merge } = cellStatements(database, storedTexts(database, job.store), () => null);
+  const { merge } = cellStatements(database, textDictionary(database, job.store), () => null);
   const stream = createWriteStream(filesIn(folder, 'csv').answers);
   const names = NATURAL_SLUGS.flatMap((slug) => columnsOf(slug).slice(0, 3));
   stream.write(`lat7,lng7,hazard_status,${names.map(({ name }) => name).join()}\n`);

@@ -1,5 +1,5 @@
 import type { Field } from '../contract/answer.ts';
-import { fieldsFor, filledRows } from './filled-rows.ts';
+import { fieldsFor, filledRows } from './added-fields.ts';
 import type { AddedColumn, Row, RowFile, WriteRequest } from './port.ts';
 
 /**

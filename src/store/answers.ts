@@ -5,7 +5,7 @@ import type { Cell } from '../geo/coordinates.ts';
 import { damagedCell, newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
 import { FieldPacker } from './packed-fields.ts';
 import type { CompleteCell, WantedAnswer } from './port.ts';
-import type { StoredTexts } from './texts.ts';
+import type { StoredDictionary } from './text-dictionary.ts';
 
 type PackedFailures = Record<string, [reason: TopicFailure['reason'], note: string, at: number]>;
 type PackedCell = [id: number, answers: Buffer, failures: string | null];
@@ -15,7 +15,7 @@ type PackedCell = [id: number, answers: Buffer, failures: string | null];
 export type WidthOf = (topic: TopicSlug) => number | null;
 
 /** Reading and writing of cells; every function runs inside the caller's transaction, if there is one. */
-export function cellStatements(database: Database.Database, texts: StoredTexts, widthOf: WidthOf) {
+export function cellStatements(database: Database.Database, texts: StoredDictionary, widthOf: WidthOf) {
   const select = database
     .prepare<[number, number, number], PackedCell>(
       'SELECT id, answers, failures FROM cells WHERE source = ? AND lat7 = ? AND lng7 = ?',

@@ -7,11 +7,11 @@ import type { cellStatements } from './answers.ts';
 import type { areaStatements } from './area-answers.ts';
 import { areaClaims } from './area-claims.ts';
 import type { detailsStatements } from './details.ts';
-import type { learnedStatements } from './learned.ts';
 import { openLedgerClock } from './ledger-clock.ts';
 import type { ChargeState, Claim, ClaimLimits, ClaimRequest, Settlement } from './port.ts';
 import { recentCalls } from './recent-calls.ts';
 import type { runStatements } from './runs.ts';
+import type { observationStatements } from './service-observations.ts';
 import type { spendingSums } from './spending-sums.ts';
 
 /** Who holds claims: one process. `isAlive` tells of the owner of another claim whether it may still be at work. */
@@ -48,14 +48,14 @@ interface Kept {
   readonly cells: ReturnType<typeof cellStatements>;
   readonly areas: ReturnType<typeof areaStatements>;
   readonly details: ReturnType<typeof detailsStatements>;
-  readonly learned: ReturnType<typeof learnedStatements>;
+  readonly observations: ReturnType<typeof observationStatements>;
   readonly runs: ReturnType<typeof runStatements>;
 }
 
 /** The ledger's rules. All functions run inside the caller's `BEGIN IMMEDIATE` transaction. */
 export function ledgerStatements(
   database: Database.Database,
-  { sums, cells, areas, details, learned, runs }: Kept,
+  { sums, cells, areas, details, observations, runs }: Kept,
   clock: Clock,
   owner: Owner,
 ) {
@@ -190,10 +190,10 @@ export function ledgerStatements(
     for (const area of settlement.areas ?? []) areas.merge(before.source, area);
     const { answers, contents, refused, sample = false } = settlement;
     if (answers.length > 0) {
-      learned.rememberSample(before.source, sample, Math.max(...answers.map(({ asOf }) => asOf)));
+      observations.rememberSample(before.source, sample, Math.max(...answers.map(({ asOf }) => asOf)));
     }
-    if (contents) learned.rememberBundle(before.source, contents.kind, contents.topics);
-    if (refused) learned.rememberRefusal(before.source, before.key, refused);
+    if (contents) observations.rememberBundle(before.source, contents.kind, contents.topics);
+    if (refused) observations.rememberRefusal(before.source, before.key, refused);
     // Right behind an anniversary the provider's clock may still be before it: then that is said of the old quota.
     if (settlement.exhausted && before.claimed_at >= before.period_start + CLOCKS_APART_MS) {
       // Of the period in which it was asked: a refusal that arrives after the anniversary was said of the old quota, and

@@ -3,7 +3,7 @@ import type { Field } from '../contract/answer.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { packAnswer } from './packed-answers.ts';
 import { FieldPacker } from './packed-fields.ts';
-import { storedTexts } from './texts.ts';
+import { textDictionary } from './text-dictionary.ts';
 
 type UnpackedAnswers = Record<string, [asOf: number, fields: Field[]]>;
 
@@ -12,7 +12,7 @@ const CELLS_PER_PAGE = 1_000;
 /** The work of migration 0005: turns the answers of earlier versions, which were JSON, into packed ones, inside the
  * migration's transaction. Some 50,000 cells a second, once. */
 export function packJsonAnswers(database: Database.Database, file: string): void {
-  const texts = storedTexts(database, file);
+  const texts = textDictionary(database, file);
   const packer = new FieldPacker(texts);
   const page = database.prepare<[number], { id: number; json: string }>(
     `SELECT id, answers_json AS json FROM cells WHERE id > ? ORDER BY id LIMIT ${CELLS_PER_PAGE}`,

@@ -5,18 +5,18 @@ import { accountTermsStatements } from './account-terms.ts';
 import { cellStatements, type WidthOf } from './answers.ts';
 import { areaStatements } from './area-answers.ts';
 import { detailsStatements } from './details.ts';
-import { learnedStatements } from './learned.ts';
+import { watchFile } from './file-watch.ts';
 import { ledgerStatements, type Owner } from './ledger.ts';
 import { correctionStatement, readStatement } from './ledger-statement.ts';
 import { answersSince, countOlder } from './old-answers.ts';
-import { openedFile } from './opened-file.ts';
 import { newAnswerSpan, nextAnswer } from './packed-answers.ts';
 import type { ChargeState, Store, StoreStats } from './port.ts';
 import { runStatements } from './runs.ts';
+import { observationStatements } from './service-observations.ts';
 import { spendingSums } from './spending-sums.ts';
 import { openDatabase } from './sqlite-database.ts';
 import { asStoreError, withStoreErrors } from './store-errors.ts';
-import { storedTexts } from './texts.ts';
+import { textDictionary } from './text-dictionary.ts';
 
 const CELLS_PER_PAGE = 1_000;
 
@@ -37,13 +37,13 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
 }
 
 function storeOn(database: Database.Database, file: string, clock: Clock, owner: Owner, widthOf: WidthOf): Store {
-  const inPlace = openedFile(file);
-  const texts = storedTexts(database, file);
+  const inPlace = watchFile(file);
+  const texts = textDictionary(database, file);
   const sums = spendingSums(database);
   const cells = cellStatements(database, texts, widthOf);
   const areas = areaStatements(database, clock);
   const details = detailsStatements(database);
-  const learned = learnedStatements(database, clock);
+  const observations = observationStatements(database, clock);
   const runs = runStatements(database, clock, owner);
   const accountTerms = accountTermsStatements(database);
   const correct = correctionStatement(database, clock);
@@ -74,7 +74,7 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
     }
   };
   const ledger = immediately(() =>
-    ledgerStatements(database, { sums, cells, areas, details, learned, runs }, clock, owner),
+    ledgerStatements(database, { sums, cells, areas, details, observations, runs }, clock, owner),
   );
   immediately(() => ledger.giveUpDead());
 
@@ -114,13 +114,13 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
       return inPlace.moved();
     },
     async sampleMark(source) {
-      return learned.sampleMark(source);
+      return observations.sampleMark(source);
     },
     async bundleContents(source) {
-      return learned.bundleContents(source);
+      return observations.bundleContents(source);
     },
     async refusedScopes(source, key) {
-      return learned.refusedScopes(source, key);
+      return observations.refusedScopes(source, key);
     },
     async spending(account, period) {
       return sums.ofPeriod(account, period.start);

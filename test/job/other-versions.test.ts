@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { cellStatements } from '../../src/store/answers.ts';
-import { storedTexts } from '../../src/store/texts.ts';
+import { textDictionary } from '../../src/store/text-dictionary.ts';
 import { column, openDesk, places } from './harness.ts';
 
 /** Takes the last field from every answer, as a version with one column less would have kept them. */
 function narrowAnswers(file: string): void {
   const database = new Database(file);
-  const texts = storedTexts(database, file);
+  const texts = textDictionary(database, file);
   const cells = cellStatements(database, texts, () => null);
   const rows = database
     .prepare<[], { source: number; lat7: number; lng7: number }>('SELECT source, lat7, lng7 FROM cells')

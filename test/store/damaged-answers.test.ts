@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { PerilbookError } from '../../src/errors.ts';
 import { cellStatements } from '../../src/store/answers.ts';
 import { openDatabase } from '../../src/store/sqlite-database.ts';
-import { storedTexts } from '../../src/store/texts.ts';
+import { textDictionary } from '../../src/store/text-dictionary.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 /** One of each shape that a field can take as bytes. */
@@ -24,7 +24,7 @@ test('bytes of a cell that are not as they were written end in an error of the s
   const file = join(temporaryFolder(t), 'store.db');
   const database = openDatabase(file);
   t.after(() => database.close());
-  const texts = storedTexts(database, file);
+  const texts = textDictionary(database, file);
   database.prepare("INSERT INTO sources (id, name) VALUES (1, 'somewhere')").run();
   const cells = cellStatements(database, texts, () => FIELDS.length);
   cells.merge(
@@ -79,7 +79,7 @@ test('a cell that is cut anywhere but between two answers is refused, not taken 
   const database = openDatabase(file);
   t.after(() => database.close());
   database.prepare("INSERT INTO sources (id, name) VALUES (1, 'somewhere')").run();
-  const cells = cellStatements(database, storedTexts(database, file), () => FIELDS.length);
+  const cells = cellStatements(database, textDictionary(database, file), () => FIELDS.length);
   for (const topic of ['drought', 'hail'] as const) cells.merge(1, CELL, [{ topic, asOf: 1, fields: FIELDS }], []);
   const whole = database.prepare<[], Buffer>('SELECT answers FROM cells').pluck().get()!;
   const setAnswers = database.prepare('UPDATE cells SET answers = ?');

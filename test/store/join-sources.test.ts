@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import { cellStatements } from '../../src/store/answers.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { storedTexts } from '../../src/store/texts.ts';
+import { textDictionary } from '../../src/store/text-dictionary.ts';
 import { collected } from '../collected.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -30,7 +30,7 @@ function openOldStore(file: string): Database.Database {
 test('what earlier versions bought under several spellings of an address is found under one', async (t) => {
   const file = join(temporaryFolder(t), 'store.db');
   const old = openOldStore(file);
-  const cells = cellStatements(old, storedTexts(old, file), () => null);
+  const cells = cellStatements(old, textDictionary(old, file), () => null);
   const put = (source: number, lat7: number, topic: TopicSlug, asOf: number, field = `by ${source}`) =>
     cells.merge(source, { lat7, lng7: 5 }, [{ topic, asOf, fields: [field] }], []);
   const fail = (source: number, lat7: number, topic: TopicSlug, at: number, note: string) =>

@@ -10,7 +10,7 @@ import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { cellStatements, type WidthOf } from '../../src/store/answers.ts';
 import { openDatabase } from '../../src/store/sqlite-database.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { storedTexts } from '../../src/store/texts.ts';
+import { textDictionary } from '../../src/store/text-dictionary.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -22,7 +22,7 @@ const CELL = { lat7: 1, lng7: 2 };
 /** Opens a store's file with the statements of cells, past the port. */
 function openCells(file: string, widthOf: WidthOf = () => null) {
   const database = openDatabase(file);
-  const texts = storedTexts(database, file);
+  const texts = textDictionary(database, file);
   database.prepare("INSERT OR IGNORE INTO sources (id, name) VALUES (1, 'somewhere')").run();
   return { database, texts, ...cellStatements(database, texts, widthOf) };
 }

@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
 import type { Field } from '../../contract/answer.ts';
-import type { ByteGatherer } from '../files/gather-bytes.ts';
+import { fieldsFor, filledRows } from '../added-fields.ts';
+import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { openMatchingOutput } from '../files/matching-output.ts';
 import { writeRows } from '../files/output-file.ts';
-import { fieldsFor, filledRows } from '../filled-rows.ts';
 import { keptIndexes } from '../kept-columns.ts';
 import type { Row, RowFields, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { type CsvBatch, CUT_WIDTH, csvBatches, cutRecord } from './batches.ts';
@@ -76,7 +76,7 @@ function madeOnce(textOf: (make: RowFields) => string): (make: RowFields) => str
 
 /** The bytes of a batch with the added fields where each record ends; line ends and blank lines are copied with the rest. */
 function addBatch(
-  gathered: ByteGatherer,
+  gathered: ByteBuffer,
   { count, bytes, from, to, cuts }: CsvBatch,
   separator: string,
   textOf: (row: number) => string,
@@ -93,7 +93,7 @@ function addBatch(
 }
 
 function addHeader(
-  gathered: ByteGatherer,
+  gathered: ByteBuffer,
   head: Buffer,
   { header, hasHeader, columns, delimiter }: Dialect,
   request: WriteRequest,

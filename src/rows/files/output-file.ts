@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import type { WriteResult } from '../port.ts';
-import { type ByteGatherer, gatherBytes } from './gather-bytes.ts';
-import { removeAbandoned, unfinishedName } from './unfinished-outputs.ts';
+import { type ByteBuffer, byteBuffer } from './byte-buffer.ts';
+import { removeAbandoned, temporaryName } from './temporary-output.ts';
 
 /** Where an output goes. Nothing of it shows under its name before `commit`. */
 export interface OutputFile {
@@ -99,10 +99,10 @@ export async function writeWhole<Result>(
 export async function writeRows(
   output: OutputFile,
   signal: AbortSignal | undefined,
-  write: (gathered: ByteGatherer) => Promise<number>,
+  write: (gathered: ByteBuffer) => Promise<number>,
 ): Promise<WriteResult> {
   const rows = await writeWhole(output, signal, async () => {
-    const gathered = gatherBytes((bytes) => output.write(bytes));
+    const gathered = byteBuffer((bytes) => output.write(bytes));
     const count = await write(gathered);
     await gathered.finish();
     return count;
@@ -121,7 +121,7 @@ async function openFile(output: string, input: InputIdentity | null): Promise<Un
     // A device or a pipe has no place to rename to: it takes the bytes as they come.
     if (old && !old.isFile()) return deviceOutput(output, await open(target, 'w'));
     await removeAbandoned(target);
-    const temporary = unfinishedName(target);
+    const temporary = temporaryName(target);
     const handle = await open(temporary, 'wx', old ? old.mode & 0o777 : 0o666);
     if (old) await handle.chmod(old.mode & 0o777).catch(() => {});
     return renamedOutput(output, handle, temporary, target);

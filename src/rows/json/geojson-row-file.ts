@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
-import type { ByteGatherer } from '../files/gather-bytes.ts';
+import { fieldsFor, filledRows } from '../added-fields.ts';
+import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { openMatchingOutput } from '../files/matching-output.ts';
 import { writeRows } from '../files/output-file.ts';
-import { fieldsFor, filledRows } from '../filled-rows.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { isObject, type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
 import { parseObject } from './ndjson-parse.ts';
@@ -214,7 +214,7 @@ async function writeFeatures(
 
 /** The feature with more properties; where it has none they are made. */
 function addFeature(
-  gathered: ByteGatherer,
+  gathered: ByteBuffer,
   bytes: Buffer,
   { from, to }: GeojsonFeature,
   dropped: ReadonlySet<string>,

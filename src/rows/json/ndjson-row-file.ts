@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
-import type { ByteGatherer } from '../files/gather-bytes.ts';
+import { fieldsFor, filledRows } from '../added-fields.ts';
+import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { openMatchingOutput } from '../files/matching-output.ts';
 import { writeRows } from '../files/output-file.ts';
-import { fieldsFor, filledRows } from '../filled-rows.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
 import { type LineBatch, lineBatches } from './ndjson-lines.ts';
@@ -144,7 +144,7 @@ async function writeNdjson(
 }
 
 /** Adds old bytes and new texts in their order. */
-export function addPieces(gathered: ByteGatherer, bytes: Buffer, pieces: readonly Piece[]): void {
+export function addPieces(gathered: ByteBuffer, bytes: Buffer, pieces: readonly Piece[]): void {
   for (const piece of pieces) {
     if (typeof piece === 'string') gathered.addText(Buffer.from(piece).toString('latin1'));
     else gathered.addBytes(bytes, piece.from, piece.to);

@@ -1,10 +1,10 @@
 import { constants, zstdCompressSync } from 'node:zlib';
+import type { BuiltColumns, StoredColumn } from './column-builder.ts';
+import type { DefinitionLevels } from './definition-levels.ts';
 import { numberValues, textValues, type Values } from './encode.ts';
 import { binary, i32, i64, list, struct } from './fields.ts';
-import type { FieldStore, StoredColumn } from './gathered-fields.ts';
-import type { Presence } from './presence.ts';
+import type { ReusableArrays } from './reusable-arrays.ts';
 import { PHYSICAL_TYPES } from './schema.ts';
-import type { Scratch } from './scratch.ts';
 import { THRIFT, type ThriftField, type ThriftStruct } from './thrift.ts';
 import { writeThrift } from './thrift-write.ts';
 
@@ -22,18 +22,18 @@ const RLE = 3;
 const RLE_DICTIONARY = 8;
 
 /** Encodes one column of a row group: nulls as levels, the values with a dictionary where that is shorter. What it gives is
- * valid until the next column is encoded with the same scratch. */
+ * valid until the next column is encoded with the same arrays. */
 export function encodeChunk(
-  store: FieldStore,
+  store: BuiltColumns,
   column: StoredColumn,
-  presence: Presence,
-  scratch: Scratch,
+  presence: DefinitionLevels,
+  arrays: ReusableArrays,
 ): EncodedChunk {
   const { places } = presence;
   const values =
     column.kind === 'text'
-      ? textValues(column, places, scratch)
-      : numberValues(column, places, store.isPlain && presence.isFull, scratch);
+      ? textValues(column, places, arrays)
+      : numberValues(column, places, store.isPlain && presence.isFull, arrays);
   const pages: EncodedPage[] = [];
   if (values.dictionary) {
     const { bytes, count } = values.dictionary;

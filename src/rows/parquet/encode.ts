@@ -1,7 +1,7 @@
-import type { NumberColumn, TextColumn } from './gathered-fields.ts';
+import type { NumberColumn, TextColumn } from './column-builder.ts';
 import { bitsOf, encodeHybrid } from './hybrid.ts';
+import type { ReusableArrays } from './reusable-arrays.ts';
 import type { PhysicalType } from './schema.ts';
-import type { Scratch } from './scratch.ts';
 
 /** The values of a column that are there, ready to be stored. */
 export interface Values {
@@ -25,10 +25,10 @@ const LARGEST_DICTIONARY = 4 * 1024 * 1024;
 const LONGEST_BOUND = 64;
 
 /** Texts, with the distinct ones as a dictionary unless most are different. */
-export function textValues({ ids, texts }: TextColumn, places: Uint32Array, scratch: Scratch): Values {
+export function textValues({ ids, texts }: TextColumn, places: Uint32Array, arrays: ReusableArrays): Values {
   // The column may have texts of other row groups as well: only those of this one are numbered, as they come.
-  const numbers = scratch.slots(texts.length + 1).fill(0);
-  const indexes = scratch.ids(places.length);
+  const numbers = arrays.slots(texts.length + 1).fill(0);
+  const indexes = arrays.ids(places.length);
   const encoded: Buffer[] = [];
   for (let i = 0; i < places.length; i++) {
     const id = ids[places[i]!]!;
@@ -79,15 +79,15 @@ export function numberValues(
   { kind, values }: NumberColumn,
   places: Uint32Array,
   isPlain: boolean,
-  scratch: Scratch,
+  arrays: ReusableArrays,
 ): Values {
   const type = NUMBER_TYPES[kind];
   const pack = PACKERS[kind];
-  const plain = isPlain ? values.subarray(0, places.length) : gather(values, places, scratch);
+  const plain = isPlain ? values.subarray(0, places.length) : gather(values, places, arrays);
   const { least, greatest } = boundsOf(plain);
   const bound = (value: number | null) => (value === null ? null : pack(Float64Array.of(value)));
   const common = { type, least: bound(least), greatest: bound(greatest) };
-  const distinct = looksDistinct(plain) ? null : distinctNumbers(plain, scratch);
+  const distinct = looksDistinct(plain) ? null : distinctNumbers(plain, arrays);
   if (distinct === null) {
     return { dictionary: null, encode: (from, to) => [pack(plain.subarray(from, to))], ...common };
   }
@@ -96,8 +96,8 @@ export function numberValues(
   return { dictionary, encode: encodeIndexes(distinct.ids, count), ...common };
 }
 
-function gather(values: Float64Array, places: Uint32Array, scratch: Scratch): Float64Array {
-  const gathered = scratch.numbers(places.length);
+function gather(values: Float64Array, places: Uint32Array, arrays: ReusableArrays): Float64Array {
+  const gathered = arrays.numbers(places.length);
   for (let i = 0; i < places.length; i++) gathered[i] = values[places[i]!]!;
   return gathered;
 }
@@ -145,14 +145,17 @@ const MOST_DISTINCT = 65_536;
 
 /** Numbers the distinct values in the order of their coming, by an open hash table: a Map takes three times as long. Null
  * where they are too many for a dictionary to be shorter. */
-function distinctNumbers(values: Float64Array, scratch: Scratch): { values: Float64Array; ids: Uint32Array } | null {
+function distinctNumbers(
+  values: Float64Array,
+  arrays: ReusableArrays,
+): { values: Float64Array; ids: Uint32Array } | null {
   const most = Math.min(MOST_DISTINCT, Math.max(16, Math.floor(values.length / 3)));
   const mask = 2 ** bitsOf(most * 2) - 1;
-  const slots = scratch.slots(mask + 1).fill(0);
-  const found = scratch.distinct(most);
+  const slots = arrays.slots(mask + 1).fill(0);
+  const found = arrays.distinct(most);
   const foundBits = new Int32Array(found.buffer, found.byteOffset, most * 2);
   const bits = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
-  const ids = scratch.ids(values.length);
+  const ids = arrays.ids(values.length);
   let count = 0;
   for (let i = 0; i < values.length; i++) {
     const low = bits[i * 2]!;

@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream';
 import type { ConvertedTable } from '../converted-table.ts';
 import { type InputIdentity, openOutput, writeRows } from '../files/output-file.ts';
 import type { AddedColumn, WriteRequest, WriteResult } from '../port.ts';
+import { columnBuilder } from './column-builder.ts';
 import { type AddedChunks, schemaElement } from './edit.ts';
 import { binary, i32, i64, list, struct } from './fields.ts';
-import { gatherFields } from './gathered-fields.ts';
 import { THRIFT, type ThriftStruct } from './thrift.ts';
 import { parquetSink } from './write.ts';
 
@@ -25,7 +25,7 @@ export async function writeNewParquet(
   return await writeRows(output, request.signal, async (gathered) => {
     const sink = parquetSink(gathered);
     await sink.write(Buffer.from('PAR1'));
-    const group = gatherFields(columns, MOST_ROWS_A_GROUP);
+    const group = columnBuilder(columns, MOST_ROWS_A_GROUP);
     const groups: ThriftStruct[] = [];
     let [rows, rowsInAll, characters] = [0, 0, 0];
     const endGroup = async () => {

@@ -1,17 +1,17 @@
 import type { Writable } from 'node:stream';
-import type { ByteGatherer } from '../files/gather-bytes.ts';
+import { filledRows } from '../added-fields.ts';
+import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputPass } from '../files/input-file.ts';
 import { openOutput, writeRows } from '../files/output-file.ts';
-import { filledRows } from '../filled-rows.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 import { encodeChunk } from './chunk.ts';
+import { type BuiltColumns, columnBuilder } from './column-builder.ts';
+import { definitionLevels } from './definition-levels.ts';
 import { type AddedChunks, editFooter, keptBody } from './edit.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
 import type { ParquetFile } from './footer.ts';
 import { readAt } from './footer.ts';
-import { type FieldStore, gatherFields } from './gathered-fields.ts';
-import { presences } from './presence.ts';
-import { newScratch } from './scratch.ts';
+import { reusableArrays } from './reusable-arrays.ts';
 import type { ThriftStruct } from './thrift.ts';
 import { writeThrift } from './thrift-write.ts';
 
@@ -46,7 +46,7 @@ async function writeParts(
   const kept = fieldsKept(columns, request.dropFrom);
   await copyBody(pass, keptBody(file, kept), sink, request.signal);
   const addedTo: AddedChunks[] = [];
-  const gathered = gatherFields(
+  const gathered = columnBuilder(
     request.added,
     file.rowGroups.reduce((most, group) => Math.max(most, group.rows), 0),
   );
@@ -75,14 +75,14 @@ export interface ParquetSink {
   readonly position: () => number;
   write(bytes: Buffer): Promise<void>;
   /** Encodes and writes the columns of one row group. */
-  addChunks(store: FieldStore): Promise<AddedChunks>;
+  addChunks(store: BuiltColumns): Promise<AddedChunks>;
   /** Writes the footer and the end of the file. */
   finish(footer: ThriftStruct): Promise<void>;
 }
 
 /** Counts what is written. What it is given is copied, and may be used again at once. */
-export function parquetSink(gathered: ByteGatherer): ParquetSink {
-  const scratch = newScratch();
+export function parquetSink(gathered: ByteBuffer): ParquetSink {
+  const arrays = reusableArrays();
   let position = 0;
   const write = async (bytes: Buffer) => {
     gathered.addBytes(bytes, 0, bytes.length);
@@ -96,9 +96,9 @@ export function parquetSink(gathered: ByteGatherer): ParquetSink {
       const chunks: ThriftStruct[] = [];
       let size = 0;
       let unpackedSize = 0;
-      const presenceOf = presences(store, scratch);
+      const levelsOf = definitionLevels(store, arrays);
       for (const column of store.columns) {
-        const chunk = encodeChunk(store, column, presenceOf(column), scratch);
+        const chunk = encodeChunk(store, column, levelsOf(column), arrays);
         chunks.push(chunk.describe(position));
         for (const piece of chunk.pieces) await write(piece);
         size += chunk.size;

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
+import { fieldsFor, filledRows } from '../added-fields.ts';
 import { openOutput, writeRows } from '../files/output-file.ts';
-import { fieldsFor, filledRows } from '../filled-rows.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 import { cellXml } from './cell-values.ts';
 import { columnLetters, columnOf, MOST_COLUMNS, type SheetCell, type SheetRow } from './sheet-parser.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { crc32, createDeflateRaw } from 'node:zlib';
 import type { Entry } from 'yauzl';
 import { PerilbookError } from '../../errors.ts';
-import type { ByteGatherer } from '../files/gather-bytes.ts';
+import type { ByteBuffer } from '../files/byte-buffer.ts';
 
 /** Writes a zip part after part (APPNOTE 4.3). No library at hand copies a packed part as it is. */
 export interface ZipWriter {
@@ -40,7 +40,7 @@ const LARGEST = 0xffff_ffff;
 /** Level 6 took 1.6 times as long for 6 % less of a sheet of 200,000 rows. */
 const LEVEL = 4;
 
-export function zipWriter(to: ByteGatherer, file: string): ZipWriter {
+export function zipWriter(to: ByteBuffer, file: string): ZipWriter {
   const parts: ZipPart[] = [];
   let position = 0;
   const put = async (bytes: Buffer) => {

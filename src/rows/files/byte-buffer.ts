@@ -1,5 +1,5 @@
 /** Gathers small pieces into writes that are worth their system call. */
-export interface ByteGatherer {
+export interface ByteBuffer {
   /** What is gathered: its first `used` bytes. Others may write behind it, after `makeRoom`, and move `used`; the buffer
    * itself may be another one after any call. */
   bytes: Buffer;
@@ -17,7 +17,7 @@ const BYTES_A_WRITE = 1024 * 1024;
 
 /** Makes a gatherer that hands its bytes to `write`. One write is under way while the next bytes are gathered, never two:
  * so a slow reader is waited for, and memory stays at two buffers. */
-export function gatherBytes(write: (bytes: Buffer) => Promise<void>): ByteGatherer {
+export function byteBuffer(write: (bytes: Buffer) => Promise<void>): ByteBuffer {
   let spare: Buffer = Buffer.allocUnsafe(2 * BYTES_A_WRITE);
   let underWay: Promise<void> = Promise.resolve();
   const flush = async () => {
@@ -28,7 +28,7 @@ export function gatherBytes(write: (bytes: Buffer) => Promise<void>): ByteGather
     [gathered.bytes, spare] = [spare, gathered.bytes];
     gathered.used = 0;
   };
-  const gathered: ByteGatherer = {
+  const gathered: ByteBuffer = {
     bytes: Buffer.allocUnsafe(spare.length),
     used: 0,
     makeRoom(more) {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { PerilbookError } from '../errors.ts';
 
 /** Whether the path of an open store still leads to it. */
-export interface OpenedFile {
+export interface FileWatch {
   /** The error to stop with when the file was deleted, moved or replaced; null while it is in its place. */
   moved(): PerilbookError | null;
 }
@@ -15,7 +15,7 @@ export interface OpenedFile {
  *
  * The file must not be opened a second time to look at it: closing that handle would drop SQLite's locks (POSIX).
  */
-export function openedFile(file: string): OpenedFile {
+export function watchFile(file: string): FileWatch {
   const opened = statSync(file);
   const isOpened = (stats: Stats | undefined) => stats?.ino === opened.ino && stats.dev === opened.dev;
   return {

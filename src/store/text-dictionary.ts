@@ -7,7 +7,7 @@ const MOST_TEXTS = 4096;
 const LONGEST_TEXT = 200;
 
 /** The texts of a store by number, with a memory of what was seen. */
-export interface StoredTexts extends Texts {
+export interface StoredDictionary extends Texts {
   /** The number of a text that must have one, however many there are: the slug of a topic. */
   ensure(text: string): number;
   /** The number of a text that has one already; -1 otherwise. Never writes. */
@@ -17,7 +17,7 @@ export interface StoredTexts extends Texts {
 }
 
 /** Numbers are given inside the transaction that writes the cell, so whoever sees the cell sees its texts. */
-export function storedTexts(database: Database.Database, file: string): StoredTexts {
+export function textDictionary(database: Database.Database, file: string): StoredDictionary {
   const find = database.prepare<[string], number>('SELECT number FROM texts WHERE text = ?').pluck();
   const read = database.prepare<[number], string>('SELECT text FROM texts WHERE number = ?').pluck();
   const count = database.prepare<[], number>('SELECT count(*) FROM texts').pluck();

@@ -21,7 +21,7 @@ const PROMISED = { standard: 17, enterprise: 37 } as const;
 type BundleKind = Exclude<CallKind, 'single'>;
 
 /** What answers told about the service beside hazards; every function runs inside the caller's transaction, if there is one. */
-export function learnedStatements(database: Database.Database, clock: Clock) {
+export function observationStatements(database: Database.Database, clock: Clock) {
   const insertBundle = database.prepare(
     'INSERT INTO bundles (source, kind, topics, seen_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET topics = excluded.topics, seen_at = excluded.seen_at',
   );

@@ -1,6 +1,6 @@
 /** Arrays that one writer uses again for each column: making them anew kept twice the memory of all else. What is taken is
  * valid until the same array is taken again, and holds what the last use left in it. */
-export interface Scratch {
+export interface ReusableArrays {
   ids(length: number): Uint32Array;
   places(length: number): Uint32Array;
   levels(length: number): Uint32Array;
@@ -10,7 +10,7 @@ export interface Scratch {
 }
 
 /** Makes the arrays of one writer; they grow with its largest row group. */
-export function newScratch(): Scratch {
+export function reusableArrays(): ReusableArrays {
   return {
     ids: growing((length) => new Uint32Array(length)),
     places: growing((length) => new Uint32Array(length)),

@@ -8,7 +8,7 @@ const PID_DIGITS = 8;
 const RANDOM_DIGITS = 8;
 
 /** The name under which an output grows beside its target: tells whose it is, so that what a kill left can be removed. */
-export function unfinishedName(target: string): string {
+export function temporaryName(target: string): string {
   const pid = process.pid.toString(16).padStart(PID_DIGITS, '0');
   const random = randomBytes(RANDOM_DIGITS / 2).toString('hex');
   return join(dirname(target), `.${basename(target)}.${machineDigits()}${pid}${random}.tmp`);

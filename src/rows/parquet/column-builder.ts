@@ -1,13 +1,13 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
-import { fieldsFor } from '../filled-rows.ts';
+import { fieldsFor } from '../added-fields.ts';
 import type { AddedColumn, RowFields } from '../port.ts';
 
 /**
  * The added fields of a row group, turned from rows into columns as they come. Rows that share one function are one
  * entry; the arrays that it makes are let go, so that memory is 8 bytes a number and 4 a text for each entry.
  */
-export interface FieldStore {
+export interface BuiltColumns {
   /** The entry of each row. */
   readonly entryOf: Uint32Array;
   readonly rows: number;
@@ -42,10 +42,10 @@ export interface NumberColumn {
 }
 
 /** Takes the fields of row after row, of one row group after the other. */
-export interface FieldGatherer {
+export interface ColumnBuilder {
   add(make: RowFields): void;
   /** What was gathered since the last time. Valid until the next `add`. */
-  take(): FieldStore;
+  take(): BuiltColumns;
 }
 
 /** Functions that are known again by identity before it is asked whether that was worth it. */
@@ -56,7 +56,7 @@ const TIMES_REMEMBERED = 32_768;
 
 /** Makes a gatherer for row groups of at most so many rows. Its arrays are made once, and used again for each row group: to
  * make or enlarge them on the way took a third of all time. What is never touched of them takes no memory. */
-export function gatherFields(added: readonly AddedColumn[], mostRows: number): FieldGatherer {
+export function columnBuilder(added: readonly AddedColumn[], mostRows: number): ColumnBuilder {
   const columns = orTooLarge(mostRows, () => added.map((column) => newColumn(column, mostRows)));
   const timeOf = rememberingTimes();
   const width = columns.length;

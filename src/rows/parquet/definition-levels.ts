@@ -1,12 +1,12 @@
-import type { FieldStore, StoredColumn } from './gathered-fields.ts';
+import type { BuiltColumns, StoredColumn } from './column-builder.ts';
 import { encodeHybrid, encodeRun } from './hybrid.ts';
-import type { Scratch } from './scratch.ts';
+import type { ReusableArrays } from './reusable-arrays.ts';
 
 /** A page holds so many rows of its row group. */
 const ROWS_A_PAGE = 131_072;
 
 /** Which rows of a row group have a value in a column. */
-export interface Presence {
+export interface DefinitionLevels {
   /** The entry of each row that has one. */
   readonly places: Uint32Array;
   /** True when each row has one. */
@@ -25,23 +25,30 @@ export interface Presence {
  * not looked up: so a column whose entries have the same gaps as the one before it shares what was made for that one, which
  * took a quarter of the time of a write. Valid until the next column that differs.
  */
-export function presences(store: FieldStore, scratch: Scratch): (column: StoredColumn) => Presence {
-  const full = presenceOf(store, null, scratch);
-  let known: { readonly present: Uint8Array; readonly presence: Presence } | null = null;
+export function definitionLevels(
+  store: BuiltColumns,
+  arrays: ReusableArrays,
+): (column: StoredColumn) => DefinitionLevels {
+  const full = levelsOf(store, null, arrays);
+  let known: { readonly present: Uint8Array; readonly presence: DefinitionLevels } | null = null;
   return ({ nulls, present: all }) => {
     if (nulls === 0 || all === null) return full;
     const present = all.subarray(0, store.entries);
     if (known === null || Buffer.compare(present, known.present) !== 0) {
-      known = { present, presence: presenceOf(store, present, scratch) };
+      known = { present, presence: levelsOf(store, present, arrays) };
     }
     return known.presence;
   };
 }
 
-function presenceOf({ entryOf, rows }: FieldStore, present: Uint8Array | null, scratch: Scratch): Presence {
-  const levels = present === null ? null : scratch.levels(rows);
-  const places = present === null ? entryOf : scratch.places(rows);
-  const pages: Presence['pages'][number][] = [];
+function levelsOf(
+  { entryOf, rows }: BuiltColumns,
+  present: Uint8Array | null,
+  arrays: ReusableArrays,
+): DefinitionLevels {
+  const levels = present === null ? null : arrays.levels(rows);
+  const places = present === null ? entryOf : arrays.places(rows);
+  const pages: DefinitionLevels['pages'][number][] = [];
   let count = 0;
   for (let from = 0; from < rows; from += ROWS_A_PAGE) {
     const to = Math.min(rows, from + ROWS_A_PAGE);
