@@ -8,7 +8,7 @@ import { FIRST_VALUE } from './scan/layout.ts';
 import { locate } from './scan/locate.ts';
 import type { Finding } from './scan/scan-input.ts';
 
-/** Fields of so many cells are remembered: rows of one place often stand together. */
+/** Size of the cache of cells: rows of one place are often neighbours. */
 const CELLS_REMEMBERED = 20_000;
 
 /** What the store has for a cell: its fields, and the times of its answers. */

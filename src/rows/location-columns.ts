@@ -1,7 +1,7 @@
 import { PerilbookError } from '../errors.ts';
 import { nearestNames } from '../nearest-name.ts';
 
-/** Where the locations of a file stand. */
+/** The columns of a file that hold its locations. */
 export interface LocationColumns {
   readonly lat: number;
   readonly lng: number;
@@ -22,7 +22,7 @@ interface Pair {
   readonly lng: number;
 }
 
-/** Finds the latitude and the longitude among the names of a file, or says what stands there instead. */
+/** Finds the columns of latitude and longitude by their names. @throws INPUT_COLUMNS with the names that there are */
 export function findLocationColumns(names: readonly string[], named: NamedColumns = {}): LocationColumns {
   if (named.column !== undefined) {
     const both = indexOfNamed(names, named.column, 'location');
@@ -53,8 +53,8 @@ export function findLocationColumns(names: readonly string[], named: NamedColumn
   throw columnsError(`No ${missing} column was found`, names);
 }
 
-/** Two whole locations of the same names are told apart by their order, and the first is taken. Where one of the two
- * columns is there twice and the other is not, nothing says which is meant. */
+/** Of two complete pairs with the same names the first is taken. Where only one of the two columns is there twice, nothing
+ * shows which is meant. */
 function refuseTwins(
   names: readonly string[],
   plain: readonly string[],

@@ -43,7 +43,7 @@ export async function openRowFile(file: string, options: OpenOptions = {}, strea
 }
 
 async function textBook(input: InputFile, options: OpenOptions, stdout?: Writable): Promise<RowFile> {
-  // A value in a line may be a FeatureCollection; a file that is one has no line that is another object.
+  // NDJSON first: a value in one of its lines may be a FeatureCollection.
   if (isNdjson(input)) {
     refuseHeaderLine(input.name, options, 'NDJSON');
     return ndjsonRowFile(input, stdout);

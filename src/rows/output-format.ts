@@ -46,7 +46,7 @@ const COMPRESSED_INSIDE: Readonly<Record<string, string>> = {
   xlsm: 'an Excel workbook',
 };
 
-/** Refuses an output whose name promises a format that would not stand in it. @throws OUTPUT_UNWRITABLE */
+/** Refuses an output whose name means a format that cannot be written. @throws OUTPUT_UNWRITABLE */
 export function checkFormat(output: string, format: string): void {
   if (output === '-') return;
   const ending = extensionOf(output).toLowerCase();

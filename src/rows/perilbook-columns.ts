@@ -3,8 +3,8 @@ const [FIRST_COLUMN, ...NEXT_COLUMNS] = ['hazard_status', 'hazard_note', 'hazard
 
 /**
  * The index from which on all columns were written by Perilbook, or null when there is none. `known` holds every name that
- * Perilbook can write, with the prefix of the job. A stranger behind `hazard_status` makes it null, and so does a
- * `hazard_status` that stands without its next columns: dropping it would lose a column of the user's.
+ * Perilbook can write, with the prefix of the job. It is null when another column follows `hazard_status`, or when
+ * `hazard_status` is not followed by its next columns: to drop them would lose a column of the user's.
  */
 export function findPerilbookColumns(names: readonly string[], known: { has(name: string): boolean }): number | null {
   let from = names.length;

@@ -4,7 +4,7 @@ import type { Field } from '../contract/answer.ts';
 export interface Row {
   /** 1 for the first record after the header. */
   readonly number: number;
-  /** Where the record stands in its file, counted from 1: the line on which it begins, or what `unit` of the book says. */
+  /** The place of the record in its file, counted from 1: the line on which it begins, or the row or feature (`unit`). */
   readonly line: number;
   /** The text of the columns that were asked for, in that order; '' for an empty, null or missing field. */
   readonly fields: readonly string[];

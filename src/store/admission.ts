@@ -1,8 +1,8 @@
 import type { Claim, PeriodSpending, Spending } from './port.ts';
 import type { Recent } from './recent-calls.ts';
 
-/** A little longer than the minute itself, for clocks that tick apart; below the throttle's own margin, so that a single
- * process is paced by its throttle and not by refused claims. */
+/** A little longer than a minute, because clocks differ; shorter than the throttle's own margin, so that a single process is
+ * paced by its throttle and not by refused claims. */
 export const MINUTE_MARGIN_MS = 100;
 
 /** What the ledger says at the moment of a claim. */
@@ -11,7 +11,7 @@ export interface Usage {
   readonly run: Spending;
   /** What all runs under the run's approved plan have spent; null where it has none. */
   readonly underPlan?: Spending | null;
-  /** Credits of calls in flight, whose minute has not begun to end. */
+  /** Credits of calls in flight. */
   readonly inFlight: number;
   /** Calls that settled within the last minute. */
   readonly recent: Recent;
@@ -51,7 +51,7 @@ export function refusal(
     inWindow -= call.credits;
     if (inWindow + credits <= limits.creditsPerMinute) return { outcome: 'wait', ms: Math.max(1, ms) };
   }
-  // What is in the way is in flight; it settles in its own time.
+  // The minute is full of calls in flight, and nobody knows when they settle.
   return { outcome: 'wait', ms: IN_FLIGHT_WAIT_MS };
 }
 

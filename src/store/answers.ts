@@ -10,8 +10,8 @@ import type { StoredDictionary } from './text-dictionary.ts';
 type PackedFailures = Record<string, [reason: TopicFailure['reason'], note: string, at: number]>;
 type PackedCell = [id: number, answers: Buffer, failures: string | null];
 
-/** How many fields an answer to a topic has; null where it is not known. An answer of another width was written by another
- * version, whose columns were others: it is not read, and so bought again, rather than taken for what it is not. */
+/** How many fields an answer to a topic has; null where it is not known. An answer of another width was written by a
+ * version with other columns: it is not read, and so bought again. */
 export type WidthOf = (topic: TopicSlug) => number | null;
 
 /** Reading and writing of cells; every function runs inside the caller's transaction, if there is one. */
@@ -23,7 +23,7 @@ export function cellStatements(database: Database.Database, texts: StoredDiction
     .raw();
   const insert = database.prepare('INSERT INTO cells (source, lat7, lng7, answers, failures) VALUES (?, ?, ?, ?, ?)');
   const update = database.prepare('UPDATE cells SET answers = ?, failures = ? WHERE id = ?');
-  // What cannot be parsed is left for `read` to report.
+  // Failures that cannot be parsed stay: `read` reports them.
   const forgetRejections = database.prepare(
     `UPDATE cells SET failures = (
        SELECT nullif(json_group_object(key, json(value)), '{}') FROM json_each(cells.failures)
@@ -33,10 +33,10 @@ export function cellStatements(database: Database.Database, texts: StoredDiction
   const packer = new FieldPacker(texts);
   const span = newAnswerSpan();
 
-  /** Where so many fields of the answer end. They must end where it says, or they would be read as what they are not. */
+  /** Where the first `fields` fields of the answer end. @throws STORE_UNUSABLE unless all of them end where the answer does */
   function endOf(bytes: Buffer, fields: number): number {
     const to = packer.skip(bytes, span.from, fields);
-    // Not a number, where a text's own length is damaged.
+    // NaN where the length of a text is damaged.
     if (!(fields === span.width ? to === span.to : to >= span.from && to <= span.to)) throw damagedCell();
     return to;
   }
@@ -100,14 +100,15 @@ export function cellStatements(database: Database.Database, texts: StoredDiction
       const picked = Buffer.allocUnsafe(size);
       let used = 0;
       for (let index = 0; index < wanted.length; index++) {
-        // Some fifteen bytes an answer: a call to copy them would cost more.
+        // Some 15 bytes an answer: a call to `copy` costs more.
         for (let at = froms[index]!; at < tos[index]!; at++) picked[used++] = bytes[at]!;
       }
       return { asOf, fields: () => packer.unpack(picked, 0, fieldCount) };
     };
   }
 
-  /** Adds what a call brought. A newer answer replaces an older one and ends a failure; a failure leaves answers be. */
+  /** Stores the answers and failures of a call. A newer answer replaces an older one and removes the topic's failure; a failure
+   * removes no answer. */
   function merge(
     source: number,
     { lat7, lng7 }: Cell,
@@ -140,7 +141,7 @@ export function cellStatements(database: Database.Database, texts: StoredDiction
     readWanted,
     unpack,
     merge,
-    /** Returns of how many cells. */
+    /** Returns the number of cells. */
     forgetRejections: () => forgetRejections.run().changes,
   };
 }

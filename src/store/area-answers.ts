@@ -22,8 +22,8 @@ function answersOf(json: string): Map<TopicSlug, Answer> {
   return answers;
 }
 
-/** How long a mark counts. A release of the index between two answers of an area sets one too, and without an end would cost
- * a call for each of its locations for ever; a column that is wrong sets it again. A year is how long natural answers hold. */
+/** How long a mismatch counts. A new release of the index between two answers of an area causes one too, and would cost a call
+ * for each of its locations for ever; a wrong area column causes one again. Natural answers stay fresh for a year as well. */
 const MARK_HOLDS_MS = 365 * 24 * 60 * 60_000;
 
 /** Reading and writing of areas; every function runs inside the caller's transaction, if there is one. */
@@ -34,7 +34,7 @@ export function areaStatements(database: Database.Database, clock: Clock) {
   const insert = database.prepare('INSERT INTO areas (source, area, answers) VALUES (?, ?, ?)');
   const update = database.prepare('UPDATE areas SET answers = ?, mismatched_at = ? WHERE id = ?');
 
-  /** When the area was last seen to be answered in two ways, if that still counts. */
+  /** When two answers of the area last differed, if that still counts. */
   function markOf({ mismatchedAt }: AreaRow): number | null {
     return mismatchedAt !== null && Math.abs(clock.now() - mismatchedAt) < MARK_HOLDS_MS ? mismatchedAt : null;
   }
@@ -45,8 +45,8 @@ export function areaStatements(database: Database.Database, clock: Clock) {
   }
 
   /**
-   * Takes in what a location of the area was answered. Where the area has a comparable answer that says otherwise, the
-   * area is marked: what holds for one of its locations does not hold for all.
+   * Stores the answers of one location of the area. Where the area has a comparable answer that differs, the area is marked:
+   * one answer does not hold for all of its locations.
    */
   function merge(source: number, { area, answers, comparableSince }: AreaAnswers): void {
     const row = select.get(source, area);
@@ -55,7 +55,7 @@ export function areaStatements(database: Database.Database, clock: Clock) {
     for (const answer of answers) {
       const before = known.get(answer.topic);
       const differs = before !== undefined && JSON.stringify(before.fields) !== JSON.stringify(answer.fields);
-      // Where the clock was set back, the answer is the newer of the two, and a mark that seems old would not be noticed.
+      // The answer's time too: where the clock was set back, a mark of now would look old.
       if (differs && before.asOf >= comparableSince) mismatchedAt = Math.max(clock.now(), answer.asOf);
       known.set(answer.topic, answer);
     }

@@ -3,7 +3,7 @@ import { inBoth, type TopicSet, topicSet } from '../contract/topic-set.ts';
 import type { areaStatements } from './area-answers.ts';
 import type { AreaWanted } from './port.ts';
 
-/** A call in flight that is made for an area. */
+/** A call in flight for an area. */
 export interface OpenAreaCall {
   readonly id: number;
   readonly run: number;
@@ -22,8 +22,7 @@ export function areaClaims(database: Database.Database, areas: ReturnType<typeof
   const topicsOf = ({ wanted }: AreaWanted): TopicSet => topicSet(wanted.map(({ topic }) => topic));
 
   return {
-    /** Whether an area has meanwhile a fresh answer to something that is wanted for it. One that was answered in two ways
-     * serves nobody. */
+    /** Whether an area has a fresh answer to a wanted topic by now. An area whose answers differ is not used. */
     isAnswered(source: number, { area, wanted }: AreaWanted): boolean {
       const known = areas.read(source, area);
       if (!known || known.mismatchedAt !== null) return false;

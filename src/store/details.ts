@@ -31,12 +31,12 @@ export function detailsStatements(database: Database.Database) {
        AND cell = (SELECT id FROM cells WHERE source = @source AND lat7 = @lat7 AND lng7 = @lng7)`,
   );
   const removeOlder = database.prepare('DELETE FROM details WHERE as_of < ?');
-  // length() of a blob is read from its row's head: the pages of the blob are not touched.
+  // length() reads only the row's header, not the pages of the blob.
   const sums = database.prepare<[], StoreStats['details']>(
     `SELECT count(*) AS answers, coalesce(sum(length(json)), 0) AS bytes, coalesce(sum(bytes), 0) AS jsonBytes
      FROM details`,
   );
-  // One at a time: details weigh up to megabytes, and whoever prints them must not hold the database meanwhile.
+  // One at a time: details take up to megabytes, and a slow reader must not hold a transaction open.
   const after = database.prepare<[number], DetailsRow>(
     `SELECT details.id, sources.name AS source, lat7, lng7, topic, as_of AS asOf, json
      FROM details JOIN cells ON cells.id = details.cell JOIN sources ON sources.id = cells.source

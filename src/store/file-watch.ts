@@ -2,18 +2,18 @@ import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PerilbookError } from '../errors.ts';
 
-/** Whether the path of an open store still leads to it. */
+/** Notices that the file of an open store was deleted, moved or replaced. */
 export interface FileWatch {
   /** The error to stop with when the file was deleted, moved or replaced; null while it is in its place. */
   moved(): PerilbookError | null;
 }
 
 /**
- * Remembers which file was just opened. A program that keeps a file open can go on writing to it after it was deleted or
- * renamed: what a run buys then is in a file that the next run does not find, and is bought again. One `stat` a look, about
- * 2 µs, beside the milliseconds of a durable transaction.
+ * Remembers which file was just opened. A process can write to an open file after it was deleted or renamed: the next run
+ * would not find what is bought then, and buy it again. A check is one `stat` of about 2 µs; a durable transaction takes
+ * milliseconds.
  *
- * The file must not be opened a second time to look at it: closing that handle would drop SQLite's locks (POSIX).
+ * The file must not be opened a second time for the check: closing that handle would drop SQLite's locks (POSIX).
  */
 export function watchFile(file: string): FileWatch {
   const opened = statSync(file);
@@ -28,19 +28,19 @@ export function watchFile(file: string): FileWatch {
         case 'deleted':
           return movedError(
             `The store ${file} was deleted while this run used it${what}`,
-            'The answers that it bought are in the output and nowhere else: put back a copy of the store, or the next run buys them again.',
+            'The answers that it bought are only in the output now. Restore a copy of the store, or the next run buys them again.',
             file,
           );
         case 'unknown':
           return movedError(
             `The store ${file} was moved or deleted while this run used it${what}`,
-            'Find it and move it back before the next run, or that buys again what is in it.',
+            'Move it back before the next run, or its answers are bought again.',
             file,
           );
         default:
           return movedError(
             `The store ${file} was moved to ${now} while this run used it${what}`,
-            `What was bought, with the calls that were in flight, is there: move it back, or name it with --store ${now}.`,
+            `All that was bought is there. Move it back, or use it with --store ${now}.`,
             file,
           );
       }
@@ -52,7 +52,7 @@ function movedError(message: string, hint: string, file: string): PerilbookError
   return new PerilbookError('STORE_MOVED', message, hint, { file });
 }
 
-/** Where an open file is now: Linux says it of the files that a process has open; elsewhere its old folder is searched. */
+/** Where an open file is now: Linux lists the open files of a process; elsewhere its old folder is searched. */
 function whereabouts(file: string, isOpened: (stats: Stats | undefined) => boolean): string {
   for (const folder of ['/proc/self/fd', '/dev/fd', dirname(file)]) {
     for (const name of entriesOf(folder)) {
@@ -80,7 +80,7 @@ function statOf(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch {
-    // Gone meanwhile, or not ours to look at.
+    // Deleted meanwhile, or not readable.
     return undefined;
   }
 }

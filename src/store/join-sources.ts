@@ -65,7 +65,7 @@ function joinCells(database: Database.Database, from: number, to: number): void 
   }
 }
 
-/** Of each topic the newest answer, as it lies in one row or the other. */
+/** The newest answer of each topic, as packed in one of the rows. */
 function newestAnswers(...rows: readonly Buffer[]): Buffer {
   const newest = new Map<number, { readonly asOf: number; readonly bytes: Buffer }>();
   const span = newAnswerSpan();
@@ -114,7 +114,7 @@ function joinAreas(database: Database.Database, from: number, to: number): void 
   }
 }
 
-/** What was seen of bundles and scopes last counts; calls keep their numbers. */
+/** The latest observation of bundles and scopes counts; calls keep their numbers. */
 function joinTheRest(database: Database.Database, from: number, to: number): void {
   const both = { from, to };
   database

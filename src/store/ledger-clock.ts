@@ -1,18 +1,18 @@
 import type Database from 'better-sqlite3';
 import { type Clock, steadyTime } from '../clock.ts';
 
-/** The time by which the ledger measures spans. */
+/** The clock of the ledger. */
 export interface LedgerClock {
   now(): number;
-  /** Another process was seen to be later: from now on this one is too. */
+  /** Moves this clock forward when another process is seen to be later. */
   catchUp(time: number): void;
 }
 
 /**
- * Opens the ledger's own time, which all processes of a machine share: its steady clock and an offset that the first of
- * them wrote. It began as the wall clock's time, and does not follow where that is set to. After the machine was started
- * again, which a steady clock shows by being earlier than the ledger's latest entry, it begins anew, never earlier than that
- * entry. Runs inside the caller's transaction.
+ * Opens the ledger's clock, which all processes of a machine share: the machine's monotonic clock and an offset that the first
+ * process wrote. It starts at the time of the wall clock, and does not change when that is set. After a restart of the machine
+ * (the monotonic clock is earlier than the ledger's latest entry) it starts again, never earlier than that entry. Runs inside
+ * the caller's transaction.
  */
 export function openLedgerClock(database: Database.Database, clock: Clock): LedgerClock {
   const known = database.prepare<[], number>('SELECT offset FROM ledger_clock').pluck().get();

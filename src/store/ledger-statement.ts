@@ -16,8 +16,8 @@ interface StatementSums {
   readonly inFlight: number;
 }
 
-/** When a call counts: at its claim, but never before the period that it is charged to. A call that was claimed before
- * the anniversary and charged after it is thereby of the new period's first day, and a period's days are all its own. */
+/** When a call counts: at its claim, but never before the period that it is charged to. So a call that was claimed before the
+ * anniversary and charged after it counts on the first day of the new period. */
 const COUNTED_AT = 'max(calls.claimed_at, calls.period_start)';
 
 const NAMES: Readonly<Record<StatementBy, string>> = {
@@ -29,12 +29,11 @@ const NAMES: Readonly<Record<StatementBy, string>> = {
 };
 
 /**
- * Sums the ledger itself, call by call, not the sums that claims keep: the two agree, and a statement that is read from
- * the calls is the proof of it.
+ * Sums the ledger call by call, and not the sums that claims maintain, so that a statement also checks those.
  */
 export function readStatement(database: Database.Database, query: StatementQuery): StatementRow[] {
   const { by, account, period, job, from, to } = query;
-  // Only the conditions that are asked for, so that a statement by run needs nothing but its index.
+  // Only the conditions that are asked for, so that a statement by run uses its index alone.
   const conditions = [
     account === undefined ? '' : 'calls.account = @account',
     period === undefined ? '' : 'calls.period_start = @period',
@@ -71,8 +70,8 @@ export function readStatement(database: Database.Database, query: StatementQuery
 /**
  * Prepares the correction of a period by what the provider's page says is spent. Runs inside the caller's transaction.
  *
- * Calls of unknown charge are taken for what the page counts: it knows, and the ledger does not. Calls in flight are not:
- * the page may have been read before they were charged, and counting them twice for a minute spends nothing.
+ * Calls of unknown charge count as part of the page's figure: the provider knows whether it charged them. Calls in flight do
+ * not: the page may have been read before they were charged, and to count them twice for a minute costs nothing.
  */
 export function correctionStatement(database: Database.Database, clock: Clock) {
   const correct = database.prepare<[Record<string, unknown>], Correction>(

@@ -14,7 +14,7 @@ import type { runStatements } from './runs.ts';
 import type { observationStatements } from './service-observations.ts';
 import type { spendingSums } from './spending-sums.ts';
 
-/** Who holds claims: one process. `isAlive` tells of the owner of another claim whether it may still be at work. */
+/** The process that holds claims. `isAlive` says whether the owner of another claim may still be running. */
 export interface Owner {
   readonly name: string;
   isAlive(owner: string): boolean;
@@ -42,7 +42,7 @@ interface LedgerCall {
   readonly credits_left: number | null;
 }
 
-/** The statements of what changes with the ledger. */
+/** The statements of the other tables that change with the ledger. */
 interface Kept {
   readonly sums: ReturnType<typeof spendingSums>;
   readonly cells: ReturnType<typeof cellStatements>;
@@ -78,7 +78,7 @@ export function ledgerStatements(
     `UPDATE calls SET charge = @charge, credits = @credits, period_start = @period, settled_at = @now,
        outcome = @outcome, request_id = @requestId WHERE id = @call`,
   );
-  // A call that was claimed before a correction says nothing of the time after it.
+  // A call that was claimed before a correction says nothing about the time after it.
   const exhaust = database.prepare(
     `UPDATE periods SET exhausted_at = @now, exhausted_left = @left WHERE account = @account AND period_start = @period
        AND exhausted_at IS NULL AND coalesce(corrected_at, @claimedAt) <= @claimedAt`,
@@ -106,7 +106,7 @@ export function ledgerStatements(
     return before;
   }
 
-  /** A claim whose owner died was perhaps sent and perhaps charged: nobody can say, and the ledger says that. */
+  /** A claim whose owner died may have been sent and charged: its charge is unknown. */
   function giveUpIfDead(open: OpenCall): boolean {
     if (open.lease_until > time.now() && (open.owner === owner.name || owner.isAlive(open.owner))) return false;
     const before = callOf.get(open.id)!;
@@ -119,8 +119,8 @@ export function ledgerStatements(
     return true;
   }
 
-  /** Whether some of these calls are another run's at work, be it of this process (perilbook ui) or of another. Those of the
-   * dead are given up, all of them. */
+  /** Whether some of these calls belong to another running run, in this process (perilbook ui) or another. Calls of dead
+   * processes are settled as unknown. */
   function isAtWork(calls: readonly OpenCall[], run: number): boolean {
     const others = calls.filter((call) => call.run !== run || call.lease_until <= time.now());
     return others.filter((call) => !giveUpIfDead(call)).length > 0;
@@ -194,10 +194,10 @@ export function ledgerStatements(
     }
     if (contents) observations.rememberBundle(before.source, contents.kind, contents.topics);
     if (refused) observations.rememberRefusal(before.source, before.key, refused);
-    // Right behind an anniversary the provider's clock may still be before it: then that is said of the old quota.
+    // Just after an anniversary the provider's clock may still be before it: then it means the old quota.
     if (settlement.exhausted && before.claimed_at >= before.period_start + CLOCKS_APART_MS) {
-      // Of the period in which it was asked: a refusal that arrives after the anniversary was said of the old quota, and
-      // would close the new one for a month.
+      // It counts for the period in which the call was claimed: a refusal that arrives after the anniversary means the old
+      // quota, and would block the new period for a month.
       exhaust.run({
         now: clock.now(),
         left: before.credits_left,
@@ -208,7 +208,7 @@ export function ledgerStatements(
     }
   }
 
-  /** Settles what dead processes left open; returns how many calls that were. */
+  /** Settles the open calls of dead processes as unknown; returns their number. */
   function giveUpDead(): number {
     return allOpen.all().filter((call) => giveUpIfDead(call)).length;
   }

@@ -2,7 +2,7 @@ import { type TopicSet, topicSet } from '../contract/topic-set.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import { newAnswerSpan, nextAnswer } from './packed-answers.ts';
 
-/** The answers of a cell that were said at some time or later, and how many were said before. */
+/** The answers of a cell since `time`, and the number of older ones. */
 export function answersSince(answers: Buffer, time: number): { kept: Buffer; dropped: number } {
   const span = newAnswerSpan();
   const kept: Buffer[] = [];

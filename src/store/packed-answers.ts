@@ -3,7 +3,7 @@ import { PerilbookError } from '../errors.ts';
 import type { FieldPacker } from './packed-fields.ts';
 
 /*
- * The answers of a cell as they lie in its row, one behind the other:
+ * The answers of a cell are stored in its row, one after the other:
  *
  *     2 bytes  the number of the topic's slug among the store's texts
  *     6 bytes  when the service said it, in milliseconds since the epoch
@@ -15,13 +15,13 @@ import type { FieldPacker } from './packed-fields.ts';
  * fields, read cell by cell until the fields can be written; on a busy machine, so what counts is how they compare):
  * - a row an answer, its fields JSON: 125 MB, 38,000 cells a second
  * - a row a cell, its answers JSON: 139 MB, 33,000; here until version 4
- * - a row a cell, its answers packed, handed on as they are: 53 MB, 95,000; this
- * - a row a cell with the finished suffix of its line: 61 MB, 220,000. Not taken: it holds for one choice of topics, one
- *   delimiter and one encoding, says nothing of how old each answer is, and the write makes each suffix once anyway
+ * - a row a cell, its answers packed, unpacked only for the write: 53 MB, 95,000; this one
+ * - a row a cell with the finished text of its added fields: 61 MB, 220,000. Rejected: that fits one choice of topics, one
+ *   delimiter and one encoding, says nothing of how old each answer is, and the write formats each cell once anyway
  */
 const HEADER_BYTES = 13;
 
-/** Where one answer lies in the bytes of its cell. */
+/** The position of one answer in the bytes of its cell. */
 export interface AnswerSpan {
   slug: number;
   asOf: number;
@@ -41,7 +41,7 @@ export function newAnswerSpan(): AnswerSpan {
 export function nextAnswer(bytes: Buffer, span: AnswerSpan): boolean {
   const at = span.to;
   if (at === bytes.length) return false;
-  // Less than a header is no end: what lies there would be taken for missing, and bought again.
+  // A header that is cut off is damage: as an end it would make the answer missing, and bought again.
   if (at + HEADER_BYTES > bytes.length) throw damagedCell();
   span.start = at;
   span.slug = bytes[at]! | (bytes[at + 1]! << 8);
@@ -53,11 +53,11 @@ export function nextAnswer(bytes: Buffer, span: AnswerSpan): boolean {
   return true;
 }
 
-/** The disk gave back other bytes than it was given. */
+/** The bytes of a cell are not as they were written. */
 export function damagedCell(): PerilbookError {
   return new PerilbookError(
     'STORE_UNUSABLE',
-    'The store is damaged: the answers of a cell are not as they were written',
+    'The store is damaged: the answers of a cell have changed since they were written',
     'Put back a copy of the store, or name another file with --store: its answers are then bought again.',
   );
 }

@@ -8,16 +8,16 @@ import type { PerilbookError } from '../errors.ts';
 import type { Cell } from '../geo/coordinates.ts';
 
 /*
- * Words of this room:
- * - source: whose answers these are, the service's address and data set; answers of two sources never mix
+ * Terms:
+ * - source: the service and data set that gave an answer; answers of two sources never mix
  * - account: whose credits are spent; one quota and one minute limit each. Several keys may belong to one
  * - intent: a ledger row written before its call is sent; it holds the cell (a claim) until it is settled
- * - settlement: what came of the call: charged, free, or unknown, with the answers it brought
- * Everything is asked in batches and awaited, so that a store on another machine can stand behind the same port.
+ * - settlement: the outcome of the call (charged, free or unknown) with its answers
+ * Everything is asked in batches and awaited, so that a store on another machine can implement the same interface.
  */
 
-/** What a settled call did to the account. `sent` has no outcome yet; `unknown` was sent and nobody can say whether it
- * was charged, so it counts as spent wherever a limit is at stake. */
+/** How a call was charged. `sent` has no outcome yet; of `unknown` nobody can say whether it was charged, so it counts as spent
+ * for every limit. */
 export type ChargeState = 'sent' | 'charged' | 'free' | 'unknown';
 
 /** The limits under which a batch of calls may be claimed. */
@@ -73,7 +73,7 @@ export interface AreaWanted {
  *   the cell again.
  * - `claimed`: another run is buying at this cell, or for its area: come back later.
  * - `wait`: the minute is full; try again in `ms`.
- * - `quota`, `budget`: the period's or the run's credits do not reach.
+ * - `quota`, `budget`: the period or the run has too few credits left.
  */
 export type Claim =
   | { readonly outcome: 'granted'; readonly call: number; readonly byOthers: number }
@@ -110,7 +110,7 @@ export interface Settlement {
   readonly refused?: Scope;
 }
 
-/** What stood in `details` beside an answer; null where there was nothing, which ends what was kept before. */
+/** The `details` of an answer; null where it had none, which removes those of an older answer. */
 export interface KeptDetails {
   readonly topic: TopicSlug;
   readonly asOf: number;
@@ -145,7 +145,7 @@ export interface CompleteCell {
 /** What is known of an area. */
 export interface StoredArea {
   readonly answers: ReadonlyMap<TopicSlug, Answer>;
-  /** When two of its locations were answered differently: then one does not stand for all. */
+  /** When two of its locations were answered differently: then one answer does not hold for all. */
   readonly mismatchedAt: number | null;
 }
 
@@ -201,7 +201,7 @@ export interface StatementRow {
 
 export type EndState = 'complete' | 'incomplete' | 'paused' | 'stopped' | 'interrupted';
 
-/** `cut off`: it never came to its end, and its process is gone. */
+/** `cut off`: its process died before it ended. */
 type RunState = 'running' | 'cut off' | EndState;
 
 /** A run as `status` shows it. */
@@ -217,7 +217,7 @@ export interface RunRecord extends Spending {
   readonly plannedCredits: number;
   readonly budget: number;
   readonly resumeAfter: number | null;
-  /** What the run told at its end, as it stands in `--json`. */
+  /** The summary of the run, as `--json` prints it. */
   readonly summary: unknown;
 }
 
@@ -279,7 +279,7 @@ export interface StoreStats {
 
 /** All that is kept between runs: answers, ledger, runs. */
 export interface Store extends AsyncDisposable {
-  /** The number of a source, made on first sight. */
+  /** The number of a source; a new source gets one. */
   source(name: string): Promise<number>;
   /** What is known of each cell, in the order asked; null for a cell never heard of. */
   read(source: number, cells: readonly Cell[]): Promise<readonly (CellRecord | null)[]>;
@@ -300,15 +300,15 @@ export interface Store extends AsyncDisposable {
   /** The error of a store whose file was deleted, moved or replaced while it is open; null where it is in its place. What is
    * settled is still written to it. */
   moved(): Promise<PerilbookError | null>;
-  /** What is known of a source's sample data; null where it never gave any. */
+  /** When a source gave sample data; null where it never did. */
   sampleMark(source: number): Promise<SampleMark | null>;
   bundleContents(source: number): Promise<BundleContents>;
   refusedScopes(source: number, key: string): Promise<ReadonlySet<Scope>>;
   spending(account: string, period: BillingPeriod): Promise<PeriodSpending>;
-  /** Sums of the ledger's calls, ordered by name; groups without calls are left out. */
+  /** Sums of the ledger's calls, ordered by name, without groups that have no calls. */
   statement(query: StatementQuery): Promise<readonly StatementRow[]>;
-  /** Records that the provider counts `spentInAll` credits of the period now, in place of an earlier record, and takes
-   * back that the quota is used up. */
+  /** Records that the provider counts `spentInAll` credits of the period now; replaces an earlier record, and clears
+   * `exhaustedAt`. */
   correct(account: string, period: BillingPeriod, spentInAll: number): Promise<Correction>;
   startRun(run: NewRun): Promise<number>;
   /** The accounts that runs could spend, that of the latest run first. */
@@ -319,11 +319,11 @@ export interface Store extends AsyncDisposable {
   /** What all runs under an approved plan have spent. */
   planSpending(plan: string): Promise<Spending>;
   stats(): Promise<StoreStats>;
-  /** What `prune` would forget: by source, how many cells have which topics answered before `before`. */
+  /** What `prune` would delete: by source, how many cells have which topics answered before `before`. */
   countOlder(before: number): Promise<ReadonlyMap<string, ReadonlyMap<TopicSet, number>>>;
-  /** Forgets answers said before `before`, and their details; returns how many answers. The ledger is never pruned. */
+  /** Deletes answers older than `before`, and their details; returns the number of answers. The ledger is never pruned. */
   prune(before: number): Promise<number>;
-  /** Forgets that the service rejected locations, so that they are asked about again; returns how many locations. */
+  /** Deletes rejections of locations, so that they are asked about again; returns the number of locations. */
   forgetRejections(): Promise<number>;
   /** Streams every cell of every source. */
   cells(): AsyncIterable<{ readonly source: string; readonly cell: Cell; readonly record: CellRecord }>;

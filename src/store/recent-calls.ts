@@ -19,7 +19,7 @@ export interface Recent {
   readonly latest: number;
 }
 
-/** Entries that have left the window are cut off when they are so many: cutting at each claim would copy the rest. */
+/** Entries older than the window are removed when there are so many: to remove them at each claim would copy the rest. */
 const CUT_AT = 10_000;
 
 /**

@@ -7,20 +7,21 @@ import type { BundleContents } from './port.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** How long a refused scope is believed. Keys are given new scopes now and then, and asking again is free (403). What was
- * learned by a clock that was ahead counts for no longer. */
+/** How long a refused scope counts. Keys get new scopes now and then, and to ask again is free (403). A refusal that is dated
+ * in the future by a wrong clock counts no longer than that either. */
 const REFUSAL_HOLDS_MS = DAY_MS;
 
-/** How long a bundle is believed to be thinner than the contract says. By what it was seen to bring it would not be bought
- * again, and so not be seen again: one odd answer would make every later plan dearer. Looking again costs one bundle. */
+/** How long a bundle that returned fewer topics than the contract says counts as such. Without a limit it would never be
+ * bought and seen again, and one odd answer would make every later plan dearer. To look again costs one bundle. */
 const THIN_BUNDLE_HOLDS_MS = 7 * DAY_MS;
 
-/** Topics of the bundles (docs/service-api.md, 2.3 and 2.9). */
+/** Number of topics in each bundle (docs/service-api.md, 2.3 and 2.9). */
 const PROMISED = { standard: 17, enterprise: 37 } as const;
 
 type BundleKind = Exclude<CallKind, 'single'>;
 
-/** What answers told about the service beside hazards; every function runs inside the caller's transaction, if there is one. */
+/** What answers show about the service itself: sample data, contents of bundles, refused scopes. Every function runs inside the
+ * caller's transaction, if there is one. */
 export function observationStatements(database: Database.Database, clock: Clock) {
   const insertBundle = database.prepare(
     'INSERT INTO bundles (source, kind, topics, seen_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET topics = excluded.topics, seen_at = excluded.seen_at',
@@ -47,7 +48,7 @@ export function observationStatements(database: Database.Database, clock: Clock)
   );
 
   return {
-    /** Takes in whether some answers of a source, the newest of that time, are sample data. */
+    /** Records whether answers of a source are sample data; `newest` is the time of the newest of them. */
     rememberSample(source: number, isSample: boolean, newest: number): void {
       if (isSample) markSample.run(source, newest);
       else endSample.run(source);

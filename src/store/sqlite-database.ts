@@ -51,16 +51,16 @@ export function openDatabase(file: string): SqliteDatabase {
   }
 }
 
-/** SQLite names the files beside a database after it: two programs that open one file by two names (hard links; links by
- * name are followed) do not see each other's, and ruin it. */
+/** SQLite names its WAL after the database: two programs that open one file by two names (hard links; symbolic links are
+ * resolved) do not see each other's WAL and corrupt the database. */
 function refuseSecondName(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   const names = found?.isFile() ? found.nlink : 1;
   if (names <= 1) return;
   throw new PerilbookError(
     'STORE_UNUSABLE',
-    `The store ${file} is one file under ${names} names (hard links): programs that open it by different ones would ruin it`,
-    'Make a copy of it and name the copy with --store, or remove the other names.',
+    `The store ${file} has ${names} names (hard links): programs that open it by different names would corrupt it`,
+    'Copy it and use the copy with --store, or remove the other names.',
     { file },
   );
 }

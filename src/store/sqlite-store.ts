@@ -79,7 +79,7 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
   immediately(() => ledger.giveUpDead());
 
   const close = async () => {
-    // SQLite leaves the log of a file that was moved as it is, beside the old name: what is in it would be missing.
+    // SQLite leaves the WAL of a moved file at the old name: its transactions would be lost.
     if (database.open && inPlace.moved() !== null) database.pragma('wal_checkpoint(TRUNCATE)');
     database.close();
   };

@@ -32,7 +32,7 @@ export const CUT_WIDTH = 3;
 
 const WINDOW_BYTES = 512 * 1024;
 const ROWS_A_BATCH = 1024;
-/** A record beyond this is no record; a quoted field may have 16 MiB. */
+/** Longer records are refused as damaged. A quoted field may have 16 MiB. */
 const LONGEST_RECORD = 64 * 1024 * 1024;
 
 /** Streams the records behind the header in batches. Memory is bounded by the window, which grows only for a record that
@@ -108,8 +108,8 @@ function rowOf(
   };
 }
 
-/** Decides which bytes of a record are kept and how many fields it lacks before the added ones. A record with more fields
- * than the header loses as many at its end as the header does: what an earlier run appended to it, and nothing else. */
+/** Decides which bytes of a record stay and how many fields it lacks before the added ones. A record with more fields than the
+ * header loses as many at its end as the header does: those that an earlier run appended. */
 export function cutRecord(
   span: RecordSpan,
   width: number,

@@ -12,7 +12,7 @@ import { type CsvOptions, type Dialect, likelyHeader, readDialect } from './dial
 import { encodingToWrite } from './encoding.ts';
 import { fieldFormatter } from './format-fields.ts';
 
-/** Opens a CSV file behind the port. `stdout` takes an output named `-`. */
+/** Opens a CSV file. `stdout` takes an output named `-`. */
 export function csvRowFile(input: InputFile, options: CsvOptions, stdout?: Writable): RowFile {
   const dialect = readDialect(input, options);
   return {
@@ -111,7 +111,7 @@ function addHeader(
   gathered.addBytes(head, header.end, header.next);
 }
 
-/** What stands between the kept fields and the added ones: nothing when there are none of either. */
+/** The delimiter between the original fields and the added ones; nothing when there are none of either. */
 function separatorOf(delimiter: string, { dropFrom, added }: WriteRequest): string {
   return dropFrom === 0 || added.length === 0 ? '' : delimiter;
 }

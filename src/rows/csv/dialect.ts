@@ -10,7 +10,7 @@ export interface CsvOptions {
   readonly encoding?: FileEncoding;
   /** False when the first line is a row already: the columns are then named by their numbers. */
   readonly header?: boolean;
-  /** The line of the file that names the columns; what stands above it passes to the output. */
+  /** The line of the file that names the columns; what is above it is copied to the output. */
   readonly headerLine?: number;
 }
 
@@ -18,11 +18,11 @@ export interface CsvOptions {
 export interface Dialect {
   readonly delimiter: string;
   readonly encoding: TextEncoding;
-  /** True when only the bytes of the head speak for the encoding. */
+  /** True when the encoding was guessed from the bytes of the head. */
   readonly isEncodingGuessed: boolean;
   readonly columns: readonly string[];
-  /** The header record in the head of the file; what stands before it (BOM, blank lines, `sep=`) passes to the output.
-   * Without one, the empty place where it would be. */
+  /** The header record in the head of the file; what is before it (BOM, blank lines, `sep=`) is copied to the output. Without a
+   * header, an empty span where the records begin. */
   readonly header: RecordSpan;
   readonly hasHeader: boolean;
   /** The line on which the records begin. */
@@ -40,7 +40,7 @@ interface Head {
   readonly isWhole: boolean;
 }
 
-/** Commas last: where two cut equally well, commas are likelier to be part of texts and decimals. */
+/** Commas last: of two delimiters that fit equally well, a comma is likelier to be part of a text or a decimal. */
 const DELIMITERS = ['\t', ';', '|', ','] as const;
 const RECORDS_TO_JUDGE_BY = 50;
 const BOM = '\xef\xbb\xbf';
@@ -182,7 +182,7 @@ function firstWidths({ bytes, from, isWhole }: Head, delimiter: string): number[
 }
 
 function checkedDelimiter(delimiter: string): string {
-  // Letters, digits and signs would cut the numbers that are added.
+  // A letter, digit or sign would split the numbers that are added.
   if (/^[\t\x20-\x7e]$/.test(delimiter) && !/[\w".+-]/.test(delimiter)) return delimiter;
   throw new PerilbookError(
     'USAGE',

@@ -6,9 +6,9 @@ import { unfinishedBytes } from '../files/utf16.ts';
 import type { Dialect } from './dialect.ts';
 
 /**
- * The encoding in which added text is written. Where the head of a large file is ASCII and says nothing, the rest is
- * looked through (a gigabyte takes under a second): one `µg/m³` in UTF-8 among rows of windows-1252 would spoil the file
- * for every reader. The first character beyond ASCII decides.
+ * The encoding in which added text is written. Where the head of a large file is ASCII only, the rest is searched (a gigabyte
+ * takes under a second): one `µg/m³` in UTF-8 among rows of windows-1252 would make the file unreadable. The first byte beyond
+ * ASCII decides.
  */
 export async function encodingToWrite(input: InputFile, dialect: Dialect): Promise<TextEncoding> {
   if (!dialect.isEncodingGuessed || input.isWhole || !isAscii(input.head)) return dialect.encoding;

@@ -1,6 +1,6 @@
 import { decodeText, type TextEncoding } from '../files/text-encoding.ts';
 
-/** Where one record lies in a buffer. One object is filled again and again: a row costs no allocation. */
+/** The position of one record in a buffer. One object is used for all records: a row costs no allocation. */
 export interface RecordSpan {
   /** First byte of the record. */
   start: number;
@@ -39,7 +39,7 @@ export function newRecordSpan(): RecordSpan {
  *
  * Lines end in LF, CRLF or CR, mixed as they come. A quote opens a field only at its first byte. It is taken for plain text
  * when it is never closed, or closed on a later line by a quote that no delimiter or line end follows: so a stray quote
- * spoils its own row and not the rows behind it.
+ * damages its own row and not the rows after it.
  */
 export function scanRecord(
   bytes: Buffer,
@@ -82,7 +82,7 @@ export function scanRecord(
   }
 }
 
-/** True for a line without a single byte: it is no record, and passes to the output as it is. */
+/** True for an empty line: it is not a record, and is copied to the output. */
 export function isBlank(span: RecordSpan): boolean {
   return span.start === span.end;
 }
@@ -95,7 +95,7 @@ export function fieldText(bytes: Buffer, span: RecordSpan, index: number, encodi
   if (to - from < 2 || bytes[from] !== QUOTE || bytes[to - 1] !== QUOTE) return decodeText(bytes, from, to, encoding);
   const inner = decodeText(bytes, from + 1, to - 1, encoding);
   if (!inner.includes('"')) return inner;
-  // A lone quote inside means that these were not the quotes of the field: `"a" and "b"`.
+  // A single quote inside means that the outer ones do not enclose the field: `"a" and "b"`.
   return inner.replaceAll('""', '').includes('"') ? `"${inner}"` : inner.replaceAll('""', '"');
 }
 

@@ -1,7 +1,6 @@
-/** Gathers small pieces into writes that are worth their system call. */
+/** Collects small pieces for large writes. */
 export interface ByteBuffer {
-  /** What is gathered: its first `used` bytes. Others may write behind it, after `makeRoom`, and move `used`; the buffer
-   * itself may be another one after any call. */
+  /** The collected bytes are the first `used` ones. The buffer may be another one after any call. */
   bytes: Buffer;
   used: number;
   makeRoom(more: number): void;
@@ -15,8 +14,8 @@ export interface ByteBuffer {
 
 const BYTES_A_WRITE = 1024 * 1024;
 
-/** Makes a gatherer that hands its bytes to `write`. One write is under way while the next bytes are gathered, never two:
- * so a slow reader is waited for, and memory stays at two buffers. */
+/** Makes a buffer that passes its bytes to `write`. At most one write runs while the next bytes are collected: so a slow reader
+ * is waited for, and memory stays at two buffers. */
 export function byteBuffer(write: (bytes: Buffer) => Promise<void>): ByteBuffer {
   let spare: Buffer = Buffer.allocUnsafe(2 * BYTES_A_WRITE);
   let underWay: Promise<void> = Promise.resolve();

@@ -13,7 +13,7 @@ export function compressionOf(head: Buffer): Compression | null {
 
 const BY_EXTENSION: Readonly<Record<string, Compression>> = { '.gz': 'gzip', '.zst': 'zstd', '.zstd': 'zstd' };
 
-/** What a file's name ends in, with what says that it is compressed: `.csv`, `.csv.gz`. */
+/** The extension of a name, with that of a compression: `.csv`, `.csv.gz`. */
 export function extensionOf(name: string): string {
   const last = extname(name);
   return last.toLowerCase() in BY_EXTENSION ? extname(basename(name, last)) + last : last;

@@ -12,7 +12,7 @@ const EXPORT = 'Export it as CSV and give Perilbook that file.';
 
 const PARQUET = /^PAR[1E](?:[^\w,;|\t -]|[\s\S]{2}\0\0)/;
 
-/** True when the first bytes are those of a Parquet file, encrypted or not; whether it is whole shows at its end. */
+/** True when the first bytes are those of a Parquet file, encrypted or not. */
 export function isParquet(head: Buffer): boolean {
   return PARQUET.test(head.toString('latin1', 0, 16));
 }
@@ -64,7 +64,7 @@ export function refuseOtherFormats(file: string, head: Buffer): void {
   if (isBinary(start)) throw refusal(file, 'binary data', 'Check that this is the file that you mean.');
 }
 
-/** The directory of such a container may stand anywhere in it. */
+/** The directory of such a container can be anywhere in it. */
 function isContainer(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === '\xd0\xcf\x11\xe0';
 }

@@ -16,7 +16,7 @@ const appendFd = promisify<number, Buffer>(writeFile);
 /** The bytes of the head that formats, delimiters and encodings are judged by. */
 export const HEAD_BYTES = 1024 * 1024;
 
-/** A file that can be read more than once, as it was when it was opened. */
+/** An input that can be read more than once; a pass fails when it has changed since it was opened. */
 export interface InputFile {
   /** As messages name it. */
   readonly name: string;

@@ -6,12 +6,12 @@ import type { WriteResult } from '../port.ts';
 import { type ByteBuffer, byteBuffer } from './byte-buffer.ts';
 import { removeAbandoned, temporaryName } from './temporary-output.ts';
 
-/** Where an output goes. Nothing of it shows under its name before `commit`. */
+/** An output. Nothing is visible under its name before `commit`. */
 export interface OutputFile {
   write(bytes: Buffer): Promise<void>;
   /** Makes the output durable, then gives it its name. */
   commit(): Promise<void>;
-  /** Leaves everything as it was. To be called on any failure; harmless after a commit. */
+  /** Removes what was written. Call it on any failure; it does nothing after a commit. */
   discard(): Promise<void>;
   /** The bytes that were written so far, after compression. */
   written(): number;
@@ -118,7 +118,7 @@ async function openFile(output: string, input: InputIdentity | null): Promise<Un
     if (old && input && old.dev === input.dev && old.ino === input.ino) {
       throw unwritable(output, 'is the input itself', 'Choose another output file.');
     }
-    // A device or a pipe has no place to rename to: it takes the bytes as they come.
+    // A device or a pipe cannot be renamed: bytes are written to it directly.
     if (old && !old.isFile()) return deviceOutput(output, await open(target, 'w'));
     await removeAbandoned(target);
     const temporary = temporaryName(target);
@@ -130,7 +130,7 @@ async function openFile(output: string, input: InputIdentity | null): Promise<Un
   }
 }
 
-/** The disk gets to work while rows are still written: a single sync at the end of a large file is a long silence. */
+/** Syncs while rows are still written: a single sync at the end of a large file takes long. */
 const BYTES_A_SYNC = 32 * 1024 * 1024;
 
 function renamedOutput(output: string, handle: FileHandle, temporary: string, target: string): UncountedOutput {
@@ -211,7 +211,7 @@ function streamOutput(stdout: Writable, signal?: AbortSignal): UncountedOutput {
   };
 }
 
-/** The place a name stands for. A link is kept and what it points to is replaced, even when that does not exist yet. */
+/** Resolves symbolic links: the link stays and its target is replaced, even when that does not exist yet. */
 async function resolveLinks(output: string): Promise<string> {
   let path = resolve(output);
   for (let links = 0; links < 40; links++) {
@@ -224,7 +224,7 @@ async function resolveLinks(output: string): Promise<string> {
   throw unwritable(output, 'is a loop of links', 'Choose another output file.');
 }
 
-/** Makes the rename itself durable; some systems cannot sync a folder, and lose nothing else by it. */
+/** Makes the rename durable, where the system can sync a folder. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => null);
   await handle?.sync().catch(() => {});

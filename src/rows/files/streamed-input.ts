@@ -1,10 +1,10 @@
 import { PerilbookError } from '../../errors.ts';
 import { HEAD_BYTES, type InputFile, type InputPass } from './input-file.ts';
 
-/** Makes other bytes out of those of a pass, in order. */
+/** Converts the bytes of a pass, in order. */
 export type ChangeBytes = (pass: InputPass) => AsyncGenerator<Buffer, void, void>;
 
-/** The file as it reads when its bytes are changed on the way: unpacked, or in another encoding. Only forwards. */
+/** The file with its bytes converted while they are read: decompressed, or in another encoding. It is read forwards only. */
 export async function streamedInput(
   input: InputFile,
   change: ChangeBytes,

@@ -7,14 +7,15 @@ const MACHINE_DIGITS = 8;
 const PID_DIGITS = 8;
 const RANDOM_DIGITS = 8;
 
-/** The name under which an output grows beside its target: tells whose it is, so that what a kill left can be removed. */
+/** The name of a temporary file beside the target. It holds machine and process, so that what a kill left can be removed. */
 export function temporaryName(target: string): string {
   const pid = process.pid.toString(16).padStart(PID_DIGITS, '0');
   const random = randomBytes(RANDOM_DIGITS / 2).toString('hex');
   return join(dirname(target), `.${basename(target)}.${machineDigits()}${pid}${random}.tmp`);
 }
 
-/** Removes what killed processes of this machine left of this output. What cannot be removed is left: it harms nobody. */
+/** Removes temporary files of this output that killed processes of this machine left. Errors are ignored: a leftover is
+ * harmless. */
 export async function removeAbandoned(target: string): Promise<void> {
   const folder = dirname(target);
   const begin = `.${basename(target)}.${machineDigits()}`;

@@ -6,8 +6,8 @@ import { type Compression, compressionOf } from './compression.ts';
 import type { InputFile, InputPass } from './input-file.ts';
 import { chunksFrom, streamedInput } from './streamed-input.ts';
 
-/** The file as it reads unpacked; the file itself when it is not compressed. Nothing is unpacked to memory or disk: so a
- * small file that holds an enormous text costs time and no room. */
+/** The file decompressed while it is read; the file itself when it is not compressed. Nothing is decompressed to memory or disk
+ * as a whole: a small file that holds an enormous text takes time and no space. */
 export async function unpackedInput(input: InputFile): Promise<InputFile> {
   const compression = compressionOf(input.head);
   if (!compression) return input;
@@ -18,7 +18,7 @@ const BYTES_A_CHUNK = 256 * 1024;
 
 /**
  * Unpacks member by member. Node's zstd stream ends silently behind the first frame, a skippable one included, when more
- * of them come in one chunk, and both ignore what they do not know behind a member: rows would be lost without a word.
+ * of them come in one chunk, and both ignore unknown bytes after a member: rows would be lost silently.
  */
 async function* unpack(
   pass: InputPass,

@@ -8,7 +8,7 @@ import { guessUtf16, type Utf16, unfinishedBytes, utf8Of, utf16Of } from './utf1
 /** The file as it reads in UTF-8 when it is UTF-16, by its first bytes or because the user says so; else the file itself. */
 export async function utf8Input(input: InputFile, named?: FileEncoding): Promise<InputFile> {
   if (named === 'utf-8' || named === 'windows-1252') return input;
-  // A byte order mark knows better than a user who said just `utf-16`.
+  // A byte order mark comes before what the user says: `utf-16` names no byte order.
   const utf16 = guessUtf16(input.head) ?? named;
   if (!utf16) return input;
   return await streamedInput(input, (pass) => utf8Chunks(pass, input.name, utf16), { utf16 });
@@ -49,7 +49,7 @@ export function utf16Output(output: OutputFile, utf16: Utf16): OutputFile {
   };
 }
 
-/** Turns the bytes of each unit round where that is asked for, in place. */
+/** Swaps the bytes of each unit in place where the byte order asks for it. */
 function inOrder(units: Buffer, utf16: Utf16): Buffer {
   return utf16 === 'utf-16be' ? units.swap16() : units;
 }

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 export type Utf16 = 'utf-16le' | 'utf-16be';
 
 const SAMPLE_BYTES = 4096;
-/** Fewer than these characters prove nothing: `lat,lng` has seven. */
+/** Fewer characters are no evidence: `lat,lng` has seven. */
 const FEWEST_UNITS = 7;
 
 /** The byte order that the first bytes of a file show, by a byte order mark or by the zero bytes of ASCII characters; null
@@ -26,13 +26,13 @@ export function guessUtf16(head: Buffer): Utf16 | null {
   return mostly(second, first) ? 'utf-16le' : mostly(first, second) ? 'utf-16be' : null;
 }
 
-/** UTF-16 (little-endian, whole units) as UTF-8, where half of a surrogate pair that stands alone becomes three bytes: not
- * valid UTF-8, but every text comes back as it was. */
+/** UTF-16 (little-endian, whole units) as UTF-8, where a lone surrogate becomes three bytes (WTF-8): not valid UTF-8, but every
+ * text comes back as it was. */
 export function utf8Of(units: Buffer): Buffer {
   const text = units.toString('utf16le');
   if (text.isWellFormed()) return Buffer.from(text, 'utf8');
   return Buffer.concat(
-    // A lone half splits off as a piece of its own.
+    // A lone surrogate becomes a piece of its own.
     text
       .split(/(\p{Surrogate})/u)
       .map((piece) => (piece.isWellFormed() ? Buffer.from(piece, 'utf8') : threeBytes(piece.charCodeAt(0)))),

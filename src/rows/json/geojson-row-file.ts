@@ -12,14 +12,14 @@ import { addPieces } from './ndjson-row-file.ts';
 import { listElements, NotJson, objectMembers, skipSpace } from './ndjson-scan.ts';
 import { memberTexts, withMembers } from './ndjson-write.ts';
 
-/** The whole file is in memory, once. */
+/** The whole file is held in memory. */
 const LARGEST_FILE = 256 * 1024 * 1024;
 const ROWS_A_BATCH = 1024;
 
-/** The columns that points give; first, so that what an earlier run added stays last. */
+/** The columns of points; they come first, so that the columns of an earlier run stay last. */
 const PLACE_COLUMNS = ['geometry.latitude', 'geometry.longitude'];
 
-/** The id of a feature stands beside its properties, one of which is often called `id` as well. */
+/** The id of a feature; its properties often have an `id` as well. */
 const ID_COLUMN: JsonColumn = { name: 'feature.id', path: ['id'] };
 
 /** A feature in the bytes of the file, by the place where it begins. */
@@ -40,12 +40,11 @@ export function isGeojson(head: Buffer): boolean {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the separator of RFC 8142 is one
 const BEGINS_OBJECT = /^(?:\xef\xbb\xbf)?[\s\x1e]*\{/;
 
-/** Opens GeoJSON with points behind the port. Its columns are the latitude and the longitude of the
- * geometry, the id of the feature, then the properties. */
+/** Opens GeoJSON. Its columns are the latitude and the longitude of the geometry, the id of the feature, then the properties. */
 export async function geojsonRowFile(input: InputFile, stdout?: Writable): Promise<RowFile> {
   const bytes = await wholeFile(input);
   const { features, columns, hasPoints, hasIds } = orNotJson(input.name, () => survey(bytes));
-  // Outlines must not be taken for the places of a table that has two columns of degrees as well.
+  // Without points the geometry is no location: two columns of degrees among the properties are.
   const before = [...(hasPoints || features.length === 0 ? PLACE_COLUMNS : []), ...(hasIds ? [ID_COLUMN.name] : [])];
   const firstProperty = before.length;
   const rowsOf = (wanted: readonly number[], from: number) =>
@@ -115,7 +114,7 @@ function featuresOf(bytes: Buffer): GeojsonFeature[] {
     if (list && found.length === 0 && nextValue(bytes, close + 1) === bytes.length) {
       return listElements(bytes, list.valueFrom);
     }
-    // Features may stand one after the other; a collection among them has no place for its own members.
+    // Features may follow one another; a collection among them would lose its other members.
     if (list) throw new NotJson();
     found.push({ from: at, to: close + 1 });
     at = nextValue(bytes, close + 1);

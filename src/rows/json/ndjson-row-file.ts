@@ -11,7 +11,7 @@ import { type LineBatch, lineBatches } from './ndjson-lines.ts';
 import { isJsonObject, parseObject } from './ndjson-parse.ts';
 import { memberTexts, type Piece, withMembers } from './ndjson-write.ts';
 
-/** Documents of one object, which are no rows even when they stand on one line. */
+/** Types of objects that are whole documents, and not rows, even on one line. */
 const WHOLE_DOCUMENTS = ['FeatureCollection', 'GeometryCollection', 'Topology'];
 
 /** True when the first line with anything on it is a JSON object by itself. */
@@ -19,14 +19,14 @@ export function isNdjson({ head, isWhole }: InputFile): boolean {
   const [line] = linesOfHead(head, isWhole);
   const object = line === undefined ? null : parseObject(line);
   if (object === null || WHOLE_DOCUMENTS.includes(String(object.type))) return false;
-  // A feature on each line is GeoJSON: its place is inside its geometry.
+  // A feature on each line is read as GeoJSON: its location is inside its geometry.
   return !(object.type === 'Feature' && 'geometry' in object);
 }
 
 /**
- * Opens newline-delimited JSON behind the port: an object a line. Its columns are the members of the objects in the first
- * mebibyte, each followed by the values inside of it (`location.lat`). What comes only later is kept, and read only for
- * another format.
+ * Opens newline-delimited JSON: an object a line. Its columns are the members of the objects in the first mebibyte, each
+ * followed by the values inside of it (`location.lat`). Members that come only later stay in their lines, and become columns
+ * only in another format.
  */
 export function ndjsonRowFile(input: InputFile, stdout?: Writable): RowFile {
   const objects = linesOfHead(input.head, input.isWhole)
@@ -53,8 +53,7 @@ function rowFileOf(input: InputFile, columns: readonly JsonColumn[], stdout?: Wr
   };
 }
 
-/** The columns that are known, and behind them the members that come only later in the file: a table has no other place
- * for what is in them. */
+/** The known columns, and after them the members that come only later in the file: in a table they need a column. */
 async function allColumns(input: InputFile, known: readonly JsonColumn[]): Promise<JsonColumn[]> {
   const names = new Set(known.filter(({ path }) => path.length === 1).map(({ path }) => path[0]!));
   const late: JsonColumn[] = [];
@@ -151,8 +150,8 @@ export function addPieces(gathered: ByteBuffer, bytes: Buffer, pieces: readonly 
   }
 }
 
-/** The first mebibyte was checked before anything was bought. Readers of JSON keep the last of two members of one name: the
- * user's own would be lost. */
+/** Only the first mebibyte is checked before anything is bought. Readers of JSON keep the last of two members of one name: the
+ * user's own value would be lost. */
 function clashIn(file: string, line: number, column: string): PerilbookError {
   return new PerilbookError(
     'INPUT_COLUMNS',

@@ -1,5 +1,5 @@
-/** Finds the parts of JSON in its bytes, so that new ones can be set in and all others stay as they were written. What is
- * scanned is known to be JSON, or is parsed part by part: here only its ends are looked for. */
+/** Finds the members and elements of JSON in its bytes, so that members can be added and all other bytes stay. The bytes are
+ * parsed elsewhere: here only the ends of values are looked for. */
 
 export interface Member {
   readonly name: string;
@@ -9,7 +9,7 @@ export interface Member {
   readonly valueTo: number;
 }
 
-/** Says that the bytes end, or go on, where JSON would not. */
+/** The bytes are not JSON. */
 export class NotJson extends Error {}
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
@@ -77,7 +77,7 @@ function endOfText(bytes: Buffer, from: number): number {
   throw new NotJson();
 }
 
-/** Letters, digits, sign, point: what numbers and words are made of. */
+/** Letters, digits, signs, points: the bytes of numbers, `true`, `false` and `null`. */
 function isOfScalar(byte: number): boolean {
   return (
     (byte >= 0x30 && byte <= 0x39) ||

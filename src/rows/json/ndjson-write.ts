@@ -33,7 +33,7 @@ export function withMembers(
   let from = at;
   for (const [i, member] of members.entries()) {
     if (!dropped.has(member.name)) continue;
-    // With it goes the comma before it; the first one takes the comma behind it along.
+    // The comma before it is removed too; for the first member the comma after it.
     const isLeading = members.slice(0, i).every(({ name }) => dropped.has(name));
     const cutFrom = isLeading ? member.from : members[i - 1]!.valueTo;
     const cutTo = isLeading ? (members[i + 1]?.from ?? member.valueTo) : member.valueTo;

@@ -67,7 +67,7 @@ function assemble(
   pages: readonly EncodedPage[],
   isText: boolean,
 ): EncodedChunk {
-  // Packed indexes and measured numbers hardly shrink, and to try costs more than all the rest.
+  // Packed indexes and numbers hardly shrink, and to try takes longer than all the rest.
   const codec = isText && pages.some(({ body }) => isWorthPacking(body)) ? ZSTD : UNCOMPRESSED;
   const pieces: Buffer[] = [];
   let size = 0;

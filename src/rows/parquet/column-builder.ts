@@ -4,8 +4,8 @@ import { fieldsFor } from '../added-fields.ts';
 import type { AddedColumn, RowFields } from '../port.ts';
 
 /**
- * The added fields of a row group, turned from rows into columns as they come. Rows that share one function are one
- * entry; the arrays that it makes are let go, so that memory is 8 bytes a number and 4 a text for each entry.
+ * The added fields of a row group as columns. Rows that share one function are one entry. The arrays that the function makes are
+ * not kept, so that memory is 8 bytes a number and 4 a text for each entry.
  */
 export interface BuiltColumns {
   /** The entry of each row. */
@@ -25,7 +25,7 @@ export interface TextColumn {
   /** For each entry the number of its text, counted from 1. */
   readonly ids: Uint32Array;
   texts: string[];
-  /** The number of each text; null where most are different, and to look them up has been given up. */
+  /** The number of each text; null where most texts differ and are no longer looked up. */
   known: Map<string, number> | null;
   present: Uint8Array | null;
   nulls: number;
@@ -41,21 +41,21 @@ export interface NumberColumn {
   nulls: number;
 }
 
-/** Takes the fields of row after row, of one row group after the other. */
+/** Takes the fields of rows, one row group after the other. */
 export interface ColumnBuilder {
   add(make: RowFields): void;
   /** What was gathered since the last time. Valid until the next `add`. */
   take(): BuiltColumns;
 }
 
-/** Functions that are known again by identity before it is asked whether that was worth it. */
+/** Size of the cache of functions, after which it is decided whether it is worth its time. */
 const REMEMBERED = 16_384;
 
 /** Times are those of the service's answers: few, and the same for many rows. */
 const TIMES_REMEMBERED = 32_768;
 
-/** Makes a gatherer for row groups of at most so many rows. Its arrays are made once, and used again for each row group: to
- * make or enlarge them on the way took a third of all time. What is never touched of them takes no memory. */
+/** Makes a builder for row groups of at most `mostRows` rows. Its arrays are allocated once for all row groups: to enlarge them
+ * on the way took a third of all time. Pages of them that are never written take no memory. */
 export function columnBuilder(added: readonly AddedColumn[], mostRows: number): ColumnBuilder {
   const columns = orTooLarge(mostRows, () => added.map((column) => newColumn(column, mostRows)));
   const timeOf = rememberingTimes();
@@ -97,7 +97,7 @@ export function columnBuilder(added: readonly AddedColumn[], mostRows: number): 
       return found;
     }
     if (known.size === REMEMBERED) {
-      // Rows that never share make remembering dearer than storing: then only neighbours are compared.
+      // Where rows hardly share functions, the cache costs more than it saves: then only neighbours are compared.
       isRemembering = hits * 4 > REMEMBERED;
       hits = 0;
       known = new Map();
@@ -122,7 +122,7 @@ export function columnBuilder(added: readonly AddedColumn[], mostRows: number): 
       entryOf[rows++] = entryFor(make);
     },
     take() {
-      // A row group without rows: what is here still is of the one before.
+      // The row group has no rows: what is here is of the one before.
       if (isTaken) rows = 0;
       isTaken = true;
       return { entryOf: entryOf.subarray(0, rows), rows, entries, isPlain: entries === rows, columns };
@@ -210,7 +210,7 @@ function misfit({ name, kind }: NumberColumn, field: Field): PerilbookError {
   );
 }
 
-/** Arrays that cannot be made at all are no bug of the program. */
+/** Arrays that are too large for the memory are the input's fault, not a bug. */
 function orTooLarge<T>(rows: number, make: () => T): T {
   try {
     return make();

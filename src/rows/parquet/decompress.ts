@@ -1,7 +1,7 @@
 import { brotliDecompressSync, unzipSync, zstdDecompressSync } from 'node:zlib';
 import { Damage } from './thrift.ts';
 
-/** A page beyond this is no page: writers aim at a megabyte, some put a whole column of a row group into one. */
+/** Larger pages are refused: writers aim at a megabyte, some put a whole column of a row group into one. */
 const LARGEST_PAGE = 512 * 1024 * 1024;
 
 /** What a byte can become at most, for the two codecs whose output is made before they can be asked. */
@@ -45,7 +45,7 @@ function unpackedOf(bytes: Buffer, codec: number, size: number): Buffer {
 
 const BAD_BLOCK = 'a compressed page is damaged';
 
-/** The published decoders of this format trust their input; this one ends, and stays inside of its buffers. */
+/** The published decoders of Snappy trust their input; this one always ends, and stays inside of its buffers. */
 function unsnap(bytes: Buffer, size: number): Buffer {
   if (size > bytes.length * SNAPPY_GAIN) throw new Damage(BAD_BLOCK);
   let at = 0;

@@ -21,9 +21,9 @@ export interface DefinitionLevels {
 }
 
 /**
- * Makes a function that says it of the columns of a row group. Most columns lack a value in the same rows, those that were
- * not looked up: so a column whose entries have the same gaps as the one before it shares what was made for that one, which
- * took a quarter of the time of a write. Valid until the next column that differs.
+ * Makes a function that gives the definition levels of the columns of a row group. Most columns lack a value in the same rows,
+ * those that were not looked up: a column with the same nulls as the one before it shares its levels, which saves a quarter of
+ * the time of a write. Valid until the next column that differs.
  */
 export function definitionLevels(
   store: BuiltColumns,

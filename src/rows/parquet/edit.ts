@@ -13,8 +13,8 @@ export interface AddedChunks {
 
 /**
  * The footer of the output: the input's own, every field of it, known or not, with columns at its end taken away and others
- * added. No offset changes, because the body of the input stands in the output as it is: so page indexes, bloom filters
- * and whatever else points into the file stay true.
+ * added. No offset changes, because the body of the input is copied as it is: so page indexes, bloom filters and everything
+ * else that points into the file stay valid.
  */
 export function editFooter(
   file: ParquetFile,
@@ -95,7 +95,7 @@ function sizesOf(chunks: readonly ThriftStruct[]): { size: number; unpackedSize:
   return { size, unpackedSize };
 }
 
-/** Without these the smallest and greatest values of the added columns would count for nothing. */
+/** Without column orders readers ignore the least and greatest values of the added columns. */
 function editOrders(field: ThriftField, leavesKept: number, added: number): ThriftField {
   const { items } = field.value as { items: ThriftStruct[] };
   const orders = Array.from({ length: added }, (): ThriftStruct => ({ fields: [struct(1)] }));
@@ -103,9 +103,9 @@ function editOrders(field: ThriftField, leavesKept: number, added: number): Thri
 }
 
 /**
- * Where the part of the body ends that goes to the output. The chunks of dropped columns are left out where nothing but
- * them stands at the end of the body, as in every file that Perilbook wrote; elsewhere they stay as bytes without a name,
- * because moving what lies behind them would make page indexes and other pointers wrong.
+ * Where the part of the body ends that is copied to the output. The chunks of dropped columns are left out where they are the
+ * end of the body, as in every file that Perilbook wrote. Elsewhere they stay as unreferenced bytes, because to move what is
+ * after them would make page indexes and other offsets wrong.
  */
 export function keptBody(file: ParquetFile, fieldsKept: number): number {
   const leavesKept = keptLeaves(file, file.root.children.slice(0, fieldsKept));

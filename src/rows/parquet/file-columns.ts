@@ -3,8 +3,8 @@ import { findGeometries, type GeometryColumn } from './geometry.ts';
 import type { SchemaNode } from './schema.ts';
 
 /**
- * A column of the book. `whole` is a field of the schema and the only kind that is written; the others can be read, and
- * stand right behind the field that they are a part of: so a cut between two whole columns never separates them from it.
+ * A column of the file. `whole` is a field of the schema and the only kind that is written; the others can be read, and come
+ * right after the field that they are a part of.
  * `member` is a value inside of a struct (`address.zip`), `place` a coordinate of a point (`geometry.latitude`).
  */
 export type FileColumn =

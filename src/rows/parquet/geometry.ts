@@ -4,7 +4,7 @@ import type { StoredValue } from './page-values.ts';
 import type { SchemaNode } from './schema.ts';
 import type { ThriftStruct } from './thrift.ts';
 
-/** What stands in a geometry: a place, or why it is none. */
+/** The location of a geometry, or why it has none. */
 export interface PointPlace {
   readonly latitude: string;
   readonly longitude: string;
@@ -64,7 +64,7 @@ function declaredGeometries(footer: ThriftStruct): Readonly<Record<string, Decla
   }
 }
 
-/** Polygons must not be taken for the places of a table that has two columns of degrees as well. */
+/** A column of polygons holds no locations: two columns of degrees beside it may. */
 function mayBePoints(types: unknown): boolean {
   return !Array.isArray(types) || types.length === 0 || types.some((type) => /^Point/.test(String(type)));
 }

@@ -85,7 +85,7 @@ async function readHeader(
   }
 }
 
-/** A wrong place that is bought costs as much as a right one. */
+/** A wrong coordinate costs as much as a right one, so pages with a checksum are checked. */
 function checkSum(header: ThriftStruct, bytes: Buffer): void {
   const expected = numberAt(header, 4);
   if (expected !== undefined && crc32(bytes) >>> 0 !== expected >>> 0) {

@@ -7,7 +7,7 @@ import { rowsOfGroup } from './read.ts';
 import { writeParquet } from './write.ts';
 
 /**
- * Opens a Parquet file behind the port. Its columns are the fields of the schema by name, lists and structs as JSON; behind
+ * Opens a Parquet file. Its columns are the fields of the schema by name, lists and structs as JSON; behind
  * a struct come its values (`address.zip`), behind a column of points `<name>.latitude` and `<name>.longitude`. `stdout`
  * takes an output named `-`.
  */

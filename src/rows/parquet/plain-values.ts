@@ -20,7 +20,7 @@ function widthOf({ type, typeLength }: Leaf): number {
  */
 export function plainValues(body: Buffer, at: number, leaf: Leaf, count: number): ArrayLike<StoredValue> {
   const least = leaf.type === 'BYTE_ARRAY' ? LENGTH_BYTES : widthOf(leaf);
-  // Before anything is made: an array of the promised length would be made first, and missed values after.
+  // Checked first: a damaged count must not allocate an array of that length.
   if (body.length - at < Math.max(count * least, Math.ceil(count / 8))) throw new Damage(TOO_SHORT);
   switch (leaf.type) {
     case 'BOOLEAN':

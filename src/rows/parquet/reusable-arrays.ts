@@ -1,5 +1,5 @@
-/** Arrays that one writer uses again for each column: making them anew kept twice the memory of all else. What is taken is
- * valid until the same array is taken again, and holds what the last use left in it. */
+/** Arrays that one writer uses for each column: to allocate them each time took twice the memory of everything else. An array is
+ * valid until it is asked for again, and holds old values. */
 export interface ReusableArrays {
   ids(length: number): Uint32Array;
   places(length: number): Uint32Array;

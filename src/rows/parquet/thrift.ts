@@ -1,6 +1,5 @@
 /**
- * Thrift's compact protocol as a generic tree. A Parquet footer is edited in this form, so that fields which no reader of
- * today knows come out as they went in.
+ * Thrift's compact protocol as a generic tree. A Parquet footer is edited in this form, so that unknown fields are kept.
  */
 
 /** The types as they stand in field headers. */
@@ -48,10 +47,10 @@ export interface ThriftMap {
 const MOST_VALUES = 8_000_000;
 const DEEPEST = 64;
 
-/** Says that bytes are not what their format promises. */
+/** The bytes are not as their format says. */
 export class Damage extends Error {}
 
-/** Says that the bytes end before the value does: with more of them it may be whole. */
+/** The bytes end before the value does; with more bytes it may be complete. */
 export class TooShort extends Damage {}
 
 interface Reader {

@@ -140,7 +140,7 @@ function decimalText(unscaled: bigint, scale: number): string {
 const SECONDS_A_DAY = 86_400n;
 
 function dateText(days: bigint): string {
-  // The calendar repeats every 400 years of 146,097 days: so years that a Date cannot hold are no exception.
+  // The calendar repeats every 400 years of 146,097 days: so this also works for years that a Date cannot hold.
   const cycles = floorDivide(days, 146_097n);
   const date = new Date(Number(days - cycles * 146_097n) * 86_400_000);
   const year = BigInt(date.getUTCFullYear()) + cycles * 400n;

@@ -80,7 +80,7 @@ export interface ParquetSink {
   finish(footer: ThriftStruct): Promise<void>;
 }
 
-/** Counts what is written. What it is given is copied, and may be used again at once. */
+/** Counts what is written. Bytes are copied, so their buffer may be reused at once. */
 export function parquetSink(gathered: ByteBuffer): ParquetSink {
   const arrays = reusableArrays();
   let position = 0;

@@ -2,7 +2,7 @@ import type { Entry } from 'yauzl';
 import type { InputFile } from '../files/input-file.ts';
 import { readElements } from './workbook.ts';
 
-/** How the numbers of a style are shown, where that is not as plain numbers. `zeros`: with leading zeros, so many digits. */
+/** How a style shows numbers, where not as plain numbers. `zeros`: with leading zeros, `digits` digits in all. */
 export type NumberFormat =
   | { readonly kind: 'date' | 'time' | 'date and time' }
   | { readonly kind: 'zeros'; digits: number };

@@ -116,7 +116,7 @@ async function* editedSheet(
   yield Buffer.from(held);
 }
 
-/** New names look like the last one before them. */
+/** New column names have the style of the last one before them. */
 function headerStyle({ headerLine }: OpenSheet, { line, cells }: SheetRow, { from }: Region): number {
   if (line !== headerLine) return 0;
   return cells.findLast(({ column }) => column < from)?.style ?? 0;

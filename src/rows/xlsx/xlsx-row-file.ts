@@ -20,7 +20,7 @@ export interface XlsxOptions {
   readonly header?: boolean;
 }
 
-/** A sheet that was looked at. */
+/** An opened sheet. */
 export interface OpenSheet {
   readonly input: InputFile;
   readonly workbook: Workbook;
@@ -36,7 +36,7 @@ export interface OpenSheet {
 /** How many rows at the top of a sheet may be titles. */
 const ROWS_LOOKED_AT = 20;
 
-/** Opens a sheet of an Excel workbook (.xlsx, .xlsm) behind the port. `stdout` takes an output named `-`. */
+/** Opens a sheet of an Excel workbook (.xlsx, .xlsm). `stdout` takes an output named `-`. */
 export async function xlsxRowFile(input: InputFile, options: XlsxOptions, stdout?: Writable): Promise<RowFile> {
   const workbook = await openWorkbook(input, options.sheet);
   const cells: CellReader = {

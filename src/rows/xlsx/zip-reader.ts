@@ -90,7 +90,7 @@ export async function* packedPart(input: InputFile, entry: Entry): AsyncGenerato
   await pass.assertSame();
 }
 
-/** yauzl's way to read from any place. */
+/** Lets yauzl read from a pass. */
 class PassReader extends RandomAccessReader {
   readonly #pass: InputPass;
 

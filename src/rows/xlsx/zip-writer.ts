@@ -4,7 +4,7 @@ import type { Entry } from 'yauzl';
 import { PerilbookError } from '../../errors.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 
-/** Writes a zip part after part (APPNOTE 4.3). No library at hand copies a packed part as it is. */
+/** Writes a zip part by part (APPNOTE 4.3). yazl, the writer that goes with yauzl, cannot copy a compressed part as it is. */
 export interface ZipWriter {
   /** Copies a part as it is packed in another zip: its bytes, name, time and attributes. */
   copy(entry: Entry, packed: AsyncIterable<Buffer>): Promise<void>;
