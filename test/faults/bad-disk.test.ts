@@ -232,7 +232,7 @@ const FAULTS: readonly Fault[] = [
       return { job: { store: 'two.db' } };
     },
     code: STORE,
-    message: /one file under 2 names/,
+    message: /has 2 names \(hard links\)/,
     hint: /Make a copy/,
   },
   {

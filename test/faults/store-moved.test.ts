@@ -39,7 +39,7 @@ const EVENTS: readonly Event[] = [
     what: 'deleted',
     happen: (folder) => rmSync(join(folder, 'buyer.db')),
     message: /buyer\.db was deleted/,
-    hint: /put back a copy/,
+    hint: /Restore a copy/,
     foundAt: null,
   },
   { what: 'deleted with its log', happen: remove, message: /was deleted/, hint: /buys them again/, foundAt: null },
@@ -57,7 +57,7 @@ const EVENTS: readonly Event[] = [
       for (const end of FILES) renameSync(join(folder, `buyer.db${end}`), join(folder, `away/buyer.db${end}`));
     },
     message: LINUX ? /was moved to .*away\/buyer\.db/ : /was moved or deleted/,
-    hint: LINUX ? /--store .*away\/buyer\.db/ : /move it back/,
+    hint: LINUX ? /--store .*away\/buyer\.db/ : /Move it back/,
     foundAt: 'away/buyer.db',
   },
   {
@@ -74,7 +74,7 @@ const EVENTS: readonly Event[] = [
     what: 'replaced by another store, which is renamed over it',
     happen: (folder) => renameSync(join(folder, 'other.db'), join(folder, 'buyer.db')),
     message: /was deleted.* another file is in its place/,
-    hint: /put back a copy/,
+    hint: /Restore a copy/,
     foundAt: null,
   },
 ];

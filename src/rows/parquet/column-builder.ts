@@ -24,9 +24,9 @@ export interface TextColumn {
   readonly name: string;
   /** For each entry the number of its text, counted from 1. */
   readonly ids: Uint32Array;
-  texts: string[];
-  /** The number of each text; null where most texts differ and are no longer looked up. */
-  known: Map<string, number> | null;
+  readonly texts: string[];
+  /** The number of each text. */
+  readonly known: Map<string, number>;
   present: Uint8Array | null;
   nulls: number;
 }
@@ -48,72 +48,35 @@ export interface ColumnBuilder {
   take(): BuiltColumns;
 }
 
-/** Size of the cache of functions, after which it is decided whether it is worth its time. */
-const REMEMBERED = 16_384;
-
-/** Times are those of the service's answers: few, and the same for many rows. */
-const TIMES_REMEMBERED = 32_768;
+/** Size of the cache of functions. It is emptied when it is full: to keep them all took 5 s of garbage collections for a million
+ * rows that share nothing. */
+const CACHED = 16_384;
 
 /** Makes a builder for row groups of at most `mostRows` rows. Its arrays are allocated once for all row groups: to enlarge them
  * on the way took a third of all time. Pages of them that are never written take no memory. */
 export function columnBuilder(added: readonly AddedColumn[], mostRows: number): ColumnBuilder {
   const columns = orTooLarge(mostRows, () => added.map((column) => newColumn(column, mostRows)));
-  const timeOf = rememberingTimes();
-  const width = columns.length;
   const entryOf = new Uint32Array(mostRows);
-  let known = new Map<RowFields, number>();
-  let isRemembering = true;
-  let last: RowFields | null = null;
-  let hits = 0;
+  const known = new Map<RowFields, number>();
   let rows = 0;
   let entries = 0;
   let isTaken = false;
-  // The columns that take any number as it is: most fields are such, and need no more than to be put there.
-  const plain = columns.map((column) => (column.kind === 'number' ? column.values : null));
-
-  const addEntry = (make: RowFields): number => {
-    const fields = fieldsFor({ added }, make);
-    for (let c = 0; c < width; c++) {
-      const field = fields[c]!;
-      const values = plain[c]!;
-      if (values !== null && typeof field === 'number') {
-        values[entries] = field;
-        continue;
-      }
-      put(columns[c]!, entries, field, timeOf);
-    }
-    return entries++;
-  };
 
   const entryFor = (make: RowFields): number => {
-    if (make === last) return entries - 1;
-    if (!isRemembering) {
-      last = make;
-      return addEntry(make);
-    }
     const found = known.get(make);
-    if (found !== undefined) {
-      hits++;
-      return found;
-    }
-    if (known.size === REMEMBERED) {
-      // Where rows hardly share functions, the cache costs more than it saves: then only neighbours are compared.
-      isRemembering = hits * 4 > REMEMBERED;
-      hits = 0;
-      known = new Map();
-    }
-    const entry = addEntry(make);
-    if (isRemembering) known.set(make, entry);
-    return entry;
+    if (found !== undefined) return found;
+    if (known.size === CACHED) known.clear();
+    for (const [c, field] of fieldsFor({ added }, make).entries()) put(columns[c]!, entries, field);
+    known.set(make, entries);
+    return entries++;
   };
 
   const begin = (): void => {
     if (!isTaken) return;
     isTaken = false;
-    rows = 0;
     for (const column of columns) clear(column);
-    [entries, hits, last, isRemembering] = [0, 0, null, true];
-    known = new Map();
+    [rows, entries] = [0, 0];
+    known.clear();
   };
 
   return {
@@ -141,11 +104,11 @@ function clear(column: StoredColumn): void {
   column.nulls = 0;
   column.present?.fill(1);
   if (column.kind !== 'text') return;
-  column.texts = [];
-  column.known = new Map();
+  column.texts.length = 0;
+  column.known.clear();
 }
 
-function put(column: StoredColumn, entry: number, field: Field, timeOf: (text: string) => number): void {
+function put(column: StoredColumn, entry: number, field: Field): void {
   if (field === null) {
     column.nulls++;
     column.present ??= new Uint8Array(column.kind === 'text' ? column.ids.length : column.values.length).fill(1);
@@ -153,31 +116,19 @@ function put(column: StoredColumn, entry: number, field: Field, timeOf: (text: s
     return;
   }
   if (column.kind === 'text') {
-    column.ids[entry] = idOf(column, typeof field === 'string' ? field : String(field), entry);
+    column.ids[entry] = idOf(column, String(field));
     return;
   }
-  const value = column.kind === 'time' && typeof field === 'string' ? timeOf(field) : field;
+  const value = column.kind === 'time' && typeof field === 'string' ? Date.parse(field) : field;
   if (typeof value !== 'number' || !fits(column.kind, value)) throw misfit(column, field);
   column.values[entry] = value;
 }
 
-/** Ratings are few, and mostly the very same strings: to compare them costs less than to look them up. */
-const COMPARED = 8;
-
-/** A column with so many texts, more than half of them new, gets no dictionary in the end: names and addresses, say. */
-const MANY_TEXTS = 16_384;
-
-function idOf(column: TextColumn, text: string, entry: number): number {
-  const { texts, known } = column;
-  if (known === null) return texts.push(text);
-  const compared = Math.min(texts.length, COMPARED);
-  for (let i = 0; i < compared; i++) if (texts[i] === text) return i + 1;
-  if (texts.length < COMPARED) return texts.push(text);
+function idOf({ texts, known }: TextColumn, text: string): number {
   let id = known.get(text);
   if (id === undefined) {
     id = texts.push(text);
     known.set(text, id);
-    if (known.size === MANY_TEXTS && known.size * 2 > entry) column.known = null;
   }
   return id;
 }
@@ -185,19 +136,6 @@ function idOf(column: TextColumn, text: string, entry: number): number {
 function fits(kind: NumberColumn['kind'], value: number): boolean {
   if (kind === 'number') return true;
   return kind === 'count' ? (value | 0) === value : Number.isSafeInteger(value);
-}
-
-function rememberingTimes(): (text: string) => number {
-  let known = new Map<string, number>();
-  return (text) => {
-    let time = known.get(text);
-    if (time === undefined) {
-      time = Date.parse(text);
-      if (known.size >= TIMES_REMEMBERED) known = new Map();
-      known.set(text, time);
-    }
-    return time;
-  };
 }
 
 function misfit({ name, kind }: NumberColumn, field: Field): PerilbookError {
