@@ -233,7 +233,7 @@ const FAULTS: readonly Fault[] = [
     },
     code: STORE,
     message: /has 2 names \(hard links\)/,
-    hint: /Make a copy/,
+    hint: /Copy it/,
   },
   {
     what: 'a store from a later version',

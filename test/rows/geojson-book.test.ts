@@ -131,3 +131,11 @@ test('an empty collection, a single feature, and features one after the other ar
   writeFileSync(file, `${feature(1)}\n${feature(2).slice(0, -9)}\n`);
   await assert.rejects(openRowFile(file), /damaged or cut off/);
 });
+
+test('a file that is one feature over several lines is GeoJSON', async () => {
+  const file = join(folder, 'single.geojson');
+  writeFileSync(file, '{\n  "type": "Feature",\n  "geometry": {"type":"Point","coordinates":[-90.5, 30.25]}\n}\n');
+  const book = await openRowFile(file);
+  assert.equal(book.format, 'geojson');
+  assert.deepEqual(await allRows(book, [0, 1]), [{ number: 1, line: 1, fields: ['30.25', '-90.5'] }]);
+});
