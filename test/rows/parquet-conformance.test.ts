@@ -31,9 +31,11 @@ const found: { kind: Kind; name: string; note: string }[] = [];
 /** Files that are damaged in their footer: those whose pages are bad come out as they went in. */
 const DAMAGED_FOOTERS = ['ARROW-RS-GH-6229-DICTHEADER.parquet', 'PARQUET-1481.parquet'];
 
+/** One file holds 1 GB of text, which takes 5 s. */
+const optionsOf = (name: string) => (name.endsWith('large_string_map.brotli.parquet') ? LONG : { skip: false });
+
 for (const name of files) {
-  // 1 GB of text, which takes 5 s.
-  test(`conformance: ${name}`, name.endsWith('large_string_map.brotli.parquet') ? LONG : {}, async () => {
+  test(`conformance: ${name}`, optionsOf(name), async () => {
     const file = join(data, name);
     const output = join(folder, `${name.replaceAll('/', '-')}.out`);
     try {
@@ -79,7 +81,7 @@ test('conformance: the table', { skip: noRealData }, (t) => {
     t.diagnostic(`${String(entries.length).padStart(3)}  ${kind}`);
     for (const { name, note } of entries) if (note !== '') t.diagnostic(`       ${name}: ${note}`);
   }
-  assert.equal(found.length, files.length);
+  assert.equal(found.length, files.filter((name) => optionsOf(name).skip === false).length);
 });
 
 test('footers come out of the tree as they went in', { skip: noRealData }, () => {
