@@ -25,7 +25,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['sqlite', 'store', 'service', 'data'],
   saxes: ['rows', 'data'],
   yauzl: ['rows'],
-  'csv-parse': ['data'],
+  flatbush: ['data'],
   'csv-stringify': ['rows', 'service', 'data'],
   fastify: ['service', 'ui'],
   yaml: ['job'],
