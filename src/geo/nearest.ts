@@ -1,110 +1,156 @@
 import type { Location } from './coordinates.ts';
 import { distanceMeters } from './distance.ts';
+import { crossesEastward, nearestShare } from './edges.ts';
 
-/**
- * Distance in metres from a location to the nearest of some GeoJSON features, 0 inside a polygon; null when none has a
- * geometry that can be read. Lines and outlines are measured to the nearest point of each segment, on a plane laid at
- * the location (an error below 0.1 % at the few tens of kilometres within which features are counted).
- */
-export function nearestMeters(location: Location, features: readonly unknown[]): number | null {
-  const plane = planeAt(location);
-  let nearest: Nearest = { squared: Number.POSITIVE_INFINITY, at: null };
-  for (const feature of features) {
-    const geometry = (feature as { geometry?: unknown } | null)?.geometry;
-    nearest = nearer(nearest, geometry, plane);
-    if (nearest.squared === 0) return 0;
-  }
-  return nearest.at === null ? null : distanceMeters(location, plane.back(nearest.at));
+/** A path: lng and lat in turn, in degrees. One position alone is a point. */
+type Path = Float64Array;
+
+/** A geometry as arrays of numbers: measuring it takes a tenth of the time that GeoJSON's nested arrays take. */
+export interface MeasurableShape {
+  readonly paths: readonly Path[];
+  /** The rings of each polygon. */
+  readonly polygons: readonly (readonly Path[])[];
 }
 
-type Position = readonly [lng: number, lat: number, ...rest: number[]];
-type Point = readonly [x: number, y: number];
-
-interface Nearest {
-  readonly squared: number;
-  readonly at: Point | null;
+/** The shape of a GeoJSON geometry; empty when it has no position that can be read. */
+export function shapeOf(geometry: unknown): MeasurableShape {
+  const shape = { paths: [] as Path[], polygons: [] as Path[][] };
+  addGeometry(shape, geometry);
+  return shape;
 }
 
-interface LocalPlane {
-  to(position: Position): Point;
-  back(point: Point): Location;
-}
-
-function planeAt(origin: Location): LocalPlane {
-  const stretch = Math.cos((origin.lat * Math.PI) / 180);
-  return {
-    to: ([lng, lat]) => [(((lng - origin.lng + 540) % 360) - 180) * stretch, lat - origin.lat],
-    back: ([x, y]) => ({ lat: y + origin.lat, lng: x / (stretch || 1) + origin.lng }),
-  };
-}
-
-function nearer(best: Nearest, geometry: unknown, plane: LocalPlane): Nearest {
-  if (geometry === null || typeof geometry !== 'object') return best;
+function addGeometry(shape: { paths: Path[]; polygons: Path[][] }, geometry: unknown): void {
+  if (geometry === null || typeof geometry !== 'object') return;
   const { type, coordinates, geometries } = geometry as { type?: unknown; coordinates?: unknown; geometries?: unknown };
   switch (type) {
     case 'Point':
-      return isPosition(coordinates) ? toPath(best, [coordinates], plane) : best;
+      shape.paths.push(pathOf([coordinates]));
+      break;
     case 'MultiPoint':
-      return positions(coordinates).reduce((near, position) => toPath(near, [position], plane), best);
+      for (const position of list(coordinates)) shape.paths.push(pathOf([position]));
+      break;
     case 'LineString':
-      return toPath(best, positions(coordinates), plane);
+      shape.paths.push(pathOf(coordinates));
+      break;
     case 'MultiLineString':
-      return paths(coordinates).reduce((near, path) => toPath(near, path, plane), best);
+      for (const line of list(coordinates)) shape.paths.push(pathOf(line));
+      break;
     case 'Polygon':
-      return toPolygon(best, paths(coordinates), plane);
+      shape.polygons.push(list(coordinates).map(pathOf));
+      break;
     case 'MultiPolygon':
-      return list(coordinates).reduce<Nearest>((near, rings) => toPolygon(near, paths(rings), plane), best);
+      for (const rings of list(coordinates)) shape.polygons.push(list(rings).map(pathOf));
+      break;
     case 'GeometryCollection':
-      return list(geometries).reduce<Nearest>((near, member) => nearer(near, member, plane), best);
-    default:
-      return best;
+      for (const member of list(geometries)) addGeometry(shape, member);
   }
-}
-
-function toPolygon(best: Nearest, rings: Position[][], plane: LocalPlane): Nearest {
-  let inside = false;
-  for (const ring of rings) if (originInRing(ring, plane)) inside = !inside;
-  if (inside) return { squared: 0, at: [0, 0] };
-  return rings.reduce((near, ring) => toPath(near, ring, plane), best);
-}
-
-/** The nearest point of a path to the plane's origin; a path of one position is a point. */
-function toPath(best: Nearest, path: readonly Position[], plane: LocalPlane): Nearest {
-  let near = best;
-  let previous: Point | null = null;
-  for (const position of path) {
-    const point = plane.to(position);
-    const at = previous === null ? point : nearestOfSegment(previous, point);
-    const squared = at[0] * at[0] + at[1] * at[1];
-    if (squared < near.squared) near = { squared, at };
-    previous = point;
-  }
-  return near;
-}
-
-function nearestOfSegment(a: Point, b: Point): Point {
-  const dx = b[0] - a[0];
-  const dy = b[1] - a[1];
-  const length = dx * dx + dy * dy;
-  const along = length === 0 ? 0 : Math.max(0, Math.min(1, -(a[0] * dx + a[1] * dy) / length));
-  return [a[0] + along * dx, a[1] + along * dy];
-}
-
-function originInRing(ring: readonly Position[], plane: LocalPlane): boolean {
-  const points = ring.map((position) => plane.to(position));
-  let inside = false;
-  for (let i = 0, j = points.length - 1; i < points.length; j = i++) {
-    const [xi, yi] = points[i]!;
-    const [xj, yj] = points[j]!;
-    if (yi > 0 !== yj > 0 && 0 < ((xj - xi) * -yi) / (yj - yi) + xi) inside = !inside;
-  }
-  return inside;
 }
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const positions = (value: unknown): Position[] => list(value).filter(isPosition);
-const paths = (value: unknown): Position[][] => list(value).map(positions);
 
-function isPosition(value: unknown): value is Position {
-  return Array.isArray(value) && Number.isFinite(value[0]) && Number.isFinite(value[1]);
+function pathOf(value: unknown): Path {
+  const positions = list(value).filter(
+    (position) => Array.isArray(position) && Number.isFinite(position[0]) && Number.isFinite(position[1]),
+  ) as [number, number][];
+  const path = new Float64Array(2 * positions.length);
+  for (let i = 0; i < positions.length; i++) {
+    path[2 * i] = positions[i]![0];
+    path[2 * i + 1] = positions[i]![1];
+  }
+  return path;
+}
+
+/**
+ * Distance in metres from a location to the nearest of some GeoJSON features, 0 inside a polygon; null when none has a
+ * geometry that can be read. Lines and outlines are measured to the nearest point of each segment, on a plane at the
+ * location (the error is below 0.1 % within the few tens of kilometres in which features are counted).
+ */
+export function nearestMeters(location: Location, features: readonly unknown[]): number | null {
+  const search = new NearestSearch(location);
+  for (const feature of features) {
+    search.measure(shapeOf((feature as { geometry?: unknown } | null)?.geometry));
+    if (search.squared === 0) return 0;
+  }
+  return search.squared === Number.POSITIVE_INFINITY ? null : search.meters();
+}
+
+/** As `nearestMeters` of one geometry, to the last bit; infinite for an empty shape. */
+export function metersToShape(shape: MeasurableShape, location: Location): number {
+  const search = new NearestSearch(location);
+  search.measure(shape);
+  return search.squared === Number.POSITIVE_INFINITY ? search.squared : search.meters();
+}
+
+/** A plane at a location, in degrees of latitude, and the point nearest to the location so far. */
+class NearestSearch {
+  readonly #location: Location;
+  readonly #stretch: number;
+  #x = 0;
+  #y = 0;
+  squared = Number.POSITIVE_INFINITY;
+
+  constructor(location: Location) {
+    this.#location = location;
+    this.#stretch = Math.cos((location.lat * Math.PI) / 180);
+  }
+
+  meters(): number {
+    const { lat, lng } = this.#location;
+    return distanceMeters(this.#location, { lat: this.#y + lat, lng: this.#x / (this.#stretch || 1) + lng });
+  }
+
+  measure({ paths, polygons }: MeasurableShape): void {
+    for (const path of paths) this.#measurePath(path);
+    for (const rings of polygons) {
+      let inside = false;
+      for (const ring of rings) if (this.#isInRing(ring)) inside = !inside;
+      if (inside) this.#take(0, 0);
+      else for (const ring of rings) this.#measurePath(ring);
+    }
+  }
+
+  #take(x: number, y: number): void {
+    const squared = x * x + y * y;
+    if (squared >= this.squared) return;
+    this.#x = x;
+    this.#y = y;
+    this.squared = squared;
+  }
+
+  #measurePath(path: Path): void {
+    let xBefore = 0;
+    let yBefore = 0;
+    for (let at = 0; at < path.length; at += 2) {
+      const x = this.#eastOf(path[at]!);
+      const y = path[at + 1]! - this.#location.lat;
+      if (at === 0) this.#take(x, y);
+      else {
+        const share = nearestShare(xBefore, yBefore, x, y);
+        this.#take(xBefore + share * (x - xBefore), yBefore + share * (y - yBefore));
+      }
+      xBefore = x;
+      yBefore = y;
+    }
+  }
+
+  #isInRing(ring: Path): boolean {
+    if (ring.length === 0) return false;
+    let inside = false;
+    let xBefore = this.#eastOf(ring[ring.length - 2]!);
+    let yBefore = ring[ring.length - 1]! - this.#location.lat;
+    for (let at = 0; at < ring.length; at += 2) {
+      const x = this.#eastOf(ring[at]!);
+      const y = ring[at + 1]! - this.#location.lat;
+      if (crossesEastward(xBefore, yBefore, x, y, 0, 0)) inside = !inside;
+      xBefore = x;
+      yBefore = y;
+    }
+    return inside;
+  }
+
+  /** How far east of the location, the short way round. The remainder is slow, and seldom needed. */
+  #eastOf(lng: number): number {
+    const turned = lng - this.#location.lng + 540;
+    return ((turned >= 360 && turned < 720 ? turned - 360 : turned % 360) - 180) * this.#stretch;
+  }
 }

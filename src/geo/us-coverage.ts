@@ -1,11 +1,11 @@
-import { createRequire } from 'node:module';
+import type { MultiPolygon } from 'geojson';
 import { feature } from 'topojson-client';
-import type { GeometryCollection, Topology } from 'topojson-specification';
 import type { Location } from './coordinates.ts';
 import { distanceMeters } from './distance.ts';
-import { crossesEastward } from './edge-crossing.ts';
-import { EdgeIndex, edgesOf } from './edge-index.ts';
+import { EdgeIndex } from './edge-index.ts';
+import { edgesOf, KM_PER_DEGREE, polygonsOf } from './edges.ts';
 import { foreignLandAt } from './foreign-land.ts';
+import { usAtlas } from './us-atlas.ts';
 
 /** The shapes are drawn for 1:10m: piers, islets and whole inhabited islands lie outside of them (Treasure Island by 3 km,
  * Monhegan by 15, Desecheo by 22). Over water, where no neighbour's land is nearer, being generous costs nothing: nobody has
@@ -40,7 +40,6 @@ const OMITTED_ISLANDS: readonly Location[] = [
 ];
 const ISLAND_RADIUS_KM = 3;
 
-const KM_PER_DEGREE = 111.2;
 const SOUTH = -15;
 const NORTH = 72;
 /** 0.05 degrees: small enough that nearly all places fall into a tile that is all inside, 12.5 MB of untouched memory. */
@@ -68,8 +67,6 @@ interface Coverage {
   /** One of the words above for each tile; filled as places ask. */
   readonly tiles: Uint8Array;
   readonly index: EdgeIndex;
-  /** The edges that cross each row of tiles: what a ray along the parallel can meet. */
-  readonly rowEdges: readonly Int32Array[];
 }
 
 let loaded: Coverage | undefined;
@@ -83,14 +80,14 @@ export function isCovered(location: Location): boolean {
   const known = tileWord(coverage, location);
   if (known === INSIDE) return true;
   if (known === OUTSIDE || known === FOREIGN) return false;
-  if (known === MIXED && isWithin(coverage, location.lat, location.lng)) return true;
+  if (known === MIXED && coverage.index.isInside(location.lat, location.lng)) return true;
   return isOffCoast(coverage, known, location);
 }
 
 /** True for places that are covered and lie outside of the drawn shapes: islands that these leave out, piers, and the sea. */
 export function isOffshore(location: Location): boolean {
   const coverage = coverageFor(location);
-  if (coverage === null || isWithin(coverage, location.lat, location.lng)) return false;
+  if (coverage === null || coverage.index.isInside(location.lat, location.lng)) return false;
   return isOffCoast(coverage, tileWord(coverage, location), location);
 }
 
@@ -109,7 +106,7 @@ function tileWord(coverage: Coverage, { lat, lng }: Location): number {
   const tile = rowOf(lat) * COLUMNS + columnOf(lng);
   const known = coverage.tiles[tile]!;
   if (known !== UNKNOWN) return known;
-  const word = isWithin(coverage, lat, lng) ? INSIDE : wordOffCoast(coverage, rowOf(lat), columnOf(lng));
+  const word = coverage.index.isInside(lat, lng) ? INSIDE : wordOffCoast(coverage, rowOf(lat), columnOf(lng));
   coverage.tiles[tile] = word;
   return word;
 }
@@ -142,32 +139,18 @@ function isOffCoast({ index }: Coverage, word: number, location: Location): bool
 }
 
 function loadCoverage(): Coverage {
-  const atlas: Topology<{ nation: GeometryCollection }> = createRequire(import.meta.url)('us-atlas/states-10m.json');
-  const rings = feature(atlas, atlas.objects.nation).features.flatMap(({ geometry }) => {
-    if (geometry.type === 'Polygon') return geometry.coordinates;
-    return geometry.type === 'MultiPolygon' ? geometry.coordinates.flat() : [];
-  });
+  const atlas = usAtlas('states-10m');
+  const rings = feature(atlas, atlas.objects.nation).features.flatMap(({ geometry }) =>
+    polygonsOf(geometry as MultiPolygon).flat(),
+  );
   const edges = edgesOf(rings);
   const tiles = new Uint8Array(COLUMNS * ROWS).fill(UNKNOWN);
   for (const { lat, lng } of OMITTED_ISLANDS) markAround(tiles, ISLAND, [lng, lat, lng, lat], ISLAND_RADIUS_KM);
-  const rows: number[][] = Array.from({ length: ROWS }, () => []);
   for (let edge = 0; edge < edges.length; edge += 4) {
     const [ax, ay, bx, by] = [edges[edge]!, edges[edge + 1]!, edges[edge + 2]!, edges[edge + 3]!];
-    const [south, north] = [Math.min(ay, by), Math.max(ay, by)];
-    for (let row = rowOf(south); row <= rowOf(north); row++) rows[row]!.push(edge);
-    markAround(tiles, MIXED, [Math.min(ax, bx), south, Math.max(ax, bx), north], 0);
+    markAround(tiles, MIXED, [Math.min(ax, bx), Math.min(ay, by), Math.max(ax, bx), Math.max(ay, by)], 0);
   }
-  return { tiles, index: new EdgeIndex(edges), rowEdges: rows.map((row) => Int32Array.from(row)) };
-}
-
-function isWithin({ index: { edges }, rowEdges }: Coverage, lat: number, lng: number): boolean {
-  let within = false;
-  const crossing = rowEdges[rowOf(lat)]!;
-  for (let i = 0; i < crossing.length; i++) {
-    const edge = crossing[i]!;
-    if (crossesEastward(edges, edge, lat, lng)) within = !within;
-  }
-  return within;
+  return { tiles, index: new EdgeIndex(edges) };
 }
 
 /** Whether a tile is within the margin of one that an edge runs through, by their middles: exact to half a tile. */

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import { EdgeIndex, edgesOf } from '../../src/geo/edge-index.ts';
+import { EdgeIndex } from '../../src/geo/edge-index.ts';
+import { edgesOf } from '../../src/geo/edges.ts';
 
 /** What src/geo/foreign-land.json holds. */
 export interface ForeignLandFile {

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { censusNames } from '../../geo/us-atlas.ts';
 import { stateNamed, stateOf } from '../tables/states.ts';
 
 /** The county of a state's name and its own, or why there is none. */
@@ -63,20 +62,16 @@ export function namesOfCounty(geoid: string): readonly [state: string, county: s
 
 /** Names of the us-atlas package: the Census Bureau's. */
 function readGazetteer(): Gazetteer {
-  const file = fileURLToPath(import.meta.resolve('us-atlas/counties-10m.json'));
-  const { objects } = JSON.parse(readFileSync(file, 'utf8')) as {
-    objects: Record<'states' | 'counties', { geometries: { id: string; properties: { name: string } }[] }>;
-  };
+  const states = censusNames('states');
   const counties = new Map<string, string>();
-  const stateNames = new Map(objects.states.geometries.map(({ id, properties }) => [id, properties.name]));
   const names = new Map<string, readonly [string, string]>();
   for (const [state, name, geoid] of ALSO) counties.set(`${state}/${plain(name)}`, geoid);
   // Cities last and only where the plain name is free, so that "Richmond" is the county and "Richmond City" the city.
-  const byCode = objects.counties.geometries.toSorted((a, b) => Number(isCity(a.id)) - Number(isCity(b.id)));
-  for (const { id, properties } of byCode) {
-    names.set(id, [stateNames.get(id.slice(0, 2))!, isCity(id) ? `${properties.name} City` : properties.name]);
-    const keys = [properties.name, ...(isCity(id) ? [`${properties.name} city`] : [])];
-    for (const key of keys.map((name) => `${stateOf(id)}/${plain(name)}`)) {
+  const byCode = [...censusNames('counties')].sort(([a], [b]) => Number(isCity(a)) - Number(isCity(b)));
+  for (const [id, name] of byCode) {
+    names.set(id, [states.get(id.slice(0, 2))!, isCity(id) ? `${name} City` : name]);
+    const keys = [name, ...(isCity(id) ? [`${name} city`] : [])];
+    for (const key of keys.map((text) => `${stateOf(id)}/${plain(text)}`)) {
       if (!counties.has(key)) counties.set(key, id);
     }
   }

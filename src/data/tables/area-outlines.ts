@@ -1,6 +1,7 @@
 import type { MultiPolygon, Polygon } from 'geojson';
 import { type Location, UNITS_PER_DEGREE } from '../../geo/coordinates.ts';
-import { nearestMeters } from '../../geo/nearest.ts';
+import { crossesEastward, polygonsOf } from '../../geo/edges.ts';
+import { metersToShape } from '../../geo/nearest.ts';
 
 /**
  * The rings of an area, outer ones and holes alike: whether a place is inside follows from how many of them it is in, so
@@ -11,8 +12,7 @@ export type Outline = readonly Int32Array[];
 
 /** Packs an area's geometry into bytes: the number of rings, the number of positions of each, then the coordinates. */
 export function packOutline(geometry: Polygon | MultiPolygon): Buffer {
-  const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
-  const rings = polygons.flat();
+  const rings = polygonsOf(geometry).flat();
   const positions = rings.reduce((sum, ring) => sum + ring.length, 0);
   const packed = new Int32Array(1 + rings.length + 2 * positions);
   packed[0] = rings.length;
@@ -41,10 +41,7 @@ export function unpackOutline(bytes: Buffer): Outline {
   return rings;
 }
 
-/**
- * Whether a location is in an area, exactly. A place on an edge that two areas share is in one of them and in no other:
- * an edge counts for latitudes from its lower end (inside) to its upper end (outside), and places on it lie to its right.
- */
+/** Whether a location is in an area, exactly: a place on an edge that two areas share is in exactly one of them. */
 export function outlineHolds(outline: Outline, location: Location): boolean {
   const x = location.lng * UNITS_PER_DEGREE;
   const y = location.lat * UNITS_PER_DEGREE;
@@ -55,7 +52,7 @@ export function outlineHolds(outline: Outline, location: Location): boolean {
     for (let i = 0; i < ring.length; i += 2) {
       const xHere = ring[i]!;
       const yHere = ring[i + 1]!;
-      if (yHere > y !== yBefore > y && liesLeft(x, y, xBefore, yBefore, xHere, yHere)) inside = !inside;
+      if (crossesEastward(xBefore, yBefore, xHere, yHere, x, y)) inside = !inside;
       xBefore = xHere;
       yBefore = yHere;
     }
@@ -63,21 +60,8 @@ export function outlineHolds(outline: Outline, location: Location): boolean {
   return inside;
 }
 
-/** Whether (x, y) lies left of an edge that crosses y. Always reckoned from the lower end, so that the two neighbours,
- * which walk the edge in opposite directions, get the same rounded result. */
-function liesLeft(x: number, y: number, xa: number, ya: number, xb: number, yb: number): boolean {
-  const [xLow, yLow, xHigh, yHigh] = ya < yb ? [xa, ya, xb, yb] : [xb, yb, xa, ya];
-  return (x - xLow) * (yHigh - yLow) < (y - yLow) * (xHigh - xLow);
-}
-
 /** Distance in metres from a location to the nearest point of an outline. */
 export function metersToOutline(outline: Outline, location: Location): number {
-  const coordinates = outline.map((ring) =>
-    Array.from({ length: ring.length / 2 }, (_, i) => [
-      ring[2 * i]! / UNITS_PER_DEGREE,
-      ring[2 * i + 1]! / UNITS_PER_DEGREE,
-    ]),
-  );
-  const feature = { geometry: { type: 'MultiLineString', coordinates } };
-  return nearestMeters(location, [feature]) ?? Number.POSITIVE_INFINITY;
+  const paths = outline.map((ring) => Float64Array.from(ring, (units) => units / UNITS_PER_DEGREE));
+  return metersToShape({ paths, polygons: [] }, location);
 }

@@ -1,11 +1,11 @@
+import type { Feature } from 'geojson';
 import type { ProximitySlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
-import { nearestMeters } from '../../geo/nearest.ts';
+import { type MeasurableShape, metersToShape, shapeOf } from '../../geo/nearest.ts';
 import { type Box, boxesAround } from './bounding-boxes.ts';
 import type { ServiceDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
-import { metersToShape, shapeOf } from './feature-shapes.ts';
 import { createFeatureTiles, type FeatureTiles, type KeptFeature, type ReadFeatures } from './feature-tiles.ts';
 import type { RecordFeed } from './records.ts';
 import type { LoadTable } from './staged-load.ts';
@@ -127,7 +127,7 @@ function beforeDistance(json: string): Buffer {
 
 function keptFeature(id: number, lng: number | null, lat: number | null, box: Box | null, json: string): KeptFeature {
   const bytes = beforeDistance(json);
-  let measure: KeptFeature['metersFrom'] | undefined;
+  let shape: MeasurableShape | undefined;
   return {
     id,
     lng,
@@ -135,17 +135,11 @@ function keptFeature(id: number, lng: number | null, lat: number | null, box: Bo
     box,
     bytes,
     metersFrom(location) {
-      // Asked again and again, and slow to parse.
-      measure ??= measureOf(JSON.parse(`${bytes}0}}`));
-      return measure(location);
+      // Parsed once: a feature is measured again and again.
+      shape ??= shapeOf((JSON.parse(`${bytes}0}}`) as Feature).geometry);
+      return metersToShape(shape, location);
     },
   };
-}
-
-function measureOf(feature: unknown): KeptFeature['metersFrom'] {
-  const shape = shapeOf(feature);
-  if (shape !== null) return (location) => metersToShape(shape, location);
-  return (location) => nearestMeters(location, [feature]) ?? Number.POSITIVE_INFINITY;
 }
 
 /** Metres from a location to a feature; infinite for one outside the box that is searched, which need not be measured. */
