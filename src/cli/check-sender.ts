@@ -1,4 +1,4 @@
-import { excessOf } from '../contract/body-limits.ts';
+import { jsonLimitExceeded } from '../contract/body-limits.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Exchange } from '../fetch/exchange.ts';
 import type { Reply, Send } from '../service/conformance/asker.ts';
@@ -44,7 +44,7 @@ export function checkSender(
 }
 
 function replyOf({ status, headers, body }: Extract<Exchange, { kind: 'response' }>): Reply {
-  const excess = excessOf(body);
+  const excess = jsonLimitExceeded(body);
   if (excess !== null) throw new Broken(`the answer is not read: ${excess}`);
   try {
     return { status, headers, body: JSON.parse(body.toString()) };

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { buildSampleDatabase, refreshSampleReadings } from '../data/sample/build-sample-database.ts';
-import { SAMPLE_VINTAGE } from '../data/sample/deliveries.ts';
+import { SAMPLE_VINTAGE } from '../data/sample/sample-datasets.ts';
 import { openServiceDatabase } from '../data/tables/data-database.ts';
 import { PerilbookError } from '../errors.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/planning/key-warnings.ts';

@@ -27,7 +27,7 @@ for (const [letters, kind] of [
 
 /** Says why a JSON body is not to be parsed, or null where it may be. Takes a sixth of the time of parsing it; what is no
  * JSON is left to the parser. */
-export function excessOf(body: Uint8Array): string | null {
+export function jsonLimitExceeded(body: Uint8Array): string | null {
   const end = body.length;
   let parts = 0;
   let depth = 0;

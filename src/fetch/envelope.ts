@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { excessOf } from '../contract/body-limits.ts';
+import { jsonLimitExceeded } from '../contract/body-limits.ts';
 import type { Call } from '../contract/credits.ts';
 import { location as echoedLocation, meta as metaSchema, topicEntry } from '../contract/envelopes.ts';
 import { NO_DATA_REASON } from '../contract/failures.ts';
@@ -80,7 +80,7 @@ type Clean = (text: string, most: number) => string;
  * has a key in it; the results are as they came: what is kept of them is redacted where it is taken (`taken.ts`).
  */
 export function readEnvelope(call: Call, location: Location, body: Buffer, redactor: Redactor): EnvelopeReading {
-  const excess = excessOf(body);
+  const excess = jsonLimitExceeded(body);
   if (excess !== null) return unread(excess);
   const clean: Clean = (text, most) => cleanText(redactor.text(text), most);
   let envelope: unknown;

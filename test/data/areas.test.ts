@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
-import { sampleDeliveries } from '../../src/data/sample/deliveries.ts';
+import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import { type Area, COAST_METERS, createAreaFinder } from '../../src/data/tables/area-finder.ts';
 import { createAreaLevel } from '../../src/data/tables/area-level.ts';
 import { outlineHolds, packOutline, unpackOutline } from '../../src/data/tables/area-outlines.ts';
@@ -203,7 +203,7 @@ test('outlines that were dropped, because they are too many to be kept, are the 
 
 test('of the islands that outlines leave out the sample service knows all but some far ones; of the towns abroad none', (t) => {
   const database = openDatabase(t);
-  const [areas] = sampleDeliveries({ seed: 1, now: NOON });
+  const [areas] = sampleDatasets({ seed: 1, now: NOON });
   assert.equal(areas!.kind, 'areas');
   importDataset(database, areas!, new StillClock());
   const find = createAreaFinder(database);

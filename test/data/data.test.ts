@@ -147,7 +147,7 @@ test('features across the 180th meridian are counted', async (t) => {
   assert.equal(body.data.result.value, 2);
 });
 
-test('a new delivery replaces the data set whole, also under a running service', async (t) => {
+test('a new dataset replaces the data set whole, also under a running service', async (t) => {
   const { get, database, file, service, key } = await setUp(t);
   const count = async () => (await get(pathTo('/v1/park/risk'))).body.data.result.value;
   assert.equal(await count(), 2);
@@ -185,9 +185,9 @@ test('a bad record is named, and leaves the data set as it was', (t) => {
     [{ kind: 'areas', info: info('areas'), records: [AREAS[0]!, { ...AREAS[1]!, level: 'county' }] }, 2, /geoid/],
     [{ kind: 'radon', info: info('radon'), records: [{ countyGeoid: '31001', zone: 4 as never }] }, 1, /zone/],
   ];
-  for (const [delivery, row, reason] of bad) {
+  for (const [dataset, row, reason] of bad) {
     assert.throws(
-      () => importDataset(database, delivery, clock),
+      () => importDataset(database, dataset, clock),
       (error: { code?: unknown; message: string; context: { row?: number } }) => {
         assert.equal(error.code, 'SERVICE_DATA');
         assert.equal(error.context.row, row);
@@ -263,17 +263,17 @@ test('the description lists the data sets, what can be answered, what is missing
   const nothing = describeData(database);
   assert.deepEqual([nothing.datasets, nothing.topics, nothing.sample], [[], [], false]);
   assert.equal(nothing.unavailable.length, 37);
-  for (const delivery of deliveries()) {
-    if (delivery.kind === 'sites' || delivery.kind === 'readings') continue;
-    importDataset(database, delivery, clock);
+  for (const dataset of deliveries()) {
+    if (dataset.kind === 'sites' || dataset.kind === 'readings') continue;
+    importDataset(database, dataset, clock);
   }
   const some = describeData(database);
   assert.deepEqual(some.topics, [...NATURAL_SLUGS, 'airQuality', 'radon']);
   assert.deepEqual(some.unavailable[0], { topic: 'brownfield', missing: ['sites:brownfield'] });
   assert.equal(some.sample, false);
   assert.deepEqual(some.withoutRecords, []);
-  for (const delivery of deliveries())
-    importDataset(database, { ...delivery, info: { ...delivery.info, sample: true } }, clock);
+  for (const dataset of deliveries())
+    importDataset(database, { ...dataset, info: { ...dataset.info, sample: true } }, clock);
   const all = describeData(database);
   assert.deepEqual(all.topics, TOPIC_SLUGS);
   assert.equal(all.sample, true);

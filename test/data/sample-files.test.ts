@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { deliverSample, refreshSampleReadings } from '../../src/data/sample/build-sample-database.ts';
-import { SAMPLE_VINTAGE, sampleDeliveries } from '../../src/data/sample/deliveries.ts';
+import { importSample, refreshSampleReadings } from '../../src/data/sample/build-sample-database.ts';
+import { SAMPLE_VINTAGE, sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { info, openDatabase, StillClock, square } from '../service/small-data.ts';
@@ -24,22 +24,22 @@ test('the sample comes through the agencies’ files as it was made', LONG, (t) 
     geometry: square(-100, 40, 1),
   } as const;
   importDataset(database, { kind: 'areas', level: 'tract', info: info('areas'), records: [tract] }, clock);
-  deliverSample(database, clock);
+  importSample(database, clock);
   const description = describeData(database);
   assert.deepEqual(description.topics, TOPIC_SLUGS);
   const loaded = new Map(description.datasets.map((dataset) => [dataset.name, dataset]));
   assert.deepEqual([...new Set(description.datasets.map(({ level }) => level))].sort(), ['', 'county']);
   const made = openDatabase(t);
-  for (const delivery of sampleDeliveries({ seed: 1, now: clock.now() })) {
-    const records = COMPARED.test(delivery.info.name)
-      ? importDataset(made, delivery, clock)
-      : Array.from<unknown>(delivery.records).length;
-    const dataset = loaded.get(delivery.info.name)!;
+  for (const dataset of sampleDatasets({ seed: 1, now: clock.now() })) {
+    const records = COMPARED.test(dataset.info.name)
+      ? importDataset(made, dataset, clock)
+      : Array.from<unknown>(dataset.records).length;
+    const described = loaded.get(dataset.info.name)!;
     // The nine planning regions of Connecticut are answered from its counties.
-    const regions = /^(airQuality|radon)$/.test(delivery.info.name) ? 9 : 0;
-    assert.equal(dataset.rows, records + regions, delivery.info.name);
+    const regions = /^(airQuality|radon)$/.test(dataset.info.name) ? 9 : 0;
+    assert.equal(described.rows, records + regions, dataset.info.name);
     assert.deepEqual(
-      [dataset.source, dataset.vintage, dataset.sample],
+      [described.source, described.vintage, described.sample],
       ['Perilbook sample generator', SAMPLE_VINTAGE, true],
     );
   }
@@ -65,8 +65,8 @@ test('readings of a sample are measured again when an hour has gone by', (t) => 
   const newest = () => database.prepare('SELECT max(measured_at) FROM reading_boxes').pluck().get();
   refreshSampleReadings(database, moving);
   assert.equal(newest(), null);
-  for (const delivery of sampleDeliveries({ seed: 1, now: moving.now() })) {
-    if (delivery.kind === 'readings') importDataset(database, delivery, moving);
+  for (const dataset of sampleDatasets({ seed: 1, now: moving.now() })) {
+    if (dataset.kind === 'readings') importDataset(database, dataset, moving);
   }
   const first = newest() as number;
   moving.at += 3_600_000;

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sampleDeliveries } from '../../src/data/sample/deliveries.ts';
 import { readLand } from '../../src/data/sample/land.ts';
+import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import type { Dataset } from '../../src/data/tables/records.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12, 30);
 const { counties } = readLand();
-const deliveries = [...sampleDeliveries({ seed: 1, now: NOW })];
+const datasets = [...sampleDatasets({ seed: 1, now: NOW })];
 
-function delivered<K extends Dataset['kind']>(kind: K): Extract<Dataset, { kind: K }> {
-  return deliveries.find((delivery): delivery is Extract<Dataset, { kind: K }> => delivery.kind === kind)!;
+function imported<K extends Dataset['kind']>(kind: K): Extract<Dataset, { kind: K }> {
+  return datasets.find((dataset): dataset is Extract<Dataset, { kind: K }> => dataset.kind === kind)!;
 }
 
 test('every county has a year of air quality that adds up', () => {
-  const years = [...delivered('airQuality').records];
+  const years = [...imported('airQuality').records];
   assert.deepEqual(
     years.map(({ countyGeoid }) => countyGeoid),
     counties.map(({ geoid }) => geoid),
@@ -45,7 +45,7 @@ test('every county has a year of air quality that adds up', () => {
 });
 
 test('every county has a radon zone, and all three zones occur', () => {
-  const zones = [...delivered('radon').records];
+  const zones = [...imported('radon').records];
   assert.deepEqual(
     zones.map(({ countyGeoid }) => countyGeoid),
     counties.map(({ geoid }) => geoid),
@@ -55,7 +55,7 @@ test('every county has a radon zone, and all three zones occur', () => {
 });
 
 test('readings are of the last full hour, never negative, and PM10 holds PM2.5', () => {
-  const byMonitor = Map.groupBy(delivered('readings').records, ({ monitor }) => monitor);
+  const byMonitor = Map.groupBy(imported('readings').records, ({ monitor }) => monitor);
   for (const [monitor, readings] of byMonitor) {
     assert.deepEqual(
       readings.map(({ pollutant }) => pollutant),
@@ -69,7 +69,7 @@ test('readings are of the last full hour, never negative, and PM10 holds PM2.5',
 });
 
 test('a monitor stands within 80 km of the centre of nearly every county', () => {
-  const monitors = [...delivered('readings').records].filter(({ pollutant }) => pollutant === 'ozone');
+  const monitors = [...imported('readings').records].filter(({ pollutant }) => pollutant === 'ozone');
   const distances = counties.map(({ centre }) =>
     monitors.reduce((least, monitor) => Math.min(least, distanceMeters(centre, monitor)), Number.POSITIVE_INFINITY),
   );
@@ -79,8 +79,8 @@ test('a monitor stands within 80 km of the centre of nearly every county', () =>
 });
 
 test('on the hour, readings are of the hour before', () => {
-  const [reading] = [...sampleDeliveries({ seed: 1, now: Date.UTC(2026, 5, 1, 12) })].find(
-    (delivery) => delivery.kind === 'readings',
+  const [reading] = [...sampleDatasets({ seed: 1, now: Date.UTC(2026, 5, 1, 12) })].find(
+    (dataset) => dataset.kind === 'readings',
   )!.records;
   assert.equal(reading?.measuredAt, Date.UTC(2026, 5, 1, 11));
 });

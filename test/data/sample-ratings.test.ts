@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RATINGS, type Rating } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, type NaturalSlug } from '../../src/contract/topics.ts';
-import { sampleDeliveries } from '../../src/data/sample/deliveries.ts';
 import { RATING_BANDS, ratingOf } from '../../src/data/sample/ratings.ts';
+import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import type { NaturalRatingRecord } from '../../src/data/tables/records.ts';
 
 const SEEDS = [1, 2, 3];
 
 function ratingsOf(seed: number): NaturalRatingRecord[] {
-  const deliveries = sampleDeliveries({ seed, now: Date.UTC(2026, 5, 1) });
-  return [...[...deliveries].find((delivery) => delivery.kind === 'nri')!.records];
+  const datasets = sampleDatasets({ seed, now: Date.UTC(2026, 5, 1) });
+  return [...[...datasets].find((dataset) => dataset.kind === 'nri')!.records];
 }
 
 test('every county is rated for all natural topics, once', () => {
   const byCounty = Map.groupBy(ratingsOf(1), ({ geoid }) => geoid);
-  const areas = [...sampleDeliveries({ seed: 1, now: 0 })].find((delivery) => delivery.kind === 'areas')!;
+  const areas = [...sampleDatasets({ seed: 1, now: 0 })].find((dataset) => dataset.kind === 'areas')!;
   for (const { geoid } of areas.records) {
     assert.deepEqual(
       byCounty.get(geoid)?.map(({ topic }) => topic),

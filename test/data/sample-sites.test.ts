@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import type { Geometry, Position } from 'geojson';
 import { PROXIMITY_SLUGS } from '../../src/contract/topics.ts';
 import { CITIES, DENSE_CENTRES } from '../../src/data/sample/cities.ts';
-import { sampleDeliveries } from '../../src/data/sample/deliveries.ts';
+import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import type { SiteRecord } from '../../src/data/tables/records.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
 
-const deliveries = [...sampleDeliveries({ seed: 1, now: Date.UTC(2026, 5, 1, 12, 30) })];
-const sites = deliveries
-  .filter((delivery) => delivery.kind === 'sites')
+const datasets = [...sampleDatasets({ seed: 1, now: Date.UTC(2026, 5, 1, 12, 30) })];
+const sites = datasets
+  .filter((dataset) => dataset.kind === 'sites')
   .map(({ topic, records }) => ({ topic, records: [...records] }));
 const SEARCH_RADIUS_M = 5000;
 
@@ -41,10 +41,10 @@ function positionsOf(geometry: Geometry): Position[] {
 }
 
 test('every geometry is valid GeoJSON within the bounds of the US', () => {
-  for (const delivery of deliveries) {
-    if (delivery.kind !== 'sites' && delivery.kind !== 'records') continue;
-    for (const { geometry, properties } of delivery.records) {
-      const what: string = `${delivery.info.name} ${JSON.stringify(geometry)}`;
+  for (const dataset of datasets) {
+    if (dataset.kind !== 'sites' && dataset.kind !== 'records') continue;
+    for (const { geometry, properties } of dataset.records) {
+      const what: string = `${dataset.info.name} ${JSON.stringify(geometry)}`;
       assert.ok(Object.keys(properties).length > 5, what);
       for (const [lng, lat] of positionsOf(geometry) as [number, number][]) {
         assert.ok(lat > -16 && lat < 73 && lng >= -180 && lng <= 180, what);

@@ -2,30 +2,30 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { PROXIMITY_SLUGS } from '../../src/contract/topics.ts';
-import { sampleDeliveries } from '../../src/data/sample/deliveries.ts';
+import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import type { Dataset, DatasetName } from '../../src/data/tables/records.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12, 30);
 const OPTIONS = { seed: 1, now: NOW };
 
-/** A hash of the first records of every delivery. */
+/** A hash of the first records of every dataset. */
 function fingerprints(options: { seed: number; now: number }): Map<DatasetName, string> {
-  const entries = Array.from(sampleDeliveries(options), (delivery): [DatasetName, string] => {
+  const entries = Array.from(sampleDatasets(options), (dataset): [DatasetName, string] => {
     const hash = createHash('sha256');
     let left = 500;
-    for (const record of delivery.records as Iterable<unknown>) {
+    for (const record of dataset.records as Iterable<unknown>) {
       hash.update(JSON.stringify(record));
       left -= 1;
       if (left === 0) break;
     }
-    return [delivery.info.name, hash.digest('hex')];
+    return [dataset.info.name, hash.digest('hex')];
   });
   return new Map(entries);
 }
 
-function count(delivery: Dataset): number {
+function count(dataset: Dataset): number {
   let records = 0;
-  for (const _ of delivery.records as Iterable<unknown>) records += 1;
+  for (const _ of dataset.records as Iterable<unknown>) records += 1;
   return records;
 }
 
@@ -39,19 +39,19 @@ test('equal options give equal records, another seed gives others', () => {
   }
 });
 
-test('a delivery does not depend on whether those before it were read, and can be read again', () => {
-  const radon = [...sampleDeliveries(OPTIONS)].find((delivery) => delivery.kind === 'radon')!;
+test('a dataset does not depend on whether those before it were read, and can be read again', () => {
+  const radon = [...sampleDatasets(OPTIONS)].find((dataset) => dataset.kind === 'radon')!;
   const first = JSON.stringify([...radon.records]);
-  const afterAll = [...sampleDeliveries(OPTIONS)].map((delivery) => {
-    count(delivery);
-    return delivery;
+  const afterAll = [...sampleDatasets(OPTIONS)].map((dataset) => {
+    count(dataset);
+    return dataset;
   });
   assert.equal(JSON.stringify([...afterAll.find(({ kind }) => kind === 'radon')!.records]), first);
   assert.equal(JSON.stringify([...radon.records]), first);
 });
 
-test('every data set is delivered once, has records and says that it is a sample', () => {
-  const deliveries = [...sampleDeliveries(OPTIONS)];
+test('every data set is imported once, has records and says that it is a sample', () => {
+  const datasets = [...sampleDatasets(OPTIONS)];
   const expected: DatasetName[] = [
     'areas',
     'nri',
@@ -67,28 +67,28 @@ test('every data set is delivered once, has records and says that it is a sample
     'radon',
     'readings',
   ];
-  assert.deepEqual(deliveries.map(({ info }) => info.name).sort(), expected.sort());
-  for (const delivery of deliveries) {
-    assert.ok(count(delivery) > 30, delivery.info.name);
-    assert.deepEqual(delivery.info, {
-      name: delivery.info.name,
+  assert.deepEqual(datasets.map(({ info }) => info.name).sort(), expected.sort());
+  for (const dataset of datasets) {
+    assert.ok(count(dataset) > 30, dataset.info.name);
+    assert.deepEqual(dataset.info, {
+      name: dataset.info.name,
       source: 'Perilbook sample generator',
       vintage: 'sample-1',
       licence: '',
       sample: true,
     });
-    if (delivery.kind === 'sites') assert.equal(delivery.info.name, `sites:${delivery.topic}`);
-    if (delivery.kind === 'records') assert.equal(delivery.info.name, `records:${delivery.feed}`);
+    if (dataset.kind === 'sites') assert.equal(dataset.info.name, `sites:${dataset.topic}`);
+    if (dataset.kind === 'records') assert.equal(dataset.info.name, `records:${dataset.event}`);
   }
 });
 
 test('the whole sample is small enough to load while one waits', () => {
   let bytes = 0;
   let sites = 0;
-  for (const delivery of sampleDeliveries(OPTIONS)) {
-    for (const record of delivery.records as Iterable<unknown>) {
+  for (const dataset of sampleDatasets(OPTIONS)) {
+    for (const record of dataset.records as Iterable<unknown>) {
       bytes += JSON.stringify(record).length;
-      if (delivery.kind === 'sites') sites += 1;
+      if (dataset.kind === 'sites') sites += 1;
     }
   }
   assert.ok(bytes < 100e6, `${bytes} bytes`);
@@ -96,7 +96,7 @@ test('the whole sample is small enough to load while one waits', () => {
 });
 
 test('the areas are the counties of all states, DC and the territories', () => {
-  const areas = [...sampleDeliveries(OPTIONS)].find((delivery) => delivery.kind === 'areas')!;
+  const areas = [...sampleDatasets(OPTIONS)].find((dataset) => dataset.kind === 'areas')!;
   const records = [...areas.records];
   assert.equal(new Set(records.map(({ geoid }) => geoid)).size, records.length);
   assert.equal(new Set(records.map(({ state }) => state)).size, 56);

@@ -111,10 +111,10 @@ function withHailOf(size: number): SetupOptions {
   return {
     subscription: subscriptionOf(1_000, 1_000),
     deliveries: [
-      ...deliveries().filter((delivery) => delivery.kind !== 'records' || delivery.feed !== 'hail'),
+      ...deliveries().filter((delivery) => delivery.kind !== 'records' || delivery.event !== 'hail'),
       {
         kind: 'records',
-        feed: 'hail',
+        event: 'hail',
         info: info('records:hail'),
         records: [point(-99.751, 40.251, { text: 'x'.repeat(size) })],
       },

@@ -169,9 +169,9 @@ test('features come nearest first, each with its distance in whole metres, and t
     deliveries: [
       ...deliveries(),
       { kind: 'sites', topic: 'park', info: info('sites:park'), records },
-      { kind: 'records', feed: 'earthquake', info: info('records:earthquake'), records },
-      { kind: 'records', feed: 'hail', info: info('records:hail'), records },
-      { kind: 'records', feed: 'wildfire.perimeters', info: info('records:wildfire.perimeters'), records },
+      { kind: 'records', event: 'earthquake', info: info('records:earthquake'), records },
+      { kind: 'records', event: 'hail', info: info('records:hail'), records },
+      { kind: 'records', event: 'wildfire.perimeters', info: info('records:wildfire.perimeters'), records },
     ],
   });
   const { topics } = (await get(pathTo('/v1/bundle/enterprise'))).body.data;

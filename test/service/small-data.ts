@@ -13,9 +13,9 @@ import type {
   Dataset,
   DatasetInfo,
   DatasetName,
-  FeedRecord,
+  EventKind,
+  EventRecord,
   NaturalRatingRecord,
-  RecordFeed,
 } from '../../src/data/tables/records.ts';
 import { createAccount } from '../../src/service/accounts/accounts.ts';
 import { type AccountsDatabase, accountsFileFor, openAccounts } from '../../src/service/accounts/accounts-database.ts';
@@ -88,15 +88,15 @@ export const RATINGS: readonly NaturalRatingRecord[] = NATURAL_SLUGS.flatMap((to
   { geoid: '31003', topic, rating: 'Not Applicable', score: null, frequency: null },
 ]);
 
-export function feature(geometry: Geometry, properties: Record<string, unknown> = {}): FeedRecord {
+export function feature(geometry: Geometry, properties: Record<string, unknown> = {}): EventRecord {
   return { geometry, properties };
 }
 
-export function point(lng: number, lat: number, properties: Record<string, unknown> = {}): FeedRecord {
+export function point(lng: number, lat: number, properties: Record<string, unknown> = {}): EventRecord {
   return feature({ type: 'Point', coordinates: [lng, lat] }, properties);
 }
 
-export const FEED_NAMES: readonly RecordFeed[] = [
+export const FEED_NAMES: readonly EventKind[] = [
   'earthquake',
   'hail',
   'hurricane',
@@ -126,7 +126,7 @@ export function deliveries(measuredAt = NOON - 3_600_000): Dataset[] {
     { kind: 'areas', info: info('areas'), records: AREAS },
     { kind: 'nri', info: info('nri'), records: RATINGS },
     ...PROXIMITY_SLUGS.map((topic): Dataset => ({ kind: 'sites', topic, info: info(`sites:${topic}`), records })),
-    ...FEED_NAMES.map((feed): Dataset => ({ kind: 'records', feed, info: info(`records:${feed}`), records })),
+    ...FEED_NAMES.map((feed): Dataset => ({ kind: 'records', event: feed, info: info(`records:${feed}`), records })),
     {
       kind: 'airQuality',
       info: info('airQuality'),

@@ -3,7 +3,7 @@ import { steadyTime } from '../../clock.ts';
 import { type LoadResult, loadFiles } from '../../data/loaders/load-files.ts';
 import type { LoaderOptions } from '../../data/loaders/loader.ts';
 import { LOADERS, loaderNamed } from '../../data/loaders/loader-table.ts';
-import { deliverSample } from '../../data/sample/build-sample-database.ts';
+import { importSample } from '../../data/sample/build-sample-database.ts';
 import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { stateNamed } from '../../data/tables/states.ts';
@@ -25,7 +25,7 @@ export async function loadAction(context: CliContext, database: ServiceDatabase,
   }
   if (name === 'sample') {
     refuseSample(database, flags);
-    deliverSample(database, context.clock);
+    importSample(database, context.clock);
     const { datasets } = describeData(database);
     say(context, `Loaded sample data: ${counted(datasets.length, 'data set')}, made up, not for decisions.`);
     return EXIT.complete;

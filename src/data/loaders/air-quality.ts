@@ -1,9 +1,9 @@
 import { airQualityRecord } from '../tables/record-checks.ts';
 import type { AirQualityRecord } from '../tables/records.ts';
-import { answeringFor, CONNECTICUT_NOTE } from './connecticut.ts';
+import { CONNECTICUT_NOTE, countiesServedBy } from './connecticut.ts';
 import { countyNamed } from './county-names.ts';
 import { csvRecords } from './csv-records.ts';
-import type { OpenReport } from './load-report.ts';
+import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
 import { columnsOf, numberIn } from './named-columns.ts';
 import { yearSpan } from './vintages.ts';
@@ -51,7 +51,7 @@ const FEWEST_DAYS_OF_A_YEAR = 350;
 
 function* summariesIn(
   file: string,
-  { report, seeYear, anyYear }: { report: OpenReport; seeYear: (year: number) => void; anyYear: boolean },
+  { report, seeYear, anyYear }: { report: LoadReporter; seeYear: (year: number) => void; anyYear: boolean },
 ): Generator<AirQualityRecord> {
   const records = csvRecords(file);
   const header = records.next();
@@ -87,7 +87,7 @@ function* summariesIn(
     }
     seeYear(summary.year);
     report.load();
-    const counties = answeringFor(found.geoid);
+    const counties = countiesServedBy(found.geoid);
     if (counties.length > 1) report.note(CONNECTICUT_NOTE);
     for (const countyGeoid of counties) yield { countyGeoid, ...summary };
   }

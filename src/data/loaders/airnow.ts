@@ -4,7 +4,7 @@ import type { ReadingRecord } from '../tables/records.ts';
 import { ozoneMicrograms } from '../topics/air-quality-index.ts';
 import { pointOf } from './csv-features.ts';
 import { csvRecords } from './csv-records.ts';
-import type { OpenReport } from './load-report.ts';
+import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader } from './loader.ts';
 import { columnsOf, numberIn } from './named-columns.ts';
 
@@ -54,7 +54,7 @@ export const airnow: Loader = {
 };
 
 /** Where each monitor stands; the file lists it once for each parameter. */
-function monitorsIn(file: string, report: OpenReport): Map<string, Location> {
+function monitorsIn(file: string, report: LoadReporter): Map<string, Location> {
   const monitors = new Map<string, Location>();
   let places: { ids: number[]; lat: number; lng: number } = SITE_PLACES;
   let isFirst = true;
@@ -80,7 +80,7 @@ function monitorsIn(file: string, report: OpenReport): Map<string, Location> {
 function* readingsIn(
   file: string,
   monitors: ReadonlyMap<string, Location>,
-  report: OpenReport,
+  report: LoadReporter,
   seeTime: (time: number) => void,
 ): Generator<ReadingRecord> {
   for (const { line, cells } of csvRecords(file, '|')) {

@@ -5,7 +5,7 @@ import { stateOf } from '../tables/states.ts';
 import { type CodeFinding, readGeoid } from './census-codes.ts';
 import { featuresIn } from './feature-files.ts';
 import type { FileFeature } from './geojson-features.ts';
-import type { OpenReport } from './load-report.ts';
+import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inFeatureFiles, type Loader, publicDomain, type StartLoad } from './loader.ts';
 
 type BoundaryLevel = 'tract' | 'county';
@@ -43,7 +43,12 @@ function startAreas(level: BoundaryLevel): StartLoad {
   };
 }
 
-function areaOf(feature: FileFeature, level: BoundaryLevel, seen: Set<string>, report: OpenReport): AreaRecord | null {
+function areaOf(
+  feature: FileFeature,
+  level: BoundaryLevel,
+  seen: Set<string>,
+  report: LoadReporter,
+): AreaRecord | null {
   const { line, geometry, properties } = feature;
   const reject = (reason: string) => {
     report.reject(reason, line, properties);

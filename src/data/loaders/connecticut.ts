@@ -20,6 +20,6 @@ export const CONNECTICUT_NOTE =
   "Connecticut's planning regions are answered from the old county that most of their people live in.";
 
 /** The codes that a county's row answers for: its own, and those of Connecticut's planning regions. */
-export function answeringFor(county: string): string[] {
+export function countiesServedBy(county: string): string[] {
   return [county, ...COUNTY_OF_REGION.filter(([, old]) => old === county).map(([region]) => region)];
 }

@@ -1,5 +1,5 @@
 import proj4 from 'proj4';
-import { unfit } from './load-errors.ts';
+import { invalidFile } from './load-errors.ts';
 
 /** A position as WGS84 degrees of longitude and latitude. */
 export type ToDegrees = (position: readonly number[]) => number[];
@@ -24,7 +24,7 @@ export function toDegrees(projection: string, file: string): ToDegrees | null {
   if (/^GEOGCS\[/i.test(text) && LIKE_WGS84.test(plain(/DATUM\["([^"]+)"/i.exec(text)?.[1] ?? name))) return null;
   const refused = (cause?: unknown) => {
     const hint = 'Download or convert it in degrees (EPSG:4326 or 4269).';
-    return unfit(file, `its coordinate system is not known (${name})`, hint, cause);
+    return invalidFile(file, `its coordinate system is not known (${name})`, hint, cause);
   };
   const system = systemOf(text);
   if (system === null) throw refused();

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { csvRecords } from './csv-records.ts';
 import type { FileFeature } from './geojson-features.ts';
-import type { OpenReport } from './load-report.ts';
+import type { LoadReporter } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 import { type Columns, columnsOf, numberIn, propertiesOf } from './named-columns.ts';
 
@@ -28,7 +28,7 @@ const LONGITUDES = [
 ];
 
 /** How a table of points differs from a plain one. */
-export interface CsvForm {
+export interface CsvLayout {
   /** Whether a row goes on with the names of the header. */
   readonly isHeading?: (cells: readonly string[]) => boolean;
   /** Why a row is no record, such as a total; null when it is one. */
@@ -42,8 +42,8 @@ export interface CsvForm {
 export function* csvFeatures(
   file: string,
   options: LoaderOptions,
-  report: OpenReport,
-  form: CsvForm = {},
+  report: LoadReporter,
+  form: CsvLayout = {},
 ): Generator<FileFeature> {
   const records = csvRecords(file);
   const header = records.next();

@@ -1,5 +1,5 @@
 import type { PerilbookError } from '../../errors.ts';
-import { unfit } from './load-errors.ts';
+import { invalidFile } from './load-errors.ts';
 import { sheetRecords } from './sheet-records.ts';
 import { textBlocks } from './text-blocks.ts';
 
@@ -75,12 +75,12 @@ interface Found {
 
 function strayQuote(file: string, line: number): PerilbookError {
   const hint = 'Close it, or download the file again; the data that was there is unchanged.';
-  return unfit(file, `line ${line}: a quote is not closed`, hint);
+  return invalidFile(file, `line ${line}: a quote is not closed`, hint);
 }
 
 function cutLine(file: string, line: number, fields: number): PerilbookError {
   const hint = 'Download it again; the data that was there is unchanged.';
-  return unfit(
+  return invalidFile(
     file,
     `it is cut: its last line, ${line}, has only ${fields === 1 ? '1 field' : `${fields} fields`}`,
     hint,

@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import type { PerilbookError } from '../../errors.ts';
-import { type CsvForm, csvFeatures } from './csv-features.ts';
+import { type CsvLayout, csvFeatures } from './csv-features.ts';
 import { type FileFeature, geojsonFeatures } from './geojson-features.ts';
-import { unfit } from './load-errors.ts';
-import type { OpenReport } from './load-report.ts';
+import { invalidFile } from './load-errors.ts';
+import type { LoadReporter } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 import { shapefileFeatures } from './shapefile-features.ts';
 
@@ -14,8 +14,8 @@ import { shapefileFeatures } from './shapefile-features.ts';
 export function featuresIn(
   file: string,
   options: LoaderOptions,
-  report: OpenReport,
-  form: CsvForm = {},
+  report: LoadReporter,
+  form: CsvLayout = {},
 ): Iterable<FileFeature> | AsyncIterable<FileFeature> {
   switch (extname(file.replace(/\.gz$/i, '')).toLowerCase()) {
     case '.csv':
@@ -29,12 +29,12 @@ export function featuresIn(
     case '.zip':
       return shapefileFeatures(file, report.note);
     default:
-      throw unknownForm(file);
+      throw unsupportedFormat(file);
   }
 }
 
 /** The refusal of a file whose name ends in a way that is not known. */
-export function unknownForm(file: string): PerilbookError {
+export function unsupportedFormat(file: string): PerilbookError {
   const hint = 'Name a .csv, .xlsx, .geojson, .json, .shp or .zip file; save a spreadsheet of another form as CSV.';
-  return unfit(file, 'its form is not known', hint);
+  return invalidFile(file, 'its form is not known', hint);
 }

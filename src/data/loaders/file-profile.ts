@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { LATITUDES } from './csv-features.ts';
 import { type CsvRecord, csvRecords } from './csv-records.ts';
-import { unknownForm } from './feature-files.ts';
+import { unsupportedFormat } from './feature-files.ts';
 import { geojsonFeatures } from './geojson-features.ts';
 import { keyOf } from './named-columns.ts';
 import { shapefileHead } from './shapefile-features.ts';
@@ -37,7 +37,7 @@ export function profileOf(file: string, latitude?: string): FileProfile {
   const extension = extname(file.replace(/\.gz$/i, '')).toLowerCase();
   if (extension === '.shp' || extension === '.zip') return profileOfShapefile(file);
   if (extension === '.json' || extension === '.geojson') return profileOfGeojson(file);
-  if (OTHER_FORMS.test(extension)) throw unknownForm(file);
+  if (OTHER_FORMS.test(extension)) throw unsupportedFormat(file);
   return profileOfText(file, latitude);
 }
 

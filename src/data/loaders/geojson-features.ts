@@ -1,4 +1,4 @@
-import { unfit } from './load-errors.ts';
+import { invalidFile } from './load-errors.ts';
 import { textBlocks } from './text-blocks.ts';
 
 /** A feature as a file gives it. */
@@ -59,10 +59,10 @@ export function* geojsonFeatures(file: string, onMore: () => void = () => {}): G
     const said = /^\s*\{\s*"error"\s*:/.test(text)
       ? `an error of the service (${text.trim().slice(0, 100)})`
       : 'no GeoJSON FeatureCollection';
-    throw unfit(file, `it is ${said}`, 'Name a GeoJSON file with features.');
+    throw invalidFile(file, `it is ${said}`, 'Name a GeoJSON file with features.');
   }
   const envelope = ended ? envelopeOf(head + text.slice(text.indexOf(']'))) : null;
-  if (envelope === null) throw unfit(file, 'it ends before its features do', 'Download it again.');
+  if (envelope === null) throw invalidFile(file, 'it ends before its features do', 'Download it again.');
   refuseOtherSystem(file, envelope.crs?.properties?.name);
   if (envelope.exceededTransferLimit === true || envelope.properties?.exceededTransferLimit === true) onMore();
 }
@@ -86,7 +86,7 @@ function envelopeOf(text: string): Envelope | null {
 function refuseOtherSystem(file: string, system: string | undefined): void {
   if (system === undefined || DEGREES.test(system)) return;
   const hint = 'Download or convert it in degrees (EPSG:4326); an ArcGIS service is asked with outSR=4326.';
-  throw unfit(file, `its coordinates are in ${system}`, hint);
+  throw invalidFile(file, `its coordinates are in ${system}`, hint);
 }
 
 /** Where the next feature begins; `end` after the last one, `more` when the text is at its end. */
@@ -130,7 +130,7 @@ function parsed(json: string, line: number, file: string): FileFeature {
     const named = typeof id === 'string' || typeof id === 'number' ? { id } : {};
     return { line, ...named, geometry, properties: properties ?? {} };
   } catch (error) {
-    throw unfit(file, `line ${line} is no JSON (${(error as Error).message})`, 'Download it again.', error);
+    throw invalidFile(file, `line ${line} is no JSON (${(error as Error).message})`, 'Download it again.', error);
   }
 }
 

@@ -1,6 +1,6 @@
-import type { FeedRecord } from '../tables/records.ts';
+import type { EventRecord } from '../tables/records.ts';
 import { csvRecords } from './csv-records.ts';
-import { unfit } from './load-errors.ts';
+import { invalidFile } from './load-errors.ts';
 import { numberIn } from './named-columns.ts';
 import {
   basinOf,
@@ -30,7 +30,7 @@ export const hurdat2 = stormLoader(
   stormsIn,
 );
 
-function* stormsIn(file: string, { report, seeYear, isRepeated }: StormReading): Generator<FeedRecord> {
+function* stormsIn(file: string, { report, seeYear, isRepeated }: StormReading): Generator<EventRecord> {
   let storm: Storm | null = null;
   let fixes: Fix[] = [];
   let announced = 0;
@@ -70,7 +70,7 @@ function* stormsIn(file: string, { report, seeYear, isRepeated }: StormReading):
   }
   if (announced > 0 || isShort) {
     const missing = announced > 0 ? `${announced} lines of its last storm are missing` : 'its last line is too short';
-    throw unfit(file, `it is cut: ${missing} (${storm?.name ?? ''})`, 'Download it again.');
+    throw invalidFile(file, `it is cut: ${missing} (${storm?.name ?? ''})`, 'Download it again.');
   }
   if (storm !== null && fixes.length > 0) yield stormRecord(storm, fixes);
 }

@@ -1,4 +1,4 @@
-import type { FeedRecord } from '../tables/records.ts';
+import type { EventRecord } from '../tables/records.ts';
 import { pointOf } from './csv-features.ts';
 import { csvRecords } from './csv-records.ts';
 import { columnsOf, numberIn } from './named-columns.ts';
@@ -19,7 +19,7 @@ export const ibtracs = stormLoader(
   stormsIn,
 );
 
-function* stormsIn(file: string, { report, seeYear, isRepeated }: StormReading): Generator<FeedRecord> {
+function* stormsIn(file: string, { report, seeYear, isRepeated }: StormReading): Generator<EventRecord> {
   const records = csvRecords(file);
   const header = records.next();
   const columns = columnsOf(header.done ? [] : header.value.cells, file);

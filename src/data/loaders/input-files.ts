@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { PerilbookError } from '../../errors.ts';
 import { type FileProfile, profileOf } from './file-profile.ts';
-import { unfit, unreadable } from './load-errors.ts';
+import { invalidFile, unreadable } from './load-errors.ts';
 import type { LoaderOptions } from './loader.ts';
-import { loadersFor, misfit } from './signatures.ts';
+import { loadersFor, mismatch } from './signatures.ts';
 import { zipMembers } from './zip-members.ts';
 
 const TABLES = /\.(csv|txt|dat|json|geojson)$/i;
@@ -16,11 +16,11 @@ const TABLES = /\.(csv|txt|dat|json|geojson)$/i;
  */
 export function inputFiles(loader: string, files: readonly string[], options: LoaderOptions): string[] {
   return files.map((file) => {
-    if (isFolder(file)) throw unfit(file, 'it is a folder', 'Name the files in it.');
+    if (isFolder(file)) throw invalidFile(file, 'it is a folder', 'Name the files in it.');
     const path = /\.zip$/i.test(file) ? pathInZip(loader, file, options) : file;
     if (options.force === true) return path;
     const profile = profileOf(path, options.lat);
-    const problem = misfit(loader, profile);
+    const problem = mismatch(loader, profile);
     if (problem !== null) throw wrongFile(loader, path, problem, profile);
     return path;
   });
@@ -42,10 +42,15 @@ function pathInZip(loader: string, file: string, options: LoaderOptions): string
   const names = zipMembers(file).map(({ name }) => name);
   if (names.some((name) => /\.shp$/i.test(name))) return file;
   const paths = names.filter((name) => TABLES.test(name)).map((name) => `${file}/${name}`);
-  const own = paths.length < 2 ? paths : paths.filter((path) => misfit(loader, profileOf(path, options.lat)) === null);
+  const own =
+    paths.length < 2 ? paths : paths.filter((path) => mismatch(loader, profileOf(path, options.lat)) === null);
   if (own.length === 1) return own[0]!;
   const hint = `It holds: ${names.slice(0, 10).join(', ')}. Name the file in it, or unpack it.`;
-  throw unfit(file, `${own.length === 0 ? 'no file' : `${own.length} files`} in the zip could be for ${loader}`, hint);
+  throw invalidFile(
+    file,
+    `${own.length === 0 ? 'no file' : `${own.length} files`} in the zip could be for ${loader}`,
+    hint,
+  );
 }
 
 function wrongFile(loader: string, file: string, problem: string, profile: FileProfile): PerilbookError {

@@ -4,10 +4,10 @@ import { counted, grouped } from '../../format-numbers.ts';
 import type { ServiceDatabase } from '../tables/data-database.ts';
 import { describeData, type LoadedDataset } from '../tables/describe-data.ts';
 import { datasetOf } from '../tables/import-dataset.ts';
-import { keptRecords } from '../tables/kept-records.ts';
 import { statesOfRecords } from '../tables/record-states.ts';
 import type { DatasetInfo, DatasetName, LoadTarget } from '../tables/records.ts';
-import type { OpenReport } from './load-report.ts';
+import { storedRecords } from '../tables/stored-records.ts';
+import type { LoadReporter } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 
 /** Of how many states a file of the whole US has records at least; one of fewer is taken for those states only. */
@@ -44,7 +44,7 @@ export function loadCoverage(
   database: ServiceDatabase,
   target: LoadTarget,
   options: LoaderOptions,
-  report: OpenReport,
+  report: LoadReporter,
 ): LoadCoverage {
   const dataset = datasetOf(target);
   const statesOf = statesOfRecords(target);
@@ -67,7 +67,7 @@ export function loadCoverage(
     if (others?.length === 0) return;
     // Rows that lie beyond their state's border are its own all the same, as long as no state comes twice.
     const mayBeOwn = known === null || others!.length < known.size;
-    for (const record of keptRecords(database, target)) {
+    for (const record of storedRecords(database, target)) {
       if (mayBeOwn) {
         const places = statesOf(record);
         if (places.length > 0 && places.every((state) => own.has(state))) continue;

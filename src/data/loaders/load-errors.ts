@@ -14,6 +14,6 @@ export function unreadable(file: string, error: unknown): PerilbookError {
 }
 
 /** The refusal of a file that is not what it should be. */
-export function unfit(file: string, problem: string, hint: string, cause?: unknown): PerilbookError {
+export function invalidFile(file: string, problem: string, hint: string, cause?: unknown): PerilbookError {
   return new PerilbookError('SERVICE_DATA', `Cannot load "${file}": ${problem}`, hint, { file }, cause);
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { ServiceDatabase } from '../tables/data-database.ts';
-import { datasetOf, deliverStream, importDataset } from '../tables/import-dataset.ts';
-import type { Dataset, DatasetInfo, DatasetName, Level, StreamedDelivery } from '../tables/records.ts';
+import { datasetOf, importDataset, importStream } from '../tables/import-dataset.ts';
+import type { Dataset, DatasetInfo, DatasetName, Level, StreamedDataset } from '../tables/records.ts';
 import { STATES } from '../tables/states.ts';
 import { inputFiles } from './input-files.ts';
 import { loadCoverage } from './load-coverage.ts';
-import { createReport, type LoadReport } from './load-report.ts';
+import { createReporter, type LoadReport } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
 
@@ -38,7 +38,7 @@ export async function loadFiles(
   onProgress: (records: number) => void = () => {},
 ): Promise<LoadResult> {
   const { delivery, finish } = startLoad(database, name, files, options);
-  return finish(await deliverStream(database, delivery, clock, onProgress));
+  return finish(await importStream(database, delivery, clock, onProgress));
 }
 
 /**
@@ -60,8 +60,8 @@ function startLoad(
   name: string,
   files: readonly string[],
   options: LoaderOptions,
-): { readonly delivery: StreamedDelivery; readonly finish: (count: number) => LoadResult } {
-  const report = createReport();
+): { readonly delivery: StreamedDataset; readonly finish: (count: number) => LoadResult } {
+  const report = createReporter();
   const loader = loaderNamed(name);
   checkStates(options.states);
   const delivery = loader.start(inputFiles(name, files, options), options, report);
@@ -119,7 +119,7 @@ function startLoad(
       ...delivery,
       info,
       records: Symbol.iterator in records ? atHand(records) : overTime(records),
-    } as unknown as StreamedDelivery,
+    } as unknown as StreamedDataset,
     finish: (count) => ({
       dataset: datasetOf(delivery),
       level: ('level' in delivery && delivery.level) || '',

@@ -19,7 +19,7 @@ export interface LoadReport {
 }
 
 /** The report while it is written. */
-export interface OpenReport {
+export interface LoadReporter {
   /** To be called for each file before its rows. */
   openFile(file: string): void;
   load(): void;
@@ -35,7 +35,7 @@ export interface OpenReport {
 const SHOWN_CHARACTERS = 120;
 
 /** Makes an empty report. */
-export function createReport(): OpenReport {
+export function createReporter(): LoadReporter {
   const rejected = new Map<string, { count: number; firstFile: string; firstLine: number; first: string }>();
   const notes = new Set<string>();
   let loaded = 0;

@@ -3,13 +3,13 @@ import { didYouMean } from '../../nearest-name.ts';
 import { airQuality } from './air-quality.ts';
 import { airnow } from './airnow.ts';
 import { areas, counties } from './boundaries.ts';
+import { earthquakes, wildfireHistory, wildfireIncidents, wildfirePerimeters } from './event-loaders.ts';
 import { hurdat2 } from './hurdat2.ts';
 import { ibtracs } from './ibtracs.ts';
-import { earthquakes, wildfireHistory, wildfireIncidents, wildfirePerimeters } from './live-feeds.ts';
 import type { Loader } from './loader.ts';
 import { nri } from './nri.ts';
 import { radon } from './radon.ts';
-import { SITE_FORMS } from './site-forms.ts';
+import { SITE_FORMATS } from './site-formats.ts';
 import { siteLoader } from './sites.ts';
 import { hail, tornado } from './storm-reports.ts';
 
@@ -18,7 +18,7 @@ export const LOADERS: ReadonlyMap<string, Loader> = new Map<string, Loader>([
   ['areas', areas],
   ['counties', counties],
   ['nri', nri],
-  ...Object.entries(SITE_FORMS).map(([name, form]) => [name, siteLoader(form)] as const),
+  ...Object.entries(SITE_FORMATS).map(([name, form]) => [name, siteLoader(form)] as const),
   ['earthquakes', earthquakes],
   ['hail', hail],
   ['tornado', tornado],

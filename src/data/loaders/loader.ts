@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { DatasetInfo, StreamedDelivery } from '../tables/records.ts';
+import type { DatasetInfo, StreamedDataset } from '../tables/records.ts';
 import type { FileFeature } from './geojson-features.ts';
 import { unreadable } from './load-errors.ts';
-import type { OpenReport } from './load-report.ts';
+import type { LoadReporter } from './load-report.ts';
 import { zipPath } from './text-blocks.ts';
 
 /** What a user may say of the files. */
@@ -29,7 +29,7 @@ export interface LoaderOptions {
 }
 
 /** Files of one agency, made a delivery; what becomes of each row is told to the report. */
-export type StartLoad = (files: readonly string[], options: LoaderOptions, report: OpenReport) => StreamedDelivery;
+export type StartLoad = (files: readonly string[], options: LoaderOptions, report: LoadReporter) => StreamedDataset;
 
 /** How an agency's file comes into the database. */
 export interface Loader {
@@ -85,7 +85,7 @@ function dayOf(file: string): string {
 /** All records of some files, file by file. */
 export function* inTurn<T>(
   files: readonly string[],
-  report: OpenReport,
+  report: LoadReporter,
   records: (file: string) => Iterable<T>,
 ): Generator<T> {
   for (const file of files) {
@@ -99,45 +99,39 @@ export interface FeatureUse<T> {
   readonly featuresOf: (file: string) => Iterable<FileFeature> | AsyncIterable<FileFeature>;
   /** The record of a feature; null when it was rejected, `later` when it goes into a record that comes at the end. */
   readonly recordOf: (feature: FileFeature) => T | null | 'later';
-  /** The records that come when all features have been read. */
+  /** The records that need all features to be read. */
   readonly atEnd?: () => Iterable<T>;
-  /** Called when no more records are wanted, whatever became of the load. */
-  readonly dispose?: () => void;
+  /** What `atEnd` reads from; disposed of when no more records are wanted. */
+  readonly buffer?: Disposable;
 }
 
-/** All records of some files; they come over time when a file must be awaited. */
+/** All records of some files; asynchronous when one of them is a shapefile. */
 export function inFeatureFiles<T>(
   files: readonly string[],
-  report: OpenReport,
-  { featuresOf, recordOf, atEnd = () => [], dispose = () => {} }: FeatureUse<T>,
+  report: LoadReporter,
+  { featuresOf, recordOf, atEnd = () => [], buffer }: FeatureUse<T>,
 ): Iterable<T> | AsyncIterable<T> {
-  function* made(feature: FileFeature): Generator<T> {
+  function* recordsOf(feature: FileFeature): Generator<T> {
     const record = recordOf(feature);
     if (record === null) return;
     report.load();
     if (record !== 'later') yield record;
   }
-  function* atHand(): Generator<T> {
-    try {
-      for (const file of files) {
-        report.openFile(basename(file));
-        for (const feature of featuresOf(file) as Iterable<FileFeature>) yield* made(feature);
-      }
-      yield* atEnd();
-    } finally {
-      dispose();
+  function* read(): Generator<T> {
+    using _ = buffer;
+    for (const file of files) {
+      report.openFile(basename(file));
+      for (const feature of featuresOf(file) as Iterable<FileFeature>) yield* recordsOf(feature);
     }
+    yield* atEnd();
   }
-  async function* overTime(): AsyncGenerator<T> {
-    try {
-      for (const file of files) {
-        report.openFile(basename(file));
-        for await (const feature of featuresOf(file)) yield* made(feature);
-      }
-      yield* atEnd();
-    } finally {
-      dispose();
+  async function* readAsync(): AsyncGenerator<T> {
+    using _ = buffer;
+    for (const file of files) {
+      report.openFile(basename(file));
+      for await (const feature of featuresOf(file)) yield* recordsOf(feature);
     }
+    yield* atEnd();
   }
-  return files.some((file) => /\.(shp|zip)$/i.test(file)) ? overTime() : atHand();
+  return files.some((file) => /\.(shp|zip)$/i.test(file)) ? readAsync() : read();
 }

@@ -4,7 +4,7 @@ import { PerilbookError } from '../../errors.ts';
 import type { NaturalRatingRecord } from '../tables/records.ts';
 import { type CodeFinding, readGeoid, readTractOfCounty, type StatedPlace } from './census-codes.ts';
 import { type CsvRecord, csvRecords } from './csv-records.ts';
-import type { OpenReport } from './load-report.ts';
+import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader } from './loader.ts';
 import { type Columns, columnsOf, numberIn } from './named-columns.ts';
 
@@ -92,7 +92,7 @@ interface Hazard {
   readonly frequency: number;
 }
 
-function hazardsOf(columns: Columns, file: string, report: OpenReport): Hazard[] {
+function hazardsOf(columns: Columns, file: string, report: LoadReporter): Hazard[] {
   const hazards: Hazard[] = [];
   for (const [topic, ...prefixes] of NRI_PREFIXES) {
     const find = (suffix: string) => columns.find(...prefixes.map((prefix) => `${prefix}_${suffix}`));
@@ -112,7 +112,7 @@ function hazardsOf(columns: Columns, file: string, report: OpenReport): Hazard[]
 function* ratingsIn(
   file: string,
   level: 'tract' | 'county',
-  report: OpenReport,
+  report: LoadReporter,
   seen: Set<string>,
   sayVersion: (version: string) => void,
 ): Generator<NaturalRatingRecord> {

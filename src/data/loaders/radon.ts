@@ -1,9 +1,9 @@
 import type { RadonRecord } from '../tables/records.ts';
 import { readGeoid } from './census-codes.ts';
-import { answeringFor, CONNECTICUT_NOTE } from './connecticut.ts';
+import { CONNECTICUT_NOTE, countiesServedBy } from './connecticut.ts';
 import { type CountyFinding, countyNamed } from './county-names.ts';
 import { csvRecords } from './csv-records.ts';
-import type { OpenReport } from './load-report.ts';
+import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
 import { columnsOf } from './named-columns.ts';
 
@@ -28,7 +28,7 @@ export const radon: Loader = {
   },
 };
 
-function* zonesIn(file: string, report: OpenReport, seen: Set<string>): Generator<RadonRecord> {
+function* zonesIn(file: string, report: LoadReporter, seen: Set<string>): Generator<RadonRecord> {
   const records = csvRecords(file);
   const header = records.next();
   const columns = columnsOf(header.done ? [] : header.value.cells, file);
@@ -51,7 +51,7 @@ function* zonesIn(file: string, report: OpenReport, seen: Set<string>): Generato
     }
     seen.add(county.geoid);
     report.load();
-    const counties = answeringFor(county.geoid);
+    const counties = countiesServedBy(county.geoid);
     if (counties.length > 1) report.note(CONNECTICUT_NOTE);
     for (const countyGeoid of counties) yield { countyGeoid, zone: Number(zone) as 1 | 2 | 3 };
   }

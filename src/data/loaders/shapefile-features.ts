@@ -4,7 +4,7 @@ import type { Geometry } from 'geojson';
 import { open } from 'shapefile';
 import { type ToDegrees, toDegrees } from './coordinate-system.ts';
 import type { FileFeature } from './geojson-features.ts';
-import { unfit } from './load-errors.ts';
+import { invalidFile } from './load-errors.ts';
 import { memberBlocks, zipMembers } from './zip-members.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function* shapefileFeatures(file: string, note: (text: string) => v
     yield { line: number, geometry, properties: value.properties ?? {} };
   }
   if (number === rows) return;
-  throw unfit(file, `it has ${number} shapes, and ${rows} rows in its table`, 'Download it again.');
+  throw invalidFile(file, `it has ${number} shapes, and ${rows} rows in its table`, 'Download it again.');
 }
 
 /** The geometry with each of its positions converted. */
@@ -54,7 +54,7 @@ function refuseCut(file: string, { shp, dbf }: Parts): void {
     table.bytes.length === 32 &&
     shape.size >= 2 * shape.bytes.readInt32BE(24) &&
     table.size >= table.bytes.readUInt16LE(8) + table.bytes.readUInt32LE(4) * table.bytes.readUInt16LE(10);
-  if (!isWhole) throw unfit(file, 'it ends before its features do', 'Download it again.');
+  if (!isWhole) throw invalidFile(file, 'it ends before its features do', 'Download it again.');
 }
 
 /** The kind of geometry of a shapefile and the names of its columns, from the heads of its parts (ESRI, 1998; dBASE III). */
@@ -91,7 +91,11 @@ function encodingOf(file: string, cpg: string): string {
   try {
     return new TextDecoder(name).encoding;
   } catch {
-    throw unfit(file, `the encoding of its .cpg is not known (${text})`, 'Take the .cpg away, or save it as UTF-8.');
+    throw invalidFile(
+      file,
+      `the encoding of its .cpg is not known (${text})`,
+      'Take the .cpg away, or save it as UTF-8.',
+    );
   }
 }
 
@@ -107,7 +111,11 @@ function partsBeside(file: string): Parts {
     [extension, extension.toUpperCase()].map((end) => file.replace(/shp$/i, end)).find((name) => existsSync(name));
   const dbf = beside('dbf');
   if (!existsSync(file) || dbf === undefined) {
-    throw unfit(file, 'its .shp and .dbf files must lie side by side', 'Unpack all files of the zip, or load the zip.');
+    throw invalidFile(
+      file,
+      'its .shp and .dbf files must lie side by side',
+      'Unpack all files of the zip, or load the zip.',
+    );
   }
   const text = (extension: string) => {
     const name = beside(extension);
@@ -120,7 +128,7 @@ function partsOfZip(file: string): Parts {
   const members = zipMembers(file);
   const shapes = members.filter(({ name }) => /\.shp$/i.test(name));
   if (shapes.length !== 1) {
-    throw unfit(file, `the zip holds ${shapes.length} shapefiles, not one`, 'Unpack it and name one .shp file.');
+    throw invalidFile(file, `the zip holds ${shapes.length} shapefiles, not one`, 'Unpack it and name one .shp file.');
   }
   const stem = shapes[0]!.name.slice(0, -4);
   const part = (extension: string) => {
@@ -128,7 +136,7 @@ function partsOfZip(file: string): Parts {
     return member === undefined ? undefined : Buffer.concat([...memberBlocks(file, member)]);
   };
   const dbf = part('dbf');
-  if (dbf === undefined) throw unfit(file, 'the zip holds no .dbf beside its .shp', 'Download it again.');
+  if (dbf === undefined) throw invalidFile(file, 'the zip holds no .dbf beside its .shp', 'Download it again.');
   return { shp: part('shp')!, dbf, ...present('prj', part('prj')), ...present('cpg', part('cpg')) };
 }
 

@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 import type { CsvRecord } from './csv-records.ts';
-import { unfit } from './load-errors.ts';
+import { invalidFile } from './load-errors.ts';
 import { memberBlocks, type ZipMember, zipMembers } from './zip-members.ts';
 
 /** The sheet of EPA's workbook of landfills that holds the table; of other workbooks the first is read. */
@@ -31,7 +31,8 @@ export function* sheetRecords(file: string): Generator<CsvRecord> {
     if (name === 'Relationship' && attributes.Id === sheet?.id) target = attributes.Target ?? '';
   });
   const found = member(target.startsWith('/') ? target.slice(1) : `xl/${target}`);
-  if (found === undefined) throw unfit(file, 'it is no workbook of Excel', 'Save the sheet as CSV and load that.');
+  if (found === undefined)
+    throw invalidFile(file, 'it is no workbook of Excel', 'Save the sheet as CSV and load that.');
   const strings = sharedStrings(file, member('xl/sharedStrings.xml'));
   const rows = rowsReader(strings, dayStyles(file, member('xl/styles.xml')));
   for (const block of textOf(file, found)) {

@@ -100,7 +100,7 @@ export const SIGNATURES: Readonly<Record<string, FileSignature>> = {
 };
 
 /** Why a file is none of a loader's; null when it is one. */
-export function misfit(loader: string, profile: FileProfile): string | null {
+export function mismatch(loader: string, profile: FileProfile): string | null {
   const { columns = [], like, shapes, rows, anyOther } = SIGNATURES[loader]!;
   const has = (name: string) => {
     const key = keyOf(name);
@@ -129,6 +129,6 @@ function otherShapes(wanted: readonly FileShape[], { shapes, rows }: FileProfile
 /** The loaders that know a file as theirs. */
 export function loadersFor(profile: FileProfile): string[] {
   return Object.keys(SIGNATURES).filter(
-    (name) => SIGNATURES[name]!.anyOther === undefined && misfit(name, profile) === null,
+    (name) => SIGNATURES[name]!.anyOther === undefined && mismatch(name, profile) === null,
   );
 }

@@ -1,97 +1,71 @@
-import Database from 'better-sqlite3';
 import type { Geometry } from 'geojson';
 import type { SiteRecord } from '../tables/records.ts';
+import { RowBuffer } from '../tables/row-buffer.ts';
 import { type PropertyFinder, propertyFinder } from './named-columns.ts';
 
-/** Of files that have several rows for a site. */
+/** The columns of a file that has several rows for a site. */
 export interface GroupColumns {
-  /** What names the site. */
+  /** Names of the column that identifies the site. */
   readonly id: readonly string[];
-  /** What each row has of its own, and the site as a list. */
+  /** Columns in which the rows differ; the site gets their values as a list. */
   readonly lists: readonly string[];
 }
 
-/** Rows gathered by site: the properties in which they all agree are the site's. */
-export interface SiteGroups {
-  /** False when the row does not say which site it is of. */
-  add(record: SiteRecord): boolean;
-  /** The sites, in the order in which their first rows came. */
-  records(): Generator<SiteRecord>;
-  dispose(): void;
-}
-
-/** A row as it waits: its geometry, and its properties with the numbers of their names. */
+/** A row in the buffer: its geometry, and its properties with the numbers of their names. */
 type PackedRow = readonly [Geometry, readonly (readonly [name: number, value: unknown])[]];
 
-/**
- * Gathers rows in a temporary file, of which SQLite keeps 8 MB in memory and which it removes: held in memory, 300 MB of the Toxics
- * Release Inventory took 2 GB. In memory are the names of the sites and of the columns.
- */
-export function createSiteGroups({ id, lists }: GroupColumns): SiteGroups {
-  const idOf = propertyFinder(id);
-  const finders = lists.map((list) => propertyFinder([list]));
-  const sites = new Map<string, number>();
-  const names: string[] = [];
-  const numbers = new Map<string, number>();
-  let rows: Database.Database | null = null;
-  let insert: Database.Statement | null = null;
+/** Groups rows by site. The names of the sites and of the columns are in memory, the rows in a buffer on disk. */
+export class SiteGroups implements Disposable {
+  readonly #idOf: PropertyFinder;
+  readonly #lists: readonly PropertyFinder[];
+  readonly #sites = new Map<string, number>();
+  readonly #names = new Map<string, number>();
+  readonly #rows = new RowBuffer();
 
-  /** Made when it is needed: a load that is refused at its beginning leaves nothing open. */
-  function opened(): Database.Database {
-    rows = new Database('');
-    rows.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -8192;
-      CREATE TABLE rows (number INTEGER PRIMARY KEY, site INTEGER NOT NULL, row TEXT NOT NULL); BEGIN`);
-    insert = rows.prepare('INSERT INTO rows (site, row) VALUES (?, ?)');
-    return rows;
+  constructor({ id, lists }: GroupColumns) {
+    this.#idOf = propertyFinder(id);
+    this.#lists = lists.map((list) => propertyFinder([list]));
   }
 
-  function numberOf(name: string): number {
-    let number = numbers.get(name);
-    if (number === undefined) {
-      number = names.push(name) - 1;
-      numbers.set(name, number);
+  /** False when the row does not say which site it belongs to. */
+  add({ geometry, properties }: SiteRecord): boolean {
+    const key = this.#idOf(properties);
+    if (key === null) return false;
+    const packed: PackedRow = [
+      geometry,
+      Object.entries(properties).map(([name, value]) => [numberOf(this.#names, name), value]),
+    ];
+    this.#rows.add(numberOf(this.#sites, String(properties[key])), JSON.stringify(packed));
+    return true;
+  }
+
+  /** The sites in the order of their first rows, each with the properties that all of its rows share. */
+  *records(): Generator<SiteRecord> {
+    const names = [...this.#names.keys()];
+    this.#sites.clear();
+    for (const rows of this.#rows.groups()) {
+      const packed = rows.map((row) => JSON.parse(row) as PackedRow);
+      const properties = packed.map(([, values]) =>
+        Object.fromEntries(values.map(([name, value]) => [names[name]!, value])),
+      );
+      yield { geometry: packed[0]![0], properties: siteOf(properties, this.#lists) };
     }
-    return number;
   }
 
-  return {
-    add({ geometry, properties }) {
-      const key = idOf(properties);
-      if (key === null) return false;
-      const name = String(properties[key]);
-      let site = sites.get(name);
-      if (site === undefined) {
-        site = sites.size;
-        // Copied: a piece of a longer text would keep the whole of it in memory.
-        sites.set(Buffer.from(name).toString(), site);
-      }
-      const packed: PackedRow = [
-        geometry,
-        Object.entries(properties).map(([property, value]) => [numberOf(property), value]),
-      ];
-      if (rows === null) opened();
-      insert!.run(site, JSON.stringify(packed));
-      return true;
-    },
-    *records() {
-      if (rows === null) return;
-      rows.exec('COMMIT; CREATE INDEX rows_by_site ON rows (site)');
-      const select = rows.prepare<[number], string>('SELECT row FROM rows WHERE site = ? ORDER BY number').pluck();
-      const count = sites.size;
-      sites.clear();
-      for (let site = 0; site < count; site++) {
-        const own = select.all(site).map((row) => JSON.parse(row) as PackedRow);
-        const properties = own.map(([, packed]) =>
-          Object.fromEntries(packed.map(([name, value]) => [names[name]!, value])),
-        );
-        yield { geometry: own[0]![0], properties: siteOf(properties, finders) };
-      }
-    },
-    dispose() {
-      rows?.close();
-      rows = null;
-    },
-  };
+  [Symbol.dispose](): void {
+    this.#rows[Symbol.dispose]();
+  }
+}
+
+/** The number of a name, in the order in which names come. */
+function numberOf(numbers: Map<string, number>, name: string): number {
+  let number = numbers.get(name);
+  if (number === undefined) {
+    number = numbers.size;
+    // Copied: a slice of a longer text would keep the whole text in memory.
+    numbers.set(Buffer.from(name).toString(), number);
+  }
+  return number;
 }
 
 function siteOf(rows: readonly Record<string, unknown>[], lists: readonly PropertyFinder[]): Record<string, unknown> {

@@ -2,19 +2,19 @@ import type { Geometry } from 'geojson';
 import type { ProximitySlug } from '../../contract/topics.ts';
 import { boxOfGeometry } from '../tables/geometry-box.ts';
 import type { SiteRecord } from '../tables/records.ts';
-import type { CsvForm } from './csv-features.ts';
+import type { CsvLayout } from './csv-features.ts';
 import { featuresIn } from './feature-files.ts';
 import type { FileFeature } from './geojson-features.ts';
-import type { OpenReport } from './load-report.ts';
+import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inFeatureFiles, type Loader, type Publication } from './loader.ts';
-import { createSiteGroups, type GroupColumns } from './site-groups.ts';
+import { type GroupColumns, SiteGroups } from './site-groups.ts';
 import { type VintageColumns, vintageByColumns } from './vintages.ts';
 
 /** What is particular to the download of an agency. */
-export interface SiteForm extends Publication {
+export interface SiteFileFormat extends Publication {
   readonly topic: ProximitySlug;
   readonly describe: string;
-  readonly csv?: CsvForm;
+  readonly csv?: CsvLayout;
   /** Why a feature does not belong to the topic; null when it does. */
   readonly refuse?: (properties: FileFeature['properties']) => string | null;
   /** Where a site has several rows: what names the site, and the columns in which the rows differ. */
@@ -24,11 +24,11 @@ export interface SiteForm extends Publication {
 }
 
 /** The loader of a topic's sites from CSV, GeoJSON or shapefile. */
-export function siteLoader(form: SiteForm): Loader {
+export function siteLoader(form: SiteFileFormat): Loader {
   return {
     describe: form.describe,
     start(files, options, report) {
-      const groups = form.group === undefined ? null : createSiteGroups(form.group);
+      const groups = form.group === undefined ? null : new SiteGroups(form.group);
       const vintage = vintageByColumns(form.vintage);
       return {
         kind: 'sites',
@@ -42,14 +42,14 @@ export function siteLoader(form: SiteForm): Loader {
             if (record === null || groups === null) return record;
             return groups.add(record) ? 'later' : record;
           },
-          ...(groups === null ? {} : { atEnd: groups.records, dispose: groups.dispose }),
+          ...(groups === null ? {} : { atEnd: () => groups.records(), buffer: groups }),
         }),
       };
     },
   };
 }
 
-function siteOf(feature: FileFeature, form: SiteForm, report: OpenReport): SiteRecord | null {
+function siteOf(feature: FileFeature, form: SiteFileFormat, report: LoadReporter): SiteRecord | null {
   const { line, id, geometry, properties } = feature;
   const problem = form.refuse?.(properties) ?? geometryProblem(geometry);
   if (problem === null) return { ...(id === undefined ? {} : { id }), geometry: geometry as Geometry, properties };

@@ -1,8 +1,8 @@
 import type { Geometry, LineString, Point } from 'geojson';
-import type { FeedRecord } from '../tables/records.ts';
+import type { EventRecord } from '../tables/records.ts';
 import { noteOfUnended, pointOf } from './csv-features.ts';
 import { csvRecords } from './csv-records.ts';
-import type { OpenReport } from './load-report.ts';
+import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
 import { numberIn } from './named-columns.ts';
 import { createTornadoParts, type TornadoPart, type TornadoRow } from './tornado-parts.ts';
@@ -31,7 +31,7 @@ export const hail: Loader = spcLoader('hail', 'NOAA SPC hail reports (CSV, of an
 /** Tornado tracks: a line from where it began to where it ended, a point where no end is known. */
 export const tornado: Loader = spcLoader('tornado', 'NOAA SPC tornado reports (CSV, of any year)');
 
-function spcLoader(feed: 'hail' | 'tornado', describe: string): Loader {
+function spcLoader(event: 'hail' | 'tornado', describe: string): Loader {
   return {
     describe,
     start(files, options, report) {
@@ -40,10 +40,10 @@ function spcLoader(feed: 'hail' | 'tornado', describe: string): Loader {
       const reading = { report, seeYear: years.see };
       return {
         kind: 'records',
-        feed,
-        info: describeLoad(`records:${feed}`, files, options, SPC, years.text),
+        event,
+        info: describeLoad(`records:${event}`, files, options, SPC, years.text),
         records: inTurn(files, report, (file) => {
-          const tornadoes = feed === 'tornado' ? createTornadoParts() : null;
+          const tornadoes = event === 'tornado' ? createTornadoParts() : null;
           return reportsIn(file, tornadoes, isRepeated(), reading);
         }),
       };
@@ -77,9 +77,9 @@ function* reportsIn(
   file: string,
   tornadoes: ReturnType<typeof createTornadoParts> | null,
   isRepeated: (row: TornadoRow) => boolean,
-  { report, seeYear }: { readonly report: OpenReport; readonly seeYear: (year: number) => void },
-): Generator<FeedRecord> {
-  function recordOf(parts: readonly TornadoPart[]): FeedRecord | null {
+  { report, seeYear }: { readonly report: LoadReporter; readonly seeYear: (year: number) => void },
+): Generator<EventRecord> {
+  function recordOf(parts: readonly TornadoPart[]): EventRecord | null {
     const [{ row }] = parts as [TornadoPart];
     const starts = parts.map((part) => pointOf(part.row.slat, part.row.slon));
     const placed = parts.findIndex((_, index) => typeof starts[index] !== 'string');

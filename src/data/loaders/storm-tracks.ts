@@ -1,6 +1,6 @@
 import type { Geometry } from 'geojson';
-import type { FeedRecord } from '../tables/records.ts';
-import type { OpenReport } from './load-report.ts';
+import type { EventRecord } from '../tables/records.ts';
+import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
 import { yearSpan } from './vintages.ts';
 
@@ -42,14 +42,14 @@ export function basinOf(code: string): string {
 
 /** What reads the storms of a file tells, and asks. */
 export interface StormReading {
-  readonly report: OpenReport;
+  readonly report: LoadReporter;
   /** To be told each season. */
   readonly seeYear: (year: number) => void;
   /** Whether an earlier file has the storm: one that crosses basins is in the files of both, and editions overlap. */
   readonly isRepeated: (sid: string) => boolean;
 }
 
-export type StormsIn = (file: string, reading: StormReading) => Iterable<FeedRecord>;
+export type StormsIn = (file: string, reading: StormReading) => Iterable<EventRecord>;
 
 /** Why a storm is not loaded again. */
 export const REPEATED = 'a storm that an earlier file has';
@@ -68,7 +68,7 @@ export function stormLoader(
       const of = { source, licence: publicDomain(publisher) };
       return {
         kind: 'records',
-        feed: 'hurricane',
+        event: 'hurricane',
         info: describeLoad('records:hurricane', files, options, of, years.text),
         records: inTurn(files, report, (file) =>
           stormsIn(file, { report, seeYear: years.see, isRepeated: isRepeated() }),
@@ -96,7 +96,7 @@ function stormsOfEarlierFiles(): () => (sid: string) => boolean {
 const CATEGORY_KNOTS = [64, 83, 96, 113, 137];
 
 /** A storm as one record: its track as a line, cut where it crosses the 180th meridian. */
-export function stormRecord(storm: Storm, fixes: readonly Fix[]): FeedRecord {
+export function stormRecord(storm: Storm, fixes: readonly Fix[]): EventRecord {
   const winds = fixes.map(({ windKnots }) => windKnots).filter((wind) => wind !== null);
   const pressures = fixes.map(({ pressureMb }) => pressureMb).filter((pressure) => pressure !== null);
   const wind = winds.length === 0 ? null : Math.max(...winds);

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 import { Gunzip } from 'fflate';
 import { PerilbookError } from '../../errors.ts';
-import { unfit } from './load-errors.ts';
+import { invalidFile } from './load-errors.ts';
 import { blocksOf, inflated, memberBlocks, zipMembers } from './zip-members.ts';
 
 /**
@@ -45,7 +45,7 @@ function blocksInZip(archive: string, name: string): Generator<Buffer> {
   const members = zipMembers(archive);
   const member = members.find((other) => other.name === name);
   if (member !== undefined) return memberBlocks(archive, member);
-  throw unfit(archive, `it holds no "${name}"`, `It holds: ${members.map((other) => other.name).join(', ')}.`);
+  throw invalidFile(archive, `it holds no "${name}"`, `It holds: ${members.map((other) => other.name).join(', ')}.`);
 }
 
 /** A gzip's last 8 bytes are the checksum and the length of what it holds (RFC 1952); fflate does not look at them. */
@@ -64,7 +64,8 @@ function* unzippedBlocks(file: string): Generator<Buffer> {
       yield block;
     }
   }
-  const cut = (error?: unknown) => unfit(file, 'it is no gzip, or was cut or damaged', 'Download it again.', error);
+  const cut = (error?: unknown) =>
+    invalidFile(file, 'it is no gzip, or was cut or damaged', 'Download it again.', error);
   let checksum = 0;
   try {
     for (const block of inflated(packed(), unpacker)) {
@@ -94,11 +95,15 @@ const ZIP_MARK = Buffer.from([0x50, 0x4b, 0x03, 0x04]);
 function refuseOtherForms(bytes: Buffer, file: string): void {
   const mark = bytes.length >= 2 ? bytes.readUInt16BE(0) : 0;
   if (mark === 0xfeff || mark === 0xfffe) {
-    throw unfit(file, 'it is written in UTF-16', 'Save it as UTF-8 and load again.');
+    throw invalidFile(file, 'it is written in UTF-16', 'Save it as UTF-8 and load again.');
   }
   if (bytes.subarray(0, 4).equals(ZIP_MARK))
-    throw unfit(file, 'it is a spreadsheet or a zip, not text', 'Save the sheet as CSV, or unpack it.');
+    throw invalidFile(file, 'it is a spreadsheet or a zip, not text', 'Save the sheet as CSV, or unpack it.');
   if (/^\s*<(!doctype|html)\b/i.test(bytes.toString('latin1', 0, 200))) {
-    throw unfit(file, 'it is a web page, not data', 'The server sent a page in place of the file: download it again.');
+    throw invalidFile(
+      file,
+      'it is a web page, not data',
+      'The server sent a page in place of the file: download it again.',
+    );
   }
 }

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { Inflate } from 'fflate';
 import { PerilbookError } from '../../errors.ts';
-import { unfit, unreadable } from './load-errors.ts';
+import { invalidFile, unreadable } from './load-errors.ts';
 
 /** A file in a zip, as the zip's directory describes it. */
 export interface ZipMember {
@@ -36,7 +36,7 @@ export function zipMembers(file: string): ZipMember[] {
   const tail = bytesAt(file, Math.max(0, size - DIRECTORY_END_BYTES - LONGEST_COMMENT), size);
   const end = tail.lastIndexOf(DIRECTORY_END);
   if (end < 0 || end + DIRECTORY_END_BYTES > tail.length) {
-    throw unfit(file, 'it is no zip, or its end was cut off', 'Download it again.');
+    throw invalidFile(file, 'it is no zip, or its end was cut off', 'Download it again.');
   }
   const start = tail.readUInt32LE(end + 16);
   const directory = bytesAt(file, start, start + tail.readUInt32LE(end + 12));
@@ -44,12 +44,12 @@ export function zipMembers(file: string): ZipMember[] {
   let at = 0;
   for (let left = tail.readUInt16LE(end + 10); left > 0; left--) {
     if (at + ENTRY_BYTES > directory.length || directory.readUInt32LE(at) !== ENTRY) {
-      throw unfit(file, 'the directory of the zip cannot be read', 'Download it again, or unpack it.');
+      throw invalidFile(file, 'the directory of the zip cannot be read', 'Download it again, or unpack it.');
     }
     const nameBytes = directory.readUInt16LE(at + 28);
     const name = directory.toString('utf8', at + ENTRY_BYTES, at + ENTRY_BYTES + nameBytes);
     const method = directory.readUInt16LE(at + 10);
-    if (directory.readUInt16LE(at + 8) & ENCRYPTED) throw unfit(file, `${name} in it is encrypted`, 'Unpack it.');
+    if (directory.readUInt16LE(at + 8) & ENCRYPTED) throw invalidFile(file, `${name} in it is encrypted`, 'Unpack it.');
     members.push({
       ...{ name, method, checksum: directory.readUInt32LE(at + 16) },
       ...{ packedBytes: directory.readUInt32LE(at + 20), offset: directory.readUInt32LE(at + 42) },
@@ -65,11 +65,12 @@ export function zipMembers(file: string): ZipMember[] {
  * @throws PerilbookError SERVICE_DATA when the bytes are not those that were packed, by the checksum of the directory
  */
 export function* memberBlocks(file: string, member: ZipMember): Generator<Buffer> {
-  const damaged = (error?: unknown) => unfit(file, `${member.name} in it is damaged`, 'Download it again.', error);
+  const damaged = (error?: unknown) =>
+    invalidFile(file, `${member.name} in it is damaged`, 'Download it again.', error);
   const header = bytesAt(file, member.offset, member.offset + HEADER_BYTES);
   if (header.length < HEADER_BYTES || header.readUInt32LE(0) !== HEADER) throw damaged();
   if (member.method !== 0 && member.method !== 8) {
-    throw unfit(file, `${member.name} in it is packed in a way that is not known`, 'Unpack it.');
+    throw invalidFile(file, `${member.name} in it is packed in a way that is not known`, 'Unpack it.');
   }
   const start = member.offset + HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
   const packed = blocksOf(file, start, start + member.packedBytes);

@@ -41,45 +41,45 @@ const COORDINATES: Readonly<Partial<Record<ProximitySlug, readonly [lat: string,
   cellTower: ['latdec', 'londec'],
 };
 
-/** Writes a delivery as the files in which an agency would publish it. */
-export function writeAgencyFiles(delivery: Dataset, folder: string): AgencyFiles {
+/** Writes a dataset as the files in which an agency would publish it. */
+export function writeAgencyFiles(dataset: Dataset, folder: string): AgencyFiles {
   const write = (loader: string, extension: string, chunks: Iterable<string>): AgencyFiles => ({
     loader,
     files: [writeFile(join(folder, `${loader}.${extension}`), chunks)],
   });
-  switch (delivery.kind) {
+  switch (dataset.kind) {
     case 'areas':
-      return write('counties', 'geojson', featureCollection(areaFeatures(delivery.records)));
+      return write('counties', 'geojson', featureCollection(areaFeatures(dataset.records)));
     case 'nri':
-      return write('nri', 'csv', ratingTable(delivery.records));
+      return write('nri', 'csv', ratingTable(dataset.records));
     case 'sites':
-      return SHAPES.includes(delivery.topic)
-        ? write(SITE_LOADERS[delivery.topic], 'geojson', featureCollection(delivery.records))
-        : write(SITE_LOADERS[delivery.topic], 'csv', pointTable(delivery.records, COORDINATES[delivery.topic]));
+      return SHAPES.includes(dataset.topic)
+        ? write(SITE_LOADERS[dataset.topic], 'geojson', featureCollection(dataset.records))
+        : write(SITE_LOADERS[dataset.topic], 'csv', pointTable(dataset.records, COORDINATES[dataset.topic]));
     case 'records':
-      switch (delivery.feed) {
+      switch (dataset.event) {
         case 'hail':
-          return write('hail', 'csv', hailTable(delivery.records));
+          return write('hail', 'csv', hailTable(dataset.records));
         case 'tornado':
-          return write('tornado', 'csv', tornadoTable(delivery.records));
+          return write('tornado', 'csv', tornadoTable(dataset.records));
         case 'hurricane':
-          return write('ibtracs', 'csv', trackTable(delivery.records));
+          return write('ibtracs', 'csv', trackTable(dataset.records));
         case 'earthquake':
-          return write('earthquakes', 'geojson', featureCollection(delivery.records));
+          return write('earthquakes', 'geojson', featureCollection(dataset.records));
         case 'wildfire.current':
-          return write('wildfire-incidents', 'geojson', featureCollection(delivery.records));
+          return write('wildfire-incidents', 'geojson', featureCollection(dataset.records));
         case 'wildfire.historical':
-          return write('wildfire-history', 'geojson', featureCollection(delivery.records));
+          return write('wildfire-history', 'geojson', featureCollection(dataset.records));
         case 'wildfire.perimeters':
-          return write('wildfire-perimeters', 'geojson', featureCollection(delivery.records));
+          return write('wildfire-perimeters', 'geojson', featureCollection(dataset.records));
       }
       break;
     case 'airQuality':
-      return write('air-quality', 'csv', airQualityTable(delivery.records));
+      return write('air-quality', 'csv', airQualityTable(dataset.records));
     case 'radon':
-      return write('radon', 'csv', radonTable(delivery.records));
+      return write('radon', 'csv', radonTable(dataset.records));
     case 'readings': {
-      const { hourly, sites } = readingTables(delivery.records);
+      const { hourly, sites } = readingTables(dataset.records);
       const written = write('airnow', 'dat', hourly);
       return { ...written, sites: writeFile(join(folder, 'airnow-sites.dat'), sites) };
     }

@@ -8,7 +8,7 @@ import { openServiceDatabase, type ServiceDatabase } from '../tables/data-databa
 import { describeData } from '../tables/describe-data.ts';
 import type { Dataset } from '../tables/records.ts';
 import { writeAgencyFiles } from './agency-files.ts';
-import { sampleDeliveries } from './deliveries.ts';
+import { sampleDatasets } from './sample-datasets.ts';
 
 /** Everyone who says "sample data" means the same data. */
 const SEED = 1;
@@ -28,7 +28,7 @@ export function buildSampleDatabase(file: string, clock: Clock, unique: string):
     try {
       // What is lost in a power cut was not linked yet.
       database.pragma('synchronous = OFF');
-      deliverSample(database, clock);
+      importSample(database, clock);
     } finally {
       database.close();
     }
@@ -51,7 +51,7 @@ function flushToDisk(file: string): void {
 }
 
 /** Puts all sample data into a database: written as the agencies' files, and loaded as these are. */
-export function deliverSample(database: ServiceDatabase, clock: Clock): void {
+export function importSample(database: ServiceDatabase, clock: Clock): void {
   loadSample(database, clock, () => true);
 }
 
@@ -62,13 +62,13 @@ export function refreshSampleReadings(database: ServiceDatabase, clock: Clock): 
   loadSample(database, clock, ({ kind }) => kind === 'readings');
 }
 
-function loadSample(database: ServiceDatabase, clock: Clock, wanted: (delivery: Dataset) => boolean): void {
+function loadSample(database: ServiceDatabase, clock: Clock, wanted: (dataset: Dataset) => boolean): void {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-sample-'));
   try {
-    for (const delivery of sampleDeliveries({ seed: SEED, now: clock.now() })) {
-      if (!wanted(delivery)) continue;
-      const { loader, files, sites } = writeAgencyFiles(delivery, folder);
-      const { source, vintage, licence, sample } = delivery.info;
+    for (const dataset of sampleDatasets({ seed: SEED, now: clock.now() })) {
+      if (!wanted(dataset)) continue;
+      const { loader, files, sites } = writeAgencyFiles(dataset, folder);
+      const { source, vintage, licence, sample } = dataset.info;
       const options = { source, vintage, licence, sample, allLevels: true, ...(sites === undefined ? {} : { sites }) };
       loadFilesAtOnce(database, loader, files, options, clock);
       for (const file of [...files, ...(sites === undefined ? [] : [sites])]) rmSync(file);

@@ -1,18 +1,18 @@
-import type { FeedRecord, RecordFeed } from '../tables/records.ts';
-import { exposedPlaces } from './county-draw.ts';
+import type { EventKind, EventRecord } from '../tables/records.ts';
 import type { Land, SampleCounty } from './land.ts';
 import type { SamplePlace } from './places.ts';
 import { round } from './places.ts';
 import { between, chance, digits, pick, type Random, whole } from './random.ts';
 import { pointAt, roundish } from './site-shapes.ts';
+import { weightedPlaces } from './weighted-places.ts';
 
 const DAY_MS = 86_400_000;
 const ACRES_PER_SQUARE_KM = 247.105;
 
-export type FireFeed = Extract<RecordFeed, `wildfire.${string}`>;
+export type FireEvent = Extract<EventKind, `wildfire.${string}`>;
 
-/** How many fires of a feed there are, and how many days ago the first and the last of them were discovered. */
-const FEEDS = {
+/** How many fires of a event there are, and how many days ago the first and the last of them were discovered. */
+const FIRES = {
   'wildfire.current': { fires: 140, oldest: 40, newest: 0 },
   'wildfire.historical': { fires: 5000, oldest: 20 * 365, newest: 60 },
   'wildfire.perimeters': { fires: 900, oldest: 5 * 365, newest: 20 },
@@ -21,33 +21,40 @@ const FEEDS = {
 /** West of the plains: what lies east burns too, but the agencies' lists are western lists above all. */
 const isWestern = (county: SampleCounty) => county.centre.lng < -102;
 
-/** The fires of a feed in the fields of the interagency lists: points, or outlines for the perimeters. */
-export function* wildfires(feed: FireFeed, land: Land, now: number, random: Random): Generator<FeedRecord> {
-  const { fires, oldest, newest } = FEEDS[feed];
-  const place = exposedPlaces('wildfire', land, 1.5, isWestern);
+/** The fires of a event in the fields of the interagency lists: points, or outlines for the perimeters. */
+export function* wildfires(event: FireEvent, land: Land, now: number, random: Random): Generator<EventRecord> {
+  const { fires, oldest, newest } = FIRES[event];
+  const place = weightedPlaces('wildfire', land, 1.5, isWestern);
   for (let index = 0; index < fires; index += 1) {
     const fire = place(random);
     const radius = between(random, 0.2, 1) ** 3 * 9;
     const found = Math.floor(now - between(random, newest, oldest) * DAY_MS);
     const name = `Sample fire ${String(index).padStart(5, '0')}`;
     const properties = incident(
-      feed,
+      event,
       name,
       fire,
       found,
       round(Math.PI * radius * radius * ACRES_PER_SQUARE_KM, 1),
       random,
     );
-    yield { geometry: feed === 'wildfire.perimeters' ? roundish(fire, radius, random) : pointAt(fire), properties };
+    yield { geometry: event === 'wildfire.perimeters' ? roundish(fire, radius, random) : pointAt(fire), properties };
   }
 }
 
-function incident(feed: FireFeed, name: string, { county }: SamplePlace, found: number, acres: number, random: Random) {
-  const contained = feed === 'wildfire.current' ? whole(random, 0, 95) : 100;
+function incident(
+  event: FireEvent,
+  name: string,
+  { county }: SamplePlace,
+  found: number,
+  acres: number,
+  random: Random,
+) {
+  const contained = event === 'wildfire.current' ? whole(random, 0, 95) : 100;
   const common = {
     attr_IncidentName: name,
     // New fires have no size yet.
-    attr_IncidentSize: feed === 'wildfire.current' && chance(random, 0.1) ? null : acres,
+    attr_IncidentSize: event === 'wildfire.current' && chance(random, 0.1) ? null : acres,
     attr_PercentContained: contained,
     attr_FireDiscoveryDateTime: found,
     attr_FireCause: pick(random, ['Natural', 'Human', 'Human', 'Undetermined']),
@@ -56,7 +63,7 @@ function incident(feed: FireFeed, name: string, { county }: SamplePlace, found: 
     attr_IncidentTypeCategory: 'WF',
     attr_UniqueFireIdentifier: `${new Date(found).getUTCFullYear()}-${county.state}SMP-${digits(random, 6)}`,
   };
-  if (feed !== 'wildfire.perimeters') return common;
+  if (event !== 'wildfire.perimeters') return common;
   return {
     ...common,
     poly_IncidentName: name,

@@ -1,15 +1,15 @@
-import type { FeedRecord } from '../tables/records.ts';
-import { exposedPlaces } from './county-draw.ts';
+import type { EventRecord } from '../tables/records.ts';
 import type { Land } from './land.ts';
 import { round } from './places.ts';
 import { between, normal, type Random, whole } from './random.ts';
+import { weightedPlaces } from './weighted-places.ts';
 
 const DAY_MS = 86_400_000;
 const EARTHQUAKES = 6000;
 
 /** Earthquakes of the last year as USGS lists them: [lng, lat, depth in km], times in milliseconds since the epoch. */
-export function* earthquakes(land: Land, now: number, random: Random): Generator<FeedRecord> {
-  const place = exposedPlaces('earthquake', land, 3);
+export function* earthquakes(land: Land, now: number, random: Random): Generator<EventRecord> {
+  const place = weightedPlaces('earthquake', land, 3);
   for (let index = 0; index < EARTHQUAKES; index += 1) {
     const { lat, lng, county } = place(random);
     // Gutenberg and Richter: ten times fewer with every magnitude.

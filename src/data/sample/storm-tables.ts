@@ -1,5 +1,5 @@
 import type { LineString } from 'geojson';
-import type { FeedRecord } from '../tables/records.ts';
+import type { EventRecord } from '../tables/records.ts';
 import { csvLine } from './csv-line.ts';
 
 /** The fields of the Storm Prediction Center, and one that says that it is a sample. */
@@ -9,7 +9,7 @@ const SPC_FIELDS = [
 ];
 
 /** Hail reports as the Storm Prediction Center's file: they end where they began. */
-export function* hailTable(records: Iterable<FeedRecord>): Generator<string> {
+export function* hailTable(records: Iterable<EventRecord>): Generator<string> {
   yield csvLine(SPC_FIELDS);
   for (const { properties } of records) {
     yield spcLine({ ...properties, elat: properties.slat, elon: properties.slon });
@@ -17,7 +17,7 @@ export function* hailTable(records: Iterable<FeedRecord>): Generator<string> {
 }
 
 /** Tornado tracks as the Storm Prediction Center's file: one row for the whole of each (sg 1). */
-export function* tornadoTable(records: Iterable<FeedRecord>): Generator<string> {
+export function* tornadoTable(records: Iterable<EventRecord>): Generator<string> {
   yield csvLine(SPC_FIELDS);
   for (const { properties } of records) yield spcLine({ ...properties, ns: 1, sn: 1, sg: 1 });
 }
@@ -41,7 +41,7 @@ const TRACK_COLUMNS = [
 const HALF_A_DAY_MS = 43_200_000;
 
 /** Storm tracks as IBTrACS lists them: a row for every fix, the second row for the units. */
-export function* trackTable(records: Iterable<FeedRecord>): Generator<string> {
+export function* trackTable(records: Iterable<EventRecord>): Generator<string> {
   yield csvLine(TRACK_COLUMNS);
   yield csvLine([' ', 'Year', ' ', ' ', ' ', 'degrees_north', 'degrees_east', 'kts', 'mb', ' ']);
   for (const { geometry, properties } of records) {

@@ -1,8 +1,8 @@
-import type { FeedRecord } from '../tables/records.ts';
-import { exposedPlaces } from './county-draw.ts';
+import type { EventRecord } from '../tables/records.ts';
 import type { Land } from './land.ts';
 import { awayFrom, positionOf, round } from './places.ts';
 import { between, normal, pick, type Random, whole } from './random.ts';
+import { weightedPlaces } from './weighted-places.ts';
 
 const HAIL_REPORTS = 8000;
 const TORNADOES = 4000;
@@ -10,8 +10,8 @@ const YEARS_OF_REPORTS = 10;
 const KM_PER_MILE = 1.609344;
 
 /** Hail reports as the Storm Prediction Center lists them: `mag` is the size of the stones in inches. */
-export function* hailReports(land: Land, now: number, random: Random): Generator<FeedRecord> {
-  const place = exposedPlaces('hail', land, 2);
+export function* hailReports(land: Land, now: number, random: Random): Generator<EventRecord> {
+  const place = weightedPlaces('hail', land, 2);
   for (let index = 1; index <= HAIL_REPORTS; index += 1) {
     const { lat, lng, county } = place(random);
     yield {
@@ -32,8 +32,8 @@ export function* hailReports(land: Land, now: number, random: Random): Generator
 }
 
 /** Tornado tracks as the Storm Prediction Center lists them: `mag` is the EF number, `len` miles, `wid` yards. */
-export function* tornadoReports(land: Land, now: number, random: Random): Generator<FeedRecord> {
-  const place = exposedPlaces('tornado', land, 2);
+export function* tornadoReports(land: Land, now: number, random: Random): Generator<EventRecord> {
+  const place = weightedPlaces('tornado', land, 2);
   for (let index = 1; index <= TORNADOES; index += 1) {
     const start = place(random);
     const mag = Math.min(5, Math.floor(-1.1 * Math.log(1 - random())));
@@ -165,7 +165,7 @@ const STORMS = 90;
 const SEASONS = 40;
 
 /** Tracks of made-up hurricanes, in the fields of the best-track lists. */
-export function* hurricaneTracks(now: number, random: Random): Generator<FeedRecord> {
+export function* hurricaneTracks(now: number, random: Random): Generator<EventRecord> {
   for (let index = 1; index <= STORMS; index += 1) {
     const path = PATHS[index % PATHS.length]!;
     const [eastward, northward] = [0.9 * normal(random), 0.7 * normal(random)];

@@ -2,7 +2,7 @@ import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { ServiceDatabase } from './data-database.ts';
 import type { DataVersion } from './data-version.ts';
 import type { DatasetInfo, DatasetName, Level } from './records.ts';
-import { feedsOf, needsOf } from './topic-needs.ts';
+import { eventDatasetsOf, needsOf } from './topic-needs.ts';
 
 /** A data set that is loaded, or one level of it. */
 export interface LoadedDataset extends DatasetInfo {
@@ -55,7 +55,9 @@ export function describeData(database: ServiceDatabase): DataDescription {
     })),
     topics: [...isAnswered],
     unavailable: needs.filter(({ missing }) => missing.length > 0),
-    withoutRecords: lacking(feedsOf).filter(({ topic, missing }) => missing.length > 0 && isAnswered.has(topic)),
+    withoutRecords: lacking(eventDatasetsOf).filter(
+      ({ topic, missing }) => missing.length > 0 && isAnswered.has(topic),
+    ),
     sample: rows.some(({ sample }) => sample === 1),
   };
 }

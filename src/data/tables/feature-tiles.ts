@@ -2,7 +2,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import type { Box } from './bounding-boxes.ts';
 
 /** A feature of a layer as it is kept in memory. */
-export interface KeptFeature {
+export interface CachedFeature {
   readonly id: number;
   /** A point's own place; of lines and outlines both are null and the box is given. */
   readonly lng: number | null;
@@ -17,11 +17,11 @@ export interface KeptFeature {
 /** A square of a layer, its lower edges inside, with the features that touch it in the order of their ids. */
 interface Tile {
   readonly box: Box;
-  readonly features: readonly KeptFeature[];
+  readonly features: readonly CachedFeature[];
 }
 
 /** Reads the features whose boxes touch a box; those that `known` has need not be made again. */
-export type ReadFeatures = (box: Box, known: (id: number) => KeptFeature | undefined) => Iterable<KeptFeature>;
+export type ReadFeatures = (box: Box, known: (id: number) => CachedFeature | undefined) => Iterable<CachedFeature>;
 
 /** Bytes of features that are kept over all layers: forty dense cities of 6 MB. */
 const KEPT_BYTES = 256_000_000;
@@ -35,11 +35,11 @@ const OVERHEAD_BYTES = 200;
 /** What a line or outline takes for each byte of its text when it has been laid out for measuring, about. */
 const SHAPE_SHARE = 1;
 
-function sizeOf({ bytes, box }: KeptFeature): number {
+function sizeOf({ bytes, box }: CachedFeature): number {
   return OVERHEAD_BYTES + bytes.length * (box === null ? 1 : 1 + SHAPE_SHARE);
 }
 
-interface KeptTile extends Tile {
+interface CachedTile extends Tile {
   readonly key: number;
   usedAt: number;
 }
@@ -49,9 +49,9 @@ interface LayerTiles {
   /** Tiles a degree; a power of two, so that the edges of tiles are exact. */
   readonly perDegree: number;
   readonly read: ReadFeatures;
-  readonly tiles: Map<number, KeptTile>;
+  readonly tiles: Map<number, CachedTile>;
   /** By id, with the number of tiles that each is on: a long line is kept once. */
-  readonly features: Map<number, { readonly feature: KeptFeature; holders: number }>;
+  readonly features: Map<number, { readonly feature: CachedFeature; holders: number }>;
 }
 
 /** Features of layers by tile, read when they are first asked for; the least recently used are dropped. */
@@ -71,7 +71,7 @@ export function createFeatureTiles(limit: number = KEPT_BYTES): FeatureTiles {
   let bytes = 0;
   let questions = 0;
 
-  function hold({ features: kept }: LayerTiles, { features }: KeptTile): void {
+  function hold({ features: kept }: LayerTiles, { features }: CachedTile): void {
     for (const feature of features) {
       const known = kept.get(feature.id);
       if (known !== undefined) known.holders += 1;
@@ -83,7 +83,7 @@ export function createFeatureTiles(limit: number = KEPT_BYTES): FeatureTiles {
     bytes += OVERHEAD_BYTES;
   }
 
-  function drop({ features: kept, tiles }: LayerTiles, { key, features }: KeptTile): void {
+  function drop({ features: kept, tiles }: LayerTiles, { key, features }: CachedTile): void {
     tiles.delete(key);
     for (const { id } of features) {
       const known = kept.get(id)!;
@@ -106,10 +106,10 @@ export function createFeatureTiles(limit: number = KEPT_BYTES): FeatureTiles {
   }
 
   /** Reads tiles in one query over the box of all of them: a query for each would take longer where there is little. */
-  function readTiles(layer: LayerTiles, missing: readonly number[]): KeptTile[] {
+  function readTiles(layer: LayerTiles, missing: readonly number[]): CachedTile[] {
     const boxes = missing.map((key) => boxOfTile(key, layer.perDegree));
     const whole = boxes.reduce(around);
-    const members = new Map<number, KeptFeature[]>(missing.map((key) => [key, []]));
+    const members = new Map<number, CachedFeature[]>(missing.map((key) => [key, []]));
     for (const feature of layer.read(whole, (id) => layer.features.get(id)?.feature)) {
       const { lng, lat } = feature;
       const box = feature.box ?? { minLng: lng!, maxLng: lng!, minLat: lat!, maxLat: lat! };

@@ -2,113 +2,114 @@ import type { Clock } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { ServiceDatabase } from './data-database.ts';
 import { datasetInfo } from './record-checks.ts';
-import { recordRows, UnfitRecord } from './record-rows.ts';
-import type { Dataset, DatasetInfo, DatasetName, LoadTarget, StreamedDelivery } from './records.ts';
-import { RefusedRow, stageLoad } from './staged-load.ts';
+import { InvalidRecord, recordRows } from './record-rows.ts';
+import type { Dataset, DatasetInfo, DatasetName, LoadTarget, StreamedDataset } from './records.ts';
+import { RejectedRow, StagedLoad } from './staged-load.ts';
 
 /**
- * The one way in: replaces a data set by a delivery, or of a delivery with a level that level. A bad record leaves the data
- * set as it was. Services that run on the file answer from the old data until the end.
+ * Replaces a dataset, or the level of it that `dataset` names. A bad record leaves the stored dataset as it was. Services
+ * that run on the file answer from the old data until the end.
  *
  * @returns the number of records
  * @throws PerilbookError SERVICE_DATA that names the record, from 1, and what is wrong with it
  */
-export function importDataset(database: ServiceDatabase, delivery: Dataset, clock: Clock): number {
-  const load = beginLoad(database, delivery, delivery.info.name);
+export function importDataset(database: ServiceDatabase, dataset: Dataset, clock: Clock): number {
+  using load = new DatasetLoad(database, dataset, dataset.info.name);
   try {
-    for (const record of delivery.records) load.add(record);
-    return load.publish(delivery.info, clock.now());
+    for (const record of dataset.records) load.add(record);
+    return load.publish(dataset.info, clock.now());
   } catch (error) {
-    load.abandon();
-    throw load.refusal(error);
-  } finally {
-    load.close();
+    throw load.explain(error);
   }
 }
 
-/** As `importDataset`, for records that come over time; `onRecord` is told the number of records so far, now and then. */
-export async function deliverStream(
+/** As `importDataset`, for records that may arrive asynchronously. `onRecord` gets the number of records so far. */
+export async function importStream(
   database: ServiceDatabase,
-  delivery: StreamedDelivery,
+  dataset: StreamedDataset,
   clock: Clock,
   onRecord: (records: number) => void = () => {},
 ): Promise<number> {
-  const load = beginLoad(database, delivery, delivery.info.name);
-  let records = 0;
+  using load = new DatasetLoad(database, dataset, dataset.info.name);
   const add = (record: unknown) => {
     load.add(record);
-    records += 1;
-    if (records % 1_000 === 0) onRecord(records);
+    if (load.records % 1_000 === 0) onRecord(load.records);
   };
   try {
-    // Awaiting each record of what is at hand would take longer than to load it.
-    if (Symbol.iterator in delivery.records) for (const record of delivery.records) add(record);
-    else for await (const record of delivery.records) add(record);
-    return load.publish(delivery.info, clock.now());
+    // Awaiting each record of a synchronous source would take longer than loading it.
+    if (Symbol.iterator in dataset.records) for (const record of dataset.records) add(record);
+    else for await (const record of dataset.records) add(record);
+    return load.publish(dataset.info, clock.now());
   } catch (error) {
-    load.abandon();
-    throw load.refusal(error);
-  } finally {
-    load.close();
+    throw load.explain(error);
   }
 }
 
-function beginLoad(database: ServiceDatabase, target: LoadTarget, named: DatasetName) {
-  const dataset = datasetOf(target);
-  if (named !== dataset) throw badDescription(named, dataset);
-  const { parts, rowsOf, atEnd = () => [], close = () => {} } = recordRows(database, target);
-  const staged = stageLoad(database, dataset, parts);
-  let record = 0;
-  return {
-    add(value: unknown): void {
-      record += 1;
-      const made = rowsOf(value);
-      if (made !== null) staged.add(...made);
-    },
-    publish(info: DatasetInfo, now: number): number {
-      const checked = datasetInfo.safeParse(info);
-      if (!checked.success || checked.data.name !== dataset) throw badDescription(info.name, dataset);
-      for (const made of atEnd()) staged.add(...made);
-      return staged.publish(checked.data, now);
-    },
-    close,
-    abandon: staged.abandon,
-    refusal: (error: unknown) => refusal(dataset, record, error),
-  };
+/** One load of a dataset; what was not published when it ends is dropped. */
+class DatasetLoad implements Disposable {
+  readonly #dataset: DatasetName;
+  readonly #rows: ReturnType<typeof recordRows>;
+  readonly #staged: StagedLoad;
+  records = 0;
+
+  constructor(database: ServiceDatabase, target: LoadTarget, name: DatasetName) {
+    this.#dataset = datasetOf(target);
+    if (name !== this.#dataset) throw badDescription(name, this.#dataset);
+    this.#rows = recordRows(database, target);
+    this.#staged = new StagedLoad(database, this.#dataset, this.#rows.parts);
+  }
+
+  add(record: unknown): void {
+    this.records += 1;
+    const rows = this.#rows.rowsOf(record);
+    if (rows !== null) this.#staged.add(...rows);
+  }
+
+  publish(info: DatasetInfo, now: number): number {
+    const checked = datasetInfo.safeParse(info);
+    if (!checked.success || checked.data.name !== this.#dataset) throw badDescription(info.name, this.#dataset);
+    for (const rows of this.#rows.rowsAtEnd?.() ?? []) this.#staged.add(...rows);
+    return this.#staged.publish(checked.data, now);
+  }
+
+  /** The error with its record, when a record is at fault and not, say, a full disk. */
+  explain(error: unknown): unknown {
+    const row = error instanceof RejectedRow ? error.record : this.records;
+    const reason = reasonOf(error);
+    if (reason === null) return error instanceof RejectedRow ? error.cause : error;
+    return new PerilbookError(
+      'SERVICE_DATA',
+      `Cannot load dataset "${this.#dataset}": record ${row}: ${reason}`,
+      'Correct or remove this record and load again; the stored data is unchanged.',
+      { dataset: this.#dataset, row },
+      error,
+    );
+  }
+
+  [Symbol.dispose](): void {
+    this.#rows.buffer?.[Symbol.dispose]();
+    this.#staged[Symbol.dispose]();
+  }
 }
 
-/** The data set that a target belongs to. */
+/** The dataset that a target belongs to. */
 export function datasetOf(target: LoadTarget): DatasetName {
   if (target.kind === 'sites') return `sites:${target.topic}`;
-  if (target.kind === 'records') return `records:${target.feed}`;
+  if (target.kind === 'records') return `records:${target.event}`;
   return target.kind;
 }
 
 function badDescription(named: string, expected: DatasetName): PerilbookError {
   return new PerilbookError(
     'SERVICE_DATA',
-    `Cannot load data set "${named}": its description must be complete and name "${expected}"`,
-    'Correct the description of the data set.',
+    `Cannot load dataset "${named}": its description must be complete and name "${expected}"`,
+    'Correct the description of the dataset.',
     { dataset: expected },
   );
 }
 
-function refusal(dataset: DatasetName, current: number, error: unknown): unknown {
-  const row = error instanceof RefusedRow ? error.record : current;
-  const reason = reasonOf(error);
-  if (reason === null) return error instanceof RefusedRow ? error.cause : error;
-  return new PerilbookError(
-    'SERVICE_DATA',
-    `Cannot load data set "${dataset}": record ${row}: ${reason}`,
-    'Correct or drop this record and load again; the data that was there is unchanged.',
-    { dataset, row },
-    error,
-  );
-}
-
-/** Why a record was refused, or null when the fault lies elsewhere (a full disk, a locked file). */
 function reasonOf(error: unknown): string | null {
-  if (error instanceof UnfitRecord) return error.message;
+  if (error instanceof InvalidRecord) return error.message;
   const code = (error as { cause?: { code?: unknown } }).cause?.code;
   return typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT') ? (error as Error).message : null;
 }

@@ -6,12 +6,12 @@ import { type MeasurableShape, metersToShape, shapeOf } from '../../geo/nearest.
 import { type Box, boxesAround } from './bounding-boxes.ts';
 import type { ServiceDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
-import { createFeatureTiles, type FeatureTiles, type KeptFeature, type ReadFeatures } from './feature-tiles.ts';
-import type { RecordFeed } from './records.ts';
+import { type CachedFeature, createFeatureTiles, type FeatureTiles, type ReadFeatures } from './feature-tiles.ts';
+import type { EventKind } from './records.ts';
 import type { LoadTable } from './staged-load.ts';
 
-/** A set of features on the map that is searched around a location: the sites of a topic, or the records of a feed. */
-export type Layer = `sites:${ProximitySlug}` | `records:${RecordFeed}`;
+/** A set of features on the map that is searched around a location: the sites of a topic, or the records of a event. */
+export type Layer = `sites:${ProximitySlug}` | `records:${EventKind}`;
 
 /** Layers are a closed list of names of letters, ':' and '.', so a table can be named for one. */
 function tableOf(layer: Layer): string {
@@ -30,7 +30,7 @@ export function layerTable(layer: Layer): LoadTable {
 
 /** A feature that a search found, and how far from the location it is. */
 export interface FoundFeature {
-  readonly feature: KeptFeature;
+  readonly feature: CachedFeature;
   readonly meters: number;
 }
 
@@ -111,7 +111,7 @@ function featureReader(database: ServiceDatabase, layer: Layer): ReadFeatures {
       .all(maxLng, minLng, maxLat, minLat)
       .map(
         ([id, lng, lat, json]) =>
-          known(id) ?? keptFeature(id, lng, lat, lng === null ? selectBox.get(id)! : null, json),
+          known(id) ?? cachedFeature(id, lng, lat, lng === null ? selectBox.get(id)! : null, json),
       );
 }
 
@@ -125,7 +125,13 @@ function beforeDistance(json: string): Buffer {
   return Buffer.from(`${json.slice(0, end)}${comma}"${DISTANCE_PROPERTY}":`);
 }
 
-function keptFeature(id: number, lng: number | null, lat: number | null, box: Box | null, json: string): KeptFeature {
+function cachedFeature(
+  id: number,
+  lng: number | null,
+  lat: number | null,
+  box: Box | null,
+  json: string,
+): CachedFeature {
   const bytes = beforeDistance(json);
   let shape: MeasurableShape | undefined;
   return {
@@ -143,7 +149,7 @@ function keptFeature(id: number, lng: number | null, lat: number | null, box: Bo
 }
 
 /** Metres from a location to a feature; infinite for one outside the box that is searched, which need not be measured. */
-function distanceWithin(location: Location, searched: Box, feature: KeptFeature): number {
+function distanceWithin(location: Location, searched: Box, feature: CachedFeature): number {
   const { lng, lat, box } = feature;
   if (lng !== null && lat !== null) {
     if (lng < searched.minLng || lng > searched.maxLng || lat < searched.minLat || lat > searched.maxLat) {

@@ -5,7 +5,7 @@ import type {
   AirQualityRecord,
   AreaRecord,
   DatasetInfo,
-  FeedRecord,
+  EventRecord,
   NaturalRatingRecord,
   RadonRecord,
   ReadingRecord,
@@ -42,7 +42,7 @@ export const featureRecord = z.object({
   id: z.union([z.string(), z.number()]).optional(),
   geometry,
   properties: z.record(z.string(), z.unknown()),
-}) as unknown as z.ZodType<SiteRecord | FeedRecord>;
+}) as unknown as z.ZodType<SiteRecord | EventRecord>;
 
 export const airQualityRecord: z.ZodType<AirQualityRecord> = z.object({
   countyGeoid,

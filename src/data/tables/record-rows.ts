@@ -3,9 +3,9 @@ import { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import { packOutline } from './area-outlines.ts';
 import type { Box } from './bounding-boxes.ts';
 import type { ServiceDatabase } from './data-database.ts';
-import { createFeatureSpool } from './feature-spool.ts';
 import { boxOfGeometry } from './geometry-box.ts';
 import { type Layer, layerTable } from './layers.ts';
+import { createPropertyTypes } from './property-types.ts';
 import {
   airQualityRecord,
   areaRecord,
@@ -14,21 +14,22 @@ import {
   radonRecord,
   readingRecord,
 } from './record-checks.ts';
-import type { AreaRecord, FeedRecord, Level, LoadTarget, SiteRecord } from './records.ts';
+import type { AreaRecord, EventRecord, Level, LoadTarget, SiteRecord } from './records.ts';
+import { RowBuffer } from './row-buffer.ts';
 import type { LoadPart, LoadRow, LoadTable } from './staged-load.ts';
 
 /** A record that cannot enter. */
-export class UnfitRecord extends Error {}
+export class InvalidRecord extends Error {}
 
 /** Where the records of a data set go, and how one becomes rows. */
 export interface RecordRows {
   readonly parts: readonly LoadPart[];
-  /** Null when the rows come when all records have been seen. @throws UnfitRecord that says what is wrong with it */
+  /** Null when the rows come at the end. @throws InvalidRecord that says what is wrong with it */
   readonly rowsOf: (record: unknown) => RowsOfRecord | null;
-  /** The rows that come at the end, record by record. */
-  readonly atEnd?: () => Iterable<RowsOfRecord>;
-  /** To be called once, when the load has ended. */
-  readonly close?: () => void;
+  /** The rows that need all records to be known, record by record. */
+  readonly rowsAtEnd?: () => Iterable<RowsOfRecord>;
+  /** What `rowsAtEnd` reads from; the load disposes of it. */
+  readonly buffer?: Disposable;
 }
 
 type RowsOfRecord = readonly [part: number, rows: readonly LoadRow[]];
@@ -43,9 +44,9 @@ export function recordRows(database: ServiceDatabase, target: LoadTarget): Recor
     case 'nri':
       return ratingRows(target.level);
     case 'sites':
-      return layerRows(database, `sites:${target.topic}`);
+      return layerRows(`sites:${target.topic}`);
     case 'records':
-      return layerRows(database, `records:${target.feed}`);
+      return layerRows(`records:${target.event}`);
     case 'airQuality':
       return oneTable(
         {
@@ -90,7 +91,7 @@ function levelsOf(level: Level | undefined): readonly ('tract' | 'county')[] {
 
 function partOf(levels: readonly string[], level: string): number {
   const part = levels.indexOf(level);
-  if (part < 0) throw new UnfitRecord(`level: Expected ${levels.join(' or ')}, got ${level}`);
+  if (part < 0) throw new InvalidRecord(`level: Expected ${levels.join(' or ')}, got ${level}`);
   return part;
 }
 
@@ -106,7 +107,7 @@ function areaRows(database: ServiceDatabase, level: Level | undefined): RecordRo
       const area = parse(areaRecord, record) as AreaRecord;
       const { geoid, name, state, geometry } = area;
       if (geometry.type !== 'Polygon' && geometry.type !== 'MultiPolygon') {
-        throw new UnfitRecord(`geometry: Expected Polygon or MultiPolygon (${geoid})`);
+        throw new InvalidRecord(`geometry: Expected Polygon or MultiPolygon (${geoid})`);
       }
       const box = boxOf(geometry);
       const part = partOf(levels, area.level);
@@ -153,31 +154,40 @@ function ratingRows(level: Level | undefined): RecordRows {
   };
 }
 
-function layerRows(database: ServiceDatabase, layer: Layer): RecordRows {
-  const spool = createFeatureSpool(database);
+/** The columns of a layer's row before its JSON: its box, and of a point its place. */
+type FeaturePlace = readonly [number, number, number, number, lng: number | null, lat: number | null];
+
+/** Features are buffered: the type of a property is known only when all of them have been seen. */
+function layerRows(layer: Layer): RecordRows {
+  const buffer = new RowBuffer();
+  const types = createPropertyTypes();
   return {
     parts: [{ level: '', tables: [layerTable(layer)] }],
+    buffer,
     rowsOf(record) {
-      const { id, geometry, properties } = parse<SiteRecord | FeedRecord>(featureRecord, record);
+      const { id, geometry, properties } = parse<SiteRecord | EventRecord>(featureRecord, record);
       const { minLng, maxLng, minLat, maxLat } = boxOf(geometry);
-      const isPoint = geometry.type === 'Point';
+      const point = geometry.type === 'Point' ? [minLng, minLat] : [null, null];
       const named = id === undefined ? '' : `"id":${JSON.stringify(id)},`;
-      // The properties come last: where each answer writes its distance (layers.ts).
+      // The properties come last: each answer adds its distance there (layers.ts).
       const head = `{"type":"Feature",${named}"geometry":${JSON.stringify(geometry)},"properties":`;
-      spool.add([minLng, maxLng, minLat, maxLat, isPoint ? minLng : null, isPoint ? minLat : null], head, properties);
+      types.see(properties);
+      buffer.add(0, JSON.stringify([[minLng, maxLng, minLat, maxLat, ...point], head, properties]));
       return null;
     },
-    *atEnd() {
-      for (const [place, json] of spool.features()) yield [0, [[0, [null, ...place, json]]]];
+    *rowsAtEnd() {
+      for (const row of buffer.rows()) {
+        const [place, head, properties] = JSON.parse(row) as [FeaturePlace, string, Record<string, unknown>];
+        yield [0, [[0, [null, ...place, `${head}${JSON.stringify(types.typed(properties))}}`]]]];
+      }
     },
-    close: spool.close,
   };
 }
 
 function parse<T>(schema: z.ZodType<T>, record: unknown): T {
   const parsed = schema.safeParse(record);
   if (parsed.success) return parsed.data;
-  throw new UnfitRecord(
+  throw new InvalidRecord(
     parsed.error.issues
       .map(({ path, message }) => (path.length ? `${path.join('.')}: ${message}` : message))
       .join('; '),
@@ -187,7 +197,7 @@ function parse<T>(schema: z.ZodType<T>, record: unknown): T {
 function boxOf(geometry: unknown): Box {
   const box = boxOfGeometry(geometry);
   if (box === null) {
-    throw new UnfitRecord('geometry: Expected a GeoJSON geometry with positions within ±180 and ±90 degrees');
+    throw new InvalidRecord('geometry: Expected a GeoJSON geometry with positions within ±180 and ±90 degrees');
   }
   return box;
 }

@@ -5,7 +5,7 @@ import type { NaturalSlug, ProximitySlug } from '../../contract/topics.ts';
 /*
  * What the service's database is made of, whoever delivers it: the sample generator or a loader of an agency's file.
  * Words: a data set is what one load brings and replaces as a whole; an area is a census tract or a county; a record is
- * one element of a live feed (an earthquake, a hail report); a reading is what one monitor measured.
+ * one element of a live event (an earthquake, a hail report); a reading is what one monitor measured.
  */
 
 /** The topics' data and the data behind several topics, each replaced as a whole. */
@@ -16,9 +16,9 @@ export type DatasetName =
   | 'radon'
   | 'readings'
   | `sites:${ProximitySlug}`
-  | `records:${RecordFeed}`;
+  | `records:${EventKind}`;
 
-export type RecordFeed =
+export type EventKind =
   | 'earthquake'
   | 'hail'
   | 'hurricane'
@@ -65,7 +65,7 @@ export interface SiteRecord {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-export interface FeedRecord {
+export interface EventRecord {
   readonly id?: string | number;
   readonly geometry: Geometry;
   readonly properties: Readonly<Record<string, unknown>>;
@@ -127,9 +127,9 @@ export type Dataset =
     }
   | {
       readonly kind: 'records';
-      readonly feed: RecordFeed;
+      readonly event: EventKind;
       readonly info: DatasetInfo;
-      readonly records: Iterable<FeedRecord>;
+      readonly records: Iterable<EventRecord>;
     }
   | { readonly kind: 'airQuality'; readonly info: DatasetInfo; readonly records: Iterable<AirQualityRecord> }
   | { readonly kind: 'radon'; readonly info: DatasetInfo; readonly records: Iterable<RadonRecord> }
@@ -139,7 +139,7 @@ export type Dataset =
 export type LoadTarget = Dataset extends infer D ? (D extends Dataset ? Omit<D, 'info' | 'records'> : never) : never;
 
 /** A delivery whose records may come over time; its `info` is read when they have all come. */
-export type StreamedDelivery = Dataset extends infer D
+export type StreamedDataset = Dataset extends infer D
   ? D extends { readonly records: Iterable<infer T> }
     ? Omit<D, 'records'> & { readonly records: Iterable<T> | AsyncIterable<T> }
     : never

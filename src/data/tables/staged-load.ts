@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Statement } from 'better-sqlite3';
 import { PerilbookError } from '../../errors.ts';
 import type { ServiceDatabase } from './data-database.ts';
 import type { DatasetInfo, DatasetName, Level } from './records.ts';
@@ -23,18 +24,8 @@ export interface LoadPart {
 /** A row and its table, by its place in the part. */
 export type LoadRow = readonly [table: number, values: readonly unknown[]];
 
-/** A data set that is being loaded beside the one that is in use. */
-export interface StagedLoad {
-  /** Adds the rows of one record; they are written when there are enough of them. */
-  add(part: number, rows: readonly LoadRow[]): void;
-  /** Puts the new tables in the place of the old ones, in one short transaction. Returns the number of records. */
-  publish(info: DatasetInfo, now: number): number;
-  /** Drops what was loaded; the data set stays as it was. */
-  abandon(): void;
-}
-
 /** A row that the database refused; `record` counts from 1. */
-export class RefusedRow extends Error {
+export class RejectedRow extends Error {
   readonly record: number;
 
   constructor(record: number, cause: unknown) {
@@ -45,106 +36,135 @@ export class RefusedRow extends Error {
 
 /** So many records are written in one transaction, which takes about 50 ms; another load waits for it. */
 const BATCH_RECORDS = 2_000;
-/** Or so many bytes: what waits longer is moved to V8's old memory, which grows to hundreds of MB of what is over. */
+/** Or bytes: a longer wait moves the batch to V8's old space, which grows to hundreds of MB of garbage. */
 const BATCH_BYTES = 1 << 19;
 
+type BatchEntry = readonly [record: number, part: number, rows: readonly LoadRow[]];
+
 /**
- * Begins to load a data set. New tables are filled beside the old ones in many short transactions, and put in their place
- * by renaming: a service that runs on the file answers from the old data until then, and waits for nothing. What a killed
- * load left behind is dropped by the next.
+ * A dataset that is loaded beside the one in use. New tables are filled in many short transactions and then renamed: a
+ * service that runs on the file answers from the old data until then and never waits longer than one batch. The next load
+ * drops what a killed load left behind.
  */
-export function stageLoad(database: ServiceDatabase, dataset: DatasetName, parts: readonly LoadPart[]): StagedLoad {
-  const token = randomUUID();
-  const tables = parts.flatMap((part) => part.tables);
-  const counts = parts.map(() => 0);
-  let batch: (readonly [record: number, part: number, rows: readonly LoadRow[]])[] = [];
-  let records = 0;
-  let bytes = 0;
+export class StagedLoad implements Disposable {
+  readonly #database: ServiceDatabase;
+  readonly #dataset: DatasetName;
+  readonly #parts: readonly LoadPart[];
+  readonly #tables: readonly LoadTable[];
+  readonly #token = randomUUID();
+  readonly #counts: number[];
+  readonly #inserts: readonly (readonly Statement[])[];
+  readonly #ownedParts: Statement<[string, string], number>;
+  #batch: BatchEntry[] = [];
+  #records = 0;
+  #bytes = 0;
+  #isPublished = false;
 
-  database
-    .transaction(() => {
-      for (const table of tables) makeNext(database, table);
-      const claim = database.prepare('INSERT OR REPLACE INTO loads VALUES (?, ?, ?)');
-      for (const { level } of parts) claim.run(dataset, level, token);
-    })
-    .immediate();
-
-  const inserts = parts.map((part) =>
-    part.tables.map(({ name, columns, onConflict = '' }) =>
-      database.prepare(`INSERT INTO ${nextOf(name)} VALUES (${Array(columns).fill('?').join(', ')}) ${onConflict}`),
-    ),
-  );
-  const held = database
-    .prepare<[string, string], number>('SELECT count(*) FROM loads WHERE dataset = ? AND token = ?')
-    .pluck();
-
-  function assertHeld(): void {
-    if (held.get(dataset, token) === parts.length) return;
-    throw new PerilbookError(
-      'SERVICE_DATA',
-      `Cannot go on loading data set "${dataset}": another load of it has begun`,
-      'Wait until the other load has ended, and look at: perilbook service data.',
-      { dataset },
+  constructor(database: ServiceDatabase, dataset: DatasetName, parts: readonly LoadPart[]) {
+    this.#database = database;
+    this.#dataset = dataset;
+    this.#parts = parts;
+    this.#tables = parts.flatMap((part) => part.tables);
+    this.#counts = parts.map(() => 0);
+    database
+      .transaction(() => {
+        for (const table of this.#tables) createNext(database, table);
+        const claim = database.prepare('INSERT OR REPLACE INTO loads VALUES (?, ?, ?)');
+        for (const { level } of parts) claim.run(dataset, level, this.#token);
+      })
+      .immediate();
+    this.#inserts = parts.map((part) =>
+      part.tables.map(({ name, columns, onConflict = '' }) =>
+        database.prepare(`INSERT INTO ${nextOf(name)} VALUES (${Array(columns).fill('?').join(', ')}) ${onConflict}`),
+      ),
     );
+    this.#ownedParts = database
+      .prepare<[string, string], number>('SELECT count(*) FROM loads WHERE dataset = ? AND token = ?')
+      .pluck();
   }
 
-  const write = database.transaction(() => {
-    assertHeld();
-    for (const [record, part, rows] of batch) {
-      try {
-        for (const [table, values] of rows) inserts[part]![table]!.run(values);
-      } catch (error) {
-        throw new RefusedRow(record, error);
-      }
-    }
-  });
-
-  function flush(): void {
-    if (batch.length > 0) write.immediate();
-    batch = [];
-    bytes = 0;
+  /** Adds the rows of one record; they are written in batches. */
+  add(part: number, rows: readonly LoadRow[]): void {
+    this.#records += 1;
+    this.#counts[part]! += 1;
+    this.#batch.push([this.#records, part, rows]);
+    for (const [, values] of rows) this.#bytes += sizeOf(values);
+    if (this.#batch.length === BATCH_RECORDS || this.#bytes >= BATCH_BYTES) this.#flush();
   }
 
-  return {
-    add(part, rows) {
-      records += 1;
-      counts[part]! += 1;
-      batch.push([records, part, rows]);
-      for (const [, values] of rows) bytes += sizeOf(values);
-      if (batch.length === BATCH_RECORDS || bytes >= BATCH_BYTES) flush();
-    },
-    publish(info, now) {
-      flush();
-      const replace = database.transaction(() => {
-        assertHeld();
-        for (const { name } of tables) {
+  /** Replaces the old tables by the new ones in one short transaction. Returns the number of records. */
+  publish({ source, vintage, licence, sample, states = [] }: DatasetInfo, now: number): number {
+    this.#flush();
+    const database = this.#database;
+    database
+      .transaction(() => {
+        this.#assertOwned();
+        for (const { name } of this.#tables) {
           database.exec(`DROP TABLE IF EXISTS ${name}; ALTER TABLE ${nextOf(name)} RENAME TO ${name}`);
         }
         const describe = database.prepare('INSERT OR REPLACE INTO datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
         const forget = database.prepare('DELETE FROM datasets WHERE name = ? AND level = ?');
         const release = database.prepare('DELETE FROM loads WHERE dataset = ? AND level = ?');
-        const { source, vintage, licence, sample, states = [] } = info;
-        for (const [index, { level }] of parts.entries()) {
-          forget.run(dataset, level);
-          release.run(dataset, level);
-          // A level that a delivery of several has no record of is not loaded; an empty delivery is, with no rows.
-          if (counts[index] === 0 && (records > 0 || index > 0)) continue;
-          describe.run(dataset, level, source, vintage, licence, sample ? 1 : 0, counts[index], now, states.join());
+        for (const [index, { level }] of this.#parts.entries()) {
+          const count = this.#counts[index]!;
+          forget.run(this.#dataset, level);
+          release.run(this.#dataset, level);
+          // A level without records, of a load of several, is not loaded; a load without any record is, with no rows.
+          if (count === 0 && (this.#records > 0 || index > 0)) continue;
+          describe.run(this.#dataset, level, source, vintage, licence, sample ? 1 : 0, count, now, states.join());
         }
-      });
-      replace.immediate();
-      return records;
-    },
-    abandon() {
-      database
+      })
+      .immediate();
+    this.#isPublished = true;
+    return this.#records;
+  }
+
+  /** Drops what was loaded and not published. */
+  [Symbol.dispose](): void {
+    if (this.#isPublished) return;
+    try {
+      this.#database
         .transaction(() => {
-          if (held.get(dataset, token) !== parts.length) return;
-          for (const { name } of tables) database.exec(`DROP TABLE IF EXISTS ${nextOf(name)}`);
-          database.prepare('DELETE FROM loads WHERE dataset = ? AND token = ?').run(dataset, token);
+          if (!this.#isOwned()) return;
+          for (const { name } of this.#tables) this.#database.exec(`DROP TABLE IF EXISTS ${nextOf(name)}`);
+          this.#database.prepare('DELETE FROM loads WHERE dataset = ? AND token = ?').run(this.#dataset, this.#token);
         })
         .immediate();
-    },
-  };
+    } catch {
+      // The reason why the load failed matters more; the next load drops the tables.
+    }
+  }
+
+  #isOwned(): boolean {
+    return this.#ownedParts.get(this.#dataset, this.#token) === this.#parts.length;
+  }
+
+  #assertOwned(): void {
+    if (this.#isOwned()) return;
+    throw new PerilbookError(
+      'SERVICE_DATA',
+      `Cannot continue to load dataset "${this.#dataset}": another load of it has started`,
+      'Wait until the other load has ended, then check: perilbook service data.',
+      { dataset: this.#dataset },
+    );
+  }
+
+  #flush(): void {
+    if (this.#batch.length > 0) this.#database.transaction(() => this.#write()).immediate();
+    this.#batch = [];
+    this.#bytes = 0;
+  }
+
+  #write(): void {
+    this.#assertOwned();
+    for (const [record, part, rows] of this.#batch) {
+      try {
+        for (const [table, values] of rows) this.#inserts[part]![table]!.run(values);
+      } catch (error) {
+        throw new RejectedRow(record, error);
+      }
+    }
+  }
 }
 
 function sizeOf(values: readonly unknown[]): number {
@@ -158,7 +178,7 @@ function nextOf(table: string): string {
   return `${table}_next`;
 }
 
-function makeNext(database: ServiceDatabase, { name, definition }: LoadTable): void {
+function createNext(database: ServiceDatabase, { name, definition }: LoadTable): void {
   database.exec(`DROP TABLE IF EXISTS ${nextOf(name)}`);
   database.exec((definition ?? definitionOf(database, name)).replace('$NAME', nextOf(name)));
 }

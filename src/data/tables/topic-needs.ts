@@ -1,8 +1,8 @@
 import { type NaturalSlug, type ProximitySlug, type TopicSlug, topicOf } from '../../contract/topics.ts';
-import type { DatasetName, RecordFeed } from './records.ts';
+import type { DatasetName, EventKind } from './records.ts';
 
 /** The feeds whose records come beside the rating of five topics. */
-const FEEDS: Readonly<Partial<Record<NaturalSlug, readonly RecordFeed[]>>> = {
+const EVENTS: Readonly<Partial<Record<NaturalSlug, readonly EventKind[]>>> = {
   earthquake: ['earthquake'],
   hail: ['hail'],
   hurricane: ['hurricane'],
@@ -30,6 +30,6 @@ function ownNeedsOf(topic: TopicSlug): DatasetName[] {
 }
 
 /** The data sets without which a topic's answer has no records, or not all. */
-export function feedsOf(topic: TopicSlug): readonly DatasetName[] {
-  return (FEEDS[topic as NaturalSlug] ?? []).map((feed): DatasetName => `records:${feed}`);
+export function eventDatasetsOf(topic: TopicSlug): readonly DatasetName[] {
+  return (EVENTS[topic as NaturalSlug] ?? []).map((event): DatasetName => `records:${event}`);
 }

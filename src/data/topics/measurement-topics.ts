@@ -12,7 +12,7 @@ import { boxesAround } from '../tables/bounding-boxes.ts';
 import type { ServiceDatabase } from '../tables/data-database.ts';
 import type { DataVersion } from '../tables/data-version.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
-import type { Lack, ResultText } from './result-text.ts';
+import type { MissingReason, ResultText } from './result-text.ts';
 
 /** What is older is not "current" (docs/service-api.md, 4.7). AirNow's hour is out half an hour after its end and is followed
  * by the next: its readings are up to 3 hours old where every load succeeds. */
@@ -48,7 +48,7 @@ interface MonitorReading {
 
 /**
  * Makes the function that answers a measurement topic. It has no data when the county has no row, or no monitor within 80
- * km reported in the last hours; where none reported anywhere, the feed is too old and the topic unavailable.
+ * km reported in the last hours; where none reported anywhere, the event is too old and the topic unavailable.
  * `airQuality`: `metric` is the category of the year's median index value, `progressValue` that median as a percentage of
  * the index's 500, at most 100; `additionalInfo.year` is ours. Pollutants: the nearest monitor that reported, its newest
  * reading. `details` is always null. The topic's data set must be loaded.
@@ -56,7 +56,7 @@ interface MonitorReading {
 export function createMeasurementAnswers(
   database: ServiceDatabase,
   versionOf: DataVersion,
-): (topic: MeasurementSlug, location: Location, area: Area, now: number) => ResultText | Lack {
+): (topic: MeasurementSlug, location: Location, area: Area, now: number) => ResultText | MissingReason {
   const daysOf = database.prepare<[string], { year: number; days: string }>(
     'SELECT year, days FROM air_quality WHERE county = ?',
   );
@@ -89,7 +89,7 @@ export function createMeasurementAnswers(
     return newest;
   }
 
-  function airQuality(county: string): AirQualityValue | Lack {
+  function airQuality(county: string): AirQualityValue | MissingReason {
     const found = daysOf.get(county);
     if (found === undefined) return 'no_data';
     const additionalInfo = { ...JSON.parse(found.days), year: found.year } as AirQualityValue['additionalInfo'];
@@ -98,7 +98,7 @@ export function createMeasurementAnswers(
     return { metric: categoryOfAqi(median), progressValue, additionalInfo };
   }
 
-  function radon(county: string): RadonValue | Lack {
+  function radon(county: string): RadonValue | MissingReason {
     const zone = zoneOf.get(county);
     if (zone === undefined) return 'no_data';
     return {
@@ -109,7 +109,7 @@ export function createMeasurementAnswers(
     };
   }
 
-  function pollutant(topic: Pollutant, location: Location, now: number): PollutantValue | Lack {
+  function pollutant(topic: Pollutant, location: Location, now: number): PollutantValue | MissingReason {
     const newestAnywhere = newestReadings()[topic];
     if (newestAnywhere < now - READING_MS) return 'unavailable';
     const since = Number.isFinite(newestAnywhere) ? now - READING_MS : 0;

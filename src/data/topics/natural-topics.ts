@@ -5,8 +5,8 @@ import type { Area } from '../tables/area-finder.ts';
 import type { ServiceDatabase } from '../tables/data-database.ts';
 import type { DataVersion } from '../tables/data-version.ts';
 import type { FoundFeature, LayerSearch } from '../tables/layers.ts';
-import type { RecordFeed } from '../tables/records.ts';
-import { arrayText, collectionText, type Lack, type ResultText, type TextPart } from './result-text.ts';
+import type { EventKind } from '../tables/records.ts';
+import { arrayText, collectionText, type MissingReason, type ResultText, type TextPart } from './result-text.ts';
 import type { Radii } from './search-radii.ts';
 
 interface RatingRow {
@@ -24,7 +24,7 @@ const KEPT_AREAS = 10_000;
 
 /**
  * Makes the function that answers a natural topic: the rating of the tract, else of its county, and the records of the
- * topic's feeds around the location, as far as `hasFeed` says that they are loaded. Without a rating it has no data where
+ * topic's feeds around the location, as far as `hasEvents` says that they are loaded. Without a rating it has no data where
  * the index is loaded for the county; where the whole county lacks, so does the operator's file. The index must be loaded.
  */
 export function createNaturalAnswers(
@@ -32,8 +32,8 @@ export function createNaturalAnswers(
   search: LayerSearch,
   radii: Radii,
   versionOf: DataVersion,
-  hasFeed: (feed: RecordFeed, area: Area) => boolean,
-): (topic: NaturalSlug, location: Location, area: Area) => ResultText | Lack {
+  hasEvents: (event: EventKind, area: Area) => boolean,
+): (topic: NaturalSlug, location: Location, area: Area) => ResultText | MissingReason {
   const ofTract = areaRatings(database, 'tract', versionOf);
   const ofCounty = areaRatings(database, 'county', versionOf);
   const inCounty = database.prepare<[string, string, string], number>(
@@ -46,8 +46,8 @@ export function createNaturalAnswers(
       const { county } = area;
       return inCounty.get(county, county, county) === undefined ? 'unavailable' : 'no_data';
     }
-    const records = (feed: RecordFeed) =>
-      hasFeed(feed, area) ? search(`records:${feed}`, location, radii[feed]) : null;
+    const records = (event: EventKind) =>
+      hasEvents(event, area) ? search(`records:${event}`, location, radii[event]) : null;
     return { value, details: detailsOf(topic, records, radii) };
   };
 }
@@ -85,8 +85,8 @@ function areaRatings(
   };
 }
 
-/** The records around a location; null where their feed is not loaded. */
-type RecordsOf = (feed: RecordFeed) => readonly FoundFeature[] | null;
+/** The records around a location; null where their event is not loaded. */
+type RecordsOf = (event: EventKind) => readonly FoundFeature[] | null;
 
 function detailsOf(topic: NaturalSlug, recordsOf: RecordsOf, radii: Radii): readonly TextPart[] {
   switch (topic) {
@@ -107,7 +107,7 @@ function detailsOf(topic: NaturalSlug, recordsOf: RecordsOf, radii: Radii): read
   }
 }
 
-/** A member for each feed that is loaded; an empty object where all are and none has anything near (docs/service-api.md, 4.4). */
+/** A member for each event that is loaded; an empty object where all are and none has anything near (docs/service-api.md, 4.4). */
 function wildfireText(recordsOf: RecordsOf): readonly TextPart[] {
   const members = FIRES.map((name) => [name, recordsOf(`wildfire.${name}`)] as const);
   const loaded = members.filter(

@@ -13,9 +13,9 @@ export interface ResultText {
  * Why a topic has no result. `unavailable`: its data are not loaded, not of this state, or too old: the operator can mend
  * it. `no_data`: the data are there, and the publisher has nothing on this place.
  */
-export type Lack = 'unavailable' | 'no_data';
+export type MissingReason = 'unavailable' | 'no_data';
 
-export function isLack(result: ResultText | Lack): result is Lack {
+export function isMissing(result: ResultText | MissingReason): result is MissingReason {
   return typeof result === 'string';
 }
 

@@ -1,9 +1,9 @@
 import type { ProximitySlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
-import type { RecordFeed } from '../tables/records.ts';
+import type { EventKind } from '../tables/records.ts';
 
-/** What is searched around a location: a topic's sites, or a feed's records. */
-export type Searched = ProximitySlug | RecordFeed;
+/** What is searched around a location: a topic's sites, or a event's records. */
+export type Searched = ProximitySlug | EventKind;
 
 export type Radii = Readonly<Record<Searched, number>>;
 
@@ -54,7 +54,7 @@ export function radiiWith(changed: Partial<Radii>): Radii {
       throw new PerilbookError(
         'USAGE',
         `Cannot search "${searched}" within ${meters} m`,
-        `Name a proximity topic or a feed, and a radius above 0 and up to ${LARGEST_METERS} m.`,
+        `Name a proximity topic or a event, and a radius above 0 and up to ${LARGEST_METERS} m.`,
       );
     }
   }

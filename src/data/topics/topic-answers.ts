@@ -11,19 +11,19 @@ import type { ServiceDatabase } from '../tables/data-database.ts';
 import type { DataVersion } from '../tables/data-version.ts';
 import { createFeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layers.ts';
-import type { DatasetName, RecordFeed } from '../tables/records.ts';
+import type { DatasetName, EventKind } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
 import { needsOf } from '../tables/topic-needs.ts';
 import { createMeasurementAnswers } from './measurement-topics.ts';
 import { createNaturalAnswers } from './natural-topics.ts';
-import { collectionText, type Lack, type ResultText } from './result-text.ts';
+import { collectionText, type MissingReason, type ResultText } from './result-text.ts';
 import type { Radii } from './search-radii.ts';
 
 /** Whether a topic is to fail at a location; for rehearsing what a consumer does then. */
 export type RehearsedFailures = (topic: TopicSlug, location: Location) => boolean;
 
 /** Each topic's result, or why there is none, in the order asked. */
-export type Answers = ReadonlyMap<TopicSlug, ResultText | Lack>;
+export type Answers = ReadonlyMap<TopicSlug, ResultText | MissingReason>;
 
 /**
  * Makes the function that answers topics at a location whose area is known; to be called within a transaction, so that
@@ -37,7 +37,7 @@ export function createTopicAnswers(
 ): (topics: readonly TopicSlug[], location: Location, area: Area, now: number) => Answers {
   const loaded = database.prepare<[], LoadedStates>('SELECT name, states FROM datasets');
   const search = createLayerSearch(database, createFeatureTiles(), versionOf);
-  const natural = createNaturalAnswers(database, search, radii, versionOf, hasFeed);
+  const natural = createNaturalAnswers(database, search, radii, versionOf, hasEvents);
   const measurement = createMeasurementAnswers(database, versionOf);
 
   let covered: DatasetCoverage = new Map();
@@ -48,9 +48,9 @@ export function createTopicAnswers(
     return limits !== undefined && (limits === null || limits.has(stateOf(area.county)));
   }
 
-  /** Where a feed is not loaded nobody has looked: an empty list would say that there is nothing. */
-  function hasFeed(feed: RecordFeed, area: Area): boolean {
-    return covers(`records:${feed}`, area);
+  /** Where a event is not loaded nobody has looked: an empty list would say that there is nothing. */
+  function hasEvents(event: EventKind, area: Area): boolean {
+    return covers(`records:${event}`, area);
   }
 
   function proximity(topic: ProximitySlug, location: Location): ResultText {
@@ -58,7 +58,7 @@ export function createTopicAnswers(
     return { value: String(features.length), details: collectionText(features, radii[topic]) };
   }
 
-  function answer(topic: TopicSlug, location: Location, area: Area, now: number): ResultText | Lack {
+  function answer(topic: TopicSlug, location: Location, area: Area, now: number): ResultText | MissingReason {
     if (failures?.(topic, location)) return 'unavailable';
     if (!needsOf(topic).every((name) => covers(name, area))) return 'unavailable';
     switch (topicOf(topic).category) {

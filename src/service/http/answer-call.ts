@@ -5,7 +5,7 @@ import { type Area, createAreaFinder } from '../../data/tables/area-finder.ts';
 import type { ServiceDatabase } from '../../data/tables/data-database.ts';
 import { createHeldVersion } from '../../data/tables/data-version.ts';
 import { createSampleWatch } from '../../data/tables/describe-data.ts';
-import { isLack } from '../../data/topics/result-text.ts';
+import { isMissing } from '../../data/topics/result-text.ts';
 import { type Radii, radiiWith } from '../../data/topics/search-radii.ts';
 import { type Answers, createTopicAnswers, type RehearsedFailures } from '../../data/topics/topic-answers.ts';
 import type { Location } from '../../geo/coordinates.ts';
@@ -121,7 +121,7 @@ export function createCallAnswers(
       const results = [...answers.values()];
       const sample = isSample();
       // A bundle of which some topics failed is an answer; one of which all failed is not.
-      if (results.every(isLack)) return results.includes('unavailable') ? UPSTREAM_UNAVAILABLE : { ...NO_DATA, sample };
+      if (results.every(isMissing)) return results.includes('unavailable') ? UPSTREAM_UNAVAILABLE : { ...NO_DATA, sample };
       return { caller, call: asked, requestId, location, answers, sample };
     });
   }

@@ -3,7 +3,7 @@ import type { Call } from '../../contract/credits.ts';
 import type { ErrorEnvelope, Meta } from '../../contract/envelopes.ts';
 import { NO_DATA_REASON, SERVICE_FAILURES, type ServiceFailure, UNAVAILABLE } from '../../contract/failures.ts';
 import { HEADERS } from '../../contract/headers.ts';
-import { isLack, joinedText, type ResultText, type TextPart } from '../../data/topics/result-text.ts';
+import { isMissing, joinedText, type ResultText, type TextPart } from '../../data/topics/result-text.ts';
 import type { Answers } from '../../data/topics/topic-answers.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Charge } from '../accounts/charges.ts';
@@ -104,7 +104,7 @@ function entriesText(answers: Answers): TextPart[] {
   const parts: TextPart[] = [];
   for (const [topic, result] of answers) {
     parts.push(`${parts.length === 0 ? '' : ','}"${topic}":`);
-    if (!isLack(result)) parts.push(...resultText(result));
+    if (!isMissing(result)) parts.push(...resultText(result));
     else parts.push(result === 'no_data' ? NO_DATA_ENTRY : UNAVAILABLE_ENTRY);
   }
   return parts;

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { loadFiles } from '../../../src/data/loaders/load-files.ts';
 import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
-import { deliverStream, importDataset } from '../../../src/data/tables/import-dataset.ts';
-import type { FeedRecord } from '../../../src/data/tables/records.ts';
+import { importDataset, importStream } from '../../../src/data/tables/import-dataset.ts';
+import type { EventRecord } from '../../../src/data/tables/records.ts';
 import { AREAS, HERE, info, openDatabase, pathTo, point, StillClock, setUp } from '../../service/small-data.ts';
 import { fileOf, loading } from './loading.ts';
 
@@ -40,14 +40,14 @@ test('a running service answers from the old data until the new are all there', 
   assert.equal(await count(), 2);
   const other = openDatabase(t, file);
   const seen: number[] = [];
-  const slowly = (async function* (): AsyncGenerator<FeedRecord> {
+  const slowly = (async function* (): AsyncGenerator<EventRecord> {
     for (let i = 0; i < 9_000; i++) {
       if (i % 3_000 === 2_500) seen.push(await count());
       yield point(HERE.lng, HERE.lat, { i });
     }
   })();
   const target = { kind: 'sites', topic: 'oilGasWell', info: info('sites:oilGasWell') } as const;
-  await deliverStream(other, { ...target, records: slowly }, clock);
+  await importStream(other, { ...target, records: slowly }, clock);
   assert.deepEqual(seen, [2, 2, 2]);
   assert.equal(await count(), 9_000);
   // The service charged its calls meanwhile: the load held no lock between its batches.
@@ -57,7 +57,7 @@ test('a running service answers from the old data until the new are all there', 
 test('what a load that broke off left behind does not stand in the way of the next', async (t) => {
   const { database, load } = loading(t);
   await load('wells', fileOf(t, 'a.csv', wells(10)));
-  const broken = (function* (): Generator<FeedRecord> {
+  const broken = (function* (): Generator<EventRecord> {
     for (let i = 0; i < 5_000; i++) yield point(1, 2, { i });
     throw new Error('The file ends early');
   })();
@@ -81,7 +81,7 @@ test('of two loads of one data set at a time, the one that began last counts, an
   const { database } = loading(t);
   const target = { kind: 'sites', topic: 'park', info: info('sites:park') } as const;
   let interrupted = false;
-  const records = (function* (): Generator<FeedRecord> {
+  const records = (function* (): Generator<EventRecord> {
     for (let i = 0; i < 6_000; i++) {
       if (i === 3_000 && !interrupted) {
         interrupted = true;
@@ -92,7 +92,7 @@ test('of two loads of one data set at a time, the one that began last counts, an
   })();
   assert.throws(() => importDataset(database, { ...target, records }, clock), {
     code: 'SERVICE_DATA',
-    message: /another load of it has begun/,
+    message: /another load of it has started/,
   });
   assert.equal(describeData(database).datasets[0]!.rows, 1);
 });

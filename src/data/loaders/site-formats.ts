@@ -1,6 +1,6 @@
 import type { FileFeature } from './geojson-features.ts';
 import { publicDomain } from './loader.ts';
-import type { SiteForm } from './sites.ts';
+import type { SiteFileFormat } from './sites.ts';
 
 const EPA = publicDomain('US Environmental Protection Agency');
 
@@ -25,7 +25,7 @@ function otherThanNuclear(properties: FileFeature['properties']): string | null 
 }
 
 /** Downloads whose rows are sites, by the loader's name. Radii: topics/search-radii.ts. */
-export const SITE_FORMS = {
+export const SITE_FORMATS = {
   brownfield: {
     topic: 'brownfield',
     describe: 'EPA ACRES brownfields, or the FRS national file (rows of ACRES); CSV, GeoJSON, shapefile',
@@ -134,4 +134,4 @@ export const SITE_FORMS = {
     source: 'Oil and gas wells',
     licence: '',
   },
-} as const satisfies Record<string, SiteForm>;
+} as const satisfies Record<string, SiteFileFormat>;

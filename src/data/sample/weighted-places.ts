@@ -5,8 +5,8 @@ import { round, type SamplePlace } from './places.ts';
 import type { Random } from './random.ts';
 
 /** Draws places the more often, the more exposed to the hazard and the larger their county is: so that the records of a
- * feed lie where the ratings say. `sharpness` above 1 empties the little exposed counties. */
-export function exposedPlaces(
+ * event lie where the ratings say. `sharpness` above 1 empties the little exposed counties. */
+export function weightedPlaces(
   topic: NaturalSlug,
   land: Land,
   sharpness: number,

@@ -1,5 +1,5 @@
 import type { Geometry, Position } from 'geojson';
-import type { FeedRecord, RecordFeed } from '../tables/records.ts';
+import type { EventKind, EventRecord } from '../tables/records.ts';
 import { featuresIn } from './feature-files.ts';
 import type { FileFeature } from './geojson-features.ts';
 import { describeLoad, inFeatureFiles, type Loader, type Publication, publicDomain } from './loader.ts';
@@ -17,7 +17,7 @@ const NIFC = {
 };
 
 /** Earthquakes as points with their depth in km; blasts and explosions are none. */
-export const earthquakes: Loader = feedLoader(
+export const earthquakes: Loader = eventLoader(
   'earthquake',
   'USGS earthquakes: CSV (15 or 22 columns) or GeoJSON',
   USGS,
@@ -36,32 +36,32 @@ export const earthquakes: Loader = feedLoader(
 );
 
 /** The fires that burn now. */
-export const wildfireIncidents: Loader = feedLoader(
+export const wildfireIncidents: Loader = eventLoader(
   'wildfire.current',
   'NIFC WFIGS current incident locations: GeoJSON, CSV, shapefile',
   NIFC,
   () => (feature) => {
     const out = fireField(feature, 'FireOutDateTime');
-    return noWildfire(feature) ?? (out === '' ? (feature as FeedRecord) : 'the fire is out');
+    return noWildfire(feature) ?? (out === '' ? (feature as EventRecord) : 'the fire is out');
   },
 );
 
 /** The fires of past years. */
-export const wildfireHistory: Loader = feedLoader(
+export const wildfireHistory: Loader = eventLoader(
   'wildfire.historical',
   'NIFC WFIGS incident locations of past years: GeoJSON, CSV, shapefile',
   NIFC,
-  () => (feature) => noWildfire(feature) ?? (feature as FeedRecord),
+  () => (feature) => noWildfire(feature) ?? (feature as EventRecord),
 );
 
 /** The outlines of fires. */
-export const wildfirePerimeters: Loader = feedLoader(
+export const wildfirePerimeters: Loader = eventLoader(
   'wildfire.perimeters',
   'NIFC WFIGS interagency fire perimeters: GeoJSON, shapefile',
   NIFC,
   () => (feature) =>
     /Polygon$/.test((feature.geometry as Geometry).type)
-      ? (noWildfire(feature) ?? (feature as FeedRecord))
+      ? (noWildfire(feature) ?? (feature as EventRecord))
       : 'it is no outline of a fire',
 );
 
@@ -91,11 +91,11 @@ function fireField({ properties }: FileFeature, field: string): string {
 const TIMES = ['time', 'FireDiscoveryDateTime', 'attr_FireDiscoveryDateTime', 'poly_DateCurrent', 'FireDiscov'];
 
 /** @param begin makes what decides on the features of one load: their record, or why there is none */
-function feedLoader(
-  feed: RecordFeed,
+function eventLoader(
+  event: EventKind,
   describe: string,
   publication: Publication,
-  begin: () => (feature: FileFeature) => FeedRecord | string,
+  begin: () => (feature: FileFeature) => EventRecord | string,
 ): Loader {
   return {
     describe,
@@ -104,9 +104,9 @@ function feedLoader(
       const vintage = vintageByColumns({ names: TIMES, as: 'day' });
       return {
         kind: 'records',
-        feed,
-        info: describeLoad(`records:${feed}`, files, options, publication, vintage.text),
-        records: inFeatureFiles<FeedRecord>(files, report, {
+        event,
+        info: describeLoad(`records:${event}`, files, options, publication, vintage.text),
+        records: inFeatureFiles<EventRecord>(files, report, {
           featuresOf: (file) => featuresIn(file, options, report),
           recordOf(feature) {
             const record = geometryProblem(feature.geometry) ?? recordOf(feature);

@@ -7,7 +7,7 @@ import { createBoxSearch } from '../../src/data/tables/area-level.ts';
 import { createFeatureTiles } from '../../src/data/tables/feature-tiles.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { createLayerSearch } from '../../src/data/tables/layers.ts';
-import type { FeedRecord } from '../../src/data/tables/records.ts';
+import type { EventRecord } from '../../src/data/tables/records.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
 import {
@@ -90,7 +90,7 @@ test('a search over kept tiles finds what a walk over all features finds, the ne
       fc.array(geometry, { maxLength: 80 }),
       fc.array(fc.tuple(place, fc.constantFrom(500, 5_000, 25_000, 100_000)), { minLength: 1, maxLength: 6 }),
       (geometries, asked) => {
-        const records: FeedRecord[] = geometries.map((shape, number) => feature(shape, { number }));
+        const records: EventRecord[] = geometries.map((shape, number) => feature(shape, { number }));
         // Each load replaces what the tiles hold.
         importDataset(database, { kind: 'sites', topic: 'park', info: info('sites:park'), records }, clock);
         for (const [[x, y], meters] of asked) {
@@ -131,7 +131,7 @@ test('a bent line counts by its own distance, not by that of its box', (t) => {
   const records = Array.from({ length: 6 }, () => feature({ type: 'LineString', coordinates }));
   importDataset(
     database,
-    { kind: 'records', feed: 'hurricane', info: info('records:hurricane'), records },
+    { kind: 'records', event: 'hurricane', info: info('records:hurricane'), records },
     new StillClock(),
   );
   const search = createLayerSearch(database);

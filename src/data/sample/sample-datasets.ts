@@ -4,8 +4,8 @@ import type {
   Dataset,
   DatasetInfo,
   DatasetName,
-  FeedRecord,
-  RecordFeed,
+  EventKind,
+  EventRecord,
   SiteRecord,
 } from '../tables/records.ts';
 import { wildfires } from './fires.ts';
@@ -28,7 +28,7 @@ export interface SampleOptions {
   readonly now: number;
 }
 
-const FEEDS: Readonly<Record<RecordFeed, (land: Land, now: number, random: Random) => Iterable<FeedRecord>>> = {
+const EVENTS: Readonly<Record<EventKind, (land: Land, now: number, random: Random) => Iterable<EventRecord>>> = {
   earthquake: earthquakes,
   hail: hailReports,
   hurricane: (_land, now, random) => hurricaneTracks(now, random),
@@ -39,10 +39,10 @@ const FEEDS: Readonly<Record<RecordFeed, (land: Land, now: number, random: Rando
 };
 
 /**
- * Made-up data for all 37 topics everywhere in the US, one delivery after the other. Nothing is generated before it is
- * asked for; equal options give equal records, whichever deliveries are read, and reading one again gives it again.
+ * Made-up data for all 37 topics everywhere in the US, one dataset after the other. Nothing is generated before it is
+ * asked for; equal options give equal records, whichever datasets are read, and reading one again gives it again.
  */
-export function* sampleDeliveries({ seed, now }: SampleOptions): Generator<Dataset> {
+export function* sampleDatasets({ seed, now }: SampleOptions): Generator<Dataset> {
   const land = readLand();
   const { counties } = land;
   const stream = <T>(name: DatasetName, records: (random: Random) => Iterable<T>) => ({
@@ -55,8 +55,8 @@ export function* sampleDeliveries({ seed, now }: SampleOptions): Generator<Datas
   for (const topic of PROXIMITY_SLUGS) {
     yield { kind: 'sites', topic, ...stream(`sites:${topic}`, (random) => sites(topic, land, now, random)) };
   }
-  for (const feed of Object.keys(FEEDS) as RecordFeed[]) {
-    yield { kind: 'records', feed, ...stream(`records:${feed}`, (random) => FEEDS[feed](land, now, random)) };
+  for (const event of Object.keys(EVENTS) as EventKind[]) {
+    yield { kind: 'records', event, ...stream(`records:${event}`, (random) => EVENTS[event](land, now, random)) };
   }
   yield { kind: 'airQuality', ...stream('airQuality', (random) => airQualityYears(counties, now, random)) };
   yield { kind: 'radon', ...stream('radon', (random) => radonZones(counties, random)) };

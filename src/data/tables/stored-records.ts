@@ -11,7 +11,7 @@ const ROWS_AT_ONCE = 1_000;
  * The records of a data set that is loaded, as a load would importDataset them: what one of some states only takes over from the
  * others. Read in short statements, as the same connection writes in between.
  */
-export function* keptRecords(database: ServiceDatabase, target: LoadTarget): Generator<unknown> {
+export function* storedRecords(database: ServiceDatabase, target: LoadTarget): Generator<unknown> {
   switch (target.kind) {
     case 'areas':
       for (const level of levelsOf(target.level)) yield* areas(database, level);
@@ -24,12 +24,12 @@ export function* keptRecords(database: ServiceDatabase, target: LoadTarget): Gen
       }
       return;
     case 'airQuality':
-      for (const row of database.prepare<[], KeptRow>('SELECT county, year, days FROM air_quality').all()) {
+      for (const row of database.prepare<[], StoredRow>('SELECT county, year, days FROM air_quality').all()) {
         yield { countyGeoid: row.county, year: row.year, ...JSON.parse(row.days as string) };
       }
       return;
     case 'radon':
-      yield* database.prepare<[], KeptRow>('SELECT county AS countyGeoid, zone FROM radon').all();
+      yield* database.prepare<[], StoredRow>('SELECT county AS countyGeoid, zone FROM radon').all();
       return;
     case 'readings':
       yield* database
@@ -40,11 +40,11 @@ export function* keptRecords(database: ServiceDatabase, target: LoadTarget): Gen
       yield* features(database, layerTable(`sites:${target.topic}`).name);
       return;
     case 'records':
-      yield* features(database, layerTable(`records:${target.feed}`).name);
+      yield* features(database, layerTable(`records:${target.event}`).name);
   }
 }
 
-type KeptRow = Readonly<Record<string, string | number | Buffer | null>>;
+type StoredRow = Readonly<Record<string, string | number | Buffer | null>>;
 
 function levelsOf(level: 'tract' | 'county' | undefined): readonly ('tract' | 'county')[] {
   return level === undefined ? ['tract', 'county'] : [level];
@@ -54,9 +54,9 @@ function* pages(
   database: ServiceDatabase,
   sql: string,
   first: readonly unknown[],
-  next: (row: KeptRow) => readonly unknown[],
-): Generator<KeptRow> {
-  const select = database.prepare<unknown[], KeptRow>(sql);
+  next: (row: StoredRow) => readonly unknown[],
+): Generator<StoredRow> {
+  const select = database.prepare<unknown[], StoredRow>(sql);
   for (let rows = select.all(...first); rows.length > 0; rows = select.all(...next(rows.at(-1)!))) yield* rows;
 }
 
