@@ -2,10 +2,10 @@ import { airQualityRecord } from '../tables/record-checks.ts';
 import type { AirQualityRecord } from '../tables/records.ts';
 import { CONNECTICUT_NOTE, countiesServedBy } from './connecticut.ts';
 import { countyNamed } from './county-names.ts';
-import { csvRecords } from './csv-records.ts';
+import { csvTable } from './csv-records.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
-import { columnsOf, numberIn } from './named-columns.ts';
+import { numberIn } from './named-columns.ts';
 import { yearSpan } from './vintages.ts';
 
 const DAYS = {
@@ -53,13 +53,11 @@ function* summariesIn(
   file: string,
   { report, seeYear, anyYear }: { report: LoadReporter; seeYear: (year: number) => void; anyYear: boolean },
 ): Generator<AirQualityRecord> {
-  const records = csvRecords(file);
-  const header = records.next();
-  const columns = columnsOf(header.done ? [] : header.value.cells, file);
+  const { columns, rows: table } = csvTable(file);
   const [state, county, year] = [columns.need('State'), columns.need('County'), columns.need('Year')];
   const fields = Object.entries(DAYS).map(([field, name]) => [field, columns.need(name)] as const);
   // A thousand rows a year.
-  const rows = [...records];
+  const rows = [...table];
   const days = new Map<string, number>();
   for (const { cells } of rows) {
     const measured = numberIn(cells[columns.need(DAYS.daysWithAqi)]) ?? 0;

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import { csvRecords } from './csv-records.ts';
+import { csvTable } from './csv-records.ts';
 import type { FileFeature } from './geojson-features.ts';
 import type { LoadReporter } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
-import { type Columns, columnsOf, numberIn, propertiesOf } from './named-columns.ts';
+import { numberIn, propertiesOf } from './named-columns.ts';
 
 /** What the agencies call the columns, the surest names first. */
 export const LATITUDES = [
@@ -45,13 +45,12 @@ export function* csvFeatures(
   report: LoadReporter,
   form: CsvLayout = {},
 ): Generator<FileFeature> {
-  const records = csvRecords(file);
-  const header = records.next();
-  const columns = columnsOf(header.done ? [] : header.value.cells, file);
-  const { lat, lng } = coordinateColumns(columns, options);
+  const { columns, rows } = csvTable(file);
+  const lat = columns.need(...(options.lat === undefined ? LATITUDES : [options.lat]));
+  const lng = columns.need(...(options.lng === undefined ? LONGITUDES : [options.lng]));
   const skipped = new Set([lat, lng]);
   let { names } = columns;
-  for (const { line, cells, unended } of records) {
+  for (const { line, cells, unended } of rows) {
     if (unended) report.note(noteOfUnended(file));
     if (form.isHeading?.(cells)) {
       names = names.map((name, place) => `${name} ${cells[place] ?? ''}`.trim());
@@ -79,12 +78,6 @@ export function* csvFeatures(
 /** What a report says of a file whose last cell may be cut. */
 export function noteOfUnended(file: string): string {
   return `The last line of ${basename(file)} has no line end: if the download broke off there, its last cell is cut.`;
-}
-
-function coordinateColumns(columns: Columns, options: LoaderOptions): { lat: number; lng: number } {
-  const lat = options.lat === undefined ? columns.need(...LATITUDES) : columns.need(options.lat);
-  const lng = options.lng === undefined ? columns.need(...LONGITUDES) : columns.need(options.lng);
-  return { lat, lng };
 }
 
 /** [lng, lat] of two cells, or why they are none. */

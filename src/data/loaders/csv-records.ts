@@ -1,5 +1,6 @@
 import type { PerilbookError } from '../../errors.ts';
 import { invalidFile } from './load-errors.ts';
+import { type Columns, columnsOf } from './named-columns.ts';
 import { sheetRecords } from './sheet-records.ts';
 import { textBlocks } from './text-blocks.ts';
 
@@ -62,6 +63,13 @@ export function* csvRecords(file: string, delimiter: ',' | '|' = ','): Generator
   if (open === true || lines > MOST_LINES) throw strayQuote(file, line);
   if (cells.length < fewest && line > 1) throw cutLine(file, line, cells.length);
   if (cells.length > 1 || cells[0] !== '') yield { line, cells, unended: true };
+}
+
+/** A file whose first record is its header. */
+export function csvTable(file: string): { readonly columns: Columns; readonly rows: Generator<CsvRecord> } {
+  const rows = csvRecords(file);
+  const header = rows.next();
+  return { columns: columnsOf(header.done ? [] : header.value.cells, file), rows };
 }
 
 interface Found {

@@ -1,16 +1,7 @@
-import type { EventRecord } from '../tables/records.ts';
 import { csvRecords } from './csv-records.ts';
 import { invalidFile } from './load-errors.ts';
 import { numberIn } from './named-columns.ts';
-import {
-  basinOf,
-  type Fix,
-  REPEATED,
-  type Storm,
-  type StormReading,
-  stormLoader,
-  stormRecord,
-} from './storm-tracks.ts';
+import { basinOf, type Fix, REPEATED, type Storm, stormLoader, type TrackReading } from './storm-tracks.ts';
 
 /** `AL011970,               ALMA,     39,`: basin, number and season; name; how many lines follow. */
 const HEADER = /^(AL|EP|CP)(\d{2})(\d{4})$/;
@@ -23,60 +14,48 @@ const FEWEST_FIELDS = 20;
 /** The best tracks of the National Hurricane Center (HURDAT2 format, 2013 and later). */
 export const hurdat2 = stormLoader(
   'NOAA NHC best tracks, HURDAT2 (text), Atlantic or Pacific or both',
-  {
-    source: 'NOAA National Hurricane Center, HURDAT2',
-    publisher: 'National Oceanic and Atmospheric Administration, National Hurricane Center',
-  },
-  stormsIn,
+  'NOAA National Hurricane Center, HURDAT2',
+  'National Oceanic and Atmospheric Administration, National Hurricane Center',
+  fixesIn,
 );
 
-function* stormsIn(file: string, { report, seeYear, isRepeated }: StormReading): Generator<EventRecord> {
+function* fixesIn(file: string, { report, isRepeated }: TrackReading): Generator<readonly [Storm, Fix]> {
   let storm: Storm | null = null;
-  let fixes: Fix[] = [];
   let announced = 0;
   let isShort = false;
   for (const { line, cells } of csvRecords(file)) {
     const first = cells[0]!.trim();
     if (ANY_HEADER.test(first)) {
-      if (storm !== null && fixes.length > 0) yield stormRecord(storm, fixes);
-      const header = HEADER.exec(first) as unknown as [string, string, string, string] | null;
-      storm = header === null ? null : stormOf(header, cells);
-      fixes = [];
+      storm = stormOf(first, cells);
       announced = numberIn(cells[2]) ?? 0;
       const problem = storm === null ? 'a storm of a basin that is not known' : isRepeated(storm.sid) ? REPEATED : null;
-      if (problem !== null) {
+      if (problem === null) report.load();
+      else {
         storm = null;
         report.reject(problem, line, cells);
-        continue;
       }
-      seeYear(storm!.season);
-      report.load();
       continue;
     }
     announced -= 1;
     isShort = cells.length < FEWEST_FIELDS;
-    const fix =
-      storm === null
-        ? 'a fix before any storm'
-        : isShort
-          ? `the line has fewer than ${FEWEST_FIELDS} fields`
-          : fixOf(cells);
-    if (typeof fix === 'string') {
-      report.reject(fix, line, cells);
+    const fix = isShort ? `the line has fewer than ${FEWEST_FIELDS} fields` : fixOf(cells);
+    if (storm === null || typeof fix === 'string') {
+      report.reject(storm === null ? 'a fix before any storm' : (fix as string), line, cells);
       continue;
     }
-    fixes.push(fix);
     report.load();
+    yield [storm, fix];
   }
   if (announced > 0 || isShort) {
     const missing = announced > 0 ? `${announced} lines of its last storm are missing` : 'its last line is too short';
     throw invalidFile(file, `it is cut: ${missing} (${storm?.name ?? ''})`, 'Download it again.');
   }
-  if (storm !== null && fixes.length > 0) yield stormRecord(storm, fixes);
 }
 
-function stormOf([sid, basin, , year]: readonly [string, string, string, string], cells: readonly string[]): Storm {
-  return { sid, name: cells[1]?.trim() ?? '', season: Number(year), basin: basinOf(basin) };
+function stormOf(code: string, cells: readonly string[]): Storm | null {
+  const header = HEADER.exec(code);
+  if (header === null) return null;
+  return { sid: code, name: cells[1]?.trim() ?? '', season: Number(header[3]), basin: basinOf(header[1]!) };
 }
 
 /** 20140628, 1800,  , LO, 32.0N,  78.2W,  20, 1017, … */

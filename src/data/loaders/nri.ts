@@ -3,10 +3,10 @@ import type { NaturalSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { NaturalRatingRecord } from '../tables/records.ts';
 import { type CodeFinding, readGeoid, readTractOfCounty, type StatedPlace } from './census-codes.ts';
-import { type CsvRecord, csvRecords } from './csv-records.ts';
+import { csvTable } from './csv-records.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader } from './loader.ts';
-import { type Columns, columnsOf, numberIn } from './named-columns.ts';
+import { type Columns, numberIn } from './named-columns.ts';
 
 /** The index's prefixes of the topics (NRI data dictionary). Riverine flooding became inland flooding in v1.20.0. */
 export const NRI_PREFIXES: readonly (readonly [topic: NaturalSlug, ...prefixes: string[]])[] = [
@@ -40,7 +40,7 @@ export const FEMA_SENTENCE =
 export const nri: Loader = {
   describe: 'FEMA National Risk Index: table of census tracts or of counties (CSV, March 2023 or December 2025)',
   start(files, options, report) {
-    const levels = new Set(files.map((file) => levelOf(tableOf(file).columns)));
+    const levels = new Set(files.map((file) => levelOf(csvTable(file).columns)));
     if (levels.size !== 1) {
       throw new PerilbookError(
         'SERVICE_DATA',
@@ -69,17 +69,6 @@ export const nri: Loader = {
     };
   },
 };
-
-interface Table {
-  readonly columns: Columns;
-  readonly rows: Generator<CsvRecord>;
-}
-
-function tableOf(file: string): Table {
-  const rows = csvRecords(file);
-  const header = rows.next();
-  return { columns: columnsOf(header.done ? [] : header.value.cells, file), rows };
-}
 
 function levelOf(columns: Columns): 'tract' | 'county' {
   return columns.find('TRACTFIPS', 'TRACT') >= 0 ? 'tract' : 'county';
@@ -116,7 +105,7 @@ function* ratingsIn(
   seen: Set<string>,
   sayVersion: (version: string) => void,
 ): Generator<NaturalRatingRecord> {
-  const { columns, rows } = tableOf(file);
+  const { columns, rows } = csvTable(file);
   const hazards = hazardsOf(columns, file, report);
   const codeOf = codeReader(columns, level);
   const version = columns.find('NRI_VER');

@@ -2,10 +2,10 @@ import type { RadonRecord } from '../tables/records.ts';
 import { readGeoid } from './census-codes.ts';
 import { CONNECTICUT_NOTE, countiesServedBy } from './connecticut.ts';
 import { type CountyFinding, countyNamed } from './county-names.ts';
-import { csvRecords } from './csv-records.ts';
+import { csvTable } from './csv-records.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
-import { columnsOf } from './named-columns.ts';
+import type { Columns } from './named-columns.ts';
 
 /** EPA's map of radon zones, as its spreadsheet saved as CSV (`County,State` in one column or in two) or as the table of
  * its map service (`CountyFIPS`, `RadonZone`). */
@@ -29,12 +29,10 @@ export const radon: Loader = {
 };
 
 function* zonesIn(file: string, report: LoadReporter, seen: Set<string>): Generator<RadonRecord> {
-  const records = csvRecords(file);
-  const header = records.next();
-  const columns = columnsOf(header.done ? [] : header.value.cells, file);
+  const { columns, rows } = csvTable(file);
   const zoneAt = columns.need('RadonZone', 'Radon Zone', 'Zone');
   const countyOf = countyReader(columns);
-  for (const { line, cells } of records) {
+  for (const { line, cells } of rows) {
     const county = countyOf(cells);
     const zone = /^\s*(?:Zone\s*)?([123])(?:\.0)?\s*$/i.exec(cells[zoneAt] ?? '')?.[1];
     const problem =
@@ -57,7 +55,7 @@ function* zonesIn(file: string, report: LoadReporter, seen: Set<string>): Genera
   }
 }
 
-function countyReader(columns: ReturnType<typeof columnsOf>): (cells: readonly string[]) => CountyFinding {
+function countyReader(columns: Columns): (cells: readonly string[]) => CountyFinding {
   const fips = columns.find('CountyFIPS', 'FIPS', 'GEOID');
   if (fips >= 0) {
     return (cells) => readGeoid(cells[fips] ?? '', 'county', { stateFips: '', stateAbbreviation: '' });

@@ -40,26 +40,21 @@ export function basinOf(code: string): string {
   return BASINS[code] ?? code;
 }
 
-/** What reads the storms of a file tells, and asks. */
-export interface StormReading {
+/** What a reader of a file of tracks is given. */
+export interface TrackReading {
   readonly report: LoadReporter;
-  /** To be told each season. */
-  readonly seeYear: (year: number) => void;
   /** Whether an earlier file has the storm: one that crosses basins is in the files of both, and editions overlap. */
   readonly isRepeated: (sid: string) => boolean;
 }
 
-export type StormsIn = (file: string, reading: StormReading) => Iterable<EventRecord>;
+/** The fixes of a file, storm by storm. */
+export type FixesIn = (file: string, reading: TrackReading) => Iterable<readonly [Storm, Fix]>;
 
 /** Why a storm is not loaded again. */
 export const REPEATED = 'a storm that an earlier file has';
 
 /** The loader of a publisher's file of storm tracks. */
-export function stormLoader(
-  describe: string,
-  { source, publisher }: { readonly source: string; readonly publisher: string },
-  stormsIn: StormsIn,
-): Loader {
+export function stormLoader(describe: string, source: string, publisher: string, fixesIn: FixesIn): Loader {
   return {
     describe,
     start(files, options, report) {
@@ -71,11 +66,29 @@ export function stormLoader(
         event: 'hurricane',
         info: describeLoad('records:hurricane', files, options, of, years.text),
         records: inTurn(files, report, (file) =>
-          stormsIn(file, { report, seeYear: years.see, isRepeated: isRepeated() }),
+          stormRecords(fixesIn(file, { report, isRepeated: isRepeated() }), years.see),
         ),
       };
     },
   };
+}
+
+function* stormRecords(
+  fixes: Iterable<readonly [Storm, Fix]>,
+  seeYear: (year: number) => void,
+): Generator<EventRecord> {
+  let current: Storm | null = null;
+  let track: Fix[] = [];
+  for (const [storm, fix] of fixes) {
+    if (storm.sid !== current?.sid) {
+      if (current !== null) yield stormRecord(current, track);
+      current = storm;
+      track = [];
+      seeYear(storm.season);
+    }
+    track.push(fix);
+  }
+  if (current !== null) yield stormRecord(current, track);
 }
 
 /** To be called at each file's beginning. */
@@ -96,7 +109,7 @@ function stormsOfEarlierFiles(): () => (sid: string) => boolean {
 const CATEGORY_KNOTS = [64, 83, 96, 113, 137];
 
 /** A storm as one record: its track as a line, cut where it crosses the 180th meridian. */
-export function stormRecord(storm: Storm, fixes: readonly Fix[]): EventRecord {
+function stormRecord(storm: Storm, fixes: readonly Fix[]): EventRecord {
   const winds = fixes.map(({ windKnots }) => windKnots).filter((wind) => wind !== null);
   const pressures = fixes.map(({ pressureMb }) => pressureMb).filter((pressure) => pressure !== null);
   const wind = winds.length === 0 ? null : Math.max(...winds);

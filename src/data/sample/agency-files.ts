@@ -1,11 +1,18 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Point } from 'geojson';
 import type { ProximitySlug } from '../../contract/topics.ts';
-import type { Dataset } from '../tables/records.ts';
-import { airQualityTable, radonTable, ratingTable, readingTables } from './agency-tables.ts';
-import { csvLine } from './csv-line.ts';
-import { hailTable, tornadoTable, trackTable } from './storm-tables.ts';
+import type { Dataset, EventKind, EventRecord } from '../tables/records.ts';
+import {
+  airQualityTable,
+  csvLine,
+  hailTable,
+  radonTable,
+  ratingTable,
+  readingTables,
+  tornadoTable,
+  trackTable,
+} from './agency-tables.ts';
 
 /** Files that were written, and the loader that reads them. */
 export interface AgencyFiles {
@@ -41,6 +48,19 @@ const COORDINATES: Readonly<Partial<Record<ProximitySlug, readonly [lat: string,
   cellTower: ['latdec', 'londec'],
 };
 
+type EventTable = (records: Iterable<EventRecord>) => Iterable<string>;
+
+/** The loader of each kind of event, and its table where it is not published as GeoJSON. */
+const EVENT_LOADERS: Readonly<Record<EventKind, readonly [loader: string, table?: EventTable]>> = {
+  hail: ['hail', hailTable],
+  tornado: ['tornado', tornadoTable],
+  hurricane: ['ibtracs', trackTable],
+  earthquake: ['earthquakes'],
+  'wildfire.current': ['wildfire-incidents'],
+  'wildfire.historical': ['wildfire-history'],
+  'wildfire.perimeters': ['wildfire-perimeters'],
+};
+
 /** Writes a dataset as the files in which an agency would publish it. */
 export function writeAgencyFiles(dataset: Dataset, folder: string): AgencyFiles {
   const write = (loader: string, extension: string, chunks: Iterable<string>): AgencyFiles => ({
@@ -56,24 +76,12 @@ export function writeAgencyFiles(dataset: Dataset, folder: string): AgencyFiles 
       return SHAPES.includes(dataset.topic)
         ? write(SITE_LOADERS[dataset.topic], 'geojson', featureCollection(dataset.records))
         : write(SITE_LOADERS[dataset.topic], 'csv', pointTable(dataset.records, COORDINATES[dataset.topic]));
-    case 'records':
-      switch (dataset.event) {
-        case 'hail':
-          return write('hail', 'csv', hailTable(dataset.records));
-        case 'tornado':
-          return write('tornado', 'csv', tornadoTable(dataset.records));
-        case 'hurricane':
-          return write('ibtracs', 'csv', trackTable(dataset.records));
-        case 'earthquake':
-          return write('earthquakes', 'geojson', featureCollection(dataset.records));
-        case 'wildfire.current':
-          return write('wildfire-incidents', 'geojson', featureCollection(dataset.records));
-        case 'wildfire.historical':
-          return write('wildfire-history', 'geojson', featureCollection(dataset.records));
-        case 'wildfire.perimeters':
-          return write('wildfire-perimeters', 'geojson', featureCollection(dataset.records));
-      }
-      break;
+    case 'records': {
+      const [loader, table] = EVENT_LOADERS[dataset.event];
+      return table === undefined
+        ? write(loader, 'geojson', featureCollection(dataset.records))
+        : write(loader, 'csv', table(dataset.records));
+    }
     case 'airQuality':
       return write('air-quality', 'csv', airQualityTable(dataset.records));
     case 'radon':
@@ -89,19 +97,15 @@ export function writeAgencyFiles(dataset: Dataset, folder: string): AgencyFiles 
 const CHUNK_CHARACTERS = 1 << 20;
 
 function writeFile(file: string, chunks: Iterable<string>): string {
-  const descriptor = openSync(file, 'w');
-  try {
-    let text = '';
-    for (const chunk of chunks) {
-      text += chunk;
-      if (text.length < CHUNK_CHARACTERS) continue;
-      writeSync(descriptor, text);
-      text = '';
-    }
-    writeSync(descriptor, text);
-  } finally {
-    closeSync(descriptor);
+  let text = '';
+  writeFileSync(file, text);
+  for (const chunk of chunks) {
+    text += chunk;
+    if (text.length < CHUNK_CHARACTERS) continue;
+    appendFileSync(file, text);
+    text = '';
   }
+  appendFileSync(file, text);
   return file;
 }
 

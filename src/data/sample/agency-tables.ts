@@ -1,10 +1,16 @@
+import type { LineString } from 'geojson';
 import { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import { namesOfCounty } from '../loaders/county-names.ts';
 import { NRI_PREFIXES } from '../loaders/nri.ts';
-import type { AirQualityRecord, NaturalRatingRecord, RadonRecord, ReadingRecord } from '../tables/records.ts';
+import type {
+  AirQualityRecord,
+  EventRecord,
+  NaturalRatingRecord,
+  RadonRecord,
+  ReadingRecord,
+} from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
 import { ozonePpb } from '../topics/air-quality-index.ts';
-import { csvLine } from './csv-line.ts';
 
 /** Ratings as a table of the National Risk Index: a row a county, three columns a hazard. */
 export function* ratingTable(ratings: Iterable<NaturalRatingRecord>): Generator<string> {
@@ -30,22 +36,15 @@ export function* ratingTable(ratings: Iterable<NaturalRatingRecord>): Generator<
   if (geoid !== '') yield row();
 }
 
+const AIR_QUALITY_COLUMNS = [
+  ...['State', 'County', 'Year', 'Days with AQI', 'Good Days', 'Moderate Days'],
+  ...['Unhealthy for Sensitive Groups Days', 'Unhealthy Days', 'Very Unhealthy Days', 'Hazardous Days'],
+  ...['Max AQI', 'Median AQI'],
+];
+
 /** A year of air quality as EPA's annual file: by names, without codes. */
 export function* airQualityTable(years: Iterable<AirQualityRecord>): Generator<string> {
-  yield csvLine([
-    'State',
-    'County',
-    'Year',
-    'Days with AQI',
-    'Good Days',
-    'Moderate Days',
-    'Unhealthy for Sensitive Groups Days',
-    'Unhealthy Days',
-    'Very Unhealthy Days',
-    'Hazardous Days',
-    'Max AQI',
-    'Median AQI',
-  ]);
+  yield csvLine(AIR_QUALITY_COLUMNS);
   for (const summary of years) {
     const names = namesOfCounty(summary.countyGeoid)!;
     yield csvLine([...names, summary.year, ...AIR_QUALITY_DAYS.map((field) => summary[field])]);
@@ -79,4 +78,57 @@ export function readingTables(readings: Iterable<ReadingRecord>): { hourly: stri
     sites.push(`${[monitor, monitor, name, monitor, lat, lng, AGENCY].join('|')}\n`);
   }
   return { hourly, sites };
+}
+
+/** The fields of the Storm Prediction Center, and one that says that it is a sample. */
+const SPC_FIELDS = [
+  ...'om yr mo dy date time tz st stf stn mag inj fat loss closs slat slon elat elon len wid ns sn sg'.split(' '),
+  ...'f1 f2 f3 f4 fc source'.split(' '),
+];
+
+/** Hail reports as the Storm Prediction Center's file: they end where they began. */
+export function* hailTable(records: Iterable<EventRecord>): Generator<string> {
+  yield csvLine(SPC_FIELDS);
+  for (const { properties } of records) {
+    yield spcLine({ ...properties, elat: properties.slat, elon: properties.slon });
+  }
+}
+
+/** Tornado tracks as the Storm Prediction Center's file: one row for the whole of each (sg 1). */
+export function* tornadoTable(records: Iterable<EventRecord>): Generator<string> {
+  yield csvLine(SPC_FIELDS);
+  for (const { properties } of records) yield spcLine({ ...properties, ns: 1, sn: 1, sg: 1 });
+}
+
+function spcLine(properties: Readonly<Record<string, unknown>>): string {
+  return csvLine(SPC_FIELDS.map((field) => properties[field] ?? (field === 'stf' ? '' : 0)));
+}
+
+const TRACK_COLUMNS = 'SID SEASON BASIN NAME ISO_TIME LAT LON WMO_WIND WMO_PRES TRACK_TYPE'.split(' ');
+const HALF_A_DAY_MS = 43_200_000;
+
+/** Storm tracks as IBTrACS lists them: a row for every fix, the second row for the units. */
+export function* trackTable(records: Iterable<EventRecord>): Generator<string> {
+  yield csvLine(TRACK_COLUMNS);
+  yield csvLine([' ', 'Year', ' ', ' ', ' ', 'degrees_north', 'degrees_east', 'kts', 'mb', ' ']);
+  for (const { geometry, properties } of records) {
+    const { sid, season, basin, name, max_wind_kt: wind, min_pressure_mb: pressure, start } = properties;
+    const { coordinates } = geometry as LineString;
+    for (const [fix, [lng, lat]] of coordinates.entries()) {
+      const iso = new Date(Date.parse(String(start)) + fix * HALF_A_DAY_MS).toISOString();
+      const time = iso.slice(0, 19).replace('T', ' ');
+      yield csvLine([sid, season, basin, name, time, lat, lng, wind, pressure, 'main']);
+    }
+  }
+}
+
+/** Values as a line of CSV; null is a blank cell. */
+export function csvLine(values: readonly unknown[]): string {
+  return `${values.map(csvCell).join(',')}\n`;
+}
+
+function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  const text = String(value);
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

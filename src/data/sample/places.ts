@@ -37,6 +37,11 @@ export function positionOf({ lat, lng }: Location): [lng: number, lat: number] {
   return [round(lng, 5), round(lat, 5)];
 }
 
+/** The positions of a WKT coordinate list: `-97.2 25.9, -94.8 29.3`. */
+export function line(text: string): [lng: number, lat: number][] {
+  return text.split(', ').map((pair) => pair.split(' ').map(Number) as [number, number]);
+}
+
 /** Rounds to so many decimals. */
 export function round(value: number, decimals: number): number {
   const scale = 10 ** decimals;

@@ -1,6 +1,6 @@
 import type { EventRecord } from '../tables/records.ts';
 import type { Land } from './land.ts';
-import { awayFrom, positionOf, round } from './places.ts';
+import { awayFrom, line, positionOf, round } from './places.ts';
 import { between, normal, pick, type Random, whole } from './random.ts';
 import { weightedPlaces } from './weighted-places.ts';
 
@@ -76,90 +76,18 @@ function whenOf(now: number, random: Random) {
   };
 }
 
-/** The ways that storms take, [lng, lat]; a made-up storm follows one of them at some distance. */
+/** The usual paths of storms; a made-up storm follows one of them at some distance. */
 const PATHS = [
-  [
-    [-58, 15],
-    [-66, 19],
-    [-73, 22.5],
-    [-78.5, 25],
-    [-81.2, 26],
-    [-83.5, 28.5],
-    [-84.5, 31.5],
-    [-82, 35],
-  ],
-  [
-    [-50, 14],
-    [-60, 18],
-    [-68, 23],
-    [-74, 27],
-    [-77.5, 31],
-    [-77.5, 34.5],
-    [-75.5, 37.5],
-    [-71, 41.5],
-    [-65, 45],
-  ],
-  [
-    [-82, 17],
-    [-85.5, 21],
-    [-87.5, 24.5],
-    [-89, 27.5],
-    [-89.8, 29.8],
-    [-89.5, 32.5],
-    [-86, 36],
-    [-80, 39],
-  ],
-  [
-    [-84, 18],
-    [-89, 21.5],
-    [-92.5, 24.5],
-    [-94.6, 28],
-    [-95.2, 29.8],
-    [-95, 32],
-    [-92, 35],
-  ],
-  [
-    [-88, 19.5],
-    [-93, 22.5],
-    [-96, 25.5],
-    [-97.6, 27.8],
-    [-99, 29.5],
-    [-100, 31],
-  ],
-  [
-    [-52, 14],
-    [-61, 16.8],
-    [-64.8, 17.8],
-    [-66.3, 18.4],
-    [-69, 20],
-    [-73, 24],
-    [-73, 30],
-    [-66, 38],
-  ],
-  [
-    [-84, 21],
-    [-84.5, 25],
-    [-84, 28.5],
-    [-83.5, 30.2],
-    [-81, 33],
-    [-77, 36.5],
-    [-72, 40.5],
-  ],
-  [
-    [-140, 14],
-    [-148, 17],
-    [-154, 19],
-    [-158, 20.8],
-    [-163, 22],
-  ],
-  [
-    [152, 11],
-    [148, 12.6],
-    [144.8, 13.6],
-    [140, 15.5],
-    [134, 18.5],
-  ],
-] as const;
+  line('-58 15, -66 19, -73 22.5, -78.5 25, -81.2 26, -83.5 28.5, -84.5 31.5, -82 35'),
+  line('-50 14, -60 18, -68 23, -74 27, -77.5 31, -77.5 34.5, -75.5 37.5, -71 41.5, -65 45'),
+  line('-82 17, -85.5 21, -87.5 24.5, -89 27.5, -89.8 29.8, -89.5 32.5, -86 36, -80 39'),
+  line('-84 18, -89 21.5, -92.5 24.5, -94.6 28, -95.2 29.8, -95 32, -92 35'),
+  line('-88 19.5, -93 22.5, -96 25.5, -97.6 27.8, -99 29.5, -100 31'),
+  line('-52 14, -61 16.8, -64.8 17.8, -66.3 18.4, -69 20, -73 24, -73 30, -66 38'),
+  line('-84 21, -84.5 25, -84 28.5, -83.5 30.2, -81 33, -77 36.5, -72 40.5'),
+  line('-140 14, -148 17, -154 19, -158 20.8, -163 22'),
+  line('152 11, 148 12.6, 144.8 13.6, 140 15.5, 134 18.5'),
+];
 
 const STORMS = 90;
 const SEASONS = 40;
@@ -182,7 +110,7 @@ export function* hurricaneTracks(now: number, random: Random): Generator<EventRe
         sid: `SAMPLE${season}${number}`,
         name: `Sample storm ${number}`,
         season,
-        basin: path[0][0] > 0 ? 'WP' : path[0][0] < -130 ? 'CP' : 'NA',
+        basin: path[0]![0] > 0 ? 'WP' : path[0]![0] < -130 ? 'CP' : 'NA',
         max_wind_kt: wind,
         min_pressure_mb: Math.round(1020 - wind * 0.62),
         category: [64, 83, 96, 113, 137].filter((knots) => wind >= knots).length,
