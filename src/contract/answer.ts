@@ -1,17 +1,18 @@
 import type { TopicSlug } from './topics.ts';
 
-/** A field of an answer as it will stand in a column; `null` is an empty field, and never the same as 0. */
+/** A field of an answer as it goes into a column; `null` is an empty field and never the same as 0. */
 export type Field = string | number | null;
 
-/** What the service said of one topic at one cell: the fields in the order of the topic's columns. */
+/** The service's answer on one topic at one cell, with the fields in the order of the topic's columns. */
 export interface Answer {
   readonly topic: TopicSlug;
-  /** When the service said it: milliseconds since the epoch. */
+  /** When the service answered, in milliseconds since the epoch. */
   readonly asOf: number;
   readonly fields: readonly Field[];
 }
 
-/** The service has nothing on this place, which lasts: an answer whose fields are all empty. Any other has a word or a count. */
+/** The service has no data on this place, which is lasting: an answer whose fields are all empty. Every other answer
+ * has at least one value. */
 export function noDataAnswer(topic: TopicSlug, asOf: number, width: number): Answer {
   return { topic, asOf, fields: new Array<null>(width).fill(null) };
 }
@@ -20,16 +21,16 @@ export function isNoData(fields: readonly Field[]): boolean {
   return fields.length > 0 && fields.every((field) => field === null);
 }
 
-/** That a source has answered from sample data. */
+/** A source has answered from sample data. */
 export interface SampleMark {
-  /** When the newest such answer was said. Nobody can tell the older ones apart, so they count as sample data too. */
+  /** The time of the newest such answer. Older answers cannot be told apart, so they count as sample data too. */
   readonly until: number;
   /** Whether the source's latest answer was one. */
   readonly still: boolean;
 }
 
-/** Why a topic at a cell has no answer, as far as trying showed; never kept as an answer, and tried again by a later run
- * (`rejected` excepted: the service refused this place). */
+/** Why a topic at a cell has no answer. It is never stored as an answer, and a later run tries again (except
+ * `rejected`: the service refused this place). */
 export interface TopicFailure {
   readonly reason: 'unavailable' | 'failed' | 'rejected';
   /** One line for `hazard_note`. */
@@ -37,10 +38,10 @@ export interface TopicFailure {
   readonly at: number;
 }
 
-/** A refusal of a place is as final as the index behind it: it is believed for a year. */
+/** A rejection is as final as the index behind it: it is valid for a year. */
 export const REJECTION_HOLDS_MS = 365 * 24 * 3_600_000;
 
-/** All that is known of a cell: at most one answer and one failure a topic. */
+/** Everything known of a cell: at most one answer and one failure per topic. */
 export interface CellRecord {
   readonly answers: ReadonlyMap<TopicSlug, Answer>;
   readonly failures: ReadonlyMap<TopicSlug, TopicFailure>;

@@ -1,14 +1,12 @@
-/** An enterprise bundle is 5 to 7 MB (docs/service-api.md, 2.7); several times that is still an answer, more is not. Holds before and
- * after decompression. */
+/** An enterprise bundle is 5 to 7 MB; several times that is still an answer, more is not. Applies before and after
+ * decompression. */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-/**
- * Most objects, arrays and members of a JSON body. Each takes up to 190 bytes once parsed, so that 10 million `{}` in 30 MB
- * took 1.2 GB and 5 s. A true bundle of 7 MB has some 500,000: at most 1.1 million if it were nothing but short coordinates.
- */
+/** The most objects, arrays and members of a JSON body. Each takes up to 190 bytes once parsed: 10 million `{}` in 30
+ * MB took 1.2 GB and 5 s. A real bundle of 7 MB has about 500,000, and 1.1 million if it were only short coordinates. */
 const MAX_JSON_PARTS = 2_000_000;
 
-/** GeoJSON in a bundle is about 12 deep. What is deeper breaks code that calls itself for each level. */
+/** GeoJSON in a bundle is about 12 levels deep. Deeper bodies break recursive code. */
 const MAX_JSON_DEPTH = 512;
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
@@ -25,8 +23,8 @@ for (const [letters, kind] of [
   for (const letter of letters) KINDS[letter.charCodeAt(0)] = kind;
 }
 
-/** Says why a JSON body is not to be parsed, or null where it may be. Takes a sixth of the time of parsing it; what is no
- * JSON is left to the parser. */
+/** Why a JSON body must not be parsed, or null when it may be. Takes a sixth of the time of parsing; invalid JSON is
+ * left to the parser. */
 export function jsonLimitExceeded(body: Uint8Array): string | null {
   const end = body.length;
   let parts = 0;

@@ -1,4 +1,4 @@
-/** How our own service names its failures; only QUOTA_EXCEEDED is the provider's (docs/service-api.md, 6.3 and 6.8). */
+/** The error codes of our own service; the contract leaves all but QUOTA_EXCEEDED open (docs/service-api.md 6.8). */
 export const SERVICE_FAILURES = {
   INVALID_PARAMETER: 400,
   UNAUTHENTICATED: 401,
@@ -15,11 +15,13 @@ export const SERVICE_FAILURES = {
 
 export type ServiceFailure = keyof typeof SERVICE_FAILURES;
 
-/** The content of `error` on a bundle's topic that failed (docs/service-api.md, 3.2). */
+/** The content of `error` on a bundle's topic that failed (docs/service-api.md 3.2). */
 export const UNAVAILABLE = 'unavailable';
 
-/** The code of a single call, and beside `error` the `reason` of a bundle's topic, where the publisher has nothing on this
- * place: no monitor within reach, no row for the county. That lasts, where `unavailable` passes. It is ours: the contract
- * names neither. */
+/**
+ * The publisher has no data on this place: no monitor within reach, no row for the county. This is lasting;
+ * `unavailable` is temporary. The code of a single call, and the `reason` beside `error` on a bundle's topic; both are
+ * ours, the contract names neither.
+ */
 export const NO_DATA_CODE = 'NO_DATA';
 export const NO_DATA_REASON = 'no_data';

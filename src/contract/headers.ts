@@ -1,4 +1,4 @@
-/** The contract's header names, in lower case as both sides' HTTP libraries give them. */
+/** The contract's header names, in the lower case that both sides' HTTP libraries use. */
 export const HEADERS = {
   key: 'x-api-key',
   creditCost: 'x-credit-cost',
@@ -6,6 +6,6 @@ export const HEADERS = {
   rateRemaining: 'x-ratelimit-remaining',
   rateReset: 'x-ratelimit-reset',
   retryAfter: 'retry-after',
-  /** Not the contract's: `true` where our own service answers from made-up data. */
+  /** Our extension: `true` when our own service answers from made-up data. */
   sampleData: 'x-sample-data',
 } as const;

@@ -1,17 +1,17 @@
-/** Of the URI characters that mean the same written plainly and percent-encoded (RFC 3986, 6.2.2.2). */
+/** Characters that mean the same plain and percent-encoded (RFC 3986, 2.3 and 6.2.2.2). */
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
 
 /**
- * One spelling for all spellings of a service's address: scheme and host in lower case, no default port, no dot segments,
- * no trailing slashes, percent-encoding only where it is needed and in upper case. Answers are kept under it, so that
- * another spelling does not buy them again. A text that is no http address comes back as it is.
+ * Normalizes a service's address: lower-case scheme and host, no default port, no dot segments, no trailing slashes,
+ * percent-encoding in upper case and only where needed. Answers are stored under it, so that another spelling does not
+ * buy them again. Text that is no HTTP address is returned unchanged.
  */
 export function normalizedAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) return text;
-  // Such an address is refused in a job. Rewritten, its secret would only be kept under another name.
+  // A job refuses such an address. Rewriting it would only store its secret under another name.
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return text;
-  // The trailing dot of a host (`api.example.com.`) says that the name is complete; it is the same host.
+  // A host's trailing dot (`api.example.com.`) marks a complete name; it is the same host.
   const host = url.hostname.replace(/(.)\.$/, '$1') + (url.port === '' ? '' : `:${url.port}`);
   return `${url.protocol}//${host}${normalizedPath(url.pathname)}`;
 }

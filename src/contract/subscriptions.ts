@@ -1,9 +1,10 @@
-/** What the provider sells (docs/service-api.md, 7.1). Credits a month, credits a minute, dollars per credit of overage. */
+/** A subscription that the provider sells (docs/service-api.md 7.1): credits a month, credits a minute, dollars per credit
+ * of overage. */
 export interface Subscription {
   readonly name: SubscriptionName;
   readonly creditsPerMonth: number;
   readonly creditsPerMinute: number;
-  /** US dollars per credit beyond the allowance; `null` where the contract shows none. */
+  /** US dollars per credit beyond the allowance; `null` when the contract shows none. */
   readonly overageRate: number | null;
 }
 
@@ -14,7 +15,7 @@ export const SUBSCRIPTIONS = {
   professional: { name: 'professional', creditsPerMonth: 100_000, creditsPerMinute: 1_200, overageRate: 0.03 },
 } as const satisfies Record<string, Subscription>;
 
-/** A subscription whose figures are agreed with the provider. */
+/** A subscription with figures agreed with the provider. */
 export function customSubscription(
   creditsPerMonth: number,
   creditsPerMinute: number,
@@ -23,5 +24,5 @@ export function customSubscription(
   return { name: 'custom', creditsPerMonth, creditsPerMinute, overageRate };
 }
 
-/** The length of the rate limit's minute. */
+/** The window of the rate limit. */
 export const RATE_WINDOW_MS = 60_000;

@@ -1,9 +1,7 @@
 import { TOPIC_SLUGS, type TopicSlug } from './topics.ts';
 
-/**
- * A set of topics as one number: bit i stands for the i-th topic of the contract. 37 bits fit a double exactly (2^53),
- * so a million cells hold their missing topics in one Float64Array; the 32-bit operators must not be used on it.
- */
+/** A set of topics as one number: bit i is the i-th topic of the contract. 37 bits fit a double exactly (2^53), so a
+ * million cells hold their missing topics in one Float64Array. Do not use the 32-bit operators on it. */
 export type TopicSet = number;
 
 const INDEX = new Map(TOPIC_SLUGS.map((slug, index) => [slug, index]));
@@ -21,7 +19,7 @@ export function topicsIn(set: TopicSet): TopicSlug[] {
 
 const HALF = 2 ** 24;
 
-/** The topics that both sets hold. */
+/** The intersection of two sets. */
 export function inBoth(a: TopicSet, b: TopicSet): TopicSet {
   const low = (a % HALF) & (b % HALF);
   const high = Math.floor(a / HALF) & Math.floor(b / HALF);

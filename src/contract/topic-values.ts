@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Category, type DetailsKind, TOPICS, type TopicSlug } from './topics.ts';
 
-/** NRI risk categories: `rating` is exactly one of these (docs/service-api.md, 4.1). */
+/** NRI risk categories: `rating` is exactly one of these (docs/service-api.md 4.1). */
 export const RATINGS = [
   'Very Low',
   'Relatively Low',
@@ -14,14 +14,14 @@ export const RATINGS = [
 ] as const;
 export type Rating = (typeof RATINGS)[number];
 
-/** In areas of these ratings the index has neither score nor frequency, whatever number stands there. */
+/** With these ratings the index has neither score nor frequency, whatever numbers are there. */
 export const RATINGS_WITHOUT_SCORE: ReadonlySet<Rating> = new Set(['Insufficient Data', 'Not Applicable']);
 
-/** Always this unit, with the micro sign U+00B5 and not the Greek mu U+03BC. */
+/** The only unit, with the micro sign U+00B5 and not the Greek mu U+03BC. */
 export const CONCENTRATION_UNIT = '\u00b5g/m\u00b3';
 
-/** The contract promises numbers and shows no range; the index itself has none where a hazard does not apply, so null
- * is accepted and kept apart from 0. */
+/** The contract promises numbers without a range; the index has none where a hazard does not apply, so null is accepted
+ * and kept distinct from 0. */
 const finiteOrNull = z.number().nullable();
 
 const naturalValue = z.looseObject({
@@ -33,7 +33,7 @@ const naturalValue = z.looseObject({
 
 const proximityValue = z.int().nonnegative();
 
-/** The eleven fields of `airQuality`, in the contract's order; the first two stand outside `additionalInfo`. */
+/** The numbers of `airQuality`'s `additionalInfo`, in the contract's order. */
 export const AIR_QUALITY_DAYS = [
   'daysWithAqi',
   'goodDays',
@@ -54,7 +54,7 @@ const airQualityValue = z.looseObject({
       (typeof AIR_QUALITY_DAYS)[number],
       typeof finiteOrNull
     >),
-    /** Not the contract's: the year that our own service's figures are of. */
+    /** Our extension: the year of our own service's figures. */
     year: z.unknown().optional(),
   }),
 });
@@ -77,15 +77,15 @@ export type AirQualityValue = z.infer<typeof airQualityValue>;
 export type PollutantValue = z.infer<typeof pollutantValue>;
 export type RadonValue = z.infer<typeof radonValue>;
 
-/** A GeoJSON FeatureCollection; of its features only the geometry is read, so nothing more is asked of them: checking
- * every member of a 6 MB bundle would cost more than parsing it. */
+/** A GeoJSON FeatureCollection. Only the geometries are read, so nothing else is validated: checking every member of a
+ * 6 MB bundle would cost more than parsing it. */
 const featureCollection = z.looseObject({
   type: z.literal('FeatureCollection'),
   features: z.array(z.unknown()),
 });
 export type FeatureCollection = z.infer<typeof featureCollection>;
 
-/** Records are opaque (their fields: "not shown"); null stands for none. */
+/** Records are opaque (their fields are not documented); null means none. */
 const DETAILS: Readonly<Record<DetailsKind, z.ZodType>> = {
   none: z.unknown(),
   array: z.array(z.unknown()).nullish(),
@@ -114,7 +114,7 @@ const CATEGORY_VALUES: Readonly<Record<Category, z.ZodType | null>> = {
   measurement: null,
 };
 
-/** What a topic promises: the schema of `{value, details}` of a result that carries no `error`. */
+/** The schema of a topic's `{value, details}`, for a result without `error`. */
 export const RESULT_SCHEMAS: ReadonlyMap<TopicSlug, z.ZodType<TopicResult>> = new Map(
   TOPICS.map((topic) => [
     topic.slug,
@@ -125,7 +125,7 @@ export const RESULT_SCHEMAS: ReadonlyMap<TopicSlug, z.ZodType<TopicResult>> = ne
   ]),
 );
 
-/** A topic's result as it travels: `value` by category, `details` by topic. */
+/** A topic's result on the wire: `value` depends on the category, `details` on the topic. */
 export interface TopicResult {
   value: NaturalValue | number | AirQualityValue | PollutantValue | RadonValue;
   details?: unknown;

@@ -1,11 +1,12 @@
-/** The service's 37 topics, in the contract's order, and what follows from each: the only place where they are listed. */
+/** The service's 37 topics in the contract's order, with everything that follows from each. The only list of them. */
 
 export type Category = 'natural' | 'proximity' | 'measurement';
 
-/** What `details` holds: nothing; one array of records; an object; wildfire's three arrays; a GeoJSON FeatureCollection. */
+/** The content of `details`: nothing; an array of records; an object; wildfire's three arrays; a GeoJSON
+ * FeatureCollection. */
 export type DetailsKind = 'none' | 'array' | 'object' | 'wildfire' | 'features';
 
-/** How often the provider refreshes a topic. `unstated`: the contract names no cadence. */
+/** How often the provider refreshes a topic. `unstated`: the contract names no interval. */
 export type Cadence = 'daily' | 'near-real-time' | 'rolling' | 'release' | 'static' | 'unstated';
 
 export interface Topic {
@@ -14,7 +15,7 @@ export interface Topic {
   readonly category: Category;
   readonly details: DetailsKind;
   readonly cadence: Cadence;
-  /** Columns that count the records of `details`, by their whole name; the other columns follow from the category. */
+  /** The full names of columns that count the records of `details`; the other columns follow from the category. */
   readonly countColumns: readonly string[];
 }
 
@@ -22,8 +23,8 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Default time for which an answer is fresh, in seconds; `null` is for ever. The contract's cadences, where it names
- * one; a month for what it leaves unstated, as for the agencies' rolling lists. */
+/** How long an answer is fresh by default, in seconds; `null` is forever. These are the contract's intervals, and a
+ * month where it states none, as for the agencies' rolling lists. */
 export const TIME_TO_LIVE: Readonly<Record<Cadence, number | null>> = {
   daily: DAY,
   'near-real-time': HOUR,
@@ -103,7 +104,7 @@ function topics(category: Category, rows: readonly TopicRow[]): Topic[] {
   }));
 }
 
-/** All topics in contract order: the order of columns, of lists, of everything. */
+/** All topics in contract order: the order of columns and lists everywhere. */
 export const TOPICS: readonly Topic[] = [
   ...topics('natural', NATURAL),
   ...topics('proximity', PROXIMITY),

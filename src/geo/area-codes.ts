@@ -1,7 +1,7 @@
 /** The kinds of area that values are given for. */
 export type AreaLevel = 'tract' | 'county';
 
-/** Digits of a census code: state 2, county 3, tract 6; a block group or block appends 1 or 4 more. */
+/** Digits of a census code: state 2, county 3, tract 6; a block group adds 1 more, a block 4. */
 const TRACT_DIGITS = 11;
 const COUNTY_DIGITS = 5;
 
@@ -9,22 +9,23 @@ const COUNTY_DIGITS = 5;
 const STATE = /^(0[1-9]|[1-4]\d|5[0-6]|6[069]|7[28])/;
 
 /**
- * The 11 digits of a census tract out of what files carry: `06037106111`, the same without its leading zero (a
- * spreadsheet's doing), with the summary level before it (`1400000US06037106111`), or a block group's or block's code;
- * null for anything else.
+ * The 11 digits of a census tract, from any form that files carry: `06037106111`, without its leading zero (as
+ * spreadsheets save it), with the summary level (`1400000US06037106111`), or the code of a block group or block. Null
+ * for anything else.
  */
 export function tractCode(text: string): string | null {
   const digits = digitsOf(text);
   if (digits === null || digits.length < TRACT_DIGITS - 1 || digits.length > 15) return null;
-  // 10, 14: an odd one out by a lost zero. A block group that lost its own (11 digits) cannot be told from a tract; its
-  // state would be its tract's second digit, which the check of states catches only sometimes, so codes stay as given.
+  // 10 or 14 digits: a leading zero was lost. A block group that lost its zero has 11 digits and looks like a tract,
+  // whose state would be its second digit; the check of states catches that only sometimes, so 11 digits are taken as
+  // given.
   const whole = digits.length === 10 || digits.length === 14 ? `0${digits}` : digits;
   return valid(whole.slice(0, TRACT_DIGITS));
 }
 
 /**
- * The tract that a state, a county and a tract's own code name together: `6`, `37` and `210900`, `2109` or `2109.00`; null for
- * anything else. A whole number of five or six digits has lost its leading zero; a shorter one, or one with a point, is the
+ * The tract of a state's, a county's and a tract's own code: `6`, `37` and `210900`, `2109` or `2109.00`; null for
+ * anything else. A whole number of five or six digits lost its leading zero. A shorter one, or one with a point, is the
  * tract's name, whose decimals are the last two digits.
  */
 export function composedTract(state: string, county: string, tract: string): string | null {
@@ -50,7 +51,7 @@ export function countyCode(text: string): string | null {
   return valid(digits.padStart(COUNTY_DIGITS, '0'));
 }
 
-/** The county that a tract lies in. */
+/** The county of a tract. */
 export function countyOfTract(tract: string): string {
   return tract.slice(0, COUNTY_DIGITS);
 }

@@ -4,8 +4,8 @@ export interface Location {
   readonly lng: number;
 }
 
-/** A location rounded to `precision` decimals: the unit that is looked up, cached and paid for. Held in units of 1e-7
- * degrees, whole numbers that fit in 32 bits each (180e7 < 2^31), so that equal cells are equal to the bit. */
+/** A location rounded to `precision` decimals: the unit of lookup, cache and payment. In units of 1e-7 degrees: whole
+ * numbers that fit in 32 bits (180e7 < 2^31), so that equal cells are equal to the bit. */
 export interface Cell {
   readonly lat7: number;
   readonly lng7: number;
@@ -13,10 +13,10 @@ export interface Cell {
 
 export const UNITS_PER_DEGREE = 1e7;
 
-/** Most decimals that a cell can have; the seventh is about a centimetre. */
+/** The most decimals of a cell; the seventh is about a centimetre. */
 export const MAX_PRECISION = 7;
 
-/** Rounds a location to its cell. `precision` is 0 to 7 decimals (4 is about 11 m). -0 never comes out. */
+/** Rounds a location to its cell. `precision` is 0 to 7 decimals (4 is about 11 m). Never returns -0. */
 export function cellOf(location: Location, precision: number): Cell {
   return { lat7: roundTo(location.lat, precision), lng7: roundTo(location.lng, precision) };
 }
@@ -26,13 +26,14 @@ export function locationOf(cell: Cell): Location {
   return { lat: cell.lat7 / UNITS_PER_DEGREE, lng: cell.lng7 / UNITS_PER_DEGREE };
 }
 
-/** Farther from a half than this, the rounding below cannot change the result: 15 digits of 1.8e9 are exact to 5e-6. */
+/** Farther from a half than this, the second rounding below cannot change the result: 15 digits of 1.8e9 are exact to
+ * 5e-6. */
 const NEAR_HALF = 1e-5;
 
 function roundTo(degrees: number, precision: number): number {
   const exact = degrees * 10 ** precision;
-  // Rounding the scaled value once more keeps 34.00005 * 1e4 = 340000.49999999994 from being cut below its half. It goes
-  // through a text, which took a tenth of a scan; so only near a half.
+  // 34.00005 * 1e4 = 340000.49999999994 must not round down, so the scaled value is rounded to 15 digits first. That
+  // goes through text, which took a tenth of a scan, so only near a half.
   const isNearHalf = Math.abs(exact - Math.floor(exact) - 0.5) < NEAR_HALF;
   const scaled = Math.round(isNearHalf ? Number(exact.toPrecision(15)) : exact);
   return scaled * 10 ** (MAX_PRECISION - precision) + 0;

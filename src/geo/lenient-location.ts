@@ -2,8 +2,8 @@ import type { Location } from './coordinates.ts';
 import { checkPlace, type ParsedLocation } from './parse-location.ts';
 
 /*
- * Reads coordinates as people and other programs write them, where the job asks for it (`coordinates: lenient`): degrees,
- * minutes and seconds, compass letters, decimal commas, typographic signs. A text that can be read in two ways is not read.
+ * Reads coordinates as people and other programs write them, for `coordinates: lenient`: degrees, minutes and seconds,
+ * compass letters, decimal commas, typographic signs. An ambiguous text is not read.
  */
 
 type Axis = 'lat' | 'lng';
@@ -14,7 +14,8 @@ const SECONDS = '(?:"|s(?:ec\\.?)?)';
 const WHOLE = '\\d{1,3}';
 const NUMBER = '\\d+(?:[.,]\\d*)?|[.,]\\d+';
 
-/** The three parts, each with its sign or a separator behind it; the last one may have decimals. */
+/** Degrees; degrees and minutes; degrees, minutes and seconds: each with its sign or a separator. The last part may
+ * have decimals. */
 const FORMS: readonly RegExp[] = [
   new RegExp(`^(${NUMBER})\\s*${DEGREES}?$`, 'i'),
   new RegExp(`^(${WHOLE})\\s*(?:${DEGREES}\\s*|[\\s:-]\\s*)(${NUMBER})\\s*${MINUTES}?$`, 'i'),
@@ -25,7 +26,7 @@ const FORMS: readonly RegExp[] = [
 ];
 const EXPONENT = /^\d*\.?\d+e[+-]?\d+$/i;
 
-/** Reads the two texts of a row, with the same checks of the place as the strict reading. */
+/** Reads the two texts of a row, with the same checks as `parseLocation`. */
 export function parseLenient(
   latText: string,
   lngText: string,
@@ -36,9 +37,9 @@ export function parseLenient(
   return lat === null || lng === null ? null : checkPlace({ lat, lng }, isUs);
 }
 
-/** The degrees that a text says, or null. A compass letter of the other axis, or one beside a minus, is a contradiction. */
+/** The degrees of a text, or null. A compass letter of the other axis, or one beside a sign, is a contradiction. */
 export function degreesOf(text: string, axis: Axis): number | null {
-  // `15s` behind letters for degrees and minutes is seconds, not south.
+  // `15s` after letters for degrees and minutes is seconds, not south.
   const plain = plainSigns(text).replace(/(\dm(?:in\.?)?\s*[\d.,]+\s*)s(?:ec\.?)?(?=\s*[NSEW]?$)/i, '$1"');
   const [, before = '', sign = '', middle = '', after = ''] =
     /^([NSEW]?)\s*([+-]?)\s*(.*?)\s*([NSEW]?)$/i.exec(plain) ?? [];
@@ -78,7 +79,7 @@ function plainSigns(text: string): string {
 const WKT = /^(?:SRID=4326;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*([^\s,()]+)\s+([^\s,()]+)(?:\s+[^\s,()]+){0,2}\s*\)$/i;
 const STRICT_PAIR = /^[([]?\s*([^\s,;()[\]]+)\s*(?:[,;]|\s)\s*([^\s,;()[\]]+)\s*[)\]]?$/;
 
-/** The two texts of a column that holds both: `(38.5, -97.2)`, `38.5 -97.2`, or WKT, where the longitude comes first. */
+/** The two texts of a column with both: `(38.5, -97.2)`, `38.5 -97.2`, or WKT, where the longitude comes first. */
 export function splitPair(text: string): readonly [lat: string, lng: string] | null {
   const trimmed = text.trim();
   const wkt = WKT.exec(trimmed);
@@ -87,7 +88,8 @@ export function splitPair(text: string): readonly [lat: string, lng: string] | n
   return pair ? [pair[1]!, pair[2]!] : null;
 }
 
-/** The same for all that `degreesOf` reads: the one place where the text can be cut so that both halves can be read. */
+/** As `splitPair`, for everything that `degreesOf` reads. Null unless there is exactly one way to cut the text into two
+ * readable halves. */
 export function splitLenientPair(text: string): readonly [lat: string, lng: string] | null {
   const trimmed = text.trim();
   const wkt = WKT.exec(trimmed);

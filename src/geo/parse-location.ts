@@ -1,6 +1,6 @@
 import type { Location } from './coordinates.ts';
 
-/** Why the two texts of a row are not a location that can be asked about. Stable codes. */
+/** Why the two texts of a row are not a usable location. The codes are stable. */
 export type LocationFinding =
   | 'empty'
   | 'not_a_number'
@@ -17,7 +17,7 @@ export type ParsedLocation =
   | { readonly ok: true; readonly location: Location }
   | { readonly ok: false; readonly finding: LocationFinding; readonly note: string };
 
-/** The fixed sentence of each finding, as it stands in `hazard_note`. */
+/** The sentence of each finding in `hazard_note`. */
 export const LOCATION_NOTES: Readonly<Record<LocationFinding, string>> = {
   empty: 'Latitude or longitude is empty.',
   not_a_number: 'Latitude or longitude is not a number.',
@@ -31,7 +31,7 @@ export const LOCATION_NOTES: Readonly<Record<LocationFinding, string>> = {
   outside_us: 'The place is outside the US.',
 };
 
-/** The `hazard_status` that a finding leads to: a real place elsewhere is not an error of the row. */
+/** The `hazard_status` of a finding: a real place elsewhere is not an error of the row. */
 export function statusOfFinding(finding: LocationFinding): 'invalid' | 'outside_us' {
   return finding === 'outside_us' ? 'outside_us' : 'invalid';
 }
@@ -39,7 +39,7 @@ export function statusOfFinding(finding: LocationFinding): 'invalid' | 'outside_
 /** An exponent is accepted ("3.405e1" is what some tools write); hex, digit groups, NaN and Infinity are not. */
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const DECIMAL_COMMA = /^[+-]?\d{1,3},\d+$/;
-/** Any sign that is not ASCII may be the degree sign of a file whose encoding was lost (U+FFFD, masculine ordinal). */
+/** The degree sign, also as it looks when the encoding of a file was lost (U+FFFD, masculine ordinal). */
 const DEGREE_SIGN = '(?:°|º|˚|\\ufffd|deg\\.?)';
 const DECORATED = new RegExp(`^[NSEW]?\\s*[+-]?[\\d.]+\\s*${DEGREE_SIGN}?\\s*[NSEW]?$`, 'i');
 const SEXAGESIMAL = new RegExp(
@@ -47,8 +47,8 @@ const SEXAGESIMAL = new RegExp(
   'i',
 );
 
-/** Reads the two texts of a row and checks them before a credit is spent. Nothing is ever corrected: a place that was
- * guessed would be bought and reported as if it were the row's own. */
+/** Reads the two texts of a row and checks the place before a credit is spent. Nothing is ever corrected: a guessed
+ * place would be bought and reported as the row's own. */
 export function parseLocation(latText: string, lngText: string, isUs: (location: Location) => boolean): ParsedLocation {
   const lat = readNumber(latText.trim());
   if (typeof lat === 'string') return found(lat);
@@ -57,7 +57,7 @@ export function parseLocation(latText: string, lngText: string, isUs: (location:
   return checkPlace({ lat, lng }, isUs);
 }
 
-/** Checks a place before it is asked about. */
+/** Checks a place before anything is bought for it. */
 export function checkPlace(location: Location, isUs: (location: Location) => boolean): ParsedLocation {
   const { lat, lng } = location;
   if (lat === 0 && lng === 0) return found('null_island');

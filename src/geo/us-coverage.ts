@@ -7,17 +7,19 @@ import { edgesOf, KM_PER_DEGREE, polygonsOf } from './edges.ts';
 import { foreignLandAt } from './foreign-land.ts';
 import { usAtlas } from './us-atlas.ts';
 
-/** The shapes are drawn for 1:10m: piers, islets and whole inhabited islands lie outside of them (Treasure Island by 3 km,
- * Monhegan by 15, Desecheo by 22). Over water, where no neighbour's land is nearer, being generous costs nothing: nobody has
- * a location there but on such an island, and one let through is judged by the service. */
+/**
+ * At 1:10m the shapes leave out piers, islets and whole inhabited islands (Treasure Island by 3 km, Monhegan by 15,
+ * Desecheo by 22). Over water, where no neighbour's land is nearer, a wide margin costs nothing: only such an island
+ * can have a location there, and the service decides on it.
+ */
 const COAST_MARGIN_KM = 25;
 
-/** At a land border none at all would refuse Calais, Maine (0.44 km outside), a whole kilometre would let in Windsor. What a
- * neighbour has within this strip counts as inside: the outlines on both sides are exact to some 400 m only. */
+/** At a land border, no margin would refuse Calais, Maine (0.44 km outside); a kilometre would accept Windsor. Places
+ * of a neighbour within this strip count as inside: the outlines of both sides are accurate to about 400 m only. */
 const BORDER_MARGIN_KM = 0.5;
 
-/** Islands of the states and territories that the shapes leave out and the margin does not reach, or that lie nearer to a
- * neighbour. */
+/** Islands of the states and territories that the shapes leave out and the margin does not reach, or that are nearer to
+ * a neighbour. */
 const OMITTED_ISLANDS: readonly Location[] = [
   { lat: 43.9685, lng: -68.1281 }, // Mount Desert Rock, Maine
   { lat: 41.7367, lng: -83.1061 }, // West Sister Island, Ohio
@@ -42,7 +44,8 @@ const ISLAND_RADIUS_KM = 3;
 
 const SOUTH = -15;
 const NORTH = 72;
-/** 0.05 degrees: small enough that nearly all places fall into a tile that is all inside, 12.5 MB of untouched memory. */
+/** 0.05 degrees: small enough that nearly all places are in a tile that is all inside; 12.5 MB, most of it never
+ * touched. */
 const TILES_PER_DEGREE = 20;
 const TILE_KM = KM_PER_DEGREE / TILES_PER_DEGREE;
 /** From its middle to a corner, at the equator. */
@@ -53,45 +56,47 @@ const ROWS = (NORTH - SOUTH) * TILES_PER_DEGREE;
 const UNKNOWN = 0;
 const INSIDE = 1;
 const OUTSIDE = 2;
-/** An edge runs through it. */
+/** An edge crosses the tile. */
 const MIXED = 3;
-/** Outside, and an edge is within the margin. */
+/** Outside, with an edge within the margin. */
 const OFFSHORE = 4;
-/** The same, where all of it is nearer to the US, and where all of it is a neighbour's land. */
+/** As OFFSHORE; all of the tile is nearer to the US, or all of it is foreign land. */
 const NEAR_COAST = 5;
 const FOREIGN = 6;
 /** One of the omitted islands is within 3 km, and no edge. */
 const ISLAND = 7;
 
 interface Coverage {
-  /** One of the words above for each tile; filled as places ask. */
+  /** One of the values above for each tile; computed when first asked for. */
   readonly tiles: Uint8Array;
   readonly index: EdgeIndex;
 }
 
 let loaded: Coverage | undefined;
 
-/** True for places in the 50 states, DC, Puerto Rico, Guam, the US Virgin Islands, American Samoa and the Northern Mariana
- * Islands, and up to 25 km off their coasts, except where a neighbour's land is nearer. The shapes are read at the first
- * call (about 50 ms). */
+/**
+ * True for places in the 50 states, DC, Puerto Rico, Guam, the US Virgin Islands, American Samoa and the Northern
+ * Mariana Islands, and up to 25 km off their coasts unless foreign land is nearer. The first call reads the shapes
+ * (about 50 ms).
+ */
 export function isCovered(location: Location): boolean {
   const coverage = coverageFor(location);
   if (coverage === null) return false;
-  const known = tileWord(coverage, location);
+  const known = tileValue(coverage, location);
   if (known === INSIDE) return true;
   if (known === OUTSIDE || known === FOREIGN) return false;
   if (known === MIXED && coverage.index.isInside(location.lat, location.lng)) return true;
   return isOffCoast(coverage, known, location);
 }
 
-/** True for places that are covered and lie outside of the drawn shapes: islands that these leave out, piers, and the sea. */
+/** True for places that are covered but outside the drawn shapes: omitted islands, piers, and the sea. */
 export function isOffshore(location: Location): boolean {
   const coverage = coverageFor(location);
   if (coverage === null || coverage.index.isInside(location.lat, location.lng)) return false;
-  return isOffCoast(coverage, tileWord(coverage, location), location);
+  return isOffCoast(coverage, tileValue(coverage, location), location);
 }
 
-/** True for places near the US that are a neighbour's. */
+/** True for places near the US that belong to a neighbour. */
 export function isForeign(location: Location): boolean {
   return Number.isFinite(foreignLandAt(location).km) && !isCovered(location);
 }
@@ -102,17 +107,18 @@ function coverageFor({ lat, lng }: Location): Coverage | null {
   return loaded;
 }
 
-function tileWord(coverage: Coverage, { lat, lng }: Location): number {
+function tileValue(coverage: Coverage, { lat, lng }: Location): number {
   const tile = rowOf(lat) * COLUMNS + columnOf(lng);
   const known = coverage.tiles[tile]!;
   if (known !== UNKNOWN) return known;
-  const word = coverage.index.isInside(lat, lng) ? INSIDE : wordOffCoast(coverage, rowOf(lat), columnOf(lng));
-  coverage.tiles[tile] = word;
-  return word;
+  const value = coverage.index.isInside(lat, lng) ? INSIDE : valueOffCoast(coverage, rowOf(lat), columnOf(lng));
+  coverage.tiles[tile] = value;
+  return value;
 }
 
-/** Of a tile outside of the shapes. Where its middle decides for all of it, its places need not be looked at one by one. */
-function wordOffCoast(coverage: Coverage, row: number, column: number): number {
+/** The value of a tile outside the shapes. Where its centre decides for the whole tile, its places need no check of
+ * their own. */
+function valueOffCoast(coverage: Coverage, row: number, column: number): number {
   if (!isNearMixed(coverage, row, column)) return OUTSIDE;
   const lat = SOUTH + (row + 0.5) / TILES_PER_DEGREE;
   const lng = -180 + (column + 0.5) / TILES_PER_DEGREE;
@@ -123,10 +129,10 @@ function wordOffCoast(coverage: Coverage, row: number, column: number): number {
   return !foreign.isInside && foreign.km > km + 2 * HALF_TILE_KM ? NEAR_COAST : OFFSHORE;
 }
 
-/** Of a place outside of the shapes. */
-function isOffCoast({ index }: Coverage, word: number, location: Location): boolean {
-  if (word === NEAR_COAST) return true;
-  if (word === MIXED || word === OFFSHORE) {
+/** Whether a place outside the shapes is covered. */
+function isOffCoast({ index }: Coverage, value: number, location: Location): boolean {
+  if (value === NEAR_COAST) return true;
+  if (value === MIXED || value === OFFSHORE) {
     const foreign = foreignLandAt(location);
     if (foreign.km === Number.POSITIVE_INFINITY) return true;
     const km = index.km(location.lat, location.lng);
@@ -153,7 +159,7 @@ function loadCoverage(): Coverage {
   return { tiles, index: new EdgeIndex(edges) };
 }
 
-/** Whether a tile is within the margin of one that an edge runs through, by their middles: exact to half a tile. */
+/** Whether a tile is within the margin of one that an edge crosses, measured between centres: exact to half a tile. */
 function isNearMixed({ tiles }: Coverage, row: number, column: number): boolean {
   const reach = COAST_MARGIN_KM / TILE_KM;
   const shrink = Math.cos(((SOUTH + (row + 0.5) / TILES_PER_DEGREE) * Math.PI) / 180);
@@ -161,7 +167,7 @@ function isNearMixed({ tiles }: Coverage, row: number, column: number): boolean 
     if (row + dy < 0 || row + dy >= ROWS) continue;
     const widest = Math.floor(Math.sqrt(reach ** 2 - dy ** 2) / shrink);
     for (let dx = -widest; dx <= widest; dx++) {
-      // The Aleutians lie on both sides of the 180th meridian.
+      // The Aleutians are on both sides of the 180th meridian.
       const x = (column + dx + COLUMNS) % COLUMNS;
       if (tiles[(row + dy) * COLUMNS + x] === MIXED) return true;
     }
@@ -169,10 +175,10 @@ function isNearMixed({ tiles }: Coverage, row: number, column: number): boolean 
   return false;
 }
 
-/** Marks each tile that the box (west, south, east, north) touches, the margin around it included. */
+/** Marks each tile that the box (west, south, east, north) and the margin around it touch. */
 function markAround(
   tiles: Uint8Array,
-  word: number,
+  value: number,
   [west, south, east, north]: readonly [number, number, number, number],
   marginKm: number,
 ): void {
@@ -180,7 +186,7 @@ function markAround(
   const widest = margin / Math.cos(((Math.max(Math.abs(south), Math.abs(north)) + margin) * Math.PI) / 180);
   const [first, last] = [columnOf(west - widest), columnOf(east + widest)];
   for (let row = rowOf(south - margin); row <= rowOf(north + margin); row++) {
-    tiles.fill(word, row * COLUMNS + first, row * COLUMNS + last + 1);
+    tiles.fill(value, row * COLUMNS + first, row * COLUMNS + last + 1);
   }
 }
 

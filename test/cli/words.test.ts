@@ -108,7 +108,7 @@ const mistakes: readonly (readonly [args: string, says: RegExp])[] = [
   ['plan book.csv --topcis x --bugdet 5', /did you mean --topics and --budget\?/],
   ['service lod', /no service action "lod"; did you mean load\?/],
   ['service load hial x.csv --db s.db', /no loader "hial"; did you mean hail\?/],
-  ['service load wells book.csv --states CA,XX --db s.db', /"XX" is not a state by its two letters/],
+  ['service load wells book.csv --states CA,XX --db s.db', /"XX" is not the two letters of a state/],
   ['service key crate --db s.db', /no key action "crate"; did you mean create\?/],
   ['service account create --account a --subscription profesional --db s.db', /did you mean professional\?/],
   ['service start --prot 80', /did you mean --port\?/],

@@ -53,13 +53,13 @@ test('a load of few states is of these only, and says so; US for the whole', asy
   const states = () => describeData(database).datasets.map(({ name, states: of }) => [name, of]);
   const wells = fileOf(t, 'wells.csv', 'well,lat,lng\nOne,36,-119\n');
   const byRows = await load('wells', wells);
-  assert.match(byRows.notes.join(), /Outside of CA it is taken for not loaded.*--states US/);
+  assert.match(byRows.notes.join(), /covers CA only.*--states US/);
   assert.deepEqual(states(), [['sites:oilGasWell', ['CA']]]);
   assert.doesNotMatch((await load('wells', wells, { states: ['CA', 'NV'] })).notes.join(), /--states US/);
   assert.deepEqual(states(), [['sites:oilGasWell', ['CA', 'NV']]]);
   assert.deepEqual((await load('wells', wells, { states: 'US' })).notes, []);
   assert.deepEqual(states(), [['sites:oilGasWell', undefined]]);
-  const unknown = { code: 'USAGE', message: /"XX" is not a state/ };
+  const unknown = { code: 'USAGE', message: /"XX" is not the two letters of a state/ };
   await assert.rejects(load('wells', wells, { states: ['CA', 'XX'] }), unknown);
 });
 

@@ -22,8 +22,8 @@ const DAYS = {
 
 type YearFigures = Omit<AirQualityRecord, 'countyGeoid' | 'year'>;
 
-/** The year's summary of each county that has monitors, about a third of all. Of several years the newest counts, and one
- * that is not over is left out. */
+/** The year's summary of each county with monitors, about a third of all. Of several years the newest is stored; an
+ * incomplete year is rejected. */
 export const airQuality: Loader = {
   describe: 'EPA annual AQI by county (annual_aqi_by_county_YYYY.csv)',
   start(files, options, report) {
@@ -46,7 +46,7 @@ export const airQuality: Loader = {
   },
 };
 
-/** Monitors measure through the year: a year in which no county has more days is not over, or the file is not whole. */
+/** Monitors measure all year: if no county has this many days, the year is not over or the file is incomplete. */
 const FEWEST_DAYS_OF_A_YEAR = 350;
 
 function* summariesIn(
@@ -56,7 +56,7 @@ function* summariesIn(
   const { columns, rows: table } = csvTable(file);
   const [state, county, year] = [columns.need('State'), columns.need('County'), columns.need('Year')];
   const fields = Object.entries(DAYS).map(([field, name]) => [field, columns.need(name)] as const);
-  // A thousand rows a year.
+  // A file has about a thousand rows a year.
   const rows = [...table];
   const days = new Map<string, number>();
   for (const { cells } of rows) {
@@ -73,12 +73,12 @@ function* summariesIn(
       'problem' in found
         ? found.problem
         : missing !== undefined
-          ? `the figure of ${missing[0]} is missing`
+          ? `the figure ${missing[0]} is missing`
           : most < FEWEST_DAYS_OF_A_YEAR && !anyYear
             ? `the year ${summary.year} is not over: no county has more than ${most} days of it`
             : airQualityRecord.safeParse({ countyGeoid: '00000', ...summary }).success
               ? null
-              : 'figures that cannot be';
+              : 'the figures are out of range';
     if (problem !== null || 'problem' in found) {
       report.reject(problem ?? '', line, cells);
       continue;

@@ -8,26 +8,26 @@ import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader } from './loader.ts';
 import { columnsOf, numberIn } from './named-columns.ts';
 
-/** The parameters of the hourly file that are topics, and the unit in which each must stand. */
+/** The parameters of the hourly file that are topics, with the unit that each must have. */
 const PARAMETERS: Readonly<Record<string, readonly [pollutant: ReadingRecord['pollutant'], unit: string]>> = {
   OZONE: ['ozone', 'PPB'],
   'PM2.5': ['pm25', 'UG/M3'],
   PM10: ['pm10', 'UG/M3'],
 };
 
-/** Of a file without a header: identifier first, latitude and longitude ninth and tenth (AirNow API, Monitoring Site
- * Fact Sheet). */
+/** Columns of a file without a header: the id first, latitude and longitude ninth and tenth (AirNow API, Monitoring
+ * Site Fact Sheet). */
 const SITE_PLACES = { ids: [0], lat: 8, lng: 9 };
 
-/** Ozone comes in ppb and is told in µg/m³, at 25 °C and 1 atm: 48.00 g/mol over 24.45 l/mol. */
+/** Ozone is published in ppb and stored in µg/m³, at 25 °C and 1 atm: 48.00 g/mol over 24.45 l/mol. */
 export const airnow: Loader = {
   describe: 'AirNow hourly data (HourlyData_YYYYMMDDHH.dat), with --sites Monitoring_Site_Locations_V2.dat',
   start(files, options, report) {
     if (options.sites === undefined) {
       throw new PerilbookError(
         'USAGE',
-        'The hourly data do not say where their monitors stand',
-        'Name the file of the monitoring sites with --sites.',
+        'The hourly data has no locations of monitors',
+        'Give the file of the monitoring sites with --sites.',
       );
     }
     const monitors = monitorsIn(options.sites, report);
@@ -53,7 +53,7 @@ export const airnow: Loader = {
   },
 };
 
-/** Where each monitor stands; the file lists it once for each parameter. */
+/** The location of each monitor; the file lists a monitor once per parameter. */
 function monitorsIn(file: string, report: LoadReporter): Map<string, Location> {
   const monitors = new Map<string, Location>();
   let places: { ids: number[]; lat: number; lng: number } = SITE_PLACES;
@@ -73,7 +73,7 @@ function monitorsIn(file: string, report: LoadReporter): Map<string, Location> {
       if (id !== '') monitors.set(id, { lng: place[0], lat: place[1] });
     }
   }
-  if (monitors.size === 0) report.note(`${file} gives no place of any monitor`);
+  if (monitors.size === 0) report.note(`${file} has no location of any monitor`);
   return monitors;
 }
 
@@ -104,7 +104,7 @@ function readingOf(cells: readonly string[], monitors: ReadonlyMap<string, Locat
   const [pollutant, expected] = parameter;
   if (unit.toUpperCase() !== expected) return `${name} is not in ${expected}`;
   const place = monitors.get(id) ?? monitors.get(withoutCountry(id));
-  if (place === undefined) return 'the file of the sites does not say where the monitor stands';
+  if (place === undefined) return 'the file of the sites has no location of the monitor';
   const measured = numberIn(value);
   const measuredAt = timeOf(date, time);
   if (measured === null || measured <= -900) return 'the value is missing';
@@ -113,8 +113,8 @@ function readingOf(cells: readonly string[], monitors: ReadonlyMap<string, Locat
   return { pollutant, monitor: id, ...place, concentration, measuredAt };
 }
 
-/** A monitor's number has 9 digits (AQSID), and 12 with the country's before it (FullAQSID; 840 is the US). Hourly files write
- * either, and the oldest list of monitors has the short one only. */
+/** A monitor's id has 9 digits (AQSID), or 12 with the country's (FullAQSID; 840 is the US). Hourly files use either;
+ * the oldest monitor lists only the short one. */
 function withoutCountry(id: string): string {
   return id.replace(/^\d{3}(\d{9})$/, '$1');
 }

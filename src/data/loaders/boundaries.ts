@@ -16,7 +16,7 @@ export const areas: Loader = {
   start: startAreas('tract'),
 };
 
-/** Boundaries of counties; the tracts that are loaded stay. */
+/** Boundaries of counties; loaded tracts stay. */
 export const counties: Loader = {
   describe: 'Census county boundaries: cartographic or TIGER/Line shapefile (.shp or .zip) or GeoJSON',
   start: startAreas('county'),
@@ -59,7 +59,7 @@ function areaOf(
   const { geoid } = code;
   const type = (geometry as { type?: unknown } | null)?.type;
   if ((type !== 'Polygon' && type !== 'MultiPolygon') || boxOfGeometry(geometry) === null) {
-    return reject('it is no polygon in degrees');
+    return reject('it is not a polygon in degrees');
   }
   if (seen.has(geoid)) return reject(`the ${level} is listed twice`);
   seen.add(geoid);
@@ -68,10 +68,10 @@ function areaOf(
   return { geoid, level, name, state: stateOf(geoid), geometry: geometry as Polygon | MultiPolygon };
 }
 
-/** Codes that are no more: Connecticut's eight counties (2022), Shannon SD, Wade Hampton AK (2015), Bedford city VA (2013). */
+/** Former codes: Connecticut's eight counties (2022), Shannon SD, Wade Hampton AK (2015), Bedford city VA (2013). */
 const FORMER_COUNTIES = /^(090(01|03|05|07|09|11|13|15)|46113|02270|51515)/;
 const FORMER_CODES_NOTE =
-  'Some codes are of boundaries before 2022: the ratings of December 2025 have other ones there. Load boundaries of 2022 or later.';
+  'Some codes are from before 2022, and the ratings of December 2025 use newer ones. Load boundaries of 2022 or later.';
 
 function isFormer(geoid: string): boolean {
   return FORMER_COUNTIES.test(geoid);

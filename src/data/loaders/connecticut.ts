@@ -1,6 +1,6 @@
 /**
- * Connecticut gave up its counties for nine planning regions (Federal Register 87 FR 34235, June 2022), and EPA goes on
- * with the counties. A region is answered from the county that most of its people live in, by the towns of each
+ * Connecticut replaced its counties by nine planning regions (Federal Register 87 FR 34235, June 2022), and EPA still
+ * publishes by county. A region is answered from the county where most of its people live, by the towns of each
  * (Connecticut Office of Policy and Management, Councils of Governments).
  */
 const COUNTY_OF_REGION: readonly (readonly [region: string, county: string])[] = [
@@ -15,11 +15,11 @@ const COUNTY_OF_REGION: readonly (readonly [region: string, county: string])[] =
   ['09190', '09001'], // Western: Fairfield, and two towns of Litchfield
 ];
 
-/** What a report says when it happened. */
+/** The note in the load report. */
 export const CONNECTICUT_NOTE =
-  "Connecticut's planning regions are answered from the old county that most of their people live in.";
+  "Connecticut's planning regions are answered from the former county where most of their people live.";
 
-/** The codes that a county's row answers for: its own, and those of Connecticut's planning regions. */
+/** The codes that a county's row serves: its own and those of Connecticut's planning regions. */
 export function countiesServedBy(county: string): string[] {
   return [county, ...COUNTY_OF_REGION.filter(([, old]) => old === county).map(([region]) => region)];
 }

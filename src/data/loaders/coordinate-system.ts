@@ -4,19 +4,23 @@ import { invalidFile } from './load-errors.ts';
 /** A position as WGS84 degrees of longitude and latitude. */
 export type ToDegrees = (position: readonly number[]) => number[];
 
-/** Datums within two metres of WGS84, as wkt-parser writes their names: NAD83 in all its realizations. */
+/** Datums within two metres of WGS84, in wkt-parser's spelling: all realizations of NAD83. */
 const LIKE_WGS84 = /^(d_)?(wgs_?(19)?84|north_american_(datum_)?1983|nad_?(19)?83)/;
 const NAD27 = /^(d_)?(north_american_(datum_)?1927|nad_?(19)?27)$/;
 
-/** From NAD27 to WGS84 without grids, in metres: the lower 48 (EPSG:1173) and Alaska (EPSG:1176). Right to some 10 m, where the
- * datum taken for WGS84 is wrong by 10 to 100. proj4 knows the grids of NAD27 by name only, and then shifts nothing. */
+/**
+ * From NAD27 to WGS84 without grids, in metres: the lower 48 (EPSG:1173) and Alaska (EPSG:1176). Accurate to about 10
+ * m; without the shift, positions are off by 10 to 100 m. proj4 knows the grids of NAD27 by name only, and then shifts
+ * nothing.
+ */
 const NAD27_LOWER_48 = [-8, 160, 176, 0, 0, 0, 0];
 const NAD27_ALASKA = [-5, 135, 172, 0, 0, 0, 0];
 
 /**
- * What turns the coordinates of a shapefile into degrees, by the text of its .prj; null when they are degrees already.
+ * Makes the function that converts a shapefile's coordinates to degrees, from the text of its .prj; null when they are
+ * in degrees.
  *
- * @throws PerilbookError SERVICE_DATA when the system or its datum is not known: positions would be wrong unseen
+ * @throws PerilbookError SERVICE_DATA for an unknown system or datum: positions would be wrong unnoticed
  */
 export function toDegrees(projection: string, file: string): ToDegrees | null {
   const text = projection.replace(/^\ufeff/, '').trim();
@@ -24,7 +28,7 @@ export function toDegrees(projection: string, file: string): ToDegrees | null {
   if (/^GEOGCS\[/i.test(text) && LIKE_WGS84.test(plain(/DATUM\["([^"]+)"/i.exec(text)?.[1] ?? name))) return null;
   const refused = (cause?: unknown) => {
     const hint = 'Download or convert it in degrees (EPSG:4326 or 4269).';
-    return invalidFile(file, `its coordinate system is not known (${name})`, hint, cause);
+    return invalidFile(file, `its coordinate system is unknown (${name})`, hint, cause);
   };
   const system = systemOf(text);
   if (system === null) throw refused();
@@ -41,7 +45,7 @@ export function toDegrees(projection: string, file: string): ToDegrees | null {
 
 type System = Record<string, unknown>;
 
-/** Null when proj4 cannot read the text, or does not know its projection. */
+/** Null when proj4 cannot read the text or does not know its projection. */
 function systemOf(text: string): System | null {
   try {
     proj4.defs('shapefile', text);
@@ -55,7 +59,7 @@ function systemOf(text: string): System | null {
 
 function forward(system: System): ToDegrees {
   const { forward: convert } = proj4(system as never, 'WGS84');
-  // The height, where there is one, stays out: the agencies' sites are on the ground.
+  // The height is left out: the agencies' sites are on the ground.
   return ([x, y]) => convert([x!, y!]) as number[];
 }
 

@@ -1,15 +1,15 @@
 import { censusNames } from '../../geo/us-atlas.ts';
 import { stateNamed, stateOf } from '../tables/states.ts';
 
-/** The county of a state's name and its own, or why there is none. */
+/** The code of a named county, or why there is none. */
 export type CountyFinding = { readonly geoid: string } | { readonly problem: string };
 
-/** Independent cities have county codes from 510 on; EPA writes their names with "City" behind. */
+/** Independent cities have county codes from 510; EPA writes their names with "City" at the end. */
 const FIRST_CITY = 510;
 
-/** Names that EPA writes otherwise than the Census Bureau, and counties that came after the names were read (2021:
- * Valdez-Cordova became Chugach and Copper River; 2015 and 2008: Kusilvak, Prince of Wales-Hyder). */
-const ALSO: readonly (readonly [state: string, name: string, geoid: string])[] = [
+/** EPA's other spellings, and counties newer than us-atlas or renamed (2021: Valdez-Cordova became Chugach and Copper
+ * River; 2015 and 2008: Kusilvak, Prince of Wales-Hyder). */
+const OTHER_SPELLINGS: readonly (readonly [state: string, name: string, geoid: string])[] = [
   ['VA', 'Charles', '51036'],
   ['AK', 'Chugach', '02063'],
   ['AK', 'Copper River', '02066'],
@@ -30,43 +30,41 @@ const ALSO: readonly (readonly [state: string, name: string, geoid: string])[] =
 ];
 
 interface Gazetteer {
-  /** The names of state and county as EPA writes them, by the county's code. */
+  /** The names of state and county in EPA's spelling, by county code. */
   readonly names: ReadonlyMap<string, readonly [state: string, county: string]>;
   readonly counties: ReadonlyMap<string, string>;
 }
 
 let gazetteer: Gazetteer | undefined;
 
-/**
- * The county that a table means which gives names and no codes. `state` is spelled in any of the ways of `stateNamed`. Case, spaces, accents
- * and "County", "Parish", "Borough" behind a name do not matter; a city and a county of the same name are told apart.
- */
+/** The county of a table without codes. `state` is spelled in any way that `stateNamed` reads. Case, spaces, accents
+ * and a final "County", "Parish" or "Borough" do not matter; a city and a county of the same name are distinct. */
 export function countyNamed(state: string, name: string): CountyFinding {
   gazetteer ??= readGazetteer();
   const known = stateNamed(state);
-  if (known === null) return { problem: `"${state.trim()}" is not a state of the US` };
+  if (known === null) return { problem: `"${state.trim()}" is not a US state` };
   const county = plain(name);
   const geoid =
     gazetteer.counties.get(`${known}/${county}`) ??
     gazetteer.counties.get(
       `${known}/${county.replace(/(county|parish|borough|censusarea|municipality|municipio)$/, '')}`,
     );
-  return geoid === undefined ? { problem: `there is no county of this name in ${state.trim()}` } : { geoid };
+  return geoid === undefined ? { problem: `${state.trim()} has no county of this name` } : { geoid };
 }
 
-/** The names of a county and its state as EPA's tables write them; null for a code that is not known. */
+/** The names of a county and its state in EPA's tables; null for an unknown code. */
 export function namesOfCounty(geoid: string): readonly [state: string, county: string] | null {
   gazetteer ??= readGazetteer();
   return gazetteer.names.get(geoid) ?? null;
 }
 
-/** Names of the us-atlas package: the Census Bureau's. */
+/** From the us-atlas package: the Census Bureau's names. */
 function readGazetteer(): Gazetteer {
   const states = censusNames('states');
   const counties = new Map<string, string>();
   const names = new Map<string, readonly [string, string]>();
-  for (const [state, name, geoid] of ALSO) counties.set(`${state}/${plain(name)}`, geoid);
-  // Cities last and only where the plain name is free, so that "Richmond" is the county and "Richmond City" the city.
+  for (const [state, name, geoid] of OTHER_SPELLINGS) counties.set(`${state}/${plain(name)}`, geoid);
+  // Cities last, and only where the plain name is free: "Richmond" is the county and "Richmond City" the city.
   const byCode = [...censusNames('counties')].sort(([a], [b]) => Number(isCity(a)) - Number(isCity(b)));
   for (const [id, name] of byCode) {
     names.set(id, [states.get(id.slice(0, 2))!, isCity(id) ? `${name} City` : name]);

@@ -5,7 +5,7 @@ import type { LoadReporter } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 import { numberIn, propertiesOf } from './named-columns.ts';
 
-/** What the agencies call the columns, the surest names first. */
+/** The agencies' names for the coordinate columns, the most reliable first. */
 export const LATITUDES = [
   'LATITUDE83',
   'latdec',
@@ -27,23 +27,21 @@ const LONGITUDES = [
   'X',
 ];
 
-/** How a table of points differs from a plain one. */
+/** What is special about an agency's table of points. */
 export interface CsvLayout {
-  /** Whether a row goes on with the names of the header. */
+  /** Whether a row continues the header. */
   readonly isHeading?: (cells: readonly string[]) => boolean;
-  /** Why a row is no record, such as a total; null when it is one. */
+  /** Why a row, such as a total, is not a record; null when it is one. */
   readonly skip?: (cells: readonly string[]) => string | null;
 }
 
-/**
- * The rows of a CSV as points. The coordinates are those of the columns named by the options, or known by their names, and
- * leave the properties for the geometry; all else stays as given, as text, but for blank cells.
- */
+/** The rows of a CSV as points. The coordinate columns are named by the options or recognized by name, and are left out
+ * of the properties. Other cells stay as text, blank ones are left out. */
 export function* csvFeatures(
   file: string,
   options: LoaderOptions,
   report: LoadReporter,
-  form: CsvLayout = {},
+  layout: CsvLayout = {},
 ): Generator<FileFeature> {
   const { columns, rows } = csvTable(file);
   const lat = columns.need(...(options.lat === undefined ? LATITUDES : [options.lat]));
@@ -52,12 +50,12 @@ export function* csvFeatures(
   let { names } = columns;
   for (const { line, cells, unended } of rows) {
     if (unended) report.note(noteOfUnended(file));
-    if (form.isHeading?.(cells)) {
+    if (layout.isHeading?.(cells)) {
       names = names.map((name, place) => `${name} ${cells[place] ?? ''}`.trim());
       report.reject('a second row of headings', line, cells);
       continue;
     }
-    const reason = form.skip?.(cells) ?? null;
+    const reason = layout.skip?.(cells) ?? null;
     if (reason !== null) {
       report.reject(reason, line, cells);
       continue;
@@ -75,17 +73,17 @@ export function* csvFeatures(
   }
 }
 
-/** What a report says of a file whose last cell may be cut. */
+/** The note on a file whose last cell may be cut. */
 export function noteOfUnended(file: string): string {
-  return `The last line of ${basename(file)} has no line end: if the download broke off there, its last cell is cut.`;
+  return `The last line of ${basename(file)} has no line end: the download may have stopped there.`;
 }
 
-/** [lng, lat] of two cells, or why they are none. */
+/** [lng, lat] of two cells, or why they are no coordinates. */
 export function pointOf(latCell: string | undefined, lngCell: string | undefined): [number, number] | string {
   if ((latCell ?? '').trim() === '' || (lngCell ?? '').trim() === '') return 'the coordinates are blank';
   const [lat, lng] = [numberIn(latCell), numberIn(lngCell)];
-  if (lat === null || lng === null) return 'the coordinates are no decimal numbers';
-  if (lat === 0 && lng === 0) return 'the coordinates are 0 and 0, which stands for none';
+  if (lat === null || lng === null) return 'the coordinates are not decimal numbers';
+  if (lat === 0 && lng === 0) return 'the coordinates are 0 and 0, which means none';
   if (Math.abs(lat) > 90 || Math.abs(lng) > 180) return 'the coordinates are beyond 90 and 180 degrees';
   return [lng, lat];
 }

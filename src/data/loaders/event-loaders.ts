@@ -16,33 +16,33 @@ const NIFC = {
   licence: publicDomain('National Interagency Fire Center'),
 };
 
-/** Earthquakes as points with their depth in km; blasts and explosions are none. */
+/** Earthquakes as points with their depth in km, without blasts and explosions. */
 export const earthquakes: Loader = eventLoader(
   'earthquake',
   'USGS earthquakes: CSV (15 or 22 columns) or GeoJSON',
   USGS,
   () => {
-    // A query gives 20,000 at most, so that a load is of several files, whose times may overlap.
+    // A query returns at most 20,000, so a load has several files, whose times may overlap.
     const known = new Set<string>();
     return ({ geometry, properties }) => {
       const { type } = properties;
-      if (type !== undefined && type !== null && type !== 'earthquake') return `it is no earthquake but: ${type}`;
+      if (type !== undefined && type !== null && type !== 'earthquake') return `not an earthquake: ${type}`;
       const id = earthquakeId(properties);
-      if (id !== null && known.has(id)) return 'an earthquake that came before';
+      if (id !== null && known.has(id)) return 'an earthquake that an earlier row has';
       if (id !== null) known.add(id);
       return { geometry: withDepth(geometry as Geometry, properties), properties: withNumbers(properties) };
     };
   },
 );
 
-/** The fires that burn now. */
+/** Fires that are burning. */
 export const wildfireIncidents: Loader = eventLoader(
   'wildfire.current',
   'NIFC WFIGS current incident locations: GeoJSON, CSV, shapefile',
   NIFC,
   () => (feature) => {
     const out = fireField(feature, 'FireOutDateTime');
-    return noWildfire(feature) ?? (out === '' ? (feature as EventRecord) : 'the fire is out');
+    return whyNotWildfire(feature) ?? (out === '' ? (feature as EventRecord) : 'the fire is out');
   },
 );
 
@@ -51,7 +51,7 @@ export const wildfireHistory: Loader = eventLoader(
   'wildfire.historical',
   'NIFC WFIGS incident locations of past years: GeoJSON, CSV, shapefile',
   NIFC,
-  () => (feature) => noWildfire(feature) ?? (feature as EventRecord),
+  () => (feature) => whyNotWildfire(feature) ?? (feature as EventRecord),
 );
 
 /** The outlines of fires. */
@@ -61,21 +61,21 @@ export const wildfirePerimeters: Loader = eventLoader(
   NIFC,
   () => (feature) =>
     /Polygon$/.test((feature.geometry as Geometry).type)
-      ? (noWildfire(feature) ?? (feature as EventRecord))
-      : 'it is no outline of a fire',
+      ? (whyNotWildfire(feature) ?? (feature as EventRecord))
+      : 'not the outline of a fire',
 );
 
-/** Why an incident is no wildfire; null when it is one. The lists hold prescribed burns too (RX), and cases that dispatchers gave up
- * and could only rename. */
-function noWildfire(feature: FileFeature): string | null {
+/** Why an incident is not a wildfire; null when it is one. The lists also have prescribed burns (RX), and cases that
+ * dispatchers abandoned but could only rename. */
+function whyNotWildfire(feature: FileFeature): string | null {
   if (/^rx$/i.test(fireField(feature, 'IncidentTypeCategory'))) return 'a prescribed fire';
   const names = [fireField(feature, 'IncidentName'), fireField(feature, 'IncidentShortDescription')];
-  const isGivenUp =
+  const isAbandoned =
     names.some((name) => /\bdo\s*not\s*use\b/i.test(name)) || fireField(feature, 'DeleteThis') === 'Yes';
-  return isGivenUp ? 'a case that is not to be used' : null;
+  return isAbandoned ? 'a case marked "do not use"' : null;
 }
 
-/** A field of an incident, whose name may have `attr_` or `poly_` before it and any case; '' when it is blank. */
+/** A field of an incident; its name may have the prefix `attr_` or `poly_`, in any case. '' when blank. */
 function fireField({ properties }: FileFeature, field: string): string {
   for (const name of [`attr_${field}`, `poly_${field}`, field]) {
     const known = Object.hasOwn(properties, name)
@@ -87,10 +87,10 @@ function fireField({ properties }: FileFeature, field: string): string {
   return '';
 }
 
-/** When an earthquake was, or a fire was found. */
+/** The time of an earthquake or of a fire's discovery. */
 const TIMES = ['time', 'FireDiscoveryDateTime', 'attr_FireDiscoveryDateTime', 'poly_DateCurrent', 'FireDiscov'];
 
-/** @param begin makes what decides on the features of one load: their record, or why there is none */
+/** @param begin makes the function that turns a feature of one load into its record, or says why there is none */
 function eventLoader(
   event: EventKind,
   describe: string,
@@ -124,13 +124,13 @@ function eventLoader(
   };
 }
 
-/** The catalog's id of an event: a column of the CSV; in GeoJSON the network's code and its own for the event make it up. */
+/** The catalog's id of an event: a column of the CSV; in GeoJSON the code of the network and the event's own. */
 function earthquakeId({ id, net, code }: FileFeature['properties']): string | null {
   if (typeof id === 'string') return id;
   return typeof net === 'string' && typeof code === 'string' ? net + code : null;
 }
 
-/** The CSV has the depth in a column, the GeoJSON as the third coordinate. */
+/** The depth is a column of the CSV and the third coordinate in GeoJSON. */
 function withDepth(geometry: Geometry, { depth }: FileFeature['properties']): Geometry {
   const kilometres = typeof depth === 'string' ? numberIn(depth) : null;
   if (kilometres === null || geometry.type !== 'Point') return geometry;

@@ -7,21 +7,19 @@ import type { LoadReporter } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 import { shapefileFeatures } from './shapefile-features.ts';
 
-/**
- * The features of a file of any of the forms in which agencies give places: CSV with coordinate columns, GeoJSON,
- * shapefile (or a zip of one). Rows of a CSV without coordinates are rejected.
- */
+/** The features of a file in any of the agencies' formats: CSV with coordinate columns, GeoJSON, or shapefile (or a zip
+ * of one). Rows of a CSV without coordinates are rejected. */
 export function featuresIn(
   file: string,
   options: LoaderOptions,
   report: LoadReporter,
-  form: CsvLayout = {},
+  layout: CsvLayout = {},
 ): Iterable<FileFeature> | AsyncIterable<FileFeature> {
   switch (extname(file.replace(/\.gz$/i, '')).toLowerCase()) {
     case '.csv':
     case '.txt':
     case '.xlsx':
-      return csvFeatures(file, options, report, form);
+      return csvFeatures(file, options, report, layout);
     case '.json':
     case '.geojson':
       return geojsonFeatures(file, report.holdsMore);
@@ -33,8 +31,8 @@ export function featuresIn(
   }
 }
 
-/** The refusal of a file whose name ends in a way that is not known. */
+/** The error for a file with an unknown extension. */
 export function unsupportedFormat(file: string): PerilbookError {
-  const hint = 'Name a .csv, .xlsx, .geojson, .json, .shp or .zip file; save a spreadsheet of another form as CSV.';
-  return invalidFile(file, 'its form is not known', hint);
+  const hint = 'Use a .csv, .xlsx, .geojson, .json, .shp or .zip file; save other spreadsheets as CSV.';
+  return invalidFile(file, 'its format is not supported', hint);
 }

@@ -8,20 +8,20 @@ import { shapefileHead } from './shapefile-features.ts';
 
 export type FileShape = 'points' | 'lines' | 'outlines';
 
-/** What tells one agency's file from another's. */
+/** What distinguishes one agency's file from another's. */
 export interface FileProfile {
-  /** The names of its columns as they are compared (`keyOf`). */
+  /** The names of its columns, normalized by `keyOf`. */
   readonly columns: ReadonlySet<string>;
   /** Names that a shapefile may have cut at 10 characters. */
   readonly cut: readonly string[];
   /** The kinds of its geometries; a table with coordinates has points. */
   readonly shapes: ReadonlySet<FileShape>;
-  /** The first rows of a text, its header included. */
+  /** The first rows of a text file, header included. */
   readonly rows: readonly (readonly string[])[];
 }
 
-/** How many rows or features are looked at: later ones may have properties that the first lacks. */
-const LOOKED_AT = 100;
+/** Rows or features that are read: the first may lack properties that later ones have. */
+const SAMPLE_ROWS = 100;
 
 const SHAPES: Readonly<Record<string, FileShape>> = {
   Point: 'points',
@@ -32,17 +32,17 @@ const SHAPES: Readonly<Record<string, FileShape>> = {
   MultiPolygon: 'outlines',
 };
 
-/** Looks at the beginning of a file. @param latitude the column that a user named for it */
+/** Reads the beginning of a file. @param latitude the name of the latitude column, if the user gave one */
 export function profileOf(file: string, latitude?: string): FileProfile {
   const extension = extname(file.replace(/\.gz$/i, '')).toLowerCase();
   if (extension === '.shp' || extension === '.zip') return profileOfShapefile(file);
   if (extension === '.json' || extension === '.geojson') return profileOfGeojson(file);
-  if (OTHER_FORMS.test(extension)) throw unsupportedFormat(file);
+  if (UNSUPPORTED.test(extension)) throw unsupportedFormat(file);
   return profileOfText(file, latitude);
 }
 
-/** Forms of tables and maps that no loader reads. */
-const OTHER_FORMS = /^\.(xls|xlsb|ods|gdb|gpkg|km[lz]|parquet|pdf|html?)$/;
+/** Formats of tables and maps that no loader reads. */
+const UNSUPPORTED = /^\.(xls|xlsb|ods|gdb|gpkg|km[lz]|parquet|pdf|html?)$/;
 
 function profileOfShapefile(file: string): FileProfile {
   const { type, columns } = shapefileHead(file);
@@ -55,7 +55,7 @@ function profileOfShapefile(file: string): FileProfile {
 function profileOfGeojson(file: string): FileProfile {
   const names = new Set<string>();
   const shapes = new Set<FileShape>();
-  for (const { geometry, properties } of first(geojsonFeatures(file), LOOKED_AT)) {
+  for (const { geometry, properties } of first(geojsonFeatures(file), SAMPLE_ROWS)) {
     for (const name of Object.keys(properties)) names.add(name);
     const shape = SHAPES[String((geometry as { type?: unknown } | null)?.type)];
     if (shape !== undefined) shapes.add(shape);
@@ -66,7 +66,7 @@ function profileOfGeojson(file: string): FileProfile {
 function profileOfText(file: string, latitude: string | undefined): FileProfile {
   const [head] = first(csvRecords(file), 1);
   const isBarred = head !== undefined && head.cells.length === 1 && head.cells[0]!.includes('|');
-  const records: CsvRecord[] = [...first(csvRecords(file, isBarred ? '|' : ','), LOOKED_AT)];
+  const records: CsvRecord[] = [...first(csvRecords(file, isBarred ? '|' : ','), SAMPLE_ROWS)];
   const rows = records.map(({ cells }) => cells);
   const columns = keysOf(rows[0] ?? []);
   const latitudes = latitude === undefined ? LATITUDES : [latitude];

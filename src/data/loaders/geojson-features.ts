@@ -1,26 +1,26 @@
 import { invalidFile } from './load-errors.ts';
 import { textBlocks } from './text-blocks.ts';
 
-/** A feature as a file gives it. */
+/** A feature of a file. */
 export interface FileFeature {
-  /** The line on which it begins, or its number where the file has no lines; from 1. */
+  /** The line on which it begins, or its number in a file without lines; from 1. */
   readonly line: number;
-  /** The feature's own id, where the file gives one. */
+  /** The feature's own id, if the file gives one. */
   readonly id?: string | number;
   readonly geometry: unknown;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** Coordinate systems that are degrees of longitude and latitude; NAD83 lies within two metres of WGS84. */
+/** Coordinate systems in degrees of longitude and latitude; NAD83 is within two metres of WGS84. */
 const DEGREES = /CRS84|CRS83|EPSG:{1,2}(\d*:)?(4326|4269)$/;
 
-/** What stands before the features is not longer: another file is not searched to its end. */
+/** The most text before the features: another kind of file is not searched to its end. */
 const LONGEST_HEAD = 1 << 24;
 
 /**
- * The features of a GeoJSON FeatureCollection, one after the other: a file of any size is never held whole.
+ * The features of a GeoJSON FeatureCollection, one at a time: the file is never in memory as a whole.
  *
- * @param onMore called when the file is one page of an ArcGIS service's answer, and says that there are more
+ * @param onMore called when the file is one page of an ArcGIS service's answer and says that there are more
  * @throws PerilbookError SERVICE_DATA when it is no FeatureCollection, ends early, or is not in degrees
  */
 export function* geojsonFeatures(file: string, onMore: () => void = () => {}): Generator<FileFeature> {
@@ -56,10 +56,10 @@ export function* geojsonFeatures(file: string, onMore: () => void = () => {}): G
     text = text.slice(at);
   }
   if (head === null) {
-    const said = /^\s*\{\s*"error"\s*:/.test(text)
-      ? `an error of the service (${text.trim().slice(0, 100)})`
-      : 'no GeoJSON FeatureCollection';
-    throw invalidFile(file, `it is ${said}`, 'Name a GeoJSON file with features.');
+    const found = /^\s*\{\s*"error"\s*:/.test(text)
+      ? `an error from the service (${text.trim().slice(0, 100)})`
+      : 'not a GeoJSON FeatureCollection';
+    throw invalidFile(file, `it is ${found}`, 'Use a GeoJSON file with features.');
   }
   const envelope = ended ? envelopeOf(head + text.slice(text.indexOf(']'))) : null;
   if (envelope === null) throw invalidFile(file, 'it ends before its features do', 'Download it again.');
@@ -67,14 +67,14 @@ export function* geojsonFeatures(file: string, onMore: () => void = () => {}): G
   if (envelope.exceededTransferLimit === true || envelope.properties?.exceededTransferLimit === true) onMore();
 }
 
-/** What stands around the features. */
+/** The members around the features. */
 interface Envelope {
   readonly crs?: { readonly properties?: { readonly name?: string } };
   readonly exceededTransferLimit?: unknown;
   readonly properties?: { readonly exceededTransferLimit?: unknown };
 }
 
-/** Null when the text is not whole. */
+/** Null when the text is incomplete. */
 function envelopeOf(text: string): Envelope | null {
   try {
     return JSON.parse(text) as Envelope;
@@ -85,11 +85,11 @@ function envelopeOf(text: string): Envelope | null {
 
 function refuseOtherSystem(file: string, system: string | undefined): void {
   if (system === undefined || DEGREES.test(system)) return;
-  const hint = 'Download or convert it in degrees (EPSG:4326); an ArcGIS service is asked with outSR=4326.';
+  const hint = 'Download or convert it in degrees (EPSG:4326); add outSR=4326 to the query of an ArcGIS service.';
   throw invalidFile(file, `its coordinates are in ${system}`, hint);
 }
 
-/** Where the next feature begins; `end` after the last one, `more` when the text is at its end. */
+/** The offset of the next feature; `end` after the last one, `more` at the end of the text. */
 function nextObject(text: string, from: number): number | 'end' | 'more' {
   for (let at = from; at < text.length; at++) {
     if (text[at] === '{') return at;
@@ -98,7 +98,7 @@ function nextObject(text: string, from: number): number | 'end' | 'more' {
   return 'more';
 }
 
-/** The place after the brace that closes the object, or -1 when the text ends before. */
+/** The offset after the brace that closes the object, or -1 when the text ends before it. */
 function endOfObject(text: string, open: number): number {
   let depth = 0;
   for (let at = open; at < text.length; at++) {
@@ -130,7 +130,12 @@ function parsed(json: string, line: number, file: string): FileFeature {
     const named = typeof id === 'string' || typeof id === 'number' ? { id } : {};
     return { line, ...named, geometry, properties: properties ?? {} };
   } catch (error) {
-    throw invalidFile(file, `line ${line} is no JSON (${(error as Error).message})`, 'Download it again.', error);
+    throw invalidFile(
+      file,
+      `line ${line} is not valid JSON (${(error as Error).message})`,
+      'Download it again.',
+      error,
+    );
   }
 }
 

@@ -3,9 +3,9 @@ import { invalidFile } from './load-errors.ts';
 import { numberIn } from './named-columns.ts';
 import { basinOf, type Fix, REPEATED, type Storm, stormLoader, type TrackReading } from './storm-tracks.ts';
 
-/** `AL011970,               ALMA,     39,`: basin, number and season; name; how many lines follow. */
+/** `AL011970,               ALMA,     39,`: basin, number and season; name; the number of lines that follow. */
 const HEADER = /^(AL|EP|CP)(\d{2})(\d{4})$/;
-/** The header of a storm of any basin: what follows one that is not known belongs to no storm before it. */
+/** The header of a storm of any basin: lines after an unknown one do not belong to the storm before it. */
 const ANY_HEADER = /^[A-Z]{2}\d{6}$/;
 
 /** Date to pressure, and twelve radii. */
@@ -28,7 +28,7 @@ function* fixesIn(file: string, { report, isRepeated }: TrackReading): Generator
     if (ANY_HEADER.test(first)) {
       storm = stormOf(first, cells);
       announced = numberIn(cells[2]) ?? 0;
-      const problem = storm === null ? 'a storm of a basin that is not known' : isRepeated(storm.sid) ? REPEATED : null;
+      const problem = storm === null ? 'a storm of an unknown basin' : isRepeated(storm.sid) ? REPEATED : null;
       if (problem === null) report.load();
       else {
         storm = null;
@@ -40,7 +40,7 @@ function* fixesIn(file: string, { report, isRepeated }: TrackReading): Generator
     isShort = cells.length < FEWEST_FIELDS;
     const fix = isShort ? `the line has fewer than ${FEWEST_FIELDS} fields` : fixOf(cells);
     if (storm === null || typeof fix === 'string') {
-      report.reject(storm === null ? 'a fix before any storm' : (fix as string), line, cells);
+      report.reject(storm === null ? 'a fix without a storm' : (fix as string), line, cells);
       continue;
     }
     report.load();
@@ -67,7 +67,7 @@ function fixOf(cells: readonly string[]): Fix | string {
   if (lat === null || lng === null) return 'the position is not written like 32.0N, 78.2W';
   return {
     lat,
-    // Tracks that cross the 180th meridian go on counting: 189.5W is 170.5E.
+    // Longitudes continue beyond the 180th meridian: 189.5W is 170.5E.
     lng: lng < -180 ? lng + 360 : lng > 180 ? lng - 360 : lng,
     time: `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}T${time.slice(0, 2)}:${time.slice(2)}:00Z`,
     windKnots: knownNumber(cells[6]),
@@ -82,7 +82,7 @@ function degreesOf(cell: string | undefined, plus: string, minus: string, bound:
   return Math.abs(degrees) <= bound ? degrees + 0 : null;
 }
 
-/** -999 stands for no pressure, -99 for no wind. */
+/** -999 means no pressure, -99 no wind. */
 function knownNumber(cell: string | undefined): number | null {
   const number = numberIn(cell);
   return number === null || number < 0 ? null : number;

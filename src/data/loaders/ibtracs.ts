@@ -45,7 +45,7 @@ function* fixesIn(file: string, { report, isRepeated }: TrackReading): Generator
   }
 }
 
-/** Tracks that cross the 180th meridian go on counting: 204.3 is -155.7. */
+/** Longitudes continue beyond the 180th meridian: 204.3 is -155.7. */
 function within180(cell: string | undefined): string | undefined {
   const degrees = numberIn(cell);
   if (degrees === null || Math.abs(degrees) <= 180 || Math.abs(degrees) > 360) return cell;

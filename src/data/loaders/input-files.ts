@@ -9,14 +9,14 @@ import { zipMembers } from './zip-members.ts';
 const TABLES = /\.(csv|txt|dat|json|geojson)$/i;
 
 /**
- * The files that a loader is to read: each as it is named, and for a zip that holds no shapefile the one in it that the loader is
- * for (`hail.csv.zip/hail.csv`).
+ * The files that a loader reads: as named, or in a zip without a shapefile the one that the loader is for
+ * (`hail.csv.zip/hail.csv`).
  *
- * @throws PerilbookError SERVICE_DATA when a file is a folder, cannot be read, or is none of the loader's and is not forced
+ * @throws PerilbookError SERVICE_DATA for a folder, an unreadable file, or one of another loader unless `force` is set
  */
 export function inputFiles(loader: string, files: readonly string[], options: LoaderOptions): string[] {
   return files.map((file) => {
-    if (isFolder(file)) throw invalidFile(file, 'it is a folder', 'Name the files in it.');
+    if (isFolder(file)) throw invalidFile(file, 'it is a folder', 'Give the files in it.');
     const path = /\.zip$/i.test(file) ? pathInZip(loader, file, options) : file;
     if (options.force === true) return path;
     const profile = profileOf(path, options.lat);
@@ -26,18 +26,18 @@ export function inputFiles(loader: string, files: readonly string[], options: Lo
   });
 }
 
-/** A path that does not exist is left to the reader: it may go on into a zip. */
+/** A path that does not exist is left to the reader: it may continue into a zip. */
 function isFolder(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
   } catch (error) {
-    // What lies behind the name of a file is no folder.
+    // A path below a file is no folder.
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
     throw unreadable(file, error);
   }
 }
 
-/** The dictionary lies beside the table in FEMA's zips, tables of other things in EPA's: the loader's own is taken. */
+/** FEMA's zips also hold the data dictionary, EPA's other tables: the loader's own is read. */
 function pathInZip(loader: string, file: string, options: LoaderOptions): string {
   const names = zipMembers(file).map(({ name }) => name);
   if (names.some((name) => /\.shp$/i.test(name))) return file;
@@ -45,7 +45,7 @@ function pathInZip(loader: string, file: string, options: LoaderOptions): string
   const own =
     paths.length < 2 ? paths : paths.filter((path) => mismatch(loader, profileOf(path, options.lat)) === null);
   if (own.length === 1) return own[0]!;
-  const hint = `It holds: ${names.slice(0, 10).join(', ')}. Name the file in it, or unpack it.`;
+  const hint = `It holds: ${names.slice(0, 10).join(', ')}. Give the path of the file in it, or unpack it.`;
   throw invalidFile(
     file,
     `${own.length === 0 ? 'no file' : `${own.length} files`} in the zip could be for ${loader}`,
@@ -55,11 +55,11 @@ function pathInZip(loader: string, file: string, options: LoaderOptions): string
 
 function wrongFile(loader: string, file: string, problem: string, profile: FileProfile): PerilbookError {
   const others = loadersFor(profile).filter((name) => name !== loader);
-  const fits = others.length === 0 ? '' : `It fits: perilbook service load ${others.join(' or ')}. `;
+  const fits = others.length === 0 ? '' : `Load it with: perilbook service load ${others.join(' or ')}. `;
   return new PerilbookError(
     'SERVICE_DATA',
     `Cannot load "${file}" as ${loader}: ${problem}`,
-    `${fits}To load it all the same, add --force; the data that was there is unchanged.`,
+    `${fits}To load it anyway, add --force. The stored data is unchanged.`,
     { file },
   );
 }

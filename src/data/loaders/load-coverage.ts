@@ -10,32 +10,32 @@ import { storedRecords } from '../tables/stored-records.ts';
 import type { LoadReporter } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 
-/** Of how many states a file of the whole US has records at least; one of fewer is taken for those states only. */
+/** The least number of states in a file of the whole US; one with fewer is taken for those states only. */
 interface Nation {
   readonly states: number;
-  /** Of fewer records all may lie in a few states by chance. */
+  /** Fewer records may all be in a few states by chance. */
   readonly records: number;
 }
 
-/** Data sets that may be of few states and yet whole: what burns now, storms at sea, monitors. */
-const ANYWHERE: readonly DatasetName[] = ['records:wildfire.current', 'records:hurricane', 'readings'];
+/** Datasets that may be complete with few states: burning fires, storms at sea, monitors. */
+const ANY_STATES: readonly DatasetName[] = ['records:wildfire.current', 'records:hurricane', 'readings'];
 
-/** A data set that becomes smaller by more than a third is replaced with --replace only; but what burns now goes out. */
+/** A dataset may shrink by more than a third only with --replace; but burning fires go out. */
 const MAY_SHRINK: readonly DatasetName[] = ['records:wildfire.current'];
 
-/** Which states a load is of, and what of the data set it leaves in place. */
+/** The states of a load, and what of the stored dataset it keeps. */
 export interface LoadCoverage {
-  /** Whether a record belongs to the load: with --states, whether it lies there. */
+  /** Whether a record belongs to the load: with --states, whether it is in them. */
   take(record: unknown): boolean;
-  /** How many were not taken. */
+  /** The number of records outside them. */
   outside(): number;
   /**
-   * The records of other states that stay, when all of the load have been taken.
+   * The stored records of other states, once all of the load are read.
    *
-   * @throws PerilbookError SERVICE_DATA when the load would lose rows and nobody said that it may
+   * @throws PerilbookError SERVICE_DATA when the load would lose rows without permission
    */
-  kept(): Generator<unknown>;
-  /** The description with its states, and with what was said of the records that stay. To be called at the end. */
+  stored(): Generator<unknown>;
+  /** The description with its states, merged with that of the stored records. To be called at the end. */
   describe(own: DatasetInfo): DatasetInfo;
 }
 
@@ -56,16 +56,16 @@ export function loadCoverage(
   let [taken, outside, kept] = [0, 0, 0];
   let states: ReadonlySet<string> | null = null;
 
-  /** Null when the records are not known to be of some states only. */
+  /** Null when the load is not limited to some states. */
   function statesOfLoad(): ReadonlySet<string> | null {
     if (given !== null || nation === null) return given;
     return seen.size > 0 && seen.size < nation.states && taken >= nation.records ? seen : null;
   }
 
-  function* othersThan(own: ReadonlySet<string>, { states: known }: Before): Generator<unknown> {
+  function* othersThan(own: ReadonlySet<string>, { states: known }: StoredDataset): Generator<unknown> {
     const others = known === null ? null : without(known, own);
     if (others?.length === 0) return;
-    // Rows that lie beyond their state's border are its own all the same, as long as no state comes twice.
+    // Rows just beyond their state's border still belong to it, unless a state is loaded again.
     const mayBeOwn = known === null || others!.length < known.size;
     for (const record of storedRecords(database, target)) {
       if (mayBeOwn) {
@@ -80,11 +80,11 @@ export function loadCoverage(
   }
 
   function note(): void {
-    if (outside > 0) report.note(`Outside of ${listed(given!)}, and left out: ${counted(outside, 'record')}.`);
-    if (kept > 0) report.note(`Stay as they were, in other states: ${counted(kept, 'record')}.`);
+    if (outside > 0) report.note(`Left out, outside of ${listed(given!)}: ${counted(outside, 'record')}.`);
+    if (kept > 0) report.note(`Unchanged, in other states: ${counted(kept, 'record')}.`);
     if (states === null || target.kind === 'areas') return;
-    const guess = given === null ? ' Where it is of the whole US, say so: --states US.' : '';
-    report.note(`Outside of ${listed(states)} it is taken for not loaded.${guess}`);
+    const guess = given === null ? ' If it covers the whole US, add --states US.' : '';
+    report.note(`The data covers ${listed(states)} only.${guess}`);
   }
 
   return {
@@ -103,7 +103,7 @@ export function loadCoverage(
       return true;
     },
     outside: () => outside,
-    *kept() {
+    *stored() {
       states = statesOfLoad();
       if (before !== null) {
         if (given !== null) yield* othersThan(given, before);
@@ -121,20 +121,21 @@ export function loadCoverage(
 }
 
 function nationOf(dataset: DatasetName): Nation | null {
-  if (ANYWHERE.includes(dataset)) return null;
+  if (ANY_STATES.includes(dataset)) return null;
   if (dataset.startsWith('records:')) return { states: 4, records: 100 };
-  // Plants stand in 28 states. Boundaries and wells come by state: they are always of those that they hold.
+  // Nuclear plants are in 28 states. Boundaries and wells are published by state: they always cover the states in the
+  // file.
   if (dataset === 'sites:nuclearReactors') return { states: 15, records: 1 };
   return { states: dataset === 'areas' || dataset === 'sites:oilGasWell' ? 57 : 25, records: 1 };
 }
 
-/** What is loaded, and no sample. */
-interface Before extends Pick<LoadedDataset, 'source' | 'vintage' | 'licence' | 'rows'> {
+/** The stored dataset, if it is real. */
+interface StoredDataset extends Pick<LoadedDataset, 'source' | 'vintage' | 'licence' | 'rows'> {
   /** Null for the whole US. */
   readonly states: ReadonlySet<string> | null;
 }
 
-function realDataset(database: ServiceDatabase, target: LoadTarget): Before | null {
+function realDataset(database: ServiceDatabase, target: LoadTarget): StoredDataset | null {
   const level = 'level' in target ? (target.level ?? '') : '';
   const dataset = datasetOf(target);
   const found = describeData(database).datasets.find((other) => other.name === dataset && other.level === level);
@@ -148,13 +149,13 @@ function statesOfAreas(database: ServiceDatabase, level: string): string[] {
   return database.prepare<[], string>(`SELECT DISTINCT state FROM areas_${level}`).pluck().all();
 }
 
-/** The records of the load, to be known again among those that stay. */
+/** Recognizes records of the load among the stored ones. */
 function createCopies() {
   const digests = new Set<string>();
   const digest = (record: unknown) => {
     const { geometry, properties } = record as { geometry?: unknown; properties?: Record<string, unknown> };
     if (geometry === undefined || properties === undefined) return null;
-    // Loaded values have the types of their data set (property-types.ts), those of a file are as they were written.
+    // Stored values have the types of their dataset (property-types.ts), those of a file are as written.
     const values = Object.entries(properties).map(([name, value]) => [name, plainValue(value)]);
     const text = JSON.stringify([geometry, values.filter(([, value]) => value !== '')]);
     return createHash('sha1').update(text).digest('base64');
@@ -179,14 +180,14 @@ function plainValue(value: unknown): unknown {
         .replace(/^0+(?=\d)/, '');
 }
 
-function refuseLossOfStates(dataset: DatasetName, own: ReadonlySet<string>, { states }: Before): void {
+function refuseLossOfStates(dataset: DatasetName, own: ReadonlySet<string>, { states }: StoredDataset): void {
   const others = states === null ? null : without(states, own);
   if (others?.length === 0) return;
   const lost = others === null ? 'all other states' : listed(new Set(others));
   throw new PerilbookError(
     'SERVICE_DATA',
-    `Cannot replace data set "${dataset}": these rows lie in ${listed(own)}, and those of ${lost} would be lost`,
-    `--states ${[...own].sort().join()} loads them beside those of other states; --replace gives the others up.`,
+    `Cannot replace dataset "${dataset}": the file covers ${listed(own)}, and the rows of ${lost} would be lost`,
+    `Add --states ${[...own].sort().join()} to keep the other states, or --replace to drop them.`,
     { dataset },
   );
 }
@@ -195,13 +196,13 @@ function refuseLossOfRecords(dataset: DatasetName, taken: number, replaced: numb
   if (3 * taken >= 2 * replaced) return;
   throw new PerilbookError(
     'SERVICE_DATA',
-    `Cannot replace data set "${dataset}": there are ${counted(replaced, 'record')} of it, and the load has ${grouped(taken)}`,
-    'Check that the file is whole. To replace it all the same, add --replace; the data that was there is unchanged.',
+    `Cannot replace dataset "${dataset}": it has ${counted(replaced, 'record')}, and the load has ${grouped(taken)}`,
+    'Check that the file is complete, or add --replace. The stored data is unchanged.',
     { dataset },
   );
 }
 
-function joined(before: Before, own: DatasetInfo): DatasetInfo {
+function joined(before: StoredDataset, own: DatasetInfo): DatasetInfo {
   const both = (first: string, second: string) =>
     [...new Set([...first.split('; '), second])].filter(Boolean).join('; ');
   return {

@@ -10,24 +10,24 @@ import { createReporter, type LoadReport } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
 
-/** What a load did. */
+/** The result of a load. */
 export interface LoadResult extends LoadReport {
   readonly dataset: DatasetName;
   readonly level: Level;
   readonly vintage: string;
-  /** The states that it is of; left out for the whole US, and of boundaries. */
+  /** Its states; left out for the whole US and for boundaries. */
   readonly states?: readonly string[];
-  /** How many records the data set has now; a row of a file may give several, and several rows one. */
+  /** The number of records in the dataset now; one row may give several records, and several rows one. */
   readonly records: number;
 }
 
 /**
- * Loads agency files: all of them together replace the data set that the loader is for, or with `states` its rows of these
- * states. Loading them again gives the same database; when nothing can be used, the data set stays as it was.
+ * Loads agency files. Together they replace the loader's dataset, or with `states` its rows of these states. Loading
+ * them again gives the same database; when no row is usable, the dataset stays as it was.
  *
- * @param onProgress told the number of records so far, now and then
- * @throws PerilbookError SERVICE_DATA when a file is not what the loader is for, no row of it can be used, or
- *   rows would be lost that nobody gave up (`replace`)
+ * @param onProgress gets the number of records so far
+ * @throws PerilbookError SERVICE_DATA for a file of another loader, without usable rows, or whose load would lose rows
+ * without permission (`replace`)
  */
 export async function loadFiles(
   database: ServiceDatabase,
@@ -41,9 +41,7 @@ export async function loadFiles(
   return finish(await importStream(database, delivery, clock, onProgress));
 }
 
-/**
- * As `loadFiles`, at one go; shapefiles must be awaited and cannot be loaded so.
- */
+/** As `loadFiles`, synchronously; shapefiles cannot be loaded so. */
 export function loadFilesAtOnce(
   database: ServiceDatabase,
   name: string,
@@ -68,17 +66,17 @@ function startLoad(
   const coverage = loadCoverage(database, delivery, options, report);
   let taken = 0;
 
-  function* atHand(records: Iterable<unknown>): Generator<unknown> {
-    for (const record of records) if (isTaken(record)) yield record;
+  function* included(records: Iterable<unknown>): Generator<unknown> {
+    for (const record of records) if (isIncluded(record)) yield record;
     refuseEmpty();
-    yield* coverage.kept();
+    yield* coverage.stored();
   }
-  async function* overTime(records: AsyncIterable<unknown>): AsyncGenerator<unknown> {
-    for await (const record of records) if (isTaken(record)) yield record;
+  async function* includedAsync(records: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+    for await (const record of records) if (isIncluded(record)) yield record;
     refuseEmpty();
-    yield* coverage.kept();
+    yield* coverage.stored();
   }
-  function isTaken(record: unknown): boolean {
+  function isIncluded(record: unknown): boolean {
     const isOwn = coverage.take(record);
     if (isOwn) taken += 1;
     return isOwn;
@@ -88,15 +86,15 @@ function startLoad(
     if (taken > 0) return;
     const [first] = report.read().rejected;
     const why =
-      coverage.outside() > 0 ? ' (it lies outside of --states)' : first ? ` (${first.reason}: ${first.count})` : '';
+      coverage.outside() > 0 ? ' (all are outside of --states)' : first ? ` (${first.reason}: ${first.count})` : '';
     throw new PerilbookError(
       'SERVICE_DATA',
-      `Cannot load ${files.join(', ')}: no row of it can be used${why}`,
-      'Check that this is the file that the loader is for; the data that was there is unchanged.',
+      `Cannot load ${files.join(', ')}: no row is usable${why}`,
+      'Check that this is a file for this loader; the stored data is unchanged.',
     );
   }
   const records = delivery.records as Iterable<unknown> | AsyncIterable<unknown>;
-  // What is said of the data set is known when all records have been read.
+  // The description is complete only when all records have been read.
   const described = (): DatasetInfo => coverage.describe(delivery.info);
   const info = {
     name: delivery.info.name,
@@ -118,7 +116,7 @@ function startLoad(
     delivery: {
       ...delivery,
       info,
-      records: Symbol.iterator in records ? atHand(records) : overTime(records),
+      records: Symbol.iterator in records ? included(records) : includedAsync(records),
     } as unknown as StreamedDataset,
     finish: (count) => ({
       dataset: datasetOf(delivery),
@@ -131,12 +129,12 @@ function startLoad(
   };
 }
 
-/** An ArcGIS service gives some thousand features at a time, and says on all pages but the last that there are more. */
+/** An ArcGIS service returns some thousand features at a time; all pages but the last say that there are more. */
 function onePage(files: readonly string[]): PerilbookError {
   return new PerilbookError(
     'SERVICE_DATA',
-    `Cannot load ${files.join(', ')}: the service that wrote it says that there are more features (exceededTransferLimit)`,
-    'Get the other pages (resultOffset) and load all of them together; --force loads it as it is.',
+    `Cannot load ${files.join(', ')}: it is one page of several (exceededTransferLimit)`,
+    'Download the other pages (resultOffset) and load them together, or add --force to load this page alone.',
   );
 }
 
@@ -146,7 +144,7 @@ function checkStates(states: LoaderOptions['states']): void {
   if (unknown === undefined) return;
   throw new PerilbookError(
     'USAGE',
-    `"${unknown}" is not a state by its two letters`,
-    'Say, for example: perilbook service load wells FILE --states CA,NV',
+    `"${unknown}" is not the two letters of a state`,
+    'Example: perilbook service load wells FILE --states CA,NV',
   );
 }

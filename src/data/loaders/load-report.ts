@@ -1,40 +1,40 @@
-/** Why rows were not used: how many of them, and the first. */
+/** A reason why rows were rejected: how many, and the first. */
 interface Rejection {
   readonly reason: string;
   readonly count: number;
   readonly firstFile: string;
-  /** From 1; the number of the feature where the file has no lines. */
+  /** From 1; the number of the feature in a file without lines. */
   readonly firstLine: number;
-  /** The beginning of the first one's text. */
+  /** The beginning of the first row. */
   readonly first: string;
 }
 
-/** What became of the rows of the files: each is loaded or rejected. */
+/** What became of the rows: each is loaded or rejected. */
 export interface LoadReport {
   readonly rows: number;
   readonly loaded: number;
   readonly rejected: readonly Rejection[];
-  /** What one should know of the load beside the rejects. */
+  /** What else to know about the load. */
   readonly notes: readonly string[];
 }
 
-/** The report while it is written. */
+/** Collects the report during a load. */
 export interface LoadReporter {
-  /** To be called for each file before its rows. */
+  /** To be called for each file, before its rows. */
   openFile(file: string): void;
   load(): void;
   reject(reason: string, line: number, row: unknown): void;
   note(text: string): void;
-  /** To be called for a file that says that it is one page of more. */
+  /** To be called for a file that is one page of several. */
   holdsMore(): void;
-  /** How many files said so. */
+  /** The number of such files. */
   pagesBeforeOthers(): number;
   read(): LoadReport;
 }
 
 const SHOWN_CHARACTERS = 120;
 
-/** Makes an empty report. */
+/** Starts an empty report. */
 export function createReporter(): LoadReporter {
   const rejected = new Map<string, { count: number; firstFile: string; firstLine: number; first: string }>();
   const notes = new Set<string>();

@@ -13,7 +13,7 @@ import { SITE_FORMATS } from './site-formats.ts';
 import { siteLoader } from './sites.ts';
 import { hail, tornado } from './storm-reports.ts';
 
-/** All loaders, by the names that the command line knows them by. */
+/** All loaders by their names on the command line. */
 export const LOADERS: ReadonlyMap<string, Loader> = new Map<string, Loader>([
   ['areas', areas],
   ['counties', counties],
@@ -33,7 +33,7 @@ export const LOADERS: ReadonlyMap<string, Loader> = new Map<string, Loader>([
 ]);
 
 /**
- * The loader of a name.
+ * The loader with a name.
  *
  * @throws PerilbookError USAGE when there is none
  */
@@ -42,5 +42,5 @@ export function loaderNamed(name: string): Loader {
   if (loader !== undefined) return loader;
   const known = ['sample', ...LOADERS.keys()];
   const message = `There is no loader "${name}"${didYouMean(name, known)}`;
-  throw new PerilbookError('USAGE', message, `Say one of: ${known.join(', ')}.`);
+  throw new PerilbookError('USAGE', message, `Use one of: ${known.join(', ')}.`);
 }

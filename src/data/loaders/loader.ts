@@ -6,53 +6,55 @@ import { unreadable } from './load-errors.ts';
 import type { LoadReporter } from './load-report.ts';
 import { zipPath } from './text-blocks.ts';
 
-/** What a user may say of the files. */
+/** What the user can say about the files. */
 export interface LoaderOptions {
-  /** The columns of the coordinates, where they are not found by their names. */
+  /** The coordinate columns, when their names are not recognized. */
   readonly lat?: string;
   readonly lng?: string;
-  /** The second file of an `airnow` load: where the monitors stand. */
+  /** The second file of an `airnow` load: the locations of the monitors. */
   readonly sites?: string;
-  /** What is said of the data set, in place of what the loader says. */
+  /** Replaces the loader's own description. */
   readonly source?: string;
   readonly vintage?: string;
   readonly licence?: string;
   readonly sample?: boolean;
-  /** The states that are taken from the files, as two letters, or `US` for the whole; left out to go by the rows. */
+  /** The states to load, as two letters, or `US` for the whole; left out to derive them from the rows. */
   readonly states?: readonly string[] | 'US';
-  /** Load files that are not known as the loader's. */
+  /** Load files that do not look like the loader's. */
   readonly force?: boolean;
-  /** Replace the data set even where it loses rows by it. */
+  /** Replace the dataset even if that loses rows. */
   readonly replace?: boolean;
-  /** Replace tracts and counties together, and not only the level that the files are of. */
+  /** Replace tracts and counties together, not only the level of the files. */
   readonly allLevels?: boolean;
 }
 
-/** Files of one agency, made a delivery; what becomes of each row is told to the report. */
+/** Turns the files of an agency into a dataset; the report gets what becomes of each row. */
 export type StartLoad = (files: readonly string[], options: LoaderOptions, report: LoadReporter) => StreamedDataset;
 
-/** How an agency's file comes into the database. */
+/** How an agency's file is loaded. */
 export interface Loader {
   /** The publisher and the name of the download. */
   readonly describe: string;
   readonly start: StartLoad;
 }
 
-/** Where the data come from, and the sentence that the publisher asks for. */
+/** The source of the data, and the attribution that its publisher requires. */
 export interface Publication {
   readonly source: string;
   readonly licence: string;
 }
 
-/** The works of US agencies are in the public domain (17 USC 105); they ask for no sentence, so one says where it is from. */
+/**
+ * Works of US agencies are in the public domain (17 USC 105) and need no attribution, so this only names the source.
+ */
 export function publicDomain(agency: string): string {
   return `${agency}: a work of the US government, in the public domain.`;
 }
 
 /**
- * The description of a data set, whose vintage may be known only when all rows have been read.
+ * The description of a dataset; its vintage may be known only after the last row.
  *
- * @param vintage what the rows say; '' for the day on which the file was last changed
+ * @param vintage from the rows; '' for the day on which the file was last changed
  */
 export function describeLoad(
   name: DatasetInfo['name'],
@@ -82,7 +84,7 @@ function dayOf(file: string): string {
   }
 }
 
-/** All records of some files, file by file. */
+/** All records of some files, one file after the other. */
 export function* inTurn<T>(
   files: readonly string[],
   report: LoadReporter,
@@ -94,10 +96,10 @@ export function* inTurn<T>(
   }
 }
 
-/** What becomes of the features of some files. */
+/** How features become records. */
 export interface FeatureUse<T> {
   readonly featuresOf: (file: string) => Iterable<FileFeature> | AsyncIterable<FileFeature>;
-  /** The record of a feature; null when it was rejected, `later` when it goes into a record that comes at the end. */
+  /** The record of a feature; null when it was rejected, `later` when it becomes part of a record of `atEnd`. */
   readonly recordOf: (feature: FileFeature) => T | null | 'later';
   /** The records that need all features to be read. */
   readonly atEnd?: () => Iterable<T>;

@@ -1,19 +1,17 @@
 import { PerilbookError } from '../../errors.ts';
 
-/** The columns of a file, found by their names. */
+/** The columns of a file by name. */
 export interface Columns {
-  /** As in the file, without spaces around. */
+  /** As in the file, trimmed. */
   readonly names: readonly string[];
-  /** The place of the first of some names that the file has, or -1. */
+  /** The index of the first of these names that the file has, or -1. */
   find(...names: string[]): number;
-  /** As `find`; refuses a file that has none of them. */
+  /** As `find`; throws when the file has none of them. */
   need(...names: string[]): number;
 }
 
-/**
- * Reads a header. Names are compared without their case, spaces and punctuation, and without the numbers that EPA puts
- * before them ("12. LATITUDE").
- */
+/** Reads a header. Names are compared without case, spaces and punctuation, and without EPA's leading numbers ("12.
+ * LATITUDE"). */
 export function columnsOf(header: readonly string[], file: string): Columns {
   const places = new Map<string, number>();
   for (const [place, name] of header.entries()) {
@@ -36,14 +34,14 @@ export function columnsOf(header: readonly string[], file: string): Columns {
       throw new PerilbookError(
         'SERVICE_DATA',
         `Cannot load "${file}": it has no column ${names.join(' or ')}`,
-        `Check that this is the file that the loader is for; its first columns are: ${header.slice(0, 8).join(', ')}.`,
+        `Check that this is a file for this loader. Its first columns are: ${header.slice(0, 8).join(', ')}.`,
         { file, column: names[0]! },
       );
     },
   };
 }
 
-/** A column's name as it is compared with others. */
+/** A column's name, normalized for comparison. */
 export function keyOf(name: string): string {
   return name
     .replace(/^\s*\d+\.\s+/, '')
@@ -51,11 +49,11 @@ export function keyOf(name: string): string {
     .replace(/[^a-z0-9]/g, '');
 }
 
-/** Finds the name under which a property stands; null where it does not. */
+/** Finds the name of a property; null when it is missing. */
 export type PropertyFinder = (properties: Readonly<Record<string, unknown>>) => string | null;
 
-/** Makes what finds the first of some names that is there, whatever its case and the numbers before it. It remembers the last one
- * found, and how names compare: rows have a hundred columns, and there are a million rows. */
+/** Makes the function that finds the first of these names that exists, in any case and with any leading number. It
+ * remembers the last one found and the normalized names: a million rows have a hundred columns each. */
 export function propertyFinder(names: readonly string[]): PropertyFinder {
   const wanted = names.map(keyOf);
   const keys = new Map<string, string>();
@@ -81,14 +79,14 @@ export function propertyFinder(names: readonly string[]): PropertyFinder {
   };
 }
 
-/** A cell as a number; null when it is blank or none. */
+/** A cell as a number; null when it is blank or not a number. */
 export function numberIn(cell: string | undefined): number | null {
   const text = cell?.trim() ?? '';
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return null;
   return Number(text) + 0;
 }
 
-/** The cells of a row under their names, as given; blank ones are left out, and those of the places to skip. */
+/** The cells of a row by name, without blank ones and those to skip. */
 export function propertiesOf(
   names: readonly string[],
   cells: readonly string[],

@@ -8,7 +8,7 @@ import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader } from './loader.ts';
 import { type Columns, numberIn } from './named-columns.ts';
 
-/** The index's prefixes of the topics (NRI data dictionary). Riverine flooding became inland flooding in v1.20.0. */
+/** The index's prefix for each topic (NRI data dictionary). Riverine flooding became inland flooding in v1.20.0. */
 export const NRI_PREFIXES: readonly (readonly [topic: NaturalSlug, ...prefixes: string[]])[] = [
   ['avalanche', 'AVLN'],
   ['coastalFlood', 'CFLD'],
@@ -30,7 +30,7 @@ export const NRI_PREFIXES: readonly (readonly [topic: NaturalSlug, ...prefixes: 
   ['winterWeather', 'WNTW'],
 ];
 
-/** FEMA's terms (National Risk Index metadata, December 2025) ask for this sentence word for word. */
+/** FEMA's terms (National Risk Index metadata, December 2025) require this sentence word for word. */
 export const FEMA_SENTENCE =
   "This product uses the Federal Emergency Management Agency's National Risk Index dataset API or downloadable datasets " +
   'but is not endorsed by FEMA. The Federal Government or FEMA cannot vouch for the data or analyses derived from these ' +
@@ -45,7 +45,7 @@ export const nri: Loader = {
       throw new PerilbookError(
         'SERVICE_DATA',
         'Cannot load tables of tracts and of counties together',
-        'Load each by itself: one does not replace the other.',
+        'Load them one after the other: they do not replace each other.',
       );
     }
     const [level] = levels as Set<'tract' | 'county'>;
@@ -92,8 +92,8 @@ function hazardsOf(columns: Columns, file: string, report: LoadReporter): Hazard
   if (hazards.length > 0) return hazards;
   throw new PerilbookError(
     'SERVICE_DATA',
-    `Cannot load "${file}": it has no hazard's rating, score and frequency`,
-    'Take the table with all columns (AVLN_RISKR, AVLN_RISKS, AVLN_AFREQ and so on), not the summary.',
+    `Cannot load "${file}": it has no ratings, scores and frequencies of hazards`,
+    'Use the table with all columns (AVLN_RISKR, AVLN_RISKS, AVLN_AFREQ and so on), not the summary.',
     { file },
   );
 }
@@ -103,7 +103,7 @@ function* ratingsIn(
   level: 'tract' | 'county',
   report: LoadReporter,
   seen: Set<string>,
-  sayVersion: (version: string) => void,
+  seeVersion: (version: string) => void,
 ): Generator<NaturalRatingRecord> {
   const { columns, rows } = csvTable(file);
   const hazards = hazardsOf(columns, file, report);
@@ -127,7 +127,7 @@ function* ratingsIn(
       continue;
     }
     seen.add(code.geoid);
-    if (version >= 0 && cells[version] !== '') sayVersion(cells[version]!);
+    if (version >= 0 && cells[version] !== '') seeVersion(cells[version]!);
     report.load();
     yield* ratings as NaturalRatingRecord[];
   }
@@ -150,8 +150,7 @@ function codeReader(columns: Columns, level: 'tract' | 'county'): (cells: readon
   return (cells) => readTractOfCounty(cells[county]!, cells[tract]!, statedBy(cells));
 }
 
-/** Blank where the index has none (Not Applicable, Insufficient Data), and never the same as 0. The shapefile's tables
- * write -9999 for it. */
+/** Blank (Not Applicable, Insufficient Data) is null, never 0. The shapefile's tables write -9999 for it. */
 function blankOr(cell: string): number | null {
   const number = numberIn(cell);
   return number === -9999 ? null : number;
@@ -160,9 +159,9 @@ function blankOr(cell: string): number | null {
 function ratingOf(geoid: string, hazard: Hazard, cells: readonly string[], columns: Columns) {
   const rating = cells[hazard.rating]!.trim();
   const name = columns.names[hazard.rating]!.slice(0, 4);
-  if (!(RATINGS as readonly string[]).includes(rating)) return `${name}: the rating is none of the index's eight`;
+  if (!(RATINGS as readonly string[]).includes(rating)) return `${name}: the rating is not one of the index's eight`;
   const isBlank = rating === 'Not Applicable' || rating === 'Insufficient Data';
   const [score, frequency] = [blankOr(cells[hazard.score]!), blankOr(cells[hazard.frequency]!)];
-  if (!isBlank && score === null) return `${name}: rated, and without a score`;
+  if (!isBlank && score === null) return `${name}: it has a rating but no score`;
   return { geoid, topic: hazard.topic, rating: rating as Rating, score, frequency };
 }

@@ -7,8 +7,8 @@ import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
 import type { Columns } from './named-columns.ts';
 
-/** EPA's map of radon zones, as its spreadsheet saved as CSV (`County,State` in one column or in two) or as the table of
- * its map service (`CountyFIPS`, `RadonZone`). */
+/** EPA's map of radon zones: its spreadsheet saved as CSV (`County,State` in one column or two) or the table of its map
+ * service (`CountyFIPS`, `RadonZone`). */
 export const radon: Loader = {
   describe: 'EPA radon zones by county: the spreadsheet saved as CSV, or the table of the map service',
   start(files, options, report) {
@@ -20,7 +20,7 @@ export const radon: Loader = {
         files,
         options,
         { source: 'EPA Map of Radon Zones', licence: publicDomain('US Environmental Protection Agency') },
-        // The map was drawn once.
+        // The map was published once.
         () => '1993',
       ),
       records: inTurn(files, report, (file) => zonesIn(file, report, seen)),
@@ -39,7 +39,7 @@ function* zonesIn(file: string, report: LoadReporter, seen: Set<string>): Genera
       'problem' in county
         ? county.problem
         : zone === undefined
-          ? 'the zone is none of 1, 2 and 3'
+          ? 'the zone is not 1, 2 or 3'
           : seen.has(county.geoid)
             ? 'the county is listed twice'
             : null;

@@ -8,10 +8,10 @@ import { invalidFile } from './load-errors.ts';
 import { memberBlocks, zipMembers } from './zip-members.ts';
 
 /**
- * The features of a shapefile, or of the one in a zip; streamed, so that the geometries are never held together. Coordinates of
- * another system than degrees are converted, by the .prj.
+ * The features of a shapefile, or of the one in a zip; streamed, so that the geometries are never in memory together.
+ * Coordinates not in degrees are converted by the .prj.
  *
- * @throws PerilbookError SERVICE_DATA when a part of it is missing or cut, or its coordinate system is not known
+ * @throws PerilbookError SERVICE_DATA when a part is missing or cut, or the coordinate system is unknown
  */
 export async function* shapefileFeatures(file: string, note: (text: string) => void): AsyncGenerator<FileFeature> {
   const parts = /\.zip$/i.test(file) ? partsOfZip(file) : partsBeside(file);
@@ -19,7 +19,7 @@ export async function* shapefileFeatures(file: string, note: (text: string) => v
   if (projection.trim() === '') note(`${basename(file)} has no .prj: its coordinates are taken for degrees (WGS84).`);
   const convert = projection.trim() === '' ? null : toDegrees(projection, file);
   if (convert !== null) note(`${basename(file)}: coordinates converted from ${/"([^"]+)"/.exec(projection)?.[1]}.`);
-  refuseCut(file, parts);
+  assertComplete(file, parts);
   const rows = beginning(parts.dbf, 32).bytes.readUInt32LE(4);
   const source = await open(parts.shp, parts.dbf, { encoding: encodingOf(file, parts.cpg?.toString() ?? '') });
   let number = 0;
@@ -45,22 +45,22 @@ function converted(geometry: Geometry | null, convert: ToDegrees): unknown {
     : geometry;
 }
 
-/** Neither part says when it ends early: the reader takes that for the end, or fails where it stands. */
-function refuseCut(file: string, { shp, dbf }: Parts): void {
+/** The reader does not report a cut part: it takes the cut for the end, or fails there. */
+function assertComplete(file: string, { shp, dbf }: Parts): void {
   const shape = beginning(shp, 100);
   const table = beginning(dbf, 32);
-  const isWhole =
+  const isComplete =
     shape.bytes.length === 100 &&
     table.bytes.length === 32 &&
     shape.size >= 2 * shape.bytes.readInt32BE(24) &&
     table.size >= table.bytes.readUInt16LE(8) + table.bytes.readUInt32LE(4) * table.bytes.readUInt16LE(10);
-  if (!isWhole) throw invalidFile(file, 'it ends before its features do', 'Download it again.');
+  if (!isComplete) throw invalidFile(file, 'it ends before its features do', 'Download it again.');
 }
 
-/** The kind of geometry of a shapefile and the names of its columns, from the heads of its parts (ESRI, 1998; dBASE III). */
+/** The geometry type and the column names of a shapefile, from the headers of its parts (ESRI, 1998; dBASE III). */
 export function shapefileHead(file: string): { readonly type: number; readonly columns: string[] } {
   const { shp, dbf } = /\.zip$/i.test(file) ? partsOfZip(file) : partsBeside(file);
-  refuseCut(file, { shp, dbf });
+  assertComplete(file, { shp, dbf });
   const fields = beginning(dbf, beginning(dbf, 32).bytes.readUInt16LE(8)).bytes;
   const columns: string[] = [];
   for (let at = 32; at + 32 <= fields.length && fields[at] !== 0x0d; at += 32) {
@@ -80,7 +80,7 @@ function beginning(part: string | Buffer, length: number): { bytes: Buffer; size
   }
 }
 
-/** The encoding that a .cpg names: `UTF-8`, `1252`, `ANSI 1252`, `CP1252`, `ISO 8859-1`, `88591`, `65001`. */
+/** The encoding in a .cpg: `UTF-8`, `1252`, `ANSI 1252`, `CP1252`, `ISO 8859-1`, `88591`, `65001`. */
 function encodingOf(file: string, cpg: string): string {
   const text = cpg.replace(/^\ufeff/, '').trim();
   if (text === '') return 'windows-1252';
@@ -93,8 +93,8 @@ function encodingOf(file: string, cpg: string): string {
   } catch {
     throw invalidFile(
       file,
-      `the encoding of its .cpg is not known (${text})`,
-      'Take the .cpg away, or save it as UTF-8.',
+      `the encoding in its .cpg is unknown (${text})`,
+      'Delete the .cpg, or save the file as UTF-8.',
     );
   }
 }
@@ -114,7 +114,7 @@ function partsBeside(file: string): Parts {
     throw invalidFile(
       file,
       'its .shp and .dbf files must lie side by side',
-      'Unpack all files of the zip, or load the zip.',
+      'Unpack all files of the zip, or load the zip itself.',
     );
   }
   const text = (extension: string) => {
@@ -128,7 +128,7 @@ function partsOfZip(file: string): Parts {
   const members = zipMembers(file);
   const shapes = members.filter(({ name }) => /\.shp$/i.test(name));
   if (shapes.length !== 1) {
-    throw invalidFile(file, `the zip holds ${shapes.length} shapefiles, not one`, 'Unpack it and name one .shp file.');
+    throw invalidFile(file, `the zip holds ${shapes.length} shapefiles, not one`, 'Unpack it and give one .shp file.');
   }
   const stem = shapes[0]!.name.slice(0, -4);
   const part = (extension: string) => {

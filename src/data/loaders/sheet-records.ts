@@ -3,20 +3,20 @@ import type { CsvRecord } from './csv-records.ts';
 import { invalidFile } from './load-errors.ts';
 import { memberBlocks, type ZipMember, zipMembers } from './zip-members.ts';
 
-/** The sheet of EPA's workbook of landfills that holds the table; of other workbooks the first is read. */
+/** The sheet with the table in EPA's workbook of landfills; of other workbooks the first is read. */
 const TABLE_SHEET = /database/i;
 
-/** Formats of numbers that are days (ECMA-376, 18.8.30), beside those of a workbook's own that show years or days. */
+/** Built-in number formats for days (ECMA-376, 18.8.30), beside a workbook's own formats with days or years. */
 const DAY_FORMATS = new Set([14, 15, 16, 17, 22]);
-/** Day 0 of Excel's calendar, which counts a 29 February 1900 that was none. */
+/** Day 0 of Excel's calendar, which has a 29 February 1900 that did not exist. */
 const EXCEL_EPOCH = Date.UTC(1899, 11, 30);
 const DAY_MS = 86_400_000;
 
 /**
- * The rows of a sheet of an .xlsx workbook, as of a CSV; days as 2024-10-03, other numbers as they are kept. Strings that several
- * cells share are held in memory, the sheet is not.
+ * The rows of a sheet of an .xlsx workbook, as of a CSV; days as 2024-10-03, other numbers as stored. Shared strings
+ * are in memory, the sheet is not.
  *
- * @throws PerilbookError SERVICE_DATA when it is no workbook, or is damaged
+ * @throws PerilbookError SERVICE_DATA when it is no workbook or is damaged
  */
 export function* sheetRecords(file: string): Generator<CsvRecord> {
   const members = zipMembers(file);
@@ -32,12 +32,12 @@ export function* sheetRecords(file: string): Generator<CsvRecord> {
   });
   const found = member(target.startsWith('/') ? target.slice(1) : `xl/${target}`);
   if (found === undefined)
-    throw invalidFile(file, 'it is no workbook of Excel', 'Save the sheet as CSV and load that.');
+    throw invalidFile(file, 'it is not an Excel workbook', 'Save the sheet as CSV and load that.');
   const strings = sharedStrings(file, member('xl/sharedStrings.xml'));
   const rows = rowsReader(strings, dayStyles(file, member('xl/styles.xml')));
   for (const block of textOf(file, found)) {
     rows.write(block);
-    yield* rows.taken();
+    yield* rows.takeReady();
   }
 }
 
@@ -72,7 +72,7 @@ function sharedStrings(file: string, member: ZipMember | undefined): string[] {
   return strings;
 }
 
-/** The numbers of the styles whose numbers are days. */
+/** The numbers of the styles that format numbers as days. */
 function dayStyles(file: string, member: ZipMember | undefined): ReadonlySet<number> {
   const own = new Set<number>();
   const styles = new Set<number>();
@@ -129,7 +129,7 @@ function rowsReader(strings: readonly string[], days: ReadonlySet<number>) {
 
   return {
     write: (text: string) => parser.write(text),
-    taken(): CsvRecord[] {
+    takeReady(): CsvRecord[] {
       const taken = ready;
       ready = [];
       return taken;

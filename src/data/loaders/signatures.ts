@@ -1,21 +1,21 @@
 import type { FileProfile, FileShape } from './file-profile.ts';
 import { keyOf } from './named-columns.ts';
 
-/** What a loader knows its files by. */
+/** How a loader recognizes its files. */
 export interface FileSignature {
-  /** Of each list the file has a column, by any of these names. */
+  /** The file has a column with one of the names of each list. */
   readonly columns?: readonly (readonly string[])[];
-  /** One of its columns is named like this (as `keyOf` writes names); `of` says what such a column is of. */
+  /** One column has such a name (normalized by `keyOf`); `of` describes the column. */
   readonly like?: { readonly of: string; readonly names: RegExp };
-  /** The geometries that it may have, of which it has at least one. */
+  /** The geometries that it may have; it has at least one of them. */
   readonly shapes?: readonly FileShape[];
-  /** What its first rows must be, where columns do not tell; `are` says it in words. */
+  /** A test of its first rows, when columns do not decide; `are` describes them. */
   readonly rows?: { readonly are: string; readonly test: (rows: FileProfile['rows']) => boolean };
-  /** Takes what no other loader knows. */
+  /** Accepts what no other loader recognizes. */
   readonly anyOther?: true;
 }
 
-/** Programs of EPA's Facility Registry Service: in each row of its files, in one column or the other. */
+/** The columns of EPA's Facility Registry Service with a row's programs; its files have one or the other. */
 const FRS = ['PGM_SYS_ACRNMS', 'PGM_SYS_ACRNM'];
 const CENSUS_CODE = ['GEOID', 'GEOID20', 'GEOID10', 'AFFGEOID', 'GEO_ID', 'FIPS'];
 const FIRE = ['IncidentName', 'attr_IncidentName', 'IrwinID', 'attr_IrwinID'];
@@ -23,7 +23,7 @@ const POINTS: readonly FileShape[] = ['points'];
 const OUTLINES: readonly FileShape[] = ['outlines'];
 const PLACES: readonly FileShape[] = ['points', 'outlines'];
 
-/** The Storm Prediction Center's files of tornadoes, hail and wind have the same columns, and the oldest no header. */
+/** The Storm Prediction Center's files of tornadoes, hail and wind have the same columns; the oldest have no header. */
 function reports(
   test: (segment: string, magnitude: number) => boolean,
   every: boolean,
@@ -35,13 +35,13 @@ function reports(
   };
 }
 
-/** Hail of 8 inches is the record; wind is in knots. */
+/** The largest hail on record is 8 inches; wind is in knots. */
 const isHail = (segment: string, magnitude: number) => segment === '0' && magnitude <= 15;
 const isTornado = (segment: string) => segment !== '0';
 const startsWith = (pattern: RegExp, fields: number) => (rows: FileProfile['rows']) =>
   rows.some((cells) => cells.length >= fields && pattern.test(cells[0]!.trim()));
 
-/** By the loaders' names. */
+/** By loader name. */
 export const SIGNATURES: Readonly<Record<string, FileSignature>> = {
   areas: { columns: [[...CENSUS_CODE, 'TRACTCE', 'TRACTCE20']], shapes: OUTLINES },
   counties: { columns: [[...CENSUS_CODE, 'COUNTYFP', 'COUNTYFP20', 'CNTY_FIPS']], shapes: OUTLINES },
@@ -99,7 +99,7 @@ export const SIGNATURES: Readonly<Record<string, FileSignature>> = {
   },
 };
 
-/** Why a file is none of a loader's; null when it is one. */
+/** Why a file is not one of the loader's; null when it is. */
 export function mismatch(loader: string, profile: FileProfile): string | null {
   const { columns = [], like, shapes, rows, anyOther } = SIGNATURES[loader]!;
   const has = (name: string) => {
@@ -111,7 +111,7 @@ export function mismatch(loader: string, profile: FileProfile): string | null {
   if (like !== undefined && ![...profile.columns].some((name) => like.names.test(name))) {
     return `it has no column of ${like.of}`;
   }
-  if (rows !== undefined && !rows.test(profile.rows)) return `its rows are no ${rows.are}`;
+  if (rows !== undefined && !rows.test(profile.rows)) return `its rows are not ${rows.are}`;
   const problem = shapes === undefined ? null : otherShapes(shapes, profile);
   if (problem !== null) return problem;
   const others = anyOther === true ? loadersFor(profile) : [];
@@ -122,11 +122,11 @@ function otherShapes(wanted: readonly FileShape[], { shapes, rows }: FileProfile
   if (wanted.some((shape) => shapes.has(shape))) return null;
   if (shapes.size > 0) return `its features are ${[...shapes].join(' and ')}, not ${wanted.join(' or ')}`;
   return rows.length > 0 && wanted.includes('points')
-    ? 'no column of it is known to be latitude (--lat and --lng name them)'
+    ? 'it has no known latitude column (name the columns with --lat and --lng)'
     : `it has no ${wanted.join(' or ')}`;
 }
 
-/** The loaders that know a file as theirs. */
+/** The loaders that recognize a file. */
 export function loadersFor(profile: FileProfile): string[] {
   return Object.keys(SIGNATURES).filter(
     (name) => SIGNATURES[name]!.anyOther === undefined && mismatch(name, profile) === null,

@@ -6,8 +6,8 @@ const EPA = publicDomain('US Environmental Protection Agency');
 
 const EIA_PERIOD = { names: ['Period'], as: 'month' } as const;
 
-/** The Facility Registry Service lists all programs' facilities; `ACRES:12345, TRIS:90001ABC` says which a row is of, and in EPA's
- * layers, with a row for each program, `ACRES` in a column without the S. */
+/** The Facility Registry Service lists the facilities of all programs. `ACRES:12345, TRIS:90001ABC` names a row's
+ * programs; EPA's layers have a row per program and `ACRES` in a column without the S. */
 function ofProgram(acronym: string): (properties: FileFeature['properties']) => string | null {
   return (properties) => {
     const of = (name: string) => properties[name] ?? properties[name.toLowerCase()];
@@ -18,13 +18,14 @@ function ofProgram(acronym: string): (properties: FileFeature['properties']) => 
   };
 }
 
-/** EIA says `PrimSource` "nuclear", HIFLD `PRIM_FUEL` "NUC"; copies differ in case. A list without either is of reactors. */
+/** EIA has `PrimSource` "nuclear", HIFLD `PRIM_FUEL` "NUC"; copies differ in case. A list with neither column has
+ * reactors only. */
 function otherThanNuclear(properties: FileFeature['properties']): string | null {
   const name = Object.keys(properties).find((known) => /^prim_?(source|fuel)$/i.test(known));
   return name === undefined || /^nuc/i.test(String(properties[name])) ? null : 'the plant is not nuclear';
 }
 
-/** Downloads whose rows are sites, by the loader's name. Radii: topics/search-radii.ts. */
+/** Downloads whose rows are sites, by loader name. Radii: topics/search-radii.ts. */
 export const SITE_FORMATS = {
   brownfield: {
     topic: 'brownfield',
@@ -47,7 +48,7 @@ export const SITE_FORMATS = {
     licence: EPA,
     refuse: ofProgram('SEMS'),
     csv: {
-      // Printed lists break "NPL Status Date" into two rows, and count the sites at their end.
+      // Printed lists split "NPL Status Date" into two rows and end with the number of sites.
       isHeading: (cells) =>
         cells[0] === '' && cells.every((cell) => !/\d/.test(cell)) && cells.some((cell) => cell !== ''),
       skip: (cells) => (/^Total\b/i.test(cells[0]!) ? 'a total, not a site' : null),

@@ -10,16 +10,16 @@ import { describeLoad, inFeatureFiles, type Loader, type Publication } from './l
 import { type GroupColumns, SiteGroups } from './site-groups.ts';
 import { type VintageColumns, vintageByColumns } from './vintages.ts';
 
-/** What is particular to the download of an agency. */
+/** What is special about an agency's download. */
 export interface SiteFileFormat extends Publication {
   readonly topic: ProximitySlug;
   readonly describe: string;
   readonly csv?: CsvLayout;
   /** Why a feature does not belong to the topic; null when it does. */
   readonly refuse?: (properties: FileFeature['properties']) => string | null;
-  /** Where a site has several rows: what names the site, and the columns in which the rows differ. */
+  /** For several rows per site: the columns that identify the site and in which its rows differ. */
   readonly group?: GroupColumns;
-  /** The columns that say how old the rows are; the day of the file counts where there are none. */
+  /** The columns with the age of the rows; without them the file's day counts. */
   readonly vintage?: VintageColumns;
 }
 
@@ -60,5 +60,5 @@ function siteOf(feature: FileFeature, form: SiteFileFormat, report: LoadReporter
 /** Why a geometry cannot be searched; null when it can. */
 export function geometryProblem(geometry: unknown): string | null {
   if (geometry === null || geometry === undefined) return 'it has no geometry';
-  return boxOfGeometry(geometry) === null ? 'its coordinates are no degrees of longitude and latitude' : null;
+  return boxOfGeometry(geometry) === null ? 'its coordinates are not degrees of longitude and latitude' : null;
 }

@@ -8,9 +8,11 @@ import { numberIn } from './named-columns.ts';
 import { createTornadoParts, type TornadoPart, type TornadoRow } from './tornado-parts.ts';
 import { yearSpan } from './vintages.ts';
 
-/** The fields of the Storm Prediction Center's files in their order (SPC, "Severe Weather Database files"); the oldest
- * lack a header, some have one of other names, fewer than the fields. Where a header begins with `om` its names count: from 2026 on
- * hail has `edat` where this has `fc`. */
+/**
+ * The fields of the Storm Prediction Center's files in order (SPC, "Severe Weather Database files"). The oldest files
+ * have no header, some have one with other or fewer names. A header that begins with `om` is used: from 2026 on, hail
+ * has `edat` in place of `fc`.
+ */
 const FIELDS =
   'om yr mo dy date time tz st stf stn mag inj fat loss closs slat slon elat elon len wid ns sn sg f1 f2 f3 f4 fc'.split(
     ' ',
@@ -28,7 +30,7 @@ const SPC = {
 /** Hail reports, points; `mag` is the size in inches. */
 export const hail: Loader = spcLoader('hail', 'NOAA SPC hail reports (CSV, of any year)');
 
-/** Tornado tracks: a line from where it began to where it ended, a point where no end is known. */
+/** Tornado tracks: a line from start to end, a point when no end is known. */
 export const tornado: Loader = spcLoader('tornado', 'NOAA SPC tornado reports (CSV, of any year)');
 
 function spcLoader(event: 'hail' | 'tornado', describe: string): Loader {
@@ -51,13 +53,11 @@ function spcLoader(event: 'hail' | 'tornado', describe: string): Loader {
   };
 }
 
-/** What tells one report from another. The agency's own numbers begin anew each year, and were given anew over time. */
+/** What identifies a report. The agency's own numbers restart each year and were reassigned over time. */
 const IDENTITY = 'yr mo dy time mag slat slon elat elon'.split(' ');
 
-/**
- * The agency's files of many years and those of single years overlap, and users load both: a report that an earlier file
- * had is not another one. Within a file two that are alike are two. To be called at each file's beginning.
- */
+/** The agency's files of many years and of single years overlap, and users load both: a report of an earlier file is
+ * not loaded again. Two equal ones in one file are two. To be called at the start of each file. */
 function repeatedReports(): () => (row: TornadoRow) => boolean {
   const earlier = new Set<string>();
   let own: string[] = [];
@@ -136,7 +136,7 @@ function joined(tracks: readonly (Point | LineString)[]): Geometry {
   return { type: 'MultiLineString', coordinates: lines.map(({ coordinates }) => coordinates) };
 }
 
-/** An end of 0 and 0 stands for none, and hail ends where it began. */
+/** An end of 0 and 0 means none, and hail ends where it began. */
 function trackOf(start: [number, number], row: TornadoRow): Point | LineString {
   const end = pointOf(row.elat, row.elon);
   if (typeof end === 'string' || (end[0] === start[0] && end[1] === start[1])) {

@@ -14,7 +14,7 @@ export interface Fix {
   readonly pressureMb: number | null;
 }
 
-/** What is known of a storm beside its fixes. */
+/** A storm without its fixes. */
 export interface Storm {
   readonly sid: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface Storm {
   readonly basin: string;
 }
 
-/** The basins by the codes of HURDAT2 (AL) and IBTrACS (NA), so that a basin has one spelling whatever file it is from. */
+/** The basins by the codes of HURDAT2 (AL) and IBTrACS (NA): a basin has one spelling whatever the file. */
 const BASINS: Readonly<Record<string, string>> = {
   AL: 'North Atlantic',
   NA: 'North Atlantic',
@@ -35,7 +35,7 @@ const BASINS: Readonly<Record<string, string>> = {
   SA: 'South Atlantic',
 };
 
-/** The name of a basin; a code that is not known stays as it is. */
+/** The name of a basin; an unknown code stays as it is. */
 export function basinOf(code: string): string {
   return BASINS[code] ?? code;
 }
@@ -91,24 +91,24 @@ function* stormRecords(
   if (current !== null) yield stormRecord(current, track);
 }
 
-/** To be called at each file's beginning. */
+/** To be called at the start of each file. */
 function stormsOfEarlierFiles(): () => (sid: string) => boolean {
   let [earlier, own] = [new Set<string>(), new Set<string>()];
   return () => {
     earlier = new Set([...earlier, ...own]);
     own = new Set();
     return (sid) => {
-      // Copied: a piece of a file's text would keep the whole block in memory.
+      // Copied: a slice of a file's text would keep the whole block in memory.
       own.add(Buffer.from(sid).toString());
       return earlier.has(sid);
     };
   };
 }
 
-/** Least winds in knots of the categories 1 to 5 (Saffir-Simpson Hurricane Wind Scale, National Hurricane Center). */
+/** The least wind in knots of categories 1 to 5 (Saffir-Simpson Hurricane Wind Scale, National Hurricane Center). */
 const CATEGORY_KNOTS = [64, 83, 96, 113, 137];
 
-/** A storm as one record: its track as a line, cut where it crosses the 180th meridian. */
+/** A storm as one record: its track as a line, cut at the 180th meridian. */
 function stormRecord(storm: Storm, fixes: readonly Fix[]): EventRecord {
   const winds = fixes.map(({ windKnots }) => windKnots).filter((wind) => wind !== null);
   const pressures = fixes.map(({ pressureMb }) => pressureMb).filter((pressure) => pressure !== null);

@@ -6,18 +6,18 @@ import { invalidFile } from './load-errors.ts';
 import { blocksOf, inflated, memberBlocks, zipMembers } from './zip-members.ts';
 
 /**
- * The text of a file in blocks of about a megabyte, which may end anywhere. UTF-8; a block that is none is read as Windows-1252, which
- * is what the agencies' spreadsheets write. A mark at the beginning is dropped. A file that ends in .gz is unpacked, and a path
- * that goes on behind a .zip (`hail.csv.zip/hail.csv`) is a file in it.
+ * The text of a file in blocks, which may end anywhere. UTF-8; a block that is not is read as Windows-1252, which the
+ * agencies' spreadsheets write. A byte order mark is dropped. A .gz file is unpacked, and a path below a .zip
+ * (`hail.csv.zip/hail.csv`) is a file in it.
  *
- * @throws PerilbookError SERVICE_DATA when the file cannot be read, was cut or damaged while packed, or holds no text
+ * @throws PerilbookError SERVICE_DATA when the file cannot be read, is a damaged archive, or is not text
  */
 export function* textBlocks(file: string): Generator<string> {
   let rest: Buffer = Buffer.alloc(0);
   let isFirst = true;
   for (const block of byteBlocks(file)) {
     const all = rest.length === 0 ? block : Buffer.concat([rest, block]);
-    if (isFirst) refuseOtherForms(all, file);
+    if (isFirst) refuseOtherFormats(all, file);
     const end = endOfLastAscii(all);
     if (end > 0) {
       const text = decoded(all.subarray(0, end));
@@ -29,7 +29,7 @@ export function* textBlocks(file: string): Generator<string> {
   if (rest.length > 0) yield decoded(rest);
 }
 
-/** A path into a zip, taken apart; null when it is none. */
+/** The parts of a path into a zip; null for any other path. */
 export function zipPath(file: string): { readonly archive: string; readonly member: string } | null {
   const parts = /^(.*\.zip)[\\/](.+)$/i.exec(file);
   return parts === null ? null : { archive: parts[1]!, member: parts[2]! };
@@ -45,10 +45,10 @@ function blocksInZip(archive: string, name: string): Generator<Buffer> {
   const members = zipMembers(archive);
   const member = members.find((other) => other.name === name);
   if (member !== undefined) return memberBlocks(archive, member);
-  throw invalidFile(archive, `it holds no "${name}"`, `It holds: ${members.map((other) => other.name).join(', ')}.`);
+  throw invalidFile(archive, `it has no "${name}"`, `It has: ${members.map((other) => other.name).join(', ')}.`);
 }
 
-/** A gzip's last 8 bytes are the checksum and the length of what it holds (RFC 1952); fflate does not look at them. */
+/** A gzip ends with the checksum and the length of its content, 8 bytes (RFC 1952); fflate does not check them. */
 const TRAILER_BYTES = 8;
 
 function* unzippedBlocks(file: string): Generator<Buffer> {
@@ -65,7 +65,7 @@ function* unzippedBlocks(file: string): Generator<Buffer> {
     }
   }
   const cut = (error?: unknown) =>
-    invalidFile(file, 'it is no gzip, or was cut or damaged', 'Download it again.', error);
+    invalidFile(file, 'it is not a gzip file, or is damaged', 'Download it again.', error);
   let checksum = 0;
   try {
     for (const block of inflated(packed(), unpacker)) {
@@ -78,7 +78,7 @@ function* unzippedBlocks(file: string): Generator<Buffer> {
   if (trailer.length < TRAILER_BYTES || (parts <= 1 && trailer.readUInt32LE(0) !== checksum)) throw cut();
 }
 
-/** No character of UTF-8 is cut in two behind a byte of ASCII. */
+/** A cut after an ASCII byte never splits a UTF-8 character. */
 function endOfLastAscii(bytes: Buffer): number {
   let end = bytes.length;
   while (end > 0 && bytes[end - 1]! >= 0x80) end -= 1;
@@ -91,8 +91,8 @@ function decoded(bytes: Buffer): string {
 
 const ZIP_MARK = Buffer.from([0x50, 0x4b, 0x03, 0x04]);
 
-/** What is no text: servers answer with pages where a file was asked for, and spreadsheets are zips. */
-function refuseOtherForms(bytes: Buffer, file: string): void {
+/** Not text: servers answer with web pages instead of files, and spreadsheets are zips. */
+function refuseOtherFormats(bytes: Buffer, file: string): void {
   const mark = bytes.length >= 2 ? bytes.readUInt16BE(0) : 0;
   if (mark === 0xfeff || mark === 0xfffe) {
     throw invalidFile(file, 'it is written in UTF-16', 'Save it as UTF-8 and load again.');
@@ -103,7 +103,7 @@ function refuseOtherForms(bytes: Buffer, file: string): void {
     throw invalidFile(
       file,
       'it is a web page, not data',
-      'The server sent a page in place of the file: download it again.',
+      'The server sent a page instead of the file. Download it again.',
     );
   }
 }

@@ -1,21 +1,22 @@
 import { pointOf } from './csv-features.ts';
 
-/** A row of the Storm Prediction Center's file, by the names of its fields. */
+/** A row of the Storm Prediction Center's file by field name. */
 export type TornadoRow = Readonly<Record<string, string>>;
 
-/** A row and where it stands. */
+/** A row and its line. */
 export interface TornadoPart {
   readonly line: number;
   readonly row: TornadoRow;
 }
 
-/** A part's ends lie within the whole's box; single files differ in the last digits, and some tracks are bent. */
+/** The ends of a part are within the box of the whole track; single files differ in the last digits, and some tracks
+ * bend. */
 const MARGIN_DEGREES = 0.1;
 
 /**
- * A tornado has a row for its whole (sg 1), and more for its parts in each state (sg 2) and for further counties (-9). The parts
- * bear the whole's number, or one of their own; one that lies within no whole of its day is a tornado that has no other row (number
- * 291657 of 2011 is the one in 6,198 rows of five years).
+ * A tornado has a row for the whole track (sg 1) and more for the parts in each state (sg 2) and further counties (-9).
+ * Parts have the number of the whole or their own. A part outside every whole track of its day is a tornado without
+ * another row (number 291657 of 2011 is the only one in 6,198 rows of five years).
  */
 export function createTornadoParts() {
   const wholes = new Set<string>();
@@ -24,7 +25,7 @@ export function createTornadoParts() {
   const numberOf = (row: TornadoRow) => `${row.yr!.trim()} ${row.om!.trim()}`;
   const dayOf = (row: TornadoRow) => `${row.yr!.trim()} ${Number(row.mo)} ${Number(row.dy)}`;
   return {
-    /** True for a row that gives a tornado whole; others are kept for the end. */
+    /** True for a row with a whole track; the others wait for the end. */
     isWhole(part: TornadoPart): boolean {
       const isWhole = part.row.sg!.trim() === '1';
       if (isWhole) wholes.add(numberOf(part.row));
@@ -32,7 +33,7 @@ export function createTornadoParts() {
       else addTo(parts, numberOf(part.row), part);
       return isWhole;
     },
-    /** The parts by their number, and whether another row gives the tornado whole. */
+    /** The parts by number, and whether another row has the whole track. */
     *atEnd(): Generator<{ readonly parts: readonly TornadoPart[]; readonly hasWhole: boolean }> {
       for (const [number, own] of parts) {
         const isPlaced = (part: TornadoPart) => {
@@ -55,7 +56,7 @@ function endsOf(row: TornadoRow): [number, number][] {
   return [pointOf(row.slat, row.slon), pointOf(row.elat, row.elon)].filter((end) => typeof end !== 'string');
 }
 
-/** Whether the box around some positions, a little wider, holds all others. */
+/** Whether the box around some positions, with the margin, holds all others. */
 function holds(around: readonly [number, number][], others: readonly [number, number][]): boolean {
   return [0, 1].every((axis) => {
     const values = around.map((position) => position[axis]!);

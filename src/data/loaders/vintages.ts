@@ -1,19 +1,19 @@
 import { propertyFinder } from './named-columns.ts';
 
-/** What tells how old the rows of a load are. */
+/** Collects the age of the rows of a load. */
 export interface Vintage {
   see(value: unknown): void;
-  /** '' when no row has told. */
+  /** '' when no row has an age. */
   text(): string;
 }
 
-/** Columns that say how old a row is: its year, its month (202108), or a day. */
+/** Columns with the age of a row: its year, its month (202108), or a day. */
 export interface VintageColumns {
   readonly names: readonly string[];
   readonly as: 'year' | 'month' | 'day';
 }
 
-/** Makes the vintage that the files' own columns give, to be told the properties of each row. */
+/** Collects the vintage from the files' own columns; `see` gets the properties of each row. */
 export function vintageByColumns(columns: VintageColumns | undefined): Vintage {
   if (columns === undefined) return { see: () => {}, text: () => '' };
   const find = propertyFinder(columns.names);
@@ -68,7 +68,9 @@ function newestDay(): Vintage {
 const EARLIEST = Date.UTC(1900);
 const LATEST = Date.UTC(2200);
 
-/** Milliseconds of a date as agencies write it: epoch milliseconds, 2024-10-03…, 2024/10/03 …; null when it is none. */
+/**
+ * Milliseconds of a date in the agencies' formats: epoch milliseconds, 2024-10-03…, 2024/10/03 …; null when it is none.
+ */
 function timeIn(value: unknown): number | null {
   const text = typeof value === 'string' ? value.trim() : '';
   const [, year, month, day] = /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})\b/.exec(text) ?? [];

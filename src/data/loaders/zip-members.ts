@@ -4,20 +4,20 @@ import { Inflate } from 'fflate';
 import { PerilbookError } from '../../errors.ts';
 import { invalidFile, unreadable } from './load-errors.ts';
 
-/** A file in a zip, as the zip's directory describes it. */
+/** A file in a zip, from the zip's directory. */
 export interface ZipMember {
   readonly name: string;
-  /** 0 as it is, 8 deflated. */
+  /** 0 stored, 8 deflated. */
   readonly method: number;
   readonly checksum: number;
   readonly packedBytes: number;
-  /** Where its own header begins. */
+  /** The offset of its own header. */
   readonly offset: number;
 }
 
 const DIRECTORY_END = Buffer.from([0x50, 0x4b, 0x05, 0x06]);
 const DIRECTORY_END_BYTES = 22;
-/** The directory's end may be followed by a comment of so many bytes. */
+/** The longest comment after the directory's end. */
 const LONGEST_COMMENT = 0xffff;
 const ENTRY = 0x02014b50;
 const ENTRY_BYTES = 46;
@@ -27,16 +27,16 @@ const ENCRYPTED = 1;
 const BLOCK_BYTES = 1 << 16;
 
 /**
- * The files in a zip (APPNOTE 4.3). The directory stands at the end, so a zip whose end was cut off has none and is refused.
+ * The files in a zip (APPNOTE 4.3). The directory is at the end, so a zip that was cut has none and is refused.
  *
- * @throws PerilbookError SERVICE_DATA when it is no zip, was cut, or is of a kind that cannot be read (zip64, encrypted)
+ * @throws PerilbookError SERVICE_DATA when it is no zip, was cut, or is unsupported (zip64, encrypted)
  */
 export function zipMembers(file: string): ZipMember[] {
   const size = sizeOf(file);
   const tail = bytesAt(file, Math.max(0, size - DIRECTORY_END_BYTES - LONGEST_COMMENT), size);
   const end = tail.lastIndexOf(DIRECTORY_END);
   if (end < 0 || end + DIRECTORY_END_BYTES > tail.length) {
-    throw invalidFile(file, 'it is no zip, or its end was cut off', 'Download it again.');
+    throw invalidFile(file, 'it is not a zip, or its end is missing', 'Download it again.');
   }
   const start = tail.readUInt32LE(end + 16);
   const directory = bytesAt(file, start, start + tail.readUInt32LE(end + 12));
@@ -60,9 +60,9 @@ export function zipMembers(file: string): ZipMember[] {
 }
 
 /**
- * The bytes of a file in a zip, unpacked block by block: EPA's national file of facilities is 1.3 GB.
+ * The bytes of a file in a zip, unpacked block by block: EPA's national file of facilities has 1.3 GB.
  *
- * @throws PerilbookError SERVICE_DATA when the bytes are not those that were packed, by the checksum of the directory
+ * @throws PerilbookError SERVICE_DATA when the bytes do not match the checksum in the directory
  */
 export function* memberBlocks(file: string, member: ZipMember): Generator<Buffer> {
   const damaged = (error?: unknown) =>
@@ -70,7 +70,7 @@ export function* memberBlocks(file: string, member: ZipMember): Generator<Buffer
   const header = bytesAt(file, member.offset, member.offset + HEADER_BYTES);
   if (header.length < HEADER_BYTES || header.readUInt32LE(0) !== HEADER) throw damaged();
   if (member.method !== 0 && member.method !== 8) {
-    throw invalidFile(file, `${member.name} in it is packed in a way that is not known`, 'Unpack it.');
+    throw invalidFile(file, `${member.name} in it is compressed by an unsupported method`, 'Unpack it.');
   }
   const start = member.offset + HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
   const packed = blocksOf(file, start, start + member.packedBytes);
@@ -86,13 +86,13 @@ export function* memberBlocks(file: string, member: ZipMember): Generator<Buffer
   if (checksum !== member.checksum) throw damaged();
 }
 
-/** What fflate's Inflate and Gunzip have in common. */
+/** The interface that fflate's Inflate and Gunzip share. */
 interface Unpacker {
   ondata: (chunk: Uint8Array<ArrayBuffer>, final: boolean) => void;
   push(chunk: Uint8Array<ArrayBuffer>, final?: boolean): void;
 }
 
-/** The blocks, unpacked. Node's own zlib unpacks a stream only asynchronously, and the loaders await nothing. */
+/** Unpacks blocks. Node's own zlib unpacks streams only asynchronously, and the loaders await nothing. */
 export function* inflated(blocks: Iterable<Buffer>, unpacker: Unpacker): Generator<Buffer> {
   let ready: Buffer[] = [];
   unpacker.ondata = (chunk) => {
@@ -107,7 +107,7 @@ export function* inflated(blocks: Iterable<Buffer>, unpacker: Unpacker): Generat
   yield* ready;
 }
 
-/** The bytes of a file between two places, block by block. */
+/** The bytes of a file between two offsets, block by block. */
 export function* blocksOf(file: string, start = 0, end: number = Number.POSITIVE_INFINITY): Generator<Buffer> {
   const descriptor = opened(file);
   try {
@@ -119,7 +119,7 @@ export function* blocksOf(file: string, start = 0, end: number = Number.POSITIVE
       at += read;
     }
   } catch (error) {
-    // A folder opens, and fails at the first read.
+    // Opening a folder succeeds, and the first read fails.
     throw error instanceof Error && 'syscall' in error ? unreadable(file, error) : error;
   } finally {
     closeSync(descriptor);

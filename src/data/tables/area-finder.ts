@@ -8,19 +8,21 @@ import { createDataVersion, type DataVersion } from './data-version.ts';
 
 export type { Area } from './area-level.ts';
 
-/** Simplified coastlines cut piers, beaches and small islands off: a location this near to an area still belongs to it. */
+/**
+ * Simplified coastlines cut off piers, beaches and small islands: a location this near to an area still belongs to it.
+ */
 export const COAST_METERS = 5_000;
-/** At a land border 5 km would be Ciudad Juárez, Tijuana, Windsor; as the client (geo/us-coverage.ts). */
+/** At a land border 5 km would include Ciudad Juárez, Tijuana and Windsor; the same margin as geo/us-coverage.ts. */
 const BORDER_METERS = 500;
-/** Islands that the outlines leave out belong to the nearest county: the Farallon Islands are 32 km off it, Little Diomede 38,
- * King Island 57. */
+/** Islands that the outlines leave out belong to the nearest county: the Farallon Islands are 32 km from it, Little
+ * Diomede 38, King Island 57. */
 const ISLAND_METERS = 60_000;
 
 /**
- * Makes the function that finds a location's area: the tract that holds it; where the tracts' outlines leave a gap, the
- * nearest tract of its county within 5 km; else the county that holds it; else, off the coast, the nearest tract or
- * county within 5 km, and for an island farther out the nearest county. Null is outside coverage. Boxes and outlines are kept in memory, so that a lookup asks the database
- * only whether areas were replaced.
+ * Makes the function that finds a location's area, the first of these: the tract that holds it; in a gap between
+ * tracts, the nearest tract of its county within 5 km; the county that holds it; off the coast, the nearest tract or
+ * county within 5 km; for an island farther out, the nearest county. Null is outside coverage. Boxes and outlines are
+ * in memory, so a lookup only asks the database whether areas were replaced.
  */
 export function createAreaFinder(
   database: ServiceDatabase,
@@ -37,20 +39,20 @@ export function createAreaFinder(
       counties.refresh();
       version = current;
     }
-    const tract = holding(tracts, location);
+    const tract = areaHolding(tracts, location);
     if (tract !== null) return tract;
-    const county = holding(counties, location);
+    const county = areaHolding(counties, location);
     const ofCounty = ({ geoid }: Area) => county === null || geoid.startsWith(county.geoid);
     const within = county === null && isForeign(location) ? BORDER_METERS : COAST_METERS;
     const near =
       nearest(tracts, location, within, ofCounty) ?? county ?? nearest(counties, location, within, () => true);
     if (near !== null || !isOffshore(location)) return near;
-    // Counties alone: within 60 km of a city there are thousands of tracts.
+    // Counties only: within 60 km of a city there are thousands of tracts.
     return nearest(counties, location, ISLAND_METERS, () => true);
   };
 }
 
-function holding(level: AreaIndex, location: Location): Area | null {
+function areaHolding(level: AreaIndex, location: Location): Area | null {
   const { lat, lng } = location;
   for (const place of level.touching({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat })) {
     if (outlineHolds(level.outline(place), location)) return level.area(place);
@@ -58,13 +60,18 @@ function holding(level: AreaIndex, location: Location): Area | null {
   return null;
 }
 
-/** The nearest of the areas that may be it, within 5 km; of those that are as near, the one with the smallest geoid. */
-function nearest(level: AreaIndex, location: Location, within: number, mayBe: (area: Area) => boolean): Area | null {
+/** The nearest of the eligible areas within a distance; of equally near ones, the one with the smallest geoid. */
+function nearest(
+  level: AreaIndex,
+  location: Location,
+  within: number,
+  isEligible: (area: Area) => boolean,
+): Area | null {
   const places = boxesAround(location, within).flatMap(level.touching);
   let best: Area | null = null;
   let least = within;
   for (const place of places.sort((a, b) => a - b)) {
-    if (!mayBe(level.area(place))) continue;
+    if (!isEligible(level.area(place))) continue;
     const meters = metersToOutline(level.outline(place), location);
     if (meters > within || (best !== null && meters >= least)) continue;
     best = level.area(place);

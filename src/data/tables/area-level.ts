@@ -3,48 +3,48 @@ import { type Outline, unpackOutline } from './area-outlines.ts';
 import type { Box } from './bounding-boxes.ts';
 import type { ServiceDatabase } from './data-database.ts';
 
-/** The area that a location's answers are of. */
+/** The area whose answers a location gets. */
 export interface Area {
   readonly geoid: string;
   /** The first five digits of the geoid. */
   readonly county: string;
 }
 
-/** The areas of a level in memory, as they were last loaded. They are named by their place in the order of their geoids. */
+/** The areas of a level in memory, as last loaded. Each is named by its index in the order of geoids. */
 export interface AreaIndex {
-  /** Reads them again when they were replaced. */
+  /** Reads the areas again when they were replaced. */
   refresh(): void;
-  /** The places of areas whose boxes touch a box, smallest geoid first, so that where outlines overlap the same one wins
+  /** The indexes of areas whose boxes touch a box, smallest geoid first: where outlines overlap, the same area wins
    * every time. */
   touching(box: Box): number[];
-  area(place: number): Area;
-  outline(place: number): Outline;
+  area(index: number): Area;
+  outline(index: number): Outline;
 }
 
-/** Most coordinates whose outlines are kept unpacked, of a level: all tracts of the states have some 10 million. 16 million
- * take about 90 MB. */
-const KEPT_COORDINATES = 16_000_000;
+/** The most coordinates of unpacked outlines in memory, per level. All tracts of the states have about 10 million; 16
+ * million take about 90 MB. */
+const MAX_COORDINATES = 16_000_000;
 
-/** What is left when they are too many: to drop outlines one by one would mean to keep them in order at every lookup. */
-const LEFT_AFTER_DROPPING = 0.75;
+/** The share left after eviction; evicting one by one would need an ordered list at every lookup. */
+const SHARE_AFTER_EVICTION = 0.75;
 
-/** The boxes and names of 85 000 tracts take some 20 MB. */
+/** The boxes and names of 85,000 tracts take about 20 MB. */
 interface LoadedAreas {
   readonly ids: readonly number[];
   readonly areas: readonly Area[];
   readonly touching: (box: Box) => number[];
-  /** The highest id. Ids are never used again, so another load has another. */
+  /** The highest id. Ids are never reused, so every load has its own. */
   readonly highest: number | null;
-  /** Those that were asked for, and at which question each was last. */
+  /** The unpacked outlines, and the number of the lookup that used each last. */
   readonly outlines: (Outline | undefined)[];
   readonly usedAt: Float64Array;
 }
 
-/** Makes the areas of a level; none until the first `refresh`. */
+/** Makes the index of a level; empty until the first `refresh`. */
 export function createAreaLevel(
   database: ServiceDatabase,
   level: 'tract' | 'county',
-  limit: number = KEPT_COORDINATES,
+  limit: number = MAX_COORDINATES,
 ): AreaIndex {
   const highestId = database.prepare<[], number | null>(`SELECT max(id) FROM areas_${level}`).pluck();
   const select = database.prepare<[], Box & { readonly id: number; readonly geoid: string }>(
@@ -53,16 +53,16 @@ export function createAreaLevel(
   );
   const selectOutline = database.prepare<[number], Buffer>(`SELECT outline FROM areas_${level} WHERE id = ?`).pluck();
   let loaded = loadedOf([], null);
-  let kept = 0;
-  let questions = 0;
+  let unpacked = 0;
+  let lookups = 0;
 
-  function shrink({ outlines, usedAt }: LoadedAreas): void {
-    const oldestFirst = [...outlines.keys()].filter((place) => outlines[place] !== undefined);
+  function evict({ outlines, usedAt }: LoadedAreas): void {
+    const oldestFirst = [...outlines.keys()].filter((index) => outlines[index] !== undefined);
     oldestFirst.sort((a, b) => usedAt[a]! - usedAt[b]!);
-    for (const place of oldestFirst) {
-      if (kept <= limit * LEFT_AFTER_DROPPING) return;
-      kept -= sizeOf(outlines[place]!);
-      outlines[place] = undefined;
+    for (const index of oldestFirst) {
+      if (unpacked <= limit * SHARE_AFTER_EVICTION) return;
+      unpacked -= sizeOf(outlines[index]!);
+      outlines[index] = undefined;
     }
   }
 
@@ -71,19 +71,19 @@ export function createAreaLevel(
       const highest = highestId.get()!;
       if (highest === loaded.highest) return;
       loaded = loadedOf(select.all(), highest);
-      kept = 0;
+      unpacked = 0;
     },
     touching: (box) => loaded.touching(box),
-    area: (place) => loaded.areas[place]!,
-    outline(place) {
-      questions += 1;
-      loaded.usedAt[place] = questions;
-      const known = loaded.outlines[place];
-      if (known !== undefined) return known;
-      const outline = unpackOutline(selectOutline.get(loaded.ids[place]!)!);
-      kept += sizeOf(outline);
-      if (kept > limit) shrink(loaded);
-      loaded.outlines[place] = outline;
+    area: (index) => loaded.areas[index]!,
+    outline(index) {
+      lookups += 1;
+      loaded.usedAt[index] = lookups;
+      const cached = loaded.outlines[index];
+      if (cached !== undefined) return cached;
+      const outline = unpackOutline(selectOutline.get(loaded.ids[index]!)!);
+      unpacked += sizeOf(outline);
+      if (unpacked > limit) evict(loaded);
+      loaded.outlines[index] = outline;
       return outline;
     },
   };

@@ -3,14 +3,11 @@ import { type Location, UNITS_PER_DEGREE } from '../../geo/coordinates.ts';
 import { crossesEastward, polygonsOf } from '../../geo/edges.ts';
 import { metersToShape } from '../../geo/nearest.ts';
 
-/**
- * The rings of an area, outer ones and holes alike: whether a place is inside follows from how many of them it is in, so
- * which ring is a hole in which need not be kept. Coordinates in units of 1e-7 degrees (about a centimetre), lng and lat
- * in turn: half the size of doubles.
- */
+/** The rings of an area, outer rings and holes alike: whether a place is inside follows from the number of rings around
+ * it. Units of 1e-7 degrees (about a centimetre), lng and lat in turn: half the size of doubles. */
 export type Outline = readonly Int32Array[];
 
-/** Packs an area's geometry into bytes: the number of rings, the number of positions of each, then the coordinates. */
+/** Packs an area's geometry: the number of rings, the number of positions of each, then the coordinates. */
 export function packOutline(geometry: Polygon | MultiPolygon): Buffer {
   const rings = polygonsOf(geometry).flat();
   const positions = rings.reduce((sum, ring) => sum + ring.length, 0);
@@ -29,7 +26,7 @@ export function packOutline(geometry: Polygon | MultiPolygon): Buffer {
 
 /** The outline that `packOutline` packed. */
 export function unpackOutline(bytes: Buffer): Outline {
-  // Copied, because the bytes of a row need not begin at a multiple of four.
+  // Copied, because the bytes of a row may start at any address.
   const packed = new Int32Array(new Uint8Array(bytes).buffer);
   const rings: Int32Array[] = [];
   let at = 1 + packed[0]!;

@@ -1,6 +1,6 @@
 import type { Location } from '../../geo/coordinates.ts';
 
-/** A box on the map in degrees, both ends inside. */
+/** A box on the map in degrees, ends included. */
 export interface Box {
   readonly minLng: number;
   readonly maxLng: number;
@@ -8,8 +8,8 @@ export interface Box {
   readonly maxLat: number;
 }
 
-/** A little under the length of a degree of latitude on the sphere of geo/distance.ts (111 195.08 m), so that a box never
- * cuts off what lies just within the radius. */
+/** Slightly less than a degree of latitude on the sphere of geo/distance.ts (111,195.08 m), so that a box never cuts
+ * off a point just within the radius. */
 const METERS_PER_DEGREE = 111_190;
 
 /**

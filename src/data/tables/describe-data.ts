@@ -4,25 +4,25 @@ import type { DataVersion } from './data-version.ts';
 import type { DatasetInfo, DatasetName, Level } from './records.ts';
 import { eventDatasetsOf, needsOf } from './topic-needs.ts';
 
-/** A data set that is loaded, or one level of it. */
+/** A loaded dataset, or one level of it. */
 export interface LoadedDataset extends DatasetInfo {
-  /** Of areas and ratings; '' for the others. */
+  /** Areas and ratings have levels; '' for the others. */
   readonly level: Level;
   readonly rows: number;
   /** Milliseconds since the epoch. */
   readonly loadedAt: number;
 }
 
-/** What the service can answer from. */
+/** The loaded data and which topics it can answer. */
 export interface DataDescription {
   readonly datasets: readonly LoadedDataset[];
-  /** The topics that can be answered, in contract order. */
+  /** The topics with an answer, in contract order. */
   readonly topics: readonly TopicSlug[];
-  /** The others, each with the data sets that it waits for. */
+  /** The other topics, each with the datasets it needs. */
   readonly unavailable: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
-  /** Topics that can be answered without some of their records, each with the data sets that these wait for. */
+  /** Topics that are answered without some of their records, each with the datasets that are missing. */
   readonly withoutRecords: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
-  /** True when any data set is sample data: answers must not be taken for real. */
+  /** True when any dataset is sample data: no answer may be taken for real. */
   readonly sample: boolean;
 }
 
@@ -38,13 +38,13 @@ interface DatasetRow {
   readonly states: string;
 }
 
-/** Lists the loaded data sets, by name, and what follows from them. */
+/** Lists the loaded datasets by name, and what follows from them. */
 export function describeData(database: ServiceDatabase): DataDescription {
   const rows = database.prepare<[], DatasetRow>('SELECT * FROM datasets ORDER BY name, level').all();
   const loaded = new Set(rows.map(({ name }) => name));
-  const lacking = (namesOf: (topic: TopicSlug) => readonly DatasetName[]) =>
+  const missingOf = (namesOf: (topic: TopicSlug) => readonly DatasetName[]) =>
     TOPIC_SLUGS.map((topic) => ({ topic, missing: namesOf(topic).filter((name) => !loaded.has(name)) }));
-  const needs = lacking(needsOf);
+  const needs = missingOf(needsOf);
   const isAnswered = new Set(needs.filter(({ missing }) => missing.length === 0).map(({ topic }) => topic));
   return {
     datasets: rows.map(({ sample, loaded_at, states, ...row }) => ({
@@ -55,14 +55,14 @@ export function describeData(database: ServiceDatabase): DataDescription {
     })),
     topics: [...isAnswered],
     unavailable: needs.filter(({ missing }) => missing.length > 0),
-    withoutRecords: lacking(eventDatasetsOf).filter(
+    withoutRecords: missingOf(eventDatasetsOf).filter(
       ({ topic, missing }) => missing.length > 0 && isAnswered.has(topic),
     ),
     sample: rows.some(({ sample }) => sample === 1),
   };
 }
 
-/** Makes the function that tells whether any data set is sample data: then no answer may be taken for real. */
+/** Makes the function that tells whether any dataset is sample data. */
 export function createSampleWatch(database: ServiceDatabase, versionOf: DataVersion): () => boolean {
   const anySample = database.prepare<[], 0 | 1>('SELECT EXISTS (SELECT 1 FROM datasets WHERE sample = 1)').pluck();
   let version = -1;

@@ -1,38 +1,38 @@
 import type { Location } from '../../geo/coordinates.ts';
 import type { Box } from './bounding-boxes.ts';
 
-/** A feature of a layer as it is kept in memory. */
+/** A feature of a layer in memory. */
 export interface CachedFeature {
   readonly id: number;
-  /** A point's own place; of lines and outlines both are null and the box is given. */
+  /** A point's place; null for lines and outlines, which have a box. */
   readonly lng: number | null;
   readonly lat: number | null;
   readonly box: Box | null;
-  /** Its JSON in UTF-8, as it goes to the socket, up to the value of `distance_m`, which each answer has its own of. */
+  /** Its JSON in UTF-8, ready for the socket, up to the value of `distance_m`, which differs in each answer. */
   readonly bytes: Buffer;
   /** Metres from a location to its lines and outlines, 0 inside an outline. */
   readonly metersFrom: (location: Location) => number;
 }
 
-/** A square of a layer, its lower edges inside, with the features that touch it in the order of their ids. */
+/** A square of a layer, lower edges included, with the features that touch it in the order of their ids. */
 interface Tile {
   readonly box: Box;
   readonly features: readonly CachedFeature[];
 }
 
-/** Reads the features whose boxes touch a box; those that `known` has need not be made again. */
+/** Reads the features whose boxes touch a box; those in `known` need not be built again. */
 export type ReadFeatures = (box: Box, known: (id: number) => CachedFeature | undefined) => Iterable<CachedFeature>;
 
-/** Bytes of features that are kept over all layers: forty dense cities of 6 MB. */
-const KEPT_BYTES = 256_000_000;
+/** The most bytes of cached features over all layers: forty dense cities of 6 MB. */
+const MAX_BYTES = 256_000_000;
 
-/** What is left when they are too many: to drop tiles one by one would mean to keep them in order at every question. */
-const LEFT_AFTER_DROPPING = 0.75;
+/** The share left after eviction; evicting tiles one by one would need an ordered list at every search. */
+const SHARE_AFTER_EVICTION = 0.75;
 
-/** What an object of a feature or of a tile takes beside its text, about. */
+/** What the object of a feature or a tile takes beside its text, about. */
 const OVERHEAD_BYTES = 200;
 
-/** What a line or outline takes for each byte of its text when it has been laid out for measuring, about. */
+/** What a measurable line or outline takes for each byte of its text, about. */
 const SHAPE_SHARE = 1;
 
 function sizeOf({ bytes, box }: CachedFeature): number {
@@ -44,52 +44,52 @@ interface CachedTile extends Tile {
   usedAt: number;
 }
 
-/** The tiles of a layer that are kept. */
+/** The cached tiles of a layer. */
 interface LayerTiles {
-  /** Tiles a degree; a power of two, so that the edges of tiles are exact. */
+  /** Tiles per degree; a power of two, so that the edges of tiles are exact. */
   readonly perDegree: number;
   readonly read: ReadFeatures;
   readonly tiles: Map<number, CachedTile>;
-  /** By id, with the number of tiles that each is on: a long line is kept once. */
+  /** By id, with the number of tiles that hold each: a long line is cached once. */
   readonly features: Map<number, { readonly feature: CachedFeature; holders: number }>;
 }
 
-/** Features of layers by tile, read when they are first asked for; the least recently used are dropped. */
+/** Features of layers by tile, read when first needed; the least recently used tiles are evicted. */
 export interface FeatureTiles {
-  /** A layer cut into so many tiles a degree. */
+  /** A layer cut into this many tiles per degree. */
   layer(name: string, perDegree: number, read: ReadFeatures): LayerTiles;
   /** The tiles that a box touches. A feature on several tiles is the same object in each. */
   touching(layer: LayerTiles, box: Box): Tile[];
-  /** Bytes that are kept now. */
+  /** The bytes cached now. */
   bytes(): number;
   clear(): void;
 }
 
-/** @param limit most bytes that are kept; the tiles of one question are held as long as it takes, whatever their size */
-export function createFeatureTiles(limit: number = KEPT_BYTES): FeatureTiles {
+/** @param limit the most cached bytes; the tiles of the current search stay, whatever their size */
+export function createFeatureTiles(limit: number = MAX_BYTES): FeatureTiles {
   const layers = new Map<string, LayerTiles>();
   let bytes = 0;
-  let questions = 0;
+  let searches = 0;
 
-  function hold({ features: kept }: LayerTiles, { features }: CachedTile): void {
+  function hold({ features: cached }: LayerTiles, { features }: CachedTile): void {
     for (const feature of features) {
-      const known = kept.get(feature.id);
+      const known = cached.get(feature.id);
       if (known !== undefined) known.holders += 1;
       else {
-        kept.set(feature.id, { feature, holders: 1 });
+        cached.set(feature.id, { feature, holders: 1 });
         bytes += sizeOf(feature);
       }
     }
     bytes += OVERHEAD_BYTES;
   }
 
-  function drop({ features: kept, tiles }: LayerTiles, { key, features }: CachedTile): void {
+  function evict({ features: cached, tiles }: LayerTiles, { key, features }: CachedTile): void {
     tiles.delete(key);
     for (const { id } of features) {
-      const known = kept.get(id)!;
+      const known = cached.get(id)!;
       known.holders -= 1;
       if (known.holders > 0) continue;
-      kept.delete(id);
+      cached.delete(id);
       bytes -= sizeOf(known.feature);
     }
     bytes -= OVERHEAD_BYTES;
@@ -100,12 +100,12 @@ export function createFeatureTiles(limit: number = KEPT_BYTES): FeatureTiles {
     const all = [...layers.values()].flatMap((layer) => [...layer.tiles.values()].map((tile) => ({ layer, tile })));
     all.sort((a, b) => a.tile.usedAt - b.tile.usedAt);
     for (const { layer, tile } of all) {
-      if (bytes <= limit * LEFT_AFTER_DROPPING) return;
-      drop(layer, tile);
+      if (bytes <= limit * SHARE_AFTER_EVICTION) return;
+      evict(layer, tile);
     }
   }
 
-  /** Reads tiles in one query over the box of all of them: a query for each would take longer where there is little. */
+  /** Reads tiles in one query over the box around them: one query each would take longer where there is little. */
   function readTiles(layer: LayerTiles, missing: readonly number[]): CachedTile[] {
     const boxes = missing.map((key) => boxOfTile(key, layer.perDegree));
     const whole = boxes.reduce(around);
@@ -117,7 +117,7 @@ export function createFeatureTiles(limit: number = KEPT_BYTES): FeatureTiles {
     }
     return missing.map((key, index) => {
       const features = members.get(key)!.sort((a, b) => a.id - b.id);
-      const tile = { key, box: boxes[index]!, features, usedAt: questions };
+      const tile = { key, box: boxes[index]!, features, usedAt: searches };
       layer.tiles.set(key, tile);
       hold(layer, tile);
       return tile;
@@ -135,7 +135,7 @@ export function createFeatureTiles(limit: number = KEPT_BYTES): FeatureTiles {
       return layer;
     },
     touching(layer, box) {
-      questions += 1;
+      searches += 1;
       const found: Tile[] = [];
       const missing: number[] = [];
       for (const key of keysOf(box, layer.perDegree)) {
@@ -144,7 +144,7 @@ export function createFeatureTiles(limit: number = KEPT_BYTES): FeatureTiles {
           missing.push(key);
           continue;
         }
-        known.usedAt = questions;
+        known.usedAt = searches;
         if (known.features.length > 0) found.push(known);
       }
       if (missing.length > 0) {
@@ -161,7 +161,7 @@ export function createFeatureTiles(limit: number = KEPT_BYTES): FeatureTiles {
   };
 }
 
-/** Keys of tiles are their row, counted from the equator, times this, and their column from Greenwich, made positive. */
+/** A tile's key is its row, counted from the equator, times this, plus its column from Greenwich, made positive. */
 const COLUMNS = 0x100_0000;
 
 function keysOf({ minLng, maxLng, minLat, maxLat }: Box, perDegree: number): number[] {

@@ -1,6 +1,6 @@
 import type { Box } from './bounding-boxes.ts';
 
-/** How deep the coordinates of a geometry are nested, and the fewest positions of its innermost list. */
+/** How deep the coordinates of a geometry are nested, and the least number of positions in its innermost list. */
 const SHAPES: Readonly<Record<string, { readonly depth: number; readonly fewest: number }>> = {
   Point: { depth: 0, fewest: 1 },
   MultiPoint: { depth: 1, fewest: 1 },
@@ -18,10 +18,10 @@ interface GrowingBox {
 }
 
 /**
- * The box of a GeoJSON geometry, whose coordinates are checked on the way: a schema over every vertex of 85 000 areas
- * would take longer than all the rest of their loading.
+ * The box of a GeoJSON geometry, and the check of its coordinates: a schema over every vertex of 85,000 areas would
+ * take longer than the rest of the load.
  *
- * @returns the box in degrees, or null when this is no geometry, is empty, or leaves ±180/±90 degrees
+ * @returns the box in degrees, or null for no geometry, an empty one, or one beyond ±180/±90 degrees
  */
 export function boxOfGeometry(geometry: unknown): Box | null {
   const box: GrowingBox = { minLng: Infinity, maxLng: -Infinity, minLat: Infinity, maxLat: -Infinity };

@@ -10,15 +10,15 @@ import { type CachedFeature, createFeatureTiles, type FeatureTiles, type ReadFea
 import type { EventKind } from './records.ts';
 import type { LoadTable } from './staged-load.ts';
 
-/** A set of features on the map that is searched around a location: the sites of a topic, or the records of a event. */
+/** A set of features that is searched around a location: the sites of a topic, or the events of one kind. */
 export type Layer = `sites:${ProximitySlug}` | `records:${EventKind}`;
 
-/** Layers are a closed list of names of letters, ':' and '.', so a table can be named for one. */
+/** Layer names are a closed list of letters, ':' and '.', so they can name a table. */
 function tableOf(layer: Layer): string {
   return layer.replace(/[:.]/g, '_');
 }
 
-/** The table of a layer, as a load fills it. The text stands in the R*Tree's own row, so that a search reads no other. */
+/** The table of a layer. The JSON is a column of the R*Tree itself, so that a search reads no other table. */
 export function layerTable(layer: Layer): LoadTable {
   return {
     name: tableOf(layer),
@@ -28,27 +28,29 @@ export function layerTable(layer: Layer): LoadTable {
   };
 }
 
-/** A feature that a search found, and how far from the location it is. */
+/** A found feature and its distance from the location. */
 export interface FoundFeature {
   readonly feature: CachedFeature;
   readonly meters: number;
 }
 
-/** The features of a layer within a radius of a location, the nearest first; of those equally far, as delivered. */
+/**
+ * The features of a layer within a radius of a location, the nearest first; equally near ones in the order of the file.
+ */
 export type LayerSearch = (layer: Layer, location: Location, meters: number) => readonly FoundFeature[];
 
 type FeatureRow = [id: number, lng: number | null, lat: number | null, json: string];
 
-/** A search of 5 km looks at some 40 tiles of 2 km, of which most lie within it whole; beyond 10 km layers are sparse, and
- * a dozen tiles are looked at sooner than forty. */
+/** A search of 5 km touches about 40 tiles of 2 km, most of them wholly within it; beyond 10 km layers are sparse, and
+ * a dozen tiles are faster than forty. */
 const tilesPerRadius = (meters: number) => (meters <= 10_000 ? 2 : 1);
 
 const METERS_PER_DEGREE = 111_195;
 
 /**
- * Makes the search over layers. A feature counts by its true distance: a point's own, else the nearest point of its
- * lines, 0 inside its outlines. The layer must be loaded. What was read is kept in memory, as bytes, until a data set is
- * replaced: to read 12 000 rows and write them in UTF-8 again takes six times as long as to copy their bytes.
+ * Makes the search over layers. A feature counts by its true distance: to a point, else to the nearest point of its
+ * lines, and 0 inside its outlines. The layer must be loaded. Features stay cached as bytes until a dataset is
+ * replaced: reading 12,000 rows and encoding them takes six times as long as copying their bytes.
  */
 export function createLayerSearch(
   database: ServiceDatabase,
@@ -71,12 +73,12 @@ export function createLayerSearch(
     const current = versionOf();
     if (current !== version) tiles.clear();
     version = current;
-    const kept = tiles.layer(layer, perDegreeOf(meters), readerOf(layer));
+    const layerTiles = tiles.layer(layer, perDegreeOf(meters), readerOf(layer));
     const found: FoundFeature[] = [];
-    // A line or outline is met on each tile that it touches.
+    // A line or outline is on each tile that it touches.
     const measured = new Set<number>();
     for (const box of boxesAround(location, meters)) {
-      for (const { features } of tiles.touching(kept, box)) {
+      for (const { features } of tiles.touching(layerTiles, box)) {
         for (const feature of features) {
           if (feature.box !== null) {
             if (measured.has(feature.id)) continue;
@@ -115,10 +117,10 @@ function featureReader(database: ServiceDatabase, layer: Layer): ReadFeatures {
       );
 }
 
-/** The property of a feature that tells how far from the asked location it is, in whole metres. */
+/** The property of a feature with its distance from the location of the call, in whole metres. */
 export const DISTANCE_PROPERTY = 'distance_m';
 
-/** Where each feature's own `distance_m` is written: as the last of its properties, which are the last of its members. */
+/** Cuts the JSON where `distance_m` is written: as the last property, and `properties` is the last member. */
 function beforeDistance(json: string): Buffer {
   const end = json.length - '}}'.length;
   const comma = json[end - 1] === '{' ? '' : ',';
@@ -148,7 +150,7 @@ function cachedFeature(
   };
 }
 
-/** Metres from a location to a feature; infinite for one outside the box that is searched, which need not be measured. */
+/** Metres from a location to a feature; infinite for one outside the searched box, which need not be measured. */
 function distanceWithin(location: Location, searched: Box, feature: CachedFeature): number {
   const { lng, lat, box } = feature;
   if (lng !== null && lat !== null) {

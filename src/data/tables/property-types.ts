@@ -2,25 +2,25 @@ import { DISTANCE_PROPERTY } from './layers.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** The types of the properties of a data set: seen over all of its features, then given to each. */
+/** The types of a dataset's properties: `see` all of its features, then `typed` gives each the same types. */
 export interface PropertyTypes {
   see(properties: Properties): void;
   /** The properties with one type each. */
   typed(properties: Properties): Record<string, unknown>;
 }
 
-/** A number that a text can stand for without loss: no leading zeros, and no more digits than a double keeps. */
+/** A text that a number can replace without loss: no leading zeros, and no more digits than a double has. */
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/;
 const MOST_DIGITS = 15;
 
-/** Properties whose digits are a code and no quantity, by parts of their names. */
+/** Parts of the names of properties whose digits are a code, not a quantity. */
 const CODE_NAME = /zip|postal|postcode|fips|geoid|phone|fax/;
 const ZIP_NAME = /zip|postal|postcode/;
 
 /**
- * Makes the types for one load. The forms in which agencies publish differ: in CSV all is text, a shapefile makes a number
- * of a ZIP and loses its zeros. So a property is a number where every value of it in the data set is one or is written as one, else text; codes
- * are always text, and ZIP codes have their zeros. Blank texts are left out, as the blank cells of a CSV are.
+ * Makes the types for one load. Formats differ: CSV has only text, and a shapefile turns a ZIP into a number without
+ * its zeros. So a property is a number if every value in the dataset is one or is written as one, else text. Codes are
+ * always text, and ZIP codes get their zeros back. Blank texts are left out, like the blank cells of a CSV.
  */
 export function createPropertyTypes(): PropertyTypes {
   const texts = new Set<string>();
@@ -54,7 +54,7 @@ export function createPropertyTypes(): PropertyTypes {
     typed(properties) {
       const typed: Record<string, unknown> = {};
       for (const [name, value] of Object.entries(properties)) {
-        // Each answer tells its own distance under this name.
+        // Each answer writes its own distance under this name.
         if (name === DISTANCE_PROPERTY || (typeof value === 'string' && isBlank(value))) continue;
         typed[name] = typedValue(name, value);
       }
@@ -71,7 +71,7 @@ function isNumber(text: string): boolean {
   return NUMBER.test(text) && text.replace(/\D/g, '').length <= MOST_DIGITS;
 }
 
-/** 2139 is 02139, and 21390001 is 021390001: five digits, or nine with the four of the route. */
+/** 2139 is 02139, and 21390001 is 021390001: five digits, or nine with the ZIP+4. */
 function zipText(text: string): string {
   if (!/^\d{3,9}$/.test(text)) return text;
   return text.padStart(text.length <= 5 ? 5 : 9, '0');

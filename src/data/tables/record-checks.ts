@@ -13,8 +13,7 @@ import type {
 } from './records.ts';
 
 /*
- * What a record must be to enter the database. Geometries are only known to be objects here: their coordinates are
- * checked where their box is measured (geometry-box.ts).
+ * The schemas of records. Geometries are only known to be objects here; geometry-box.ts checks their coordinates.
  */
 
 const geometry = z.custom<object>((value) => typeof value === 'object' && value !== null, 'Expected a geometry');

@@ -18,10 +18,10 @@ import type { AreaRecord, EventRecord, Level, LoadTarget, SiteRecord } from './r
 import { RowBuffer } from './row-buffer.ts';
 import type { LoadPart, LoadRow, LoadTable } from './staged-load.ts';
 
-/** A record that cannot enter. */
+/** A record that cannot be stored. */
 export class InvalidRecord extends Error {}
 
-/** Where the records of a data set go, and how one becomes rows. */
+/** The tables of a dataset, and how one record becomes rows. */
 export interface RecordRows {
   readonly parts: readonly LoadPart[];
   /** Null when the rows come at the end. @throws InvalidRecord that says what is wrong with it */
@@ -36,7 +36,7 @@ type RowsOfRecord = readonly [part: number, rows: readonly LoadRow[]];
 
 const LEVELS = ['tract', 'county'] as const;
 
-/** The tables of a data set, or of one of its levels. */
+/** The tables of a dataset, or of one of its levels. */
 export function recordRows(database: ServiceDatabase, target: LoadTarget): RecordRows {
   switch (target.kind) {
     case 'areas':
@@ -51,7 +51,7 @@ export function recordRows(database: ServiceDatabase, target: LoadTarget): Recor
       return oneTable(
         {
           ...existing('air_quality', 3),
-          // The agency's file may hold several years; the summary is that of the newest.
+          // The agency's file may have several years; the newest is stored.
           onConflict:
             'ON CONFLICT (county) DO UPDATE SET year = excluded.year, days = excluded.days WHERE excluded.year > year',
         },
@@ -97,7 +97,7 @@ function partOf(levels: readonly string[], level: string): number {
 
 function areaRows(database: ServiceDatabase, level: Level | undefined): RecordRows {
   const levels = levelsOf(level);
-  const takeId = areaIds(database);
+  const nextId = areaIds(database);
   return {
     parts: levels.map((name) => ({
       level: name,
@@ -111,7 +111,7 @@ function areaRows(database: ServiceDatabase, level: Level | undefined): RecordRo
       }
       const box = boxOf(geometry);
       const part = partOf(levels, area.level);
-      const id = takeId();
+      const id = nextId();
       return [
         part,
         [
@@ -125,7 +125,7 @@ function areaRows(database: ServiceDatabase, level: Level | undefined): RecordRo
 
 const IDS_AT_ONCE = 10_000;
 
-/** Numbers for areas, taken from the database by the thousands: a write for each would take longer than the rest. */
+/** Ids for areas, reserved by the thousands: a write for each would take longer than the rest. */
 function areaIds(database: ServiceDatabase): () => number {
   const take = database
     .prepare<[number], number>("UPDATE next_ids SET next_id = next_id + ? WHERE kind = 'areas' RETURNING next_id")

@@ -3,10 +3,10 @@ import { countyAt } from '../../geo/us-counties.ts';
 import type { LoadTarget } from './records.ts';
 import { stateNamed, stateOf } from './states.ts';
 
-/** The states that a record is of: several where a line or outline crosses a border, none where it lies off the US. */
+/** The states of a record: several where a line or outline crosses a border, none off the US. */
 export type StatesOf = (record: unknown) => readonly string[];
 
-/** What the agencies call the column of the state, written as `plain` does. */
+/** The agencies' names for the state column, as `plain` writes them. */
 const STATE_COLUMNS = new Set(
   'state statecode stateabbrv stateabbr statename statenm st locstate poostate attrpoostate statefp stateusps stusps'.split(
     ' ',
@@ -14,8 +14,8 @@ const STATE_COLUMNS = new Set(
 );
 
 /**
- * Makes what tells the states of a data set's records: by their census codes, by the column in which the agency writes the
- * state, else by where they lie (outlines of 1:10m: within some hundred metres of a border it may be the neighbour).
+ * Makes the function that finds the states of a dataset's records: from their census codes, from the agency's state
+ * column, or else from the place (outlines of 1:10m: within some hundred metres of a border it may be the neighbour).
  */
 export function statesOfRecords(target: LoadTarget): StatesOf {
   switch (target.kind) {
@@ -39,7 +39,7 @@ interface Feature {
 }
 
 function createFeatureStates(): StatesOf {
-  // The last record's column is the next one's too: a hundred names need not be looked through again.
+  // Records share their columns: a hundred names need not be searched again.
   let column = '';
   return (record) => {
     const { geometry, properties } = record as Feature;
@@ -55,12 +55,12 @@ function createFeatureStates(): StatesOf {
   };
 }
 
-/** By some of its positions: the states of each of a pipeline's thousands would take longer than to load it. */
-const LOOKED_AT = 8;
+/** Positions checked of a line or outline: all of a pipeline's thousands would take longer than the load. */
+const CHECKED_POSITIONS = 8;
 
 function statesAlong(geometry: Geometry): string[] {
   const positions = positionsOf(geometry);
-  const step = Math.max(1, Math.floor(positions.length / LOOKED_AT));
+  const step = Math.max(1, Math.floor(positions.length / CHECKED_POSITIONS));
   const some = positions.filter((_, index) => index % step === 0 || index === positions.length - 1);
   return [...new Set(some.flatMap(([lng, lat]) => stateAt({ lat: lat!, lng: lng! })))];
 }

@@ -3,12 +3,12 @@ import type { Rating } from '../../contract/topic-values.ts';
 import type { NaturalSlug, ProximitySlug } from '../../contract/topics.ts';
 
 /*
- * What the service's database is made of, whoever delivers it: the sample generator or a loader of an agency's file.
- * Words: a data set is what one load brings and replaces as a whole; an area is a census tract or a county; a record is
- * one element of a live event (an earthquake, a hail report); a reading is what one monitor measured.
+ * What the database stores. A dataset is what one load replaces as a whole; an area is a census tract or a county; an
+ * event is an earthquake, a hail report and the like; a reading is what one monitor measured. The kind `records` and
+ * the names `records:…` of events are stored in databases.
  */
 
-/** The topics' data and the data behind several topics, each replaced as a whole. */
+/** All datasets, each replaced as a whole. */
 export type DatasetName =
   | 'areas'
   | 'nri'
@@ -27,15 +27,15 @@ export type EventKind =
   | 'wildfire.historical'
   | 'wildfire.perimeters';
 
-/** What is said of a data set wherever it is listed. */
+/** The description of a dataset. */
 export interface DatasetInfo {
   readonly name: DatasetName;
   readonly source: string;
   readonly vintage: string;
-  /** The sentence that the publisher's licence asks for, or ''. */
+  /** The attribution that the publisher's licence requires, or ''. */
   readonly licence: string;
   readonly sample: boolean;
-  /** The states that it is of, as two letters; left out where it is of the whole US. Elsewhere its topics are unavailable. */
+  /** Its states as two letters; left out for the whole US. In other states its topics are unavailable. */
   readonly states?: readonly string[];
 }
 
@@ -58,10 +58,10 @@ export interface NaturalRatingRecord {
 }
 
 export interface SiteRecord {
-  /** The feature's own id, where its file gives one. */
+  /** The feature's own id, if its file gives one. */
   readonly id?: string | number;
   readonly geometry: Geometry;
-  /** As the publisher gives them; a load makes each of one type (property-types.ts). */
+  /** As published; a load gives each property one type (property-types.ts). */
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
@@ -102,10 +102,10 @@ export interface ReadingRecord {
   readonly measuredAt: number;
 }
 
-/** What areas and ratings come by; the other data sets have no levels. */
+/** The levels of areas and ratings; the other datasets have none. */
 export type Level = 'tract' | 'county' | '';
 
-/** One data set with its records. Of areas and ratings a `level` may be given: then only that level is replaced. */
+/** A dataset with its records. Areas and ratings may have a `level`: then only that level is replaced. */
 export type Dataset =
   | {
       readonly kind: 'areas';
@@ -135,10 +135,10 @@ export type Dataset =
   | { readonly kind: 'radon'; readonly info: DatasetInfo; readonly records: Iterable<RadonRecord> }
   | { readonly kind: 'readings'; readonly info: DatasetInfo; readonly records: Iterable<ReadingRecord> };
 
-/** What a delivery replaces. */
+/** What a load replaces. */
 export type LoadTarget = Dataset extends infer D ? (D extends Dataset ? Omit<D, 'info' | 'records'> : never) : never;
 
-/** A delivery whose records may come over time; its `info` is read when they have all come. */
+/** A dataset whose records may arrive asynchronously; its `info` is read after the last one. */
 export type StreamedDataset = Dataset extends infer D
   ? D extends { readonly records: Iterable<infer T> }
     ? Omit<D, 'records'> & { readonly records: Iterable<T> | AsyncIterable<T> }

@@ -4,27 +4,27 @@ import { PerilbookError } from '../../errors.ts';
 import type { ServiceDatabase } from './data-database.ts';
 import type { DatasetInfo, DatasetName, Level } from './records.ts';
 
-/** A table that a load fills: the one that queries read is replaced by a new one whole. */
+/** A table that a load fills and then replaces as a whole. */
 export interface LoadTable {
   readonly name: string;
-  /** How the table is made, with its name left out as `$NAME`; null makes it as the one that is there. */
+  /** The SQL that creates it, with `$NAME` for its name; null copies the definition of the existing table. */
   readonly definition: string | null;
-  /** How many values a row has. */
+  /** The number of values in a row. */
   readonly columns: number;
-  /** What follows the values of an insertion: `ON CONFLICT …`. */
+  /** The conflict clause of the insertion: `ON CONFLICT …`. */
   readonly onConflict?: string;
 }
 
-/** The part of a data set that is replaced: all of it, or one of its levels. */
+/** The part of a dataset that is replaced: all of it, or one level. */
 export interface LoadPart {
   readonly level: Level;
   readonly tables: readonly LoadTable[];
 }
 
-/** A row and its table, by its place in the part. */
+/** A row, and the index of its table in the part. */
 export type LoadRow = readonly [table: number, values: readonly unknown[]];
 
-/** A row that the database refused; `record` counts from 1. */
+/** A row that the database rejected; `record` counts from 1. */
 export class RejectedRow extends Error {
   readonly record: number;
 
@@ -183,7 +183,7 @@ function createNext(database: ServiceDatabase, { name, definition }: LoadTable):
   database.exec((definition ?? definitionOf(database, name)).replace('$NAME', nextOf(name)));
 }
 
-/** How the table that is there was made, so that its definition stands in the migrations alone. */
+/** The definition of the existing table, so that migrations alone define it. */
 function definitionOf(database: ServiceDatabase, table: string): string {
   const sql = database
     .prepare<[string], string>("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?")

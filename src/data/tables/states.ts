@@ -1,4 +1,4 @@
-/** The 50 states, the district and the territories: census code, postal code, name as the Census Bureau writes it. */
+/** The 50 states, DC and the territories: census code, postal code, name as the Census Bureau writes it. */
 const STATE_ROWS = [
   ['01', 'AL', 'Alabama'],
   ['02', 'AK', 'Alaska'],
@@ -60,10 +60,10 @@ const STATE_ROWS = [
 
 const POSTAL_CODES: ReadonlyMap<string, string> = new Map(STATE_ROWS.map(([code, postal]) => [code, postal]));
 
-/** The two letters of all states, the district and the territories. */
+/** The postal codes of all states, DC and the territories. */
 export const STATES: ReadonlySet<string> = new Set(POSTAL_CODES.values());
 
-/** Names that agencies and us-atlas write otherwise. */
+/** Other spellings of agencies and us-atlas. */
 const OTHER_NAMES = [
   ['commonwealthofthenorthernmarianaislands', 'MP'],
   ['usvirginislands', 'VI'],
@@ -76,15 +76,13 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ...OTHER_NAMES,
 ]);
 
-/** The state of a county's census code, as two letters. */
+/** The postal code of the state of a county or tract code. */
 export function stateOf(countyGeoid: string): string {
   return POSTAL_CODES.get(countyGeoid.slice(0, 2)) ?? '';
 }
 
-/**
- * The two letters of a state that an agency spells in its own way: VA, va, Virginia, VIRGINIA, 51, US-VA. A census code that
- * lost its leading zero counts too (5 is Arkansas). Null when it is no state.
- */
+/** The postal code of a state in an agency's spelling: VA, va, Virginia, VIRGINIA, 51, US-VA. A census code without its
+ * leading zero counts too (5 is Arkansas). Null when it is no state. */
 export function stateNamed(text: string): string | null {
   const known = plain(text.trim().replace(/^US-/i, '').replace(/\.0+$/, ''));
   return SPELLINGS.get(/^\d$/.test(known) ? `0${known}` : known) ?? null;

@@ -7,10 +7,8 @@ import type { LoadTarget } from './records.ts';
 
 const ROWS_AT_ONCE = 1_000;
 
-/**
- * The records of a data set that is loaded, as a load would importDataset them: what one of some states only takes over from the
- * others. Read in short statements, as the same connection writes in between.
- */
+/** The records of a loaded dataset, in the form that a load imports: a load of some states keeps those of the others.
+ * Read in pages, because the same connection writes in between. */
 export function* storedRecords(database: ServiceDatabase, target: LoadTarget): Generator<unknown> {
   switch (target.kind) {
     case 'areas':
@@ -67,7 +65,7 @@ function* areas(database: ServiceDatabase, level: 'tract' | 'county'): Generator
   }
 }
 
-/** An outline has forgotten which ring is a hole in which, and needs not know: each as a polygon packs to the same bytes. */
+/** An outline does not know which ring is a hole; each ring as a polygon packs to the same bytes. */
 function geometryOf(outline: Buffer): Polygon | MultiPolygon {
   const rings = unpackOutline(outline).map((ring) =>
     Array.from(
@@ -78,7 +76,7 @@ function geometryOf(outline: Buffer): Polygon | MultiPolygon {
   return { type: 'MultiPolygon', coordinates: rings.map((ring) => [ring]) };
 }
 
-/** An R*Tree finds its rows by id quickly one by one, and by a range of ids only by reading all. */
+/** One by one: an R*Tree is fast by id, and reads all rows for a range of ids. */
 function* features(database: ServiceDatabase, table: string): Generator<unknown> {
   const ids = database.prepare<[], number>(`SELECT id FROM ${table} ORDER BY id`).pluck().all();
   const select = database.prepare<[number], string>(`SELECT feature FROM ${table} WHERE id = ?`).pluck();

@@ -1,7 +1,7 @@
 import { type NaturalSlug, type ProximitySlug, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { DatasetName, EventKind } from './records.ts';
 
-/** The feeds whose records come beside the rating of five topics. */
+/** The events in the details of five topics. */
 const EVENTS: Readonly<Partial<Record<NaturalSlug, readonly EventKind[]>>> = {
   earthquake: ['earthquake'],
   hail: ['hail'],
@@ -10,10 +10,8 @@ const EVENTS: Readonly<Partial<Record<NaturalSlug, readonly EventKind[]>>> = {
   wildfire: ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'],
 };
 
-/**
- * The data sets without which a topic has no answer. `areas` is needed by each, because it tells what lies in the US. A
- * natural topic's feeds are not among them: without its records a rating is still an answer.
- */
+/** The datasets that a topic cannot be answered without. `areas` is always one, because it defines what is in the US. A
+ * natural topic's events are not: a rating without records is still an answer. */
 export function needsOf(topic: TopicSlug): readonly DatasetName[] {
   return ['areas', ...ownNeedsOf(topic)];
 }
@@ -29,7 +27,7 @@ function ownNeedsOf(topic: TopicSlug): DatasetName[] {
   }
 }
 
-/** The data sets without which a topic's answer has no records, or not all. */
+/** The datasets of the events in a topic's details. */
 export function eventDatasetsOf(topic: TopicSlug): readonly DatasetName[] {
   return (EVENTS[topic as NaturalSlug] ?? []).map((event): DatasetName => `records:${event}`);
 }

@@ -1,4 +1,4 @@
-/** The six categories of the US air quality index, and the index value that each reaches (40 CFR 58 App. G). */
+/** The six categories of the US air quality index, with the highest index value of each (40 CFR 58 App. G). */
 const CATEGORIES = [
   [50, 'Good'],
   [100, 'Moderate'],
@@ -18,12 +18,12 @@ export function categoryOfAqi(aqi: number): AqiCategory {
 /** µg/m³ of one ppm of ozone at 25 °C and 1 atm: 48.00 g/mol over 24.45 l/mol. */
 const OZONE_UG_PER_PPM = (48 / 24.45) * 1_000;
 
-/** Ozone in µg/m³ of so many ppb, with two decimals. */
+/** Converts ppb of ozone to µg/m³, with two decimals. */
 export function ozoneMicrograms(ppb: number): number {
   return Math.round((ppb / 1_000) * OZONE_UG_PER_PPM * 100) / 100;
 }
 
-/** So many µg/m³ of ozone in ppb, with three decimals. */
+/** Converts µg/m³ of ozone to ppb, with three decimals. */
 export function ozonePpb(micrograms: number): number {
   return Math.round((micrograms / OZONE_UG_PER_PPM) * 1_000_000) / 1_000;
 }
@@ -31,15 +31,15 @@ export function ozonePpb(micrograms: number): number {
 interface Breakpoints {
   /** The highest concentration of each category but the last. */
   readonly highest: readonly number[];
-  /** Decimals to which the agency cuts a concentration before it looks it up. */
+  /** The decimals to which the agency truncates a concentration before looking it up. */
   readonly decimals: number;
   readonly ugPerUnit: number;
 }
 
 /**
- * EPA, Technical Assistance Document for the Reporting of Daily Air Quality (May 2024), table 6: PM2.5 and PM10 over
- * 24 hours in µg/m³, ozone over 8 hours in ppm. The 8-hour scale of ozone ends at 0.200 ppm; above it the 1-hour scale
- * counts, on which 0.404 ends `Very Unhealthy`.
+ * EPA, Technical Assistance Document for the Reporting of Daily Air Quality (May 2024), table 6: PM2.5 and PM10 over 24
+ * hours in µg/m³, ozone over 8 hours in ppm. The 8-hour ozone scale ends at 0.200 ppm; above it the 1-hour scale
+ * applies, where 0.404 ends `Very Unhealthy`.
  */
 const BREAKPOINTS: Readonly<Record<'ozone' | 'pm25' | 'pm10', Breakpoints>> = {
   pm25: { highest: [9, 35.4, 55.4, 125.4, 225.4], decimals: 1, ugPerUnit: 1 },
@@ -47,11 +47,12 @@ const BREAKPOINTS: Readonly<Record<'ozone' | 'pm25' | 'pm10', Breakpoints>> = {
   ozone: { highest: [0.054, 0.07, 0.085, 0.105, 0.404], decimals: 3, ugPerUnit: OZONE_UG_PER_PPM },
 };
 
-/** The category of a pollutant's concentration in µg/m³. A momentary value is read on the scale of the daily mean. */
+/** The category of a pollutant's concentration in µg/m³. A single reading is put on the scale of the daily mean. */
 export function categoryOfConcentration(pollutant: 'ozone' | 'pm25' | 'pm10', concentration: number): AqiCategory {
   const { highest, decimals, ugPerUnit } = BREAKPOINTS[pollutant];
   const scale = 10 ** decimals;
-  // 12 digits first: 35.4 * 10 must not be cut to 353. Of what was converted and rounded, 4: 86 ppb must not be cut to 85.
+  // 12 digits first, so that 35.4 * 10 is not truncated to 353. Converted and rounded values have 4: 86 ppb must not
+  // become 85.
   const digits = ugPerUnit === 1 ? 12 : 4;
   const cut = Math.trunc(Number(((concentration / ugPerUnit) * scale).toPrecision(digits))) / scale;
   const index = highest.findIndex((limit) => cut <= limit);

@@ -14,24 +14,24 @@ import type { DataVersion } from '../tables/data-version.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
 import type { MissingReason, ResultText } from './result-text.ts';
 
-/** What is older is not "current" (docs/service-api.md, 4.7). AirNow's hour is out half an hour after its end and is followed
- * by the next: its readings are up to 3 hours old where every load succeeds. */
+/** Older readings are not "current" (docs/service-api.md 8.1). AirNow publishes an hour 30 minutes after its end and
+ * then the next one: readings are up to 3 hours old even if every load succeeds. */
 const READING_MS = 4 * 3_600_000;
 
-/** A monitor farther away says nothing of the air at a location. */
+/** A monitor farther away says nothing about the air at a location. */
 const MONITOR_METERS = 80_000;
 
-/** Where the index ends; `progressValue` is the median as a share of it. */
+/** The top of the index; `progressValue` is the median as a share of it. */
 const TOP_OF_AQI = 500;
 
-/** EPA Map of Radon Zones: what was predicted for the average indoor screening level of a county. */
+/** EPA Map of Radon Zones: the predicted average indoor screening level of a county. */
 const RADON_CAPTIONS: Readonly<Record<number, string>> = {
   1: 'High potential: predicted average indoor level above 4 pCi/L',
   2: 'Moderate potential: predicted average indoor level from 2 to 4 pCi/L',
   3: 'Low potential: predicted average indoor level below 2 pCi/L',
 };
 
-/** Identical on every response (docs/service-api.md, 4.8). */
+/** Identical in every response (docs/service-api.md 4.8). */
 const RADON_DESCRIPTION =
   'Radon is a radioactive gas that comes from the ground and cannot be seen or smelled. Homes with high levels have ' +
   'been found in all three zones, so every home should be tested, whatever its zone.';
@@ -47,11 +47,11 @@ interface MonitorReading {
 }
 
 /**
- * Makes the function that answers a measurement topic. It has no data when the county has no row, or no monitor within 80
- * km reported in the last hours; where none reported anywhere, the event is too old and the topic unavailable.
- * `airQuality`: `metric` is the category of the year's median index value, `progressValue` that median as a percentage of
- * the index's 500, at most 100; `additionalInfo.year` is ours. Pollutants: the nearest monitor that reported, its newest
- * reading. `details` is always null. The topic's data set must be loaded.
+ * Makes the function that answers a measurement topic. There is no data when the county has no row, or no monitor
+ * within 80 km reported in the last hours; when no monitor anywhere reported, the readings are too old and the topic is
+ * unavailable. `airQuality`: `metric` is the category of the year's median index value, `progressValue` that median as
+ * a percentage of 500, at most 100; `additionalInfo.year` is our extension. Pollutants: the newest reading of the
+ * nearest monitor that reported. `details` is always null. The topic's dataset must be loaded.
  */
 export function createMeasurementAnswers(
   database: ServiceDatabase,
@@ -73,15 +73,15 @@ export function createMeasurementAnswers(
   let newest: Readonly<Record<Pollutant, number>> | null = null;
   let version = -1;
 
-  /** When each pollutant was last measured anywhere; asked once a load, for it reads them all. */
+  /** When each pollutant was last measured anywhere; computed once per load, because it reads all readings. */
   function newestReadings(): Readonly<Record<Pollutant, number>> {
     const current = versionOf();
     if (newest === null || current !== version) {
-      const isMadeUp = isSample.get() === 1;
+      const isSampleData = isSample.get() === 1;
       const at = (pollutant: Pollutant) => {
         const measuredAt = newestOf.get(pollutant) ?? Number.NEGATIVE_INFINITY;
-        // Made-up readings are as good as ever.
-        return isMadeUp && measuredAt > 0 ? Number.POSITIVE_INFINITY : measuredAt;
+        // Sample readings never grow old.
+        return isSampleData && measuredAt > 0 ? Number.POSITIVE_INFINITY : measuredAt;
       };
       newest = { ozone: at('ozone'), pm25: at('pm25'), pm10: at('pm10') };
     }

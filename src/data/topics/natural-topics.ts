@@ -19,13 +19,13 @@ interface RatingRow {
 /** The ready values of an area's ratings. */
 type AreaRatings = ReadonlyMap<NaturalSlug, string>;
 
-/** Areas whose ratings are kept: some 30 MB. */
-const KEPT_AREAS = 10_000;
+/** The most areas with cached ratings: about 30 MB. */
+const CACHED_AREAS = 10_000;
 
 /**
- * Makes the function that answers a natural topic: the rating of the tract, else of its county, and the records of the
- * topic's feeds around the location, as far as `hasEvents` says that they are loaded. Without a rating it has no data where
- * the index is loaded for the county; where the whole county lacks, so does the operator's file. The index must be loaded.
+ * Makes the function that answers a natural topic: the rating of the tract, else of its county, and the topic's events
+ * around the location if `hasEvents`. Without a rating there is no data if the index has other rows of the county; if
+ * it has none, the operator's file is incomplete and the topic unavailable. The index must be loaded.
  */
 export function createNaturalAnswers(
   database: ServiceDatabase,
@@ -52,8 +52,8 @@ export function createNaturalAnswers(
   };
 }
 
-/** All ratings of an area by one query, and kept until a data set is replaced: a bundle asks for 18, a book for an area
- * again and again. */
+/** Reads all ratings of an area in one query and caches them until a dataset is replaced: a bundle needs 18, and a file
+ * the same areas again and again. */
 function areaRatings(
   database: ServiceDatabase,
   level: 'tract' | 'county',
@@ -62,30 +62,30 @@ function areaRatings(
   const select = database.prepare<[string], RatingRow>(
     `SELECT topic, rating, score, frequency FROM ratings_${level} WHERE geoid = ?`,
   );
-  const kept = new Map<string, AreaRatings>();
+  const cache = new Map<string, AreaRatings>();
   let version = -1;
   return (geoid) => {
     const current = versionOf();
-    if (current !== version) kept.clear();
+    if (current !== version) cache.clear();
     version = current;
-    const known = kept.get(geoid);
+    const known = cache.get(geoid);
     if (known !== undefined) return known;
     const ratings = new Map(
       select.all(geoid).map(({ topic, rating, score, frequency }) => {
-        // The contract has numbers, also where the index has none.
+        // The contract requires numbers, also where the index has none.
         const none = RATINGS_WITHOUT_SCORE.has(rating) ? 0 : null;
         const numbers = { score: score ?? none, frequency: frequency ?? none };
         const value: NaturalValue = { title: topicOf(topic).title, rating, ...numbers };
         return [topic, JSON.stringify(value)];
       }),
     );
-    if (kept.size === KEPT_AREAS) kept.delete(kept.keys().next().value!);
-    kept.set(geoid, ratings);
+    if (cache.size === CACHED_AREAS) cache.delete(cache.keys().next().value!);
+    cache.set(geoid, ratings);
     return ratings;
   };
 }
 
-/** The records around a location; null where their event is not loaded. */
+/** The events around a location; null when they are not loaded. */
 type RecordsOf = (event: EventKind) => readonly FoundFeature[] | null;
 
 function detailsOf(topic: NaturalSlug, recordsOf: RecordsOf, radii: Radii): readonly TextPart[] {
@@ -107,7 +107,8 @@ function detailsOf(topic: NaturalSlug, recordsOf: RecordsOf, radii: Radii): read
   }
 }
 
-/** A member for each event that is loaded; an empty object where all are and none has anything near (docs/service-api.md, 4.4). */
+/** A member for each kind of fire that is loaded; an empty object when all are and nothing is near (docs/service-api.md
+ * 4.4). */
 function wildfireText(recordsOf: RecordsOf): readonly TextPart[] {
   const members = FIRES.map((name) => [name, recordsOf(`wildfire.${name}`)] as const);
   const loaded = members.filter(

@@ -1,34 +1,29 @@
 import type { FoundFeature } from '../tables/layers.ts';
 
-/**
- * A topic's result as the JSON of its two members, in parts: texts, and features whose bytes are ready. They are put
- * together once, in the body: to parse and write again the features of a 6 MB bundle would take longer than to find them.
- */
+/** A topic's result as the JSON of its two members, in parts: texts, and features as ready bytes. They are joined once,
+ * in the body: parsing and writing the features of a 6 MB bundle again would take longer than finding them. */
 export interface ResultText {
   readonly value: string;
   readonly details: readonly TextPart[];
 }
 
-/**
- * Why a topic has no result. `unavailable`: its data are not loaded, not of this state, or too old: the operator can mend
- * it. `no_data`: the data are there, and the publisher has nothing on this place.
- */
+/** Why a topic has no result. `unavailable`: its data is not loaded, not for this state, or too old, which the operator
+ * can fix. `no_data`: the data is there, and the publisher has nothing on this place. */
 export type MissingReason = 'unavailable' | 'no_data';
 
 export function isMissing(result: ResultText | MissingReason): result is MissingReason {
   return typeof result === 'string';
 }
 
-/** Text, or the ready members of a JSON array. */
+/** Text, or features that are members of a JSON array. */
 export type TextPart = string | readonly FoundFeature[];
 
-/** The parts of a JSON array of ready features. */
+/** The parts of a JSON array of features. */
 export function arrayText(members: readonly FoundFeature[]): TextPart[] {
   return ['[', members, ']'];
 }
 
-/** The parts of a GeoJSON FeatureCollection of ready features, which tells the radius of the search (RFC 7946, 6.1: a
- * foreign member). */
+/** The parts of a GeoJSON FeatureCollection, with the radius of the search (RFC 7946, 6.1: a foreign member). */
 export function collectionText(features: readonly FoundFeature[], radius: number): TextPart[] {
   return [`{"type":"FeatureCollection","radius_m":${radius},"features":`, ...arrayText(features), '}'];
 }
@@ -37,14 +32,14 @@ const COMMA = 0x2c;
 const BRACE = 0x7d;
 const ZERO = 0x30;
 
-/** Puts parts together: as a text when there are no features, else as its bytes, each copied once. */
+/** Joins parts: to text when there are no features, else to bytes, each copied once. */
 export function joinedText(parts: readonly TextPart[]): string | Buffer {
   const ready: (Buffer | readonly FoundFeature[])[] = [];
   let text = '';
   for (const part of parts) {
     if (typeof part === 'string') text += part;
     else if (part.length > 0) {
-      // The texts between features become bytes together: a bundle has a hundred of them, most of a few letters.
+      // The texts between features are encoded together: a bundle has a hundred of them, most a few letters long.
       ready.push(Buffer.from(text), part);
       text = '';
     }
@@ -87,7 +82,9 @@ function digitsOf(whole: number): number {
   return digits;
 }
 
-/** Writes a whole number in digits and returns where it ends: a text for each of 12,000 features would take longer. */
+/**
+ * Writes a whole number in digits and returns where it ends: a string for each of 12,000 features would take longer.
+ */
 function writeWhole(body: Buffer, whole: number, start: number): number {
   const end = start + digitsOf(whole);
   let rest = whole;

@@ -2,7 +2,7 @@ import type { ProximitySlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { EventKind } from '../tables/records.ts';
 
-/** What is searched around a location: a topic's sites, or a event's records. */
+/** What is searched around a location: a topic's sites, or events of a kind. */
 export type Searched = ProximitySlug | EventKind;
 
 export type Radii = Readonly<Record<Searched, number>>;
@@ -10,10 +10,10 @@ export type Radii = Readonly<Record<Searched, number>>;
 const KM = 1_000;
 
 /**
- * Within how many metres of a location a feature is counted. The contract shows no radius; these are the service's own.
- * 5 km is the neighbourhood that a site's soil, water or air can reach; large plants, landfills and Superfund sites
- * reach farther, and a reactor farthest. Of the feeds,
- * an earthquake and a hurricane are felt at 100 km, a tornado's and a fire's surroundings at 50, a hailstorm's at 25.
+ * The radius in metres within which a feature counts. The contract shows none; these are the service's own. 5 km is the
+ * neighbourhood that a site's soil, water or air can reach; large plants, landfills and Superfund sites reach farther,
+ * a reactor farthest. Earthquakes and hurricanes are felt at 100 km; tornadoes and fires matter within 50 km, hail
+ * within 25.
  */
 export const DEFAULT_RADII: Radii = {
   brownfield: 5 * KM,
@@ -39,14 +39,14 @@ export const DEFAULT_RADII: Radii = {
   'wildfire.perimeters': 50 * KM,
 };
 
-/** Beyond this, distances to lines on a plane are no longer good, and a search reads half a layer. */
+/** Beyond this, distances to lines on a plane are inaccurate, and a search reads half a layer. */
 const LARGEST_METERS = 500 * KM;
 
 /**
  * The default radii with some of them replaced.
  *
- * @param changed metres, above 0 and at most 500 000
- * @throws PerilbookError USAGE when a radius is out of range or of nothing that is searched
+ * @param changed metres, above 0 and at most 500,000
+ * @throws PerilbookError USAGE for a radius out of range or an unknown name
  */
 export function radiiWith(changed: Partial<Radii>): Radii {
   for (const [searched, meters] of Object.entries(changed)) {
@@ -54,7 +54,7 @@ export function radiiWith(changed: Partial<Radii>): Radii {
       throw new PerilbookError(
         'USAGE',
         `Cannot search "${searched}" within ${meters} m`,
-        `Name a proximity topic or a event, and a radius above 0 and up to ${LARGEST_METERS} m.`,
+        `Use a proximity topic or a kind of event, and a radius above 0 and up to ${LARGEST_METERS} m.`,
       );
     }
   }

@@ -19,16 +19,14 @@ import { createNaturalAnswers } from './natural-topics.ts';
 import { collectionText, type MissingReason, type ResultText } from './result-text.ts';
 import type { Radii } from './search-radii.ts';
 
-/** Whether a topic is to fail at a location; for rehearsing what a consumer does then. */
+/** Whether a topic fails at a location; for testing what a consumer does then. */
 export type RehearsedFailures = (topic: TopicSlug, location: Location) => boolean;
 
-/** Each topic's result, or why there is none, in the order asked. */
+/** Each topic's result, or why there is none, in the order of the request. */
 export type Answers = ReadonlyMap<TopicSlug, ResultText | MissingReason>;
 
-/**
- * Makes the function that answers topics at a location whose area is known; to be called within a transaction, so that
- * all topics of a call are of the same data.
- */
+/** Makes the function that answers topics at a location with a known area. To be called within a transaction, so that
+ * all topics of a call come from the same data. */
 export function createTopicAnswers(
   database: ServiceDatabase,
   radii: Radii,
@@ -48,7 +46,7 @@ export function createTopicAnswers(
     return limits !== undefined && (limits === null || limits.has(stateOf(area.county)));
   }
 
-  /** Where a event is not loaded nobody has looked: an empty list would say that there is nothing. */
+  /** Not loaded means unknown: an empty list would say that there is nothing. */
   function hasEvents(event: EventKind, area: Area): boolean {
     return covers(`records:${event}`, area);
   }
@@ -72,7 +70,7 @@ export function createTopicAnswers(
   }
 
   return (topics, location, area, now) => {
-    // To read thirty names takes longer than to answer a rating.
+    // Reading thirty names takes longer than answering a rating.
     const current = versionOf();
     if (current !== version) covered = coverageOf(loaded.all());
     version = current;
@@ -85,10 +83,10 @@ interface LoadedStates {
   readonly states: string;
 }
 
-/** The data sets that are loaded, each with the states that it is of; null for the whole US. */
+/** The loaded datasets, each with its states; null for the whole US. */
 type DatasetCoverage = ReadonlyMap<DatasetName, ReadonlySet<string> | null>;
 
-/** Of a data set with levels each may be of states of its own. */
+/** Each level of a dataset may have its own states. */
 function coverageOf(loaded: readonly LoadedStates[]): DatasetCoverage {
   const statesOf = new Map<DatasetName, string[]>();
   for (const { name, states } of loaded) statesOf.set(name, [...(statesOf.get(name) ?? []), states]);

@@ -86,9 +86,9 @@ test('rows that cannot be used are counted with their reason and first line', as
   assert.deepEqual(rejects(result), [
     ['the county is listed twice', 1, 3],
     ['the code of the county is not in the state that the row names', 1, 4],
-    ['the code of the county has neither 5 digits nor one less', 1, 5],
-    ["HAIL: the rating is none of the index's eight", 1, 6],
-    ['HAIL: rated, and without a score', 1, 7],
+    ['the code of the county has neither 5 nor 4 digits', 1, 5],
+    ["HAIL: the rating is not one of the index's eight", 1, 6],
+    ['HAIL: it has a rating but no score', 1, 7],
     ['the row has another number of fields than the header', 1, 8],
   ]);
 });
@@ -130,7 +130,7 @@ test('a table that is no table of the index is refused, and the data stay', asyn
   for (const text of ['', 'a,b\n1,2\n', 'STCOFIPS,RISK_RATNG\n51001,Very Low\n']) {
     await assert.rejects(load('nri', fileOf(t, 'b.csv', text)), { code: 'SERVICE_DATA' });
   }
-  await assert.rejects(load('nri', fileOf(t, 'b.csv', nriTable([county('1')], 'March 2023'))), /no row of it/);
+  await assert.rejects(load('nri', fileOf(t, 'b.csv', nriTable([county('1')], 'March 2023'))), /no row is usable/);
   assert.deepEqual(describeData(database), before);
 });
 
@@ -156,7 +156,7 @@ test('one level of areas is replaced without the other', async (t) => {
   assert.deepEqual([result.rows, result.loaded, result.level, result.vintage], [6, 3, 'tract', '2022']);
   assert.deepEqual(
     rejects(result).map(([reason]) => reason),
-    ['the tract is listed twice', 'it is no polygon in degrees', 'it has no code of a tract'],
+    ['the tract is listed twice', 'it is not a polygon in degrees', 'it has no code of a tract'],
   );
   const counties = boundaries([[{ GEO_ID: '0500000US51079', NAME: 'Greene' }, square(-79, 38, 1)]]);
   await load('counties', fileOf(t, 'counties.geojson', counties));

@@ -37,8 +37,8 @@ test('a GeoJSON file that ends early, is none, or is not in degrees is refused',
     assert.throws(() => [...geojsonFeatures(fileOf(t, 'a.geojson', text))], { code: 'SERVICE_DATA', message: reason });
   refused('{"type":"FeatureCollection","features":[{"type":"Feature"}', /ends before/);
   refused('{"type":"FeatureCollection","features":[{"type":"Feat', /ends before/);
-  refused('{"type":"Point"}', /no GeoJSON FeatureCollection/);
-  refused('{"features":[{oops}]}', /line 1 is no JSON/);
+  refused('{"type":"Point"}', /not a GeoJSON FeatureCollection/);
+  refused('{"features":[{oops}]}', /line 1 is not valid JSON/);
   refused('{"crs":{"type":"name","properties":{"name":"EPSG:3857"}},"features":[]}', /EPSG:3857/);
 });
 
@@ -75,10 +75,10 @@ test('a shapefile is read beside its table and out of a zip alike; an unknown sy
     'bad.zip',
     Buffer.from(zipSync({ 'a.shp': projected.shp, 'a.dbf': projected.dbf, 'a.prj': projected.prj })),
   );
-  await assert.rejects(load('parks', bad), /system is not known \(Web Mercator\)/);
+  await assert.rejects(load('parks', bad), /system is unknown \(Web Mercator\)/);
   await assert.rejects(load('parks', fileOf(t, 'none.zip', 'no zip')), { code: 'SERVICE_DATA' });
   await assert.rejects(load('parks', fileOf(t, 'lone.shp', 'x')), /side by side/);
-  await assert.rejects(load('parks', fileOf(t, 'plants.xls', 'x')), /form is not known/);
+  await assert.rejects(load('parks', fileOf(t, 'plants.xls', 'x')), /format is not supported/);
   assert.equal(featuresOf(database, 'sites_park').length, 2);
 });
 
@@ -115,7 +115,7 @@ test('a shapefile of another coordinate system is converted, or refused; one wit
     'LOCAL_CS["x"]',
     MERCATOR.replace('PROJECTION["Mercator', 'PROJECTION["Odd'),
   ]) {
-    await assert.rejects(place(unknown, -80, 36), { code: 'SERVICE_DATA', message: /coordinate system is not known/ });
+    await assert.rejects(place(unknown, -80, 36), { code: 'SERVICE_DATA', message: /coordinate system is unknown/ });
   }
 });
 
@@ -198,8 +198,8 @@ test('a CSV of points: columns found or named, properties as given, every unusab
   assert.deepEqual([result.rows, result.loaded], [7, 2]);
   assert.deepEqual(rejects(result), [
     ['the coordinates are blank', 2, 3],
-    ['the coordinates are 0 and 0, which stands for none', 1, 5],
-    ['the coordinates are no decimal numbers', 1, 6],
+    ['the coordinates are 0 and 0, which means none', 1, 5],
+    ['the coordinates are not decimal numbers', 1, 6],
     ['the coordinates are beyond 90 and 180 degrees', 1, 7],
   ]);
   const [one, seven] = featuresOf(database, 'sites_oilGasWell');
@@ -207,7 +207,7 @@ test('a CSV of points: columns found or named, properties as given, every unusab
   assert.deepEqual(one.properties, { X: 0, Y: 0, Well: 'One, the first', Zip: '02134' });
   assert.equal(seven.properties['column 8'], 'over');
   const named = fileOf(t, 'wells.csv', 'Well,breite,laenge\nA,42,-71\n');
-  await assert.rejects(load('wells', named), /no column of it is known to be latitude/);
+  await assert.rejects(load('wells', named), /no known latitude column/);
   assert.equal((await load('wells', named, { lat: 'breite', lng: 'Laenge', replace: true })).records, 1);
 });
 

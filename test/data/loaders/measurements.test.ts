@@ -36,8 +36,8 @@ test('counties by name: spaces, accents, cities, words behind the name, changed 
   ] as const) {
     assert.equal(geoidOf(state, county), geoid, `${state}/${county}`);
   }
-  assert.equal(geoidOf('Country Of Mexico', 'SONORA'), '"Country Of Mexico" is not a state of the US');
-  assert.equal(geoidOf('Ohio', 'Nowhere'), 'there is no county of this name in Ohio');
+  assert.equal(geoidOf('Country Of Mexico', 'SONORA'), '"Country Of Mexico" is not a US state');
+  assert.equal(geoidOf('Ohio', 'Nowhere'), 'Ohio has no county of this name');
 });
 
 test('the names of every county lead back to it', () => {
@@ -60,9 +60,9 @@ test('annual AQI: by names; Connecticut also for its planning regions; the newes
   const result = await load('air-quality', [fileOf(t, '2024.csv', newer), fileOf(t, '2023.csv', csv)]);
   assert.deepEqual([result.rows, result.loaded, result.records, result.vintage], [6, 3, 5, '2023-2024']);
   assert.deepEqual(rejects(result), [
-    ['"Country Of Mexico" is not a state of the US', 1, 4],
-    ['the figure of daysWithAqi is missing', 1, 5],
-    ['figures that cannot be', 1, 6],
+    ['"Country Of Mexico" is not a US state', 1, 4],
+    ['the figure daysWithAqi is missing', 1, 5],
+    ['the figures are out of range', 1, 6],
   ]);
   assert.match(result.notes.join(), /Connecticut/);
   const rows = database.prepare<[], { county: string; year: number }>('SELECT county, year FROM air_quality').all();
@@ -83,7 +83,7 @@ test('radon: the three forms of the table', async (t) => {
   ]) {
     const result = await load('radon', fileOf(t, 'radon.csv', csv));
     assert.deepEqual([result.rows, result.loaded], [5, 2]);
-    assert.equal(rejects(result).at(-1)![0], 'the zone is none of 1, 2 and 3');
+    assert.equal(rejects(result).at(-1)![0], 'the zone is not 1, 2 or 3');
     assert.deepEqual(database.prepare('SELECT county, zone FROM radon').raw().all(), [
       ['24510', 3],
       ['39001', 1],
@@ -103,7 +103,7 @@ const HOURLY = [
   '99/99/26|99:00|010030010|Fairhope|-6|PM10|UG/M3|9|X',
 ].join('\n');
 
-test('AirNow: readings where their monitors stand, ozone in micrograms', async (t) => {
+test('AirNow: readings no locations of monitors, ozone in micrograms', async (t) => {
   const hourly = fileOf(t, 'HourlyData_2025112017.dat', Buffer.from(HOURLY, 'latin1'));
   const old =
     '010030010|OZONE|0010|Fairhope|Active|AL1|ADEM|R4|30.497|-87.880|37.1|-6\n000010102|PM10|1|x|Active|a|b|c|48.95|-54.6|1|-3\n';
@@ -117,7 +117,7 @@ test('AirNow: readings where their monitors stand, ozone in micrograms', async (
       rejects(result).map(([reason]) => reason),
       [
         'the parameter is not ozone, PM2.5 or PM10',
-        'the file of the sites does not say where the monitor stands',
+        'the file of the sites has no location of the monitor',
         'PM10 is not in UG/M3',
         'the value is missing',
         'the time is not written MM/DD/YY, HH:MM',
@@ -135,7 +135,7 @@ test('AirNow: readings where their monitors stand, ozone in micrograms', async (
     ]);
   }
   const { load } = loading(t);
-  await assert.rejects(load('airnow', hourly), { code: 'USAGE', message: /where their monitors stand/ });
+  await assert.rejects(load('airnow', hourly), { code: 'USAGE', message: /no locations of monitors/ });
 });
 
 test('AirNow: monitors are known by their number with the country before it and without', async (t) => {

@@ -153,13 +153,13 @@ const FILES: readonly [
     'air-quality',
     ['air/annual_aqi_by_county_2023.csv'],
     [992, 991, 1000],
-    [['"Country Of Mexico" is not a state of the US', 1, 139]],
+    [['"Country Of Mexico" is not a US state', 1, 139]],
   ],
   [
     'air-quality',
     ['air/annual_aqi_by_county_2024.csv'],
     [996, 995, 1004],
-    [['"Country Of Mexico" is not a state of the US', 1, 139]],
+    [['"Country Of Mexico" is not a US state', 1, 139]],
   ],
 ];
 

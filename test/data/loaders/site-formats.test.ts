@@ -120,7 +120,7 @@ test('LMOP as a workbook: the sheet of the table, shared and inline texts, gaps 
   assert.deepEqual(landfill.properties, { 'Landfill ID': 10, 'Project Start Date': '2024-10-03' });
   await assert.rejects(load('lmop', fileOf(t, 'a.xlsx', Buffer.from(zipSync({ 'a.txt': new Uint8Array(1) })))), {
     code: 'SERVICE_DATA',
-    message: /no workbook/,
+    message: /not an Excel workbook/,
   });
 });
 
@@ -165,7 +165,7 @@ test('lines and towers: HIFLD columns in any case, projected lines told', async 
   const lines = await load('transmission-lines', fileOf(t, 'lines.geojson', JSON.stringify(collection)));
   assert.deepEqual(
     rejects(lines).map(([reason]) => reason),
-    ['its coordinates are no degrees of longitude and latitude', 'it has no geometry'],
+    ['its coordinates are not degrees of longitude and latitude', 'it has no geometry'],
   );
   assert.equal(featuresOf(database, 'sites_highVoltageLine')[0].properties.VOLTAGE, -999999);
   const towers = 'LICENSEE,LAT_DMS,LON_DMS,LATDEC,LONDEC\nX,"41-52-41.2 N","87-1-1 W",41.878,-87.017\n';

@@ -43,7 +43,7 @@ test('tornadoes: one record of each, a point where no end is known', async (t) =
     fileOf(t, 'b.csv', `${row({ 1: '2007' })}\n`),
   ]);
   assert.deepEqual(rejects(result), [
-    ['the coordinates are 0 and 0, which stands for none', 1, 5],
+    ['the coordinates are 0 and 0, which means none', 1, 5],
     ['the row has fewer than 24 fields', 2, 6],
     ['a part of a tornado that another row gives whole', 2, 3],
   ]);
@@ -183,8 +183,8 @@ test('HURDAT2: what follows the header of another basin belongs to no storm; a f
   const indian = ['IO012014,            NANAUK,      1,', fix('16.0N', ' 65.0E')];
   const result = await load('hurdat2', fileOf(t, 'hurdat2.txt', [...atlantic, ...indian].join('\n')));
   assert.deepEqual(rejects(result), [
-    ['a storm of a basin that is not known', 1, 3],
-    ['a fix before any storm', 1, 4],
+    ['a storm of an unknown basin', 1, 3],
+    ['a fix without a storm', 1, 4],
   ]);
   const [arthur] = featuresOf(database, 'records_hurricane');
   assert.deepEqual([result.records, arthur.geometry], [1, { type: 'Point', coordinates: [-78.2, 32] }]);
@@ -255,7 +255,7 @@ test('earthquakes: CSV and GeoJSON, blasts are none', async (t) => {
 2024-01-01T01:00:00.000Z,38.8,-122.8,0,1.1,md,,,,,nc,nc2,,"x",quarry blast
 `;
   const result = await load('earthquakes', fileOf(t, 'query.csv', csv));
-  assert.deepEqual(rejects(result), [['it is no earthquake but: quarry blast', 1, 3]]);
+  assert.deepEqual(rejects(result), [['not an earthquake: quarry blast', 1, 3]]);
   const [quake] = featuresOf(database, 'records_earthquake');
   assert.deepEqual(quake.geometry.coordinates, [-122.8, 38.8, 2.1]);
   assert.deepEqual([quake.properties.mag, quake.properties.place], [1.53, '7 km NW of The Geysers, CA']);
@@ -287,7 +287,7 @@ test('earthquakes of several queries: an event of two of them is loaded once', a
   assert.equal(result.records, 4, 'two by their ids, two that have none');
   assert.deepEqual(
     rejects(result).map(([reason, count]) => [reason, count]),
-    [['an earthquake that came before', 2]],
+    [['an earthquake that an earlier row has', 2]],
   );
 });
 
@@ -319,7 +319,7 @@ test('fires: incidents are points, perimeters are outlines', async (t) => {
   assert.equal((await load('wildfire-incidents', file)).dataset, 'records:wildfire.current');
   assert.equal((await load('wildfire-history', file)).dataset, 'records:wildfire.historical');
   const perimeters = await load('wildfire-perimeters', file);
-  assert.deepEqual([perimeters.records, rejects(perimeters)[0]![0]], [1, 'it is no outline of a fire']);
+  assert.deepEqual([perimeters.records, rejects(perimeters)[0]![0]], [1, 'not the outline of a fire']);
 });
 
 test('fires: prescribed ones, ones that are out and cases that are given up are no wildfires', async (t) => {
@@ -345,7 +345,7 @@ test('fires: prescribed ones, ones that are out and cases that are given up are 
     assert.deepEqual(rejects(current), [
       ['a prescribed fire', 1, 1],
       ['the fire is out', 1, 1],
-      ['a case that is not to be used', 1, 1],
+      ['a case marked "do not use"', 1, 1],
     ]);
     assert.equal(current.vintage, 'to 2022-04-28');
     const past = await load('wildfire-history', file);

@@ -50,14 +50,14 @@ test('a file of another agency is refused with the loader that it is for; --forc
   const shapes = (name: string, properties: object, geometry: object) =>
     fileOf(t, `${name}.geojson`, collection(properties, geometry));
   const wrong: readonly (readonly [loader: string, file: string, problem: RegExp, hint: RegExp])[] = [
-    ['nuclear-reactors', table('superfund'), /no column of a reactor/, /fits: perilbook service load superfund\./],
+    ['nuclear-reactors', table('superfund'), /no column of a reactor/, /Load it with: perilbook service load superfund\./],
     ['superfund', table('power-plants'), /no column .*EPA_ID/, /load power-plants or nuclear-reactors/],
     ['tri', table('lmop'), /no column/, /load lmop/],
     ['parks', table('superfund'), /it is a file for superfund/, /--force/],
-    ['wells', table('portfolio'), /no column of a well/, /^To load it all the same, add --force/],
+    ['wells', table('portfolio'), /no column of a well/, /^To load it anyway, add --force/],
     ['wells', table('tri'), /no column of a well/, /load tri\./],
-    ['hail', table('tornado'), /its rows are no reports of hail/, /load tornado\./],
-    ['tornado', table('hail'), /its rows are no reports of tornadoes/, /load hail\./],
+    ['hail', table('tornado'), /its rows are not reports of hail/, /load tornado\./],
+    ['tornado', table('hail'), /its rows are not reports of tornadoes/, /load hail\./],
     ['hail', table('wind'), /no reports of hail/, /--force/],
     ['earthquakes', table('hail'), /known to be latitude/, /load hail\./],
     ['hurdat2', table('hail'), /no headers of storms/, /load hail\./],
@@ -97,7 +97,7 @@ test('what is no file of data is said so: a folder, a page, a spreadsheet, an er
     assert.rejects(load(loader, file), { code: 'SERVICE_DATA', message });
   await refused('hail', folder, /it is a folder/);
   await refused('areas', folder, /it is a folder/);
-  await refused('hail', join(folder, 'none.csv'), /^There is no file ".*none\.csv"$/);
+  await refused('hail', join(folder, 'none.csv'), /^File ".*none\.csv" not found$/);
   assert.throws(() => [...csvRecords(folder)], { code: 'SERVICE_DATA', message: /Cannot read/ });
   await refused('hail', fileOf(t, 'hail.csv', '<!DOCTYPE html><html>'), /it is a web page/);
   await refused('parks', fileOf(t, 'parks.geojson', '\n<html>'), /it is a web page/);
@@ -133,14 +133,14 @@ test('a file whose end is cut off is refused, and what was there stays', async (
     ),
     /it is cut/,
   );
-  await refused(fileOf(t, 'd.csv.gz', gzipSync(csv).subarray(0, 900)), /was cut or damaged/);
+  await refused(fileOf(t, 'd.csv.gz', gzipSync(csv).subarray(0, 900)), /or is damaged/);
   const zip = Buffer.from(zipSync({ 'wells.csv': Buffer.from(csv) }));
-  await refused(fileOf(t, 'e.zip', zip.subarray(0, zip.length - 30)), /its end was cut off/);
+  await refused(fileOf(t, 'e.zip', zip.subarray(0, zip.length - 30)), /its end is missing/);
   zip[60]! ^= 0xff;
   await refused(fileOf(t, 'f.zip', zip), /wells\.csv in it is damaged/);
   const gzip = gzipSync(csv);
   gzip[gzip.length - 7]! ^= 0xff;
-  await refused(fileOf(t, 'g.csv.gz', gzip), /was cut or damaged/);
+  await refused(fileOf(t, 'g.csv.gz', gzip), /or is damaged/);
   const json = collection({ API: '1' }, point);
   await refused(fileOf(t, 'h.geojson', json.slice(0, -1)), /it ends before its features do/);
   await refused(fileOf(t, 'i.geojson', json.slice(0, -9)), /it ends before its features do/);
@@ -191,7 +191,7 @@ test('a table is read out of a gzip or a zip, and of several in a zip the loader
   assert.equal(result.records, 1);
   const named = `${fileOf(t, 'EPA.zip', both)}/lmop.csv`;
   assert.equal((await load('lmop', named)).records, 1);
-  await assert.rejects(load('lmop', `${fileOf(t, 'EPA.zip', both)}/other.csv`), /holds no "other\.csv"/);
+  await assert.rejects(load('lmop', `${fileOf(t, 'EPA.zip', both)}/other.csv`), /has no "other\.csv"/);
   await assert.rejects(load('tri', fileOf(t, 'EPA.zip', both)), { message: /no file in the zip/, hint: /lmop\.csv/ });
 });
 
@@ -207,14 +207,14 @@ test('a data set that would lose more than a third, or other states, is replaced
   const few = fileOf(t, 'few.csv', lots(59, ...CALIFORNIA));
   await assert.rejects(load('wells', few), {
     code: 'SERVICE_DATA',
-    message: /there are 90 records of it, and the load has 59/,
+    message: /it has 90 records, and the load has 59/,
     hint: /--replace/,
   });
   await load('wells', fileOf(t, 'ca.csv', lots(60, ...CALIFORNIA)));
   const nevada = fileOf(t, 'nv.csv', lots(100, ...NEVADA));
   await assert.rejects(load('wells', nevada), {
     code: 'SERVICE_DATA',
-    message: /lie in NV, and those of CA would be lost/,
+    message: /file covers NV, and the rows of CA would be lost/,
     hint: /--states NV.*--replace/,
   });
   assert.equal(count(), 60);
@@ -237,7 +237,7 @@ test('--states adds to the states that are there, and replaces the rows of its o
   await load('wells', ca, { states: ['CA'] });
   const both = await load('wells', nv, { states: ['NV'] });
   assert.deepEqual([both.records, both.states], [140, ['CA', 'NV']]);
-  assert.match(both.notes.join(), /Stay as they were, in other states: 90 records/);
+  assert.match(both.notes.join(), /Unchanged, in other states: 90 records/);
   assert.deepEqual(wells(), { 36: 90, 39: 50 });
   const described = () =>
     database
@@ -249,16 +249,16 @@ test('--states adds to the states that are there, and replaces the rows of its o
   assert.deepEqual([wells(), described().states, described().rows], [{ 36: 90, 39: 60 }, 'CA,NV', 150]);
   await assert.rejects(
     load('wells', fileOf(t, 'nv3.csv', lots(30, ...NEVADA)), { states: ['NV'] }),
-    /60 records of it, and the load has 30/,
+    /60 records, and the load has 30/,
   );
   // Of a file of more states only the ones that are asked for.
   const mixed = fileOf(t, 'mixed.csv', lots(70, ...NEVADA) + lots(5, 40.5, -111.9).split('\n').slice(1).join('\n'));
   const taken = await load('wells', mixed, { states: ['NV'] });
-  assert.match(taken.notes.join(), /Outside of NV, and left out: 5 records/);
+  assert.match(taken.notes.join(), /Left out, outside of NV: 5 records/);
   assert.deepEqual(wells(), { 36: 90, 39: 70 });
   await assert.rejects(
     load('wells', nv, { states: ['UT'] }),
-    /no row of it can be used \(it lies outside of --states\)/,
+    /no row is usable \(all are outside of --states\)/,
   );
   // Into data of the whole US, which they stay.
   await load('wells', mixed, { states: 'US', replace: true });
@@ -276,7 +276,7 @@ test('boundaries and ratings of a second state do not replace those of the first
   const outline = () => database.prepare("SELECT outline FROM areas_tract WHERE geoid = '11001000100'").pluck().get();
   await load('areas', tracts('11001000100', '11001000200'));
   const before = outline();
-  await assert.rejects(load('areas', tracts('44001000100')), /lie in RI, and those of DC would be lost/);
+  await assert.rejects(load('areas', tracts('44001000100')), /file covers RI, and the rows of DC would be lost/);
   const merged = await load('areas', tracts('44001000100'), { states: ['RI'] });
   assert.deepEqual([merged.records, codes()], [3, ['11001000100', '11001000200', '44001000100']]);
   assert.deepEqual(outline(), before);
@@ -342,5 +342,5 @@ test('the hail of 2020, cut in the middle of a line', {
   const { load } = loading(t);
   assert.equal((await load('hail', HAIL)).records, 7_670);
   await assert.rejects(load('hail', fileOf(t, 'hail.csv', readFileSync(HAIL).subarray(0, 300_000))), /it is cut/);
-  await assert.rejects(load('tornado', HAIL), { message: /no reports of tornadoes/, hint: /load hail\./ });
+  await assert.rejects(load('tornado', HAIL), { message: /not reports of tornadoes/, hint: /load hail\./ });
 });
