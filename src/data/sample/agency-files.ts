@@ -14,11 +14,11 @@ import {
   trackTable,
 } from './agency-tables.ts';
 
-/** Files that were written, and the loader that reads them. */
+/** Written files, and the loader that reads them. */
 export interface AgencyFiles {
   readonly loader: string;
   readonly files: readonly string[];
-  /** The second file of the loader, where it has one. */
+  /** The loader's second file, if it has one. */
   readonly sites?: string;
 }
 
@@ -39,10 +39,10 @@ const SITE_LOADERS: Readonly<Record<ProximitySlug, string>> = {
   park: 'parks',
 };
 
-/** Topics whose sites are not all points, and are published as GeoJSON or shapefile. */
+/** Topics whose sites are not all points and are published as GeoJSON or shapefile. */
 const SHAPES: readonly ProximitySlug[] = ['naturalGasPipeline', 'highVoltageLine', 'park'];
 
-/** What the agencies call the coordinates, where it is not Latitude and Longitude. */
+/** The agencies' names for the coordinates, where they are not Latitude and Longitude. */
 const COORDINATES: Readonly<Partial<Record<ProximitySlug, readonly [lat: string, lng: string]>>> = {
   toxicReleaseInventory: ['12. LATITUDE', '13. LONGITUDE'],
   cellTower: ['latdec', 'londec'],
@@ -61,7 +61,7 @@ const EVENT_LOADERS: Readonly<Record<EventKind, readonly [loader: string, table?
   'wildfire.perimeters': ['wildfire-perimeters'],
 };
 
-/** Writes a dataset as the files in which an agency would publish it. */
+/** Writes a dataset in the file format of its agency. */
 export function writeAgencyFiles(dataset: Dataset, folder: string): AgencyFiles {
   const write = (loader: string, extension: string, chunks: Iterable<string>): AgencyFiles => ({
     loader,

@@ -12,7 +12,7 @@ import type {
 import { stateOf } from '../tables/states.ts';
 import { ozonePpb } from '../topics/air-quality-index.ts';
 
-/** Ratings as a table of the National Risk Index: a row a county, three columns a hazard. */
+/** Ratings as a table of the National Risk Index: a row per county, three columns per hazard. */
 export function* ratingTable(ratings: Iterable<NaturalRatingRecord>): Generator<string> {
   const columns = NRI_PREFIXES.flatMap(([, prefix]) => ['AFREQ', 'RISKS', 'RISKR'].map((end) => `${prefix}_${end}`));
   yield csvLine(['STATEABBRV', 'STCOFIPS', ...columns, 'NRI_VER']);
@@ -42,7 +42,7 @@ const AIR_QUALITY_COLUMNS = [
   ...['Max AQI', 'Median AQI'],
 ];
 
-/** A year of air quality as EPA's annual file: by names, without codes. */
+/** A year of air quality as EPA's annual file: with names, without codes. */
 export function* airQualityTable(years: Iterable<AirQualityRecord>): Generator<string> {
   yield csvLine(AIR_QUALITY_COLUMNS);
   for (const summary of years) {
@@ -62,7 +62,7 @@ export function* radonTable(zones: Iterable<RadonRecord>): Generator<string> {
 
 const AGENCY = 'Sample agency';
 
-/** Readings as AirNow's hourly file and the file of its monitors. */
+/** Readings as AirNow's hourly file, and the file of its monitors. */
 export function readingTables(readings: Iterable<ReadingRecord>): { hourly: string[]; sites: string[] } {
   const hourly: string[] = [];
   const sites = ['StationID|AQSID|Parameter|SiteName|Latitude|Longitude|AgencyName\n'];
@@ -80,13 +80,13 @@ export function readingTables(readings: Iterable<ReadingRecord>): { hourly: stri
   return { hourly, sites };
 }
 
-/** The fields of the Storm Prediction Center, and one that says that it is a sample. */
+/** The fields of the Storm Prediction Center, and one that marks the sample. */
 const SPC_FIELDS = [
   ...'om yr mo dy date time tz st stf stn mag inj fat loss closs slat slon elat elon len wid ns sn sg'.split(' '),
   ...'f1 f2 f3 f4 fc source'.split(' '),
 ];
 
-/** Hail reports as the Storm Prediction Center's file: they end where they began. */
+/** Hail reports as the Storm Prediction Center's file: each ends where it began. */
 export function* hailTable(records: Iterable<EventRecord>): Generator<string> {
   yield csvLine(SPC_FIELDS);
   for (const { properties } of records) {
@@ -107,7 +107,7 @@ function spcLine(properties: Readonly<Record<string, unknown>>): string {
 const TRACK_COLUMNS = 'SID SEASON BASIN NAME ISO_TIME LAT LON WMO_WIND WMO_PRES TRACK_TYPE'.split(' ');
 const HALF_A_DAY_MS = 43_200_000;
 
-/** Storm tracks as IBTrACS lists them: a row for every fix, the second row for the units. */
+/** Storm tracks as IBTrACS: a row per fix, and a second header row with the units. */
 export function* trackTable(records: Iterable<EventRecord>): Generator<string> {
   yield csvLine(TRACK_COLUMNS);
   yield csvLine([' ', 'Year', ' ', ' ', ' ', 'degrees_north', 'degrees_east', 'kts', 'mb', ' ']);

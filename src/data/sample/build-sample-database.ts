@@ -10,23 +10,21 @@ import type { Dataset } from '../tables/records.ts';
 import { writeAgencyFiles } from './agency-files.ts';
 import { sampleDatasets } from './sample-datasets.ts';
 
-/** Everyone who says "sample data" means the same data. */
+/** All sample data is the same. */
 const SEED = 1;
 
-/** Monitors report by the hour. */
+/** Monitors report hourly. */
 const READINGS_FRESH_MS = 3_600_000;
 
-/**
- * Makes the service's database with sample data, about 100 MB in about 5 s. It is made beside the file and put in place
- * whole; where another process was faster, its file stands, for it may be open already.
- */
+/** Makes a database of sample data, about 100 MB in about 5 s. It is built in a temporary file and linked into place;
+ * if another process was faster, its file stays, because it may already be open. */
 export function buildSampleDatabase(file: string, clock: Clock, unique: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const building = `${file}.${unique}.tmp`;
   try {
     const database = openServiceDatabase(building);
     try {
-      // What is lost in a power cut was not linked yet.
+      // A power cut loses only what was not linked yet.
       database.pragma('synchronous = OFF');
       importSample(database, clock);
     } finally {
@@ -50,12 +48,12 @@ function flushToDisk(file: string): void {
   }
 }
 
-/** Puts all sample data into a database: written as the agencies' files, and loaded as these are. */
+/** Imports all sample data: written as the agencies' files, and loaded from them. */
 export function importSample(database: ServiceDatabase, clock: Clock): void {
   loadSample(database, clock, () => true);
 }
 
-/** Measures again what is "near real-time": a database that was made last week would answer with last week's air. */
+/** Renews the near real-time readings: a database made last week would answer with last week's air. */
 export function refreshSampleReadings(database: ServiceDatabase, clock: Clock): void {
   const readings = describeData(database).datasets.find(({ name }) => name === 'readings');
   if (!readings?.sample || Math.abs(clock.now() - readings.loadedAt) < READINGS_FRESH_MS) return;

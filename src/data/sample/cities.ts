@@ -1,6 +1,6 @@
 import type { Location } from '../../geo/coordinates.ts';
 
-/** A big city: its centre, the rough population of its metropolitan area, and the postal code of its centre. */
+/** A big city: its centre, the approximate population of its metropolitan area, and the ZIP of its centre. */
 export interface City extends Location {
   readonly name: string;
   /** Two letters. */

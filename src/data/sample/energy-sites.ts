@@ -6,7 +6,7 @@ const VOLTAGES = [69, 115, 138, 161, 230, 345, 500] as const;
 
 const operator = ({ random }: SiteDraft) => `Sample Energy ${digits(random, 3)} LLC`;
 
-/** Wells after CalGEM, pipelines and plants after EIA, lines after HIFLD, reactors after the NRC's list. */
+/** Wells in the fields of CalGEM, pipelines and plants of EIA, lines of HIFLD, reactors of the NRC's list. */
 export const ENERGY_SITES = {
   oilGasWell: [
     'well',

@@ -3,7 +3,7 @@ import type { Land, SampleCounty } from './land.ts';
 import type { SamplePlace } from './places.ts';
 import { round } from './places.ts';
 import { between, chance, digits, pick, type Random, whole } from './random.ts';
-import { pointAt, roundish } from './site-shapes.ts';
+import { pointAt, roundOutline } from './site-shapes.ts';
 import { weightedPlaces } from './weighted-places.ts';
 
 const DAY_MS = 86_400_000;
@@ -11,17 +11,17 @@ const ACRES_PER_SQUARE_KM = 247.105;
 
 export type FireEvent = Extract<EventKind, `wildfire.${string}`>;
 
-/** How many fires of a event there are, and how many days ago the first and the last of them were discovered. */
+/** How many fires of each kind there are, and how many days ago the first and the last were discovered. */
 const FIRES = {
   'wildfire.current': { fires: 140, oldest: 40, newest: 0 },
   'wildfire.historical': { fires: 5000, oldest: 20 * 365, newest: 60 },
   'wildfire.perimeters': { fires: 900, oldest: 5 * 365, newest: 20 },
 } as const;
 
-/** West of the plains: what lies east burns too, but the agencies' lists are western lists above all. */
+/** West of the plains: the East burns too, but the agencies' lists are mostly western. */
 const isWestern = (county: SampleCounty) => county.centre.lng < -102;
 
-/** The fires of a event in the fields of the interagency lists: points, or outlines for the perimeters. */
+/** The fires of one kind in the fields of the interagency lists: points, and outlines for the perimeters. */
 export function* wildfires(event: FireEvent, land: Land, now: number, random: Random): Generator<EventRecord> {
   const { fires, oldest, newest } = FIRES[event];
   const place = weightedPlaces('wildfire', land, 1.5, isWestern);
@@ -38,7 +38,10 @@ export function* wildfires(event: FireEvent, land: Land, now: number, random: Ra
       round(Math.PI * radius * radius * ACRES_PER_SQUARE_KM, 1),
       random,
     );
-    yield { geometry: event === 'wildfire.perimeters' ? roundish(fire, radius, random) : pointAt(fire), properties };
+    yield {
+      geometry: event === 'wildfire.perimeters' ? roundOutline(fire, radius, random) : pointAt(fire),
+      properties,
+    };
   }
 }
 

@@ -3,9 +3,9 @@ import type { SampleCounty } from './land.ts';
 import { kilometresTo, type Landmark } from './landmarks.ts';
 
 /*
- * How much of a hazard a county has, 0 to 1, from its centre alone; null where the hazard has no meaning. The rules are
- * a schoolbook map of the US, not science: they make the sample believable (hurricanes on the coasts, hail on the
- * plains) and must not be read as an estimate of anything.
+ * How exposed a county is to a hazard, 0 to 1, from its centre alone; null where the hazard has no meaning. The rules
+ * make the sample believable (hurricanes on the coasts, hail on the plains); they are not science and no estimate of
+ * anything.
  */
 
 type ExposureRule = (county: SampleCounty) => number | null;
@@ -26,7 +26,7 @@ function hill({ centre }: SampleCounty, lat: number, lng: number, latWidth: numb
   return Math.exp(-(((centre.lat - lat) / latWidth) ** 2) - ((centre.lng - lng) / lngWidth) ** 2);
 }
 
-/** 0 below `low`, 1 above `high`, straight between; falls when `low` is the larger. */
+/** 0 below `low`, 1 above `high`, linear between; falling when `low` is the larger. */
 function ramp(value: number, low: number, high: number): number {
   return Math.max(0, Math.min(1, (value - low) / (high - low)));
 }
@@ -186,7 +186,7 @@ const RULES: Readonly<Record<NaturalSlug, ExposureRule>> = {
   },
 };
 
-/** How much of the hazard the county has, 0 to 1; null where it has no meaning. */
+/** How exposed the county is, 0 to 1; null where the hazard has no meaning. */
 export function exposureOf(topic: NaturalSlug, county: SampleCounty): number | null {
   const exposure = RULES[topic](county);
   return exposure === null ? null : Math.max(0, Math.min(1, exposure));

@@ -18,19 +18,19 @@ export interface SampleCounty {
   readonly parts: readonly [LandPart, ...LandPart[]];
 }
 
-/** One polygon of a county with the box around it: south, west, north, east. */
+/** One polygon of a county: its edges, and its box as south, west, north, east. */
 interface LandPart {
   readonly edges: Float64Array;
   readonly box: readonly [south: number, west: number, north: number, east: number];
 }
 
-/** The counties, and the county that a place lies in: what is land, and whose. */
+/** The counties of the US; a place in none of them is not on land. */
 export interface Land {
   readonly counties: readonly SampleCounty[];
   countyAt(location: Location): SampleCounty | null;
 }
 
-/** Reads the county boundaries of the us-atlas package: the Census Bureau's, simplified, with DC and the territories. */
+/** Reads the county boundaries of the us-atlas package, with DC and the territories. */
 export function readLand(): Land {
   const atlas = usAtlas('counties-10m');
   const counties = feature(atlas, atlas.objects.counties).features.map(({ id, properties, geometry }) =>
@@ -41,7 +41,7 @@ export function readLand(): Land {
   return { counties, countyAt: (location) => byCode.get(countyHolding(location)?.code ?? '') ?? null };
 }
 
-/** A place inside the county's largest part, any as likely as the other. */
+/** A random place in the county's largest part, uniformly distributed. */
 export function placeIn(county: SampleCounty, random: Random): Location {
   const [largest] = county.parts;
   const [south, west, north, east] = largest.box;
@@ -83,7 +83,7 @@ function shoelace(ring: readonly [number, number][]): { area: number; centre: Lo
     sumX += (ax + bx) * cross;
     sumY += (ay + by) * cross;
   }
-  // Falls Church, Virginia, is so small that its simplified outline has collapsed into a line.
+  // The simplified outline of Falls Church, Virginia, has collapsed into a line.
   if (twice === 0) return { area: 0, centre: { lat: y0, lng: x0 } };
   return {
     area: Math.abs(twice / 2),

@@ -9,8 +9,8 @@ import { between, chance, normal, type Random, whole } from './random.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A year of air quality for every county: the full year before `now`, with more bad days near the big cities and in
- * the basins of California. The days by category add up to `daysWithAqi`. */
+/** Air quality of every county for the full year before `now`, with more bad days near the big cities and in the basins
+ * of California. The days by category add up to `daysWithAqi`. */
 export function* airQualityYears(
   counties: readonly SampleCounty[],
   now: number,
@@ -19,14 +19,14 @@ export function* airQualityYears(
   const year = new Date(now).getUTCFullYear() - 1;
   const days = (Date.UTC(year + 1, 0, 1) - Date.UTC(year, 0, 1)) / (24 * HOUR_MS);
   for (const county of counties) {
-    const dirt = dirtAt(county.centre);
+    const pollution = pollutionAt(county.centre);
     const daysWithAqi = chance(random, 0.8) ? days : whole(random, 120, days - 1);
-    const share = (most: number) => Math.round(daysWithAqi * dirt * most * between(random, 0.6, 1.2));
+    const share = (most: number) => Math.round(daysWithAqi * pollution * most * between(random, 0.6, 1.2));
     const hazardousDays = county.centre.lng < -104 && chance(random, 0.05) ? 1 : 0;
     const veryUnhealthyDays = hazardousDays + share(0.004);
     const unhealthyDays = share(0.03);
     const unhealthyForSensitiveGroupsDays = share(0.09);
-    const moderateDays = Math.round(daysWithAqi * (0.04 + 0.4 * dirt) * between(random, 0.7, 1.2));
+    const moderateDays = Math.round(daysWithAqi * (0.04 + 0.4 * pollution) * between(random, 0.7, 1.2));
     const others = hazardousDays + veryUnhealthyDays + unhealthyDays + unhealthyForSensitiveGroupsDays + moderateDays;
     const worst = [
       [hazardousDays, 301, 380],
@@ -46,7 +46,7 @@ export function* airQualityYears(
       veryUnhealthyDays,
       hazardousDays,
       maxAqi: whole(random, worst[1]!, worst[2]!),
-      // The median day is a good one as long as the good days are more than half.
+      // The median day is good if more than half of the days are.
       medianAqi: 2 * (daysWithAqi - others) > daysWithAqi ? whole(random, 22, 49) : whole(random, 51, 75),
     };
   }
@@ -66,20 +66,22 @@ function radonZone({ centre }: SampleCounty, random: Random): 1 | 2 | 3 {
   return potential < 0.9 ? 2 : 1;
 }
 
-/** The last reading of every monitor: some around each big city, one in each square degree of land, and one in each
- * county of the territories, so that no county's centre is much farther than 80 km from one. In micrograms per cubic
- * metre, taken at the last full hour before `now`. */
+/**
+ * The last reading of every monitor: some around each big city, one in each square degree of land, and one in each
+ * county of the territories, so that no county's centre is much farther than 80 km from one. Micrograms per cubic
+ * metre, at the last full hour before `now`.
+ */
 export function* monitorReadings(land: Land, now: number, random: Random): Generator<ReadingRecord> {
   const measuredAt = Math.floor((now - 1) / HOUR_MS) * HOUR_MS;
   let count = 0;
   for (const place of monitorPlaces(land, random)) {
-    const dirt = dirtAt(place);
+    const pollution = pollutionAt(place);
     count += 1;
-    const draw = (clean: number, dirty: number, spread: number) =>
-      Math.max(0, round(clean + (dirty - clean) * dirt + spread * normal(random), 1));
-    const pm25 = draw(4, 14, 2.5);
-    // The coarse dust comes on top: PM10 counts the finer particles too.
-    const concentrations = { ozone: draw(45, 75, 12), pm25, pm10: round(pm25 + draw(7, 18, 4), 1) };
+    const measure = (clean: number, dirty: number, spread: number) =>
+      Math.max(0, round(clean + (dirty - clean) * pollution + spread * normal(random), 1));
+    const pm25 = measure(4, 14, 2.5);
+    // PM10 includes the finer particles.
+    const concentrations = { ozone: measure(45, 75, 12), pm25, pm10: round(pm25 + measure(7, 18, 4), 1) };
     const monitor = `sample-${String(count).padStart(5, '0')}`;
     for (const pollutant of ['ozone', 'pm25', 'pm10'] as const) {
       yield { pollutant, monitor, ...place, concentration: concentrations[pollutant], measuredAt };
@@ -103,14 +105,14 @@ function* monitorPlaces(land: Land, random: Random): Generator<Location> {
     const place = landPlace(land, middle) ?? landPlace(land, anywhere);
     if (place) yield { lat: place.lat, lng: place.lng };
   }
-  // The islands are too small to be hit by drawing.
+  // Random places almost never hit the islands.
   for (const county of land.counties) {
     const { lat, lng } = county.centre;
     if (Number(county.geoid) >= 60_000) yield { lat: round(lat, 5), lng: round(lng, 5) };
   }
 }
 
-/** The south-west corners of the square degrees that a county's box touches; some hold no land. */
+/** The south-west corners of the square degrees that a county's box touches; some have no land. */
 function squareDegrees(land: Land): Location[] {
   const cells = new Map<string, Location>();
   for (const { box } of land.counties.flatMap((county) => county.parts)) {
@@ -121,8 +123,8 @@ function squareDegrees(land: Land): Location[] {
   return [...cells.values()];
 }
 
-/** How much people and weather spoil the air, 0 to 1. */
-function dirtAt(place: Location): number {
+/** How polluted the air is, 0 to 1. */
+function pollutionAt(place: Location): number {
   const smog = Math.exp(-distanceMeters(place, { lat: 34.6, lng: -118 }) / 250_000);
   const cities = CITIES.reduce(
     (sum, city) => sum + (city.people / 10_000) * Math.exp(-distanceMeters(place, city) / 40_000),

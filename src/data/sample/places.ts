@@ -9,10 +9,10 @@ export interface SamplePlace extends Location {
   readonly county: SampleCounty;
 }
 
-/** Draws until a place lies on land, with five decimals (a metre); null after some tries, as at the end of a pier. */
-export function landPlace(land: Land, draw: () => Location, tries = 25): SamplePlace | null {
+/** The first random place on land, with five decimals (a metre); null after some tries, as at the end of a pier. */
+export function landPlace(land: Land, randomPlace: () => Location, tries = 25): SamplePlace | null {
   for (let attempt = 0; attempt < tries; attempt += 1) {
-    const { lat, lng } = draw();
+    const { lat, lng } = randomPlace();
     const location = { lat: round(lat, 5), lng: round(lng, 5) };
     const county = land.countyAt(location);
     if (county) return { ...location, county };
@@ -20,19 +20,19 @@ export function landPlace(land: Land, draw: () => Location, tries = 25): SampleP
   return null;
 }
 
-/** The location some kilometres away from another, in a direction in radians (0 is north). */
+/** The location at a distance and direction (radians, 0 is north) from another. */
 export function awayFrom(from: Location, kilometres: number, direction: number): Location {
   const lat = from.lat + (kilometres * Math.cos(direction)) / KM_PER_DEGREE;
   const lng = from.lng + (kilometres * Math.sin(direction)) / (KM_PER_DEGREE * Math.cos((from.lat * Math.PI) / 180));
   return { lat, lng };
 }
 
-/** Any direction, in radians. */
+/** A random direction in radians. */
 export function anyDirection(random: Random): number {
   return 2 * Math.PI * random();
 }
 
-/** A location as GeoJSON has it, with five decimals. */
+/** A location as a GeoJSON position with five decimals. */
 export function positionOf({ lat, lng }: Location): [lng: number, lat: number] {
   return [round(lng, 5), round(lat, 5)];
 }
@@ -42,7 +42,7 @@ export function line(text: string): [lng: number, lat: number][] {
   return text.split(', ').map((pair) => pair.split(' ').map(Number) as [number, number]);
 }
 
-/** Rounds to so many decimals. */
+/** Rounds to a number of decimals. */
 export function round(value: number, decimals: number): number {
   const scale = 10 ** decimals;
   return Math.round(value * scale) / scale + 0;

@@ -28,7 +28,7 @@ function address({ street, city, county, state, zip }: SiteDraft) {
   return { Address: street, City: city, County: county, State: state, Zip_Code: zip };
 }
 
-/** Brownfields after ACRES, Superfund after SEMS, releases after TRI, landfills after LMOP, tanks after UST Finder. */
+/** Brownfields in the fields of ACRES, Superfund of SEMS, releases of TRI, landfills of LMOP, tanks of UST Finder. */
 export const POLLUTION_SITES = {
   brownfield: [
     'brownfield',

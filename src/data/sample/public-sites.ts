@@ -1,7 +1,7 @@
 import { chance, digits, pick, whole } from './random.ts';
 import type { SiteProperties } from './site-draft.ts';
 
-/** Degrees, minutes and seconds as the tower registry writes them: 41-52-41.2 N. */
+/** Degrees, minutes and seconds in the tower registry's format: 41-52-41.2 N. */
 function dms(degrees: number, positive: string, negative: string): string {
   const seconds = Math.round(Math.abs(degrees) * 36_000) / 10;
   const minutes = Math.floor(seconds / 60);
@@ -9,7 +9,7 @@ function dms(degrees: number, positive: string, negative: string): string {
   return `${parts.join('-')}-${(seconds - minutes * 60).toFixed(1).padStart(4, '0')} ${degrees < 0 ? negative : positive}`;
 }
 
-/** Towers after the FCC's registry, charging stations after AFDC, parks after PAD-US. */
+/** Towers in the fields of the FCC's registry, charging stations of AFDC, parks of PAD-US. */
 export const PUBLIC_SITES = {
   cellTower: [
     'cell tower',

@@ -7,12 +7,12 @@ import { weightedPlaces } from './weighted-places.ts';
 const DAY_MS = 86_400_000;
 const EARTHQUAKES = 6000;
 
-/** Earthquakes of the last year as USGS lists them: [lng, lat, depth in km], times in milliseconds since the epoch. */
+/** Earthquakes of the last year in USGS's fields: [lng, lat, depth in km], times in milliseconds since the epoch. */
 export function* earthquakes(land: Land, now: number, random: Random): Generator<EventRecord> {
   const place = weightedPlaces('earthquake', land, 3);
   for (let index = 0; index < EARTHQUAKES; index += 1) {
     const { lat, lng, county } = place(random);
-    // Gutenberg and Richter: ten times fewer with every magnitude.
+    // Gutenberg-Richter law: ten times fewer with each magnitude.
     const mag = round(Math.min(6.8, 1 - Math.log10(1 - random())), 1);
     const time = Math.floor(now - random() * 365 * DAY_MS);
     const code = `sample${String(index).padStart(5, '0')}`;

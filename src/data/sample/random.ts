@@ -2,8 +2,8 @@
 export type Random = () => number;
 
 /**
- * The stream of random numbers that belongs to a seed and a name, so that one data set's records never depend on which
- * others were drawn before. The generator is sfc32 by Chris Doty-Humphrey (PractRand, public domain), as collected in
+ * The random numbers of a seed and a name, so that a dataset's records never depend on which others were generated
+ * before. The generator is sfc32 by Chris Doty-Humphrey (PractRand, public domain), as collected in
  * https://github.com/bryc/code/blob/master/jshash/PRNGs.md.
  */
 export function randomOf(seed: number, name: string): Random {
@@ -19,7 +19,7 @@ export function randomOf(seed: number, name: string): Random {
     c = (((c << 21) | (c >>> 11)) + sum) | 0;
     return (sum >>> 0) / 0x1_0000_0000;
   };
-  // The author's own seeding discards the first rounds, in which similar seeds still give similar numbers.
+  // As in the author's seeding: the first rounds of similar seeds are similar, so they are discarded.
   for (let round = 0; round < 15; round += 1) next();
   return next;
 }
@@ -34,7 +34,7 @@ export function whole(random: Random, low: number, high: number): number {
   return low + Math.floor(random() * (high - low + 1));
 }
 
-/** One of the items, each as likely as the other. */
+/** One of the items, uniformly. */
 export function pick<T>(random: Random, items: readonly T[]): T {
   return items[Math.floor(random() * items.length)]!;
 }
@@ -44,22 +44,22 @@ export function chance(random: Random, probability: number): boolean {
   return random() < probability;
 }
 
-/** A number around 0 with standard deviation 1 (Box and Muller). */
+/** A normally distributed number, standard deviation 1 (Box-Muller). */
 export function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** A whole number whose mean is `mean`: 2.3 becomes 2, or 3 in three cases of ten. */
+/** A whole number with this mean: 2.3 becomes 2, or 3 in three of ten cases. */
 export function about(random: Random, mean: number): number {
   return Math.floor(mean + random());
 }
 
-/** Text of `length` digits. */
+/** A text of random digits. */
 export function digits(random: Random, length: number): string {
   return String(Math.floor(random() * 10 ** length)).padStart(length, '0');
 }
 
-/** FNV-1a, 32 bits: spreads a short text over the generator's state. */
+/** FNV-1a, 32 bits. */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

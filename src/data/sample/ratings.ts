@@ -8,8 +8,8 @@ import type { SampleCounty } from './land.ts';
 import { round } from './places.ts';
 import { chance, normal, type Random } from './random.ts';
 
-/** A score belongs to the band that it lies below the end of. The index itself groups the scores of each hazard by
- * clusters; equal fifths are enough for a sample. */
+/** The rating of scores below each limit. The index itself clusters the scores of each hazard; equal fifths are enough
+ * for a sample. */
 export const RATING_BANDS: readonly (readonly [below: number, rating: Rating])[] = [
   [20, 'Very Low'],
   [40, 'Relatively Low'],
@@ -18,13 +18,13 @@ export const RATING_BANDS: readonly (readonly [below: number, rating: Rating])[]
   [Number.POSITIVE_INFINITY, 'Very High'],
 ];
 
-/** The rating that goes with a score above 0. */
+/** The rating of a score above 0. */
 export function ratingOf(score: number): Rating {
   return RATING_BANDS.find(([below]) => score < below)![1];
 }
 
-/** Yearly frequency at full exposure: events or event days for most; a probability for earthquake, coastalFlood,
- * landslide, tsunami, volcano and wildfire. */
+/** Yearly frequency at full exposure: events or event days, and a probability for earthquake, coastalFlood, landslide,
+ * tsunami, volcano and wildfire. */
 const MOST_FREQUENT: Readonly<Record<NaturalSlug, number>> = {
   avalanche: 2.5,
   coastalFlood: 0.9,
@@ -47,7 +47,7 @@ const MOST_FREQUENT: Readonly<Record<NaturalSlug, number>> = {
 };
 
 const INSUFFICIENT = 0.006;
-/** The territories are thinly covered by the index. */
+/** The index has little data on the territories. */
 const INSUFFICIENT_ISLANDS = 0.2;
 const NO_RATING = 0.01;
 
@@ -67,14 +67,14 @@ function naturalRating(county: SampleCounty, topic: NaturalSlug, urban: number, 
   if (chance(random, missing)) return { geoid, topic, rating: 'Insufficient Data', score: null, frequency: null };
   const frequency = round(MOST_FREQUENT[topic] * exposure * (0.85 + 0.3 * random()), 6);
   const score = round(100 * Math.min(1, exposure * (0.88 + 0.12 * urban) + 0.04 * normal(random)), 4);
-  // A hazard without any loss expected keeps its frequency, as in the index.
+  // A hazard without expected loss keeps its frequency, as in the index.
   if (score <= 0 || chance(random, exposure < 0.2 ? 4 * NO_RATING : 0)) {
     return { geoid, topic, rating: 'No Rating', score: 0, frequency };
   }
   return { geoid, topic, rating: ratingOf(score), score, frequency };
 }
 
-/** How near to a big city, 0 to 1: more to lose, so a higher risk. */
+/** How near to a big city, 0 to 1: more value, so a higher risk. */
 function urbanity(county: SampleCounty): number {
   return CITIES.reduce((most, city) => Math.max(most, Math.exp(-distanceMeters(county.centre, city) / 60_000)), 0);
 }

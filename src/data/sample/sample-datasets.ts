@@ -19,12 +19,12 @@ import { siteProperties } from './site-properties.ts';
 import { siteShape } from './site-shapes.ts';
 import { hailReports, hurricaneTracks, tornadoReports } from './storms.ts';
 
-/** Raised whenever the same options would give other records than before. */
+/** To be raised whenever equal options give other records than before. */
 export const SAMPLE_VINTAGE = 'sample-1';
 
 export interface SampleOptions {
   readonly seed: number;
-  /** Milliseconds since the epoch: the day that the sample pretends to be of. */
+  /** The day that the sample pretends to be of, in milliseconds since the epoch. */
   readonly now: number;
 }
 
@@ -38,29 +38,27 @@ const EVENTS: Readonly<Record<EventKind, (land: Land, now: number, random: Rando
   'wildfire.perimeters': (land, now, random) => wildfires('wildfire.perimeters', land, now, random),
 };
 
-/**
- * Made-up data for all 37 topics everywhere in the US, one dataset after the other. Nothing is generated before it is
- * asked for; equal options give equal records, whichever datasets are read, and reading one again gives it again.
- */
+/** Made-up data for all 37 topics everywhere in the US, one dataset after the other. Records are generated when read;
+ * equal options give equal records, whichever datasets are read and however often. */
 export function* sampleDatasets({ seed, now }: SampleOptions): Generator<Dataset> {
   const land = readLand();
   const { counties } = land;
-  const stream = <T>(name: DatasetName, records: (random: Random) => Iterable<T>) => ({
+  const generated = <T>(name: DatasetName, records: (random: Random) => Iterable<T>) => ({
     info: infoOf(name),
     records: { [Symbol.iterator]: () => records(randomOf(seed, name))[Symbol.iterator]() },
   });
 
-  yield { kind: 'areas', ...stream('areas', () => areas(counties)) };
-  yield { kind: 'nri', ...stream('nri', (random) => naturalRatings(counties, random)) };
+  yield { kind: 'areas', ...generated('areas', () => areas(counties)) };
+  yield { kind: 'nri', ...generated('nri', (random) => naturalRatings(counties, random)) };
   for (const topic of PROXIMITY_SLUGS) {
-    yield { kind: 'sites', topic, ...stream(`sites:${topic}`, (random) => sites(topic, land, now, random)) };
+    yield { kind: 'sites', topic, ...generated(`sites:${topic}`, (random) => sites(topic, land, now, random)) };
   }
   for (const event of Object.keys(EVENTS) as EventKind[]) {
-    yield { kind: 'records', event, ...stream(`records:${event}`, (random) => EVENTS[event](land, now, random)) };
+    yield { kind: 'records', event, ...generated(`records:${event}`, (random) => EVENTS[event](land, now, random)) };
   }
-  yield { kind: 'airQuality', ...stream('airQuality', (random) => airQualityYears(counties, now, random)) };
-  yield { kind: 'radon', ...stream('radon', (random) => radonZones(counties, random)) };
-  yield { kind: 'readings', ...stream('readings', (random) => monitorReadings(land, now, random)) };
+  yield { kind: 'airQuality', ...generated('airQuality', (random) => airQualityYears(counties, now, random)) };
+  yield { kind: 'radon', ...generated('radon', (random) => radonZones(counties, random)) };
+  yield { kind: 'readings', ...generated('readings', (random) => monitorReadings(land, now, random)) };
 }
 
 function infoOf(name: DatasetName): DatasetInfo {

@@ -1,9 +1,9 @@
 import type { Random } from './random.ts';
 import type { SitePlace } from './site-places.ts';
 
-/** What the properties of a site are made from. */
+/** What the properties of a site are generated from. */
 export interface SiteDraft {
-  /** "Sample power plant 00123": nobody can take it for a real one. */
+  /** "Sample power plant 00123", so that nobody takes it for a real one. */
   readonly name: string;
   /** The number of the name, five digits. */
   readonly number: string;
@@ -18,5 +18,5 @@ export interface SiteDraft {
   readonly random: Random;
 }
 
-/** The properties of a topic's sites, named as the publishers name them. */
+/** Generates the properties of a topic's site, in its publisher's fields. */
 export type SiteProperties = (draft: SiteDraft) => Record<string, unknown>;

@@ -4,7 +4,7 @@ import { type Land, placeIn } from './land.ts';
 import { anyDirection, awayFrom, landPlace, type SamplePlace } from './places.ts';
 import { about, chance, type Random } from './random.ts';
 
-/** Where a site lies, and the big city that it belongs to, if any. */
+/** The place of a site, and the big city near it, if any. */
 export interface SitePlace extends SamplePlace {
   readonly city: City | null;
 }
@@ -36,12 +36,12 @@ const SPREADS: Readonly<Record<ProximitySlug, Spread>> = {
   park: { dense: 900, metro: 5000, rural: 0.5 },
 };
 
-/** All of a dense centre's sites lie nearer than this, so that a search of 5 km finds them whole. */
+/** The sites of a dense centre are nearer than this, so that a search of 5 km finds them all. */
 const DENSE_REACH_KM = 4.6;
-/** Reactors keep a distance from the cities that they serve. */
+/** The least distance of reactors from the cities that they serve. */
 const REACTOR_DISTANCE_KM = 35;
 
-/** Oil and gas country: wells lie there whether or not people do. */
+/** Oil and gas basins: wells are there whether people are or not. */
 const BASINS = [
   { lat: 31.9, lng: -102.3, reachKm: 90, wells: 1500 },
   { lat: 47.9, lng: -103.3, reachKm: 70, wells: 800 },
@@ -53,24 +53,24 @@ const BASINS = [
   { lat: 36.7, lng: -107.7, reachKm: 50, wells: 300 },
 ] as const;
 
-/** Where the sites of a topic lie: the dense centres first, then the cities, the basins, the country. */
+/** The places of a topic's sites: the dense centres first, then the cities, the basins, the country. */
 export function* sitePlaces(topic: ProximitySlug, land: Land, random: Random): Generator<SitePlace> {
   const { dense, metro, rural } = SPREADS[topic];
   for (const city of DENSE_CENTRES) {
-    // Sites grow sparser outwards: an exponent of one half would spread them evenly over the disc.
-    const draw = () => awayFrom(city, DENSE_REACH_KM * random() ** 0.6, anyDirection(random));
-    for (let site = 0; site < dense; site += 1) yield* onLand(land, city, draw);
+    // Sites are sparser outwards: an exponent of one half would spread them evenly over the disc.
+    const randomPlace = () => awayFrom(city, DENSE_REACH_KM * random() ** 0.6, anyDirection(random));
+    for (let site = 0; site < dense; site += 1) yield* onLand(land, city, randomPlace);
   }
   const weights = CITIES.map((city) => city.people ** 0.8);
   const sum = weights.reduce((a, b) => a + b, 0);
   for (const [index, city] of CITIES.entries()) {
-    const draw = () => awayFrom(city, metroDistance(topic, random), anyDirection(random));
+    const randomPlace = () => awayFrom(city, metroDistance(topic, random), anyDirection(random));
     const sites = about(random, (metro * weights[index]!) / sum);
-    for (let site = 0; site < sites; site += 1) yield* onLand(land, city, draw);
+    for (let site = 0; site < sites; site += 1) yield* onLand(land, city, randomPlace);
   }
   for (const basin of topic === 'oilGasWell' ? BASINS : []) {
-    const draw = () => awayFrom(basin, basin.reachKm * Math.sqrt(random()), anyDirection(random));
-    for (let well = 0; well < basin.wells; well += 1) yield* onLand(land, null, draw);
+    const randomPlace = () => awayFrom(basin, basin.reachKm * Math.sqrt(random()), anyDirection(random));
+    for (let well = 0; well < basin.wells; well += 1) yield* onLand(land, null, randomPlace);
   }
   for (const county of land.counties) {
     const sites = about(random, rural);
@@ -78,12 +78,12 @@ export function* sitePlaces(topic: ProximitySlug, land: Land, random: Random): G
   }
 }
 
-function* onLand(land: Land, city: City | null, draw: Parameters<typeof landPlace>[1]): Generator<SitePlace> {
-  const place = landPlace(land, draw);
+function* onLand(land: Land, city: City | null, randomPlace: Parameters<typeof landPlace>[1]): Generator<SitePlace> {
+  const place = landPlace(land, randomPlace);
   if (place) yield { ...place, city };
 }
 
-/** A core and a wide belt of suburbs, both falling off as a bell does. */
+/** A core and a wide belt of suburbs, both normally distributed. */
 function metroDistance(topic: ProximitySlug, random: Random): number {
   const reach = chance(random, 0.6) ? 8 : 26;
   const bell = reach * Math.sqrt(-2 * Math.log(1 - random()));

@@ -4,14 +4,14 @@ import type { Location } from '../../geo/coordinates.ts';
 import { anyDirection, awayFrom, positionOf } from './places.ts';
 import { between, chance, normal, type Random, whole } from './random.ts';
 
-/** The geometry of a site: pipelines and power lines are lines, larger parks are polygons, the rest are points. */
+/** The geometry of a site: lines for pipelines and power lines, polygons for larger parks, else points. */
 export function siteShape(topic: ProximitySlug, place: Location, random: Random): Geometry {
   switch (topic) {
     case 'naturalGasPipeline':
     case 'highVoltageLine':
       return wanderingLine(place, whole(random, 2, 6), between(random, 0.2, 1.1), random);
     case 'park':
-      return chance(random, 0.5) ? roundish(place, between(random, 0.04, 0.5), random) : pointAt(place);
+      return chance(random, 0.5) ? roundOutline(place, between(random, 0.04, 0.5), random) : pointAt(place);
     default:
       return pointAt(place);
   }
@@ -21,7 +21,7 @@ export function pointAt(place: Location): Geometry {
   return { type: 'Point', coordinates: positionOf(place) };
 }
 
-/** A line that keeps its direction roughly, from a place on. */
+/** A line from a place that roughly keeps its direction. */
 function wanderingLine(from: Location, steps: number, stepKm: number, random: Random): LineString {
   const line = [positionOf(from)];
   let direction = anyDirection(random);
@@ -35,7 +35,7 @@ function wanderingLine(from: Location, steps: number, stepKm: number, random: Ra
 }
 
 /** A star-shaped polygon around a place, closed and counter-clockwise (RFC 7946). */
-export function roundish(centre: Location, radiusKm: number, random: Random): Polygon {
+export function roundOutline(centre: Location, radiusKm: number, random: Random): Polygon {
   const corners = whole(random, 5, 9);
   const ring = Array.from({ length: corners }, (_, corner) =>
     positionOf(awayFrom(centre, radiusKm * between(random, 0.7, 1.2), -(2 * Math.PI * corner) / corners)),

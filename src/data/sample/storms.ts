@@ -9,7 +9,7 @@ const TORNADOES = 4000;
 const YEARS_OF_REPORTS = 10;
 const KM_PER_MILE = 1.609344;
 
-/** Hail reports as the Storm Prediction Center lists them: `mag` is the size of the stones in inches. */
+/** Hail reports in the Storm Prediction Center's fields: `mag` is the size of the stones in inches. */
 export function* hailReports(land: Land, now: number, random: Random): Generator<EventRecord> {
   const place = weightedPlaces('hail', land, 2);
   for (let index = 1; index <= HAIL_REPORTS; index += 1) {
@@ -31,7 +31,7 @@ export function* hailReports(land: Land, now: number, random: Random): Generator
   }
 }
 
-/** Tornado tracks as the Storm Prediction Center lists them: `mag` is the EF number, `len` miles, `wid` yards. */
+/** Tornado tracks in the Storm Prediction Center's fields: `mag` is the EF number, `len` miles, `wid` yards. */
 export function* tornadoReports(land: Land, now: number, random: Random): Generator<EventRecord> {
   const place = weightedPlaces('tornado', land, 2);
   for (let index = 1; index <= TORNADOES; index += 1) {
@@ -61,7 +61,7 @@ export function* tornadoReports(land: Land, now: number, random: Random): Genera
   }
 }
 
-/** When a storm was: warm months more than cold ones, in the Storm Prediction Center's fields. */
+/** The time of a storm, more often in warm months, in the Storm Prediction Center's fields. */
 function whenOf(now: number, random: Random) {
   const year = new Date(now).getUTCFullYear() - whole(random, 1, YEARS_OF_REPORTS);
   const day = new Date(Date.UTC(year, 0, 1 + Math.max(0, Math.min(364, Math.round(150 + 60 * normal(random))))));

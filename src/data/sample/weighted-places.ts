@@ -4,8 +4,8 @@ import { type Land, placeIn, type SampleCounty } from './land.ts';
 import { round, type SamplePlace } from './places.ts';
 import type { Random } from './random.ts';
 
-/** Draws places the more often, the more exposed to the hazard and the larger their county is: so that the records of a
- * event lie where the ratings say. `sharpness` above 1 empties the little exposed counties. */
+/** Makes random places, more often in counties that are large and exposed to the hazard, so that events are where the
+ * ratings say. A `sharpness` above 1 empties the least exposed counties. */
 export function weightedPlaces(
   topic: NaturalSlug,
   land: Land,
@@ -19,7 +19,7 @@ export function weightedPlaces(
     const exposure = accept(county) ? (exposureOf(topic, county) ?? 0) : 0;
     if (exposure === 0) continue;
     const [south, west, north, east] = county.parts[0].box;
-    // Boxes of Alaska would else take all that is drawn.
+    // Otherwise the boxes of Alaska would get all places.
     sum += exposure ** sharpness * Math.min(4, (north - south) * (east - west));
     counties.push(county);
     ends.push(sum);
