@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Geometry, Point } from 'geojson';
 import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
 import { createBoxSearch } from '../../src/data/tables/area-level.ts';
-import { createFeatureTiles } from '../../src/data/tables/feature-tiles.ts';
+import { FeatureTiles } from '../../src/data/tables/feature-tiles.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { createLayerSearch } from '../../src/data/tables/layers.ts';
 import type { EventRecord } from '../../src/data/tables/records.ts';
@@ -82,7 +82,7 @@ test('a search over kept tiles finds what a walk over all features finds, the ne
   );
   const database = openDatabase(t);
   const limit = 6_000;
-  const tiles = createFeatureTiles(limit);
+  const tiles = new FeatureTiles(limit);
   const search = createLayerSearch(database, tiles);
   const clock = new StillClock();
   fc.assert(
@@ -111,7 +111,7 @@ test('a search over kept tiles finds what a walk over all features finds, the ne
             meters: one.meters,
           }));
           assert.deepEqual(found, expected);
-          assert.ok(tiles.bytes() <= limit, `${tiles.bytes()} bytes are kept`);
+          assert.ok(tiles.bytes <= limit, `${tiles.bytes} bytes are kept`);
         }
       },
     ),

@@ -20,6 +20,11 @@ const DAYS = {
   medianAqi: 'Median AQI',
 } as const;
 
+const PUBLICATION = {
+  source: 'EPA Air Quality System, annual AQI by county',
+  licence: publicDomain('US Environmental Protection Agency'),
+};
+
 type YearFigures = Omit<AirQualityRecord, 'countyGeoid' | 'year'>;
 
 /** The year's summary of each county with monitors, about a third of all. Of several years the newest is stored; an
@@ -31,16 +36,7 @@ export const airQuality: Loader = {
     const reading = { report, seeYear: years.see, anyYear: options.force === true };
     return {
       kind: 'airQuality',
-      info: describeLoad(
-        'airQuality',
-        files,
-        options,
-        {
-          source: 'EPA Air Quality System, annual AQI by county',
-          licence: publicDomain('US Environmental Protection Agency'),
-        },
-        years.text,
-      ),
+      info: describeLoad('airQuality', files, options, PUBLICATION, years.text),
       records: inTurn(files, report, (file) => summariesIn(file, reading)),
     };
   },

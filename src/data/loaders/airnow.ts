@@ -19,6 +19,11 @@ const PARAMETERS: Readonly<Record<string, readonly [pollutant: ReadingRecord['po
  * Site Fact Sheet). */
 const SITE_PLACES = { ids: [0], lat: 8, lng: 9 };
 
+const PUBLICATION = {
+  source: 'EPA AirNow, hourly data',
+  licence: 'AirNow data are preliminary, not fully verified or validated, and not for regulatory use.',
+};
+
 /** Ozone is published in ppb and stored in µg/m³, at 25 °C and 1 atm: 48.00 g/mol over 24.45 l/mol. */
 export const airnow: Loader = {
   describe: 'AirNow hourly data (HourlyData_YYYYMMDDHH.dat), with --sites Monitoring_Site_Locations_V2.dat',
@@ -34,16 +39,7 @@ export const airnow: Loader = {
     let newest = 0;
     return {
       kind: 'readings',
-      info: describeLoad(
-        'readings',
-        files,
-        options,
-        {
-          source: 'EPA AirNow, hourly data',
-          licence: 'AirNow data are preliminary, not fully verified or validated, and not for regulatory use.',
-        },
-        () => (newest === 0 ? '' : new Date(newest).toISOString().slice(0, 13).replace('T', ' ').concat(':00 UTC')),
-      ),
+      info: describeLoad('readings', files, options, PUBLICATION, () => hourOf(newest)),
       records: inTurn(files, report, (file) =>
         readingsIn(file, monitors, report, (time) => {
           newest = Math.max(newest, time);
@@ -52,6 +48,11 @@ export const airnow: Loader = {
     };
   },
 };
+
+/** 2025-11-20 17:00 UTC; '' for 0. */
+function hourOf(time: number): string {
+  return time === 0 ? '' : `${new Date(time).toISOString().slice(0, 13).replace('T', ' ')}:00 UTC`;
+}
 
 /** The location of each monitor; the file lists a monitor once per parameter. */
 function monitorsIn(file: string, report: LoadReporter): Map<string, Location> {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { MultiPolygon, Polygon } from 'geojson';
 import { boxOfGeometry } from '../tables/geometry-box.ts';
 import type { AreaRecord } from '../tables/records.ts';
@@ -23,24 +24,24 @@ export const counties: Loader = {
 };
 
 function startAreas(level: BoundaryLevel): StartLoad {
+  const publication = { source: `US Census Bureau ${level} boundaries`, licence: publicDomain('US Census Bureau') };
   return (files, options, report) => {
     const seen = new Set<string>();
     return {
       kind: 'areas',
       ...(options.allLevels ? {} : { level }),
-      info: describeLoad(
-        'areas',
-        files,
-        options,
-        { source: `US Census Bureau ${level} boundaries`, licence: publicDomain('US Census Bureau') },
-        () => /(?:^|\D)(20\d\d)(?:\D|$)/.exec(files[0]!.split(/[\\/]/).at(-1)!)?.[1] ?? '',
-      ),
+      info: describeLoad('areas', files, options, publication, () => yearIn(files[0]!)),
       records: inFeatureFiles<AreaRecord>(files, report, {
         featuresOf: (file) => featuresIn(file, {}, report),
         recordOf: (feature) => areaOf(feature, level, seen, report),
       }),
     };
   };
+}
+
+/** The year in the name of a file, or ''. */
+function yearIn(file: string): string {
+  return /(?:^|\D)(20\d\d)(?:\D|$)/.exec(basename(file))?.[1] ?? '';
 }
 
 function areaOf(

@@ -6,26 +6,10 @@ import type { LoaderOptions } from './loader.ts';
 import { numberIn, propertiesOf } from './named-columns.ts';
 
 /** The agencies' names for the coordinate columns, the most reliable first. */
-export const LATITUDES = [
-  'LATITUDE83',
-  'latdec',
-  'LATITUDE',
-  'LAT',
-  'Latitude Decimal',
-  'PRIMARY_LATITUDE_DECIMAL_VAL',
-  'Y',
-];
-const LONGITUDES = [
-  'LONGITUDE83',
-  'londec',
-  'LONGITUDE',
-  'LNG',
-  'LON',
-  'LONG',
-  'Longitude Decimal',
-  'PRIMARY_LONGITUDE_DECIMAL_VAL',
-  'X',
-];
+export const LATITUDES = 'LATITUDE83,latdec,LATITUDE,LAT,Latitude Decimal,PRIMARY_LATITUDE_DECIMAL_VAL,Y'.split(',');
+const LONGITUDES = 'LONGITUDE83,londec,LONGITUDE,LNG,LON,LONG,Longitude Decimal,PRIMARY_LONGITUDE_DECIMAL_VAL,X'.split(
+  ',',
+);
 
 /** What is special about an agency's table of points. */
 export interface CsvLayout {

@@ -22,10 +22,12 @@ export function featuresIn(
       return csvFeatures(file, options, report, layout);
     case '.json':
     case '.geojson':
-      return geojsonFeatures(file, report.holdsMore);
+      return geojsonFeatures(file, () => {
+        report.pages += 1;
+      });
     case '.shp':
     case '.zip':
-      return shapefileFeatures(file, report.note);
+      return shapefileFeatures(file, (text) => report.note(text));
     default:
       throw unsupportedFormat(file);
   }

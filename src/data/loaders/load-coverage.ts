@@ -4,7 +4,7 @@ import { counted, grouped } from '../../format-numbers.ts';
 import type { ServiceDatabase } from '../tables/data-database.ts';
 import { describeData, type LoadedDataset } from '../tables/describe-data.ts';
 import { datasetOf } from '../tables/import-dataset.ts';
-import { statesOfRecords } from '../tables/record-states.ts';
+import { type StatesOf, statesOfRecords } from '../tables/record-states.ts';
 import type { DatasetInfo, DatasetName, LoadTarget } from '../tables/records.ts';
 import { storedRecords } from '../tables/stored-records.ts';
 import type { LoadReporter } from './load-report.ts';
@@ -23,101 +23,110 @@ const ANY_STATES: readonly DatasetName[] = ['records:wildfire.current', 'records
 /** A dataset may shrink by more than a third only with --replace; but burning fires go out. */
 const MAY_SHRINK: readonly DatasetName[] = ['records:wildfire.current'];
 
-/** The states of a load, and what of the stored dataset it keeps. */
-export interface LoadCoverage {
+/** The states of a load, and which stored records it keeps. */
+export class LoadCoverage {
+  readonly #database: ServiceDatabase;
+  readonly #target: LoadTarget;
+  readonly #report: LoadReporter;
+  readonly #statesOf: StatesOf;
+  readonly #before: StoredDataset | null;
+  /** The states of --states. */
+  readonly #given: ReadonlySet<string> | null;
+  readonly #nation: Nation | null;
+  readonly #copies: ReturnType<typeof createCopies> | null;
+  readonly #seen = new Set<string>();
+  #states: ReadonlySet<string> | null = null;
+  #kept = 0;
+  /** Records that belong to the load, and records outside of --states. */
+  taken = 0;
+  outside = 0;
+
+  constructor(database: ServiceDatabase, target: LoadTarget, options: LoaderOptions, report: LoadReporter) {
+    this.#database = database;
+    this.#target = target;
+    this.#report = report;
+    this.#statesOf = statesOfRecords(target);
+    this.#before = options.sample === true || options.replace === true ? null : realDataset(database, target);
+    this.#given = options.states === undefined || options.states === 'US' ? null : new Set(options.states);
+    this.#nation = options.sample === true || options.states === 'US' ? null : nationOf(datasetOf(target));
+    this.#copies = this.#given !== null && this.#before !== null ? createCopies() : null;
+  }
+
   /** Whether a record belongs to the load: with --states, whether it is in them. */
-  take(record: unknown): boolean;
-  /** The number of records outside them. */
-  outside(): number;
+  take(record: unknown): boolean {
+    if (this.#given !== null) {
+      const places = this.#statesOf(record);
+      if (places.length > 0 && !places.some((state) => this.#given!.has(state))) {
+        this.outside += 1;
+        return false;
+      }
+    } else if (this.#nation !== null && this.#seen.size < this.#nation.states) {
+      for (const state of this.#statesOf(record)) this.#seen.add(state);
+    }
+    this.#copies?.add(record);
+    this.taken += 1;
+    return true;
+  }
+
   /**
    * The stored records of other states, once all of the load are read.
    *
    * @throws PerilbookError SERVICE_DATA when the load would lose rows without permission
    */
-  stored(): Generator<unknown>;
-  /** The description with its states, merged with that of the stored records. To be called at the end. */
-  describe(own: DatasetInfo): DatasetInfo;
-}
-
-/** Decides on the records of one load. */
-export function loadCoverage(
-  database: ServiceDatabase,
-  target: LoadTarget,
-  options: LoaderOptions,
-  report: LoadReporter,
-): LoadCoverage {
-  const dataset = datasetOf(target);
-  const statesOf = statesOfRecords(target);
-  const before = options.sample === true || options.replace === true ? null : realDataset(database, target);
-  const given = options.states === undefined || options.states === 'US' ? null : new Set(options.states);
-  const nation = options.sample === true || options.states === 'US' ? null : nationOf(dataset);
-  const copies = given !== null && before !== null ? createCopies() : null;
-  const seen = new Set<string>();
-  let [taken, outside, kept] = [0, 0, 0];
-  let states: ReadonlySet<string> | null = null;
-
-  /** Null when the load is not limited to some states. */
-  function statesOfLoad(): ReadonlySet<string> | null {
-    if (given !== null || nation === null) return given;
-    return seen.size > 0 && seen.size < nation.states && taken >= nation.records ? seen : null;
+  *storedRecords(): Generator<unknown> {
+    const [given, before, dataset] = [this.#given, this.#before, datasetOf(this.#target)];
+    this.#states = this.#statesOfLoad();
+    if (before !== null) {
+      if (given !== null) yield* this.#othersThan(given, before.states);
+      else if (this.#states !== null) refuseLossOfStates(dataset, this.#states, before);
+      if (!MAY_SHRINK.includes(dataset)) refuseLossOfRecords(dataset, this.taken, before.rows - this.#kept);
+      if (given !== null && this.#kept > 0) {
+        this.#states = before.states === null ? null : new Set([...before.states, ...given]);
+      }
+    }
+    this.#note();
   }
 
-  function* othersThan(own: ReadonlySet<string>, { states: known }: StoredDataset): Generator<unknown> {
+  /** The description with its states, merged with that of the stored records. To be called at the end. */
+  describe(own: DatasetInfo): DatasetInfo {
+    const merged = this.#kept === 0 || this.#before === null ? own : joined(this.#before, own);
+    return this.#states === null || this.#target.kind === 'areas'
+      ? merged
+      : { ...merged, states: [...this.#states].sort() };
+  }
+
+  /** Null when the load is not limited to some states. */
+  #statesOfLoad(): ReadonlySet<string> | null {
+    if (this.#given !== null || this.#nation === null) return this.#given;
+    const isPart = this.#seen.size > 0 && this.#seen.size < this.#nation.states && this.taken >= this.#nation.records;
+    return isPart ? this.#seen : null;
+  }
+
+  *#othersThan(own: ReadonlySet<string>, known: ReadonlySet<string> | null): Generator<unknown> {
     const others = known === null ? null : without(known, own);
     if (others?.length === 0) return;
     // Rows just beyond their state's border still belong to it, unless a state is loaded again.
     const mayBeOwn = known === null || others!.length < known.size;
-    for (const record of storedRecords(database, target)) {
+    for (const record of storedRecords(this.#database, this.#target)) {
       if (mayBeOwn) {
-        const places = statesOf(record);
+        const places = this.#statesOf(record);
         if (places.length > 0 && places.every((state) => own.has(state))) continue;
       }
       // A line across a border is in the files of both states.
-      if (copies?.has(record)) continue;
-      kept += 1;
+      if (this.#copies?.has(record)) continue;
+      this.#kept += 1;
       yield record;
     }
   }
 
-  function note(): void {
-    if (outside > 0) report.note(`Left out, outside of ${listed(given!)}: ${counted(outside, 'record')}.`);
-    if (kept > 0) report.note(`Unchanged, in other states: ${counted(kept, 'record')}.`);
-    if (states === null || target.kind === 'areas') return;
-    const guess = given === null ? ' If it covers the whole US, add --states US.' : '';
-    report.note(`The data covers ${listed(states)} only.${guess}`);
+  #note(): void {
+    const { outside } = this;
+    if (outside > 0) this.#report.note(`Left out, outside of ${listed(this.#given!)}: ${counted(outside, 'record')}.`);
+    if (this.#kept > 0) this.#report.note(`Unchanged, in other states: ${counted(this.#kept, 'record')}.`);
+    if (this.#states === null || this.#target.kind === 'areas') return;
+    const guess = this.#given === null ? ' If it covers the whole US, add --states US.' : '';
+    this.#report.note(`The data covers ${listed(this.#states)} only.${guess}`);
   }
-
-  return {
-    take(record) {
-      if (given !== null) {
-        const places = statesOf(record);
-        if (places.length > 0 && !places.some((state) => given.has(state))) {
-          outside += 1;
-          return false;
-        }
-      } else if (nation !== null && seen.size < nation.states) {
-        for (const state of statesOf(record)) seen.add(state);
-      }
-      copies?.add(record);
-      taken += 1;
-      return true;
-    },
-    outside: () => outside,
-    *stored() {
-      states = statesOfLoad();
-      if (before !== null) {
-        if (given !== null) yield* othersThan(given, before);
-        else if (states !== null) refuseLossOfStates(dataset, states, before);
-        if (!MAY_SHRINK.includes(dataset)) refuseLossOfRecords(dataset, taken, before.rows - kept);
-        if (given !== null && kept > 0) states = before.states === null ? null : new Set([...before.states, ...given]);
-      }
-      note();
-    },
-    describe(own) {
-      const merged = kept === 0 || before === null ? own : joined(before, own);
-      return states === null || target.kind === 'areas' ? merged : { ...merged, states: [...states].sort() };
-    },
-  };
 }
 
 function nationOf(dataset: DatasetName): Nation | null {

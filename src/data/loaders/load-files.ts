@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { ServiceDatabase } from '../tables/data-database.ts';
-import { datasetOf, importDataset, importStream } from '../tables/import-dataset.ts';
+import { importDataset, importStream } from '../tables/import-dataset.ts';
 import type { Dataset, DatasetInfo, DatasetName, Level, StreamedDataset } from '../tables/records.ts';
 import { STATES } from '../tables/states.ts';
 import { inputFiles } from './input-files.ts';
-import { loadCoverage } from './load-coverage.ts';
-import { createReporter, type LoadReport } from './load-report.ts';
+import { LoadCoverage } from './load-coverage.ts';
+import { type LoadReport, LoadReporter } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
 
@@ -37,8 +37,8 @@ export async function loadFiles(
   clock: Clock,
   onProgress: (records: number) => void = () => {},
 ): Promise<LoadResult> {
-  const { delivery, finish } = startLoad(database, name, files, options);
-  return finish(await importStream(database, delivery, clock, onProgress));
+  const { dataset, finish } = startLoad(database, name, files, options);
+  return finish(await importStream(database, dataset, clock, onProgress));
 }
 
 /** As `loadFiles`, synchronously; shapefiles cannot be loaded so. */
@@ -49,8 +49,8 @@ export function loadFilesAtOnce(
   options: LoaderOptions,
   clock: Clock,
 ): LoadResult {
-  const { delivery, finish } = startLoad(database, name, files, options);
-  return finish(importDataset(database, delivery as Dataset, clock));
+  const { dataset, finish } = startLoad(database, name, files, options);
+  return finish(importDataset(database, dataset as Dataset, clock));
 }
 
 function startLoad(
@@ -58,74 +58,51 @@ function startLoad(
   name: string,
   files: readonly string[],
   options: LoaderOptions,
-): { readonly delivery: StreamedDataset; readonly finish: (count: number) => LoadResult } {
-  const report = createReporter();
+): { readonly dataset: StreamedDataset; readonly finish: (count: number) => LoadResult } {
+  const report = new LoadReporter();
   const loader = loaderNamed(name);
   checkStates(options.states);
-  const delivery = loader.start(inputFiles(name, files, options), options, report);
-  const coverage = loadCoverage(database, delivery, options, report);
-  let taken = 0;
+  const read = loader.start(inputFiles(name, files, options), options, report);
+  const coverage = new LoadCoverage(database, read, options, report);
 
   function* included(records: Iterable<unknown>): Generator<unknown> {
-    for (const record of records) if (isIncluded(record)) yield record;
+    for (const record of records) if (coverage.take(record)) yield record;
     refuseEmpty();
-    yield* coverage.stored();
+    yield* coverage.storedRecords();
   }
   async function* includedAsync(records: AsyncIterable<unknown>): AsyncGenerator<unknown> {
-    for await (const record of records) if (isIncluded(record)) yield record;
+    for await (const record of records) if (coverage.take(record)) yield record;
     refuseEmpty();
-    yield* coverage.stored();
-  }
-  function isIncluded(record: unknown): boolean {
-    const isOwn = coverage.take(record);
-    if (isOwn) taken += 1;
-    return isOwn;
+    yield* coverage.storedRecords();
   }
   function refuseEmpty(): void {
-    if (report.pagesBeforeOthers() >= files.length && options.force !== true) throw onePage(files);
-    if (taken > 0) return;
+    if (report.pages >= files.length && options.force !== true) throw onePage(files);
+    if (coverage.taken > 0) return;
     const [first] = report.read().rejected;
     const why =
-      coverage.outside() > 0 ? ' (all are outside of --states)' : first ? ` (${first.reason}: ${first.count})` : '';
+      coverage.outside > 0 ? ' (all are outside of --states)' : first ? ` (${first.reason}: ${first.count})` : '';
     throw new PerilbookError(
       'SERVICE_DATA',
       `Cannot load ${files.join(', ')}: no row is usable${why}`,
       'Check that this is a file for this loader; the stored data is unchanged.',
     );
   }
-  const records = delivery.records as Iterable<unknown> | AsyncIterable<unknown>;
-  // The description is complete only when all records have been read.
-  const described = (): DatasetInfo => coverage.describe(delivery.info);
-  const info = {
-    name: delivery.info.name,
-    get source() {
-      return described().source;
+  const records = read.records as Iterable<unknown> | AsyncIterable<unknown>;
+  const dataset = {
+    ...read,
+    /** Complete only when all records have been read. */
+    get info(): DatasetInfo {
+      return coverage.describe(read.info);
     },
-    get vintage() {
-      return described().vintage;
-    },
-    get licence() {
-      return described().licence;
-    },
-    sample: delivery.info.sample,
-    get states() {
-      return described().states;
-    },
-  };
+    records: Symbol.iterator in records ? included(records) : includedAsync(records),
+  } as StreamedDataset;
   return {
-    delivery: {
-      ...delivery,
-      info,
-      records: Symbol.iterator in records ? included(records) : includedAsync(records),
-    } as unknown as StreamedDataset,
-    finish: (count) => ({
-      dataset: datasetOf(delivery),
-      level: ('level' in delivery && delivery.level) || '',
-      vintage: info.vintage,
-      ...(info.states === undefined ? {} : { states: info.states }),
-      records: count,
-      ...report.read(),
-    }),
+    dataset,
+    finish(count) {
+      const { name, vintage, states } = dataset.info;
+      const level = ('level' in read && read.level) || '';
+      return { dataset: name, level, vintage, ...(states && { states }), records: count, ...report.read() };
+    },
   };
 }
 

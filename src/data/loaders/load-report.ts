@@ -18,57 +18,46 @@ export interface LoadReport {
   readonly notes: readonly string[];
 }
 
-/** Collects the report during a load. */
-export interface LoadReporter {
-  /** To be called for each file, before its rows. */
-  openFile(file: string): void;
-  load(): void;
-  reject(reason: string, line: number, row: unknown): void;
-  note(text: string): void;
-  /** To be called for a file that is one page of several. */
-  holdsMore(): void;
-  /** The number of such files. */
-  pagesBeforeOthers(): number;
-  read(): LoadReport;
-}
-
 const SHOWN_CHARACTERS = 120;
 
-/** Starts an empty report. */
-export function createReporter(): LoadReporter {
-  const rejected = new Map<string, { count: number; firstFile: string; firstLine: number; first: string }>();
-  const notes = new Set<string>();
-  let loaded = 0;
-  let refused = 0;
-  let pages = 0;
-  let current = '';
-  return {
-    openFile(file) {
-      current = file;
-    },
-    load() {
-      loaded += 1;
-    },
-    reject(reason, line, row) {
-      refused += 1;
-      const known = rejected.get(reason);
-      if (known !== undefined) known.count += 1;
-      else rejected.set(reason, { count: 1, firstFile: current, firstLine: line, first: shown(row) });
-    },
-    note(text) {
-      notes.add(text);
-    },
-    holdsMore() {
-      pages += 1;
-    },
-    pagesBeforeOthers: () => pages,
-    read: () => ({
-      rows: loaded + refused,
-      loaded,
-      rejected: [...rejected].map(([reason, entry]) => ({ reason, ...entry })),
-      notes: [...notes],
-    }),
-  };
+/** Collects the report during a load. */
+export class LoadReporter {
+  readonly #rejected = new Map<string, { count: number; firstFile: string; firstLine: number; first: string }>();
+  readonly #notes = new Set<string>();
+  #file = '';
+  #loaded = 0;
+  #refused = 0;
+  /** Files that are one page of several. */
+  pages = 0;
+
+  /** To be called for each file, before its rows. */
+  openFile(file: string): void {
+    this.#file = file;
+  }
+
+  load(): void {
+    this.#loaded += 1;
+  }
+
+  reject(reason: string, line: number, row: unknown): void {
+    this.#refused += 1;
+    const known = this.#rejected.get(reason);
+    if (known !== undefined) known.count += 1;
+    else this.#rejected.set(reason, { count: 1, firstFile: this.#file, firstLine: line, first: shown(row) });
+  }
+
+  note(text: string): void {
+    this.#notes.add(text);
+  }
+
+  read(): LoadReport {
+    return {
+      rows: this.#loaded + this.#refused,
+      loaded: this.#loaded,
+      rejected: [...this.#rejected].map(([reason, entry]) => ({ reason, ...entry })),
+      notes: [...this.#notes],
+    };
+  }
 }
 
 function shown(row: unknown): string {

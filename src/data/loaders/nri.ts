@@ -36,6 +36,8 @@ export const FEMA_SENTENCE =
   'but is not endorsed by FEMA. The Federal Government or FEMA cannot vouch for the data or analyses derived from these ' +
   "data after the data have been retrieved from the Agency's website(s).";
 
+const PUBLICATION = { source: 'FEMA National Risk Index', licence: FEMA_SENTENCE };
+
 /** FEMA's National Risk Index, by tract or by county; the header says which. */
 export const nri: Loader = {
   describe: 'FEMA National Risk Index: table of census tracts or of counties (CSV, March 2023 or December 2025)',
@@ -54,13 +56,7 @@ export const nri: Loader = {
     return {
       kind: 'nri',
       ...(options.allLevels ? {} : { level: level! }),
-      info: describeLoad(
-        'nri',
-        files,
-        options,
-        { source: 'FEMA National Risk Index', licence: FEMA_SENTENCE },
-        () => version,
-      ),
+      info: describeLoad('nri', files, options, PUBLICATION, () => version),
       records: inTurn(files, report, (file) =>
         ratingsIn(file, level!, report, seen, (text) => {
           version = text;

@@ -7,6 +7,11 @@ import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
 import type { Columns } from './named-columns.ts';
 
+const PUBLICATION = {
+  source: 'EPA Map of Radon Zones',
+  licence: publicDomain('US Environmental Protection Agency'),
+};
+
 /** EPA's map of radon zones: its spreadsheet saved as CSV (`County,State` in one column or two) or the table of its map
  * service (`CountyFIPS`, `RadonZone`). */
 export const radon: Loader = {
@@ -15,14 +20,8 @@ export const radon: Loader = {
     const seen = new Set<string>();
     return {
       kind: 'radon',
-      info: describeLoad(
-        'radon',
-        files,
-        options,
-        { source: 'EPA Map of Radon Zones', licence: publicDomain('US Environmental Protection Agency') },
-        // The map was published once.
-        () => '1993',
-      ),
+      // The map was published once.
+      info: describeLoad('radon', files, options, PUBLICATION, () => '1993'),
       records: inTurn(files, report, (file) => zonesIn(file, report, seen)),
     };
   },

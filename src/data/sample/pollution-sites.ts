@@ -3,25 +3,8 @@ import type { SiteDraft, SiteProperties } from './site-draft.ts';
 
 const USES = ['Gas station', 'Dry cleaner', 'Rail yard', 'Foundry', 'Warehouse', 'Plating shop', 'Mill', 'Vacant lot'];
 const CONTAMINANTS = ['Petroleum', 'Lead', 'Asbestos', 'PAHs', 'PCBs', 'VOCs', 'Arsenic', 'Chromium'];
-const SECTORS = [
-  'Chemicals',
-  'Fabricated Metals',
-  'Food',
-  'Petroleum',
-  'Plastics and Rubber',
-  'Primary Metals',
-  'Paper',
-];
-const CHEMICALS = [
-  'Ammonia',
-  'Benzene',
-  'Lead compounds',
-  'Methanol',
-  'Nitrate compounds',
-  'Toluene',
-  'Xylene',
-  'Zinc',
-];
+const SECTORS = 'Chemicals, Fabricated Metals, Food, Petroleum, Plastics and Rubber, Primary Metals, Paper'.split(', ');
+const CHEMICALS = 'Ammonia, Benzene, Lead compounds, Methanol, Nitrate compounds, Toluene, Xylene, Zinc'.split(', ');
 const FUELS = ['Gasoline', 'Diesel', 'Used oil', 'Kerosene', 'Heating oil', 'Ethanol blend'];
 
 function address({ street, city, county, state, zip }: SiteDraft) {

@@ -23,18 +23,10 @@ export function boxesAround({ lat, lng }: Location, meters: number): Box[] {
   const maxLat = Math.min(90, lat + dLat);
   const narrowest = Math.cos((Math.max(Math.abs(minLat), Math.abs(maxLat)) * Math.PI) / 180);
   const dLng = dLat / Math.max(narrowest, 1e-9);
-  if (dLng >= 180) return [{ minLng: -180, maxLng: 180, minLat, maxLat }];
-  const minLng = lng - dLng;
-  const maxLng = lng + dLng;
-  if (minLng < -180)
-    return [
-      { minLng: -180, maxLng, minLat, maxLat },
-      { minLng: minLng + 360, maxLng: 180, minLat, maxLat },
-    ];
-  if (maxLng > 180)
-    return [
-      { minLng, maxLng: 180, minLat, maxLat },
-      { minLng: -180, maxLng: maxLng - 360, minLat, maxLat },
-    ];
-  return [{ minLng, maxLng, minLat, maxLat }];
+  const box = (minLng: number, maxLng: number): Box => ({ minLng, maxLng, minLat, maxLat });
+  if (dLng >= 180) return [box(-180, 180)];
+  const [west, east] = [lng - dLng, lng + dLng];
+  if (west < -180) return [box(-180, east), box(west + 360, 180)];
+  if (east > 180) return [box(west, 180), box(-180, east - 360)];
+  return [box(west, east)];
 }

@@ -55,58 +55,61 @@ interface LayerTiles {
 }
 
 /** Features of layers by tile, read when first needed; the least recently used tiles are evicted. */
-export interface FeatureTiles {
-  /** A layer cut into this many tiles per degree. */
-  layer(name: string, perDegree: number, read: ReadFeatures): LayerTiles;
-  /** The tiles that a box touches. A feature on several tiles is the same object in each. */
-  touching(layer: LayerTiles, box: Box): Tile[];
+export class FeatureTiles {
+  readonly #limit: number;
+  readonly #layers = new Map<string, LayerTiles>();
+  #bytes = 0;
+  #searches = 0;
+
+  /** @param limit the most cached bytes; the tiles of the current search stay, whatever their size */
+  constructor(limit: number = MAX_BYTES) {
+    this.#limit = limit;
+  }
+
   /** The bytes cached now. */
-  bytes(): number;
-  clear(): void;
-}
+  get bytes(): number {
+    return this.#bytes;
+  }
 
-/** @param limit the most cached bytes; the tiles of the current search stay, whatever their size */
-export function createFeatureTiles(limit: number = MAX_BYTES): FeatureTiles {
-  const layers = new Map<string, LayerTiles>();
-  let bytes = 0;
-  let searches = 0;
+  clear(): void {
+    this.#layers.clear();
+    this.#bytes = 0;
+  }
 
-  function hold({ features: cached }: LayerTiles, { features }: CachedTile): void {
-    for (const feature of features) {
-      const known = cached.get(feature.id);
-      if (known !== undefined) known.holders += 1;
-      else {
-        cached.set(feature.id, { feature, holders: 1 });
-        bytes += sizeOf(feature);
+  /** A layer cut into this many tiles per degree. */
+  layer(name: string, perDegree: number, read: ReadFeatures): LayerTiles {
+    const key = `${name} ${perDegree}`;
+    let layer = this.#layers.get(key);
+    if (layer === undefined) {
+      layer = { perDegree, read, tiles: new Map(), features: new Map() };
+      this.#layers.set(key, layer);
+    }
+    return layer;
+  }
+
+  /** The tiles that a box touches. A feature on several tiles is the same object in each. */
+  touching(layer: LayerTiles, box: Box): Tile[] {
+    this.#searches += 1;
+    const found: Tile[] = [];
+    const missing: number[] = [];
+    for (const key of keysOf(box, layer.perDegree)) {
+      const known = layer.tiles.get(key);
+      if (known === undefined) {
+        missing.push(key);
+        continue;
       }
+      known.usedAt = this.#searches;
+      if (known.features.length > 0) found.push(known);
     }
-    bytes += OVERHEAD_BYTES;
-  }
-
-  function evict({ features: cached, tiles }: LayerTiles, { key, features }: CachedTile): void {
-    tiles.delete(key);
-    for (const { id } of features) {
-      const known = cached.get(id)!;
-      known.holders -= 1;
-      if (known.holders > 0) continue;
-      cached.delete(id);
-      bytes -= sizeOf(known.feature);
+    if (missing.length > 0) {
+      found.push(...this.#readTiles(layer, missing));
+      this.#shrink();
     }
-    bytes -= OVERHEAD_BYTES;
-  }
-
-  function shrink(): void {
-    if (bytes <= limit) return;
-    const all = [...layers.values()].flatMap((layer) => [...layer.tiles.values()].map((tile) => ({ layer, tile })));
-    all.sort((a, b) => a.tile.usedAt - b.tile.usedAt);
-    for (const { layer, tile } of all) {
-      if (bytes <= limit * SHARE_AFTER_EVICTION) return;
-      evict(layer, tile);
-    }
+    return found;
   }
 
   /** Reads tiles in one query over the box around them: one query each would take longer where there is little. */
-  function readTiles(layer: LayerTiles, missing: readonly number[]): CachedTile[] {
+  #readTiles(layer: LayerTiles, missing: readonly number[]): CachedTile[] {
     const boxes = missing.map((key) => boxOfTile(key, layer.perDegree));
     const whole = boxes.reduce(around);
     const members = new Map<number, CachedFeature[]>(missing.map((key) => [key, []]));
@@ -117,48 +120,48 @@ export function createFeatureTiles(limit: number = MAX_BYTES): FeatureTiles {
     }
     return missing.map((key, index) => {
       const features = members.get(key)!.sort((a, b) => a.id - b.id);
-      const tile = { key, box: boxes[index]!, features, usedAt: searches };
+      const tile = { key, box: boxes[index]!, features, usedAt: this.#searches };
       layer.tiles.set(key, tile);
-      hold(layer, tile);
+      this.#hold(layer, tile);
       return tile;
     });
   }
 
-  return {
-    layer(name, perDegree, read) {
-      const full = `${name} ${perDegree}`;
-      let layer = layers.get(full);
-      if (layer === undefined) {
-        layer = { perDegree, read, tiles: new Map(), features: new Map() };
-        layers.set(full, layer);
+  #hold({ features: cached }: LayerTiles, { features }: CachedTile): void {
+    for (const feature of features) {
+      const known = cached.get(feature.id);
+      if (known !== undefined) known.holders += 1;
+      else {
+        cached.set(feature.id, { feature, holders: 1 });
+        this.#bytes += sizeOf(feature);
       }
-      return layer;
-    },
-    touching(layer, box) {
-      searches += 1;
-      const found: Tile[] = [];
-      const missing: number[] = [];
-      for (const key of keysOf(box, layer.perDegree)) {
-        const known = layer.tiles.get(key);
-        if (known === undefined) {
-          missing.push(key);
-          continue;
-        }
-        known.usedAt = searches;
-        if (known.features.length > 0) found.push(known);
-      }
-      if (missing.length > 0) {
-        found.push(...readTiles(layer, missing));
-        shrink();
-      }
-      return found;
-    },
-    bytes: () => bytes,
-    clear() {
-      layers.clear();
-      bytes = 0;
-    },
-  };
+    }
+    this.#bytes += OVERHEAD_BYTES;
+  }
+
+  #shrink(): void {
+    if (this.#bytes <= this.#limit) return;
+    const all = [...this.#layers.values()].flatMap((layer) =>
+      [...layer.tiles.values()].map((tile) => ({ layer, tile })),
+    );
+    all.sort((a, b) => a.tile.usedAt - b.tile.usedAt);
+    for (const { layer, tile } of all) {
+      if (this.#bytes <= this.#limit * SHARE_AFTER_EVICTION) return;
+      this.#evict(layer, tile);
+    }
+  }
+
+  #evict({ features: cached, tiles }: LayerTiles, { key, features }: CachedTile): void {
+    tiles.delete(key);
+    for (const { id } of features) {
+      const known = cached.get(id)!;
+      known.holders -= 1;
+      if (known.holders > 0) continue;
+      cached.delete(id);
+      this.#bytes -= sizeOf(known.feature);
+    }
+    this.#bytes -= OVERHEAD_BYTES;
+  }
 }
 
 /** A tile's key is its row, counted from the equator, times this, plus its column from Greenwich, made positive. */

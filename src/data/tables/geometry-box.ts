@@ -10,12 +10,7 @@ const SHAPES: Readonly<Record<string, { readonly depth: number; readonly fewest:
   MultiPolygon: { depth: 3, fewest: 4 },
 };
 
-interface GrowingBox {
-  minLng: number;
-  maxLng: number;
-  minLat: number;
-  maxLat: number;
-}
+type GrowingBox = { -readonly [edge in keyof Box]: number };
 
 /**
  * The box of a GeoJSON geometry, and the check of its coordinates: a schema over every vertex of 85,000 areas would

@@ -6,7 +6,7 @@ import { type MeasurableShape, metersToShape, shapeOf } from '../../geo/nearest.
 import { type Box, boxesAround } from './bounding-boxes.ts';
 import type { ServiceDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
-import { type CachedFeature, createFeatureTiles, type FeatureTiles, type ReadFeatures } from './feature-tiles.ts';
+import { type CachedFeature, FeatureTiles, type ReadFeatures } from './feature-tiles.ts';
 import type { EventKind } from './records.ts';
 import type { LoadTable } from './staged-load.ts';
 
@@ -54,7 +54,7 @@ const METERS_PER_DEGREE = 111_195;
  */
 export function createLayerSearch(
   database: ServiceDatabase,
-  tiles: FeatureTiles = createFeatureTiles(),
+  tiles: FeatureTiles = new FeatureTiles(),
   versionOf: DataVersion = createDataVersion(database),
 ): LayerSearch {
   const readers = new Map<Layer, ReadFeatures>();

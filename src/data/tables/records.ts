@@ -1,5 +1,5 @@
 import type { Geometry, MultiPolygon, Polygon } from 'geojson';
-import type { Rating } from '../../contract/topic-values.ts';
+import type { AIR_QUALITY_DAYS, Rating } from '../../contract/topic-values.ts';
 import type { NaturalSlug, ProximitySlug } from '../../contract/topics.ts';
 
 /*
@@ -65,25 +65,12 @@ export interface SiteRecord {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-export interface EventRecord {
-  readonly id?: string | number;
-  readonly geometry: Geometry;
-  readonly properties: Readonly<Record<string, unknown>>;
-}
+export type EventRecord = SiteRecord;
 
-export interface AirQualityRecord {
+export interface AirQualityRecord extends Readonly<Record<(typeof AIR_QUALITY_DAYS)[number], number>> {
   /** Five digits. */
   readonly countyGeoid: string;
   readonly year: number;
-  readonly daysWithAqi: number;
-  readonly goodDays: number;
-  readonly moderateDays: number;
-  readonly unhealthyForSensitiveGroupsDays: number;
-  readonly unhealthyDays: number;
-  readonly veryUnhealthyDays: number;
-  readonly hazardousDays: number;
-  readonly maxAqi: number;
-  readonly medianAqi: number;
 }
 
 export interface RadonRecord {
@@ -107,33 +94,15 @@ export type Level = 'tract' | 'county' | '';
 
 /** A dataset with its records. Areas and ratings may have a `level`: then only that level is replaced. */
 export type Dataset =
-  | {
-      readonly kind: 'areas';
-      readonly level?: 'tract' | 'county';
-      readonly info: DatasetInfo;
-      readonly records: Iterable<AreaRecord>;
-    }
-  | {
-      readonly kind: 'nri';
-      readonly level?: 'tract' | 'county';
-      readonly info: DatasetInfo;
-      readonly records: Iterable<NaturalRatingRecord>;
-    }
-  | {
-      readonly kind: 'sites';
-      readonly topic: ProximitySlug;
-      readonly info: DatasetInfo;
-      readonly records: Iterable<SiteRecord>;
-    }
-  | {
-      readonly kind: 'records';
-      readonly event: EventKind;
-      readonly info: DatasetInfo;
-      readonly records: Iterable<EventRecord>;
-    }
-  | { readonly kind: 'airQuality'; readonly info: DatasetInfo; readonly records: Iterable<AirQualityRecord> }
-  | { readonly kind: 'radon'; readonly info: DatasetInfo; readonly records: Iterable<RadonRecord> }
-  | { readonly kind: 'readings'; readonly info: DatasetInfo; readonly records: Iterable<ReadingRecord> };
+  | Records<AreaRecord, { readonly kind: 'areas'; readonly level?: 'tract' | 'county' }>
+  | Records<NaturalRatingRecord, { readonly kind: 'nri'; readonly level?: 'tract' | 'county' }>
+  | Records<SiteRecord, { readonly kind: 'sites'; readonly topic: ProximitySlug }>
+  | Records<EventRecord, { readonly kind: 'records'; readonly event: EventKind }>
+  | Records<AirQualityRecord, { readonly kind: 'airQuality' }>
+  | Records<RadonRecord, { readonly kind: 'radon' }>
+  | Records<ReadingRecord, { readonly kind: 'readings' }>;
+
+type Records<T, Target> = Target & { readonly info: DatasetInfo; readonly records: Iterable<T> };
 
 /** What a load replaces. */
 export type LoadTarget = Dataset extends infer D ? (D extends Dataset ? Omit<D, 'info' | 'records'> : never) : never;

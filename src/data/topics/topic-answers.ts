@@ -9,7 +9,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import type { ServiceDatabase } from '../tables/data-database.ts';
 import type { DataVersion } from '../tables/data-version.ts';
-import { createFeatureTiles } from '../tables/feature-tiles.ts';
+import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layers.ts';
 import type { DatasetName, EventKind } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
@@ -34,7 +34,7 @@ export function createTopicAnswers(
   versionOf: DataVersion,
 ): (topics: readonly TopicSlug[], location: Location, area: Area, now: number) => Answers {
   const loaded = database.prepare<[], LoadedStates>('SELECT name, states FROM datasets');
-  const search = createLayerSearch(database, createFeatureTiles(), versionOf);
+  const search = createLayerSearch(database, new FeatureTiles(), versionOf);
   const natural = createNaturalAnswers(database, search, radii, versionOf, hasEvents);
   const measurement = createMeasurementAnswers(database, versionOf);
 

@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import { zipSync } from 'fflate';
 import { featuresIn } from '../../../src/data/loaders/feature-files.ts';
 import { geojsonFeatures } from '../../../src/data/loaders/geojson-features.ts';
-import { createReporter } from '../../../src/data/loaders/load-report.ts';
+import { LoadReporter } from '../../../src/data/loaders/load-report.ts';
 import { point } from '../../service/small-data.ts';
 import { featuresOf, fileOf, loading, rejects } from './loading.ts';
 import { shapefileOf } from './shapefile-writer.ts';
 
 async function read(file: string): Promise<unknown[]> {
   const features: unknown[] = [];
-  for await (const feature of featuresIn(file, {}, createReporter())) features.push(feature);
+  for await (const feature of featuresIn(file, {}, new LoadReporter())) features.push(feature);
   return features;
 }
 

@@ -50,7 +50,12 @@ test('a file of another agency is refused with the loader that it is for; --forc
   const shapes = (name: string, properties: object, geometry: object) =>
     fileOf(t, `${name}.geojson`, collection(properties, geometry));
   const wrong: readonly (readonly [loader: string, file: string, problem: RegExp, hint: RegExp])[] = [
-    ['nuclear-reactors', table('superfund'), /no column of a reactor/, /Load it with: perilbook service load superfund\./],
+    [
+      'nuclear-reactors',
+      table('superfund'),
+      /no column of a reactor/,
+      /Load it with: perilbook service load superfund\./,
+    ],
     ['superfund', table('power-plants'), /no column .*EPA_ID/, /load power-plants or nuclear-reactors/],
     ['tri', table('lmop'), /no column/, /load lmop/],
     ['parks', table('superfund'), /it is a file for superfund/, /--force/],
@@ -58,9 +63,9 @@ test('a file of another agency is refused with the loader that it is for; --forc
     ['wells', table('tri'), /no column of a well/, /load tri\./],
     ['hail', table('tornado'), /its rows are not reports of hail/, /load tornado\./],
     ['tornado', table('hail'), /its rows are not reports of tornadoes/, /load hail\./],
-    ['hail', table('wind'), /no reports of hail/, /--force/],
-    ['earthquakes', table('hail'), /known to be latitude/, /load hail\./],
-    ['hurdat2', table('hail'), /no headers of storms/, /load hail\./],
+    ['hail', table('wind'), /not reports of hail/, /--force/],
+    ['earthquakes', table('hail'), /no known latitude column/, /load hail\./],
+    ['hurdat2', table('hail'), /not headers of storms/, /load hail\./],
     ['air-quality', table('wells'), /no column Days with AQI/, /load wells\./],
     ['transmission-lines', shapes('points', { VOLTAGE: 1 }, point), /its features are points, not lines/, /--force/],
     [
@@ -256,10 +261,7 @@ test('--states adds to the states that are there, and replaces the rows of its o
   const taken = await load('wells', mixed, { states: ['NV'] });
   assert.match(taken.notes.join(), /Left out, outside of NV: 5 records/);
   assert.deepEqual(wells(), { 36: 90, 39: 70 });
-  await assert.rejects(
-    load('wells', nv, { states: ['UT'] }),
-    /no row is usable \(all are outside of --states\)/,
-  );
+  await assert.rejects(load('wells', nv, { states: ['UT'] }), /no row is usable \(all are outside of --states\)/);
   // Into data of the whole US, which they stay.
   await load('wells', mixed, { states: 'US', replace: true });
   await load('wells', fileOf(t, 'ut.csv', lots(6, 40.5, -111.9)), { states: ['UT'] });
