@@ -2,6 +2,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Point } from 'geojson';
 import type { ProximitySlug } from '../../contract/topics.ts';
+import { SITE_FORMATS } from '../loaders/site-formats.ts';
 import type { Dataset, EventKind, EventRecord } from '../tables/records.ts';
 import {
   airQualityTable,
@@ -22,22 +23,10 @@ export interface AgencyFiles {
   readonly sites?: string;
 }
 
-const SITE_LOADERS: Readonly<Record<ProximitySlug, string>> = {
-  brownfield: 'brownfield',
-  superfund: 'superfund',
-  toxicReleaseInventory: 'tri',
-  solidWasteLandfill: 'lmop',
-  ustFacility: 'ust-facilities',
-  ustRelease: 'ust-releases',
-  oilGasWell: 'wells',
-  naturalGasPipeline: 'gas-pipelines',
-  powerPlant: 'power-plants',
-  nuclearReactors: 'nuclear-reactors',
-  highVoltageLine: 'transmission-lines',
-  cellTower: 'cell-towers',
-  alternativeFuels: 'alternative-fuels',
-  park: 'parks',
-};
+/** The loader of a topic's sites; of brownfields the agency's own, not the FRS. */
+function siteLoaderOf(topic: ProximitySlug): string {
+  return Object.entries(SITE_FORMATS).find(([, format]) => format.topic === topic)![0];
+}
 
 /** Topics whose sites are not all points and are published as GeoJSON or shapefile. */
 const SHAPES: readonly ProximitySlug[] = ['naturalGasPipeline', 'highVoltageLine', 'park'];
@@ -74,8 +63,8 @@ export function writeAgencyFiles(dataset: Dataset, folder: string): AgencyFiles 
       return write('nri', 'csv', ratingTable(dataset.records));
     case 'sites':
       return SHAPES.includes(dataset.topic)
-        ? write(SITE_LOADERS[dataset.topic], 'geojson', featureCollection(dataset.records))
-        : write(SITE_LOADERS[dataset.topic], 'csv', pointTable(dataset.records, COORDINATES[dataset.topic]));
+        ? write(siteLoaderOf(dataset.topic), 'geojson', featureCollection(dataset.records))
+        : write(siteLoaderOf(dataset.topic), 'csv', pointTable(dataset.records, COORDINATES[dataset.topic]));
     case 'records': {
       const [loader, table] = EVENT_LOADERS[dataset.event];
       return table === undefined

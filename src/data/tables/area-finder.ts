@@ -1,6 +1,6 @@
 import type { Location } from '../../geo/coordinates.ts';
 import { isForeign, isOffshore } from '../../geo/us-coverage.ts';
-import { type Area, type AreaIndex, createAreaLevel } from './area-level.ts';
+import { type Area, AreaLevel } from './area-level.ts';
 import { metersToOutline, outlineHolds } from './area-outlines.ts';
 import { boxesAround } from './bounding-boxes.ts';
 import type { ServiceDatabase } from './data-database.ts';
@@ -28,8 +28,8 @@ export function createAreaFinder(
   database: ServiceDatabase,
   versionOf: DataVersion = createDataVersion(database),
 ): (location: Location) => Area | null {
-  const tracts = createAreaLevel(database, 'tract');
-  const counties = createAreaLevel(database, 'county');
+  const tracts = new AreaLevel(database, 'tract');
+  const counties = new AreaLevel(database, 'county');
   let version = -1;
 
   return (location) => {
@@ -52,7 +52,7 @@ export function createAreaFinder(
   };
 }
 
-function areaHolding(level: AreaIndex, location: Location): Area | null {
+function areaHolding(level: AreaLevel, location: Location): Area | null {
   const { lat, lng } = location;
   for (const place of level.touching({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat })) {
     if (outlineHolds(level.outline(place), location)) return level.area(place);
@@ -62,12 +62,12 @@ function areaHolding(level: AreaIndex, location: Location): Area | null {
 
 /** The nearest of the eligible areas within a distance; of equally near ones, the one with the smallest geoid. */
 function nearest(
-  level: AreaIndex,
+  level: AreaLevel,
   location: Location,
   within: number,
   isEligible: (area: Area) => boolean,
 ): Area | null {
-  const places = boxesAround(location, within).flatMap(level.touching);
+  const places = boxesAround(location, within).flatMap((box) => level.touching(box));
   let best: Area | null = null;
   let least = within;
   for (const place of places.sort((a, b) => a - b)) {

@@ -1,3 +1,4 @@
+import type { Statement } from 'better-sqlite3';
 import Flatbush from 'flatbush';
 import { type Outline, unpackOutline } from './area-outlines.ts';
 import type { Box } from './bounding-boxes.ts';
@@ -10,17 +11,6 @@ export interface Area {
   readonly county: string;
 }
 
-/** The areas of a level in memory, as last loaded. Each is named by its index in the order of geoids. */
-export interface AreaIndex {
-  /** Reads the areas again when they were replaced. */
-  refresh(): void;
-  /** The indexes of areas whose boxes touch a box, smallest geoid first: where outlines overlap, the same area wins
-   * every time. */
-  touching(box: Box): number[];
-  area(index: number): Area;
-  outline(index: number): Outline;
-}
-
 /** The most coordinates of unpacked outlines in memory, per level. All tracts of the states have about 10 million; 16
  * million take about 90 MB. */
 const MAX_COORDINATES = 16_000_000;
@@ -28,79 +18,79 @@ const MAX_COORDINATES = 16_000_000;
 /** The share left after eviction; evicting one by one would need an ordered list at every lookup. */
 const SHARE_AFTER_EVICTION = 0.75;
 
-/** The boxes and names of 85,000 tracts take about 20 MB. */
-interface LoadedAreas {
-  readonly ids: readonly number[];
-  readonly areas: readonly Area[];
-  readonly touching: (box: Box) => number[];
-  /** The highest id. Ids are never reused, so every load has its own. */
-  readonly highest: number | null;
-  /** The unpacked outlines, and the number of the lookup that used each last. */
-  readonly outlines: (Outline | undefined)[];
-  readonly usedAt: Float64Array;
-}
+type AreaRow = Box & { readonly id: number; readonly geoid: string };
 
-/** Makes the index of a level; empty until the first `refresh`. */
-export function createAreaLevel(
-  database: ServiceDatabase,
-  level: 'tract' | 'county',
-  limit: number = MAX_COORDINATES,
-): AreaIndex {
-  const highestId = database.prepare<[], number | null>(`SELECT max(id) FROM areas_${level}`).pluck();
-  const select = database.prepare<[], Box & { readonly id: number; readonly geoid: string }>(
-    `SELECT id, geoid, min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
-     FROM area_boxes_${level} ORDER BY geoid`,
-  );
-  const selectOutline = database.prepare<[number], Buffer>(`SELECT outline FROM areas_${level} WHERE id = ?`).pluck();
-  let loaded = loadedOf([], null);
-  let unpacked = 0;
-  let lookups = 0;
+/**
+ * The areas of a level in memory, empty until the first `refresh`. Each is named by its index in the order of geoids. The boxes
+ * and names of 85,000 tracts take about 20 MB.
+ */
+export class AreaLevel {
+  readonly #limit: number;
+  readonly #highestId: Statement<[], number | null>;
+  readonly #rows: Statement<[], AreaRow>;
+  readonly #outlineOf: Statement<[number], Buffer>;
+  /** Ids are never reused, so every load has its own highest one. */
+  #highest: number | null = null;
+  #ids: readonly number[] = [];
+  #areas: readonly Area[] = [];
+  #outlines: (Outline | undefined)[] = [];
+  /** The number of the lookup that used each outline last. */
+  #usedAt = new Float64Array(0);
+  #coordinates = 0;
+  #lookups = 0;
+  /** The indexes of areas whose boxes touch a box, in order: where outlines overlap, the same area wins every time. */
+  touching: (box: Box) => number[] = () => [];
 
-  function evict({ outlines, usedAt }: LoadedAreas): void {
-    const oldestFirst = [...outlines.keys()].filter((index) => outlines[index] !== undefined);
-    oldestFirst.sort((a, b) => usedAt[a]! - usedAt[b]!);
-    for (const index of oldestFirst) {
-      if (unpacked <= limit * SHARE_AFTER_EVICTION) return;
-      unpacked -= sizeOf(outlines[index]!);
-      outlines[index] = undefined;
-    }
+  /** @param limit the most coordinates of unpacked outlines */
+  constructor(database: ServiceDatabase, level: 'tract' | 'county', limit: number = MAX_COORDINATES) {
+    this.#limit = limit;
+    this.#highestId = database.prepare<[], number | null>(`SELECT max(id) FROM areas_${level}`).pluck();
+    this.#rows = database.prepare<[], AreaRow>(
+      `SELECT id, geoid, min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
+       FROM area_boxes_${level} ORDER BY geoid`,
+    );
+    this.#outlineOf = database.prepare<[number], Buffer>(`SELECT outline FROM areas_${level} WHERE id = ?`).pluck();
   }
 
-  return {
-    refresh() {
-      const highest = highestId.get()!;
-      if (highest === loaded.highest) return;
-      loaded = loadedOf(select.all(), highest);
-      unpacked = 0;
-    },
-    touching: (box) => loaded.touching(box),
-    area: (index) => loaded.areas[index]!,
-    outline(index) {
-      lookups += 1;
-      loaded.usedAt[index] = lookups;
-      const cached = loaded.outlines[index];
-      if (cached !== undefined) return cached;
-      const outline = unpackOutline(selectOutline.get(loaded.ids[index]!)!);
-      unpacked += sizeOf(outline);
-      if (unpacked > limit) evict(loaded);
-      loaded.outlines[index] = outline;
-      return outline;
-    },
-  };
-}
+  /** Reads the areas again when they were replaced. */
+  refresh(): void {
+    const highest = this.#highestId.get()!;
+    if (highest === this.#highest) return;
+    const rows = this.#rows.all();
+    this.#highest = highest;
+    this.#ids = rows.map(({ id }) => id);
+    this.#areas = rows.map(({ geoid }) => ({ geoid, county: geoid.slice(0, 5) }));
+    this.#outlines = rows.map(() => undefined);
+    this.#usedAt = new Float64Array(rows.length);
+    this.#coordinates = 0;
+    this.touching = createBoxSearch(rows);
+  }
 
-function loadedOf(
-  rows: readonly (Box & { readonly id: number; readonly geoid: string })[],
-  highest: number | null,
-): LoadedAreas {
-  return {
-    ids: rows.map(({ id }) => id),
-    areas: rows.map(({ geoid }) => ({ geoid, county: geoid.slice(0, 5) })),
-    touching: createBoxSearch(rows),
-    highest,
-    outlines: rows.map(() => undefined),
-    usedAt: new Float64Array(rows.length),
-  };
+  area(index: number): Area {
+    return this.#areas[index]!;
+  }
+
+  outline(index: number): Outline {
+    this.#lookups += 1;
+    this.#usedAt[index] = this.#lookups;
+    const cached = this.#outlines[index];
+    if (cached !== undefined) return cached;
+    const outline = unpackOutline(this.#outlineOf.get(this.#ids[index]!)!);
+    this.#coordinates += sizeOf(outline);
+    if (this.#coordinates > this.#limit) this.#evict();
+    this.#outlines[index] = outline;
+    return outline;
+  }
+
+  #evict(): void {
+    const oldestFirst = [...this.#outlines.keys()].filter((index) => this.#outlines[index] !== undefined);
+    oldestFirst.sort((a, b) => this.#usedAt[a]! - this.#usedAt[b]!);
+    for (const index of oldestFirst) {
+      if (this.#coordinates <= this.#limit * SHARE_AFTER_EVICTION) return;
+      this.#coordinates -= sizeOf(this.#outlines[index]!);
+      this.#outlines[index] = undefined;
+    }
+  }
 }
 
 /**
