@@ -8,7 +8,7 @@ const FILE = new URL('../../docs/running-your-own-service.md', import.meta.url);
 
 test('the document names the search radii that the service uses', () => {
   const rows = Object.entries(DEFAULT_RADII).map(([searched, meters]) => `| \`${searched}\` | ${grouped(meters)} |`);
-  const table = ['<!-- radii -->', '| topic or feed | metres |', '|---|---:|', ...rows, '<!-- /radii -->'].join('\n');
+  const table = ['<!-- radii -->', '| topic or event | metres |', '|---|---:|', ...rows, '<!-- /radii -->'].join('\n');
   const text = readFileSync(FILE, 'utf8');
   const written = text.replace(/<!-- radii -->[\s\S]*<!-- \/radii -->/, table);
   if (process.env.UPDATE_DOCS) writeFileSync(FILE, written);
