@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import type { Clock } from '../src/clock.ts';
 import type { Subscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
-import { openServiceDatabase } from '../src/data/tables/data-database.ts';
+import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { importDataset } from '../src/data/tables/import-dataset.ts';
 import type { Progress } from '../src/job/buying/progress.ts';
 import { fingerprintOf } from '../src/job/planning/keyring.ts';
@@ -67,7 +67,7 @@ export async function openBenchDesk({
   answersLateMs = 0,
 }: BenchDeskOptions): Promise<BenchDesk> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-bench-'));
-  const database = openServiceDatabase(join(folder, 'service.db'));
+  const database = openDataDatabase(join(folder, 'service.db'));
   const accounts = openAccounts(accountsFileFor(join(folder, 'service.db')));
   for (const delivery of deliveries()) importDataset(database, delivery, clock);
   const { name: account } = createAccount(accounts, { name: 'bench', subscription, signedUpAt: SIGNED_UP }, clock);

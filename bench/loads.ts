@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../src/clock.ts';
 import { loadFiles } from '../src/data/loaders/load-files.ts';
-import { openServiceDatabase } from '../src/data/tables/data-database.ts';
+import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { sized } from './size.ts';
 import { table } from './table.ts';
 
@@ -80,7 +80,7 @@ function triRow(row: number, facility: number): string {
 /** In the process that is measured. */
 if (process.argv[1] === import.meta.filename) {
   const file = process.argv[2]!;
-  const database = openServiceDatabase(join(file, '../service.db'));
+  const database = openDataDatabase(join(file, '../service.db'));
   const begun = performance.now();
   const { rows, records } = await loadFiles(database, 'tri', [file], {}, systemClock);
   database.close();

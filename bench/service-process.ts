@@ -4,7 +4,7 @@ import fastify from 'fastify';
 import { systemClock } from '../src/clock.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
-import { openServiceDatabase } from '../src/data/tables/data-database.ts';
+import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { createAccount } from '../src/service/accounts/accounts.ts';
 import { accountsFileFor, openAccounts } from '../src/service/accounts/accounts-database.ts';
 import { createKey } from '../src/service/accounts/keys.ts';
@@ -13,7 +13,7 @@ import { startService } from '../src/service/http/start-service.ts';
 /** What the parent asks of this process. */
 export type Order = { readonly body: { readonly name: string; readonly text: string } } | { readonly memory: true };
 
-const database = openServiceDatabase(process.argv[2]!);
+const database = openDataDatabase(process.argv[2]!);
 const accounts = openAccounts(accountsFileFor(process.argv[2]!));
 createAccount(accounts, { name: 'bench', subscription: customSubscription(1e12, 1e12), overages: false }, systemClock);
 const { key } = createKey(accounts, 'bench', ['bundle', ...TOPIC_SLUGS], systemClock);

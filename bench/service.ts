@@ -14,7 +14,7 @@ import type { Polygon } from 'geojson';
 import { systemClock } from '../src/clock.ts';
 import { randomOf } from '../src/data/sample/random.ts';
 import { createAreaFinder } from '../src/data/tables/area-finder.ts';
-import { openServiceDatabase } from '../src/data/tables/data-database.ts';
+import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { importDataset } from '../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../src/data/tables/records.ts';
 import type { Location } from '../src/geo/coordinates.ts';
@@ -115,7 +115,7 @@ async function watchMemory(child: ChildProcess, calls: number, { url, key }: Ser
 
 /** Areas found a second: squares of a seventh of a degree with 64 corners over the lower states, as many as tracts. */
 function measureLookups(): void {
-  const database = openServiceDatabase(':memory:');
+  const database = openDataDatabase(':memory:');
   const size = TRACT_SIZE;
   const tracts: AreaRecord[] = [];
   for (let lat = 25; lat < 49; lat += size) {

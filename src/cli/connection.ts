@@ -5,7 +5,7 @@ import { billingPeriod } from '../contract/billing-period.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import { buildSampleDatabase, refreshSampleReadings } from '../data/sample/build-sample-database.ts';
 import { SAMPLE_VINTAGE } from '../data/sample/sample-datasets.ts';
-import { openServiceDatabase } from '../data/tables/data-database.ts';
+import { openDataDatabase } from '../data/tables/data-database.ts';
 import { PerilbookError } from '../errors.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/planning/key-warnings.ts';
 import { fingerprintOf, readKeys } from '../job/planning/keyring.ts';
@@ -86,7 +86,7 @@ export async function connect(
     buildSampleDatabase(file, context.clock, String(Math.trunc(context.random() * 1e15)));
   }
   await using opened = new AsyncDisposableStack();
-  const data = opened.use(openServiceDatabase(file));
+  const data = opened.use(openDataDatabase(file));
   const accounts = opened.use(openAccounts(accountsFileFor(file)));
   moveAccounts(data, accounts);
   refreshSampleReadings(data, context.clock);

@@ -3,7 +3,7 @@ import type { TopicSlug } from './topics.ts';
 /** The three kinds of call. */
 export type CallKind = 'single' | 'standard' | 'enterprise';
 
-/** Credits per successful call (docs/service-api.md 2.1 to 2.3). */
+/** Credits per successful call (docs/service-api.md, 2.1 to 2.3). */
 export const CREDITS: Readonly<Record<CallKind, number>> = { single: 1, standard: 15, enterprise: 35 };
 
 /** One HTTP request that can be bought: a single topic, or one of the two bundles. */
@@ -12,7 +12,7 @@ export type Call =
   | { readonly kind: 'standard' }
   | { readonly kind: 'enterprise' };
 
-/** The scope that a key needs for a call: the topic's slug, or `bundle` (docs/service-api.md 5.2). */
+/** The scope that a key needs for a call: the topic's slug, or `bundle` (docs/service-api.md, 5.2). */
 export function scopeOf(call: Call): Scope {
   return call.kind === 'single' ? call.topic : 'bundle';
 }

@@ -6,7 +6,7 @@ import { parse } from 'csv-parse/sync';
 import type { Feature, Polygon } from 'geojson';
 import { between, randomOf } from '../../src/data/sample/random.ts';
 import { outlineHolds, packOutline, unpackOutline } from '../../src/data/tables/area-outlines.ts';
-import { openServiceDatabase } from '../../src/data/tables/data-database.ts';
+import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 import { openAccounts } from '../../src/service/accounts/accounts-database.ts';
@@ -95,7 +95,7 @@ async function serveRealData(t: TestContext, folder: string, clock: FastClock): 
     clock,
   );
   writeFileSync(join(folder, 'key'), stdout);
-  const database = openServiceDatabase(join(folder, 'service.db'));
+  const database = openDataDatabase(join(folder, 'service.db'));
   const accounts = openAccounts(join(folder, 'service-accounts.db'));
   const service = await startService({ data: database, accounts, clock, port: 0 });
   t.after(async () => {

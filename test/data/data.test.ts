@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { openServiceDatabase } from '../../src/data/tables/data-database.ts';
+import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { Dataset, SiteRecord } from '../../src/data/tables/records.ts';
@@ -288,12 +288,12 @@ test('the description lists the data sets, what can be answered, what is missing
 
 test('a database that is none, or too new, is refused with a reason', (t) => {
   const file = databaseFile(t);
-  assert.throws(() => openServiceDatabase(`${file}/nowhere/service.db`), { code: 'SERVICE_DATA' });
-  assert.throws(() => openServiceDatabase(import.meta.filename), { code: 'SERVICE_DATA' });
-  const database = openServiceDatabase(file);
+  assert.throws(() => openDataDatabase(`${file}/nowhere/service.db`), { code: 'SERVICE_DATA' });
+  assert.throws(() => openDataDatabase(import.meta.filename), { code: 'SERVICE_DATA' });
+  const database = openDataDatabase(file);
   database.pragma('user_version = 99');
   database.close();
-  assert.throws(() => openServiceDatabase(file), { code: 'SERVICE_DATA', message: /version 99/ });
+  assert.throws(() => openDataDatabase(file), { code: 'SERVICE_DATA', message: /version 99/ });
 });
 
 test('while another process writes to the accounts, a call fails free of charge and the next ones succeed', async (t) => {

@@ -7,7 +7,7 @@ import { columnsOf } from '../../src/columns/topic-columns.ts';
 import type { Subscription } from '../../src/contract/subscriptions.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import type { ServiceDatabase } from '../../src/data/tables/data-database.ts';
+import type { DataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { approvablePlan } from '../../src/job/approved-plan.ts';
 import type { Progress } from '../../src/job/buying/progress.ts';
@@ -49,7 +49,7 @@ export interface Desk {
     keys?: readonly Key[],
   ): Promise<RunEnded['summary'] | Awaited<ReturnType<typeof prepare>>['summary']>;
   output(): string;
-  readonly database: ServiceDatabase;
+  readonly database: DataDatabase;
   readonly accounts: AccountsDatabase;
   addAccount(name: string, subscription: Subscription): void;
   /** A key of another account. */

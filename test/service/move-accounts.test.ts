@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync } from 'node:fs';
 import test, { type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import { openServiceDatabase } from '../../src/data/tables/data-database.ts';
+import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { createAccount, listAccounts } from '../../src/service/accounts/accounts.ts';
 import { accountsFileFor, openAccounts } from '../../src/service/accounts/accounts-database.ts';
 import { registerInstance } from '../../src/service/accounts/instances.ts';
@@ -101,7 +101,7 @@ test('accounts are not moved to a file that has accounts, nor from under a servi
 
 test('a move that was interrupted is completed in the file where it began, and not doubled in another', (t) => {
   const file = formerFile(t);
-  const [data, first] = [openServiceDatabase(file), openAccounts(accountsFileFor(file))];
+  const [data, first] = [openDataDatabase(file), openAccounts(accountsFileFor(file))];
   // The last step, the drop, fails: the copy is there.
   data.exec('CREATE TABLE refers (account INTEGER REFERENCES accounts (id)); INSERT INTO refers VALUES (7)');
   assert.throws(() => moveAccounts(data, first), { code: 'SERVICE_DATA' });

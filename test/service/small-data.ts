@@ -6,7 +6,7 @@ import type { Geometry, Polygon } from 'geojson';
 import type { Clock } from '../../src/clock.ts';
 import { SUBSCRIPTIONS, type Subscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { openServiceDatabase, type ServiceDatabase } from '../../src/data/tables/data-database.ts';
+import { type DataDatabase, openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type {
   AreaRecord,
@@ -171,8 +171,8 @@ export function databaseFile(t: TestContext): string {
   return join(directory, 'service.db');
 }
 
-export function openDatabase(t: TestContext, file: string = databaseFile(t)): ServiceDatabase {
-  const database = openServiceDatabase(file);
+export function openDatabase(t: TestContext, file: string = databaseFile(t)): DataDatabase {
+  const database = openDataDatabase(file);
   releaseLater(t, () => database.close());
   return database;
 }
@@ -187,7 +187,7 @@ export function openAccountsOf(t: TestContext, dataFile: string = databaseFile(t
 export interface Setup {
   readonly file: string;
   readonly clock: StillClock;
-  readonly database: ServiceDatabase;
+  readonly database: DataDatabase;
   readonly accounts: AccountsDatabase;
   /** A key of the account `tester` with all scopes. */
   readonly key: string;
@@ -246,7 +246,7 @@ export async function setUp(t: TestContext, options: SetupOptions = {}): Promise
 
 export async function start(
   t: TestContext,
-  options: Partial<ServiceOptions> & { data: ServiceDatabase; accounts: AccountsDatabase; clock: Clock },
+  options: Partial<ServiceOptions> & { data: DataDatabase; accounts: AccountsDatabase; clock: Clock },
 ): Promise<RunningService> {
   const service = await startService({ port: 0, ...options });
   releaseLater(t, () => service.close());

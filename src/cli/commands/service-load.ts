@@ -4,7 +4,7 @@ import { type LoadResult, loadFiles } from '../../data/loaders/load-files.ts';
 import type { LoaderOptions } from '../../data/loaders/loader.ts';
 import { LOADERS, loaderNamed } from '../../data/loaders/loader-table.ts';
 import { importSample } from '../../data/sample/build-sample-database.ts';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
+import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { stateNamed } from '../../data/tables/states.ts';
 import { PerilbookError } from '../../errors.ts';
@@ -15,7 +15,7 @@ import { EXIT } from '../exit-codes.ts';
 import { listed, table } from '../messages/format.ts';
 
 /** `perilbook service load sample | LOADER FILE…`; without a name, the loaders. */
-export async function loadAction(context: CliContext, database: ServiceDatabase, flags: Flags): Promise<number> {
+export async function loadAction(context: CliContext, database: DataDatabase, flags: Flags): Promise<number> {
   const name = flags.what as string | undefined;
   if (name === undefined) {
     const loaders = [...LOADERS].map(([known, { describe }]) => [known, describe] as const);
@@ -56,7 +56,7 @@ export async function loadAction(context: CliContext, database: ServiceDatabase,
 }
 
 /** Sample data must not replace agencies' data by mistake. */
-function refuseSample(database: ServiceDatabase, flags: Flags): void {
+function refuseSample(database: DataDatabase, flags: Flags): void {
   const real = describeData(database).datasets.filter(({ sample, rows }) => !sample && rows > 0);
   if (real.length === 0 || flags.replace === true) return;
   throw new PerilbookError(
@@ -122,7 +122,7 @@ function showRecords(context: CliContext): { show: (records: number) => void; en
 }
 
 /** `perilbook service data`: what is loaded, which topics it answers, and the notices that publishers require. */
-export function dataAction(context: CliContext, database: ServiceDatabase, flags: Flags): number {
+export function dataAction(context: CliContext, database: DataDatabase, flags: Flags): number {
   const description = describeData(database);
   if (flags.json) {
     sayJson(context, description);

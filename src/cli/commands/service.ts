@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { openDataReadOnly, openServiceDatabase } from '../../data/tables/data-database.ts';
+import { openDataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
@@ -26,7 +26,7 @@ export async function serviceCommand(context: CliContext, flags: Flags): Promise
     case 'start':
       return await startAction(context, files, port);
     case 'load': {
-      using data = openServiceDatabase(madeFolder(files.data));
+      using data = openDataDatabase(madeFolder(files.data));
       return await loadAction(context, data, flags);
     }
     case 'data': {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
-import type { ServiceDatabase } from '../tables/data-database.ts';
+import type { DataDatabase } from '../tables/data-database.ts';
 import { describeData, type LoadedDataset } from '../tables/describe-data.ts';
 import { datasetOf } from '../tables/import-dataset.ts';
 import { type StatesOf, statesOfRecords } from '../tables/record-states.ts';
@@ -25,7 +25,7 @@ const MAY_SHRINK: readonly DatasetName[] = ['records:wildfire.current'];
 
 /** The states of a load, and which stored records it keeps. */
 export class LoadCoverage {
-  readonly #database: ServiceDatabase;
+  readonly #database: DataDatabase;
   readonly #target: LoadTarget;
   readonly #report: LoadReporter;
   readonly #statesOf: StatesOf;
@@ -41,7 +41,7 @@ export class LoadCoverage {
   taken = 0;
   outside = 0;
 
-  constructor(database: ServiceDatabase, target: LoadTarget, options: LoaderOptions, report: LoadReporter) {
+  constructor(database: DataDatabase, target: LoadTarget, options: LoaderOptions, report: LoadReporter) {
     this.#database = database;
     this.#target = target;
     this.#report = report;
@@ -144,7 +144,7 @@ interface StoredDataset extends Pick<LoadedDataset, 'source' | 'vintage' | 'lice
   readonly states: ReadonlySet<string> | null;
 }
 
-function realDataset(database: ServiceDatabase, target: LoadTarget): StoredDataset | null {
+function realDataset(database: DataDatabase, target: LoadTarget): StoredDataset | null {
   const level = 'level' in target ? (target.level ?? '') : '';
   const dataset = datasetOf(target);
   const found = describeData(database).datasets.find((other) => other.name === dataset && other.level === level);
@@ -154,7 +154,7 @@ function realDataset(database: ServiceDatabase, target: LoadTarget): StoredDatas
   return { source, vintage, licence, rows, states: known === undefined ? null : new Set(known) };
 }
 
-function statesOfAreas(database: ServiceDatabase, level: string): string[] {
+function statesOfAreas(database: DataDatabase, level: string): string[] {
   return database.prepare<[], string>(`SELECT DISTINCT state FROM areas_${level}`).pluck().all();
 }
 

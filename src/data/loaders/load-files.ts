@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
-import type { ServiceDatabase } from '../tables/data-database.ts';
+import type { DataDatabase } from '../tables/data-database.ts';
 import { importDataset, importStream } from '../tables/import-dataset.ts';
 import type { Dataset, DatasetInfo, DatasetName, Level, StreamedDataset } from '../tables/records.ts';
 import { STATES } from '../tables/states.ts';
@@ -30,7 +30,7 @@ export interface LoadResult extends LoadReport {
  * without permission (`replace`)
  */
 export async function loadFiles(
-  database: ServiceDatabase,
+  database: DataDatabase,
   name: string,
   files: readonly string[],
   options: LoaderOptions,
@@ -43,7 +43,7 @@ export async function loadFiles(
 
 /** As `loadFiles`, synchronously; shapefiles cannot be loaded so. */
 export function loadFilesAtOnce(
-  database: ServiceDatabase,
+  database: DataDatabase,
   name: string,
   files: readonly string[],
   options: LoaderOptions,
@@ -54,7 +54,7 @@ export function loadFilesAtOnce(
 }
 
 function startLoad(
-  database: ServiceDatabase,
+  database: DataDatabase,
   name: string,
   files: readonly string[],
   options: LoaderOptions,

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { hasSystemCode } from '../../errors.ts';
 import { loadFilesAtOnce } from '../loaders/load-files.ts';
-import { openServiceDatabase, type ServiceDatabase } from '../tables/data-database.ts';
+import { type DataDatabase, openDataDatabase } from '../tables/data-database.ts';
 import { describeData } from '../tables/describe-data.ts';
 import type { Dataset } from '../tables/records.ts';
 import { writeAgencyFiles } from './agency-files.ts';
@@ -22,7 +22,7 @@ export function buildSampleDatabase(file: string, clock: Clock, unique: string):
   mkdirSync(dirname(file), { recursive: true });
   const building = `${file}.${unique}.tmp`;
   try {
-    const database = openServiceDatabase(building);
+    const database = openDataDatabase(building);
     try {
       // A power cut loses only what was not linked yet.
       database.pragma('synchronous = OFF');
@@ -49,18 +49,18 @@ function flushToDisk(file: string): void {
 }
 
 /** Imports all sample data: written as the agencies' files, and loaded from them. */
-export function importSample(database: ServiceDatabase, clock: Clock): void {
+export function importSample(database: DataDatabase, clock: Clock): void {
   loadSample(database, clock, () => true);
 }
 
 /** Renews the near real-time readings: a database made last week would answer with last week's air. */
-export function refreshSampleReadings(database: ServiceDatabase, clock: Clock): void {
+export function refreshSampleReadings(database: DataDatabase, clock: Clock): void {
   const readings = describeData(database).datasets.find(({ name }) => name === 'readings');
   if (!readings?.sample || Math.abs(clock.now() - readings.loadedAt) < READINGS_FRESH_MS) return;
   loadSample(database, clock, ({ kind }) => kind === 'readings');
 }
 
-function loadSample(database: ServiceDatabase, clock: Clock, wanted: (dataset: Dataset) => boolean): void {
+function loadSample(database: DataDatabase, clock: Clock, wanted: (dataset: Dataset) => boolean): void {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-sample-'));
   try {
     for (const dataset of sampleDatasets({ seed: SEED, now: clock.now() })) {

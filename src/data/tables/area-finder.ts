@@ -3,7 +3,7 @@ import { isForeign, isOffshore } from '../../geo/us-coverage.ts';
 import { type Area, AreaLevel } from './area-level.ts';
 import { metersToOutline, outlineHolds } from './area-outlines.ts';
 import { boxesAround } from './bounding-boxes.ts';
-import type { ServiceDatabase } from './data-database.ts';
+import type { DataDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
 
 export type { Area } from './area-level.ts';
@@ -25,7 +25,7 @@ const ISLAND_METERS = 60_000;
  * in memory, so a lookup only asks the database whether areas were replaced.
  */
 export function createAreaFinder(
-  database: ServiceDatabase,
+  database: DataDatabase,
   versionOf: DataVersion = createDataVersion(database),
 ): (location: Location) => Area | null {
   const tracts = new AreaLevel(database, 'tract');

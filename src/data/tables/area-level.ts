@@ -2,7 +2,7 @@ import type { Statement } from 'better-sqlite3';
 import Flatbush from 'flatbush';
 import { type Outline, unpackOutline } from './area-outlines.ts';
 import type { Box } from './bounding-boxes.ts';
-import type { ServiceDatabase } from './data-database.ts';
+import type { DataDatabase } from './data-database.ts';
 
 /** The area whose answers a location gets. */
 export interface Area {
@@ -42,7 +42,7 @@ export class AreaLevel {
   touching: (box: Box) => number[] = () => [];
 
   /** @param limit the most coordinates of unpacked outlines */
-  constructor(database: ServiceDatabase, level: 'tract' | 'county', limit: number = MAX_COORDINATES) {
+  constructor(database: DataDatabase, level: 'tract' | 'county', limit: number = MAX_COORDINATES) {
     this.#limit = limit;
     this.#highestId = database.prepare<[], number | null>(`SELECT max(id) FROM areas_${level}`).pluck();
     this.#rows = database.prepare<[], AreaRow>(

@@ -8,7 +8,7 @@ import {
 } from '../../sqlite/open-database.ts';
 
 /** The open data file: what the topics are answered from, in one SQLite file. Whoever opens it closes it. */
-export type ServiceDatabase = SqliteDatabase;
+export type DataDatabase = SqliteDatabase;
 
 /** How long a statement waits for another process's write transaction before it fails, in milliseconds: a data set is
  * replaced in one transaction, and a small one takes a second or two. */
@@ -20,7 +20,7 @@ const BUSY_TIMEOUT_MS = 5_000;
  * @param file path of the SQLite file; its directory must exist. `:memory:` makes one that only this handle sees
  * @throws PerilbookError SERVICE_DATA when the file cannot be opened, is no database, or was written by a newer version
  */
-export function openServiceDatabase(file: string): ServiceDatabase {
+export function openDataDatabase(file: string): DataDatabase {
   return open(file, openSqlite);
 }
 
@@ -28,13 +28,13 @@ export function openServiceDatabase(file: string): ServiceDatabase {
  * Opens the data file so that this process cannot write it: several services may answer from one file that none of them
  * may write. A file that is missing or of an older version is written first.
  *
- * @throws PerilbookError SERVICE_DATA as `openServiceDatabase` does
+ * @throws PerilbookError SERVICE_DATA as `openDataDatabase` does
  */
-export function openDataReadOnly(file: string): ServiceDatabase {
+export function openDataReadOnly(file: string): DataDatabase {
   return open(file, openSqliteReadOnly);
 }
 
-function open(file: string, by: (file: string, format: DatabaseFormat) => SqliteDatabase): ServiceDatabase {
+function open(file: string, by: (file: string, format: DatabaseFormat) => SqliteDatabase): DataDatabase {
   try {
     return by(file, {
       migrations: new URL('./migrations/', import.meta.url),

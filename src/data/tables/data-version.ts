@@ -1,11 +1,11 @@
-import type { ServiceDatabase } from './data-database.ts';
+import type { DataDatabase } from './data-database.ts';
 
 /** A number that stays the same until a dataset is replaced: what is cached under it is valid until then. */
 export type DataVersion = () => number;
 
 /** Makes the function that returns a number which changes whenever a dataset is replaced, by this process or another:
  * each load creates and renames tables, and SQLite counts that. To be called in the transaction that reads the data. */
-export function createDataVersion(database: ServiceDatabase): DataVersion {
+export function createDataVersion(database: DataDatabase): DataVersion {
   const read = database.prepare<[], number>('PRAGMA schema_version').pluck();
   return () => read.get()!;
 }
@@ -18,7 +18,7 @@ export interface HeldVersion {
 }
 
 /** Makes a version that is read once per transaction, within which it cannot change; a call needs it many times. */
-export function createHeldVersion(database: ServiceDatabase): HeldVersion {
+export function createHeldVersion(database: DataDatabase): HeldVersion {
   const versionOf = createDataVersion(database);
   let version = -1;
   return {

@@ -1,5 +1,5 @@
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
-import type { ServiceDatabase } from './data-database.ts';
+import type { DataDatabase } from './data-database.ts';
 import type { DataVersion } from './data-version.ts';
 import type { DatasetInfo, DatasetName, Level } from './records.ts';
 import { eventDatasetsOf, needsOf } from './topic-needs.ts';
@@ -39,7 +39,7 @@ interface DatasetRow {
 }
 
 /** Lists the loaded datasets by name, and what follows from them. */
-export function describeData(database: ServiceDatabase): DataDescription {
+export function describeData(database: DataDatabase): DataDescription {
   const rows = database.prepare<[], DatasetRow>('SELECT * FROM datasets ORDER BY name, level').all();
   const loaded = new Set(rows.map(({ name }) => name));
   const missingOf = (namesOf: (topic: TopicSlug) => readonly DatasetName[]) =>
@@ -63,7 +63,7 @@ export function describeData(database: ServiceDatabase): DataDescription {
 }
 
 /** Makes the function that tells whether any dataset is sample data. */
-export function createSampleWatch(database: ServiceDatabase, versionOf: DataVersion): () => boolean {
+export function createSampleWatch(database: DataDatabase, versionOf: DataVersion): () => boolean {
   const anySample = database.prepare<[], 0 | 1>('SELECT EXISTS (SELECT 1 FROM datasets WHERE sample = 1)').pluck();
   let version = -1;
   let sample = false;

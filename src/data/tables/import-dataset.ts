@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
-import type { ServiceDatabase } from './data-database.ts';
+import type { DataDatabase } from './data-database.ts';
 import { datasetInfo } from './record-checks.ts';
 import { InvalidRecord, recordRows } from './record-rows.ts';
 import type { Dataset, DatasetInfo, DatasetName, LoadTarget, StreamedDataset } from './records.ts';
@@ -13,7 +13,7 @@ import { RejectedRow, StagedLoad } from './staged-load.ts';
  * @returns the number of records
  * @throws PerilbookError SERVICE_DATA that names the record, from 1, and what is wrong with it
  */
-export function importDataset(database: ServiceDatabase, dataset: Dataset, clock: Clock): number {
+export function importDataset(database: DataDatabase, dataset: Dataset, clock: Clock): number {
   using load = new DatasetLoad(database, dataset, dataset.info.name);
   try {
     for (const record of dataset.records) load.add(record);
@@ -25,7 +25,7 @@ export function importDataset(database: ServiceDatabase, dataset: Dataset, clock
 
 /** As `importDataset`, for records that may arrive asynchronously. `onRecord` gets the number of records so far. */
 export async function importStream(
-  database: ServiceDatabase,
+  database: DataDatabase,
   dataset: StreamedDataset,
   clock: Clock,
   onRecord: (records: number) => void = () => {},
@@ -52,7 +52,7 @@ class DatasetLoad implements Disposable {
   readonly #staged: StagedLoad;
   records = 0;
 
-  constructor(database: ServiceDatabase, target: LoadTarget, name: DatasetName) {
+  constructor(database: DataDatabase, target: LoadTarget, name: DatasetName) {
     this.#dataset = datasetOf(target);
     if (name !== this.#dataset) throw badDescription(name, this.#dataset);
     this.#rows = recordRows(database, target);

@@ -4,7 +4,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { type MeasurableShape, metersToShape, shapeOf } from '../../geo/nearest.ts';
 import { type Box, boxesAround } from './bounding-boxes.ts';
-import type { ServiceDatabase } from './data-database.ts';
+import type { DataDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
 import { type CachedFeature, FeatureTiles, type ReadFeatures } from './feature-tiles.ts';
 import type { EventKind } from './records.ts';
@@ -53,7 +53,7 @@ const METERS_PER_DEGREE = 111_195;
  * replaced: reading 12,000 rows and encoding them takes six times as long as copying their bytes.
  */
 export function createLayerSearch(
-  database: ServiceDatabase,
+  database: DataDatabase,
   tiles: FeatureTiles = new FeatureTiles(),
   versionOf: DataVersion = createDataVersion(database),
 ): LayerSearch {
@@ -97,7 +97,7 @@ function perDegreeOf(meters: number): number {
   return 2 ** Math.round(Math.log2((tilesPerRadius(meters) * METERS_PER_DEGREE) / meters));
 }
 
-function featureReader(database: ServiceDatabase, layer: Layer): ReadFeatures {
+function featureReader(database: DataDatabase, layer: Layer): ReadFeatures {
   const select = database
     .prepare<[number, number, number, number], FeatureRow>(
       `SELECT id, lng, lat, feature FROM ${tableOf(layer)}

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import { packOutline } from './area-outlines.ts';
 import type { Box } from './bounding-boxes.ts';
-import type { ServiceDatabase } from './data-database.ts';
+import type { DataDatabase } from './data-database.ts';
 import { boxOfGeometry } from './geometry-box.ts';
 import { type Layer, layerTable } from './layers.ts';
 import { createPropertyTypes } from './property-types.ts';
@@ -37,7 +37,7 @@ type RowsOfRecord = readonly [part: number, rows: readonly LoadRow[]];
 const LEVELS = ['tract', 'county'] as const;
 
 /** The tables of a dataset, or of one of its levels. */
-export function recordRows(database: ServiceDatabase, target: LoadTarget): RecordRows {
+export function recordRows(database: DataDatabase, target: LoadTarget): RecordRows {
   switch (target.kind) {
     case 'areas':
       return areaRows(database, target.level);
@@ -95,7 +95,7 @@ function partOf(levels: readonly string[], level: string): number {
   return part;
 }
 
-function areaRows(database: ServiceDatabase, level: Level | undefined): RecordRows {
+function areaRows(database: DataDatabase, level: Level | undefined): RecordRows {
   const levels = levelsOf(level);
   const nextId = areaIds(database);
   return {
@@ -126,7 +126,7 @@ function areaRows(database: ServiceDatabase, level: Level | undefined): RecordRo
 const IDS_AT_ONCE = 10_000;
 
 /** Ids for areas, reserved by the thousands: a write for each would take longer than the rest. */
-function areaIds(database: ServiceDatabase): () => number {
+function areaIds(database: DataDatabase): () => number {
   const take = database
     .prepare<[number], number>("UPDATE next_ids SET next_id = next_id + ? WHERE kind = 'areas' RETURNING next_id")
     .pluck();

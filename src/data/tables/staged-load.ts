@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Statement } from 'better-sqlite3';
 import { PerilbookError } from '../../errors.ts';
-import type { ServiceDatabase } from './data-database.ts';
+import type { DataDatabase } from './data-database.ts';
 import type { DatasetInfo, DatasetName, Level } from './records.ts';
 
 /** A table that a load fills and then replaces as a whole. */
@@ -47,7 +47,7 @@ type BatchEntry = readonly [record: number, part: number, rows: readonly LoadRow
  * drops what a killed load left behind.
  */
 export class StagedLoad implements Disposable {
-  readonly #database: ServiceDatabase;
+  readonly #database: DataDatabase;
   readonly #dataset: DatasetName;
   readonly #parts: readonly LoadPart[];
   readonly #tables: readonly LoadTable[];
@@ -60,7 +60,7 @@ export class StagedLoad implements Disposable {
   #bytes = 0;
   #isPublished = false;
 
-  constructor(database: ServiceDatabase, dataset: DatasetName, parts: readonly LoadPart[]) {
+  constructor(database: DataDatabase, dataset: DatasetName, parts: readonly LoadPart[]) {
     this.#database = database;
     this.#dataset = dataset;
     this.#parts = parts;
@@ -178,13 +178,13 @@ function nextOf(table: string): string {
   return `${table}_next`;
 }
 
-function createNext(database: ServiceDatabase, { name, definition }: LoadTable): void {
+function createNext(database: DataDatabase, { name, definition }: LoadTable): void {
   database.exec(`DROP TABLE IF EXISTS ${nextOf(name)}`);
   database.exec((definition ?? definitionOf(database, name)).replace('$NAME', nextOf(name)));
 }
 
 /** The definition of the existing table, so that migrations alone define it. */
-function definitionOf(database: ServiceDatabase, table: string): string {
+function definitionOf(database: DataDatabase, table: string): string {
   const sql = database
     .prepare<[string], string>("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?")
     .pluck()

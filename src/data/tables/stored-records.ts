@@ -1,7 +1,7 @@
 import type { Geometry, MultiPolygon, Polygon, Position } from 'geojson';
 import { UNITS_PER_DEGREE } from '../../geo/coordinates.ts';
 import { unpackOutline } from './area-outlines.ts';
-import type { ServiceDatabase } from './data-database.ts';
+import type { DataDatabase } from './data-database.ts';
 import { layerTable } from './layers.ts';
 import type { LoadTarget } from './records.ts';
 
@@ -9,7 +9,7 @@ const ROWS_AT_ONCE = 1_000;
 
 /** The records of a loaded dataset, in the form that a load imports: a load of some states keeps those of the others.
  * Read in pages, because the same connection writes in between. */
-export function* storedRecords(database: ServiceDatabase, target: LoadTarget): Generator<unknown> {
+export function* storedRecords(database: DataDatabase, target: LoadTarget): Generator<unknown> {
   switch (target.kind) {
     case 'areas':
       for (const level of levelsOf(target.level)) yield* areas(database, level);
@@ -49,7 +49,7 @@ function levelsOf(level: 'tract' | 'county' | undefined): readonly ('tract' | 'c
 }
 
 function* pages(
-  database: ServiceDatabase,
+  database: DataDatabase,
   sql: string,
   first: readonly unknown[],
   next: (row: StoredRow) => readonly unknown[],
@@ -58,7 +58,7 @@ function* pages(
   for (let rows = select.all(...first); rows.length > 0; rows = select.all(...next(rows.at(-1)!))) yield* rows;
 }
 
-function* areas(database: ServiceDatabase, level: 'tract' | 'county'): Generator<unknown> {
+function* areas(database: DataDatabase, level: 'tract' | 'county'): Generator<unknown> {
   const sql = `SELECT id, geoid, name, state, outline FROM areas_${level} WHERE id > ? ORDER BY id LIMIT ${ROWS_AT_ONCE}`;
   for (const { geoid, name, state, outline } of pages(database, sql, [0], ({ id }) => [id])) {
     yield { level, geoid, name, state, geometry: geometryOf(outline as Buffer) };
@@ -77,7 +77,7 @@ function geometryOf(outline: Buffer): Polygon | MultiPolygon {
 }
 
 /** One by one: an R*Tree is fast by id, and reads all rows for a range of ids. */
-function* features(database: ServiceDatabase, table: string): Generator<unknown> {
+function* features(database: DataDatabase, table: string): Generator<unknown> {
   const ids = database.prepare<[], number>(`SELECT id FROM ${table} ORDER BY id`).pluck().all();
   const select = database.prepare<[number], string>(`SELECT feature FROM ${table} WHERE id = ?`).pluck();
   for (const id of ids) {

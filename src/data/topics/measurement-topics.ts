@@ -9,12 +9,12 @@ import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import type { Area } from '../tables/area-finder.ts';
 import { boxesAround } from '../tables/bounding-boxes.ts';
-import type { ServiceDatabase } from '../tables/data-database.ts';
+import type { DataDatabase } from '../tables/data-database.ts';
 import type { DataVersion } from '../tables/data-version.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
 import type { MissingReason, ResultText } from './result-text.ts';
 
-/** Older readings are not "current" (docs/service-api.md 8.1). AirNow publishes an hour 30 minutes after its end and
+/** Older readings are not "current" (docs/service-api.md, 4.7). AirNow publishes an hour 30 minutes after its end and
  * then the next one: readings are up to 3 hours old even if every load succeeds. */
 const READING_MS = 4 * 3_600_000;
 
@@ -31,7 +31,7 @@ const RADON_CAPTIONS: Readonly<Record<number, string>> = {
   3: 'Low potential: predicted average indoor level below 2 pCi/L',
 };
 
-/** Identical in every response (docs/service-api.md 4.8). */
+/** Identical in every response (docs/service-api.md, 4.8). */
 const RADON_DESCRIPTION =
   'Radon is a radioactive gas that comes from the ground and cannot be seen or smelled. Homes with high levels have ' +
   'been found in all three zones, so every home should be tested, whatever its zone.';
@@ -54,7 +54,7 @@ interface MonitorReading {
  * nearest monitor that reported. `details` is always null. The topic's dataset must be loaded.
  */
 export function createMeasurementAnswers(
-  database: ServiceDatabase,
+  database: DataDatabase,
   versionOf: DataVersion,
 ): (topic: MeasurementSlug, location: Location, area: Area, now: number) => ResultText | MissingReason {
   const daysOf = database.prepare<[string], { year: number; days: string }>(

@@ -2,7 +2,7 @@ import { type NaturalValue, RATINGS_WITHOUT_SCORE, type Rating } from '../../con
 import { type NaturalSlug, topicOf } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
-import type { ServiceDatabase } from '../tables/data-database.ts';
+import type { DataDatabase } from '../tables/data-database.ts';
 import type { DataVersion } from '../tables/data-version.ts';
 import type { FoundFeature, LayerSearch } from '../tables/layers.ts';
 import type { EventKind } from '../tables/records.ts';
@@ -28,7 +28,7 @@ const CACHED_AREAS = 10_000;
  * it has none, the operator's file is incomplete and the topic unavailable. The index must be loaded.
  */
 export function createNaturalAnswers(
-  database: ServiceDatabase,
+  database: DataDatabase,
   search: LayerSearch,
   radii: Radii,
   versionOf: DataVersion,
@@ -55,7 +55,7 @@ export function createNaturalAnswers(
 /** Reads all ratings of an area in one query and caches them until a dataset is replaced: a bundle needs 18, and a file
  * the same areas again and again. */
 function areaRatings(
-  database: ServiceDatabase,
+  database: DataDatabase,
   level: 'tract' | 'county',
   versionOf: DataVersion,
 ): (geoid: string) => AreaRatings {

@@ -7,7 +7,7 @@ import {
 } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
-import type { ServiceDatabase } from '../tables/data-database.ts';
+import type { DataDatabase } from '../tables/data-database.ts';
 import type { DataVersion } from '../tables/data-version.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layers.ts';
@@ -28,7 +28,7 @@ export type Answers = ReadonlyMap<TopicSlug, ResultText | MissingReason>;
 /** Makes the function that answers topics at a location with a known area. To be called within a transaction, so that
  * all topics of a call come from the same data. */
 export function createTopicAnswers(
-  database: ServiceDatabase,
+  database: DataDatabase,
   radii: Radii,
   failures: RehearsedFailures | undefined,
   versionOf: DataVersion,

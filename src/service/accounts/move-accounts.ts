@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, realpathSync, rmSync } from 'node:fs';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
+import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 import { isLocked, lockFile } from './instances.ts';
@@ -18,7 +18,7 @@ const FORMER_TABLES = ['periods', 'minutes', 'charges', 'instances', 'keys', 'ac
  * @throws PerilbookError SERVICE_DATA when a service of the former version runs on the data file, the accounts file has
  *   accounts of its own, or one of the files cannot be written
  */
-export function moveAccounts(data: ServiceDatabase, accounts: AccountsDatabase): void {
+export function moveAccounts(data: DataDatabase, accounts: AccountsDatabase): void {
   if (!holdsAccounts(data)) return;
   try {
     accounts.prepare('ATTACH ? AS former').run(data.name);
@@ -41,12 +41,12 @@ export function moveAccounts(data: ServiceDatabase, accounts: AccountsDatabase):
   }
 }
 
-function holdsAccounts(database: ServiceDatabase | AccountsDatabase, schema: 'main' | 'former' = 'main'): boolean {
+function holdsAccounts(database: DataDatabase | AccountsDatabase, schema: 'main' | 'former' = 'main'): boolean {
   return database.prepare(`SELECT 1 FROM ${schema}.sqlite_schema WHERE name = 'accounts'`).get() !== undefined;
 }
 
 /** The token of the move: of the one that was interrupted, or a new one. Null when another process has completed it. */
-function beginMove(data: ServiceDatabase, accounts: AccountsDatabase): string | null {
+function beginMove(data: DataDatabase, accounts: AccountsDatabase): string | null {
   if (!holdsAccounts(accounts, 'former')) return null;
   if (instanceTokens(accounts).some((token) => isLocked(data.name, token))) {
     throw refusal(
@@ -71,7 +71,7 @@ function beginMove(data: ServiceDatabase, accounts: AccountsDatabase): string | 
   throw refusal(data, accounts, reason, `Complete it with --accounts ${begun.target}.`);
 }
 
-function copy(data: ServiceDatabase, accounts: AccountsDatabase, token: string): void {
+function copy(data: DataDatabase, accounts: AccountsDatabase, token: string): void {
   if (accounts.prepare('SELECT 1 FROM moves WHERE token = ?').get(token) !== undefined) return;
   if (accounts.prepare('SELECT 1 FROM accounts').get() !== undefined) {
     throw refusal(data, accounts, 'the accounts file has accounts already', 'Name a new file with --accounts.');
@@ -92,7 +92,7 @@ function copy(data: ServiceDatabase, accounts: AccountsDatabase, token: string):
   createSettlements(accounts).releaseCrashed(null);
 }
 
-function drop(data: ServiceDatabase, accounts: AccountsDatabase): void {
+function drop(data: DataDatabase, accounts: AccountsDatabase): void {
   if (!holdsAccounts(accounts, 'former')) return;
   for (const token of instanceTokens(accounts)) rmSync(lockFile(data.name, token), { force: true });
   for (const table of [...FORMER_TABLES, 'accounts_move']) accounts.exec(`DROP TABLE former.${table}`);
@@ -102,7 +102,7 @@ function instanceTokens(accounts: AccountsDatabase): string[] {
   return accounts.prepare<[], string>('SELECT token FROM former.instances').pluck().all();
 }
 
-function refusal(data: ServiceDatabase, accounts: AccountsDatabase, reason: string, hint: string): PerilbookError {
+function refusal(data: DataDatabase, accounts: AccountsDatabase, reason: string, hint: string): PerilbookError {
   const message = `Cannot move the accounts from "${data.name}" to "${accounts.name}": ${reason}`;
   return new PerilbookError('SERVICE_DATA', message, hint, { file: data.name });
 }

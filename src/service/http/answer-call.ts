@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import { isTopicSlug, NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { type Area, createAreaFinder } from '../../data/tables/area-finder.ts';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
+import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { createHeldVersion } from '../../data/tables/data-version.ts';
 import { createSampleWatch } from '../../data/tables/describe-data.ts';
 import { isMissing } from '../../data/topics/result-text.ts';
@@ -39,7 +39,7 @@ export interface AnswerOptions {
 
 /** What calls are answered from and charged by. */
 export interface AnswerParts {
-  readonly data: ServiceDatabase;
+  readonly data: DataDatabase;
   readonly accounts: AccountsDatabase;
   readonly clock: Clock;
   readonly settlements: Settlements;
@@ -121,7 +121,8 @@ export function createCallAnswers(
       const results = [...answers.values()];
       const sample = isSample();
       // A bundle of which some topics failed is an answer; one of which all failed is not.
-      if (results.every(isMissing)) return results.includes('unavailable') ? UPSTREAM_UNAVAILABLE : { ...NO_DATA, sample };
+      if (results.every(isMissing))
+        return results.includes('unavailable') ? UPSTREAM_UNAVAILABLE : { ...NO_DATA, sample };
       return { caller, call: asked, requestId, location, answers, sample };
     });
   }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { HEADERS } from '../../contract/headers.ts';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
+import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import type { AskedCall } from './answer-call.ts';
 import { encodedBody } from './content-encoding.ts';
@@ -13,7 +13,7 @@ import { addReading } from './web-server.ts';
 
 /** What the routes need. */
 export interface RouteParts {
-  readonly data: ServiceDatabase;
+  readonly data: DataDatabase;
   readonly clock: Clock;
   readonly tracker: DeliveryTracker;
   readonly answerCall: (asked: AskedCall) => Promise<PaidAnswer | FailureReply>;

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
-import type { ServiceDatabase } from '../../data/tables/data-database.ts';
+import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { radiiWith } from '../../data/topics/search-radii.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { AccountsDatabase } from '../accounts/accounts-database.ts';
@@ -17,7 +17,7 @@ import { type ConnectionLimits, closeWithin, createWebServer } from './web-serve
 /** How a service is started. Whoever opened the two databases closes them, after the service. */
 export interface ServiceOptions extends AnswerOptions {
   /** Only read; several services may share it. */
-  readonly data: ServiceDatabase;
+  readonly data: DataDatabase;
   /** Several services on the same accounts share quotas and rate limits. */
   readonly accounts: AccountsDatabase;
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type LoadResult, loadFiles } from '../../../src/data/loaders/load-files.ts';
 import type { LoaderOptions } from '../../../src/data/loaders/loader.ts';
-import type { ServiceDatabase } from '../../../src/data/tables/data-database.ts';
+import type { DataDatabase } from '../../../src/data/tables/data-database.ts';
 import { openDatabase, releaseLater, StillClock } from '../../service/small-data.ts';
 
 /** Writes a file that is removed when the test ends. */
@@ -17,7 +17,7 @@ export function fileOf(t: TestContext, name: string, content: string | Buffer): 
 }
 
 export interface Loading {
-  readonly database: ServiceDatabase;
+  readonly database: DataDatabase;
   load(loader: string, files: string | readonly string[], options?: LoaderOptions): Promise<LoadResult>;
 }
 
@@ -39,7 +39,7 @@ export function rejects({ rejected }: LoadResult): [reason: string, count: numbe
 
 /** The features of a layer's table, in their order. */
 // biome-ignore lint/suspicious/noExplicitAny: features are looked into freely
-export function featuresOf(database: ServiceDatabase, table: string): any[] {
+export function featuresOf(database: DataDatabase, table: string): any[] {
   return database
     .prepare<[], string>(`SELECT feature FROM ${table} ORDER BY id`)
     .pluck()
