@@ -59,7 +59,7 @@ export interface PlainRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface Client {
+export interface Client extends AsyncDisposable {
   /** Sends one call, once; never rejects for what the network or the service does. */
   send(request: SendRequest): Promise<Exchange>;
   /** The same for any request. */
@@ -138,16 +138,19 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
+  async function close(): Promise<void> {
+    await Promise.allSettled(inFlight);
+    await pool.destroy();
+  }
+
   return {
     async send({ call, location: { lat, lng }, ...request }) {
       requireSendable(request.key);
       return await sendPlain({ ...request, method: 'GET', path: pathOf(call, lat, lng) });
     },
     sendPlain,
-    async close() {
-      await Promise.allSettled(inFlight);
-      await pool.destroy();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

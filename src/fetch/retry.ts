@@ -31,7 +31,7 @@ export const RETRY_POLICY: RetryPolicy = {
 
 /** For the single call about a topic that a bundle reported as unavailable: its source is known to be in trouble, so a
  * failure there is no news. */
-export const SECOND_LOOK_POLICY: RetryPolicy = { ...RETRY_POLICY, attemptsUpstream: 1 };
+export const TOPIC_RETRY_POLICY: RetryPolicy = { ...RETRY_POLICY, attemptsUpstream: 1 };
 
 /** What was tried for one call so far. The caller keeps it and hands it back. */
 export interface Tried {

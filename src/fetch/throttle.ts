@@ -25,11 +25,6 @@ export interface Permit {
   refund(credits?: number): void;
 }
 
-/** Opens the throttle of one process: no window of a minute, wherever it begins, sees more credits than the limit. */
-export function createThrottle(options: ThrottleOptions): Throttle {
-  return new Throttle(options);
-}
-
 /**
  * Bottleneck reads `Date.now()` at every job and keeps `_nextRequest = now + wait + minTime`; a job waits for
  * `_nextRequest - now`. With the default `minTime` of 0, a clock that is set back by an hour makes every job wait for an hour.
@@ -46,10 +41,12 @@ function limiterOf(options: Bottleneck.ConstructorOptions): Bottleneck {
   return limiter;
 }
 
-/** Two nested Bottleneck limiters. A weight counts against `maxConcurrent` too, so sockets (weight 1) and credits (weight
+/** The throttle of one process: no window of a minute, wherever it begins, sees more credits than the limit.
+ *
+ * Two nested Bottleneck limiters. A weight counts against `maxConcurrent` too, so sockets (weight 1) and credits (weight
  * = price) cannot be one limiter. Bottleneck's own refresh is a fixed window that lets twice the limit through across its
  * edge, and `updateSettings` kills it for good: neither is used, credits are handed back by our own clock. */
-export class Throttle {
+export class Throttle implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #limit: number;
   readonly #holdMs: number;
@@ -133,6 +130,10 @@ export class Throttle {
     if (wasOpen) for (const limiter of [this.#credits, this.#sockets]) void limiter.stop({ dropWaitingJobs: true });
     while (this.#begun.size > 0) await Promise.allSettled(this.#begun);
     await this.#returns.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #withCredits<T>(credits: number, begin: () => (permit: Permit) => Promise<T>, waiting: AbortSignal): Promise<Ran<T>> {

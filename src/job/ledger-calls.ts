@@ -6,12 +6,12 @@ import type { Client, PlainRequest } from '../fetch/client.ts';
 import type { Exchange } from '../fetch/exchange.ts';
 import { hasAnswer, judge } from '../fetch/judge.ts';
 import { dateOf } from '../fetch/rate-headers.ts';
-import type { Verdict } from '../fetch/verdict.ts';
 import { counted } from '../format-numbers.ts';
 import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
-import type { Claim, ClaimLimits, Settlement, Store } from '../store/port.ts';
+import type { Claim, Store } from '../store/port.ts';
+import { claimLimits } from './buying/claim-limits.ts';
+import { ledgerEntry } from './buying/consequence.ts';
 import { RunTimes } from './buying/run-times.ts';
-import { termsOf } from './buying/terms.ts';
 import type { Key } from './planning/keyring.ts';
 import type { JobAccount } from './settings/account-settings.ts';
 
@@ -57,7 +57,8 @@ export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) =
     const date = dateOf(exchange);
     if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt);
     const verdict = judge(exchange, call, location, clock.now(), secrets);
-    await store.settle([settlementOf(parts.account, times, call, number, verdict)]);
+    const period = billingPeriod(parts.account.anniversaryDay, times.billing().latest);
+    await store.settle([{ ...ledgerEntry(verdict, call), call: number, period, answers: [], failures: [] }]);
     return exchange;
   };
 }
@@ -68,10 +69,10 @@ async function claimed(parts: LedgerCallsParts, times: RunTimes, call: Call, key
   const cell = cellOf(parts.location, MAX_PRECISION);
   for (;;) {
     if (interrupt.aborted) throw interrupted();
-    const terms: ClaimLimits = termsOf(account, times.billing(), { run, source, budget });
+    const limits = claimLimits(account, times.billing(), { run, source, budget });
     // Nothing is wanted of the cell's answers: that they are there already is no reason against a check.
     const request = { cell, call, credits: CREDITS[call.kind], key: key.fingerprint, wanted: [] };
-    const [claim] = (await store.claim(terms, [request])) as [Claim];
+    const [claim] = (await store.claim(limits, [request])) as [Claim];
     switch (claim.outcome) {
       case 'granted':
         return claim.call;
@@ -91,26 +92,6 @@ async function claimed(parts: LedgerCallsParts, times: RunTimes, call: Call, key
         await clock.sleep(claim.outcome === 'wait' ? claim.ms : CLAIMED_WAIT_MS, interrupt);
     }
   }
-}
-
-function settlementOf(
-  account: JobAccount,
-  times: RunTimes,
-  call: Call,
-  number: number,
-  { kind, charged, message, discrepancy, requestId }: Verdict,
-): Settlement {
-  return {
-    call: number,
-    charge: charged === 'unknown' ? 'unknown' : charged > 0 ? 'charged' : 'free',
-    credits: charged === 'unknown' ? CREDITS[call.kind] : charged,
-    period: billingPeriod(account.anniversaryDay, times.billing().latest),
-    outcome: [kind, kind === 'answered' ? null : message, discrepancy].filter((part) => part !== null).join(': '),
-    ...(requestId === null ? {} : { requestId }),
-    ...(kind === 'quota' ? { exhausted: true } : {}),
-    answers: [],
-    failures: [],
-  };
 }
 
 function interrupted(): PerilbookError {

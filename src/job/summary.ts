@@ -4,7 +4,8 @@ import type { TopicSlug } from '../contract/topics.ts';
 import { cheapestCalls, type PriceList } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
 import type { PlaceUnit } from '../rows/port.ts';
-import type { Stop } from './buying/buying.ts';
+import type { Spending } from '../store/port.ts';
+import type { Stop } from './buying/stop.ts';
 import type { Plan, Ways } from './planning/planning.ts';
 import type { UsedColumns } from './scan/layout.ts';
 import type { Job } from './settings/settings.ts';
@@ -38,7 +39,7 @@ export interface PlanSummary {
   readonly minutes: number;
   readonly periods: number | null;
   readonly finish_by: string | null;
-  /** Every way to buy, side by side; `planned` is the one that the job chose. */
+  /** Every way to buy, side by side; `planned` is the one that the job chose. The public name of this key is `tiers`. */
   readonly tiers: Readonly<Record<keyof Ways, WaySummary>>;
   /** What the credits at hand buy, from the leanest tier to the richest. */
   readonly shares: readonly TierShareSummary[];
@@ -96,13 +97,15 @@ export interface RunSummary extends PlanSummary {
   readonly resume_after: string | null;
 }
 
-export function planSummary(
-  plan: Plan,
-  job: Job,
-  priceList: PriceList,
-  sample: boolean,
-  unit: PlaceUnit = 'line',
-): PlanSummary {
+interface PlanSummaryParts {
+  readonly plan: Plan;
+  readonly job: Job;
+  readonly priceList: PriceList;
+  readonly sample: boolean;
+  readonly unit: PlaceUnit | undefined;
+}
+
+export function planSummary({ plan, job, priceList, sample, unit = 'line' }: PlanSummaryParts): PlanSummary {
   const { scan, price, ways } = plan;
   const { forecast } = ways.planned;
   const value = plan.shares.length > 0 ? cellValue(plan) : 0;
@@ -164,26 +167,29 @@ export function planSummary(
 }
 
 /**
- * Whether so many rows have no usable location that the file is likelier read wrongly than written so: its columns exchanged,
- * or its only location another. Rows outside the US are real places, and count only where there is no other.
+ * Whether so many rows have no usable location that the file was probably read wrongly: with its columns exchanged, or with the
+ * wrong location columns. Rows outside the US are real places; they count only where no row is inside.
  */
 export function hasTooManyInvalid(summary: PlanSummary): boolean {
   return summary.rows > 0 && unusableRows(summary) / summary.rows > summary.max_invalid;
 }
 
-/** The rows that count for it. */
+/** The rows that `hasTooManyInvalid` counts. */
 export function unusableRows({ rows, located, invalid }: PlanSummary): number {
   return located === 0 ? rows : invalid;
 }
 
-export function runSummary(
-  planned: PlanSummary,
-  run: number,
-  spent: { readonly charged: number; readonly unknown: number; readonly open: number },
-  { status, value, tiers }: Pick<Written, 'status' | 'value' | 'tiers'>,
-  { output, tiers: named }: Pick<Job, 'output' | 'tiers'>,
-  stop: Stop | null,
-): RunSummary {
+interface RunSummaryParts {
+  readonly planned: PlanSummary;
+  readonly job: Pick<Job, 'output' | 'tiers'>;
+  readonly run: number;
+  readonly spent: Spending;
+  readonly written: Pick<Written, 'status' | 'value' | 'tiers'>;
+  readonly stop: Stop | null;
+}
+
+export function runSummary({ planned, job, run, spent, written, stop }: RunSummaryParts): RunSummary {
+  const { status, value, tiers } = written;
   return {
     ...planned,
     run,
@@ -192,20 +198,20 @@ export function runSummary(
     status,
     complete: { rows: shareOf(status.ok, status, 1), value: shareOf(value.ok, value, null) },
     complete_tiers:
-      named.length < 2
+      job.tiers.length < 2
         ? []
         : tiers.map((tier, index) => ({
-            tier: named[index]!.name,
+            tier: job.tiers[index]!.name,
             rows: shareOf(tier.rows, status, 1),
             value: shareOf(tier.value, value, null),
           })),
-    output,
+    output: job.output,
     stopped: stop?.message ?? null,
     resume_after: isoTime(stop?.resumeAfter ?? null),
   };
 }
 
-/** A share of the rows that were located, or of their value; `ifNone` where there is nothing to share. */
+/** A share of the located rows, or of their value; `ifNone` where there are none. */
 function shareOf<None>(part: number, sums: Written['status'], ifNone: None): number | None {
   const all = sums.ok + sums.partial + sums.deferred + sums.failed + sums.rejected;
   return all === 0 ? ifNone : part / all;

@@ -15,19 +15,19 @@ export interface PriceList {
 
 /** The calls that one cell needs. */
 export interface Purchase {
-  /** The bundle first: what it brings beyond its promise may spare singles. */
+  /** The bundle first: topics that it returns beyond its promise may save singles. */
   readonly calls: readonly Call[];
   readonly credits: number;
   /** Topics that no endpoint within the keys' scopes returns. */
   readonly unobtainable: readonly TopicSlug[];
 }
 
-/** What the standard bundle is taken to return before it was seen: the contract names 17 slugs, without avalanche, and
- * speaks of 17 and of 18. The dearer reading is priced; what turns out not to be needed is not spent. */
+/** What the standard bundle is assumed to return until it was seen: the contract lists 17 slugs, without avalanche, and speaks of
+ * both 17 and 18. The more expensive reading is priced; a single that turns out to be unnecessary is not bought. */
 export const ASSUMED_STANDARD: ReadonlySet<TopicSlug> = new Set(NATURAL_SLUGS.filter((slug) => slug !== 'avalanche'));
 export const ASSUMED_ENTERPRISE: ReadonlySet<TopicSlug> = new Set(TOPIC_SLUGS);
 
-type BundleKind = Exclude<CallKind, 'single'>;
+export type BundleKind = Exclude<CallKind, 'single'>;
 
 const BUNDLE_CHOICES: readonly (readonly BundleKind[])[] = [
   [],
@@ -59,7 +59,7 @@ export function cheapestCalls(missing: readonly TopicSlug[], priceList: PriceLis
   return best!;
 }
 
-/** The priceList as if these bundles brought nothing. */
+/** The price list as if these bundles returned nothing. */
 export function priceListWithout(priceList: PriceList, bundles: ReadonlySet<BundleKind>): PriceList {
   if (bundles.size === 0) return priceList;
   const left = (kind: BundleKind) => (bundles.has(kind) ? NOTHING : priceList[kind]);

@@ -1,5 +1,5 @@
 import { type CallKind, CREDITS, type Scope, scopeOf } from '../contract/credits.ts';
-import { type TopicSet, topicsIn } from '../contract/topic-set.ts';
+import { NO_TOPICS, type TopicSet, topicsIn } from '../contract/topic-set.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { cheapestCalls, mostRetries, type PriceList, type Purchase } from './cheapest-calls.ts';
 
@@ -41,7 +41,7 @@ export function priceCheapest(lacking: Lacking, priceList: PriceList): Price {
 
 /** Prices one bundle for every cell that lacks anything, whatever it lacks: the simple way, to compare with. */
 export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking): Price {
-  const cells = [...lacking].reduce((sum, [set, count]) => sum + (set === 0 ? 0 : count), 0);
+  const cells = [...lacking].reduce((sum, [set, count]) => sum + (set === NO_TOPICS ? 0 : count), 0);
   return {
     calls: { single: 0, standard: 0, enterprise: 0, [kind]: cells },
     credits: cells * CREDITS[kind],
@@ -51,7 +51,7 @@ export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking): 
   };
 }
 
-/** Remembers purchases by their set of missing topics: a book has millions of cells and a handful of such sets. */
+/** Remembers purchases by their set of missing topics: millions of cells share a handful of such sets. */
 export function purchaseBySet(priceList: () => PriceList): (missing: TopicSet) => Purchase {
   let pricedFor: PriceList | null = null;
   const known = new Map<TopicSet, Purchase>();

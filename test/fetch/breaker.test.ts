@@ -9,17 +9,22 @@ import {
   isDown,
   isTopicDown,
   isUnanswered,
-  observe,
-  observeSecondLook,
+  recordSignal,
 } from '../../src/fetch/breaker.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
 import { judge } from '../../src/fetch/judge.ts';
+import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
+import type { Verdict } from '../../src/fetch/verdict.ts';
+import { consequenceOf } from '../../src/job/buying/consequence.ts';
 import { envelopeOf, NOW, PLACE, received, STANDARD } from './answers.ts';
 
 const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });
 const lost: Exchange = { kind: 'failure', reached: 'maybe', code: 'BROKEN', message: 'm', elapsedMs: 1 };
-const after = (breaker: Breaker, call: Call, exchange: Exchange) =>
-  observe(breaker, call, judge(exchange, call, PLACE, NOW));
+const after = (breaker: Breaker, call: Call, exchange: Exchange, policy = RETRY_POLICY) => {
+  const judged = { topics: [], tried: NOTHING_TRIED, isUnchecked: false, slowedDownSince: null, at: 0 };
+  const verdict = judge(exchange, call, PLACE, NOW) as Verdict<never>;
+  return recordSignal(breaker, consequenceOf(verdict, { ...judged, call, policy, random: () => 0.5 }).health);
+};
 const answered = (breaker: Breaker, call: Call) => after(breaker, call, received(200, envelopeOf(call)));
 const times = (breaker: Breaker, n: number, step: (breaker: Breaker) => Breaker) => {
   let now = breaker;
@@ -87,8 +92,7 @@ test('one topic that fails many times in a row is no outage, two topics are', ()
 });
 
 test('a second look that fails says something of its topic, nothing of the service; a lost connection does', () => {
-  const look = (breaker: Breaker, exchange: Exchange) =>
-    observeSecondLook(breaker, single('hail'), judge(exchange, single('hail'), PLACE, NOW));
+  const look = (breaker: Breaker, exchange: Exchange) => after(breaker, single('hail'), exchange, TOPIC_RETRY_POLICY);
   const upstream = times(HEALTHY, 9, (breaker) => look(breaker, received(502, '')));
   assert.deepEqual([upstream.failures, upstream.failingTopics.size, upstream.unavailable.get('hail')], [0, 0, 9]);
   assert.equal(isDown(times(HEALTHY, 8, (breaker) => look(breaker, lost))), true);

@@ -7,7 +7,7 @@ import {
   decide,
   NOTHING_TRIED,
   RETRY_POLICY,
-  SECOND_LOOK_POLICY,
+  TOPIC_RETRY_POLICY,
   type Tried,
 } from '../../src/fetch/retry.ts';
 import type { Answered, Refused, Transport, Verdict } from '../../src/fetch/verdict.ts';
@@ -164,8 +164,8 @@ test('a 503 that names a time gets at least that', () => {
 });
 
 test('the second look at an unavailable topic is one attempt, but a lost connection is not held against it', () => {
-  assert.deepEqual(exhaust(refused('upstream'), 0.5, SECOND_LOOK_POLICY).waits, []);
-  assert.equal(exhaust(transport(0), 0.5, SECOND_LOOK_POLICY).waits.length, 3);
+  assert.deepEqual(exhaust(refused('upstream'), 0.5, TOPIC_RETRY_POLICY).waits, []);
+  assert.equal(exhaust(transport(0), 0.5, TOPIC_RETRY_POLICY).waits.length, 3);
 });
 
 test('whatever comes in whatever order, a call ends: few attempts, bounded waiting', () => {

@@ -2,7 +2,8 @@
 import { PassThrough } from 'node:stream';
 import { fingerprintOf } from '../../src/job/planning/keyring.ts';
 import { prepare } from '../../src/job/prepare.ts';
-import { newProgress, run } from '../../src/job/run-job.ts';
+import { newProgress } from '../../src/job/progress.ts';
+import { run } from '../../src/job/run-job.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';

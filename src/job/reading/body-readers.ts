@@ -5,7 +5,7 @@ import { type EnvelopeReading, unread } from '../../fetch/envelope.ts';
 import { type ParsedAnswer, type ReadRequest, take } from './parsed-answer.ts';
 
 /** Reads the bodies of answers. */
-export interface BodyReader {
+export interface BodyReader extends AsyncDisposable {
   /** Never rejects. A body that is read elsewhere is handed over: it is empty here afterwards. */
   read(task: ReadRequest, body: Buffer): Promise<EnvelopeReading<ParsedAnswer>>;
   /** Ends the workers; a body that is still being read comes back as unread. */
@@ -142,6 +142,13 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
     void ended.finally(() => closing.delete(ended));
   }
 
+  async function close(): Promise<void> {
+    closed = true;
+    for (const { end: ended } of waiting.splice(0)) ended(unread('the run was ending'));
+    for (const worker of [...idle, ...busy.keys()]) end(worker);
+    await Promise.all(closing);
+  }
+
   return {
     async read(task, body) {
       if (body.length < fromBytes) return take(task, body);
@@ -152,12 +159,8 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
         next();
       });
     },
-    async close() {
-      closed = true;
-      for (const { end: ended } of waiting.splice(0)) ended(unread('the run was ending'));
-      for (const worker of [...idle, ...busy.keys()]) end(worker);
-      await Promise.all(closing);
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
