@@ -81,9 +81,9 @@ export async function prepare(
 ): Promise<Prepared> {
   const rowFile = await openRowFile(job.input, job.reading, effects.streams);
   const scanned = await scan(rowFile, job, (rows) => {
-    if (progress) record(progress, { event: 'rows_scanned', rows });
+    if (progress) record(progress, 'rowsScanned', rows);
   });
-  if (progress) record(progress, { event: 'phase', phase: 'pricing' });
+  if (progress) record(progress, 'phase', 'pricing');
   const source = await store.source(connection.source);
   const sampleRows = await SampleRows.open(connection, store, source);
   const comparing = { rowFile, job, scan: scanned, store, source, sampleRows };

@@ -1,3 +1,5 @@
+import type { Settlement } from '../store/port.ts';
+
 /** What a run does now. `waiting`: for the quota, with `on_quota: wait`. */
 export type Phase = 'reading' | 'pricing' | 'buying' | 'waiting' | 'writing';
 
@@ -35,26 +37,6 @@ export interface Progress {
   onChange: (() => void) | null;
 }
 
-export type ProgressEvent =
-  | { readonly event: 'phase'; readonly phase: Phase }
-  | { readonly event: 'rows_scanned'; readonly rows: number }
-  | { readonly event: 'rows_written'; readonly rows: number }
-  | {
-      readonly event: 'buying';
-      readonly cells: number;
-      readonly credits: number;
-      readonly minuteLeft: () => number;
-    }
-  | { readonly event: 'bought' }
-  | { readonly event: 'ledger_read'; readonly credits: number; readonly spent: number }
-  | { readonly event: 'waiting'; readonly until: number }
-  | { readonly event: 'call_sent' }
-  | { readonly event: 'call_settled'; readonly credits: number; readonly isUnknown: boolean }
-  | { readonly event: 'retry' }
-  | { readonly event: 'slowed_down'; readonly until: number }
-  | { readonly event: 'failure'; readonly kind: string }
-  | { readonly event: 'cell_done' };
-
 type Writable = { -readonly [Name in keyof Progress]: Progress[Name] };
 
 export function newProgress(): Progress {
@@ -81,65 +63,69 @@ export function newProgress(): Progress {
   };
 }
 
+/** What each event of a run changes. */
+const EVENTS = {
+  phase: enter,
+  rowsScanned(progress: Writable, rows: number) {
+    progress.rows = rows;
+  },
+  rowsWritten(progress: Writable, rows: number) {
+    progress.rows += rows;
+  },
+  buying(progress: Writable, planned: Pick<Progress, 'cells' | 'creditsPlanned' | 'minuteLeft'>) {
+    Object.assign(progress, planned);
+    enter(progress, 'buying');
+  },
+  bought(progress: Writable) {
+    progress.minuteLeft = null;
+  },
+  ledgerRead(progress: Writable, atHand: NonNullable<Progress['atHand']>) {
+    progress.atHand = atHand;
+  },
+  waiting(progress: Writable, until: number) {
+    progress.waitingUntil = until;
+    enter(progress, 'waiting');
+  },
+  callSent(progress: Writable) {
+    progress.callsInFlight++;
+  },
+  callSettled(progress: Writable, { credits, charge }: Pick<Settlement, 'credits' | 'charge'>) {
+    progress.callsInFlight--;
+    progress.calls++;
+    if (charge !== 'unknown') progress.creditsSpent += credits;
+    else {
+      progress.creditsUnknown += credits;
+      progress.callsUnknown++;
+    }
+  },
+  retry(progress: Writable) {
+    progress.retries++;
+  },
+  slowedDown(progress: Writable, until: number) {
+    progress.slowedDown++;
+    progress.slowedUntil = until;
+    progress.onChange?.();
+  },
+  failure(progress: Writable, kind: string) {
+    const { failuresByKind: before } = progress;
+    progress.failures++;
+    progress.failuresByKind = { ...before, [kind]: (before[kind] ?? 0) + 1 };
+  },
+  cellDone(progress: Writable) {
+    progress.cellsDone++;
+  },
+};
+
+type Events = typeof EVENTS;
+type Details<Event> = Event extends (progress: Writable, ...details: infer Rest) => void ? Rest : never;
+
 /** Counts an event of a run. */
-export function record(counted: Progress, event: ProgressEvent): void {
-  const progress: Writable = counted;
-  switch (event.event) {
-    case 'phase':
-      enter(progress, event.phase);
-      break;
-    case 'rows_scanned':
-      progress.rows = event.rows;
-      break;
-    case 'rows_written':
-      progress.rows += event.rows;
-      break;
-    case 'buying':
-      progress.cells = event.cells;
-      progress.creditsPlanned = event.credits;
-      progress.minuteLeft = event.minuteLeft;
-      enter(progress, 'buying');
-      break;
-    case 'bought':
-      progress.minuteLeft = null;
-      break;
-    case 'ledger_read':
-      progress.atHand = { credits: event.credits, spent: event.spent };
-      break;
-    case 'waiting':
-      progress.waitingUntil = event.until;
-      enter(progress, 'waiting');
-      break;
-    case 'call_sent':
-      progress.callsInFlight++;
-      break;
-    case 'call_settled':
-      progress.callsInFlight--;
-      progress.calls++;
-      if (event.isUnknown) {
-        progress.creditsUnknown += event.credits;
-        progress.callsUnknown++;
-      } else progress.creditsSpent += event.credits;
-      break;
-    case 'retry':
-      progress.retries++;
-      break;
-    case 'slowed_down':
-      progress.slowedDown++;
-      progress.slowedUntil = event.until;
-      progress.onChange?.();
-      break;
-    case 'failure':
-      progress.failures++;
-      progress.failuresByKind = {
-        ...progress.failuresByKind,
-        [event.kind]: (progress.failuresByKind[event.kind] ?? 0) + 1,
-      };
-      break;
-    case 'cell_done':
-      progress.cellsDone++;
-      break;
-  }
+export function record<Event extends keyof Events>(
+  progress: Progress,
+  event: Event,
+  ...details: Details<Events[Event]>
+): void {
+  (EVENTS[event] as (progress: Writable, ...details: Details<Events[Event]>) => void)(progress, ...details);
 }
 
 function enter(progress: Writable, phase: Phase): void {

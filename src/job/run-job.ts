@@ -49,7 +49,7 @@ export async function run(
   try {
     const bought = await buy(prepared, store, effects, progress, interrupt, number);
     await sampleRows.refresh();
-    record(progress, { event: 'phase', phase: 'writing' });
+    record(progress, 'phase', 'writing');
     const written = await writeOutput({
       rowFile: prepared.rowFile,
       job,
@@ -59,7 +59,7 @@ export async function run(
       sampleRows,
       freshness,
       finished: prepared.finished,
-      onRows: (rows) => record(progress, { event: 'rows_written', rows }),
+      onRows: (rows) => record(progress, 'rowsWritten', rows),
     });
     const spent = await store.runSpending(number);
     const stop = await storeMoved(store, bought);
@@ -101,11 +101,10 @@ async function buy(
       opened.use(new Throttle({ creditsPerMinute, sockets: job.sockets, clock })),
     ]),
   );
-  opened.defer(() => record(progress, { event: 'bought' }));
-  record(progress, {
-    event: 'buying',
+  opened.defer(() => record(progress, 'bought'));
+  record(progress, 'buying', {
     cells: plan.order.length,
-    credits: plan.price.credits,
+    creditsPlanned: plan.price.credits,
     minuteLeft: () => [...throttles.values()].reduce((sum, { available }) => sum + Math.max(0, available), 0),
   });
   const notice = once(effects.notice);

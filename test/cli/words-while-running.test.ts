@@ -117,14 +117,14 @@ test('on a terminal the block is drawn at a change, makes room for words and for
   const { world, interruption, screen } = terminal(80, { LANG: 'C.UTF-8', NO_COLOR: '1' });
   const show = await showProgress(world);
   t.after(show.end);
-  record(show.progress, { event: 'phase', phase: 'pricing' });
+  record(show.progress, 'phase', 'pricing');
   assert.match(screen(), /pricing/);
   show.pause();
   assert.ok(!screen().includes('pricing'), 'only wiped');
   show.know(FACTS);
   show.resume();
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
-  record(show.progress, { event: 'phase', phase: 'buying' });
+  record(show.progress, 'phase', 'buying');
   assert.match(screen(), /░ {2}0 of 4 cells · 0 %[\s\S]*left {6}/);
   show.say('a notice');
   assert.match(screen(), /a notice\n[\s\S]*0 of 4 cells/, 'the block stands below what was said');
@@ -141,10 +141,10 @@ test('off a terminal being asked to slow down is told, but not a thousand times,
   const show = await showProgress(world);
   t.after(show.end);
   show.know(FACTS);
-  record(show.progress, { event: 'phase', phase: 'buying' });
+  record(show.progress, 'phase', 'buying');
   Object.assign(show.progress, { slowedDown: 1, slowedUntil: systemClock.steady!() + 30_000 });
   for (let times = 0; times < 1_000; times++) show.progress.onChange!();
-  record(show.progress, { event: 'phase', phase: 'writing' });
+  record(show.progress, 'phase', 'writing');
   const [buying, slowed, writing, ...rest] = screen().trimEnd().split('\n');
   assert.match(buying!, /^perilbook: buying: /);
   assert.match(slowed!, /^perilbook: the service asks to slow down: on again in (29|30) s$/);
@@ -158,7 +158,7 @@ test('a terminal that becomes narrower: what it folded is wiped, and nothing dra
   t.after(show.end);
   show.know(FACTS);
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
-  record(show.progress, { event: 'phase', phase: 'buying' });
+  record(show.progress, 'phase', 'buying');
   const drawn = screen()
     .split('\n')
     .filter((line) => /\w/.test(line)).length;

@@ -85,7 +85,7 @@ test('a run whose input, settings or store is another is refused before anything
 test('a file that is no plan is refused', async (t) => {
   const { folder, run } = setUp(t);
   writeFileSync(join(folder, 'plan.json'), '{"perilbook_plan": 2}');
-  assert.match((await run()).stderr, /no plan of this version/);
+  assert.match((await run()).stderr, /is not a plan of this version/);
 });
 
 test('a plan is never written over the input or the store', async (t) => {

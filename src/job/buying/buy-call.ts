@@ -72,12 +72,12 @@ export async function buyCall(
       continue;
     }
     if (attempt.kind !== 'retry') return { end: attempt, credits };
-    record(progress, { event: 'retry' });
+    record(progress, 'retry');
     tried = attempt.tried;
     if (attempt.rate) {
       const until = steadyTime(clock) + attempt.afterMs;
       throttle.pauseUntil(until);
-      record(progress, { event: 'slowed_down', until });
+      record(progress, 'slowedDown', until);
     }
     await clock.sleep(attempt.afterMs, buying.signal);
     if (buying.signal.aborted) return ended('stopped');
@@ -107,7 +107,7 @@ async function sendCall(buying: Buying, claimed: ClaimedCall, permit: Permit): P
   const { call, wanted, work, tried, policy } = claimed;
   const location = locationOf(work.cell);
   const sentAt = steadyTime(clock);
-  record(progress, { event: 'call_sent' });
+  record(progress, 'callSent');
   // Without the signal that stops the run: what was sent may be charged, so its answer is awaited.
   const exchange = await service.client.send({ call, location, key: claimed.key.secret });
   const [cameAt, at, date] = [clock.now(), steadyTime(clock), dateOf(exchange)];
@@ -126,8 +126,8 @@ async function sendCall(buying: Buying, claimed: ClaimedCall, permit: Permit): P
   // With a notice, a cache may have answered, with the date of the answer that it kept.
   if (date !== null && consequence.answer?.hasContents && notice === null) times.learn(date, sentAt, at);
   await buying.settle(settlementOf(buying.context, claimed, consequence));
-  const { charge, credits } = consequence.ledger;
-  record(progress, { event: 'call_settled', credits, isUnknown: charge === 'unknown' });
+  const { credits } = consequence.ledger;
+  record(progress, 'callSettled', consequence.ledger);
   permit.refund(Math.max(0, permit.credits - credits));
   if (verdict.rate.remaining !== null) {
     // The ledger subtracts what other runs on this store spend, call by call. Subtracted here too, it would be missing until
@@ -157,7 +157,7 @@ function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence
     case 'replan':
       return { kind: 'replan' } as const;
     case 'give_up':
-      record(buying.context.progress, { event: 'failure', kind: next.kind });
+      record(buying.context.progress, 'failure', next.kind);
       buying.recordFailure(next.message);
       return { kind: next.isRejected ? 'rejected' : 'given_up' } as const;
     case 'stop': {

@@ -52,7 +52,7 @@ export async function buyCells(
       reservations.end(price, bought?.credits ?? 0);
     }
     queue.end(work, topics, bought.end === 'done');
-    if (bought.end === 'done') record(progress, { event: 'cell_done' });
+    if (bought.end === 'done') record(progress, 'cellDone');
     return bought.end;
   };
   for (let round = order; ; ) {

@@ -42,11 +42,11 @@ export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal
     if (deadline !== null && stop.resumeAfter - clock.now() >= deadline - steadyTime(clock)) return stop;
     notice(`${stop.message} Waiting until ${dateTime(stop.resumeAfter)}, when it resets.`);
     const until = stop.resumeAfter + CLOCKS_APART_MS;
-    record(progress, { event: 'waiting', until });
+    record(progress, 'waiting', until);
     await clock.sleep(until - clock.now(), interrupt);
     times.beginAnew();
     if (interrupt.aborted) return stopFor('interrupted', 'Interrupted.', stop.resumeAfter);
-    record(progress, { event: 'phase', phase: 'buying' });
+    record(progress, 'phase', 'buying');
   }
 }
 
@@ -149,7 +149,7 @@ async function available({ job, store, limits, progress, effects }: BuyingContex
   const now = effects.times.billing().earliest;
   const states = await Promise.all(job.accounts.map((account) => accountState(account, store, now)));
   const ofQuota = states.reduce((sum, account) => sum + account.available, 0);
-  record(progress, { event: 'ledger_read', credits: ofQuota, spent });
+  record(progress, 'ledgerRead', { credits: ofQuota, spent });
   const ofBudget = Math.max(0, limits.budget - spent);
   return { credits: Math.min(ofBudget, ofQuota), nearest: ofQuota < ofBudget ? 'quota' : 'budget' } as const;
 }

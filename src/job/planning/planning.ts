@@ -7,7 +7,6 @@ import {
   TopicSets,
   topicSet,
 } from '../../contract/topic-set.ts';
-import { NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { type Allocation, allocate } from '../../plan/allocation.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
 import { forecastPool, type PoolAccount, spread } from '../../plan/pool.ts';
@@ -22,6 +21,7 @@ import { type AccountState, accountState, leftOfAllowance, periodLimit } from '.
 import { type AreaPlan, readKnownAreas, spareByAreas } from './area-plan.ts';
 import { type Freshness, missingSet, noDataSet } from './freshness.ts';
 import type { Keyring } from './keyring.ts';
+import { scopeNotes } from './price-list.ts';
 
 /** Few enough that records die young: at 2,000 they outlived two small collections, and the heap grew by 300 MB. */
 const CELLS_PER_READ = 250;
@@ -234,30 +234,4 @@ async function findMissing({ job, scan: { cells }, store, source, freshness, onC
     }
   }
   return { missing, hadNoData, lacking: countSets(missing) };
-}
-
-/** Which endpoints the keys may not call, and what that means for the plan. */
-function scopeNotes(job: Job, priceList: PriceList, price: Price): string[] {
-  const notes: string[] = [];
-  const noSingle = job.topics.filter((topic) => !priceList.singles(topic));
-  const natural = new Set<TopicSlug>(NATURAL_SLUGS);
-  if (!priceList.bundles) {
-    notes.push('No key carries the scope bundle: every topic is bought as a single call.');
-  }
-  if (noSingle.length > 0 && priceList.bundles) {
-    const bundle = noSingle.every((topic) => natural.has(topic) && priceList.standard.has(topic)) ? 'standard' : 'a';
-    notes.push(
-      `No key carries the scope of ${listed(noSingle)}: bought in ${bundle} bundle${bundle === 'a' ? '' : 's'}.`,
-    );
-  }
-  if (price.unobtainable.size > 0) {
-    notes.push(`No key may buy ${listed([...price.unobtainable.keys()])}, alone or in a bundle.`);
-  }
-  return notes;
-}
-
-function listed(topics: readonly TopicSlug[]): string {
-  return topics.length <= 4
-    ? topics.join(', ')
-    : `${topics.slice(0, 3).join(', ')} and ${topics.length - 3} more topics`;
 }
