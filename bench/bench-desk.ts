@@ -7,7 +7,7 @@ import type { Subscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openServiceDatabase } from '../src/data/tables/data-database.ts';
 import { importDataset } from '../src/data/tables/import-dataset.ts';
-import { fingerprintOf } from '../src/job/planning/keyring.ts';
+import { fingerprintOf } from '../src/job/planning/api-keys.ts';
 import { type Connection, prepare } from '../src/job/prepare.ts';
 import { newProgress, type Progress } from '../src/job/progress.ts';
 import { type RunEnded, run } from '../src/job/run-job.ts';

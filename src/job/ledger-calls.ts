@@ -4,7 +4,7 @@ import { type Call, CREDITS } from '../contract/credits.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Client, PlainRequest } from '../fetch/client.ts';
 import type { Exchange } from '../fetch/exchange.ts';
-import { hasAnswer, judge } from '../fetch/judge.ts';
+import { hasAnswer, verdictOf } from '../fetch/verdict-of.ts';
 import { dateOf } from '../fetch/rate-headers.ts';
 import { counted } from '../format-numbers.ts';
 import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
@@ -12,7 +12,7 @@ import type { Claim, Store } from '../store/port.ts';
 import { claimLimits } from './buying/claim-limits.ts';
 import { ledgerEntry } from './buying/consequence.ts';
 import { RunTimes } from './buying/run-times.ts';
-import type { Key } from './planning/keyring.ts';
+import type { Key } from './planning/api-keys.ts';
 import type { JobAccount } from './settings/account-settings.ts';
 
 /** A request that is not part of buying for a job, and the call as which it is charged if it is answered. */
@@ -56,7 +56,7 @@ export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) =
     const exchange = await client.sendPlain(request);
     const date = dateOf(exchange);
     if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt);
-    const verdict = judge(exchange, call, location, clock.now(), secrets);
+    const verdict = verdictOf(exchange, call, location, clock.now(), secrets);
     const period = billingPeriod(parts.account.anniversaryDay, times.billing().latest);
     await store.settle([{ ...ledgerEntry(verdict, call), call: number, period, answers: [], failures: [] }]);
     return exchange;

@@ -9,7 +9,7 @@ import { type ApprovedPlan, checkApproved, creditsLeft } from './approved-plan.t
 import { CellFields } from './cell-fields.ts';
 import { editedValues } from './edited-values.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
-import { type Key, Keyring } from './planning/keyring.ts';
+import { type Key, ApiKeys } from './planning/api-keys.ts';
 import { makePlan, type Plan } from './planning/planning.ts';
 import { priceListOf } from './planning/price-list.ts';
 import { type Progress, record } from './progress.ts';
@@ -50,7 +50,7 @@ export interface Prepared {
   readonly summary: PlanSummary;
   readonly priceList: PriceList;
   readonly source: number;
-  readonly keyring: Keyring;
+  readonly apiKeys: ApiKeys;
   readonly freshness: Freshness;
   readonly rowFile: Awaited<ReturnType<typeof openRowFile>>;
   /** The fields of the cells that lack nothing: the plan has read them, and nothing is bought there. */
@@ -110,8 +110,8 @@ export async function priced(
   approved: ApprovedPlan | null = null,
 ): Promise<Prepared> {
   const source = await store.source(connection.source);
-  const keyring = await Keyring.open(connection.keys, store, source);
-  const priceList = priceListOf(job, await store.bundleContents(source), keyring);
+  const apiKeys = await ApiKeys.open(connection.keys, store, source);
+  const priceList = priceListOf(job, await store.bundleContents(source), apiKeys);
   const freshness = freshnessOf(job, asOf);
   const sampleRows = await SampleRows.open(connection, store, source);
   const leading = leadingFieldsAt(sampleRows.has);
@@ -125,7 +125,7 @@ export async function priced(
   });
   const approvedCredits = approved && (await creditsLeft(approved, store));
   const plan = await makePlan({
-    ...{ job, scan: scanned, store, source, priceList, keyring, freshness, approvedCredits },
+    ...{ job, scan: scanned, store, source, priceList, apiKeys, freshness, approvedCredits },
     onComplete: finished.putPacked.bind(finished),
   });
   const summary = planSummary({ plan, job, priceList, sample: sampleRows.any, unit: rowFile.unit });
@@ -136,7 +136,7 @@ export async function priced(
     summary,
     priceList,
     source,
-    keyring,
+    apiKeys,
     freshness,
     rowFile,
     finished,

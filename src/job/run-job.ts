@@ -76,7 +76,7 @@ export async function run(
 }
 
 async function buy(
-  { job, plan, connection, source, keyring, freshness, approved }: Prepared,
+  { job, plan, connection, source, apiKeys, freshness, approved }: Prepared,
   store: Store,
   effects: Effects,
   progress: Progress,
@@ -113,7 +113,7 @@ async function buy(
     {
       ...{ job, plan, store, freshness, progress },
       limits: { run, source, budget: plan.limit, ...(approved === null ? {} : { plan: approved }) },
-      service: { client, reader, throttles, keyring, secrets },
+      service: { client, reader, throttles, apiKeys, secrets },
       effects: { clock, times, random, notice },
     },
     interrupt,

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { Clock } from '../../src/clock.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
-import type { Key } from '../../src/job/planning/keyring.ts';
+import type { Key } from '../../src/job/planning/api-keys.ts';
 import { prepare } from '../../src/job/prepare.ts';
 import { newProgress, type Progress } from '../../src/job/progress.ts';
 import { type RunEnded, run } from '../../src/job/run-job.ts';

@@ -12,7 +12,7 @@ import {
   recordSignal,
 } from '../../src/fetch/breaker.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
-import { judge } from '../../src/fetch/judge.ts';
+import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
 import type { Verdict } from '../../src/fetch/verdict.ts';
 import { consequenceOf } from '../../src/job/buying/consequence.ts';
@@ -22,7 +22,7 @@ const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });
 const lost: Exchange = { kind: 'failure', reached: 'maybe', code: 'BROKEN', message: 'm', elapsedMs: 1 };
 const after = (breaker: Breaker, call: Call, exchange: Exchange, policy = RETRY_POLICY) => {
   const judged = { topics: [], tried: NOTHING_TRIED, isUnchecked: false, slowedDownSince: null, at: 0 };
-  const verdict = judge(exchange, call, PLACE, NOW) as Verdict<never>;
+  const verdict = verdictOf(exchange, call, PLACE, NOW) as Verdict<never>;
   return recordSignal(breaker, consequenceOf(verdict, { ...judged, call, policy, random: () => 0.5 }).health);
 };
 const answered = (breaker: Breaker, call: Call) => after(breaker, call, received(200, envelopeOf(call)));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Call } from '../../src/contract/credits.ts';
 import type { HealthSignal } from '../../src/fetch/breaker.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
-import { judge } from '../../src/fetch/judge.ts';
+import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
 import type { Verdict } from '../../src/fetch/verdict.ts';
 import { type Consequence, consequenceOf, type JudgedCall } from '../../src/job/buying/consequence.ts';
@@ -15,7 +15,7 @@ const lost: Exchange = { ...unsent, reached: 'maybe', code: 'BROKEN', message: '
 const error = (code: string) => ({ error: { code } });
 
 function consequence(exchange: Exchange, call: Call = STANDARD, changed: Partial<JudgedCall> = {}): Consequence {
-  return consequenceOf(judge(exchange, call, PLACE, NOW) as Verdict<never>, {
+  return consequenceOf(verdictOf(exchange, call, PLACE, NOW) as Verdict<never>, {
     ...{ call, topics: ['hail'], tried: NOTHING_TRIED, policy: RETRY_POLICY, isUnchecked: false },
     ...{ slowedDownSince: null, at: 0, random: () => 0.5 },
     ...changed,
@@ -149,7 +149,7 @@ for (const [name, row] of Object.entries(TABLE)) {
 }
 
 test('every kind of verdict is in the table', () => {
-  const kinds = Object.values(TABLE).map(({ exchange, call = STANDARD }) => judge(exchange, call, PLACE, NOW).kind);
+  const kinds = Object.values(TABLE).map(({ exchange, call = STANDARD }) => verdictOf(exchange, call, PLACE, NOW).kind);
   const all = ['answered', 'no_data', 'malformed', 'rejected', 'unauthenticated', 'forbidden', 'denied', 'rate'];
   assert.deepEqual(
     [...new Set(kinds)].sort(),

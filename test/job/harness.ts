@@ -10,7 +10,7 @@ import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import type { ServiceDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { approvablePlan } from '../../src/job/approved-plan.ts';
-import { fingerprintOf, type Key } from '../../src/job/planning/keyring.ts';
+import { fingerprintOf, type Key } from '../../src/job/planning/api-keys.ts';
 import { type Connection, prepare, prepareAgain } from '../../src/job/prepare.ts';
 import { newProgress, type Progress } from '../../src/job/progress.ts';
 import type { BodyReader } from '../../src/job/reading/body-readers.ts';

@@ -2,7 +2,7 @@ import { steadyTime } from '../../clock.ts';
 import { CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { TopicReading } from '../../fetch/envelope.ts';
-import { hasAnswer, judgeRead } from '../../fetch/judge.ts';
+import { hasAnswer, verdictOfRead } from '../../fetch/verdict-of.ts';
 import { dateOf } from '../../fetch/rate-headers.ts';
 import { NOTHING_TRIED, type Tried } from '../../fetch/retry.ts';
 import type { Permit } from '../../fetch/throttle.ts';
@@ -33,7 +33,7 @@ type Attempt = { readonly credits: number } & (
 );
 
 /**
- * Makes one call at one cell, with its retries: claim, send, judge, settle. Every attempt is a row of its own in the ledger.
+ * Makes one call at one cell, with its retries: claim, send, verdictOf, settle. Every attempt is a row of its own in the ledger.
  *
  * The account is chosen before the throttle, since each has its own; the key when the throttle lets the call go. With keys chosen
  * before it, each waiting call was refused once: 128 requests and 244 s for one invalid key.
@@ -51,7 +51,7 @@ export async function buyCall(
   const ended = (kind: 'replan' | 'stopped') => ({ end: { kind }, credits });
   for (;;) {
     const payer = buying.payerOf(request.call);
-    if (payer === null) return ended(service.keyring.keyFor(scopeOf(request.call)) === null ? 'replan' : 'stopped');
+    if (payer === null) return ended(service.apiKeys.keyFor(scopeOf(request.call)) === null ? 'replan' : 'stopped');
     const { account } = payer.account;
     const throttle = service.throttles.get(account)!;
     let attempt: Attempt;
@@ -114,7 +114,7 @@ async function sendCall(buying: Buying, claimed: ClaimedCall, permit: Permit): P
   const task = { call, location, keepDetails: job.keepDetails, keys: service.secrets };
   const reading = hasAnswer(exchange) ? await service.reader.read(task, exchange.body) : null;
   const headers = exchange.kind === 'response' ? exchange.headers : {};
-  const judged = judgeRead(exchange, call, reading, cameAt);
+  const judged = verdictOfRead(exchange, call, reading, cameAt);
   const { verdict, notice } = buying.origin.check(judged, { cell: work.cell, call, headers });
   const consequence = consequenceOf(verdict, {
     ...{ call, tried, policy, at, random },
@@ -175,11 +175,11 @@ function learnOfKey(buying: Buying, { key, call }: ClaimedCall, lesson: Conseque
   if (lesson === null || lesson === 'accepted') return;
   buying.probes.refused();
   if (lesson === 'invalid') {
-    service.keyring.markInvalid(key);
+    service.apiKeys.markInvalid(key);
     effects.notice(`The key ${key.fingerprint} is refused (401).`);
-    if (service.keyring.exhausted) buying.stop(stopFor('keys', 'The service accepts none of the keys (401).'));
+    if (service.apiKeys.exhausted) buying.stop(stopFor('keys', 'The service accepts none of the keys (401).'));
   } else {
-    service.keyring.denyScope(key, scope);
+    service.apiKeys.denyScope(key, scope);
     effects.notice(
       `The key ${key.fingerprint} lacks the scope ${scope} (403): what is left is planned again without it.`,
     );

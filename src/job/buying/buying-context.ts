@@ -3,7 +3,7 @@ import type { Client } from '../../fetch/client.ts';
 import type { Throttle } from '../../fetch/throttle.ts';
 import type { ClaimLimits, Store } from '../../store/port.ts';
 import type { Freshness } from '../planning/freshness.ts';
-import type { Keyring } from '../planning/keyring.ts';
+import type { ApiKeys } from '../planning/api-keys.ts';
 import type { Plan } from '../planning/planning.ts';
 import type { Progress } from '../progress.ts';
 import type { BodyReader } from '../reading/body-readers.ts';
@@ -29,7 +29,7 @@ interface ServiceAccess {
   readonly reader: BodyReader;
   /** One for each account, by its name. */
   readonly throttles: ReadonlyMap<string, Throttle>;
-  readonly keyring: Keyring;
+  readonly apiKeys: ApiKeys;
   /** All keys of the job: none may appear in what is stored or shown. */
   readonly secrets: readonly string[];
 }

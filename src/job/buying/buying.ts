@@ -14,7 +14,7 @@ import {
 } from '../../fetch/breaker.ts';
 import type { BundleKind, PriceList } from '../../plan/cheapest-calls.ts';
 import type { BundleContents, Claim, ClaimRequest, Settlement } from '../../store/port.ts';
-import type { Key } from '../planning/keyring.ts';
+import type { Key } from '../planning/api-keys.ts';
 import { priceListOf } from '../planning/price-list.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
 import { inBatches } from './batcher.ts';
@@ -48,7 +48,7 @@ export class Buying {
     this.origin = new AnswerOrigin(job.precision);
     this.#caps = new PriceCaps(effects.times);
     this.#contents = contents;
-    this.#priceList = priceListOf(job, contents, service.keyring);
+    this.#priceList = priceListOf(job, contents, service.apiKeys);
     for (const account of [job, ...job.accounts].flatMap((one) => [one, withinAllowance(one)])) {
       const claim = inBatches((requests: readonly ClaimRequest[]) =>
         store.claim(claimLimits(account, effects.times.billing(), limits), requests),
@@ -118,7 +118,7 @@ export class Buying {
         const account = job.accounts.find((one) => one.account === (name ?? job.account)) ?? job;
         return mayOverdraw ? account : withinAllowance(account);
       };
-      const key = service.keyring.keyFor(scopeOf(call), (name) => this.canAfford(accountOf(name), CREDITS[call.kind]));
+      const key = service.apiKeys.keyFor(scopeOf(call), (name) => this.canAfford(accountOf(name), CREDITS[call.kind]));
       if (key !== null) return { key, account: accountOf(key.account ?? null) };
     }
     return null;
@@ -175,7 +175,7 @@ export class Buying {
 
   /** Something that prices depend on has changed. */
   reprice(): void {
-    this.#priceList = priceListOf(this.context.job, this.#contents, this.context.service.keyring);
+    this.#priceList = priceListOf(this.context.job, this.#contents, this.context.service.apiKeys);
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { RetryPolicy, Tried } from '../../fetch/retry.ts';
 import type { ClaimRequest } from '../../store/port.ts';
-import type { Key } from '../planning/keyring.ts';
+import type { Key } from '../planning/api-keys.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
 import type { Buying } from './buying.ts';
 import type { CellWork } from './cell-queue.ts';

@@ -1,5 +1,5 @@
 import type { Scope } from '../../contract/credits.ts';
-import type { Key } from '../planning/keyring.ts';
+import type { Key } from '../planning/api-keys.ts';
 
 /**
  * Limits the calls that a refused key can cost. Once the service has refused a key (401 or 403) in this run, one call probes a

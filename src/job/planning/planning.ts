@@ -20,7 +20,7 @@ import type { Tier } from '../settings/topic-choice.ts';
 import { type AccountState, accountState, leftOfAllowance, periodLimit } from './account-state.ts';
 import { type AreaPlan, readKnownAreas, spareByAreas } from './area-plan.ts';
 import { type Freshness, missingSet, noDataSet } from './freshness.ts';
-import type { Keyring } from './keyring.ts';
+import type { ApiKeys } from './api-keys.ts';
 import { scopeNotes } from './price-list.ts';
 
 /** Few enough that records die young: at 2,000 they outlived two small collections, and the heap grew by 300 MB. */
@@ -80,7 +80,7 @@ export interface PlanRequest {
   readonly store: Store;
   readonly source: number;
   readonly priceList: PriceList;
-  readonly keyring: Keyring;
+  readonly apiKeys: ApiKeys;
   readonly freshness: Freshness;
   /** What is left of the approved plan under which the run spends; null where there is none. */
   readonly approvedCredits: number | null;
@@ -90,7 +90,7 @@ export interface PlanRequest {
 
 /** Prices what the store lacks. Reads the store, spends nothing. */
 export async function makePlan(request: PlanRequest): Promise<Plan> {
-  const { job, scan, store, source, priceList, keyring, freshness, approvedCredits } = request;
+  const { job, scan, store, source, priceList, apiKeys, freshness, approvedCredits } = request;
   const found = await findMissing(request);
   const lackingOrder = spendingOrder(job, scan, found.missing);
   const known = job.areas === null ? null : await readKnownAreas(scan.areas, store, source);
@@ -107,7 +107,7 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
     { job, cells: scan.cells, order, missing, priceList },
     Math.min(limit, available, window),
   );
-  const pool = poolOf(job, accounts, keyring);
+  const pool = poolOf(job, accounts, apiKeys);
   const inAll = accounts.map((account) => account.available);
   const withinAllowances = accounts.map(leftOfAllowance);
   const overageRate = accounts.find(({ account }) => account.overageCredits > 0)?.account.subscription.overageRate;
@@ -147,13 +147,13 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
   };
 }
 
-function poolOf(job: Job, accounts: readonly AccountState[], keyring: Keyring): PoolAccount[] {
+function poolOf(job: Job, accounts: readonly AccountState[], apiKeys: ApiKeys): PoolAccount[] {
   return accounts.map(({ account, available }) => ({
     available,
     perPeriod: Math.max(0, periodLimit(account) - account.spentElsewhere),
     creditsPerMinute: account.subscription.creditsPerMinute,
     anniversaryDay: account.anniversaryDay,
-    may: (scope) => keyring.mayBuy(account.account, job.account, scope),
+    may: (scope) => apiKeys.mayBuy(account.account, job.account, scope),
   }));
 }
 

@@ -4,11 +4,11 @@ import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList, priceListWithout 
 import type { Price } from '../../plan/prices.ts';
 import type { BundleContents } from '../../store/port.ts';
 import type { Job } from '../settings/settings.ts';
-import type { Keyring } from './keyring.ts';
+import type { ApiKeys } from './api-keys.ts';
 
 /** What calls return in this run: the bundles as they were last seen, the endpoints that the keys may call. */
-export function priceListOf(job: Job, contents: BundleContents, keyring: Keyring): PriceList {
-  const may = (scope: Scope): boolean => keyring.keyFor(scope) !== null;
+export function priceListOf(job: Job, contents: BundleContents, apiKeys: ApiKeys): PriceList {
+  const may = (scope: Scope): boolean => apiKeys.keyFor(scope) !== null;
   const priceList: PriceList = {
     standard: seenOr(contents.standard, ASSUMED_STANDARD),
     enterprise: seenOr(contents.enterprise, ASSUMED_ENTERPRISE),
@@ -20,7 +20,7 @@ export function priceListOf(job: Job, contents: BundleContents, keyring: Keyring
   const fits = (kind: 'standard' | 'enterprise') =>
     job.accounts.some(
       ({ account, subscription }) =>
-        subscription.creditsPerMinute >= CREDITS[kind] && keyring.mayBuy(account, job.account, 'bundle'),
+        subscription.creditsPerMinute >= CREDITS[kind] && apiKeys.mayBuy(account, job.account, 'bundle'),
     );
   return priceListWithout(priceList, new Set((['standard', 'enterprise'] as const).filter((kind) => !fits(kind))));
 }
