@@ -120,7 +120,7 @@ async function buy(
   );
 }
 
-/** Topics that no key may buy are an error before anything is spent, not holes found afterwards. */
+/** Refuses topics that no key may buy before anything is spent. */
 function refuseUnobtainable({ plan }: Prepared): void {
   const topics = [...plan.price.unobtainable.keys()];
   if (topics.length === 0) return;

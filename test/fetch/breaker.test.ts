@@ -12,9 +12,9 @@ import {
   recordSignal,
 } from '../../src/fetch/breaker.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
-import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
 import type { Verdict } from '../../src/fetch/verdict.ts';
+import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { consequenceOf } from '../../src/job/buying/consequence.ts';
 import { envelopeOf, NOW, PLACE, received, STANDARD } from './answers.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient } from '../../src/fetch/client.ts';
-import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { MAX_ERROR_BODY_BYTES } from '../../src/fetch/receiver.ts';
+import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp } from './servers.ts';
 

@@ -10,9 +10,9 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import type { ClientOptions } from '../../src/fetch/client.ts';
-import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { MAX_ERROR_BODY_BYTES } from '../../src/fetch/receiver.ts';
 import { ResponseHeads } from '../../src/fetch/response-heads.ts';
+import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, WILDFIRE } from './answers.ts';
 import { clientOf, serveRaw } from './servers.ts';
 

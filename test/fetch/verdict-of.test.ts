@@ -211,7 +211,10 @@ test("the service's message is made fit to be shown", () => {
 
 test('a page for a browser is not shown', () => {
   assert.equal(verdictOf(received(502, '<html><body>Bad gateway</body></html>')).message, 'The service failed (502)');
-  assert.equal(verdictOf(received(503, 'Down for maintenance')).message, 'The service failed (503): Down for maintenance');
+  assert.equal(
+    verdictOf(received(503, 'Down for maintenance')).message,
+    'The service failed (503): Down for maintenance',
+  );
 });
 
 test('a failure is charged only if it may have reached the service', () => {
@@ -239,7 +242,8 @@ test('no status and no body whatever throws', () => {
 });
 
 test('404 with the code NO_DATA is a fact about the place, and free; any other 404 is a refusal', () => {
-  const said = (status: number, code: string) => verdictOf(received(status, { error: { code, message: 'x' } }), WILDFIRE);
+  const said = (status: number, code: string) =>
+    verdictOf(received(status, { error: { code, message: 'x' } }), WILDFIRE);
   assert.deepEqual([said(404, 'NO_DATA').kind, said(404, 'NO_DATA').charged], ['no_data', 0]);
   assert.deepEqual([said(404, 'UNKNOWN_TOPIC').kind, said(422, 'NO_DATA').kind], ['unexplained', 'unexplained']);
 });

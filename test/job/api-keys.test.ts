@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { Scope } from '../../src/contract/credits.ts';
-import { fingerprintOf, type Key, ApiKeys, readKeys } from '../../src/job/planning/api-keys.ts';
+import { ApiKeys, fingerprintOf, type Key, readKeys } from '../../src/job/planning/api-keys.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import type { Call } from '../../src/contract/credits.ts';
 import type { HealthSignal } from '../../src/fetch/breaker.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
-import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
 import type { Verdict } from '../../src/fetch/verdict.ts';
+import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { type Consequence, consequenceOf, type JudgedCall } from '../../src/job/buying/consequence.ts';
 import { envelopeOf, NOW, PLACE, received, STANDARD } from '../fetch/answers.ts';
 

@@ -34,9 +34,7 @@ export function unencryptedKeys(baseUrl: string): string[] {
   if (!URL.canParse(baseUrl)) return [];
   const { protocol, hostname } = new URL(baseUrl);
   if (protocol !== 'http:' || isLoopback(hostname)) return [];
-  return [
-    `The key is sent to ${hostname} unencrypted: use https:// if the service supports it.`,
-  ];
+  return [`The key is sent to ${hostname} unencrypted: use https:// if the service supports it.`];
 }
 
 function isLoopback(hostname: string): boolean {

@@ -18,9 +18,9 @@ import type { Scan } from '../scan/scan-input.ts';
 import type { Job } from '../settings/settings.ts';
 import type { Tier } from '../settings/topic-choice.ts';
 import { type AccountState, accountState, leftOfAllowance, periodLimit } from './account-state.ts';
+import type { ApiKeys } from './api-keys.ts';
 import { type AreaPlan, readKnownAreas, spareByAreas } from './area-plan.ts';
 import { type Freshness, missingSet, noDataSet } from './freshness.ts';
-import type { ApiKeys } from './api-keys.ts';
 import { scopeNotes } from './price-list.ts';
 
 /** Few enough that records die young: at 2,000 they outlived two small collections, and the heap grew by 300 MB. */

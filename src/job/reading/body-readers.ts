@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { MAX_BODY_BYTES } from '../../contract/body-limits.ts';
 import { type EnvelopeReading, unread } from '../../fetch/envelope.ts';
-import { type ParsedAnswer, type ReadRequest, parseAnswer } from './parsed-answer.ts';
+import { type ParsedAnswer, parseAnswer, type ReadRequest } from './parsed-answer.ts';
 
 /** Parses the bodies of answers. */
 export interface BodyReader extends AsyncDisposable {

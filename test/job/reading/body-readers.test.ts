@@ -4,7 +4,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { MAX_BODY_BYTES } from '../../../src/contract/body-limits.ts';
 import { unread } from '../../../src/fetch/envelope.ts';
 import { type BodyReaderOptions, createBodyReader } from '../../../src/job/reading/body-readers.ts';
-import { type ReadRequest, parseAnswer } from '../../../src/job/reading/parsed-answer.ts';
+import { parseAnswer, type ReadRequest } from '../../../src/job/reading/parsed-answer.ts';
 import { ENTERPRISE, envelopeOf, PLACE } from '../../fetch/answers.ts';
 
 const TASK: ReadRequest = { call: ENTERPRISE, location: PLACE, keepDetails: false, keys: [] };
