@@ -55,21 +55,21 @@ function ofAnswer<Result>(
   now: number,
 ): Verdict<Result> {
   const cost = costOf(headers[HEADERS.creditCost], reading.creditCost, CREDITS[call.kind]);
-  const judged = {
+  const base = {
     discrepancy: [cost.note, reading.metaNote].filter((note) => note !== null).join('; ') || null,
     requestId: reading.requestId,
     rate: readRate(headers, now),
   };
   if (!reading.ok) {
     const { reason, message } = reading;
-    return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...judged };
+    return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...base };
   }
   const { results, unknownTopics, timestamp, resolved, fingerprint } = reading;
   // Every answer is charged (docs/service-api.md): a service that states less is not believed, or a budget would never end.
   const charged = Math.max(cost.stated ?? 0, CREDITS[call.kind]);
   const sample = reading.sample || saysSample(headers);
   const read = { results, unknownTopics, timestamp, resolved, fingerprint, sample };
-  return { kind: 'answered', charged, message: 'Answered', ...read, ...judged };
+  return { kind: 'answered', charged, message: 'Answered', ...read, ...base };
 }
 
 /** What an unusable answer cost. Every 200 is charged (docs/service-api.md): one that states less than the price, or nothing, may
@@ -115,7 +115,7 @@ function ofStatus({ status, headers, body }: Received, call: Call, now: number):
     return { ...common, kind, charged: chargeOf(cost), reason: 'shape', message, discrepancy: cost.note };
   }
   const statedCost = Math.max(count(headers[HEADERS.creditCost]) ?? 0, Number(error.creditCost) || 0);
-  const judged = {
+  const base = {
     ...common,
     charged: 0 as const,
     discrepancy: statedCost > 0 ? `the service states a cost of ${statedCost} for a failure (${status})` : null,
@@ -127,39 +127,34 @@ function ofStatus({ status, headers, body }: Received, call: Call, now: number):
   const said = `(${status}${code === null ? '' : ` ${code}`})${message === null ? '' : `: ${message}`}`;
   switch (kind) {
     case 'rejected':
-      return { ...judged, kind, status, message: `The service rejects this location ${said}` };
+      return { ...base, kind, status, message: `The service rejects this location ${said}` };
     case 'no_data': {
       const none = `The service has no data on this location ${said}`;
-      return { ...judged, kind, status, message: none, sample: saysSample(headers) };
+      return { ...base, kind, status, message: none, sample: saysSample(headers) };
     }
     case 'timeout':
-      return { ...judged, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${said}` };
+      return { ...base, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${said}` };
     case 'redirected':
-      return { ...judged, kind, status, isPage: isPage(body), message: redirectMessage(status, headers.location) };
+      return { ...base, kind, status, isPage: isPage(body), message: redirectMessage(status, headers.location) };
     default:
-      return { ...judged, kind, status, isPage: isPage(body), message: `${happened(kind, status)} ${said}` };
+      return { ...base, kind, status, isPage: isPage(body), message: `${happened(kind, status)} ${said}` };
   }
 }
 
 /** The first words of a refusal's message; its status and the service's own words follow. */
 function happened(kind: Exclude<Refused['kind'], 'redirected'>, status: number): string {
-  switch (kind) {
-    case 'unauthenticated':
-      return 'The service refused the key';
-    case 'forbidden':
-      return 'The key lacks the scope for this call';
-    case 'denied':
-      return DENIALS[status]!.happened;
-    case 'quota':
-      return 'The quota of this period is used up';
-    case 'rate':
-      return 'The service asks to slow down';
-    case 'unexplained':
-      return 'The service refused the request';
-    case 'upstream':
-      return status < 500 ? 'The service cannot answer the request now' : 'The service failed';
-  }
+  if (kind === 'denied') return DENIALS[status]!.happened;
+  if (kind === 'upstream') return status < 500 ? 'The service cannot answer the request now' : 'The service failed';
+  return REFUSALS[kind];
 }
+
+const REFUSALS = {
+  unauthenticated: 'The service refused the key',
+  forbidden: 'The key lacks the scope for this call',
+  quota: 'The quota of this period is used up',
+  rate: 'The service asks to slow down',
+  unexplained: 'The service refused the request',
+};
 
 function isPage(body: Buffer): boolean {
   return /^\s*</.test(body.subarray(0, 100).toString());

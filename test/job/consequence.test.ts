@@ -6,7 +6,7 @@ import type { Exchange } from '../../src/fetch/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
 import type { Verdict } from '../../src/fetch/verdict.ts';
 import { verdictOf } from '../../src/fetch/verdict-of.ts';
-import { type Consequence, consequenceOf, type JudgedCall } from '../../src/job/buying/consequence.ts';
+import { type Consequence, consequenceOf, type TriedCall } from '../../src/job/buying/consequence.ts';
 import { envelopeOf, NOW, PLACE, received, STANDARD } from '../fetch/answers.ts';
 
 const HAIL: Call = { kind: 'single', topic: 'hail' };
@@ -14,7 +14,7 @@ const unsent: Exchange = { kind: 'failure', reached: 'never', code: 'CONNECT', m
 const lost: Exchange = { ...unsent, reached: 'maybe', code: 'BROKEN', message: 'cut' };
 const error = (code: string) => ({ error: { code } });
 
-function consequence(exchange: Exchange, call: Call = STANDARD, changed: Partial<JudgedCall> = {}): Consequence {
+function consequence(exchange: Exchange, call: Call = STANDARD, changed: Partial<TriedCall> = {}): Consequence {
   return consequenceOf(verdictOf(exchange, call, PLACE, NOW) as Verdict<never>, {
     ...{ call, topics: ['hail'], tried: NOTHING_TRIED, policy: RETRY_POLICY, isUnchecked: false },
     ...{ slowedDownSince: null, at: 0, random: () => 0.5 },
@@ -28,7 +28,7 @@ const LAST = { tried: { ...NOTHING_TRIED, failures: 3, inDoubt: 1 } };
 interface Row {
   readonly exchange: Exchange;
   readonly call?: Call;
-  readonly changed?: Partial<JudgedCall>;
+  readonly changed?: Partial<TriedCall>;
   /** The charge and its credits in the ledger, and whether the quota is used up. */
   readonly ledger: readonly [charge: string, credits: number, exhausted?: boolean];
   readonly stored?: 'answer' | 'rejected' | 'failed' | 'unavailable';

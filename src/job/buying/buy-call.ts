@@ -33,7 +33,7 @@ type Attempt = { readonly credits: number } & (
 );
 
 /**
- * Makes one call at one cell, with its retries: claim, send, verdictOf, settle. Every attempt is a row of its own in the ledger.
+ * Makes one call at one cell, with its retries: claim, send, interpret, settle. Every attempt is a row of its own in the ledger.
  *
  * The account is chosen before the throttle, since each has its own; the key when the throttle lets the call go. With keys chosen
  * before it, each waiting call was refused once: 128 requests and 244 s for one invalid key.
@@ -114,8 +114,8 @@ async function sendCall(buying: Buying, claimed: ClaimedCall, permit: Permit): P
   const task = { call, location, keepDetails: job.keepDetails, keys: service.secrets };
   const reading = hasAnswer(exchange) ? await service.reader.read(task, exchange.body) : null;
   const headers = exchange.kind === 'response' ? exchange.headers : {};
-  const judged = verdictOfRead(exchange, call, reading, cameAt);
-  const { verdict, notice } = buying.origin.check(judged, { cell: work.cell, call, headers });
+  const said = verdictOfRead(exchange, call, reading, cameAt);
+  const { verdict, notice } = buying.origin.check(said, { cell: work.cell, call, headers });
   const consequence = consequenceOf(verdict, {
     ...{ call, tried, policy, at, random },
     topics: wanted.map(({ topic }) => topic),

@@ -11,7 +11,7 @@ import type { ParsedAnswer } from '../reading/parsed-answer.ts';
 import type { StopReason } from './stop.ts';
 
 /** The call that a verdict is about, and what was tried before. */
-export interface JudgedCall {
+export interface TriedCall {
   readonly call: Call;
   /** The topics that the call was made for. */
   readonly topics: readonly TopicSlug[];
@@ -67,10 +67,10 @@ export type NextStep =
   | { readonly step: 'stop'; readonly reason: StopReason; readonly message: string; readonly afterMs: number | null };
 
 /** Says what follows from what came of a call. */
-export function consequenceOf(verdict: Verdict<ParsedAnswer>, judged: JudgedCall): Consequence {
-  const { call, topics, tried, policy, random, at } = judged;
+export function consequenceOf(verdict: Verdict<ParsedAnswer>, context: TriedCall): Consequence {
+  const { call, topics, tried, policy, random, at } = context;
   const slowedDownSince =
-    verdict.kind === 'answered' ? null : (judged.slowedDownSince ?? (verdict.kind === 'rate' ? at : null));
+    verdict.kind === 'answered' ? null : (context.slowedDownSince ?? (verdict.kind === 'rate' ? at : null));
   const slowedDownMs = at - (slowedDownSince ?? at);
   const decision = verdict.kind === 'answered' ? null : decide({ verdict, tried, policy, random, slowedDownMs });
   return {
@@ -78,7 +78,7 @@ export function consequenceOf(verdict: Verdict<ParsedAnswer>, judged: JudgedCall
     answer: answerOf(verdict, topics),
     failure: decision?.next === 'give-up' ? failureOf(verdict, call) : null,
     key: keyLesson(verdict),
-    health: healthOf(verdict, judged),
+    health: healthOf(verdict, context),
     slowedDownSince,
     next: nextStep(verdict, decision),
   };
@@ -140,7 +140,7 @@ function keyLesson(verdict: Verdict): Consequence['key'] {
   }
 }
 
-function healthOf(verdict: Verdict<ParsedAnswer>, { call, policy, isUnchecked }: JudgedCall): HealthSignal {
+function healthOf(verdict: Verdict<ParsedAnswer>, { call, policy, isUnchecked }: TriedCall): HealthSignal {
   const topic = (isAvailable: boolean) => (call.kind === 'single' ? { slug: call.topic, isAvailable } : null);
   const signal = (service: HealthSignal['service'], about: HealthSignal['topic'] = null, isPaid = false) => ({
     ...{ service, topic: about, isPaid },
