@@ -7,13 +7,14 @@ import { CreditReturns } from './credit-returns.ts';
 /** The service's minute begins later than ours, by the time that a request takes to arrive. */
 const MARGIN_MS = 250;
 
+/** How long the credits of a call that has ended count in the minute. */
+const HOLD_MS = RATE_WINDOW_MS + MARGIN_MS;
+
 export interface ThrottleOptions {
   readonly creditsPerMinute: number;
   /** Most calls in flight. */
   readonly sockets: number;
   readonly clock: Clock;
-  readonly marginMs?: number;
-  readonly windowMs?: number;
 }
 
 /** Permission for a call to spend credits. */
@@ -49,7 +50,6 @@ function limiterOf(options: Bottleneck.ConstructorOptions): Bottleneck {
 export class Throttle implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #limit: number;
-  readonly #holdMs: number;
   readonly #sockets: Bottleneck;
   readonly #credits: Bottleneck;
   readonly #returns: CreditReturns;
@@ -60,11 +60,10 @@ export class Throttle implements AsyncDisposable {
   #returned = 0;
   #pausedUntil = 0;
 
-  constructor({ creditsPerMinute, sockets, clock, marginMs = MARGIN_MS, windowMs = RATE_WINDOW_MS }: ThrottleOptions) {
+  constructor({ creditsPerMinute, sockets, clock }: ThrottleOptions) {
     this.#clock = clock;
     this.#limit = creditsPerMinute;
     this.#available = creditsPerMinute;
-    this.#holdMs = windowMs + marginMs;
     this.#sockets = limiterOf({ maxConcurrent: sockets });
     this.#credits = limiterOf({ reservoir: creditsPerMinute });
     this.#returns = new CreditReturns(clock, (credits) => this.#give(credits));
@@ -78,11 +77,6 @@ export class Throttle implements AsyncDisposable {
   /** Credits that could be spent now; below zero after a correction by the service. */
   get available(): number {
     return this.#available;
-  }
-
-  /** No job starts before this steady time; in the past when nothing is paused. */
-  get pausedUntil(): number {
-    return this.#pausedUntil;
   }
 
   /** Runs the job once a socket and its credits are free. The signal ends the waiting, never a running job. Queue only a bounded
@@ -113,7 +107,7 @@ export class Throttle implements AsyncDisposable {
     const excess = this.#available - returnedSince - Math.max(0, remaining);
     if (excess <= 0 || this.#closing.signal.aborted) return;
     this.#give(-excess);
-    this.#returns.add(steadyTime(this.#clock) + Math.min(resetMs ?? this.#holdMs, this.#holdMs), excess);
+    this.#returns.add(steadyTime(this.#clock) + Math.min(resetMs ?? HOLD_MS, HOLD_MS), excess);
   }
 
   /** No job starts before this steady time. A shorter pause does not end a longer one. */
@@ -158,7 +152,7 @@ export class Throttle implements AsyncDisposable {
       } finally {
         this.#begun.delete(running);
         // From the end, not from the start: the service may count the call at any time in between.
-        if (held > 0) this.#returns.add(steadyTime(this.#clock) + this.#holdMs, held);
+        if (held > 0) this.#returns.add(steadyTime(this.#clock) + HOLD_MS, held);
         held = 0;
       }
     });
