@@ -42,7 +42,7 @@ export async function buyCells(
     const topics = topicsOf(number);
     const { calls, credits: price } = purchaseOf(topics);
     // One of several accounts that pay for a cell may be empty already: half a cell is not worth the other's credits.
-    if (topics === NO_TOPICS || !calls.every((call) => buying.canPay(call))) return null;
+    if (topics === NO_TOPICS || calls.some((call) => buying.payerOf(call) === null)) return null;
     if (!(await reservations.take(price))) return null;
     const work = queue.begin(number, topics, buying.priceList.singles);
     let bought: Awaited<ReturnType<typeof buyCell>> | null = null;

@@ -118,7 +118,10 @@ export class Buying {
         const account = job.accounts.find((one) => one.account === (name ?? job.account)) ?? job;
         return mayOverdraw ? account : withinAllowance(account);
       };
-      const key = service.apiKeys.keyFor(scopeOf(call), (name) => this.canAfford(accountOf(name), CREDITS[call.kind]));
+      const key = service.apiKeys.keyFor(scopeOf(call), (name) => {
+        const account = accountOf(name);
+        return CREDITS[call.kind] <= Math.min(this.#caps.of(account), account.subscription.creditsPerMinute);
+      });
       if (key !== null) return { key, account: accountOf(key.account ?? null) };
     }
     return null;
@@ -142,16 +145,6 @@ export class Buying {
     else this.#caps.refusedByQuota(account, credits, at);
     this.#short = why === 'quota' ? 'quota' : (this.#short ?? 'budget');
     if (this.context.job.accounts.every((one) => this.#caps.of(one) < 1)) this.stop(this.shortage()!);
-  }
-
-  /** Whether an account may still pay so much, and its minute allows it. */
-  canAfford(account: JobAccount, credits: number): boolean {
-    return credits <= Math.min(this.#caps.of(account), account.subscription.creditsPerMinute);
-  }
-
-  /** Whether an account is left that may pay for such a call. */
-  canPay(call: Call): boolean {
-    return this.payerOf(call) !== null;
   }
 
   /** The stop for the limit that refused calls so far, or null. */
