@@ -91,7 +91,7 @@ test('one topic that fails many times in a row is no outage, two topics are', ()
   assert.deepEqual([isDown(seven), isDown(failing(seven, 'wildfire'))], [false, true]);
 });
 
-test('a second look that fails says something of its topic, nothing of the service; a lost connection does', () => {
+test('a failed retry of an unavailable topic concerns the topic, not the service; a lost connection concerns the service', () => {
   const look = (breaker: Breaker, exchange: Exchange) => after(breaker, single('hail'), exchange, TOPIC_RETRY_POLICY);
   const upstream = times(HEALTHY, 9, (breaker) => look(breaker, received(502, '')));
   assert.deepEqual([upstream.failures, upstream.failingTopics.size, upstream.unavailable.get('hail')], [0, 0, 9]);

@@ -163,7 +163,7 @@ test('a 503 that names a time gets at least that', () => {
   assert.equal(decision.afterMs, 30_000);
 });
 
-test('the second look at an unavailable topic is one attempt, but a lost connection is not held against it', () => {
+test('the retry of an unavailable topic is one attempt, but a lost connection is not held against it', () => {
   assert.deepEqual(exhaust(refused('upstream'), 0.5, TOPIC_RETRY_POLICY).waits, []);
   assert.equal(exhaust(transport(0), 0.5, TOPIC_RETRY_POLICY).waits.length, 3);
 });
