@@ -122,13 +122,13 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
     pending.end(limit === null ? parseAnswer(pending.task, Buffer.from(pending.body)) : reading);
   }
 
-  function hasRoom({ bytes }: ReadTask): boolean {
+  function fits({ bytes }: ReadTask): boolean {
     const inWork = [...busy.values()].reduce((sum, { pending }) => sum + pending.bytes, 0);
     return inWork === 0 || inWork + bytes <= mostBytes;
   }
 
   function next(): void {
-    while (waiting.length > 0 && (idle.length > 0 || busy.size < most) && hasRoom(waiting[0]!)) {
+    while (waiting.length > 0 && (idle.length > 0 || busy.size < most) && fits(waiting[0]!)) {
       const pending = waiting.shift()!;
       const worker = idle.pop();
       if (worker) transfer(worker, pending);
