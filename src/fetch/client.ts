@@ -46,7 +46,6 @@ interface SendRequest {
   readonly call: Call;
   readonly location: Location;
   readonly key: string;
-  readonly signal?: AbortSignal;
 }
 
 /** Any request to the service, for `service check`. */
@@ -56,7 +55,6 @@ export interface PlainRequest {
   readonly path: string;
   /** Null: without the header. */
   readonly key: string | null;
-  readonly signal?: AbortSignal;
 }
 
 export interface Client extends AsyncDisposable {
@@ -88,7 +86,7 @@ export function createClient(options: ClientOptions): Client {
     bodyTimeout: timeouts.body,
   });
 
-  async function exchange({ method, path: below, key, signal }: PlainRequest): Promise<Exchange> {
+  async function exchange({ method, path: below, key }: PlainRequest): Promise<Exchange> {
     const deadline = new AbortController();
     const number = ++sent;
     const startedAt = steadyTime(clock);
@@ -96,35 +94,29 @@ export function createClient(options: ClientOptions): Client {
     const elapsed = () => steadyTime(clock) - startedAt;
     const redactor = redactorOf(key === null ? secrets : [key, ...secrets]);
     const receiver = new Receiver({ maxBodyBytes, redactor, elapsed, settle: resolve });
-    const abort = () => receiver.stop('ABORTED', 'The request was interrupted');
-    if (signal?.aborted) abort();
-    else {
-      signal?.addEventListener('abort', abort, { once: true });
-      void clock.sleep(timeouts.total, deadline.signal).then(async () => {
-        const late = elapsed() - timeouts.total;
-        // A process that was stopped (Ctrl-Z) continues here first: the answer may have arrived long ago and only be unread.
-        if (late > STOPPED_MS) await clock.sleep(READ_ON_MS, deadline.signal);
-        if (!deadline.signal.aborted) {
-          receiver.stop('TOTAL_TIMEOUT', `The answer was not complete after ${timeouts.total} ms`);
-        }
-      });
-      const headers = {
-        ...(key === null ? {} : { [HEADERS.key]: key }),
-        accept: 'application/json',
-        'accept-encoding': ACCEPT_ENCODING,
-        'user-agent': options.userAgent,
-      };
-      const path = base.prefix + below;
-      trace?.(redactor.text(requestLine(number, method, path, headers)));
-      pool.dispatch({ method, path, headers }, receiver);
-    }
+    void clock.sleep(timeouts.total, deadline.signal).then(async () => {
+      const late = elapsed() - timeouts.total;
+      // A process that was stopped (Ctrl-Z) continues here first: the answer may have arrived long ago and only be unread.
+      if (late > STOPPED_MS) await clock.sleep(READ_ON_MS, deadline.signal);
+      if (!deadline.signal.aborted) {
+        receiver.stop('TOTAL_TIMEOUT', `The answer was not complete after ${timeouts.total} ms`);
+      }
+    });
+    const headers = {
+      ...(key === null ? {} : { [HEADERS.key]: key }),
+      accept: 'application/json',
+      'accept-encoding': ACCEPT_ENCODING,
+      'user-agent': options.userAgent,
+    };
+    const path = base.prefix + below;
+    trace?.(redactor.text(requestLine(number, method, path, headers)));
+    pool.dispatch({ method, path, headers }, receiver);
     try {
       const exchange = await promise;
       trace?.(exchangeLine(number, exchange));
       return exchange;
     } finally {
       deadline.abort();
-      signal?.removeEventListener('abort', abort);
     }
   }
 

@@ -36,5 +36,4 @@ export type FailureCode =
   | 'BODY_TOO_LARGE'
   | 'DAMAGED'
   | 'NOT_HTTP'
-  | 'ABORTED'
   | 'CLOSED';

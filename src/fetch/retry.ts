@@ -112,8 +112,8 @@ function afterUpstream({ rate }: Refused, tried: Tried, policy: RetryPolicy, ran
 }
 
 function afterTransport(verdict: Transport, tried: Tried, policy: RetryPolicy, random: () => number): Decision {
-  // The user interrupted the call; or the body is too large, damaged or not HTTP, and a retry would be charged again.
-  if (['ABORTED', 'CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'].includes(verdict.code)) return { next: 'give-up' };
+  // The client was closed; or the body is too large, damaged or not HTTP, and a retry would be charged again.
+  if (['CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'].includes(verdict.code)) return { next: 'give-up' };
   const doubt = verdict.charged === 'unknown' ? 1 : 0;
   const failed = { ...tried, failures: tried.failures + 1, inDoubt: tried.inDoubt + doubt };
   if (failed.failures >= policy.attempts || failed.inDoubt >= policy.attemptsInDoubt) return { next: 'give-up' };

@@ -65,8 +65,8 @@ test('a service that refuses is not down', () => {
   }
 });
 
-test('what the user interrupted says nothing', () => {
-  const breaker = times(HEALTHY, 20, (now) => after(now, STANDARD, { ...lost, code: 'ABORTED' }));
+test('a call that ended because the client was closed says nothing', () => {
+  const breaker = times(HEALTHY, 20, (now) => after(now, STANDARD, { ...lost, code: 'CLOSED' }));
   assert.equal(isDown(breaker), false);
 });
 

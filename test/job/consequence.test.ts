@@ -121,8 +121,8 @@ const TABLE: Readonly<Record<string, Row>> = {
     ...{ exchange: lost, changed: LAST },
     ...{ ledger: ['unknown', 15], stored: 'failed', health: 'failed', next: 'give_up transport' },
   },
-  interrupted: {
-    exchange: { ...lost, code: 'ABORTED' },
+  'client closed': {
+    exchange: { ...lost, code: 'CLOSED' },
     ...{ ledger: ['unknown', 15], stored: 'failed', health: 'no_news', next: 'give_up transport' },
   },
 };

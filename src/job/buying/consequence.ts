@@ -157,8 +157,7 @@ function healthOf(verdict: Verdict<ParsedAnswer>, { call, policy, isUnchecked }:
       if (policy === TOPIC_RETRY_POLICY) return signal('no_news', topic(false));
       return signal(call.kind === 'single' ? 'topic_failed' : 'failed', topic(false));
     case 'transport':
-      // The user interrupted it, or the client was closed.
-      return signal(verdict.code === 'ABORTED' || verdict.code === 'CLOSED' ? 'no_news' : 'failed');
+      return signal(verdict.code === 'CLOSED' ? 'no_news' : 'failed');
     case 'malformed':
       return signal('failed', topic(false), true);
     case 'rejected':

@@ -59,13 +59,7 @@ export interface Plan {
 }
 
 /** Every way to buy, side by side: as the job says, with the fewest credits, with the fewest calls, and by bundles alone. */
-export interface Ways {
-  readonly planned: Way;
-  readonly cheapest: Way;
-  readonly fewest_calls: Way;
-  readonly standard: Way;
-  readonly enterprise: Way;
-}
+export type Ways = Readonly<Record<'planned' | 'cheapest' | 'fewest_calls' | 'standard' | 'enterprise', Way>>;
 
 /** How many cells, and how much of the value, have or will have a tier when this run is done. */
 interface TierShare {
