@@ -202,10 +202,15 @@ test('a status has been heard although its body is broken, silent or dripping', 
 
 test('a deadline that ends before there is a connection: never sent, not even later', async (t) => {
   let bytes = 0;
-  const url = await serveSockets(t, (socket) => socket.on('data', (chunk) => (bytes += chunk.length)));
+  const connected = Promise.withResolvers<void>();
+  const url = await serveSockets(t, (socket) => {
+    socket.on('data', (chunk) => (bytes += chunk.length));
+    connected.resolve();
+  });
   const clock = { ...systemClock, sleep: async () => {} };
   assert.equal(await outcome(clientOf(t, url, { clock })), 'never TOTAL_TIMEOUT');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await connected.promise;
+  await new Promise((resolve) => setTimeout(resolve, 100));
   assert.equal(bytes, 0);
 });
 
