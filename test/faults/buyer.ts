@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream';
 import type { Clock } from '../../src/clock.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
+import { newProgress, type Progress } from '../../src/job/buying/progress.ts';
 import type { Key } from '../../src/job/planning/api-keys.ts';
 import { prepare } from '../../src/job/prepare.ts';
-import { newProgress, type Progress } from '../../src/job/progress.ts';
 import { type RunEnded, run } from '../../src/job/run-job.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';

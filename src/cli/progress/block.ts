@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import { CREDITS } from '../../contract/credits.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import type { Progress } from '../../job/progress.ts';
+import type { Progress } from '../../job/buying/progress.ts';
 import type { Paint } from '../messages/color.ts';
 import { percent, timeSpan, wrapped } from '../messages/format.ts';
 import {

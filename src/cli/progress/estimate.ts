@@ -1,7 +1,7 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
+import type { Progress } from '../../job/buying/progress.ts';
 import type { Prepared } from '../../job/prepare.ts';
-import type { Progress } from '../../job/progress.ts';
 
 /** A moment: by the wall clock, for dates, and by the steady one, for spans. */
 export interface Moment {

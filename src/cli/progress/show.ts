@@ -1,5 +1,5 @@
 import { steadyTime } from '../../clock.ts';
-import { newProgress, type Phase, type Progress } from '../../job/progress.ts';
+import { newProgress, type Phase, type Progress } from '../../job/buying/progress.ts';
 import { type CliContext, say } from '../context.ts';
 import { isDumb, isUnicode, paintFor } from '../messages/color.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';

@@ -7,11 +7,11 @@ import { NOTHING_TRIED, type Tried } from '../../fetch/retry.ts';
 import type { Permit } from '../../fetch/throttle.ts';
 import { hasAnswer, verdictOfRead } from '../../fetch/verdict-of.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import { record } from '../progress.ts';
 import type { ParsedAnswer } from '../reading/parsed-answer.ts';
 import type { Buying } from './buying.ts';
 import { type CallRequest, type ClaimedCall, type ClaimResult, claimCall, type OfKind } from './claim-call.ts';
 import { type Consequence, consequenceOf, type NextStep } from './consequence.ts';
+import { record } from './progress.ts';
 import { settlementOf } from './settlement.ts';
 import { stopFor } from './stop.ts';
 

@@ -1,10 +1,10 @@
 import { NO_TOPICS, type TopicSet } from '../../contract/topic-set.ts';
 import { purchaseBySet } from '../../plan/prices.ts';
-import { record } from '../progress.ts';
 import { buyCell, type CellEnd } from './buy-cell.ts';
 import type { Buying } from './buying.ts';
 import type { CellQueue } from './cell-queue.ts';
 import { CreditReservations } from './credit-reservations.ts';
+import { record } from './progress.ts';
 import { stopFor } from './stop.ts';
 
 /**

@@ -5,9 +5,9 @@ import type { ClaimLimits, Store } from '../../store/port.ts';
 import type { ApiKeys } from '../planning/api-keys.ts';
 import type { Freshness } from '../planning/freshness.ts';
 import type { Plan } from '../planning/planning.ts';
-import type { Progress } from '../progress.ts';
 import type { BodyReader } from '../reading/body-readers.ts';
 import type { Job } from '../settings/settings.ts';
+import type { Progress } from './progress.ts';
 import type { RunTimes } from './run-times.ts';
 
 /** What stays the same while a run buys. */

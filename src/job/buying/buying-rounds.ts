@@ -10,11 +10,11 @@ import { accountState } from '../planning/account-state.ts';
 import { readKnownAreas } from '../planning/area-plan.ts';
 import { missingSet } from '../planning/freshness.ts';
 import { allocateTiers } from '../planning/planning.ts';
-import { record } from '../progress.ts';
 import { buyCells } from './buy-cells.ts';
 import { Buying } from './buying.ts';
 import type { BuyingContext } from './buying-context.ts';
 import { CellQueue } from './cell-queue.ts';
+import { record } from './progress.ts';
 import { type Stop, stopFor } from './stop.ts';
 
 /**

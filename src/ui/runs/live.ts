@@ -1,4 +1,4 @@
-import type { Progress } from '../../job/progress.ts';
+import type { Progress } from '../../job/buying/progress.ts';
 import type { RunEnded } from '../../job/run-job.ts';
 import type { ErrorWords } from '../web/error-replies.ts';
 import { minutesLeft, type Pace } from './pace.ts';

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { steadyTime } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
+import { newProgress } from '../../job/buying/progress.ts';
 import { type Effects, prepare } from '../../job/prepare.ts';
-import { newProgress } from '../../job/progress.ts';
 import { run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
