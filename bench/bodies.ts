@@ -15,9 +15,10 @@ import { systemClock } from '../src/clock.ts';
 import { DENSE_CENTRES } from '../src/data/sample/cities.ts';
 import { createClient } from '../src/fetch/client.ts';
 import type { Location } from '../src/geo/coordinates.ts';
+import { newProgress } from '../src/job/buying/progress.ts';
 import { prepare } from '../src/job/prepare.ts';
 import { createBodyReader } from '../src/job/reading/body-readers.ts';
-import { newProgress, run as runJob } from '../src/job/run-job.ts';
+import { run as runJob } from '../src/job/run-job.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { makeSampleDatabase, sized } from './size.ts';
@@ -112,12 +113,13 @@ async function handled(
   const store = openSqliteStore(join(work, 'store.db'), systemClock, { name: 'bench', isAlive: () => true });
   const settings = { input: 'book.csv', topics: 'all', subscription: PLENTY, sockets: SOCKETS } as const;
   const job = makeJob([{ ...settings, ...(details ? { details } : {}) }], { dataFolder: work, workingFolder: work });
+  await using reader = createBodyReader(fromBytes === undefined ? {} : { fromBytes });
   const effects = {
     clock: systemClock,
     random: Math.random,
     streams: { stdin: new PassThrough(), stdout: new PassThrough() },
     notice: (message: string) => console.log(`Notice: ${message}`),
-    reader: createBodyReader(fromBytes === undefined ? {} : { fromBytes }),
+    reader,
   };
   try {
     const key = { secret, fingerprint: 'bench', scopes: null };

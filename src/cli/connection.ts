@@ -7,8 +7,8 @@ import { buildSampleDatabase, refreshSampleReadings } from '../data/sample/build
 import { SAMPLE_VINTAGE } from '../data/sample/sample-datasets.ts';
 import { openDataDatabase } from '../data/tables/data-database.ts';
 import { PerilbookError } from '../errors.ts';
+import { fingerprintOf, readKeys } from '../job/planning/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/planning/key-warnings.ts';
-import { fingerprintOf, readKeys } from '../job/planning/keyring.ts';
 import type { Connection } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
 import { createAccount, listAccounts } from '../service/accounts/accounts.ts';

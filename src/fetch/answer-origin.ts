@@ -5,13 +5,13 @@ import { distanceMeters } from '../geo/distance.ts';
 import type { HeaderMap } from './exchange.ts';
 import type { Malformed, NoData, Refused, Rejected, Verdict } from './verdict.ts';
 
-/** So many answers must repeat the asked place exactly before one that does not is refused. */
+/** So many answers must repeat the requested location exactly before one that does not is refused. */
 const EXACT_ANSWERS = 3;
 
-/** A cache gives the same answer again soon: older ones need not be remembered. Some 2 MB. */
+/** A cache repeats an answer soon: older ones need not be remembered. Some 2 MB. */
 const REMEMBERED = 10_000;
 
-/** A service that repeats the place exactly repeats it to the last digit; that rounds it to d digits, to within 1e-d. */
+/** A service that repeats locations exactly does so to the last digit; one that rounds them to d digits, to within 1e-d. */
 const WITHIN = 0.99;
 
 const CACHE = 'a cache between this machine and the service';
@@ -19,37 +19,37 @@ const CACHE = 'a cache between this machine and the service';
 export const REPEATED_NOTICE = `Different calls were answered with the same request id: ${CACHE} may have answered in its place. Where the service is behind a proxy or a CDN, turn its cache off.`;
 export const AGED_NOTICE = `An answer came with an Age header: ${CACHE} answered in its place, so it may be old. Where the service is behind a proxy or a CDN, turn its cache off.`;
 
-/** What is known of one answer beside its verdict. */
+/** An answer's call and headers. */
 export interface AnswerFacts {
   readonly cell: Cell;
   readonly call: Call;
   readonly headers: HeaderMap;
 }
 
-/** A verdict, and what the user should be told. */
+/** A verdict, and a notice for the user. */
 export interface Checked<Result> {
   readonly verdict: Verdict<Result>;
   readonly notice: string | null;
 }
 
 /**
- * Checks that answers were made for the calls that they came on. A cache that ignores the query answers every place with
- * the first one's answer; where places are less than a kilometre apart, nothing but this shows it.
+ * Checks that each answer belongs to its call. A cache that ignores the query answers every location with the first one's answer;
+ * where locations are less than a kilometre apart, only this check notices it.
  *
- * An answer whose place is not the asked one is refused when a cache gave it (it has an age, or its request id came on
- * another call), or when the service repeated the first places exactly. A service that moves places to a grid of its own
- * is held to the kilometre of `readEnvelope` only.
+ * An answer for another location is refused if it came from a cache (it has an age, or its request id was on another call), or if
+ * the service repeated the first locations exactly. A service with a grid of its own only has to stay within the kilometre of
+ * `readEnvelope`.
  */
 export class AnswerOrigin {
   readonly #precision: number;
-  /** The call that each answer came on, by the answer's request id. */
+  /** The call of each answer, by the answer's request id. */
   readonly #calls = new Map<string, string>();
   #exact = 0;
-  /** Most digits that were repeated exactly: a place of few digits says nothing of a service that rounds to more. */
+  /** Most digits that were repeated exactly: a location of few digits says nothing about a service that rounds to more. */
   #digits = 0;
   #inexact = 0;
 
-  /** @param precision the decimals of the asked places */
+  /** @param precision the decimals of the requested locations */
   constructor(precision: number) {
     this.#precision = precision;
   }
@@ -59,7 +59,7 @@ export class AnswerOrigin {
     const isAged = Number(headers.age) > 0;
     const notice = isRepeated ? REPEATED_NOTICE : isAged ? AGED_NOTICE : null;
     const isCached = isRepeated || isAged;
-    // Nobody knows which place it was said of: it is not kept as a fact about this one.
+    // Nobody knows which location it was about: it is not stored as a fact about this one.
     if ((verdict.kind === 'rejected' || verdict.kind === 'no_data') && isCached) {
       return { verdict: asUnexplained(verdict), notice };
     }
@@ -71,9 +71,9 @@ export class AnswerOrigin {
       return { verdict, notice };
     }
     const isLearned = this.#exact >= EXACT_ANSWERS && this.#inexact === 0;
-    if (isCached) return { verdict: elsewhere(verdict, asked, `it came out of ${CACHE}`), notice };
+    if (isCached) return { verdict: elsewhere(verdict, asked, `it came from ${CACHE}`), notice };
     if (isLearned && degrees > WITHIN * 10 ** -this.#digits) {
-      return { verdict: elsewhere(verdict, asked, 'the service repeated earlier places exactly'), notice };
+      return { verdict: elsewhere(verdict, asked, 'the service repeated earlier locations exactly'), notice };
     }
     if (!isLearned) this.#inexact++;
     return { verdict, notice };
@@ -103,12 +103,12 @@ function elsewhere<Result>(
   why: string,
 ): Malformed {
   const meters = Math.max(1, Math.round(distanceMeters(asked, resolved)));
-  const message = `The answer is for another place (${meters} m away): ${why}`;
+  const message = `The answer is for another location (${meters} m away): ${why}`;
   return { kind: 'malformed', reason: 'elsewhere', charged, message, discrepancy, requestId, rate };
 }
 
 function asUnexplained(verdict: Rejected | NoData): Refused {
-  return { ...verdict, kind: 'unexplained', isPage: false, message: `${verdict.message}; it came out of ${CACHE}` };
+  return { ...verdict, kind: 'unexplained', isPage: false, message: `${verdict.message}; it came from ${CACHE}` };
 }
 
 function degreesApart(a: Location, b: Location): number {

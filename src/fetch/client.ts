@@ -23,12 +23,12 @@ export interface Timeouts {
 
 export const TIMEOUTS: Timeouts = { connect: 10_000, headers: 60_000, body: 30_000, total: 150_000 };
 
-/** A deadline that is noticed so late was missed by the whole process, not by the service. */
-const STOOD_STILL_MS = 1_000;
+/** A deadline that is noticed so late was missed by the whole process, which was stopped, not by the service. */
+const STOPPED_MS = 1_000;
 const READ_ON_MS = 10_000;
 
 export interface ClientOptions {
-  /** The service's address; may have a path, which comes before `/v1`. */
+  /** The service's address; its path, if any, comes before `/v1`. */
   readonly baseUrl: string;
   /** Most connections, and so most requests at once. */
   readonly sockets: number;
@@ -36,9 +36,9 @@ export interface ClientOptions {
   readonly maxBodyBytes?: number;
   readonly userAgent: string;
   readonly clock?: Clock;
-  /** Keys that must not show in anything that is received, beside the one that a request is sent with. */
+  /** Keys that are removed from everything that is received, beside the key of the request. */
   readonly secrets?: readonly string[];
-  /** Told of every request and of what came of it, a line each, without any key. */
+  /** Called with a line for each request and each answer, without any key. */
   readonly trace?: (line: string) => void;
 }
 
@@ -46,21 +46,19 @@ interface SendRequest {
   readonly call: Call;
   readonly location: Location;
   readonly key: string;
-  readonly signal?: AbortSignal;
 }
 
-/** Any request to the service, for checks of what it answers. */
+/** Any request to the service, for `service check`. */
 export interface PlainRequest {
   readonly method: 'GET' | 'POST';
   /** Path and query, below the service's address. */
   readonly path: string;
   /** Null: without the header. */
   readonly key: string | null;
-  readonly signal?: AbortSignal;
 }
 
-export interface Client {
-  /** Sends one call, once; never rejects for what the network or the service does. */
+export interface Client extends AsyncDisposable {
+  /** Sends one call, once; never rejects because of the network or the service. */
   send(request: SendRequest): Promise<Exchange>;
   /** The same for any request. */
   sendPlain(request: PlainRequest): Promise<Exchange>;
@@ -68,7 +66,7 @@ export interface Client {
   close(): Promise<void>;
 }
 
-/** Opens the client of one service. It never follows a redirect: the key would travel to an address nobody chose. */
+/** Opens the client of one service. It never follows a redirect: the key would be sent to an address that nobody chose. */
 export function createClient(options: ClientOptions): Client {
   const base = parseBaseUrl(options.baseUrl);
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
@@ -80,15 +78,15 @@ export function createClient(options: ClientOptions): Client {
   const pool = new Pool(base.origin, {
     connections: options.sockets,
     pipelining: 1,
-    // One request a connection: over HTTP/2 (off in the connector too) a single broken connection would put many paid
-    // answers in doubt at once.
+    // One request per connection: over HTTP/2 (off in the connector too) one broken connection would lose many paid answers at
+    // once.
     allowH2: false,
     connect: connectorOf(timeouts.connect),
     headersTimeout: timeouts.headers,
     bodyTimeout: timeouts.body,
   });
 
-  async function exchange({ method, path: below, key, signal }: PlainRequest): Promise<Exchange> {
+  async function exchange({ method, path: below, key }: PlainRequest): Promise<Exchange> {
     const deadline = new AbortController();
     const number = ++sent;
     const startedAt = steadyTime(clock);
@@ -96,35 +94,29 @@ export function createClient(options: ClientOptions): Client {
     const elapsed = () => steadyTime(clock) - startedAt;
     const redactor = redactorOf(key === null ? secrets : [key, ...secrets]);
     const receiver = new Receiver({ maxBodyBytes, redactor, elapsed, settle: resolve });
-    const abort = () => receiver.stop('ABORTED', 'The request was interrupted');
-    if (signal?.aborted) abort();
-    else {
-      signal?.addEventListener('abort', abort, { once: true });
-      void clock.sleep(timeouts.total, deadline.signal).then(async () => {
-        const late = elapsed() - timeouts.total;
-        // A process that was stopped (Ctrl-Z) wakes here first: the answer may have come long ago, and lies there unread.
-        if (late > STOOD_STILL_MS) await clock.sleep(READ_ON_MS, deadline.signal);
-        if (!deadline.signal.aborted) {
-          receiver.stop('TOTAL_TIMEOUT', `The answer was not complete after ${timeouts.total} ms`);
-        }
-      });
-      const headers = {
-        ...(key === null ? {} : { [HEADERS.key]: key }),
-        accept: 'application/json',
-        'accept-encoding': ACCEPT_ENCODING,
-        'user-agent': options.userAgent,
-      };
-      const path = base.prefix + below;
-      trace?.(redactor.text(requestLine(number, method, path, headers)));
-      pool.dispatch({ method, path, headers }, receiver);
-    }
+    void clock.sleep(timeouts.total, deadline.signal).then(async () => {
+      const late = elapsed() - timeouts.total;
+      // A process that was stopped (Ctrl-Z) continues here first: the answer may have arrived long ago and only be unread.
+      if (late > STOPPED_MS) await clock.sleep(READ_ON_MS, deadline.signal);
+      if (!deadline.signal.aborted) {
+        receiver.stop('TOTAL_TIMEOUT', `The answer was not complete after ${timeouts.total} ms`);
+      }
+    });
+    const headers = {
+      ...(key === null ? {} : { [HEADERS.key]: key }),
+      accept: 'application/json',
+      'accept-encoding': ACCEPT_ENCODING,
+      'user-agent': options.userAgent,
+    };
+    const path = base.prefix + below;
+    trace?.(redactor.text(requestLine(number, method, path, headers)));
+    pool.dispatch({ method, path, headers }, receiver);
     try {
       const exchange = await promise;
       trace?.(exchangeLine(number, exchange));
       return exchange;
     } finally {
       deadline.abort();
-      signal?.removeEventListener('abort', abort);
     }
   }
 
@@ -138,22 +130,25 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
+  async function close(): Promise<void> {
+    await Promise.allSettled(inFlight);
+    await pool.destroy();
+  }
+
   return {
     async send({ call, location: { lat, lng }, ...request }) {
       requireSendable(request.key);
       return await sendPlain({ ...request, method: 'GET', path: pathOf(call, lat, lng) });
     },
     sendPlain,
-    async close() {
-      await Promise.allSettled(inFlight);
-      await pool.destroy();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
 function parseBaseUrl(text: string): { origin: string; prefix: string } {
   const hint = 'Give the address as in https://api.example.com or https://example.com/hazards.';
-  // The text is not repeated: people paste addresses with a key or a password inside.
+  // The message does not repeat the text: people paste addresses that contain a key or a password.
   if (!URL.canParse(text)) throw new PerilbookError('USAGE', "The service's address is not a URL", hint);
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
@@ -165,7 +160,7 @@ function parseBaseUrl(text: string): { origin: string; prefix: string } {
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
 }
 
-/** @throws KEY_REFUSED for a key that no header can carry: to be asked before a call is claimed, not between claim and send */
+/** @throws KEY_REFUSED for a key that no header can carry; to be called before a call is claimed, not between claim and send */
 export function requireSendable(key: string): void {
   if (/^[\x21-\x7e]+$/.test(key)) return;
   throw new PerilbookError(

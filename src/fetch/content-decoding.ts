@@ -8,34 +8,34 @@ import {
   constants as zlib,
 } from 'node:zlib';
 
-/** What a request says it accepts. zstd and gzip can be told from plain JSON by their first bytes, whatever the header says. */
+/** The encodings that requests accept. The first bytes tell zstd and gzip from plain JSON, whatever the header says. */
 export const ACCEPT_ENCODING = 'zstd, gzip';
 
-/** Bytes that decide about the compression. */
+/** Bytes that identify the compression. */
 const SIGNATURE_BYTES = 4;
 const GZIP = Buffer.of(0x1f, 0x8b);
 const ZSTD = Buffer.of(0x28, 0xb5, 0x2f, 0xfd);
 
-/** Each piece of output; of a body of 6 MB that is 92 pieces instead of the 366 of Node's default. */
+/** Size of the output's chunks: 92 for a body of 6 MB instead of the 366 of Node's default. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Most memory that a zstd frame may ask for, as a power of two: 32 MB, as much as the largest body. */
+/** Most memory that a zstd frame may demand, as a power of two: 32 MB, as much as the largest body. */
 const ZSTD_WINDOW_LOG = 25;
 
 export interface DecoderEvents {
   readonly onData: (chunk: Buffer) => void;
   readonly onEnd: () => void;
-  /** The compressed data are damaged or cut off. */
+  /** The compressed data is damaged or incomplete. */
   readonly onDamage: (message: string) => void;
-  /** More may be written, after a `write` that was answered with false. */
+  /** More may be written after a `write` that returned false. */
   readonly onDrain: () => void;
 }
 
-/** Undoes the compression of one body while it arrives, on zlib's own threads. */
+/** Decompresses one body while it arrives, on zlib's own threads. */
 export class ContentDecoder {
   readonly #header: string;
   readonly #events: DecoderEvents;
-  /** The first bytes, until they are enough to tell the compression. */
+  /** The first bytes, until there are enough to identify the compression. */
   #start: Buffer | null = Buffer.alloc(0);
   /** Null where the body is not compressed. */
   #stream: Transform | null = null;
@@ -70,7 +70,7 @@ export class ContentDecoder {
     else this.#stream.end();
   }
 
-  /** Frees what the decoder holds; afterwards it tells nothing more. */
+  /** Releases the stream; afterwards there are no events. */
   close(): void {
     this.#stream
       ?.removeAllListeners()
@@ -89,8 +89,8 @@ export class ContentDecoder {
   }
 }
 
-/** Null where the body is taken as it is. gzip and zstd are known by their first bytes, so that a header that is missing or
- * wrong spoils no answer: JSON never begins with them. */
+/** Null for a body without compression. gzip and zstd are recognised by their first bytes, which JSON never begins with, so that a
+ * missing or wrong header makes no answer unusable. */
 function streamFor(header: string, start: Buffer): Transform | null {
   const options = { chunkSize: CHUNK_BYTES };
   if (start.subarray(0, GZIP.length).equals(GZIP)) return createGunzip(options);
@@ -99,7 +99,7 @@ function streamFor(header: string, start: Buffer): Transform | null {
   }
   if (header === 'br') return createBrotliDecompress(options);
   if (header !== 'deflate') return null;
-  // `deflate` should be in zlib's format; some servers send the bare data.
+  // `deflate` should be in zlib's format; some servers send raw deflate data.
   const isZlib = start.length >= 2 && (start[0]! & 0x0f) === 8 && start.readUInt16BE(0) % 31 === 0;
   return isZlib ? createInflate(options) : createInflateRaw(options);
 }

@@ -5,14 +5,13 @@ interface Due {
   readonly credits: number;
 }
 
-/** Credits that come back at a later time. One sleeper serves them all, so that a thousand calls a minute do not mean a
- * thousand timers. */
+/** Credits that are returned at a later time. One timer serves them all: a thousand calls a minute do not need a thousand timers. */
 export class CreditReturns {
   readonly #clock: Clock;
   readonly #give: (credits: number) => void;
-  /** In the order in which they fall due. */
+  /** In the order of their times. */
   readonly #due: Due[] = [];
-  #sleeper: Promise<void> | null = null;
+  #running: Promise<void> | null = null;
   #wake = new AbortController();
   #closed = false;
 
@@ -21,21 +20,21 @@ export class CreditReturns {
     this.#give = give;
   }
 
-  /** Gives these credits back at `at`, by the steady time: by the wall clock, setting it would free or hold them. */
+  /** Returns these credits at the steady time `at`: by the wall clock, setting it would return them early or late. */
   add(at: number, credits: number): void {
     if (this.#closed) return;
     const after = this.#due.findLastIndex((due) => due.at <= at);
     this.#due.splice(after + 1, 0, { at, credits });
     if (after === -1) this.#wake.abort();
-    this.#sleeper ??= this.#run();
+    this.#running ??= this.#run();
   }
 
-  /** Forgets what is still due; afterwards no timer is alive. */
+  /** Drops what is still due; afterwards no timer is left. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#due.length = 0;
     this.#wake.abort();
-    await this.#sleeper;
+    await this.#running;
   }
 
   async #run(): Promise<void> {
@@ -48,13 +47,13 @@ export class CreditReturns {
       }
       this.#give(this.#takeDue());
     }
-    this.#sleeper = null;
+    this.#running = null;
   }
 
   #takeDue(): number {
     const now = steadyTime(this.#clock);
-    const later = this.#due.findIndex((due) => due.at > now);
-    const ripe = this.#due.splice(0, later === -1 ? this.#due.length : later);
-    return ripe.reduce((sum, { credits }) => sum + credits, 0);
+    const later = this.#due.findIndex(({ at }) => at > now);
+    const due = this.#due.splice(0, later === -1 ? this.#due.length : later);
+    return due.reduce((sum, { credits }) => sum + credits, 0);
   }
 }

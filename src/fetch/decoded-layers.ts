@@ -1,4 +1,4 @@
-/** A text with some of its encodings undone, and where each of its characters stands in the original. */
+/** A text with some of its encodings decoded, and the position of each of its characters in the original. */
 export interface DecodedLayer {
   readonly text: string;
   /** Where each character begins and ends; null in the original itself. */
@@ -6,27 +6,27 @@ export interface DecodedLayer {
   readonly ends: readonly number[] | null;
 }
 
-/** Encodings within encodings beyond this are not undone: five are more than any real service stacks. */
+/** Nested encodings beyond this are not decoded: no real service nests more than five. */
 const MOST_LAYERS = 6;
 
 /** Everything below is done on folded text, so that letter case and the alphabet of base64 do not matter. */
 function folded(text: string): string {
-  // Not toLowerCase() of all: it makes two characters of some, and places would no longer be right.
+  // Not toLowerCase() of everything: it turns some characters into two, and positions would be wrong.
   return text
     .replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
     .replaceAll('-', '+')
     .replaceAll('_', '/');
 }
 
-/** Line ends of wrapped base64, the zero bytes of UTF-16, invisible characters: they would later be removed or shown as a
- * space, and what stands around them be readable. */
+/** Line ends of wrapped base64, zero bytes of UTF-16, invisible characters: a reader would not see them, and could read the key
+ * around them. */
 const INVISIBLE = /[\0-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]+/g;
 
 /** Percent-encoding; escapes of JSON and JavaScript, and any other backslash alone; entities of HTML. */
 const ESCAPE =
   /%([0-9a-f]{2})|\\+(?:u([0-9a-f]{4})|u\{0*([0-9a-f]{1,6})\}|x([0-9a-f]{2}))?|&(?:#0*(\d{1,7})|#x0*([0-9a-f]{1,6})|([a-z]{2,16}));?/g;
 
-/** What stands between the bytes of a list of hexadecimal numbers. */
+/** Separators between the bytes of a list of hexadecimal numbers. */
 const BETWEEN_HEX = /0x|[:;,+]/g;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -72,8 +72,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   rbrace: '}',
 };
 
-/** The folded text, then the same with one more layer of encoding undone, until nothing is left to undo; at last without
- * what may separate hexadecimal bytes. */
+/** The folded text, then the same with one more layer of encoding decoded, until there is none left; at last without the separators
+ * of hexadecimal bytes. */
 export function layersOf(text: string): DecodedLayer[] {
   const layers: DecodedLayer[] = [{ text: folded(text), starts: null, ends: null }];
   const add = (pattern: RegExp, replace: Replace) => {
@@ -90,7 +90,7 @@ export function layersOf(text: string): DecodedLayer[] {
   return layers;
 }
 
-/** The same texts without the places, which takes a tenth of the time: nearly no text holds what is looked for. */
+/** The same texts without positions, in a tenth of the time: hardly any text contains a key. */
 export function textsOf(text: string): string[] {
   const texts = [folded(text)];
   for (let depth = 0, before = ''; before !== texts.at(-1) && depth < MOST_LAYERS; depth++) {
@@ -101,7 +101,7 @@ export function textsOf(text: string): string[] {
   return [...texts, texts.at(-1)!.replace(BETWEEN_HEX, '')];
 }
 
-/** A text as it may be looked for in layers: folded, and with all that looks like an encoding undone as it is there. */
+/** A text in the forms in which layers contain it: folded, and with everything decoded that looks like an encoding. */
 export function canonical(text: string): [folded: string, undone: string] {
   let undone = folded(text);
   for (let before = ''; before !== undone; ) {
@@ -117,7 +117,7 @@ function decoded(sequence: string, ...groups: (string | undefined)[]): string {
   if (name !== undefined) return ENTITIES[name] === undefined ? sequence : folded(ENTITIES[name]);
   const digits = percent ?? u4 ?? u ?? x ?? hex;
   const code = digits !== undefined ? Number.parseInt(digits, 16) : Number(decimal ?? Number.NaN);
-  // A backslash that escapes nothing here.
+  // A backslash that escapes nothing.
   if (Number.isNaN(code)) return '';
   return code <= 0x10ffff ? folded(String.fromCodePoint(code)) : sequence;
 }

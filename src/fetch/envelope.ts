@@ -17,12 +17,12 @@ const ELSEWHERE_M = 1_000;
 /** Most unknown slugs that are named; the rest would only fill a log. */
 const MAX_UNKNOWN_TOPICS = 20;
 
-/** What one topic of an answer holds. `Result` is what is kept of it: all, until somebody makes less of it. */
+/** One topic of an answer. `Result` is what is kept of it: at first everything. */
 export type TopicReading<Result = TopicResult> =
   | { readonly ok: true; readonly result: Result }
   | { readonly ok: false; readonly reason: 'unavailable' | 'no_data' | 'malformed'; readonly message: string };
 
-/** What the answer says of itself; read even when the answer is of no use, for it may have been paid. */
+/** What the answer states about itself; read even when the answer is unusable, because it may have been charged. */
 interface Stated {
   readonly creditCost: unknown;
   readonly requestId: string | null;
@@ -30,19 +30,19 @@ interface Stated {
   readonly timestamp: number | null;
   /** The service says that it answers from made-up data. */
   readonly sample: boolean;
-  /** How `meta` departs from the contract. No reason to throw a paid answer away, but worth a note. */
+  /** How `meta` departs from the contract: worth a note, but not a reason to discard a paid answer. */
   readonly metaNote: string | null;
 }
 
-/** What an answer says of itself that can be used. */
+/** What a usable answer states about itself. */
 interface Answering extends Stated {
-  /** The place that the service resolved. */
+  /** The location that the service resolved. */
   readonly resolved: Location;
-  /** The same for two answers only if they are one and the same; `null` where the request id says it. */
+  /** Equal only for copies of one answer; `null` where the request id identifies it. */
   readonly fingerprint: string | null;
 }
 
-/** `unread`: reading it failed on this side, so nobody knows what it holds. */
+/** `unread`: parsing it failed on this side, so its content is unknown. */
 export type MalformedReason = 'not-json' | 'shape' | 'wrong-topic' | 'elsewhere' | 'unread';
 
 /** A body of status 200, read. */
@@ -64,20 +64,20 @@ const NOTHING_STATED: Stated = {
 
 const singleData = z.looseObject({ topic: z.string(), location: echoedLocation, result: z.unknown() });
 
-/** Entries are checked one by one later: one bad entry must not spoil a bundle that is paid in full. */
+/** Entries are checked one by one later: one bad entry must not make a paid bundle unusable. */
 const bundleData = z.looseObject({ location: echoedLocation, topics: z.record(z.string(), z.unknown()) });
 
-/** A body that could not be read on this side: a worker died over it. Only the headers can tell what it cost. */
+/** A body that could not be parsed on this side: its worker died. Only the headers can state its cost. */
 export function unread(why: string): EnvelopeReading<never> {
   return { ...NOTHING_STATED, ok: false, reason: 'unread', message: `The answer could not be read: ${why}` };
 }
 
-/** Makes a text of the service fit to be shown: without keys, on one line, no longer than so many characters. */
+/** Makes a text of the service printable: without keys, on one line, at most so many characters. */
 type Clean = (text: string, most: number) => string;
 
 /**
- * Reads the body of a 200: pure, and needs nothing but its arguments, so that it can run in a worker. No text of the reading
- * has a key in it; the results are as they came: what is kept of them is redacted where it is taken (`taken.ts`).
+ * Parses the body of a 200. Pure, so that it can run in a worker. No text of the reading contains a key; the results are as they
+ * came, and what is kept of them is redacted later (`parsed-answer.ts`).
  */
 export function readEnvelope(call: Call, location: Location, body: Buffer, redactor: Redactor): EnvelopeReading {
   const excess = jsonLimitExceeded(body);
@@ -101,7 +101,7 @@ export function readEnvelope(call: Call, location: Location, body: Buffer, redac
   }
   const meters = distanceMeters(location, data.data.location);
   if (!isOnEarth(data.data.location) || meters > ELSEWHERE_M) {
-    const message = `The answer is for another place (${Math.round(meters / 1_000)} km away)`;
+    const message = `The answer is for another location (${Math.round(meters / 1_000)} km away)`;
     return { ...stated, ok: false, reason: 'elsewhere', message };
   }
   const answering = { ...stated, resolved: data.data.location, fingerprint: fingerprintOf(stated, body) };
@@ -110,7 +110,7 @@ export function readEnvelope(call: Call, location: Location, body: Buffer, redac
     : readBundle((data.data as z.infer<typeof bundleData>).topics, answering, clean);
 }
 
-/** Answers without a request id are told apart by their bytes; by their time, two true ones differ. */
+/** Identifies an answer without a request id by its bytes: two different answers differ at least in their time. */
 function fingerprintOf({ requestId, timestamp }: Stated, body: Buffer): string | null {
   return requestId === null && timestamp !== null ? hash('sha1', body) : null;
 }
@@ -140,13 +140,13 @@ function readBundle(topics: Record<string, unknown>, stated: Answering, clean: C
     else if (unknownTopics.length < MAX_UNKNOWN_TOPICS) unknownTopics.push(clean(slug, 60));
   }
   if (results.size === 0) {
-    return { ...stated, ok: false, reason: 'shape', message: 'The bundle holds no topic that is known' };
+    return { ...stated, ok: false, reason: 'shape', message: 'The bundle has no known topic' };
   }
   return { ...stated, ok: true, results, unknownTopics };
 }
 
 function readTopic(topic: TopicSlug, entry: unknown, clean: Clean): TopicReading {
-  // `error: null` is how some services write "no error"; anything else there means that the value must not be read.
+  // Some services write `error: null` for "no error"; with anything else the value must not be read.
   const error = field(entry, 'error') ?? undefined;
   if (error !== undefined) {
     const said = topicEntry.shape.error.safeParse(error);
@@ -171,7 +171,7 @@ function readMeta(meta: unknown, clean: Clean): Stated {
   };
 }
 
-/** Zod's messages name what was expected and never repeat the value, so nothing foreign enters the text but keys. */
+/** Zod's messages name what was expected and never repeat a value: of the service's text they contain only member names. */
 function issues(error: z.ZodError, clean: Clean): string {
   const [first] = error.issues;
   if (first === undefined) return 'unknown reason';

@@ -5,7 +5,7 @@ export const MAX_MESSAGE = 200;
 const MAX_CODE = 60;
 const MAX_REQUEST_ID = 100;
 
-/** What an error body says; `null` where it says nothing. */
+/** The content of an error body; `null` for what it does not state. */
 export interface ErrorBody {
   readonly code: string | null;
   readonly message: string | null;
@@ -14,7 +14,8 @@ export interface ErrorBody {
   readonly creditCost: unknown;
 }
 
-/** Reads an error body, which the receiver has redacted, of any shape: the contract shows none, so the places that services use are tried in turn. */
+/** Reads an error body of any shape, which the receiver has redacted: the contract shows none, so the places that services use are
+ * tried in turn. */
 export function readErrorBody(body: Buffer): ErrorBody {
   const text = body.toString();
   const json = parse(text);
@@ -47,14 +48,14 @@ export function requestIdOf(meta: unknown, clean = cleanText): string | null {
   return firstText([field(meta, 'request_id')], MAX_REQUEST_ID, clean);
 }
 
-/** A member of what may or may not be an object; only its own, never one of its prototype. */
+/** A member of what may be an object; only its own, never one of its prototype. */
 export function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]
     : undefined;
 }
 
-/** A page meant for a browser says nothing to a user of the command line. */
+/** The text, unless it is an HTML page. */
 function plainMessage(text: string): string | null {
   return text.includes('<') ? null : cleanText(text, MAX_MESSAGE) || null;
 }

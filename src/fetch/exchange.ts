@@ -1,8 +1,8 @@
-/** What came of one request, as plain data: what was received, or how far it got. */
+/** The result of one request as plain data: what was received, or how far the request got. */
 export type Exchange = Received | TransportFailure;
 
-/** A status and a body were received; the body is decompressed. That of any status but 200 has no key in it and may be cut
- * (see `receiver.ts`); that of a 200 is as it came: whoever takes strings out of it redacts them. */
+/** A status and a body were received; the body is decompressed. The body of any status but 200 is redacted and may be cut (see
+ * `receiver.ts`); that of a 200 is as it came, and strings from it must be redacted. */
 export interface Received {
   readonly kind: 'response';
   readonly status: number;
@@ -14,8 +14,8 @@ export interface Received {
 
 export type HeaderMap = Readonly<Record<string, string>>;
 
-/** No usable answer. `reached` decides the money: `never` means that surely no byte of the request left, so it cannot
- * have been charged; `maybe` is everything after that. */
+/** No usable answer. `reached` decides about the charge: `never` means that no byte of the request was sent, so it cannot have been
+ * charged; `maybe` is everything else. */
 export interface TransportFailure {
   readonly kind: 'failure';
   readonly reached: 'never' | 'maybe';
@@ -25,7 +25,7 @@ export interface TransportFailure {
 }
 
 /** How a request failed. `CONNECT`: refused, no such host, TLS; `BROKEN`: the connection ended before the answer did;
- * `DAMAGED`: the answer came whole and cannot be decompressed. */
+ * `DAMAGED`: the answer is complete and cannot be decompressed. */
 export type FailureCode =
   | 'CONNECT'
   | 'CONNECT_TIMEOUT'
@@ -36,5 +36,4 @@ export type FailureCode =
   | 'BODY_TOO_LARGE'
   | 'DAMAGED'
   | 'NOT_HTTP'
-  | 'ABORTED'
   | 'CLOSED';

@@ -1,25 +1,25 @@
 import { HEADERS } from '../contract/headers.ts';
 import type { Exchange, HeaderMap } from './exchange.ts';
 
-/** What the headers say about the rate; `null` where a header is missing or makes no sense. */
+/** The rate headers; `null` where one is missing or invalid. */
 export interface Rate {
   readonly limit: number | null;
   readonly remaining: number | null;
   /** Milliseconds until the limit is whole again. */
   readonly resetMs: number | null;
-  /** Milliseconds that the service asks to wait; as it said them, however long. */
+  /** Milliseconds that the service asks to wait, however long. */
   readonly retryAfterMs: number | null;
 }
 
-/** `Retry-After: 0` and dates gone by do not mean "at once": a thousand clients would all come back in that instant. */
+/** `Retry-After: 0` and past dates do not mean "at once": a thousand clients would all retry at that instant. */
 export const SHORTEST_RETRY_AFTER_MS = 1_000;
 
 const EPOCH_MS_ABOVE = 1e12;
 const EPOCH_S_ABOVE = 1e9;
 const DELTA_S_UP_TO = 60;
 
-/** Reads the rate headers at `now`. Times of day are compared with the answer's own `Date` where it has one, so that a
- * clock that is wrong on either side does no harm. */
+/** Reads the rate headers at `now`. Times are compared with the answer's own `Date` where it has one, so that a wrong clock on either
+ * side does no harm. */
 export function readRate(headers: HeaderMap, now: number): Rate {
   const servedAt = httpDate(headers.date) ?? now;
   return {
@@ -30,13 +30,13 @@ export function readRate(headers: HeaderMap, now: number): Rate {
   };
 }
 
-/** A header that must be a non-negative whole number; anything else is `null`, never a guess. */
+/** A header that must be a non-negative integer; anything else is `null`. */
 export function count(text: string | undefined): number | null {
   if (text === undefined || !/^\d{1,15}$/.test(text.trim())) return null;
   return Number(text);
 }
 
-/** `X-RateLimit-Reset` in milliseconds from `now`. The contract shows no unit, so the size of the number decides it. */
+/** `X-RateLimit-Reset` in milliseconds from `now`. The contract shows no unit: it is inferred from the size of the number. */
 export function resetMs(text: string | undefined, now: number): number | null {
   const value = count(text);
   if (value === null) return null;
@@ -54,15 +54,15 @@ export function retryAfterMs(text: string | undefined, now: number): number | nu
   return date === null ? null : Math.max(SHORTEST_RETRY_AFTER_MS, date - now);
 }
 
-/** The service's own time of an answer, from its `Date`; null where it gave none, and where a cache gave the answer: then
- * it is that of the answer that the cache kept. */
+/** The service's time of an answer, from its `Date`; null where it has none, and where the answer came from a cache with its old
+ * date. */
 export function dateOf(exchange: Exchange): number | null {
   if (exchange.kind !== 'response' || Number(exchange.headers.age) > 0) return null;
   return httpDate(exchange.headers.date);
 }
 
-/** Only the one form that HTTP still allows to be sent, and only dates that exist: Date.parse alone takes "7" for a
- * month and 31 February for 3 March. */
+/** Only the one format that HTTP still allows, and only dates that exist: Date.parse alone reads "7" as a month and 31 February as
+ * 3 March. */
 function httpDate(text: string | undefined): number | null {
   if (text === undefined) return null;
   const ms = Date.parse(text);

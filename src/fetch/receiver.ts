@@ -13,24 +13,24 @@ export interface ReceiverOptions {
   readonly settle: (exchange: Exchange) => void;
 }
 
-/** Receives one answer from undici and settles once, with the first thing that is certain. Whether the request may have
- * been charged is read from undici's own order of events (start comes right before the first byte is written), not from
- * error codes: the same ECONNRESET means either. */
+/** Receives one answer from undici and settles once, with the first certain result. Whether the request may have been charged
+ * follows from the order of undici's events (start comes right before the first byte is written), not from error codes: an
+ * ECONNRESET can mean either. */
 export class Receiver implements Dispatcher.DispatchHandler {
   readonly #options: ReceiverOptions;
   #controller: Dispatcher.DispatchController | null = null;
   #started = false;
   #settled = false;
-  /** The answer has arrived whole; only its decompression may still be going on. */
+  /** The answer has arrived completely; its decompression may still be running. */
   #ended = false;
   #status = 0;
   #headers: HeaderMap = {};
   #decoder: ContentDecoder | null = null;
-  /** The body, where its length was told: each chunk is copied once and let go, which takes a third off the time in which a
-   * large one is received. */
+  /** The body, where its length was declared: each chunk is copied once and released, which saves a third of the time of a large
+   * body. */
   #body: Buffer | null = null;
   #chunks: Buffer[] = [];
-  /** Bytes on the wire, and after decompression. */
+  /** Bytes received, and bytes after decompression. */
   #received = 0;
   #bytes = 0;
 
@@ -38,7 +38,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     this.#options = options;
   }
 
-  /** Ends the request now: by the caller's signal or the total deadline. */
+  /** Ends the request now: at the total deadline. */
   stop(code: FailureCode, message: string): void {
     if (this.#ended) return;
     this.#fail(code, message);
@@ -46,8 +46,8 @@ export class Receiver implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // undici puts a request back into its queue after some ends of a socket; one that may have been charged must not be
-    // sent again without anyone knowing.
+    // undici queues a request again after some ends of a socket; one that may have been charged must not be sent again without
+    // the ledger.
     if (this.#started) this.#fail('BROKEN', 'The connection ended before the answer began');
     this.#started = true;
     this.#controller = controller;
@@ -89,7 +89,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     this.#fail(...reasonOf(error, this.#started, this.#status !== 0));
   }
 
-  /** Takes a piece of the body, after decompression. */
+  /** Takes a part of the body, after decompression. */
   #take(chunk: Buffer): void {
     if (this.#settled) return;
     const before = this.#bytes;
@@ -106,8 +106,8 @@ export class Receiver implements Dispatcher.DispatchHandler {
   }
 
   #keep(chunk: Buffer, before: number): void {
-    // The length that was told is that of the compressed body, if it is compressed: then the first piece is longer or the
-    // last one is missing, and the pieces are joined at the end.
+    // The declared length is that of the compressed body, if it is compressed: then the first part is longer or the last one is
+    // missing, and the parts are joined at the end.
     if (before === 0 && this.#declared() >= chunk.length) this.#body = Buffer.allocUnsafeSlow(this.#declared());
     if (this.#body !== null && this.#bytes <= this.#body.length) {
       chunk.copy(this.#body, before);
@@ -146,7 +146,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
   }
 
   #fail(code: FailureCode, message: string): void {
-    // Any status but 200 has said everything that matters; the rest of its body is only wording.
+    // Of any status but 200 the rest of the body does not matter.
     if (this.#status !== 0 && this.#status !== 200) {
       this.#respond();
       return;
@@ -179,8 +179,8 @@ function plainHeaders(headers: Record<string, string | string[] | undefined>, re
   return plain;
 }
 
-/** Without the key, and only then cut, so that no half of a key is left at the edge. What is JSON is redacted by its decoded
- * strings, and left as it is where they hold no key. */
+/** Redacted before it is cut, so that no half of a key is left at the end. JSON is redacted by its decoded strings, and left as it
+ * is where they contain no key. */
 function errorBody(body: Buffer, redactor: Redactor): Buffer {
   return Buffer.from(withoutKey(body.toString(), redactor)).subarray(0, MAX_ERROR_BODY_BYTES);
 }
@@ -191,7 +191,7 @@ function withoutKey(text: string, redactor: Redactor): string {
     const after = JSON.stringify(redactor.json(JSON.parse(text)));
     return after === before ? text : after;
   } catch {
-    // No JSON, or nested deeper than it can be written.
+    // Not JSON, or nested too deeply to be written.
     return redactor.text(text);
   }
 }
@@ -211,8 +211,8 @@ function reasonOf(error: Error, started: boolean, answered: boolean): [FailureCo
   }
   const detail = firstMessage(error) || code || error.name;
   if (!started) return ['CONNECT', `Cannot connect to the service: ${detail}`];
-  // After a valid head, what does not parse is an answer that was cut. A length that does not match before there was a head
-  // is how undici reports lengths that contradict one another.
+  // After a valid head, an answer that does not parse was cut. undici reports contradicting lengths as a mismatch before there
+  // was a head.
   const isOfHead = ['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(code);
   if (!answered && (error.name === 'HTTPParserError' || isOfHead)) {
     return ['NOT_HTTP', `The service's answer is not valid HTTP: ${detail}`];

@@ -1,30 +1,30 @@
 /*
- * Takes keys out of what a service sent: some services repeat a refused key in their message. It works on strings after
- * HTTP, compression and JSON were decoded: before that, the same key has too many forms.
+ * Removes keys from what a service sent: some services repeat a refused key in their message. Works on strings after HTTP,
+ * compression and JSON were decoded: before that, the same key has too many forms.
  */
 import { canonical, type DecodedLayer, layersOf, textsOf } from './decoded-layers.ts';
 
-/** Shorter keys would also match ordinary words; no real key is that short. */
+/** Shorter keys would match ordinary words; no real key is that short. */
 const SHORTEST_KEY = 4;
 
 const REDACTED = '[key]';
 
-/** A longer text with a key in it is dropped whole. */
+/** A longer text that contains a key is replaced as a whole. */
 const LONGEST_SEARCHED = 64 * 1024;
 
-/** Removes some keys, however they are encoded, from what leaves a service's answer. */
+/** Removes certain keys, in any encoding, from parts of a service's answer. */
 export interface Redactor {
   text(text: string): string;
   /** A parsed JSON value without a key in any string, number or member name. Changes the value in place. */
   json(value: unknown): unknown;
 }
 
-/** Every request and every body asks for one, mostly for the same keys. */
+/** Every request and every body needs one, mostly for the same keys. */
 const made = new Map<string, Redactor>();
 const MOST_KEPT = 16;
 
 export function redactorOf(keys: readonly string[]): Redactor {
-  // No key holds a line break: a header could not carry it.
+  // A key has no line break: a header could not carry it.
   const name = keys.join('\n');
   const known = made.get(name);
   if (known !== undefined) return known;
@@ -41,10 +41,10 @@ function createRedactor(keys: readonly string[]): Redactor {
   const mayBeNumber = real.some((key) => /^[\d.e+-]+$/i.test(key));
 
   function text(from: string): string {
-    // A key in any encoding is no shorter than its shortest form: of a bundle of 6 MB nearly every string ends here.
+    // A key in any encoding is no shorter than its shortest form: nearly every string of a bundle is done here.
     if (from.length < shortest) return from;
     if (!textsOf(from).some((decoded) => forms.some((form) => decoded.includes(form)))) return from;
-    // Places cost 16 bytes a character and layer.
+    // The positions take 16 bytes a character and layer.
     if (from.length > LONGEST_SEARCHED) return REDACTED;
     const spans = layersOf(from).flatMap((layer) => forms.flatMap((form) => spansOf(layer, form)));
     return spans.length === 0 ? REDACTED : withoutSpans(from, spans);
@@ -83,7 +83,7 @@ function createRedactor(keys: readonly string[]): Redactor {
 
 const PLAIN = { writable: true, enumerable: true, configurable: true };
 
-/** How a key stands in decoded text: as it is, in base64 wherever it begins in what was encoded, and in hexadecimal. */
+/** The forms of a key in decoded text: as it is, in base64 at each of the three offsets, and in hexadecimal. */
 function formsOf(key: string): string[] {
   const encoded = encodeURIComponent(key);
   const inBase64 = encoded === key ? [key] : [key, encoded];
@@ -95,7 +95,7 @@ function formsOf(key: string): string[] {
   return forms.flatMap((form) => canonical(form)).filter((form) => form.length >= SHORTEST_KEY);
 }
 
-/** The characters that the text alone decides in base64 when so many bytes stand before it. */
+/** The base64 characters that depend on the text alone where so many bytes come before it. */
 function base64Form(text: string, before: number): string {
   const encoded = Buffer.from(' '.repeat(before) + text).toString('base64');
   return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + text.length) * 8) / 6));
@@ -103,7 +103,7 @@ function base64Form(text: string, before: number): string {
 
 type Span = readonly [from: number, to: number];
 
-/** Where a form stands in a layer, as places in the original text. */
+/** Where a form occurs in a layer, as positions in the original text. */
 function spansOf({ text, starts, ends }: DecodedLayer, form: string): Span[] {
   const spans: Span[] = [];
   for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) {
@@ -123,8 +123,8 @@ function withoutSpans(text: string, spans: Span[]): string {
   return rest + text.slice(done);
 }
 
-/** Makes a foreign text fit for a terminal, a log and a cell: one line, no control or direction characters, and at most
- * `most` characters. */
+/** Makes a foreign text safe for a terminal, a log and a table's cell: one line, no control or direction characters, at most `most`
+ * characters. */
 export function cleanText(text: string, most: number): string {
   const line = text
     .slice(0, most * 8)

@@ -6,25 +6,25 @@ const MOST_HEAD_BYTES = 64 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Makes the heads of answers such that undici reads them. Its parser ends the connection at two things that RFC 9110 lets a
- * client accept, and the answer behind them was paid for: an interim answer (100 Continue, 103 Early Hints) that nobody asked
- * for, and a Content-Length given twice with the same value.
+ * Repairs the heads of answers so that undici can parse them. Its parser ends the connection at two things that RFC 9110 lets a
+ * client accept, and the answer was paid for: an unexpected interim answer (100 Continue, 103 Early Hints), and a Content-Length
+ * given twice with the same value.
  */
 export class ResponseHeads {
   /** The head as far as it has arrived; null while a body is passed on. */
   #head: string | null = '';
 
-  /** A request is being written: what comes next is a head. */
+  /** A request is written: a head comes next. */
   expect(): void {
     this.#head = '';
   }
 
-  /** What the parser shall see of these bytes; empty until the head is whole. */
+  /** The bytes for the parser; empty until the head is complete. */
   pass(chunk: Buffer): Buffer {
     if (this.#head === null) return chunk;
     let head = this.#head + chunk.toString('latin1');
     for (;;) {
-      // Not a head that could be mended: the parser says what is wrong with it.
+      // Not a head that can be repaired: the parser reports what is wrong with it.
       const isHttp = 'HTTP/'.startsWith(head.slice(0, 5)) || head.startsWith('HTTP/');
       const end = head.indexOf('\r\n\r\n');
       const known = end < 0 ? head : head.slice(0, end);
@@ -55,19 +55,19 @@ function oneContentLength(head: string): string {
   return [status, ...lines.filter((line) => !isLength(line)), `content-length: ${length}`].join('\r\n');
 }
 
-/** Connects as undici does, and lets it read each answer through `ResponseHeads`. */
+/** undici's own connector, with each answer read through `ResponseHeads`. */
 export function connectorOf(timeoutMs: number): buildConnector.connector {
   const connect = buildConnector({ timeout: timeoutMs, allowH2: false });
   return (options, callback) => {
     connect(options, (...[error, socket]) => {
-      if (socket) mendHeads(socket);
+      if (socket) repairHeads(socket);
       (callback as (error: Error | null, socket: Socket | null) => void)(error, socket);
     });
   };
 }
 
-/** undici reads a socket by `read` alone, and writes a request without a body by one `write`. */
-function mendHeads(socket: Socket): void {
+/** undici reads a socket only by `read`, and writes a request without a body by one `write`. */
+function repairHeads(socket: Socket): void {
   const heads = new ResponseHeads();
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;

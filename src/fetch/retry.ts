@@ -17,8 +17,8 @@ export interface RetryPolicy {
   readonly rateWaitMostMs: number;
 }
 
-/** Four attempts over some seconds outlive a restart of the service; an outage is for the breaker. Each attempt in doubt
- * may cost the price again, so there is only one more. Ten minutes: beyond, a user would rather have the terminal back. */
+/** Four attempts over some seconds outlast a restart of the service; an outage is for the circuit breaker. Each attempt that may
+ * have been charged may cost the price again, so there is only one more. After ten minutes a user wants the terminal back. */
 export const RETRY_POLICY: RetryPolicy = {
   attempts: 4,
   attemptsInDoubt: 2,
@@ -29,17 +29,16 @@ export const RETRY_POLICY: RetryPolicy = {
   rateWaitMostMs: 10 * 60_000,
 };
 
-/** For the single call about a topic that a bundle reported as unavailable: its source is known to be in trouble, so a
- * failure there is no news. */
-export const SECOND_LOOK_POLICY: RetryPolicy = { ...RETRY_POLICY, attemptsUpstream: 1 };
+/** For the single of a topic that a bundle reported unavailable: its source is known to have trouble, so it is tried once. */
+export const TOPIC_RETRY_POLICY: RetryPolicy = { ...RETRY_POLICY, attemptsUpstream: 1 };
 
-/** What was tried for one call so far. The caller keeps it and hands it back. */
+/** What was tried for one call so far; `decide` returns the next. */
 export interface Tried {
-  /** Attempts that failed; being asked to slow down is not a failure. */
+  /** Attempts that failed; a request to slow down is not a failure. */
   readonly failures: number;
-  /** Of these, the ones that may have been charged. */
+  /** Of these, those that may have been charged. */
   readonly inDoubt: number;
-  /** Times that the service asked to slow down. */
+  /** How often the service asked to slow down. */
   readonly slowedDown: number;
   /** Milliseconds waited for the rate. */
   readonly rateWaitMs: number;
@@ -60,11 +59,11 @@ export interface RetryQuestion {
   readonly policy: RetryPolicy;
   /** In [0, 1). */
   readonly random: () => number;
-  /** For how long the service has answered none of the run's calls and only asked to slow down, in milliseconds. */
+  /** How long the service has answered none of the run's calls and only asked to slow down, in milliseconds. */
   readonly slowedDownMs?: number;
 }
 
-/** Rates are limited by the minute: without any word of the service, a wait beyond this brings nothing. */
+/** Rates are limited by the minute: where the service states no time, a longer wait gains nothing. */
 const RATE_BACKOFF_MOST_MS = 60_000;
 
 /** Decides what follows a call that was not answered. Only what is known to pass is tried again. */
@@ -77,7 +76,7 @@ export function decide({ verdict, tried, policy, random, slowedDownMs = 0 }: Ret
     case 'transport':
       return afterTransport(verdict, tried, policy, random);
     default:
-      // malformed: probably paid, and asking again would be paid again. The rest is final, or the caller's to solve.
+      // malformed: probably charged, and a retry would be charged again. The rest is final, or for the caller to solve.
       return { next: 'give-up' };
   }
 }
@@ -89,9 +88,8 @@ function afterRate(
   random: () => number,
   slowedDownMs: number,
 ): Decision {
-  // No jitter where the service named the time: it knows when, and the throttle spreads the calls. The first time it is
-  // taken at its word; if it then refuses again, the time was wrong, and the waits double all the same: "Retry-After: 1"
-  // for ten minutes was thousands of requests.
+  // No jitter where the service named the time; the throttle spreads the calls. The first time it is believed; if the service
+  // then refuses again, the time was wrong, and the waits double: "Retry-After: 1" for ten minutes was thousands of requests.
   const named = rate.retryAfterMs ?? rate.resetMs;
   const doubled = Math.min(RATE_BACKOFF_MOST_MS, policy.backoffBaseMs * 2 ** tried.slowedDown);
   const waitMs = named
@@ -99,7 +97,7 @@ function afterRate(
     : fullJitter(tried.slowedDown + 1, policy.backoffBaseMs, RATE_BACKOFF_MOST_MS, random);
   const afterMs = Math.max(SHORTEST_RETRY_AFTER_MS, waitMs);
   const rateWaitMs = tried.rateWaitMs + afterMs;
-  // The calls of a run wait together: each on its own may have waited little when all of them have waited long.
+  // The calls of a run wait together: each may have waited little while all of them have waited long.
   if (afterMs > policy.longestWaitMs || Math.max(rateWaitMs, slowedDownMs + afterMs) > policy.rateWaitMostMs)
     return { next: 'pause', afterMs, why: 'rate' };
   return { next: 'retry', afterMs, rate: true, tried: { ...tried, slowedDown: tried.slowedDown + 1, rateWaitMs } };
@@ -114,8 +112,8 @@ function afterUpstream({ rate }: Refused, tried: Tried, policy: RetryPolicy, ran
 }
 
 function afterTransport(verdict: Transport, tried: Tried, policy: RetryPolicy, random: () => number): Decision {
-  // An interrupted call is the user's will; a body that is too large, damaged or not HTTP was paid and will be so again.
-  if (['ABORTED', 'CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'].includes(verdict.code)) return { next: 'give-up' };
+  // The client was closed; or the body is too large, damaged or not HTTP, and a retry would be charged again.
+  if (['CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'].includes(verdict.code)) return { next: 'give-up' };
   const doubt = verdict.charged === 'unknown' ? 1 : 0;
   const failed = { ...tried, failures: tried.failures + 1, inDoubt: tried.inDoubt + doubt };
   if (failed.failures >= policy.attempts || failed.inDoubt >= policy.attemptsInDoubt) return { next: 'give-up' };
@@ -126,7 +124,7 @@ function backoff({ failures }: Tried, policy: RetryPolicy, random: () => number)
   return fullJitter(failures, policy.backoffBaseMs, policy.backoffMostMs, random);
 }
 
-/** Anywhere between nothing and the doubled bound: calls that failed together do not come back together. */
+/** Between nothing and the doubled bound: calls that failed together are not retried together. */
 function fullJitter(nth: number, baseMs: number, mostMs: number, random: () => number): number {
   return Math.round(random() * Math.min(mostMs, baseMs * 2 ** (nth - 1)));
 }

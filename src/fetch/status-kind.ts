@@ -2,10 +2,10 @@ import { NO_DATA_CODE } from '../contract/failures.ts';
 
 /**
  * What an answer other than 200 means.
- * - `rejected`: a fact about the location, kept for a year. `no_data`: one about a topic there, kept for its time to live.
- *   `unexplained`: this request was refused, nobody knows why.
- * - `denied`: no request will be answered before somebody changes something. `unauthenticated`, `forbidden`: the key.
- * - `rate`, `quota`: wait. `upstream`, `timeout`: try again. `redirected`: the address. `malformed`: success without an answer.
+ * - `rejected`: a fact about the location, stored for a year. `no_data`: one about a topic there, stored for its time to live.
+ *   `unexplained`: the request was refused for an unknown reason.
+ * - `denied`: no request will be answered until somebody acts. `unauthenticated`, `forbidden`: the key is the reason.
+ * - `rate`, `quota`: wait. `upstream`, `timeout`: retry. `redirected`: wrong address. `malformed`: success without an answer.
  */
 export type StatusKind =
   | 'malformed'
@@ -22,11 +22,11 @@ export type StatusKind =
   | 'upstream';
 
 /**
- * Codes that speak of the location, as lookup and geocoding services name them. The contract names none, and a code that is not
- * here may speak of anything (a bill, a route, a lock): to ask again costs nothing, a false fact costs a year of answers.
+ * Codes that concern the location, as lookup and geocoding services name them. The contract names none, and a code that is not
+ * listed may concern anything (payment, a route, a lock): to ask again is free, a false fact costs a year of answers.
  */
 export const PLACE_CODES: readonly string[] = [
-  // What our own service says.
+  // The code of our own service.
   'INVALID_PARAMETER',
   'OUTSIDE_COVERAGE',
   'INVALID_COORDINATE',
@@ -49,14 +49,14 @@ export const PLACE_CODES: readonly string[] = [
 
 export const QUOTA_CODE = 'QUOTA_EXCEEDED';
 
-/** Statuses under which no request will be answered before somebody changes something: what each says, and who can. */
+/** Statuses under which no request will be answered until somebody acts: what each means, and what to do. */
 export const DENIALS: Readonly<Record<number, { readonly happened: string; readonly todo: string }>> = {
   402: {
     happened: 'The service asks for payment',
     todo: 'Ask the provider what is wrong with the account.',
   },
   407: {
-    happened: 'A proxy on the way to the service asks for a login',
+    happened: 'A proxy between this machine and the service asks for a login',
     todo: 'Let this machine reach the service without that proxy.',
   },
   451: {
@@ -67,12 +67,12 @@ export const DENIALS: Readonly<Record<number, { readonly happened: string; reado
 
 interface StatusRule {
   readonly statuses: readonly number[];
-  /** The rule is for these codes only. */
+  /** The rule holds for these codes only. */
   readonly codes?: readonly string[];
   readonly kind: StatusKind;
 }
 
-/** The first rule that fits decides. */
+/** The first rule that matches decides. */
 const RULES: readonly StatusRule[] = [
   { statuses: [404], codes: [NO_DATA_CODE], kind: 'no_data' },
   { statuses: [400, 404, 422], codes: PLACE_CODES, kind: 'rejected' },
@@ -85,7 +85,7 @@ const RULES: readonly StatusRule[] = [
   { statuses: [420, 429], kind: 'rate' },
 ];
 
-/** Any other 4xx (409, 423, 425, 410, 499, …) is retried as a failure of the service, and ends the run where it lasts. */
+/** Any other 4xx (409, 410, 423, 425, 499, …) is retried like a failure of the service, and ends the run where it persists. */
 export function statusKind(status: number, code: string | null): StatusKind {
   if (status < 300) return 'malformed';
   if (status < 400) return 'redirected';

@@ -4,30 +4,26 @@ import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 import { PerilbookError } from '../errors.ts';
 import { CreditReturns } from './credit-returns.ts';
 
-/** The service's minute and ours begin at different instants, by the time that a request travels. */
+/** The service's minute begins later than ours, by the time that a request takes to arrive. */
 const MARGIN_MS = 250;
+
+/** How long the credits of a call that has ended count in the minute. */
+const HOLD_MS = RATE_WINDOW_MS + MARGIN_MS;
 
 export interface ThrottleOptions {
   readonly creditsPerMinute: number;
   /** Most calls in flight. */
   readonly sockets: number;
   readonly clock: Clock;
-  readonly marginMs?: number;
-  readonly windowMs?: number;
 }
 
-/** A call's leave to spend credits. */
+/** Permission for a call to spend credits. */
 export interface Permit {
   readonly credits: number;
-  /** How many credits had come back in all when this call left: tells `correct` what the service could not know of. */
+  /** How many credits had been returned in all when this call was sent: `correct` needs it. */
   readonly returnedBefore: number;
-  /** Nothing was charged (or only a part, where a number is given): these credits come back at once. */
+  /** Returns credits at once that were not charged: all of them, or as many as given. */
   refund(credits?: number): void;
-}
-
-/** Opens the throttle of one process: no window of a minute, wherever it begins, sees more credits than the limit. */
-export function createThrottle(options: ThrottleOptions): Throttle {
-  return new Throttle(options);
 }
 
 /**
@@ -46,28 +42,28 @@ function limiterOf(options: Bottleneck.ConstructorOptions): Bottleneck {
   return limiter;
 }
 
-/** Two nested Bottleneck limiters. A weight counts against `maxConcurrent` too, so sockets (weight 1) and credits (weight
+/** The throttle of one process: no window of a minute, wherever it begins, sees more credits than the limit.
+ *
+ * Two nested Bottleneck limiters. A weight counts against `maxConcurrent` too, so sockets (weight 1) and credits (weight
  * = price) cannot be one limiter. Bottleneck's own refresh is a fixed window that lets twice the limit through across its
  * edge, and `updateSettings` kills it for good: neither is used, credits are handed back by our own clock. */
-export class Throttle {
+export class Throttle implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #limit: number;
-  readonly #holdMs: number;
   readonly #sockets: Bottleneck;
   readonly #credits: Bottleneck;
   readonly #returns: CreditReturns;
-  /** The jobs that have begun. */
+  /** The jobs that are running. */
   readonly #begun = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #available: number;
   #returned = 0;
   #pausedUntil = 0;
 
-  constructor({ creditsPerMinute, sockets, clock, marginMs = MARGIN_MS, windowMs = RATE_WINDOW_MS }: ThrottleOptions) {
+  constructor({ creditsPerMinute, sockets, clock }: ThrottleOptions) {
     this.#clock = clock;
     this.#limit = creditsPerMinute;
     this.#available = creditsPerMinute;
-    this.#holdMs = windowMs + marginMs;
     this.#sockets = limiterOf({ maxConcurrent: sockets });
     this.#credits = limiterOf({ reservoir: creditsPerMinute });
     this.#returns = new CreditReturns(clock, (credits) => this.#give(credits));
@@ -83,13 +79,8 @@ export class Throttle {
     return this.#available;
   }
 
-  /** Until when nobody starts, by the steady time; in the past when nothing is paused. */
-  get pausedUntil(): number {
-    return this.#pausedUntil;
-  }
-
-  /** Runs the job once a socket and its credits are free. The signal ends the waiting, never a job that has begun. Queue
-   * only a bounded number: Bottleneck starts some hundred jobs a second and keeps every one that waits. */
+  /** Runs the job once a socket and its credits are free. The signal ends the waiting, never a running job. Queue only a bounded
+   * number: Bottleneck starts some hundred jobs a second and keeps every waiting one in memory. */
   async schedule<T>(credits: number, job: (permit: Permit) => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (credits > this.#limit) throw this.#overweight(credits);
     const waiting = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
@@ -108,31 +99,35 @@ export class Throttle {
     return promise;
   }
 
-  /** Takes in the service's own count. It is trusted only downwards: a higher number may not know of calls in flight. What
-   * it lacks (another process, another machine) is held back until the reset. The service counted when it charged; what
-   * came back here between the call's leaving and its answer is not in its number, and is no one else's spending. */
+  /** Corrects the credits by the service's own count, but only downwards: a higher number may lack calls in flight. What others
+   * spent (another process, another machine) is withheld until the reset. The service counted when it charged: credits that were
+   * returned here between the request and its answer are not in its number, and were not spent by others. */
   correct(remaining: number, resetMs: number | null, permit?: Pick<Permit, 'returnedBefore'>): void {
     const returnedSince = permit ? this.#returned - permit.returnedBefore : 0;
     const excess = this.#available - returnedSince - Math.max(0, remaining);
     if (excess <= 0 || this.#closing.signal.aborted) return;
     this.#give(-excess);
-    this.#returns.add(steadyTime(this.#clock) + Math.min(resetMs ?? this.#holdMs, this.#holdMs), excess);
+    this.#returns.add(steadyTime(this.#clock) + Math.min(resetMs ?? HOLD_MS, HOLD_MS), excess);
   }
 
-  /** Nobody starts before `ms`, by the steady time. A shorter pause does not end a longer one. */
+  /** No job starts before this steady time. A shorter pause does not end a longer one. */
   pauseUntil(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, ms);
   }
 
-  /** Rejects what waits, lets what has begun land, and leaves no timer behind. */
+  /** Rejects waiting jobs, waits for running ones, and leaves no timer behind. */
   async close(): Promise<void> {
     const wasOpen = !this.#closing.signal.aborted;
     this.#closing.abort();
-    // Only the jobs are waited for: whatever Bottleneck still waits for must not hold up the end of a run. Its stop() drops
-    // that, timers and all, and may be called once only.
+    // Only the jobs are waited for: what else Bottleneck waits for must not delay the end of a run. Its stop() drops that with its
+    // timers, and may be called only once.
     if (wasOpen) for (const limiter of [this.#credits, this.#sockets]) void limiter.stop({ dropWaitingJobs: true });
     while (this.#begun.size > 0) await Promise.allSettled(this.#begun);
     await this.#returns.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #withCredits<T>(credits: number, begin: () => (permit: Permit) => Promise<T>, waiting: AbortSignal): Promise<Ran<T>> {
@@ -156,8 +151,8 @@ export class Throttle {
         return { value: await running };
       } finally {
         this.#begun.delete(running);
-        // From the end, not the start: the service may count the call at any instant in between.
-        if (held > 0) this.#returns.add(steadyTime(this.#clock) + this.#holdMs, held);
+        // From the end, not from the start: the service may count the call at any time in between.
+        if (held > 0) this.#returns.add(steadyTime(this.#clock) + HOLD_MS, held);
         held = 0;
       }
     });
@@ -181,8 +176,8 @@ export class Throttle {
   #overweight(credits: number): PerilbookError {
     return new PerilbookError(
       'USAGE',
-      `A call of ${credits} credits can never start: the subscription allows ${this.#limit} credits a minute`,
-      'Choose smaller calls (single topics), or correct the credits a minute of the subscription in the job file.',
+      `A call of ${credits} credits can never start: the subscription allows ${this.#limit} credits per minute`,
+      'Choose cheaper calls (single topics), or correct the credits per minute of the subscription in the job file.',
       { credits, creditsPerMinute: this.#limit },
     );
   }

@@ -2,7 +2,7 @@ import { HEADERS } from '../contract/headers.ts';
 import type { Exchange, HeaderMap } from './exchange.ts';
 import { cleanText } from './redact.ts';
 
-/** Headers whose value is nobody's business, whatever the service calls them. */
+/** Names of headers whose value is secret, whatever the service calls them. */
 const SECRET_NAME = /key|auth|token|secret|cookie|session|signature|password|credential/i;
 const HIDDEN = '[hidden]';
 const MAX_VALUE = 200;
@@ -12,7 +12,7 @@ export function requestLine(number: number, method: string, path: string, header
   return `debug ${number} > ${method} ${path}  ${headerText(headers)}`;
 }
 
-/** What came of it as one line: status, time, credits as the service states them, headers; or how it failed. */
+/** Its answer as one line: status, time, credits as the service states them, headers; or how it failed. */
 export function exchangeLine(number: number, exchange: Exchange): string {
   const took = `${Math.round(exchange.elapsedMs)} ms`;
   if (exchange.kind === 'failure') {
@@ -33,6 +33,6 @@ function headerText(headers: HeaderMap): string {
 
 function shown(name: string, value: string): string {
   if (SECRET_NAME.test(name)) return HIDDEN;
-  // An address may carry anything behind its path.
+  // After its path an address may contain anything.
   return cleanText(name === 'location' ? value.replace(/[?#].*$/s, '?…') : value, MAX_VALUE);
 }

@@ -4,14 +4,16 @@ import { z } from 'zod';
 import { PerilbookError } from '../errors.ts';
 import { counted, grouped } from '../format-numbers.ts';
 import { checkOutput, openOutput, writeWhole } from '../rows/files/output-file.ts';
+import { total } from '../store/admission.ts';
+import type { Store } from '../store/port.ts';
 import type { Prepared } from './prepare.ts';
 import type { CellTable } from './scan/cell-table.ts';
 import type { Job } from './settings/settings.ts';
 
-/** What a plan file holds beside the plan in words: enough to see that a run is the one that was approved. */
+/** The content of a plan file: enough to see whether a run is the one that was approved. */
 const planFile = z.strictObject({
   perilbook_plan: z.literal(1),
-  /** Names this approval; runs under it are told by it, and spend within it together. */
+  /** Names this approval: all runs under it spend within it together. */
   id: z.string(),
   job: z.string(),
   made_at: z.iso.datetime(),
@@ -26,8 +28,11 @@ const planFile = z.strictObject({
 
 export type ApprovedPlan = z.infer<typeof planFile>;
 
+/** What an approval is compared with. */
+type Approvable = Pick<Prepared, 'job' | 'connection' | 'plan' | 'summary'>;
+
 /** The settings on which the price of a plan or the meaning of its answers depends. */
-function settingsOf({ job, connection }: Prepared): Record<string, unknown> {
+function settingsOf({ job, connection }: Approvable): Record<string, unknown> {
   return {
     topics: job.topics,
     tiers: job.tiers.map(({ topics }) => topics),
@@ -42,7 +47,7 @@ function settingsOf({ job, connection }: Prepared): Record<string, unknown> {
 }
 
 /** The plan as a file that someone can approve. */
-export function approvablePlan(prepared: Prepared, now: number): ApprovedPlan {
+export function approvablePlan(prepared: Approvable, now: number): ApprovedPlan {
   const { job, plan, summary } = prepared;
   const body = {
     job: job.name,
@@ -69,68 +74,59 @@ export async function writePlan(file: string, plan: ApprovedPlan, job: Job): Pro
   await writeWhole(output, undefined, () => output.write(Buffer.from(`${JSON.stringify(plan, null, 2)}\n`)));
 }
 
-/** Reads an approved plan. @throws PLAN_MISMATCH when the file is none */
+/** Reads an approved plan. @throws PLAN_MISMATCH when the file is not one */
 export function readPlan(file: string): ApprovedPlan {
+  const hint = 'Make one: perilbook plan JOB --out plan.json.';
   let content: unknown;
   try {
     content = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new PerilbookError(
-      'PLAN_MISMATCH',
-      `The plan ${file} cannot be read`,
-      'Make one: perilbook plan JOB --out plan.json.',
-      { file },
-      error,
-    );
+    throw new PerilbookError('PLAN_MISMATCH', `The plan ${file} cannot be read`, hint, { file }, error);
   }
   const plan = planFile.safeParse(content);
   if (plan.success) return plan.data;
-  throw new PerilbookError(
-    'PLAN_MISMATCH',
-    `${file} is no plan of this version`,
-    'Make one: perilbook plan JOB --out plan.json.',
-    { file },
-  );
+  throw new PerilbookError('PLAN_MISMATCH', `${file} is not a plan of this version`, hint, { file });
+}
+
+/** What runs under an approved plan have left to spend. */
+export async function creditsLeft(approved: ApprovedPlan, store: Store): Promise<number> {
+  return Math.max(0, approved.credits_at_most - total(await store.planSpending(approved.id)));
 }
 
 /**
- * Checks that a run is the one that was approved, and says how much it may spend.
+ * Checks that a run is the one that was approved.
  *
- * Settings and input must be the same. The store may have moved on: where it holds more than when the plan was made the
- * run is cheaper and goes on (so an interrupted run resumes under its plan); where answers went stale since, so that the
- * run would cost more than is left of the approval, it is refused.
+ * Settings and input must be the same. The store may have changed: where it holds more than when the plan was made the run
+ * costs less and goes on, so an interrupted run resumes under its plan. Where answers went stale since, so that the run would
+ * cost more than is left of the approval, it is refused.
  *
- * @param spent what runs under this plan have spent already
- * @returns the most that this run may spend
+ * @param left credits that runs under this plan have left
  * @throws PLAN_MISMATCH with all that changed
  */
-export function checkApproved(approved: ApprovedPlan, prepared: Prepared, spent: number): number {
+export function checkApproved(approved: ApprovedPlan, prepared: Approvable, left: number): void {
   const { plan, summary } = prepared;
   const changes: string[] = [];
-  const settings = settingsOf(prepared);
-  for (const [name, value] of Object.entries(settings)) {
+  for (const [name, value] of Object.entries(settingsOf(prepared))) {
     const before = JSON.stringify(approved.settings[name]);
     const now = JSON.stringify(value);
     if (before !== now) changes.push(`${name} was ${before}, is ${now}`);
   }
-  const input = { rows: summary.rows, located: summary.located, cells: summary.cells };
   for (const name of ['rows', 'located', 'cells'] as const) {
-    if (approved.input[name] !== input[name])
-      changes.push(`the input had ${approved.input[name]} ${name}, has ${input[name]}`);
+    if (approved.input[name] !== summary[name])
+      changes.push(`the input had ${approved.input[name]} ${name}, has ${summary[name]}`);
   }
   const isOther = approved.input.fingerprint !== fingerprintOf(plan.scan.cells);
   if (isOther && changes.length === 0) changes.push('the input names other locations or values, as many as before');
-  const left = approved.credits_at_most - spent;
-  // A budget below the price was approved too: what it does not reach for is left, and that is no change.
+  // A budget below the price was approved too: then a part of the locations stays unbought, as planned.
   const isPart = approved.credits > approved.credits_at_most;
-  if (isPart && left <= 0 && plan.price.credits > 0) {
+  if (isPart && left === 0 && plan.price.credits > 0) {
     changes.push(`all of the approved ${grouped(approved.credits_at_most)} credits are spent`);
   } else if (plan.price.credits > (isPart ? approved.credits : left)) {
     changes.push(
       `the store lacks more than it did: ${counted(plan.price.credits, 'credit')} needed, ${grouped(left)} of the approved ${grouped(approved.credits_at_most)} left`,
     );
   }
-  if (changes.length === 0) return left;
+  if (changes.length === 0) return;
   throw new PerilbookError(
     'PLAN_MISMATCH',
     `This is not the run that was approved on ${approved.made_at}:\n    ${changes.join('\n    ')}`,
@@ -138,7 +134,7 @@ export function checkApproved(approved: ApprovedPlan, prepared: Prepared, spent:
   );
 }
 
-/** Tells books apart by their cells, in order, with their rows and values. */
+/** Identifies an input by its cells, in order, with their rows and values. */
 function fingerprintOf(cells: CellTable): string {
   const hash = createHash('sha256');
   const record = new Float64Array(4);

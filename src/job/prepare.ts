@@ -3,11 +3,12 @@ import { completeFields } from '../columns/row.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';
 import { openRowFile, type Streams } from '../rows/open-row-file.ts';
 import type { Store } from '../store/port.ts';
+import { type ApprovedPlan, checkApproved, creditsLeft } from './approved-plan.ts';
+import { type Progress, record } from './buying/progress.ts';
 import { CellCache } from './cell-fields.ts';
 import { editedValues } from './edited-values.ts';
-import { enterPhase, type Phased } from './phase.ts';
+import { ApiKeys, type Key } from './planning/api-keys.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
-import { type Key, Keyring } from './planning/keyring.ts';
 import { makePlan, type Plan } from './planning/planning.ts';
 import { priceListOf } from './planning/price-list.ts';
 import type { BodyReader } from './reading/body-readers.ts';
@@ -16,7 +17,7 @@ import { type Scan, scan } from './scan/scan-input.ts';
 import type { Job } from './settings/settings.ts';
 import { type PlanSummary, planSummary } from './summary.ts';
 
-/** The service that a run asks: where it is, what opens it, whose answers it gives. */
+/** The service that a run asks: its address, the keys, and whose answers it gives. */
 export interface Connection {
   readonly baseUrl: string;
   /** Names the service and its data set in the store: answers of two sources never mix. */
@@ -26,20 +27,20 @@ export interface Connection {
   readonly keys: readonly Key[];
 }
 
-/** What a run uses of the world outside. */
+/** What a run needs from its caller. */
 export interface Effects {
   readonly clock: Clock;
   readonly random: () => number;
   readonly streams: Streams;
-  /** Told of what the user should know at once. */
+  /** Called with what the user should know at once. */
   readonly notice: (message: string) => void;
-  /** Told of each request and of what came of it, for whoever looks for an error; never of a key. */
+  /** Called with a line for each request and each answer, for debugging; never with a key. */
   readonly trace?: (line: string) => void;
-  /** Reads the bodies of answers; closed with the run. Left out: large ones in workers. */
+  /** Parses the bodies of answers. Left out: large ones are parsed in workers that end with the run. */
   readonly reader?: BodyReader;
 }
 
-/** A book that was scanned and priced, ready to run. */
+/** An input that was scanned and priced, ready to run. */
 export interface Prepared {
   readonly job: Job;
   readonly connection: Connection;
@@ -47,63 +48,92 @@ export interface Prepared {
   readonly summary: PlanSummary;
   readonly priceList: PriceList;
   readonly source: number;
-  readonly keyring: Keyring;
+  readonly apiKeys: ApiKeys;
   readonly freshness: Freshness;
   readonly rowFile: Awaited<ReturnType<typeof openRowFile>>;
   /** The cells that lack nothing: the plan has read them, and nothing is bought there. */
   readonly cells: CellCache;
   readonly sampleRows: SampleRows;
+  /** The approved plan under which the run spends, and most credits of all runs under it; null where there is none. */
+  readonly approved: { readonly id: string; readonly budget: number } | null;
+}
+
+export interface PrepareOptions {
+  /** Counts the rows and follows the phase. */
+  readonly progress?: Progress;
+  /** The time from which freshness is measured; now, where it is left out. */
+  readonly asOf?: number;
+  readonly approved?: ApprovedPlan | null;
 }
 
 /**
  * Scans and prices a job; spends nothing.
- * @param progress is told of the rows and of the phase
- * @param asOf the time from which freshness is measured; now, where it is left out
- * @throws INPUT_*, SCOPE_MISSING, STORE_*
+ * @throws INPUT_*, SCOPE_MISSING, STORE_*; PLAN_MISMATCH where the job is not the one that was approved
  */
 export async function prepare(
   job: Job,
   connection: Connection,
   store: Store,
   effects: Effects,
-  progress?: Phased,
-  asOf = effects.clock.now(),
+  { progress, asOf = effects.clock.now(), approved = null }: PrepareOptions = {},
 ): Promise<Prepared> {
   const rowFile = await openRowFile(job.input, job.reading, effects.streams);
   const scanned = await scan(rowFile, job, (rows) => {
-    if (progress) progress.rows = rows;
+    if (progress) record(progress, 'rowsScanned', rows);
   });
-  if (progress) enterPhase(progress, 'pricing');
+  if (progress) record(progress, 'phase', 'pricing');
   const source = await store.source(connection.source);
   const sampleRows = await SampleRows.open(connection, store, source);
   const freshness = freshnessOf(job, asOf);
   const edited = await editedValues(rowFile, { job, scan: scanned, store, source, sampleRows, freshness });
   const findings = edited === null ? scanned.findings : [...scanned.findings, edited];
-  return await priced({ job, connection, rowFile }, { ...scanned, findings }, store, asOf);
+  return await priced({ job, connection, rowFile }, { ...scanned, findings }, store, asOf, approved);
 }
 
-/** Prices a scanned book anew: after a run, to see what it left. The input is not read again. */
-export async function prepareAgain({ plan, freshness, ...prepared }: Prepared, store: Store): Promise<Prepared> {
-  return await priced(prepared, plan.scan, store, freshness.startedAt);
+/** Prices a scanned input again: after a run, to see what it left, or under an approved plan. The input is not read again. */
+export async function prepareAgain(
+  { plan, freshness, ...prepared }: Prepared,
+  store: Store,
+  approved: ApprovedPlan | null = null,
+): Promise<Prepared> {
+  return await priced(prepared, plan.scan, store, freshness.startedAt, approved);
 }
 
-/** Prices a scanned book; the topics may be other ones than it was scanned for. */
+/** Prices a scanned input; the topics may differ from those that it was scanned for. */
 export async function priced(
   { job, connection, rowFile }: Pick<Prepared, 'job' | 'connection' | 'rowFile'>,
   scanned: Scan,
   store: Store,
   asOf: number,
+  approved: ApprovedPlan | null = null,
 ): Promise<Prepared> {
   const source = await store.source(connection.source);
-  const keyring = await Keyring.open(connection.keys, store, source);
-  const priceList = priceListOf(job, await store.bundleContents(source), keyring);
+  const apiKeys = await ApiKeys.open(connection.keys, store, source);
+  const priceList = priceListOf(job, await store.bundleContents(source), apiKeys);
   const freshness = freshnessOf(job, asOf);
   const sampleRows = await SampleRows.open(connection, store, source);
   const cells = new CellCache();
   const fieldsOf = completeFields(job.topics, job.counts, sampleRows.has);
-  const plan = await makePlan(job, scanned, store, source, priceList, keyring, freshness, (cell, { asOf, fields }) => {
-    cells.put(cell, () => fieldsOf(asOf, fields()));
+  const approvedCredits = approved && (await creditsLeft(approved, store));
+  const plan = await makePlan({
+    ...{ job, scan: scanned, store, source, priceList, apiKeys, freshness, approvedCredits },
+    onComplete: (cell, { asOf, fields }) => cells.put(cell, () => fieldsOf(asOf, fields())),
   });
-  const summary = planSummary(plan, job, priceList, sampleRows.any, rowFile.unit);
-  return { job, connection, plan, summary, priceList, source, keyring, freshness, rowFile, cells, sampleRows };
+  const summary = planSummary({ plan, job, priceList, sample: sampleRows.any, unit: rowFile.unit });
+  const parts = {
+    job,
+    connection,
+    plan,
+    summary,
+    priceList,
+    source,
+    apiKeys,
+    freshness,
+    rowFile,
+    cells,
+    sampleRows,
+  };
+  if (approved === null) return { ...parts, approved };
+  checkApproved(approved, parts, approvedCredits!);
+  return { ...parts, approved: { id: approved.id, budget: approved.credits_at_most } };
 }

@@ -1,15 +1,13 @@
 import { PerilbookError } from '../errors.ts';
 import { createClient, requireSendable } from '../fetch/client.ts';
-import { createThrottle } from '../fetch/throttle.ts';
+import { Throttle } from '../fetch/throttle.ts';
 import { checkOutput } from '../rows/files/output-file.ts';
 import { checkFormat } from '../rows/output-format.ts';
 import type { EndState, Store } from '../store/port.ts';
-import { type ApprovedPlan, checkApproved } from './approved-plan.ts';
-import { type Stop, storeMovedStop } from './buying/buying.ts';
 import { buyInRounds } from './buying/buying-rounds.ts';
-import type { Progress } from './buying/progress.ts';
+import { type Progress, record } from './buying/progress.ts';
 import { RunTimes } from './buying/run-times.ts';
-import { enterPhase } from './phase.ts';
+import { type Stop, storeMovedStop } from './buying/stop.ts';
 import type { Effects, Prepared } from './prepare.ts';
 import { createBodyReader } from './reading/body-readers.ts';
 import { type RunSummary, runSummary } from './summary.ts';
@@ -22,34 +20,9 @@ export interface RunEnded {
   readonly stop: Stop | null;
 }
 
-/** Nothing done yet. */
-export function newProgress(): Progress {
-  return {
-    phase: 'reading',
-    rows: 0,
-    onChange: null,
-    cells: 0,
-    cellsDone: 0,
-    creditsPlanned: 0,
-    creditsSpent: 0,
-    creditsUnknown: 0,
-    callsUnknown: 0,
-    calls: 0,
-    callsInFlight: 0,
-    retries: 0,
-    failures: 0,
-    failuresByKind: {},
-    slowedDown: 0,
-    slowedUntil: 0,
-    waitingUntil: 0,
-    atHand: null,
-    minuteLeft: null,
-  };
-}
-
 /**
- * Buys what the plan says, as far as budget and quota reach, and writes the output: complete in rows whatever happened.
- * An interrupt stops new calls, lets those in flight land, and still writes.
+ * Buys what the plan says, as far as budget and quota allow, and writes the output: complete in rows whatever happened.
+ * An interrupt stops new calls; those in flight are completed, and the output is still written.
  */
 export async function run(
   prepared: Prepared,
@@ -57,14 +30,9 @@ export async function run(
   effects: Effects,
   progress: Progress,
   interrupt: AbortSignal,
-  approved: ApprovedPlan | null = null,
 ): Promise<RunEnded> {
-  const { job, plan, summary, freshness, source, connection, sampleRows } = prepared;
+  const { job, plan, summary, freshness, source, connection, sampleRows, approved } = prepared;
   refuseUnobtainable(prepared);
-  if (approved !== null) {
-    const { charged, unknown, open } = await store.planSpending(approved.id);
-    plan.limit = Math.min(plan.limit, checkApproved(approved, prepared, charged + unknown + open));
-  }
   checkFormat(job.output, prepared.rowFile.format);
   await checkOutput(job.output, job.input, [job.store]);
   for (const { secret } of connection.keys) requireSendable(secret);
@@ -79,9 +47,9 @@ export async function run(
     ...(approved === null ? {} : { plan: approved.id }),
   });
   try {
-    const bought = await buy(prepared, store, effects, progress, interrupt, number, approved);
+    const bought = await buy(prepared, store, effects, progress, interrupt, number);
     await sampleRows.refresh();
-    enterPhase(progress, 'writing');
+    record(progress, 'phase', 'writing');
     const written = await writeOutput({
       rowFile: prepared.rowFile,
       job,
@@ -91,88 +59,68 @@ export async function run(
       sampleRows,
       freshness,
       cells: prepared.cells,
-      onRows: (rows) => {
-        progress.rows += rows;
-      },
+      onRows: (rows) => record(progress, 'rowsWritten', rows),
     });
     const spent = await store.runSpending(number);
     const stop = await storeMoved(store, bought);
     const planned = { ...summary, sample_data: sampleRows.any };
-    const ended = runSummary(planned, number, spent, written, job, stop);
+    const ended = runSummary({ planned, job, run: number, spent, written, stop });
     const state = stateOf(stop, ended);
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: ended });
     return { summary: ended, state, stop };
   } catch (error) {
-    // Where the store itself failed, it fails here too: the first error is the one to tell.
+    // Where the store itself failed, this fails too: the first error is the one to report.
     await store.finishRun(number, { state: 'stopped', resumeAfter: null, summary: null }).catch(() => {});
     throw error;
   }
 }
 
 async function buy(
-  prepared: Prepared,
+  { job, plan, connection, source, apiKeys, freshness, approved }: Prepared,
   store: Store,
   effects: Effects,
   progress: Progress,
   interrupt: AbortSignal,
-  number: number,
-  approved: ApprovedPlan | null,
+  run: number,
 ): Promise<Stop | null> {
-  const { job, plan, connection, source, keyring, freshness } = prepared;
-  progress.cells = plan.order.length;
-  progress.creditsPlanned = plan.price.credits;
   if (plan.order.length === 0) return null;
-  enterPhase(progress, 'buying');
-  const { clock, random, notice, trace } = effects;
+  const { clock, random, trace } = effects;
   const { baseUrl } = connection;
   const secrets = connection.keys.map(({ secret }) => secret);
-  const client = createClient({
-    ...{ baseUrl, sockets: job.sockets, userAgent: 'perilbook', clock, secrets },
-    ...(trace ? { trace } : {}),
-  });
-  const reader = effects.reader ?? createBodyReader();
+  await using opened = new AsyncDisposableStack();
+  const reader = effects.reader ?? opened.use(createBodyReader());
+  const client = opened.use(
+    createClient({
+      ...{ baseUrl, sockets: job.sockets, userAgent: 'perilbook', clock, secrets },
+      ...(trace ? { trace } : {}),
+    }),
+  );
   const throttles = new Map(
     job.accounts.map(({ account, subscription: { creditsPerMinute } }) => [
       account,
-      createThrottle({ creditsPerMinute, sockets: job.sockets, clock }),
+      opened.use(new Throttle({ creditsPerMinute, sockets: job.sockets, clock })),
     ]),
   );
-  progress.minuteLeft = () => [...throttles.values()].reduce((sum, { available }) => sum + Math.max(0, available), 0);
-  const contents = await store.bundleContents(source);
-  const tell = once(notice);
-  const parts = {
-    ...{
-      job,
-      store,
-      client,
-      reader,
-      throttles,
-      keyring,
-      secrets,
-      clock,
-      random,
-      source,
-      freshness,
-      contents,
-      progress,
+  opened.defer(() => record(progress, 'bought'));
+  record(progress, 'buying', {
+    cells: plan.order.length,
+    creditsPlanned: plan.price.credits,
+    minuteLeft: () => [...throttles.values()].reduce((sum, { available }) => sum + Math.max(0, available), 0),
+  });
+  const notice = once(effects.notice);
+  const times = new RunTimes(clock, freshness.startedAt, notice);
+  return await buyInRounds(
+    {
+      ...{ job, plan, store, freshness, progress },
+      limits: { run, source, budget: plan.limit, ...(approved === null ? {} : { plan: approved }) },
+      service: { client, reader, throttles, apiKeys, secrets },
+      effects: { clock, times, random, notice },
     },
-    ...{ run: number, budget: plan.limit, places: plan.scan, notice: tell },
-    approved: approved && { id: approved.id, budget: approved.credits_at_most },
-    times: new RunTimes(clock, freshness.startedAt, tell),
-    represents: plan.areas?.represents ?? new Map(),
-    hadNoData: plan.hadNoData,
-  };
-  try {
-    return await buyInRounds(parts, plan, interrupt);
-  } finally {
-    progress.minuteLeft = null;
-    for (const throttle of throttles.values()) await throttle.close();
-    await client.close();
-    await reader.close();
-  }
+    interrupt,
+  );
 }
 
-/** Topics that no key may buy are an error before anything is spent, not holes found afterwards. */
+/** Refuses topics that no key may buy before anything is spent. */
 function refuseUnobtainable({ plan }: Prepared): void {
   const topics = [...plan.price.unobtainable.keys()];
   if (topics.length === 0) return;
@@ -192,27 +140,26 @@ function stateOf(stop: Stop | null, { status }: RunSummary): RunEnded['state'] {
   return FOR_THE_USER.has(stop.reason) ? 'stopped' : 'paused';
 }
 
-/** Locations were checked before they were asked about: where the service rejects all of them, it or its address is as likely
- * to be wrong as they are. */
+/** Locations were checked before they were sent: where the service rejects all of them, the service or its address may be wrong. */
 export function allLocationsRejected({ ok, partial, deferred, failed, rejected }: RunSummary['status']): boolean {
   return rejected > 0 && ok + partial + deferred + failed === 0;
 }
 
-/** Going on makes no sense before the user has changed something. */
+/** Running again makes no sense before the user has changed something. */
 const FOR_THE_USER: ReadonlySet<Stop['reason']> = new Set(['keys', 'denied', 'misdirected', 'store_moved']);
 
-/** A store that was moved comes before every other reason: what was bought may not be found again. */
+/** A moved store is reported before every other reason: what was bought may not be found again. */
 async function storeMoved(store: Store, stop: Stop | null): Promise<Stop | null> {
   const moved = await store.moved();
   return moved === null ? stop : storeMovedStop(moved);
 }
 
-/** The same news from a hundred calls is told once. */
+/** Repeats no message: a hundred calls may have the same one. */
 function once(notice: (message: string) => void): (message: string) => void {
-  const told = new Set<string>();
+  const said = new Set<string>();
   return (message) => {
-    if (told.has(message)) return;
-    told.add(message);
+    if (said.has(message)) return;
+    said.add(message);
     notice(message);
   };
 }

@@ -7,19 +7,18 @@ export interface Allocation {
 
 /**
  * Spends credits on cells: every cell first gets the leanest tier, then cells are upgraded, tier by tier, always in the
- * order given, as long as the credits reach. A cell that is too dear for what is left is passed over, and cheaper ones
- * behind it still get theirs.
+ * order given, as long as the credits suffice. A cell that costs more than what is left is skipped, and cheaper ones behind it
+ * still get theirs.
  *
- * Tiers are nested, so a richer one never costs less; then this is the best there is by the job's own measure: read as
- * one long word (leanest tier of each cell in order, then the next tier of each, …), no other affordable allocation
- * comes before it.
+ * Tiers are nested, so a richer one never costs less. The result is therefore the best by the job's own measure: written as
+ * one word (leanest tier of each cell in order, then the next tier of each, …), no other affordable allocation comes before it.
  *
  * @param order the cells' numbers, the most valuable first
- * @param size how many cells there are in all (numbers run below it)
+ * @param size the number of all cells (numbers are below it)
  * @param price what a cell costs in a tier (1 is the leanest), in credits; 0 for what it has already
  */
 export function allocate(
-  order: Uint32Array,
+  order: Iterable<number>,
   size: number,
   tierCount: number,
   price: (cell: number, tier: number) => number,

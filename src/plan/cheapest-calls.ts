@@ -1,7 +1,7 @@
 import { type Call, type CallKind, CREDITS } from '../contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 
-/** What decides the price of a cell apart from the topics that it lacks. */
+/** What the price of a cell depends on apart from the topics that it lacks. */
 export interface PriceList {
   /** The slugs that each bundle is known, or must be assumed, to return. */
   readonly standard: ReadonlySet<TopicSlug>;
@@ -15,19 +15,19 @@ export interface PriceList {
 
 /** The calls that one cell needs. */
 export interface Purchase {
-  /** The bundle first: what it brings beyond its promise may spare singles. */
+  /** The bundle first: topics that it returns beyond its promise may save singles. */
   readonly calls: readonly Call[];
   readonly credits: number;
   /** Topics that no endpoint within the keys' scopes returns. */
   readonly unobtainable: readonly TopicSlug[];
 }
 
-/** What the standard bundle is taken to return before it was seen: the contract names 17 slugs, without avalanche, and
- * speaks of 17 and of 18. The dearer reading is priced; what turns out not to be needed is not spent. */
+/** What the standard bundle is assumed to return until it was seen: the contract lists 17 slugs, without avalanche, and speaks of
+ * both 17 and 18. The more expensive reading is priced; a single that turns out to be unnecessary is not bought. */
 export const ASSUMED_STANDARD: ReadonlySet<TopicSlug> = new Set(NATURAL_SLUGS.filter((slug) => slug !== 'avalanche'));
 export const ASSUMED_ENTERPRISE: ReadonlySet<TopicSlug> = new Set(TOPIC_SLUGS);
 
-type BundleKind = Exclude<CallKind, 'single'>;
+export type BundleKind = Exclude<CallKind, 'single'>;
 
 const BUNDLE_CHOICES: readonly (readonly BundleKind[])[] = [
   [],
@@ -39,9 +39,9 @@ const BUNDLE_CHOICES: readonly (readonly BundleKind[])[] = [
 /**
  * The cheapest set of calls that answers the `missing` topics of one cell.
  *
- * There are four choices of bundles; for each the singles are forced (whatever the bundles do not return), so trying the
- * four is exact: no other set of calls can be better. A choice that answers more topics always beats one that answers
- * fewer; then comes `optimize`. Both bundles together win only where one returns what the other lacks.
+ * There are four choices of bundles, and each determines its singles (whatever the bundles do not return), so comparing the four is
+ * exact. A choice that answers more topics is better than one that answers fewer; then `optimize` decides. Both bundles together
+ * are best only where one returns what the other lacks.
  */
 export function cheapestCalls(missing: readonly TopicSlug[], priceList: PriceList): Purchase {
   let best: Purchase | null = null;
@@ -59,7 +59,7 @@ export function cheapestCalls(missing: readonly TopicSlug[], priceList: PriceLis
   return best!;
 }
 
-/** The priceList as if these bundles brought nothing. */
+/** The price list as if these bundles returned nothing. */
 export function priceListWithout(priceList: PriceList, bundles: ReadonlySet<BundleKind>): PriceList {
   if (bundles.size === 0) return priceList;
   const left = (kind: BundleKind) => (bundles.has(kind) ? NOTHING : priceList[kind]);
@@ -76,8 +76,7 @@ function isBetter(a: Purchase, b: Purchase, optimize: PriceList['optimize']): bo
   return first < 0 || (first === 0 && second < 0);
 }
 
-/** How many topics of a purchase come in bundles: each may be reported unavailable and asked for once more as a single,
- * so this is the most that such retries can add in credits. */
+/** Most credits that retries can add: each topic of a bundle may be reported unavailable and be bought once more as a single. */
 export function mostRetries(missing: readonly TopicSlug[], purchase: Purchase, priceList: PriceList): number {
   const bundled = purchase.calls.flatMap((call) => (call.kind === 'single' ? [] : [priceList[call.kind]]));
   return missing.filter((topic) => priceList.singles(topic) && bundled.some((slugs) => slugs.has(topic))).length;

@@ -2,9 +2,9 @@ import { billingPeriod } from '../contract/billing-period.ts';
 
 /** What an account may still spend. */
 export interface Allowance {
-  /** Credits that are left of this period, reserve taken off. */
+  /** Credits that are left of this period, less the reserve. */
   readonly available: number;
-  /** Credits that a whole later period brings, reserve taken off. */
+  /** Credits of a whole later period, less the reserve. */
   readonly perPeriod: number;
   readonly creditsPerMinute: number;
   readonly anniversaryDay: number;
@@ -13,7 +13,7 @@ export interface Allowance {
 export interface Forecast {
   /** All of it can be bought within this period. */
   readonly fits: boolean;
-  /** Minutes of buying at the rate limit, in all periods together; 0 for what fits into the first minute. */
+  /** Minutes of buying at the rate limit, in all periods together; 0 if all fits into the first minute. */
   readonly minutes: number;
   /** Billing periods in which credits are spent; null when the allowance never suffices. */
   readonly periods: number | null;
@@ -23,10 +23,10 @@ export interface Forecast {
 
 const MINUTE_MS = 60_000;
 
-/** A hundred years of months: what takes longer is never done. */
+/** A hundred years of months: a run that takes longer never ends. */
 const MOST_PERIODS = 1_200;
 
-/** When `credits` will have been spent, if all is bought as soon as rate and quota allow. */
+/** When `credits` will have been spent, if everything is bought as soon as rate and quota allow. */
 export function forecast(credits: number, allowance: Allowance, now: number): Forecast {
   const { available, perPeriod, creditsPerMinute, anniversaryDay } = allowance;
   const minutes = (amount: number) => Math.max(0, Math.ceil(amount / creditsPerMinute) - 1);

@@ -2,7 +2,7 @@ import { billingPeriod } from '../contract/billing-period.ts';
 import type { Scope } from '../contract/credits.ts';
 import { type Allowance, type Forecast, forecast } from './forecast.ts';
 
-/** Credits by the scope that they are spent under. */
+/** Credits by the scope of their calls. */
 export type Demand = ReadonlyMap<Scope, number>;
 
 /** One of several accounts that a job may spend. */
@@ -17,9 +17,9 @@ const MINUTE_MS = 60_000;
 const MOST_STEPS = 1_200;
 
 /**
- * How much of the demand the accounts can pay together, and what each then pays: a maximum flow from scopes to accounts,
- * found by augmenting paths. Spending greedily would not do: an account that may buy everything must not be used up on
- * what another could have bought, while something that only it may buy goes without.
+ * How much of the demand the accounts can pay together, and what each then pays: a maximum flow from scopes to accounts, found by
+ * augmenting paths. A greedy choice would be wrong: it could spend the account that may buy everything on what another could have
+ * bought, and leave nothing for what only that one may buy.
  */
 export function spread(
   demand: Demand,
@@ -41,7 +41,7 @@ export function spread(
   const byAccount = accounts.map((_, account) => flow.reduce((sum, row) => sum + row[account]!, 0));
   return { served, byAccount };
 
-  /** Pays up to `amount` of a scope; where an account is full, another scope is moved away from it. */
+  /** Pays up to `amount` of a scope; where an account is used up, another scope is moved away from it. */
   function augment(scope: number, amount: number, visited: Set<number>): number {
     for (const [account, { may }] of accounts.entries()) {
       if (visited.has(account) || !may(scopes[scope]!)) continue;
@@ -66,7 +66,7 @@ export function spread(
   }
 }
 
-/** When the demand will have been paid by the accounts together, each with its own anniversary and minute limit. */
+/** When the accounts together will have paid the demand, each with its own anniversary and minute limit. */
 export function forecastPool(demand: Demand, accounts: readonly PoolAccount[], now: number): Forecast {
   const total = [...demand.values()].reduce((sum, credits) => sum + credits, 0);
   if (accounts.length === 1) return forecast(total, accounts[0]!, now);

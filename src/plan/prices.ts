@@ -1,24 +1,24 @@
 import { type CallKind, CREDITS, type Scope, scopeOf } from '../contract/credits.ts';
-import { type TopicSet, topicsIn } from '../contract/topic-set.ts';
+import { NO_TOPICS, type TopicSet, topicsIn } from '../contract/topic-set.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { cheapestCalls, mostRetries, type PriceList, type Purchase } from './cheapest-calls.ts';
 
-/** How many cells lack which topics: all that a price depends on. */
+/** How many cells lack each set of topics: all that a price depends on. */
 export type Lacking = ReadonlyMap<TopicSet, number>;
 
-/** What a way to buy comes to. */
+/** The price of a way to buy. */
 export interface Price {
   readonly calls: Readonly<Record<CallKind, number>>;
   readonly credits: number;
-  /** The same credits by the scope that they are spent under. */
+  /** The same credits by the scope of their calls. */
   readonly demand: ReadonlyMap<Scope, number>;
-  /** Credits that asking once more for topics reported unavailable may add, at the very most. */
+  /** Most credits that retries of topics reported unavailable may add. */
   readonly retryCredits: number;
   /** Topics that no key may buy, with the number of cells that lack them. */
   readonly unobtainable: ReadonlyMap<TopicSlug, number>;
 }
 
-/** Prices for each set of missing topics the cheapest calls, times the cells that lack it. */
+/** Prices the cheapest calls for each set of missing topics, times the cells that lack it. */
 export function priceCheapest(lacking: Lacking, priceList: PriceList): Price {
   const calls = { single: 0, standard: 0, enterprise: 0 };
   const unobtainable = new Map<TopicSlug, number>();
@@ -39,9 +39,9 @@ export function priceCheapest(lacking: Lacking, priceList: PriceList): Price {
   return { calls, credits, demand, retryCredits, unobtainable };
 }
 
-/** Prices one bundle for every cell that lacks anything, whatever it lacks: the simple way, to compare with. */
+/** Prices one bundle for every cell that lacks anything, for comparison. */
 export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking): Price {
-  const cells = [...lacking].reduce((sum, [set, count]) => sum + (set === 0 ? 0 : count), 0);
+  const cells = [...lacking].reduce((sum, [set, count]) => sum + (set === NO_TOPICS ? 0 : count), 0);
   return {
     calls: { single: 0, standard: 0, enterprise: 0, [kind]: cells },
     credits: cells * CREDITS[kind],
@@ -51,7 +51,7 @@ export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking): 
   };
 }
 
-/** Remembers purchases by their set of missing topics: a book has millions of cells and a handful of such sets. */
+/** Remembers purchases by their set of missing topics: millions of cells share a handful of such sets. */
 export function purchaseBySet(priceList: () => PriceList): (missing: TopicSet) => Purchase {
   let pricedFor: PriceList | null = null;
   const known = new Map<TopicSet, Purchase>();

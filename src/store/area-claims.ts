@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { inBoth, type TopicSet, topicSet } from '../contract/topic-set.ts';
+import { intersection, type TopicSet, topicSet } from '../contract/topic-set.ts';
 import type { areaStatements } from './area-answers.ts';
 import type { AreaWanted } from './port.ts';
 
@@ -31,7 +31,7 @@ export function areaClaims(database: Database.Database, areas: ReturnType<typeof
     /** Calls in flight that ask for some of the same topics of the area. */
     open(source: number, wanted: AreaWanted): OpenAreaCall[] {
       const topics = topicsOf(wanted);
-      return openAt.all(source, wanted.area).filter((call) => inBoth(call.topics, topics) > 0);
+      return openAt.all(source, wanted.area).filter((call) => intersection(call.topics, topics) > 0);
     },
     add(call: number, source: number, wanted: AreaWanted): void {
       insert.run(call, source, wanted.area, topicsOf(wanted));

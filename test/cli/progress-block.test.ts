@@ -11,8 +11,7 @@ import {
   rowsTaken,
 } from '../../src/cli/progress/block.ts';
 import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/cli/progress/estimate.ts';
-import type { Progress } from '../../src/job/buying/progress.ts';
-import { newProgress } from '../../src/job/run-job.ts';
+import { newProgress, type Progress } from '../../src/job/buying/progress.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 /** The steady time of this moment: of another day, as it mostly is. */

@@ -8,9 +8,8 @@ import type { CliContext } from '../../src/cli/context.ts';
 import { runFacts } from '../../src/cli/progress/estimate.ts';
 import { showProgress } from '../../src/cli/progress/show.ts';
 import { systemClock } from '../../src/clock.ts';
-import { enterPhase } from '../../src/job/phase.ts';
+import { newProgress, record } from '../../src/job/buying/progress.ts';
 import type { Prepared } from '../../src/job/prepare.ts';
-import { newProgress } from '../../src/job/run-job.ts';
 import { FastClock } from '../fast-clock.ts';
 import { openDesk, places } from '../job/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
@@ -118,14 +117,14 @@ test('on a terminal the block is drawn at a change, makes room for words and for
   const { world, interruption, screen } = terminal(80, { LANG: 'C.UTF-8', NO_COLOR: '1' });
   const show = await showProgress(world);
   t.after(show.end);
-  enterPhase(show.progress, 'pricing');
+  record(show.progress, 'phase', 'pricing');
   assert.match(screen(), /pricing/);
   show.pause();
   assert.ok(!screen().includes('pricing'), 'only wiped');
   show.know(FACTS);
   show.resume();
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
-  enterPhase(show.progress, 'buying');
+  record(show.progress, 'phase', 'buying');
   assert.match(screen(), /░ {2}0 of 4 cells · 0 %[\s\S]*left {6}/);
   show.say('a notice');
   assert.match(screen(), /a notice\n[\s\S]*0 of 4 cells/, 'the block stands below what was said');
@@ -142,10 +141,10 @@ test('off a terminal being asked to slow down is told, but not a thousand times,
   const show = await showProgress(world);
   t.after(show.end);
   show.know(FACTS);
-  enterPhase(show.progress, 'buying');
+  record(show.progress, 'phase', 'buying');
   Object.assign(show.progress, { slowedDown: 1, slowedUntil: systemClock.steady!() + 30_000 });
   for (let times = 0; times < 1_000; times++) show.progress.onChange!();
-  enterPhase(show.progress, 'writing');
+  record(show.progress, 'phase', 'writing');
   const [buying, slowed, writing, ...rest] = screen().trimEnd().split('\n');
   assert.match(buying!, /^perilbook: buying: /);
   assert.match(slowed!, /^perilbook: the service asks to slow down: on again in (29|30) s$/);
@@ -159,7 +158,7 @@ test('a terminal that becomes narrower: what it folded is wiped, and nothing dra
   t.after(show.end);
   show.know(FACTS);
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
-  enterPhase(show.progress, 'buying');
+  record(show.progress, 'phase', 'buying');
   const drawn = screen()
     .split('\n')
     .filter((line) => /\w/.test(line)).length;

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { inBoth, topicSet, topicsIn } from '../../src/contract/topic-set.ts';
+import {
+  difference,
+  hasTopic,
+  intersection,
+  NO_TOPICS,
+  TopicSets,
+  topicSet,
+  topicsIn,
+  union,
+} from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 
 test('a set holds its topics, in contract order, whatever the order and the repetitions', () => {
@@ -10,12 +19,39 @@ test('a set holds its topics, in contract order, whatever the order and the repe
   assert.deepEqual(topicsIn(topicSet(['radon', 'hail', 'radon'])), ['hail', 'radon']);
 });
 
-test('what is in both is what is in one and in the other, beyond 32 bits too', () => {
+test('union, intersection and difference are those of sets, beyond 32 bits too', () => {
   const someOf = fc.subarray([...TOPIC_SLUGS]);
   fc.assert(
     fc.property(someOf, someOf, (a, b) => {
-      const both = TOPIC_SLUGS.filter((slug) => a.includes(slug) && b.includes(slug));
-      assert.deepEqual(topicsIn(inBoth(topicSet(a), topicSet(b))), both);
+      const [setA, setB] = [topicSet(a), topicSet(b)];
+      const where = (keep: (inA: boolean, inB: boolean) => boolean) =>
+        TOPIC_SLUGS.filter((slug) => keep(a.includes(slug), b.includes(slug)));
+      assert.deepEqual(
+        topicsIn(intersection(setA, setB)),
+        where((inA, inB) => inA && inB),
+      );
+      assert.deepEqual(
+        topicsIn(union(setA, setB)),
+        where((inA, inB) => inA || inB),
+      );
+      assert.deepEqual(
+        topicsIn(difference(setA, setB)),
+        where((inA, inB) => inA && !inB),
+      );
+      assert.deepEqual(
+        TOPIC_SLUGS.filter((slug) => hasTopic(setA, slug)),
+        where((inA) => inA),
+      );
+      assert.equal(union(setA, setA), setA);
+      assert.equal(difference(setA, setA), NO_TOPICS);
     }),
   );
+});
+
+test('a copy of many sets is independent of the original', () => {
+  const sets = new TopicSets(2);
+  sets.set(1, topicSet(TOPIC_SLUGS));
+  const copy = sets.copy();
+  copy.set(1, NO_TOPICS);
+  assert.deepEqual([sets.get(0), topicsIn(sets.get(1)).length, copy.get(1), copy.size], [0, 37, 0, 2]);
 });

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import type { Clock } from '../../src/clock.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
-import type { Progress } from '../../src/job/buying/progress.ts';
-import type { Key } from '../../src/job/planning/keyring.ts';
+import { newProgress, type Progress } from '../../src/job/buying/progress.ts';
+import type { Key } from '../../src/job/planning/api-keys.ts';
 import { prepare } from '../../src/job/prepare.ts';
-import { newProgress, type RunEnded, run } from '../../src/job/run-job.ts';
+import { type RunEnded, run } from '../../src/job/run-job.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';

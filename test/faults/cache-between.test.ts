@@ -72,7 +72,7 @@ for (const [name, cache, notice] of casesOf(CACHES, ([, , notice]) => String(not
       assertTrueRows(rows, world.truth, ['ok', 'partial', 'failed', 'deferred']);
       assert.ok(rows.filter(({ hazard_status }) => hazard_status !== 'ok').length >= rows.length - 5);
       if (notice !== null) assert.ok(stderr.includes(notice), stderr);
-      assert.match(stderr + rows.map((row) => row.hazard_note).join(), /for another place/);
+      assert.match(stderr + rows.map((row) => row.hazard_note).join(), /for another location/);
       // The next run, without the cache, buys what is left.
       trial.proxy.disturb(null);
       const again = await trial.run();

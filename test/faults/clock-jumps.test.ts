@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { clockOf } from '../../src/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { newProgress } from '../../src/job/run-job.ts';
+import { newProgress } from '../../src/job/buying/progress.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { openDesk, places } from '../job/harness.ts';
 import { JumpingClock } from '../jumping-clock.ts';

@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { between, pick, randomOf } from '../../src/data/sample/random.ts';
-import { newProgress } from '../../src/job/run-job.ts';
+import { newProgress } from '../../src/job/buying/progress.ts';
 import { openDesk, places } from '../job/harness.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { buy } from './buyer.ts';

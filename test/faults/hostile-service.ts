@@ -10,7 +10,7 @@ import { CELLS, type HostileWorld, openHostileWorld, SOCKETS, type Trial, type T
 import { assertNotPaidTwice, assertTrueBooks, assertTrueRows, assertTrueSummary, booksOf } from './promises.ts';
 import { oneOf, seeded } from './seeded.ts';
 
-/** Cells that are at work at once (src/job/buying/purchase.ts). */
+/** Cells that are at work at once (src/job/buying/buy-cells.ts). */
 const AT_WORK = 4 * SOCKETS;
 /** Calls that an undisturbed run makes: a bundle and two singles a cell. */
 const CALLS = 3 * CELLS;

@@ -6,9 +6,9 @@ import fc from 'fast-check';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import type { HeaderMap } from '../../src/fetch/exchange.ts';
-import { hasAnswer, judgeRead } from '../../src/fetch/judge.ts';
 import { decide, NOTHING_TRIED, RETRY_POLICY } from '../../src/fetch/retry.ts';
-import { type ParsedAnswer, take } from '../../src/job/reading/parsed-answer.ts';
+import { hasAnswer, verdictOfRead } from '../../src/fetch/verdict-of.ts';
+import { type ParsedAnswer, parseAnswer } from '../../src/job/reading/parsed-answer.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, STANDARD, WILDFIRE } from '../fetch/answers.ts';
 import { clientOf } from '../fetch/servers.ts';
 import { times } from '../tier.ts';
@@ -37,8 +37,10 @@ const HEADER_NAMES = [
 /** Everything that the client makes of one answer: what it means, what is kept of it, what is done next. */
 function makeOf(call: Call, status: number, headers: HeaderMap, body: Buffer): void {
   const exchange = { kind: 'response', status, headers, body, elapsedMs: 1 } as const;
-  const reading = hasAnswer(exchange) ? take({ call, location: PLACE, keepDetails: true, keys: [] }, body) : null;
-  const verdict = judgeRead<ParsedAnswer>(exchange, call, reading, NOW);
+  const reading = hasAnswer(exchange)
+    ? parseAnswer({ call, location: PLACE, keepDetails: true, keys: [] }, body)
+    : null;
+  const verdict = verdictOfRead<ParsedAnswer>(exchange, call, reading, NOW);
   const { charged, message, discrepancy, rate } = verdict;
   assert.ok(charged === 'unknown' || (Number.isSafeInteger(charged) && charged >= 0 && charged <= 1_000), `${charged}`);
   for (const text of [message, discrepancy ?? '', verdict.requestId ?? '']) {

@@ -203,7 +203,7 @@ test('connections that break with the key in what was sent', async () => {
 test('a key file that others can read: a warning with the command that closes it, in run, plan and check', async () => {
   const trial = await world.trial(1, { cells: 1 });
   const file = join(trial.folder, 'key');
-  const warning = /Others on this machine can read the key file \(mode 644\)\. To close it: chmod 600 \S+\/key\n/;
+  const warning = /Others on this machine can read the key file \(mode 644\)\. To protect it: chmod 600 \S+\/key\n/;
   try {
     assert.doesNotMatch((await trial.run()).stderr, /chmod/);
     chmodSync(file, 0o644);
@@ -280,7 +280,7 @@ test('a key that travels unencrypted to another machine: a warning; on this mach
     );
   try {
     const warned = await run('http://no-such-host.invalid');
-    assert.match(warned.stderr, /The key travels to no-such-host\.invalid unencrypted/);
+    assert.match(warned.stderr, /The key is sent to no-such-host\.invalid unencrypted/);
     for (const address of [
       'https://no-such-host.invalid',
       'http://127.0.0.1:1',

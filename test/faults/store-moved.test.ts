@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { newProgress } from '../../src/job/run-job.ts';
+import { newProgress } from '../../src/job/buying/progress.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { column, type Desk, openDesk, places } from '../job/harness.ts';
 import { casesOf } from '../tier.ts';

@@ -9,17 +9,22 @@ import {
   isDown,
   isTopicDown,
   isUnanswered,
-  observe,
-  observeSecondLook,
+  recordSignal,
 } from '../../src/fetch/breaker.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
-import { judge } from '../../src/fetch/judge.ts';
+import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
+import type { Verdict } from '../../src/fetch/verdict.ts';
+import { verdictOf } from '../../src/fetch/verdict-of.ts';
+import { consequenceOf } from '../../src/job/buying/consequence.ts';
 import { envelopeOf, NOW, PLACE, received, STANDARD } from './answers.ts';
 
 const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });
 const lost: Exchange = { kind: 'failure', reached: 'maybe', code: 'BROKEN', message: 'm', elapsedMs: 1 };
-const after = (breaker: Breaker, call: Call, exchange: Exchange) =>
-  observe(breaker, call, judge(exchange, call, PLACE, NOW));
+const after = (breaker: Breaker, call: Call, exchange: Exchange, policy = RETRY_POLICY) => {
+  const judged = { topics: [], tried: NOTHING_TRIED, isUnchecked: false, slowedDownSince: null, at: 0 };
+  const verdict = verdictOf(exchange, call, PLACE, NOW) as Verdict<never>;
+  return recordSignal(breaker, consequenceOf(verdict, { ...judged, call, policy, random: () => 0.5 }).health);
+};
 const answered = (breaker: Breaker, call: Call) => after(breaker, call, received(200, envelopeOf(call)));
 const times = (breaker: Breaker, n: number, step: (breaker: Breaker) => Breaker) => {
   let now = breaker;
@@ -60,8 +65,8 @@ test('a service that refuses is not down', () => {
   }
 });
 
-test('what the user interrupted says nothing', () => {
-  const breaker = times(HEALTHY, 20, (now) => after(now, STANDARD, { ...lost, code: 'ABORTED' }));
+test('a call that ended because the client was closed says nothing', () => {
+  const breaker = times(HEALTHY, 20, (now) => after(now, STANDARD, { ...lost, code: 'CLOSED' }));
   assert.equal(isDown(breaker), false);
 });
 
@@ -86,9 +91,8 @@ test('one topic that fails many times in a row is no outage, two topics are', ()
   assert.deepEqual([isDown(seven), isDown(failing(seven, 'wildfire'))], [false, true]);
 });
 
-test('a second look that fails says something of its topic, nothing of the service; a lost connection does', () => {
-  const look = (breaker: Breaker, exchange: Exchange) =>
-    observeSecondLook(breaker, single('hail'), judge(exchange, single('hail'), PLACE, NOW));
+test('a failed retry of an unavailable topic concerns the topic, not the service; a lost connection concerns the service', () => {
+  const look = (breaker: Breaker, exchange: Exchange) => after(breaker, single('hail'), exchange, TOPIC_RETRY_POLICY);
   const upstream = times(HEALTHY, 9, (breaker) => look(breaker, received(502, '')));
   assert.deepEqual([upstream.failures, upstream.failingTopics.size, upstream.unavailable.get('hail')], [0, 0, 9]);
   assert.equal(isDown(times(HEALTHY, 8, (breaker) => look(breaker, lost))), true);

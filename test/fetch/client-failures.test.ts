@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
 import type { Client } from '../../src/fetch/client.ts';
 import type { TransportFailure } from '../../src/fetch/exchange.ts';
 import { envelopeOf, PLACE, WILDFIRE } from './answers.ts';
@@ -8,15 +9,15 @@ import { clientOf, serveHttp, serveRaw, serveSockets } from './servers.ts';
 const ask = { call: WILDFIRE, location: PLACE, key: 'key-7f3a9c' };
 const BODY = JSON.stringify(envelopeOf(WILDFIRE));
 
-async function failureOf(client: Client, signal?: AbortSignal): Promise<TransportFailure> {
-  const exchange = await client.send(signal ? { ...ask, signal } : ask);
+async function failureOf(client: Client): Promise<TransportFailure> {
+  const exchange = await client.send(ask);
   assert.ok(exchange.kind === 'failure', `expected a failure, got ${JSON.stringify(exchange)}`);
   assert.doesNotMatch(exchange.message, /key-7f3a9c/);
   return exchange;
 }
 
-async function outcome(client: Client, signal?: AbortSignal): Promise<string> {
-  const { reached, code } = await failureOf(client, signal);
+async function outcome(client: Client): Promise<string> {
+  const { reached, code } = await failureOf(client);
   return `${reached} ${code}`;
 }
 
@@ -199,29 +200,18 @@ test('a status has been heard although its body is broken, silent or dripping', 
   }
 });
 
-test('interrupted beforehand: never sent', async (t) => {
-  let requests = 0;
-  const url = await serveRaw(t, () => requests++);
-  assert.equal(await outcome(clientOf(t, url), AbortSignal.abort()), 'never ABORTED');
-  assert.equal(requests, 0);
-});
-
-test('interrupted while connecting: never sent, not even later', async (t) => {
+test('a deadline that ends before there is a connection: never sent, not even later', async (t) => {
   let bytes = 0;
-  const url = await serveSockets(t, (socket) => socket.on('data', (chunk) => (bytes += chunk.length)));
-  const abort = new AbortController();
-  const client = clientOf(t, url);
-  const ended = outcome(client, abort.signal);
-  abort.abort();
-  assert.equal(await ended, 'never ABORTED');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  const connected = Promise.withResolvers<void>();
+  const url = await serveSockets(t, (socket) => {
+    socket.on('data', (chunk) => (bytes += chunk.length));
+    connected.resolve();
+  });
+  const clock = { ...systemClock, sleep: async () => {} };
+  assert.equal(await outcome(clientOf(t, url, { clock })), 'never TOTAL_TIMEOUT');
+  await connected.promise;
+  await new Promise((resolve) => setTimeout(resolve, 100));
   assert.equal(bytes, 0);
-});
-
-test('interrupted while waiting for the answer: maybe', async (t) => {
-  const abort = new AbortController();
-  const url = await serveRaw(t, () => abort.abort());
-  assert.equal(await outcome(clientOf(t, url), abort.signal), 'maybe ABORTED');
 });
 
 test('a connection lives on after a failure of another', async (t) => {

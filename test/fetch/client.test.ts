@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient } from '../../src/fetch/client.ts';
-import { judge } from '../../src/fetch/judge.ts';
 import { MAX_ERROR_BODY_BYTES } from '../../src/fetch/receiver.ts';
+import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp } from './servers.ts';
 
@@ -20,7 +20,7 @@ test('sends one GET below the base address, with the key in its header only', as
   assert.equal(exchange.status, 200);
   assert.equal(exchange.headers['x-credit-cost'], '1');
   assert.ok(exchange.elapsedMs >= 0);
-  assert.equal(judge(exchange, WILDFIRE, PLACE, NOW).kind, 'answered');
+  assert.equal(verdictOf(exchange, WILDFIRE, PLACE, NOW).kind, 'answered');
   assert.equal(seen.length, 1);
   const [{ method, url: path, headers } = {}] = seen;
   assert.equal(method, 'GET');
@@ -55,7 +55,7 @@ test('receives a bundle of 6 MB', async (t) => {
   const exchange = await clientOf(t, url).send({ ...ask, call: ENTERPRISE });
   assert.ok(exchange.kind === 'response');
   assert.equal(exchange.body.length, Buffer.byteLength(text));
-  const verdict = judge(exchange, ENTERPRISE, PLACE, NOW);
+  const verdict = verdictOf(exchange, ENTERPRISE, PLACE, NOW);
   assert.ok(verdict.kind === 'answered');
   assert.equal(verdict.results.size, 37);
 });
@@ -73,7 +73,7 @@ for (const status of [301, 302, 307, 308]) {
     const exchange = await clientOf(t, url).send(ask);
     assert.ok(exchange.kind === 'response');
     assert.equal(exchange.status, status);
-    const verdict = judge(exchange, WILDFIRE, PLACE, NOW);
+    const verdict = verdictOf(exchange, WILDFIRE, PLACE, NOW);
     assert.equal(verdict.kind, 'redirected');
     assert.match(verdict.message, new RegExp(other));
     assert.doesNotMatch(verdict.message, /secret/);
@@ -88,7 +88,7 @@ test('a service that repeats the key does not get it into a message', async (t) 
       .end(JSON.stringify({ error: { code: KEY, message: `No such key: ${KEY}!` } }));
   });
   const exchange = await clientOf(t, url).send(ask);
-  const verdict = judge(exchange, WILDFIRE, PLACE, NOW);
+  const verdict = verdictOf(exchange, WILDFIRE, PLACE, NOW);
   assert.equal(verdict.message, 'The service refused the key (401): No such key: [key]!');
   assert.ok(exchange.kind === 'response');
   assert.ok(!exchange.body.includes(KEY));

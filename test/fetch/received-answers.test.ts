@@ -10,9 +10,9 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import type { ClientOptions } from '../../src/fetch/client.ts';
-import { judge } from '../../src/fetch/judge.ts';
 import { MAX_ERROR_BODY_BYTES } from '../../src/fetch/receiver.ts';
 import { ResponseHeads } from '../../src/fetch/response-heads.ts';
+import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, WILDFIRE } from './answers.ts';
 import { clientOf, serveRaw } from './servers.ts';
 
@@ -122,7 +122,7 @@ for (const [name, header, compress] of COMPRESSIONS) {
     for (const client of [await served(t, bytes), clientOf(t, url)]) {
       const exchange = await client.send(ask);
       assert.ok(exchange.kind === 'response', JSON.stringify(exchange));
-      assert.equal(judge(exchange, WILDFIRE, PLACE, NOW).kind, 'answered');
+      assert.equal(verdictOf(exchange, WILDFIRE, PLACE, NOW).kind, 'answered');
       assert.equal(exchange.body.toString(), BODY);
     }
   });
@@ -157,7 +157,7 @@ for (const [what, header, body] of [
     const exchange = await client.send(ask);
     assert.ok(exchange.kind === 'failure', header);
     assert.deepEqual([exchange.reached, exchange.code], ['maybe', 'DAMAGED']);
-    assert.equal(judge(exchange, WILDFIRE, PLACE, NOW).charged, 'unknown');
+    assert.equal(verdictOf(exchange, WILDFIRE, PLACE, NOW).charged, 'unknown');
     assert.equal((await client.send(ask)).kind, 'response', 'the next call is not harmed');
   });
 }
@@ -204,7 +204,7 @@ test('a refusal in gzip is understood: quota is quota', async (t) => {
   const body = gzipSync(JSON.stringify({ error: { code: 'QUOTA_EXCEEDED', message: 'Used up' } }));
   const client = await served(t, answer(body, 'content-encoding: gzip\r\n', '429 No'));
   const exchange = await client.send(ask);
-  const { kind, message } = judge(exchange, WILDFIRE, PLACE, NOW);
+  const { kind, message } = verdictOf(exchange, WILDFIRE, PLACE, NOW);
   assert.deepEqual([kind, message], ['quota', 'The quota of this period is used up (429 QUOTA_EXCEEDED): Used up']);
 });
 
@@ -214,6 +214,6 @@ test('a refusal that is damaged, or a bomb, is still a refusal', async (t) => {
     const exchange = await client.send(ask);
     assert.ok(exchange.kind === 'response');
     assert.ok(exchange.body.length <= MAX_ERROR_BODY_BYTES);
-    assert.equal(judge(exchange, WILDFIRE, PLACE, NOW).kind, 'upstream');
+    assert.equal(verdictOf(exchange, WILDFIRE, PLACE, NOW).kind, 'upstream');
   }
 });

@@ -7,7 +7,7 @@ import {
   decide,
   NOTHING_TRIED,
   RETRY_POLICY,
-  SECOND_LOOK_POLICY,
+  TOPIC_RETRY_POLICY,
   type Tried,
 } from '../../src/fetch/retry.ts';
 import type { Answered, Refused, Transport, Verdict } from '../../src/fetch/verdict.ts';
@@ -89,7 +89,7 @@ test('doubts are counted across failures of other kinds', () => {
 });
 
 test('what was interrupted, or will be the same again, is not tried again', () => {
-  for (const code of ['ABORTED', 'CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'] as const) {
+  for (const code of ['CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'] as const) {
     assert.deepEqual(ask(transport('unknown', code)), { next: 'give-up' });
   }
 });
@@ -163,9 +163,9 @@ test('a 503 that names a time gets at least that', () => {
   assert.equal(decision.afterMs, 30_000);
 });
 
-test('the second look at an unavailable topic is one attempt, but a lost connection is not held against it', () => {
-  assert.deepEqual(exhaust(refused('upstream'), 0.5, SECOND_LOOK_POLICY).waits, []);
-  assert.equal(exhaust(transport(0), 0.5, SECOND_LOOK_POLICY).waits.length, 3);
+test('the retry of an unavailable topic is one attempt, but a lost connection is not held against it', () => {
+  assert.deepEqual(exhaust(refused('upstream'), 0.5, TOPIC_RETRY_POLICY).waits, []);
+  assert.equal(exhaust(transport(0), 0.5, TOPIC_RETRY_POLICY).waits.length, 3);
 });
 
 test('whatever comes in whatever order, a call ends: few attempts, bounded waiting', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createThrottle } from '../../src/fetch/throttle.ts';
+import { Throttle } from '../../src/fetch/throttle.ts';
 import { LeapingClock } from '../faults/leaping-clock.ts';
 
 const WINDOW_MS = 60_000;
@@ -34,7 +34,7 @@ async function run(
 ) {
   // Timers that are late by a millisecond of the wall, and a machine that is busy, would cost more than the throttle does.
   const clock = new LeapingClock('2026-03-15T12:00:00Z', 8);
-  const throttle = createThrottle({ creditsPerMinute: limit, sockets, clock });
+  const throttle = new Throttle({ creditsPerMinute: limit, sockets, clock });
   const charges: Charge[] = [];
   const underWay = new Set<Promise<void>>();
   let spent = 0;

@@ -1,4 +1,4 @@
-import { createThrottle, type Permit, type ThrottleOptions } from '../../src/fetch/throttle.ts';
+import { type Permit, Throttle, type ThrottleOptions } from '../../src/fetch/throttle.ts';
 import { MovedClock } from './clocks.ts';
 
 /** How long spent credits stay away. */
@@ -7,7 +7,7 @@ export const HOLD_MS = 60_250;
 /** A throttle of 300 credits a minute with a clock that is moved by hand. */
 export function setUp(options: Partial<ThrottleOptions> = {}) {
   const clock = new MovedClock();
-  const throttle = createThrottle({ creditsPerMinute: 300, sockets: 8, clock, ...options });
+  const throttle = new Throttle({ creditsPerMinute: 300, sockets: 8, clock, ...options });
   const started: number[] = [];
   /** Schedules calls that land at once; `started` fills with the times at which they began. */
   const spend = (credits: number, times = 1) =>

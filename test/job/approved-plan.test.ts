@@ -41,6 +41,14 @@ test('an approved plan is kept to; the run needs no other approval', async (t) =
   assert.equal(JSON.parse(ended.stdout).credits_spent, 8);
 });
 
+test('the summary states the approved limit, not a larger budget', async (t) => {
+  const { plan, run } = setUp(t);
+  await plan();
+  const ended = await run('--budget', '100');
+  assert.equal(ended.code, 0, ended.stderr);
+  assert.equal(JSON.parse(ended.stdout).credits_limit, 8);
+});
+
 test('runs under one plan spend within it together, and a stopped one goes on under it', async (t) => {
   const { plan, run } = setUp(t);
   await plan();
@@ -77,7 +85,7 @@ test('a run whose input, settings or store is another is refused before anything
 test('a file that is no plan is refused', async (t) => {
   const { folder, run } = setUp(t);
   writeFileSync(join(folder, 'plan.json'), '{"perilbook_plan": 2}');
-  assert.match((await run()).stderr, /no plan of this version/);
+  assert.match((await run()).stderr, /is not a plan of this version/);
 });
 
 test('a plan is never written over the input or the store', async (t) => {

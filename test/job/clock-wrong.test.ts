@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { newProgress } from '../../src/job/run-job.ts';
+import { newProgress } from '../../src/job/buying/progress.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { FastClock } from '../fast-clock.ts';
 import { buy } from '../faults/buyer.ts';

@@ -11,13 +11,14 @@ const inWorkers = () => createBodyReader({ fromBytes: 0 });
 test('details: keep stores the details of each answer; without it nothing is kept', async (t) => {
   const desk = await openDesk(t);
   desk.book(places(3));
-  await desk.run({ topics: 'all' }, { reader: inWorkers() });
+  await using reader = inWorkers();
+  await desk.run({ topics: 'all' }, { reader });
   assert.deepEqual((await desk.store.stats()).details, { answers: 0, bytes: 0, jsonBytes: 0 });
   const output = desk.output();
 
   const other = await openDesk(t);
   other.book(places(3));
-  await other.run({ topics: 'all', details: 'keep' }, { reader: inWorkers() });
+  await other.run({ topics: 'all', details: 'keep' }, { reader });
   assert.deepEqual(hazards(other.output()), hazards(output));
   const kept = await collected(other.store.details());
   const { details } = await other.store.stats();
@@ -38,7 +39,8 @@ test('an answer that cannot be read is paid, said to be paid, and not paid again
     `data:text/javascript,${encodeURIComponent("import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => process.exit(1)); parentPort.postMessage('ready');")}`,
   );
   const topics = [...TOPIC_SLUGS];
-  const ended = await desk.run({ topics }, { reader: createBodyReader({ fromBytes: 0, module: dying }) });
+  await using reader = createBodyReader({ fromBytes: 0, module: dying });
+  const ended = await desk.run({ topics }, { reader });
   assert.equal(ended.state, 'incomplete');
   assert.equal(desk.charged(), 70);
   assert.deepEqual(await desk.ledger(), { charged: 70, unknown: 0, open: 0 });

@@ -10,11 +10,11 @@ import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import type { DataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { approvablePlan } from '../../src/job/approved-plan.ts';
-import type { Progress } from '../../src/job/buying/progress.ts';
-import { fingerprintOf, type Key } from '../../src/job/planning/keyring.ts';
-import { type Connection, prepare } from '../../src/job/prepare.ts';
+import { newProgress, type Progress } from '../../src/job/buying/progress.ts';
+import { fingerprintOf, type Key } from '../../src/job/planning/api-keys.ts';
+import { type Connection, prepare, prepareAgain } from '../../src/job/prepare.ts';
 import type { BodyReader } from '../../src/job/reading/body-readers.ts';
-import { newProgress, type RunEnded, run } from '../../src/job/run-job.ts';
+import { type RunEnded, run } from '../../src/job/run-job.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { type Job, makeJob } from '../../src/job/settings/settings.ts';
 import { createAccount } from '../../src/service/accounts/accounts.ts';
@@ -152,11 +152,12 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
       return text;
     },
     async run(settings, runOptions = {}) {
-      const prepared = await prepare(job(settings), connectionOf(runOptions), store, effects);
+      const priced = await prepare(job(settings), connectionOf(runOptions), store, effects);
+      const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
+      const prepared = approved === null ? priced : await prepareAgain(priced, store, approved);
       const interrupt = runOptions.interrupt ?? new AbortController().signal;
       const ofRun = runOptions.reader ? { ...effects, reader: runOptions.reader } : effects;
-      const approved = runOptions.approve ? approvablePlan(prepared, clock.now()) : null;
-      return run(prepared, store, ofRun, runOptions.progress ?? newProgress(), interrupt, approved);
+      return run(prepared, store, ofRun, runOptions.progress ?? newProgress(), interrupt);
     },
     async plan(settings, keys) {
       return (await prepare(job(settings), connectionOf(keys ? { keys } : {}), store, effects)).summary;

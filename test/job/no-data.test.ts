@@ -61,7 +61,7 @@ test('a single call without data is free, a fact, and not made again before its 
   assert.deepEqual(column(later.output, 'hazard_note'), ['', '']);
 });
 
-test('a bundle that says that a topic has no data is whole: no second look, and no other bundle', async (t) => {
+test('a bundle that says that a topic has no data is complete: no retry as a single, and no other bundle', async (t) => {
   const { desk, run, fill } = await withGaps(t);
   desk.book(places(1));
   const settings = { topics: 'all' as const, optimize: 'calls' as const };

@@ -1,8 +1,9 @@
 /** One process of several that share a store and a key: runs the job that its arguments describe, prints its summary. */
 import { PassThrough } from 'node:stream';
-import { fingerprintOf } from '../../src/job/planning/keyring.ts';
+import { newProgress } from '../../src/job/buying/progress.ts';
+import { fingerprintOf } from '../../src/job/planning/api-keys.ts';
 import { prepare } from '../../src/job/prepare.ts';
-import { newProgress, run } from '../../src/job/run-job.ts';
+import { run } from '../../src/job/run-job.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';

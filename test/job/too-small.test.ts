@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
-import { newProgress } from '../../src/job/run-job.ts';
+import { newProgress } from '../../src/job/buying/progress.ts';
 import { openDesk, places } from './harness.ts';
 
 const natural = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');

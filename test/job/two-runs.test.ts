@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { approvablePlan } from '../../src/job/approved-plan.ts';
-import { prepare } from '../../src/job/prepare.ts';
-import { newProgress, run } from '../../src/job/run-job.ts';
+import { newProgress } from '../../src/job/buying/progress.ts';
+import { prepare, prepareAgain } from '../../src/job/prepare.ts';
+import { run } from '../../src/job/run-job.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { forAnotherPlace, standBetween } from './between.ts';
 import { openDesk, places } from './harness.ts';
@@ -55,8 +56,9 @@ test('two runs under one approved plan, begun together, stay within it together'
   const both = [await prepared('a'), await prepared('b')];
   const approved = approvablePlan(both[0]!.prepared, desk.clock.now());
   assert.equal(approved.credits_at_most, 40);
-  const go = (one: (typeof both)[number]) =>
-    run(one.prepared, one.store, effects, newProgress(), new AbortController().signal, approved);
+  const ready = await Promise.all(both.map(({ prepared, store }) => prepareAgain(prepared, store, approved)));
+  const go = ({ store }: (typeof both)[number], nth: number) =>
+    run(ready[nth]!, store, effects, newProgress(), new AbortController().signal);
   const ends = await Promise.all(both.map(go));
   assert.ok(desk.charged() <= 40, `${desk.charged()} credits under a plan of 40`);
   assert.ok(ends.some(({ stop }) => stop?.reason === 'approved_plan'));

@@ -66,14 +66,14 @@ test('periods and the day of finishing agree with a naive clock that goes day by
         let left = credits;
         let periods = 0;
         let at = start;
-        for (let purse = available; ; at += day) {
+        for (let credit = available; ; at += day) {
           const date = new Date(at);
           const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
-          if (at > start && date.getUTCDate() === Math.min(anniversaryDay, last)) purse = perPeriod;
-          const spent = Math.min(purse, left);
+          if (at > start && date.getUTCDate() === Math.min(anniversaryDay, last)) credit = perPeriod;
+          const spent = Math.min(credit, left);
           if (spent > 0) periods++;
           left -= spent;
-          purse -= spent;
+          credit -= spent;
           if (left === 0) break;
         }
         const said = forecast(credits, { available, perPeriod, creditsPerMinute: 1e9, anniversaryDay }, start);

@@ -33,7 +33,7 @@ test('a price is what one cell costs times the cells that lack the same, by kind
       ...others.map((topic) => [topic, topic === 'park' ? 1 + 4 : 1]),
     ]),
   );
-  assert.equal(price.retryCredits, 4 * 18, 'each topic of each bundle once more; a single has no second look');
+  assert.equal(price.retryCredits, 4 * 18, 'each topic of each bundle once more; a single has no such retry');
   assert.equal(price.unobtainable.size, 0);
 });
 

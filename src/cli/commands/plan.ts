@@ -19,9 +19,9 @@ export async function planCommand(context: CliContext, flags: Flags): Promise<nu
   try {
     const show = await showProgress(context, context.stderr.isTTY !== true);
     const connection = unopenedConnection(context, job);
-    const prepared = await prepare(job, connection, store, effectsOf(context, show.say), show.progress).finally(
-      show.end,
-    );
+    const prepared = await prepare(job, connection, store, effectsOf(context, show.say), {
+      progress: show.progress,
+    }).finally(show.end);
     const out = flags.out as string | undefined;
     if (out !== undefined) {
       await writePlan(resolve(context.workingFolder, out), approvablePlan(prepared, context.clock.now()), job);

@@ -24,7 +24,7 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
     const run = await latestRun(job, store);
     // As of that run: an answer that went stale since was fresh in the output that the page is about.
     const asOf = run?.startedAt ?? context.clock.now();
-    const prepared = await prepare(job, unopenedConnection(context, job), store, effectsOf(context), undefined, asOf);
+    const prepared = await prepare(job, unopenedConnection(context, job), store, effectsOf(context), { asOf });
     const page = await makeReport(prepared, store, context.clock.now());
     await writeReport(context, file, page);
     if (file !== '-') say(context, `The report is in ${shownPath(file, context.workingFolder)}`);

@@ -49,14 +49,14 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
     const show = await showProgress(context, flags.quiet === true);
     try {
       const effects = effectsOf(context, show.say, flags.debug === true);
-      const prepared = await prepare(job, connection, store, effects, show.progress);
+      const prepared = await prepare(job, connection, store, effects, { progress: show.progress, approved });
       show.pause();
       const style = { width: screenOf(context.stderr), paint: paintFor(context, context.stderr) };
       talk([...planWords(prepared, context.workingFolder, style), '']);
       if (approved === null) await approve(context, flags, prepared);
       show.know(runFacts(prepared, momentOf(context)));
       show.resume();
-      const ended = await run(prepared, store, effects, show.progress, context.interrupt, approved);
+      const ended = await run(prepared, store, effects, show.progress, context.interrupt);
       show.end();
       if (report !== null) {
         const after = await prepareAgain(prepared, store);

@@ -4,8 +4,8 @@ import { type Client, createClient, requireSendable } from '../../fetch/client.t
 import { cleanText, redactorOf } from '../../fetch/redact.ts';
 import { counted } from '../../format-numbers.ts';
 import { ledgerCalls } from '../../job/ledger-calls.ts';
+import { type Key, readKeys } from '../../job/planning/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../job/planning/key-warnings.ts';
-import { type Key, readKeys } from '../../job/planning/keyring.ts';
 import type { KeySource } from '../../job/settings/account-settings.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import {

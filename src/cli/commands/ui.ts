@@ -101,7 +101,7 @@ function openBrowser({ env }: CliContext, address: string): void {
 async function reportOf(context: CliContext, job: Job, store: Store): Promise<string> {
   const run = await latestRun(job, store);
   const asOf = run?.startedAt ?? context.clock.now();
-  const prepared = await prepare(job, unopenedConnection(context, job), store, effectsOf(context), undefined, asOf);
+  const prepared = await prepare(job, unopenedConnection(context, job), store, effectsOf(context), { asOf });
   try {
     return await makeReport(prepared, store, context.clock.now());
   } finally {

@@ -1,7 +1,5 @@
 import { steadyTime } from '../../clock.ts';
-import type { Progress } from '../../job/buying/progress.ts';
-import type { Phase } from '../../job/phase.ts';
-import { newProgress } from '../../job/run-job.ts';
+import { newProgress, type Phase, type Progress } from '../../job/buying/progress.ts';
 import { type CliContext, say } from '../context.ts';
 import { isDumb, isUnicode, paintFor } from '../messages/color.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';

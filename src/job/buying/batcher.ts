@@ -1,7 +1,5 @@
-/**
- * Gathers what is asked within one turn of the event loop and does it in one go: a durable transaction costs a disk's
- * flush, and calls that end or begin together can share one.
- */
+/** Collects the items of one turn of the event loop and processes them together: a durable transaction costs a disk flush, and
+ * calls that begin or end at the same time can share one. */
 export function inBatches<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
 ): (item: Item) => Promise<Result> {

@@ -1,205 +1,188 @@
 import { steadyTime } from '../../clock.ts';
 import { CREDITS, scopeOf } from '../../contract/credits.ts';
-import {
-  ALL_REJECTED_AFTER,
-  isAllRejected,
-  isDown,
-  isTopicDown,
-  observe,
-  observeSecondLook,
-} from '../../fetch/breaker.ts';
-import { hasAnswer, judgeRead } from '../../fetch/judge.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import type { TopicReading } from '../../fetch/envelope.ts';
 import { dateOf } from '../../fetch/rate-headers.ts';
-import { type Decision, decide, NOTHING_TRIED, SECOND_LOOK_POLICY } from '../../fetch/retry.ts';
-import { DENIALS } from '../../fetch/status-kind.ts';
+import { NOTHING_TRIED, type Tried } from '../../fetch/retry.ts';
 import type { Permit } from '../../fetch/throttle.ts';
-import type { Verdict } from '../../fetch/verdict.ts';
+import { hasAnswer, verdictOfRead } from '../../fetch/verdict-of.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { ParsedAnswer } from '../reading/parsed-answer.ts';
 import type { Buying } from './buying.ts';
-import { type Attempt, type Attempted, type CallEnd, claimCall, type Order, type Request } from './claim-call.ts';
+import { type CallRequest, type ClaimedCall, type ClaimResult, claimCall, type OfKind } from './claim-call.ts';
+import { type Consequence, consequenceOf, type NextStep } from './consequence.ts';
+import { record } from './progress.ts';
 import { settlementOf } from './settlement.ts';
+import { stopFor } from './stop.ts';
 
 /**
- * Makes one call at one cell, with its retries: claim, send, judge, settle. Every attempt is its own ledger row; what
- * they may have cost is added to `spending`.
- *
- * The account is chosen before the throttle, since each has its own, and the key when the throttle lets the call leave. Keys
- * that were chosen before it were refused once for each call that waited: 128 requests and 244 s for one dead key.
+ * How a call ended.
+ * - `answered`: what was said of each topic. `given_up`: after retries, and recorded; `rejected`: the location is.
+ * - `replan`: another run answered some of it, or a key or scope was refused: the cell's calls are planned again.
+ * - `claimed_elsewhere`: another run is at work at this cell. `stopped`: nothing was bought, the run ends.
  */
-export async function buyCall(buying: Buying, request: Request, spending: { credits: number }): Promise<CallEnd> {
-  const { keyring, throttles, clock, progress } = buying.parts;
-  const price = CREDITS[request.call.kind];
+export type CallEnd =
+  | { readonly kind: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading<ParsedAnswer>> }
+  | OfKind<'given_up' | 'rejected' | 'replan' | 'claimed_elsewhere' | 'stopped'>;
+
+/** How one attempt ended, and the credits that it may have cost. */
+type Attempt = { readonly credits: number } & (
+  | CallEnd
+  | Exclude<ClaimResult, { kind: 'granted' | 'answered_elsewhere' }>
+  | ({ readonly kind: 'retry' } & Omit<Extract<NextStep, { step: 'retry' }>, 'step'>)
+);
+
+/**
+ * Makes one call at one cell, with its retries: claim, send, interpret, settle. Every attempt is a row of its own in the ledger.
+ *
+ * The account is chosen before the throttle, since each has its own; the key when the throttle lets the call go. With keys chosen
+ * before it, each waiting call was refused once: 128 requests and 244 s for one invalid key.
+ *
+ * @returns how it ended, and the credits that all attempts may have cost
+ */
+export async function buyCall(
+  buying: Buying,
+  request: CallRequest,
+): Promise<{ readonly end: CallEnd; readonly credits: number }> {
+  const { service, effects, progress } = buying.context;
+  const { clock } = effects;
   let tried = NOTHING_TRIED;
+  let credits = 0;
+  const ended = (kind: 'replan' | 'stopped') => ({ end: { kind }, credits });
   for (;;) {
-    const scope = scopeOf(request.call);
     const payer = buying.payerOf(request.call);
-    if (payer === null) return { end: keyring.keyFor(scope) === null ? 'changed' : 'stopped' };
+    if (payer === null) return ended(service.apiKeys.keyFor(scopeOf(request.call)) === null ? 'replan' : 'stopped');
     const { account } = payer.account;
-    const throttle = throttles.get(account)!;
-    const order = { ...request, tried };
+    const throttle = service.throttles.get(account)!;
     let attempt: Attempt;
     try {
-      const leave = (permit: Permit) => attemptCall(buying, order, account, permit, spending);
-      attempt = await throttle.schedule(price, leave, buying.signal);
+      attempt = await throttle.schedule(
+        CREDITS[request.call.kind],
+        (permit) => attemptCall(buying, request, tried, account, permit),
+        buying.signal,
+      );
     } catch (error) {
-      if (buying.signal.aborted) return { end: 'stopped' };
+      if (buying.signal.aborted) return ended('stopped');
       throw error;
     }
-    if (attempt.end === 'on-trial') await attempt.over;
-    if (attempt.end === 'other-account' || attempt.end === 'on-trial') continue;
-    if (attempt.end !== 'retry') return attempt;
-    progress.retries++;
-    tried = attempt.decision.tried;
-    if (attempt.decision.rate) {
-      progress.slowedDown++;
-      progress.slowedUntil = steadyTime(clock) + attempt.decision.afterMs;
-      throttle.pauseUntil(progress.slowedUntil);
-      progress.onChange?.();
+    credits += attempt.credits;
+    if (attempt.kind === 'other_account') continue;
+    if (attempt.kind === 'probing') {
+      await attempt.over;
+      continue;
     }
-    await clock.sleep(attempt.decision.afterMs, buying.signal);
-    if (buying.signal.aborted) return { end: 'stopped' };
+    if (attempt.kind !== 'retry') return { end: attempt, credits };
+    record(progress, 'retry');
+    tried = attempt.tried;
+    if (attempt.rate) {
+      const until = steadyTime(clock) + attempt.afterMs;
+      throttle.pauseUntil(until);
+      record(progress, 'slowedDown', until);
+    }
+    await clock.sleep(attempt.afterMs, buying.signal);
+    if (buying.signal.aborted) return ended('stopped');
   }
 }
 
 async function attemptCall(
   buying: Buying,
-  attempted: Attempted,
+  request: CallRequest,
+  tried: Tried,
   account: string,
   permit: Permit,
-  spending: { credits: number },
 ): Promise<Attempt> {
-  const askedAt = buying.parts.times.billing().earliest;
-  const order = await claimCall(buying, attempted, account);
-  if ('end' in order) {
-    permit.refund();
-    return order;
+  const result = await claimCall(buying, request, tried, account);
+  if (result.kind === 'granted') {
+    using claimed = result.claimed;
+    return await sendCall(buying, claimed, permit);
   }
-  try {
-    return await sendCall(buying, order, permit, spending, askedAt);
-  } finally {
-    order.endTrial();
-  }
+  permit.refund();
+  if (result.kind === 'answered_elsewhere') return { kind: 'replan', credits: 0 };
+  return { ...result, credits: 0 };
 }
 
-async function sendCall(
-  buying: Buying,
-  order: Order,
-  permit: Permit,
-  spending: { credits: number },
-  askedAt: number,
-): Promise<Attempt> {
-  const { job, client, reader, clock, times, progress, random } = buying.parts;
-  const { claimed } = order;
+async function sendCall(buying: Buying, claimed: ClaimedCall, permit: Permit): Promise<Attempt> {
+  const { job, service, effects, progress } = buying.context;
+  const { clock, times, random, notice: tell } = effects;
+  const { call, wanted, work, tried, policy } = claimed;
+  const location = locationOf(work.cell);
   const sentAt = steadyTime(clock);
-  progress.callsInFlight++;
-  const location = locationOf(order.cell);
-  // The signal that stops the run is not given: what was sent may be charged, so its answer is awaited.
-  const exchange = await client.send({ call: order.call, location, key: order.key.secret });
-  const cameAt = clock.now();
-  const [steadily, date] = [steadyTime(clock), dateOf(exchange)];
-  const task = { call: order.call, location, keepDetails: job.keepDetails, keys: buying.parts.secrets };
-  const reading = hasAnswer(exchange) ? await reader.read(task, exchange.body) : null;
+  record(progress, 'callSent');
+  // Without the signal that stops the run: what was sent may be charged, so its answer is awaited.
+  const exchange = await service.client.send({ call, location, key: claimed.key.secret });
+  const [cameAt, at, date] = [clock.now(), steadyTime(clock), dateOf(exchange)];
+  const task = { call, location, keepDetails: job.keepDetails, keys: service.secrets };
+  const reading = hasAnswer(exchange) ? await service.reader.read(task, exchange.body) : null;
   const headers = exchange.kind === 'response' ? exchange.headers : {};
-  const judged = judgeRead(exchange, order.call, reading, cameAt);
-  const { verdict, notice } = buying.origin.check(judged, { cell: order.cell, call: order.call, headers });
-  // A notice: a cache may have answered, with the time of the answer that it kept.
-  if (date !== null && verdict.kind === 'answered' && notice === null) times.learn(date, sentAt, steadily);
-  if (verdict.kind === 'answered') buying.slowedDownSince = null;
-  else if (verdict.kind === 'rate') buying.slowedDownSince ??= steadily;
-  const slowedDownMs = steadily - (buying.slowedDownSince ?? steadily);
-  const { tried, policy } = order;
-  const decision = verdict.kind === 'answered' ? null : decide({ verdict, tried, policy, random, slowedDownMs });
-  const settlement = settlementOf(buying, order, claimed.call, verdict, decision);
-  await buying.settle(settlement);
-  progress.callsInFlight--;
-  progress.calls++;
-  if (settlement.charge === 'unknown') {
-    progress.creditsUnknown += settlement.credits;
-    progress.callsUnknown++;
-  } else progress.creditsSpent += settlement.credits;
-  spending.credits += settlement.credits;
-  permit.refund(Math.max(0, permit.credits - settlement.credits));
+  const said = verdictOfRead(exchange, call, reading, cameAt);
+  const { verdict, notice } = buying.origin.check(said, { cell: work.cell, call, headers });
+  const consequence = consequenceOf(verdict, {
+    ...{ call, tried, policy, at, random },
+    topics: wanted.map(({ topic }) => topic),
+    isUnchecked: job.coverage === 'trust',
+    slowedDownSince: buying.slowedDownSince,
+  });
+  buying.slowedDownSince = consequence.slowedDownSince;
+  // With a notice, a cache may have answered, with the date of the answer that it kept.
+  if (date !== null && consequence.answer?.hasContents && notice === null) times.learn(date, sentAt, at);
+  await buying.settle(settlementOf(buying.context, claimed, consequence));
+  const { credits } = consequence.ledger;
+  record(progress, 'callSettled', consequence.ledger);
+  permit.refund(Math.max(0, permit.credits - credits));
   if (verdict.rate.remaining !== null) {
-    // What other runs on this store spend, the ledger holds back, call by call. Held back here as well it would be until the
-    // minute's end, and whoever had spent least of the one minute would come last in the next.
+    // The ledger subtracts what other runs on this store spend, call by call. Subtracted here too, it would be missing until
+    // the minute's end, and the run that spent least in one minute would be last in the next.
     const remaining = verdict.rate.remaining + claimed.byOthers;
-    buying.parts.throttles.get(order.account.account)!.correct(remaining, verdict.rate.resetMs, permit);
+    service.throttles.get(claimed.account.account)!.correct(remaining, verdict.rate.resetMs, permit);
   }
-  if (verdict.discrepancy !== null) buying.parts.notice(verdict.discrepancy);
-  if (notice !== null) buying.parts.notice(notice);
-  if (decision?.next === 'retry') return { end: 'retry', decision };
-  return afterCall(buying, order, verdict, decision, askedAt);
+  for (const message of [verdict.discrepancy, notice]) if (message !== null) tell(message);
+  return { ...carryOut(buying, claimed, consequence), credits };
 }
 
-function afterCall(
-  buying: Buying,
-  { call, wanted, key, account, policy }: Order,
-  verdict: Verdict<ParsedAnswer>,
-  decision: Decision | null,
-  askedAt: number,
-): Attempt {
-  const { job, keyring, progress, clock } = buying.parts;
-  const takeIn = policy === SECOND_LOOK_POLICY ? observeSecondLook : observe;
-  // Places that nobody checked are rejected in numbers; that is no sign of a wrong address.
-  const isOfPlace = job.coverage === 'trust' && verdict.kind === 'rejected';
-  buying.breaker = takeIn(buying.breaker, call, verdict);
-  if (isOfPlace) buying.breaker = { ...buying.breaker, rejections: 0 };
+/** Carries out what follows from an attempt, apart from what is stored. */
+function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence) {
+  const { next, answer, health } = consequence;
+  if (next.step === 'retry') return { ...next, kind: 'retry' } as const;
+  buying.recordHealth(health);
+  learnOfKey(buying, claimed, consequence.key);
+  switch (next.step) {
+    case 'use': {
+      const { call } = claimed;
+      if (call.kind !== 'single' && answer!.hasContents) buying.learnContents(call.kind, [...answer!.results.keys()]);
+      return { kind: 'answered', results: answer!.results } as const;
+    }
+    case 'other_account':
+      buying.cannotAfford(claimed.account, 1, 'quota', claimed.claimedAt);
+      return { kind: 'other_account' } as const;
+    case 'replan':
+      return { kind: 'replan' } as const;
+    case 'give_up':
+      record(buying.context.progress, 'failure', next.kind);
+      buying.recordFailure(next.message);
+      return { kind: next.isRejected ? 'rejected' : 'given_up' } as const;
+    case 'stop': {
+      const resumeAfter = next.afterMs === null ? null : buying.context.effects.clock.now() + next.afterMs;
+      buying.stop(stopFor(next.reason, next.message, resumeAfter));
+      return { kind: 'stopped' } as const;
+    }
+  }
+}
+
+function learnOfKey(buying: Buying, { key, call }: ClaimedCall, lesson: Consequence['key']): void {
+  const { service, effects } = buying.context;
   const scope = scopeOf(call);
-  if (decision?.next === 'pause') {
-    const message = `The service asks to wait ${Math.ceil(decision.afterMs / 60_000)} minutes (${verdict.message}).`;
-    buying.stop({ reason: 'service_down', message, resumeAfter: clock.now() + decision.afterMs });
-    return { end: 'stopped' };
+  if (lesson === 'accepted') buying.probes.accepted(key, scope);
+  if (lesson === null || lesson === 'accepted') return;
+  buying.probes.refused();
+  if (lesson === 'invalid') {
+    service.apiKeys.markInvalid(key);
+    effects.notice(`The key ${key.fingerprint} is refused (401).`);
+    if (service.apiKeys.exhausted) buying.stop(stopFor('keys', 'The service accepts none of the keys (401).'));
+  } else {
+    service.apiKeys.denyScope(key, scope);
+    effects.notice(
+      `The key ${key.fingerprint} lacks the scope ${scope} (403): what is left is planned again without it.`,
+    );
   }
-  switch (verdict.kind) {
-    case 'answered':
-      buying.trials.accepted(key, scope);
-      if (call.kind !== 'single') buying.learnContents(call.kind, [...verdict.results.keys()]);
-      return { end: 'answered', results: verdict.results };
-    case 'no_data': {
-      buying.trials.accepted(key, scope);
-      const reading = { ok: false, reason: 'no_data', message: verdict.message } as const;
-      return { end: 'answered', results: new Map(wanted.map(({ topic }) => [topic, reading])) };
-    }
-    case 'quota':
-      buying.cannotAfford(account, 1, 'quota', askedAt);
-      return { end: 'other-account' };
-    case 'unauthenticated':
-      keyring.markInvalid(key);
-      buying.trials.refused();
-      buying.reprice();
-      buying.parts.notice(`The key ${key.fingerprint} is refused (401).`);
-      if (keyring.exhausted) {
-        buying.stop({ reason: 'keys', message: 'The service accepts none of the keys (401).', resumeAfter: null });
-      }
-      return { end: 'changed' };
-    case 'forbidden':
-      keyring.denyScope(key, scope);
-      buying.trials.refused();
-      buying.reprice();
-      buying.parts.notice(
-        `The key ${key.fingerprint} lacks the scope ${scope} (403): what is left is planned again without it.`,
-      );
-      return { end: 'changed' };
-    case 'denied': {
-      const message = `${verdict.message}. ${DENIALS[verdict.status]!.todo}`;
-      buying.stop({ reason: 'denied', message, resumeAfter: null });
-      return { end: 'stopped' };
-    }
-    case 'redirected':
-      buying.stop({ reason: 'misdirected', message: verdict.message, resumeAfter: null });
-      return { end: 'stopped' };
-    default:
-      break;
-  }
-  buying.lastFailure = verdict.message;
-  progress.failures++;
-  progress.failuresByKind[verdict.kind] = (progress.failuresByKind[verdict.kind] ?? 0) + 1;
-  if (isAllRejected(buying.breaker)) {
-    const message = `Not one request was answered, and ${ALL_REJECTED_AFTER} were refused. ${verdict.message}.`;
-    buying.stop({ reason: 'misdirected', message, resumeAfter: null });
-  } else if (isDown(buying.breaker) || job.topics.every((topic) => isTopicDown(buying.breaker, topic))) {
-    buying.stop(buying.outage());
-  }
-  return { end: verdict.kind === 'rejected' ? 'rejected' : 'failed' };
+  buying.reprice();
 }

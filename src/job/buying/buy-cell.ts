@@ -1,121 +1,123 @@
 import type { Call } from '../../contract/credits.ts';
-import { inBoth, topicSet, topicsIn } from '../../contract/topic-set.ts';
+import {
+  difference,
+  hasTopic,
+  intersection,
+  type TopicSet,
+  topicSet,
+  topicsIn,
+  union,
+} from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { isTopicDown } from '../../fetch/breaker.ts';
-import { RETRY_POLICY, SECOND_LOOK_POLICY } from '../../fetch/retry.ts';
-import type { Cell } from '../../geo/coordinates.ts';
-import { cheapestCalls, priceListWithout } from '../../plan/cheapest-calls.ts';
+import { RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../fetch/retry.ts';
+import { type BundleKind, cheapestCalls, priceListWithout } from '../../plan/cheapest-calls.ts';
 import { answeredMeanwhile, areasToClaim } from '../planning/area-plan.ts';
 import { missingTopics } from '../planning/freshness.ts';
-import { buyCall } from './buy-call.ts';
+import { buyCall, type CallEnd } from './buy-call.ts';
 import type { Buying } from './buying.ts';
-
-/** `done`: nothing is left that could be bought. `claimed`: another run is at work here. `short`: money does not reach. */
-export type CellEnd = 'done' | 'claimed' | 'short' | 'stopped';
+import type { CellWork } from './cell-queue.ts';
 
 /**
- * Buys what one cell lacks, call by call. After every call the rest is priced again: a bundle may have brought more than
- * was known, another run may have answered, a key may have lost a scope.
+ * - `done`: nothing is left that could be bought. `claimed_elsewhere`: another run is at work here.
+ * - `unaffordable`: the credits do not suffice. `stopped`: the run ends.
+ */
+export type CellEnd = 'done' | 'claimed_elsewhere' | 'unaffordable' | 'stopped';
+
+const BUNDLES: readonly BundleKind[] = ['standard', 'enterprise'];
+
+/**
+ * Buys what one cell lacks, call by call. After every call the rest is priced again: a bundle may have returned more than was
+ * known, another run may have answered, a key may have lost a scope.
  *
- * A topic that a bundle reports as unavailable is asked for once more, as a single; never by another bundle. A bundle that
- * was answered here is not bought here again, for whatever topic; after one that was given up, which may well have been paid,
- * no other is.
+ * A topic that a bundle reports as unavailable is bought once more, as a single; never by another bundle. A bundle that was
+ * answered here is not bought here again, for any topic; after one that was given up, which may have been charged, neither bundle
+ * is.
+ *
+ * @returns how it ended, and the credits that it may have cost
  */
 export async function buyCell(
   buying: Buying,
-  cell: Cell,
-  lacking: readonly TopicSlug[],
-): Promise<{ end: CellEnd; spent: number }> {
-  const spending = { credits: 0 };
-  const end = await buyCalls(buying, cell, lacking, spending);
-  return { end, spent: spending.credits };
-}
-
-async function buyCalls(
-  buying: Buying,
-  cell: Cell,
-  lacking: readonly TopicSlug[],
-  spending: { credits: number },
-): Promise<CellEnd> {
-  const { freshness, store, source, places, represents, hadNoData } = buying.parts;
-  const number = places.cells.numberOf(cell);
-  const represented = represents.get(number) ?? 0;
-  // A bundle is not bought for what will probably not be in it; a single that brings nothing is free.
-  const alone = topicsIn(hadNoData.get(number) ?? 0).filter((topic) => buying.priceList.singles(topic));
-  const known = buying.unfinished.get(number) ?? { closed: new Set(), secondLook: new Set(alone), had: new Set() };
-  buying.unfinished.set(number, known);
-  const { closed, secondLook, had } = known;
-  const close = (topics: Iterable<TopicSlug>) => {
-    for (const topic of topics) closed.add(topic);
-  };
-  const done = (): CellEnd => {
-    buying.unfinished.delete(number);
-    return 'done';
-  };
+  work: CellWork,
+): Promise<{ readonly end: CellEnd; readonly credits: number }> {
+  const { freshness, plan } = buying.context;
+  let credits = 0;
   for (;;) {
-    if (buying.stopped) return 'stopped';
-    const missing = lacking.filter((topic) => !closed.has(topic));
-    const next = nextCall(buying, missing, secondLook, had);
-    if (next === null) return done();
+    if (buying.stopped) return { end: 'stopped', credits };
+    const next = nextCall(buying, work);
+    if (next === null) return { end: 'done', credits };
     const { call, topics } = next;
     const wanted = topics.map((topic) => ({ topic, freshSince: freshness.freshSince(topic) }));
-    const isSecondLook = call.kind === 'single' && secondLook.has(call.topic);
-    const policy = isSecondLook ? SECOND_LOOK_POLICY : RETRY_POLICY;
-    const areas = represented === 0 ? [] : areasToClaim(places.areas, number, represented, wanted);
-    const result = await buyCall(buying, { cell, call, wanted, areas, policy }, spending);
-    if (call.kind !== 'single' && result.end === 'answered') had.add(call.kind);
-    if (call.kind !== 'single' && result.end === 'failed') for (const kind of BUNDLES) had.add(kind);
-    switch (result.end) {
-      case 'answered':
-        for (const [topic, reading] of result.results) {
-          if (reading.ok || reading.reason === 'no_data' || call.kind === 'single') close([topic]);
-          else secondLook.add(topic);
-        }
-        break;
-      case 'failed':
-        close(topics);
-        break;
-      case 'changed': {
-        const [record] = await store.read(source, [cell]);
-        const served = await answeredMeanwhile(places.areas, number, represented, store, source, freshness);
-        close(
-          missing.filter(
-            (topic) =>
-              missingTopics(record ?? null, [topic], freshness).length === 0 || inBoth(served, topicSet([topic])) > 0,
-          ),
-        );
-        break;
-      }
-      case 'rejected':
-        return done();
-      case 'claimed':
-        return 'claimed';
-      default:
-        return buying.stopped ? 'stopped' : 'short';
-    }
+    const areas = areasToClaim(plan.scan.areas, work.number, work.forAreas, wanted);
+    const isTopicRetry = call.kind === 'single' && hasTopic(work.singlesOnly, call.topic);
+    const policy = isTopicRetry ? TOPIC_RETRY_POLICY : RETRY_POLICY;
+    const result = await buyCall(buying, { work, call, wanted, areas, policy });
+    credits += result.credits;
+    const end = await afterCall(buying, work, call, topics, result.end);
+    if (end !== null) return { end, credits };
   }
 }
 
-type BundleKind = Exclude<Call['kind'], 'single'>;
-const BUNDLES: readonly BundleKind[] = ['standard', 'enterprise'];
+/** Brings the record of the work up to date; returns how the cell ended, null while there is more to buy. */
+async function afterCall(
+  buying: Buying,
+  work: CellWork,
+  call: Call,
+  topics: readonly TopicSlug[],
+  end: CallEnd,
+): Promise<CellEnd | null> {
+  switch (end.kind) {
+    case 'answered': {
+      if (call.kind !== 'single') work.spentBundles.add(call.kind);
+      const isLast = call.kind === 'single';
+      const unavailable = [...end.results].filter(([, one]) => !isLast && !one.ok && one.reason !== 'no_data');
+      const again = topicSet(unavailable.map(([topic]) => topic));
+      work.singlesOnly = union(work.singlesOnly, again);
+      work.missing = difference(work.missing, difference(topicSet(end.results.keys()), again));
+      return null;
+    }
+    case 'given_up':
+      if (call.kind !== 'single') for (const kind of BUNDLES) work.spentBundles.add(kind);
+      work.missing = difference(work.missing, topicSet(topics));
+      return null;
+    case 'replan':
+      work.missing = difference(work.missing, await answeredElsewhere(buying, work));
+      return null;
+    case 'rejected':
+      return 'done';
+    case 'claimed_elsewhere':
+      return 'claimed_elsewhere';
+    case 'stopped':
+      return buying.stopped ? 'stopped' : 'unaffordable';
+  }
+}
 
-/** The next call to make, and the topics it is made for; null when none can be made. */
+/** The missing topics of a cell that the store has by now, for the cell itself or for its areas. */
+async function answeredElsewhere(
+  { context }: Buying,
+  { number, cell, missing, forAreas }: CellWork,
+): Promise<TopicSet> {
+  const { store, limits, freshness, plan } = context;
+  const [record] = await store.read(limits.source, [cell]);
+  const served = await answeredMeanwhile(plan.scan.areas, number, forAreas, { ...limits, store, freshness });
+  const known = topicsIn(missing).filter((topic) => missingTopics(record ?? null, [topic], freshness).length === 0);
+  return union(topicSet(known), intersection(missing, served));
+}
+
+/** The next call to make, and the topics that it is made for; null when there is none. */
 function nextCall(
   buying: Buying,
-  missing: readonly TopicSlug[],
-  secondLook: ReadonlySet<TopicSlug>,
-  had: ReadonlySet<BundleKind>,
-): { call: Call; topics: TopicSlug[] } | null {
-  const priceList = priceListWithout(buying.priceList, had);
-  const planned = missing.filter((topic) => !secondLook.has(topic) && !isTopicDown(buying.breaker, topic));
+  work: CellWork,
+): { readonly call: Call; readonly topics: readonly TopicSlug[] } | null {
+  const priceList = priceListWithout(buying.priceList, work.spentBundles);
+  const possible = topicsIn(work.missing).filter((topic) => !isTopicDown(buying.breaker, topic));
+  const planned = possible.filter((topic) => !hasTopic(work.singlesOnly, topic));
   const [first] = cheapestCalls(planned, priceList).calls;
   if (first !== undefined) {
-    const brings = (topic: TopicSlug) =>
+    const returns = (topic: TopicSlug) =>
       first.kind === 'single' ? first.topic === topic : priceList[first.kind].has(topic);
-    return { call: first, topics: planned.filter(brings) };
+    return { call: first, topics: planned.filter(returns) };
   }
-  const again = missing.find(
-    (topic) => secondLook.has(topic) && priceList.singles(topic) && !isTopicDown(buying.breaker, topic),
-  );
-  return again === undefined ? null : { call: { kind: 'single', topic: again }, topics: [again] };
+  const single = possible.find((topic) => hasTopic(work.singlesOnly, topic) && priceList.singles(topic));
+  return single === undefined ? null : { call: { kind: 'single', topic: single }, topics: [single] };
 }

@@ -1,89 +1,93 @@
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
-import type { TopicSlug } from '../../contract/topics.ts';
-import type { TopicReading } from '../../fetch/envelope.ts';
-import type { Decision, RetryPolicy, Tried } from '../../fetch/retry.ts';
-import type { Cell } from '../../geo/coordinates.ts';
-import type { Claim, ClaimRequest } from '../../store/port.ts';
-import type { Key } from '../planning/keyring.ts';
-import type { ParsedAnswer } from '../reading/parsed-answer.ts';
+import type { RetryPolicy, Tried } from '../../fetch/retry.ts';
+import type { ClaimRequest } from '../../store/port.ts';
+import type { Key } from '../planning/api-keys.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
 import type { Buying } from './buying.ts';
-
-/**
- * How a call ended.
- * - `answered`: what was said of each topic. `failed`: given up after retries, and recorded. `rejected`: this place.
- * - `changed`: another run answered some of it, or a key or scope was refused: plan the cell again.
- * - `claimed`: another run is at this cell. `stopped`: nothing was bought, the run ends.
- */
-export type CallEnd =
-  | { readonly end: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading<ParsedAnswer>> }
-  | { readonly end: 'failed' | 'rejected' | 'changed' | 'claimed' | 'stopped' };
-
-/** `other-account`: this one cannot pay, another may. `on-trial`: another call is finding out whether the key is accepted. */
-export type Attempt =
-  | CallEnd
-  | { readonly end: 'retry'; readonly decision: Extract<Decision, { next: 'retry' }> }
-  | { readonly end: 'other-account' }
-  | { readonly end: 'on-trial'; readonly over: Promise<void> };
+import type { CellWork } from './cell-queue.ts';
 
 /** A call to make at a cell, the topics that it is made for, and how often it may be tried. */
-export interface Request {
-  readonly cell: Cell;
+export interface CallRequest {
+  readonly work: Pick<CellWork, 'number' | 'cell'>;
   readonly call: Call;
   readonly wanted: ClaimRequest['wanted'];
-  /** What of it is asked for whole areas. */
+  /** Of these, what is bought for whole areas. */
   readonly areas: NonNullable<ClaimRequest['areas']>;
   readonly policy: RetryPolicy;
 }
 
-/** The same, as far as it was tried. */
-export interface Attempted extends Request {
+/** A call that the ledger has granted to a key and its account. Dispose of it when the call is over. */
+export interface ClaimedCall extends CallRequest, Disposable {
   readonly tried: Tried;
-}
-
-/** A call that the ledger has granted to a key and its account. */
-export interface Order extends Attempted {
   readonly key: Key;
   readonly account: JobAccount;
-  readonly claimed: Extract<Claim, { outcome: 'granted' }>;
-  /** To be called when the call is over. */
-  readonly endTrial: () => void;
+  /** The ledger's number of the call. */
+  readonly number: number;
+  /** Credits of the minute that other runs have spent. */
+  readonly byOthers: number;
+  /** When it was claimed, by the slowest clock. */
+  readonly claimedAt: number;
 }
 
-/** The claim with the key that was chosen for it, or why there is none. Waits for the minute while another process fills it.
- * Where another account is to pay by now, the permit of this one's throttle is of no use. */
-export async function claimCall(buying: Buying, attempted: Attempted, accountName: string): Promise<Order | Attempt> {
-  const { call, cell, wanted, areas } = attempted;
+/** One member of a union for each kind, so that each can be told from the others. */
+export type OfKind<Kind extends string> = Kind extends string ? { readonly kind: Kind } : never;
+
+/**
+ * - `granted`: the call may be sent. `answered_elsewhere`: another run has answered some of it.
+ * - `claimed_elsewhere`: another run is at work at this cell or for its area.
+ * - `other_account`: this account cannot pay, another one may. `probing`: another call finds out whether the key is accepted.
+ * - `stopped`: the run ends.
+ */
+export type ClaimResult =
+  | { readonly kind: 'granted'; readonly claimed: ClaimedCall }
+  | OfKind<'answered_elsewhere' | 'claimed_elsewhere' | 'other_account' | 'stopped'>
+  | { readonly kind: 'probing'; readonly over: Promise<void> };
+
+/** Claims a call in the ledger, with the first key that can pay for it. Waits while other processes fill the minute. Where another
+ * account is to pay by now, the permit of this one's throttle is of no use. */
+export async function claimCall(
+  buying: Buying,
+  request: CallRequest,
+  tried: Tried,
+  accountName: string,
+): Promise<ClaimResult> {
+  const { call, work, wanted, areas } = request;
+  const { clock, times } = buying.context.effects;
   const [credits, scope] = [CREDITS[call.kind], scopeOf(call)];
   for (;;) {
-    if (buying.signal.aborted) return { end: 'stopped' };
+    if (buying.signal.aborted) return { kind: 'stopped' };
     const payer = buying.payerOf(call);
-    if (payer?.account.account !== accountName) return { end: 'other-account' };
+    if (payer?.account.account !== accountName) return { kind: 'other_account' };
     const { key, account } = payer;
-    const over = buying.trials.running(key, scope);
-    if (over !== null) return { end: 'on-trial', over };
-    const endTrial = buying.trials.begin(key, scope);
-    const at = buying.parts.times.billing().earliest;
-    let claim: Claim | null = null;
-    try {
-      claim = await buying.claim(account, { cell, call, credits, key: key.fingerprint, wanted, areas });
-    } finally {
-      if (claim?.outcome !== 'granted') endTrial();
-    }
-    if (claim === null) return { end: 'stopped' };
+    const over = buying.probes.running(key, scope);
+    if (over !== null) return { kind: 'probing', over };
+    const claimedAt = times.billing().earliest;
+    // Held until the call is over where the claim is granted.
+    using held = new DisposableStack();
+    held.use(buying.probes.begin(key, scope));
+    const claim = await buying.claim(account, {
+      ...{ cell: work.cell, call, credits, key: key.fingerprint, wanted, areas },
+    });
     switch (claim.outcome) {
-      case 'granted':
-        return { ...attempted, key, account, claimed: claim, endTrial };
+      case 'granted': {
+        const probe = held.move();
+        const { call: number, byOthers } = claim;
+        const own = { ...request, tried, key, account, number, byOthers, claimedAt };
+        return { kind: 'granted', claimed: { ...own, [Symbol.dispose]: () => probe.dispose() } };
+      }
+      case 'store_moved':
+        return { kind: 'stopped' };
       case 'answered':
-        return { end: 'changed' };
+        return { kind: 'answered_elsewhere' };
       case 'claimed':
-        return { end: 'claimed' };
+        return { kind: 'claimed_elsewhere' };
       case 'wait':
-        await buying.parts.clock.sleep(claim.ms, buying.signal);
+        held.dispose();
+        await clock.sleep(claim.ms, buying.signal);
         break;
       default:
-        buying.cannotAfford(account, credits, claim.outcome, at);
-        return { end: 'other-account' };
+        buying.cannotAfford(account, credits, claim.outcome, claimedAt);
+        return { kind: 'other_account' };
     }
   }
 }

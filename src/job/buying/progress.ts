@@ -1,30 +1,137 @@
-import type { Phased } from '../phase.ts';
+import type { Settlement } from '../../store/port.ts';
 
-/** What the buying has done so far; read by whoever shows progress. */
-export interface Progress extends Phased {
-  cells: number;
-  cellsDone: number;
-  creditsPlanned: number;
-  creditsSpent: number;
-  creditsUnknown: number;
-  /** The calls that these credits are of. */
-  callsUnknown: number;
-  calls: number;
-  callsInFlight: number;
-  retries: number;
-  failures: number;
+/** What a run does now. `waiting`: for the quota, with `on_quota: wait`. */
+export type Phase = 'reading' | 'pricing' | 'buying' | 'waiting' | 'writing';
+
+/** What a run has done so far, for whoever shows it. Only `record` changes it. */
+export interface Progress {
+  readonly phase: Phase;
+  /** Rows read or written in this phase so far. */
+  readonly rows: number;
+  readonly cells: number;
+  readonly cellsDone: number;
+  readonly creditsPlanned: number;
+  readonly creditsSpent: number;
+  readonly creditsUnknown: number;
+  /** The calls that may have cost `creditsUnknown`. */
+  readonly callsUnknown: number;
+  readonly calls: number;
+  readonly callsInFlight: number;
+  readonly retries: number;
+  readonly failures: number;
   /** The same by kind: `upstream`, `transport`, `rejected`, … */
-  failuresByKind: Record<string, number>;
-  /** Times that the service asked to slow down (429). */
-  slowedDown: number;
-  /** Until when it asked for it the last time, by the steady time; 0 when it never did. */
-  slowedUntil: number;
-  /** Until when the run waits for the quota, milliseconds since the epoch; 0 when it does not. */
-  waitingUntil: number;
-  /** What quota and reserve leave of the period, by the ledger, when as many credits of this run were spent; null before
-   * the ledger was asked. */
-  atHand: { readonly credits: number; readonly spent: number } | null;
-  /** Credits that may be spent at this moment before the minute is full: less than the subscription says where the
-   * service has said so. Null while nothing is bought. */
-  minuteLeft: (() => number) | null;
+  readonly failuresByKind: Readonly<Record<string, number>>;
+  /** How often the service asked to slow down (429). */
+  readonly slowedDown: number;
+  /** The end of the last such wait, by the steady time; 0 where there was none. */
+  readonly slowedUntil: number;
+  /** When the wait for the quota ends, milliseconds since the epoch; 0 where the run does not wait. */
+  readonly waitingUntil: number;
+  /** The credits that quota and reserve left of the period, by the ledger, when this run had spent so many; null before the ledger
+   * was read. */
+  readonly atHand: { readonly credits: number; readonly spent: number } | null;
+  /** Credits that may be spent now before the minute is full: less than the subscription says where the service has said so. Null
+   * while nothing is bought. */
+  readonly minuteLeft: (() => number) | null;
+  /** Called when the phase changes and when the service asks to slow down: a display that only polls would miss these. */
+  onChange: (() => void) | null;
+}
+
+type Writable = { -readonly [Name in keyof Progress]: Progress[Name] };
+
+export function newProgress(): Progress {
+  return {
+    phase: 'reading',
+    rows: 0,
+    cells: 0,
+    cellsDone: 0,
+    creditsPlanned: 0,
+    creditsSpent: 0,
+    creditsUnknown: 0,
+    callsUnknown: 0,
+    calls: 0,
+    callsInFlight: 0,
+    retries: 0,
+    failures: 0,
+    failuresByKind: {},
+    slowedDown: 0,
+    slowedUntil: 0,
+    waitingUntil: 0,
+    atHand: null,
+    minuteLeft: null,
+    onChange: null,
+  };
+}
+
+/** What each event of a run changes. */
+const EVENTS = {
+  phase: enter,
+  rowsScanned(progress: Writable, rows: number) {
+    progress.rows = rows;
+  },
+  rowsWritten(progress: Writable, rows: number) {
+    progress.rows += rows;
+  },
+  buying(progress: Writable, planned: Pick<Progress, 'cells' | 'creditsPlanned' | 'minuteLeft'>) {
+    Object.assign(progress, planned);
+    enter(progress, 'buying');
+  },
+  bought(progress: Writable) {
+    progress.minuteLeft = null;
+  },
+  ledgerRead(progress: Writable, atHand: NonNullable<Progress['atHand']>) {
+    progress.atHand = atHand;
+  },
+  waiting(progress: Writable, until: number) {
+    progress.waitingUntil = until;
+    enter(progress, 'waiting');
+  },
+  callSent(progress: Writable) {
+    progress.callsInFlight++;
+  },
+  callSettled(progress: Writable, { credits, charge }: Pick<Settlement, 'credits' | 'charge'>) {
+    progress.callsInFlight--;
+    progress.calls++;
+    if (charge !== 'unknown') progress.creditsSpent += credits;
+    else {
+      progress.creditsUnknown += credits;
+      progress.callsUnknown++;
+    }
+  },
+  retry(progress: Writable) {
+    progress.retries++;
+  },
+  slowedDown(progress: Writable, until: number) {
+    progress.slowedDown++;
+    progress.slowedUntil = until;
+    progress.onChange?.();
+  },
+  failure(progress: Writable, kind: string) {
+    const { failuresByKind: before } = progress;
+    progress.failures++;
+    progress.failuresByKind = { ...before, [kind]: (before[kind] ?? 0) + 1 };
+  },
+  cellDone(progress: Writable) {
+    progress.cellsDone++;
+  },
+};
+
+type Events = typeof EVENTS;
+type Details<Event> = Event extends (progress: Writable, ...details: infer Rest) => void ? Rest : never;
+
+/** Counts an event of a run. */
+export function record<Event extends keyof Events>(
+  progress: Progress,
+  event: Event,
+  ...details: Details<Events[Event]>
+): void {
+  (EVENTS[event] as (progress: Writable, ...details: Details<Events[Event]>) => void)(progress, ...details);
+}
+
+function enter(progress: Writable, phase: Phase): void {
+  if (progress.phase === phase) return;
+  if (phase !== 'waiting') progress.waitingUntil = 0;
+  progress.phase = phase;
+  progress.rows = 0;
+  progress.onChange?.();
 }

@@ -2,13 +2,13 @@ import { type Clock, steadyTime } from '../../clock.ts';
 import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
 import { dateTime } from '../../format-numbers.ts';
 
-/** A clock of the service's that is farther off than this is not believed. */
+/** The service's clock is not believed if it is further off than this. */
 const CREDIBLE_MS = 2 * 86_400_000;
 
 /** HTTP dates are whole seconds. */
 const SECOND_MS = 1_000;
 
-/** What the service's clock said, and what ours and the steady one said at that moment; true to `within`. */
+/** The time by the service's clock, and at that moment by ours and by the steady one; accurate to `within`. */
 interface ServiceTime {
   readonly date: number;
   readonly wall: number;
@@ -16,34 +16,33 @@ interface ServiceTime {
   readonly within: number;
 }
 
-/** The earliest and the latest time that it may be. */
+/** The earliest and the latest time that it may be now. */
 export interface Times {
   readonly earliest: number;
   readonly latest: number;
 }
 
 /**
- * What time it is in a run, by three clocks: this machine's, which may be set at any moment; the run's start and the steady
- * time since; and the service's, by the `Date` of its answers.
+ * The time in a run, by three clocks: this machine's, which may be set at any moment; the run's start and the steady time since;
+ * and the service's, by the `Date` of its answers.
  *
- * Billing periods go by the service's clock, and ours may be wrong, or the other way round. The rule, where they name
- * different periods:
- * - A call is counted in the later one. A clock that is an hour slow after an anniversary thus counts in the new period.
- * - It may be made only if the credits of the earlier one, and of all later ones, leave room for it within one quota. So no
- *   wrong clock, on either side, lets more be spent than one that is right.
- * - Where the service's agrees with one of ours, to the minute, the other does not count: it was set, or stood still.
- * - The service's is believed while it is within two days of one of ours and goes on evenly. Once it jumps from one answer to
- *   the next, it is not believed again.
+ * Billing periods depend on the service's clock, and either clock may be wrong. Where they name different periods:
+ * - A call is counted in the later one. So a clock that is an hour slow after an anniversary counts in the new period.
+ * - It may be made only if one quota covers it together with the credits of the earlier period and of all later ones. So a wrong
+ *   clock, on either side, never lets more be spent than a correct one.
+ * - Where the service's clock agrees with one of ours, to the minute, the other one is ignored: it was set, or did not run.
+ * - The service's clock is believed while it is within two days of one of ours and runs evenly. After a jump between two answers
+ *   it is never believed again.
  */
 export class RunTimes {
   readonly #clock: Clock;
   readonly #notice: (message: string) => void;
   readonly #began: ClockReading;
-  /** Where the billing of this period begins. */
+  /** The start of this period's measurements. */
   #base: ClockReading;
   #service: ServiceTime | null = null;
   #jumped = false;
-  #told = false;
+  #isReported = false;
 
   constructor(clock: Clock, startedAt: number, notice: (message: string) => void) {
     this.#clock = clock;
@@ -52,20 +51,20 @@ export class RunTimes {
     this.#base = this.#began;
   }
 
-  /** This machine's time, but never before the run's start and the time since: what is bought after the clock was set back
-   * would else be stale at once, and be bought again. */
+  /** This machine's time, but never less than the run's start and the time since: otherwise what is bought after the clock was set
+   * back would be stale at once, and be bought again. */
   now(): number {
     return Math.max(this.#clock.now(), this.#since(this.#began));
   }
 
-  /** After a wait for a date, which goes by this machine's clock: in a month it may have been corrected, or suspended. */
+  /** Starts again after a wait for a date by this machine's clock: in a month it may have been corrected, or suspended. */
   beginAnew(): void {
     this.#base = { wall: this.#clock.now(), steady: steadyTime(this.#clock) };
     this.#service = null;
     this.#jumped = false;
   }
 
-  /** Takes in the `Date` of an answer to a request that left at the steady time `sentAt` and was answered at `steady`. */
+  /** Learns the `Date` of an answer to a request that was sent at the steady time `sentAt` and answered at `steady`. */
   learn(date: number, sentAt: number, steady: number = steadyTime(this.#clock)): void {
     const wall = this.#clock.now() + steady - steadyTime(this.#clock);
     const within = (steady - sentAt + SECOND_MS) / 2;
@@ -73,7 +72,7 @@ export class RunTimes {
     const before = this.#service;
     if (before !== null) {
       const passed = said.date - before.date;
-      // By either: the steady clock stands still while the machine is suspended, and the other may be set.
+      // The smaller difference of the two: the steady clock stops while the machine is suspended, and the other may be set.
       const apart = Math.min(
         Math.abs(passed - (said.steady - before.steady)),
         Math.abs(passed - (said.wall - before.wall)),
@@ -81,10 +80,10 @@ export class RunTimes {
       if (apart > CLOCKS_APART_MS + said.within + before.within) this.#jumped = true;
     }
     this.#service = said;
-    if (!this.#jumped) this.#tell();
+    if (!this.#jumped) this.#report();
   }
 
-  /** The times that decide on the billing period. */
+  /** The times that determine the billing period. */
   billing(): Times {
     const own = [this.#clock.now(), this.#since(this.#base)];
     const service = this.#jumped ? null : this.#serviceNow();
@@ -95,7 +94,7 @@ export class RunTimes {
     return { earliest: Math.min(...times), latest: Math.max(...times) };
   }
 
-  /** What this machine's clock will say at a time by the slowest of the clocks. */
+  /** The time by this machine's clock when the slowest clock shows a given time. */
   wallAt(time: number): number {
     const behind = this.#clock.now() - this.billing().earliest;
     return behind > CLOCKS_APART_MS ? time + behind : time;
@@ -109,11 +108,11 @@ export class RunTimes {
     return this.#service && this.#service.date + steadyTime(this.#clock) - this.#service.steady;
   }
 
-  #tell(): void {
+  #report(): void {
     const [ours, service] = [this.#clock.now(), this.#serviceNow()!];
     const apart = Math.abs(service - ours);
-    if (this.#told || apart <= CLOCKS_APART_MS + this.#service!.within) return;
-    this.#told = true;
+    if (this.#isReported || apart <= CLOCKS_APART_MS + this.#service!.within) return;
+    this.#isReported = true;
     const what = `The service's clock says ${dateTime(service)}, this machine's ${dateTime(ours)}`;
     this.#notice(
       apart <= CREDIBLE_MS

@@ -3,12 +3,12 @@ import { elsewhere, periodLeft } from '../../store/admission.ts';
 import type { PeriodSpending, Store } from '../../store/port.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
 
-/** The account at a moment, by the ledger's arithmetic. */
+/** The account at a moment, by the ledger. */
 export interface AccountState {
   readonly account: JobAccount;
   readonly period: { readonly start: number; readonly end: number };
   readonly spending: PeriodSpending;
-  /** Credits that count as spent by other programs: what the job expects of them, or what was seen. */
+  /** Credits that count as spent by other programs: those that the job expects, or those that were seen. */
   readonly elsewhere: number;
   /** Credits left for this job: allowance less reserve less spent; 0 once the service said that the quota is used up. */
   readonly available: number;
@@ -27,12 +27,12 @@ export async function accountState(account: JobAccount, store: Store, now: numbe
   };
 }
 
-/** Most credits of a period that a job may use up: the allowance and what overage it allows, less the reserve. */
+/** Most credits of a period that a job may spend: the allowance and the overage that it allows, less the reserve. */
 export function periodLimit(account: JobAccount): number {
   return Math.max(0, account.subscription.creditsPerMonth + account.overageCredits - account.reserve);
 }
 
-/** Credits that are left before the provider bills overage; a reserve is kept of them, and of what overage allows first. */
+/** Credits that are left before the provider bills overage. The reserve is taken from the overage first, then from these. */
 export function leftOfAllowance({ account, available }: AccountState): number {
   return Math.max(0, available - Math.max(0, account.overageCredits - account.reserve));
 }

@@ -1,6 +1,17 @@
 import { areaAnswer, areaLevelOf, areaSuffices } from '../../columns/area-fields.ts';
 import type { Answer, CellRecord } from '../../contract/answer.ts';
-import { inBoth, type TopicSet, topicSet, topicsIn } from '../../contract/topic-set.ts';
+import {
+  difference,
+  hasTopic,
+  intersection,
+  NO_TOPICS,
+  type ReadonlyTopicSets,
+  type TopicSet,
+  type TopicSets,
+  topicSet,
+  topicsIn,
+  union,
+} from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { AreaLevel } from '../../geo/area-codes.ts';
 import type { AreaAnswers, ClaimRequest, Store, StoredArea } from '../../store/port.ts';
@@ -13,27 +24,27 @@ const LEVELS: readonly AreaLevel[] = ['tract', 'county'];
 
 const AREAS_PER_READ = 2_000;
 
-/** What is known of areas, by their names (`tract 06037106111`). */
+/** What the store has of areas, by their names (`tract 06037106111`). */
 export type KnownAreas = ReadonlyMap<string, StoredArea>;
 
-/** How far one answer serves a whole area in a plan. */
+/** How many cells one answer for a whole area saves. */
 export interface AreaPlan {
-  /** Cells that are asked about for their whole area. */
+  /** Cells that are bought for their whole area. */
   readonly representatives: number;
-  /** Cells that are bought though their area would serve, to compare. */
+  /** Cells that are bought although their area has an answer, to compare the two. */
   readonly verified: number;
-  /** Cells that are spared some topic. */
+  /** Cells for which some topic is not bought, because their area has the answer. */
   readonly spared: number;
-  /** The topics that a cell is asked about for its areas, by the cell's number. */
+  /** The topics that a cell is bought for on behalf of its areas, by the cell's number. */
   readonly represents: ReadonlyMap<number, TopicSet>;
 }
 
-/** The topics of a level that an area's answer settles for this job. */
+/** The topics for which, in this job, one answer holds for a whole area of a level. */
 function areaTopics(job: Job, level: AreaLevel): TopicSet {
   return topicSet(job.topics.filter((topic) => areaLevelOf(topic) === level && areaSuffices(topic, job.counts)));
 }
 
-/** Reads what the store knows of all areas that the rows name. */
+/** Reads what the store has of all areas that the rows name. */
 export async function readKnownAreas(areas: AreaTable, store: Store, source: number): Promise<KnownAreas> {
   const known = new Map<string, StoredArea>();
   for (let from = 0; from < areas.names.length; from += AREAS_PER_READ) {
@@ -44,68 +55,71 @@ export async function readKnownAreas(areas: AreaTable, store: Store, source: num
   return known;
 }
 
+interface AreaPlanRequest {
+  readonly job: Job;
+  readonly scan: Pick<Scan, 'areas' | 'cells'>;
+  readonly known: KnownAreas;
+  /** The cells that lack something, in the order of spending. */
+  readonly order: Iterable<number>;
+  readonly missing: ReadonlyTopicSets;
+  readonly freshness: Freshness;
+}
+
 /**
- * Takes out of `missing` what areas serve: the first cell of an area in the order of spending is asked for all of them,
- * the others only for what is each place's own. Nobody is asked where the store knows the area freshly. A share of the
- * spared cells (`areas.verify`) is bought all the same; an area that was answered in two ways spares nobody.
+ * Plans which cells are bought for their areas. The first cell of an area in the order of spending is bought for all of them;
+ * the others lack only the topics that differ from place to place. Nothing is bought for an area that the store has a fresh
+ * answer for. A share of the spared cells (`areas.verify`) is bought all the same. An area with contradicting answers spares
+ * no cell.
  *
- * @param order the cells that lack something, in the order of spending
- * @param missing the topics that each cell lacks; changed in place
+ * @returns the plan, and what the cells lack under it
  */
-export function spareByAreas(
-  job: Job,
-  { areas, cells }: Pick<Scan, 'areas' | 'cells'>,
-  known: KnownAreas,
-  order: Uint32Array,
-  missing: Float64Array,
-  freshness: Freshness,
-): AreaPlan {
-  const asked = new Map<string, TopicSet>();
+export function spareByAreas(request: AreaPlanRequest): { readonly plan: AreaPlan; readonly missing: TopicSets } {
+  const { job, scan, known, order, freshness } = request;
+  const missing = request.missing.copy();
+  const topicsOf = { tract: areaTopics(job, 'tract'), county: areaTopics(job, 'county') };
+  const served = new Map<string, TopicSet>();
   const represents = new Map<number, TopicSet>();
   let verified = 0;
   let spared = 0;
   for (const cell of order) {
-    const { lat7, lng7 } = cells.cell(cell);
+    const { lat7, lng7 } = scan.cells.cell(cell);
     const verify = isChosen(lat7, lng7, job.areas!.verify);
-    let isVerified = false;
-    let isSpared = false;
+    let inAreas = NO_TOPICS;
     for (const level of LEVELS) {
-      const area = areas.of(cell, level);
-      const lacking = inBoth(missing[cell]!, areaTopics(job, level));
-      if (area === null || lacking === 0) continue;
+      const area = scan.areas.of(cell, level);
+      const lacking = intersection(missing.get(cell), topicsOf[level]);
+      if (area === null || lacking === NO_TOPICS) continue;
       const record = known.get(area);
       if (record && record.mismatchedAt !== null) continue;
-      const served = asked.get(area) ?? freshTopics(record, freshness);
-      const both = inBoth(lacking, served);
-      asked.set(area, served + lacking - both);
-      if (lacking > both) represents.set(cell, (represents.get(cell) ?? 0) + lacking - both);
-      if (both === 0) continue;
-      if (verify) {
-        isVerified = true;
-        continue;
-      }
-      missing[cell]! -= both;
-      isSpared = true;
+      const before = served.get(area) ?? freshTopics(record, freshness);
+      served.set(area, union(before, lacking));
+      const first = difference(lacking, before);
+      if (first !== NO_TOPICS) represents.set(cell, union(represents.get(cell) ?? NO_TOPICS, first));
+      inAreas = union(inAreas, intersection(lacking, before));
     }
-    if (isVerified) verified++;
-    if (isSpared) spared++;
+    if (inAreas === NO_TOPICS) continue;
+    if (verify) verified++;
+    else {
+      missing.set(cell, difference(missing.get(cell), inAreas));
+      spared++;
+    }
   }
-  return { representatives: represents.size, verified, spared, represents };
+  return { plan: { representatives: represents.size, verified, spared, represents }, missing };
 }
 
 function freshTopics(record: StoredArea | undefined, freshness: Freshness): TopicSet {
-  if (!record) return 0;
+  if (!record) return NO_TOPICS;
   const fresh = [...record.answers.values()].filter(({ topic, asOf }) => asOf >= freshness.freshSince(topic));
   return topicSet(fresh.map(({ topic }) => topic));
 }
 
-/** Picks a fixed share of all cells, the same ones in every run, spread over the map by Knuth's multiplicative hash. */
+/** Chooses a fixed share of all cells, the same ones in every run and spread over the map (Knuth's multiplicative hash). */
 function isChosen(lat7: number, lng7: number, share: number): boolean {
   const mixed = Math.imul(lat7 ^ Math.imul(lng7, 0x85ebca6b), 0x9e3779b1) >>> 0;
   return mixed / 2 ** 32 < share;
 }
 
-/** The areas of a cell that answers at it also speak for, as the settlement of a call wants them. */
+/** The answers for a cell that also hold for its areas, for the settlement of a call. */
 export function areasToSettle(
   areas: AreaTable,
   cell: number,
@@ -119,7 +133,7 @@ export function areasToSettle(
   });
 }
 
-/** What of a call's topics is asked for the areas of its cell, as the call's claim wants it. */
+/** The topics of a call that are bought for the areas of its cell, for the claim of the call. */
 export function areasToClaim(
   areas: AreaTable,
   cell: number,
@@ -128,35 +142,32 @@ export function areasToClaim(
 ): NonNullable<ClaimRequest['areas']> {
   return LEVELS.flatMap((level) => {
     const area = areas.of(cell, level);
-    const shared = wanted.filter(
-      ({ topic }) => areaLevelOf(topic) === level && inBoth(represented, topicSet([topic])) > 0,
-    );
+    const shared = wanted.filter(({ topic }) => areaLevelOf(topic) === level && hasTopic(represented, topic));
     return area === null || shared.length === 0 ? [] : [{ area, wanted: shared }];
   });
 }
 
-/** The topics that a cell was to be asked about for its areas, and that another run has asked about meanwhile. */
+/** Of the topics that a cell is bought for on behalf of its areas, those that another run has bought meanwhile. */
 export async function answeredMeanwhile(
   areas: AreaTable,
   cell: number,
   represented: TopicSet,
-  store: Store,
-  source: number,
-  freshness: Freshness,
+  { store, source, freshness }: { readonly store: Store; readonly source: number; readonly freshness: Freshness },
 ): Promise<TopicSet> {
-  let answered = 0;
+  let answered = NO_TOPICS;
   for (const level of LEVELS) {
     const area = areas.of(cell, level);
-    if (area === null || represented === 0) continue;
+    if (area === null || represented === NO_TOPICS) continue;
     const [record] = await store.readAreas(source, [area]);
     if (!record || record.mismatchedAt !== null) continue;
     const ofLevel = topicsIn(freshTopics(record, freshness)).filter((topic) => areaLevelOf(topic) === level);
-    answered += inBoth(represented, topicSet(ofLevel));
+    answered = union(answered, intersection(represented, topicSet(ofLevel)));
   }
   return answered;
 }
 
-/** A cell's record with what its areas add: only topics that it has no fresh answer to, only areas that agree. */
+/** A cell's record with the answers of its areas: only for topics without a fresh answer of the cell's own, and only of areas whose
+ * answers agree. */
 export function withAreas(
   record: CellRecord,
   cell: number,

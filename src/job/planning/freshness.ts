@@ -3,16 +3,16 @@ import { type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../settings/settings.ts';
 
-/** Which answers still count in a run. Everything is measured from the run's start, so that a long run does not find its
- * own first answers stale. */
+/** Which answers are fresh in a run. Everything is measured from the run's start, so that a long run does not find its own first
+ * answers stale. */
 export interface Freshness {
   readonly startedAt: number;
-  /** The oldest time at which an answer to a topic still counts. */
+  /** The time since which answers to a topic are fresh. */
   readonly freshSince: (topic: TopicSlug) => number;
 }
 
 export function freshnessOf(job: Job, startedAt: number): Freshness {
-  // Asked for each topic of each cell, millions of times.
+  // Called for each topic of each cell, millions of times.
   const known = new Map<TopicSlug, number>();
   return {
     startedAt,
@@ -28,8 +28,7 @@ export function freshnessOf(job: Job, startedAt: number): Freshness {
   };
 }
 
-/** The topics that a cell lacks: those not answered freshly; none where the service rejects the location, whichever of these
- * topics it was asked for. */
+/** The topics that a cell lacks: those without a fresh answer; none where the service rejected the location for any of them. */
 export function missingTopics(
   record: CellRecord | null,
   topics: readonly TopicSlug[],
@@ -51,7 +50,7 @@ export function missingSet(record: CellRecord | null, topics: readonly TopicSlug
   return topicSet(missingTopics(record, topics, freshness));
 }
 
-/** The topics on which the service had nothing at a cell, whenever that was. */
+/** The topics for which the service had no data at a cell, at any time. */
 export function noDataSet({ answers }: CellRecord): TopicSet {
   return topicSet([...answers.values()].filter(({ fields }) => isNoData(fields)).map(({ topic }) => topic));
 }

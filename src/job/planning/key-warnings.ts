@@ -7,7 +7,7 @@ import type { KeySource } from '../settings/account-settings.ts';
 /** Bits of a file's mode that let the group or others read or change it. */
 const FOR_OTHERS = 0o077;
 
-/** A sentence for each key file that others on this machine can read, with the command that closes it. */
+/** A sentence for each key file that others on this machine can read, with the command that protects it. */
 export function exposedKeyFiles(keys: readonly Pick<KeySource, 'file'>[]): string[] {
   // Windows has no such bits.
   if (platform() === 'win32') return [];
@@ -15,7 +15,7 @@ export function exposedKeyFiles(keys: readonly Pick<KeySource, 'file'>[]): strin
     const mode = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.mode;
     if (mode === undefined || (mode & FOR_OTHERS) === 0) return [];
     const octal = (mode & 0o777).toString(8).padStart(3, '0');
-    return [`Others on this machine can read the key file (mode ${octal}). To close it: chmod 600 ${quoted(file!)}`];
+    return [`Others on this machine can read the key file (mode ${octal}). To protect it: chmod 600 ${quoted(file!)}`];
   });
 }
 
@@ -25,18 +25,16 @@ export function refuseKeyInAddress(baseUrl: string, keys: readonly string[]): vo
   throw new PerilbookError(
     'USAGE',
     "The service's address has the API key in it, and is not shown",
-    'Leave the key out of base_url: it is sent in a header of its own.',
+    'Leave the key out of base_url: it is sent in a request header.',
   );
 }
 
-/** A sentence when keys travel to another machine without encryption. */
+/** A sentence where keys are sent to another machine without encryption. */
 export function unencryptedKeys(baseUrl: string): string[] {
   if (!URL.canParse(baseUrl)) return [];
   const { protocol, hostname } = new URL(baseUrl);
   if (protocol !== 'http:' || isLoopback(hostname)) return [];
-  return [
-    `The key travels to ${hostname} unencrypted, for all on the way to read: use https:// where the service has it.`,
-  ];
+  return [`The key is sent to ${hostname} unencrypted: use https:// if the service supports it.`];
 }
 
 function isLoopback(hostname: string): boolean {

@@ -1,6 +1,12 @@
 import { wantedColumns } from '../../columns/row.ts';
-import { inBoth, type TopicSet, topicSet } from '../../contract/topic-set.ts';
-import { NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import {
+  intersection,
+  NO_TOPICS,
+  type ReadonlyTopicSets,
+  type TopicSet,
+  TopicSets,
+  topicSet,
+} from '../../contract/topic-set.ts';
 import { type Allocation, allocate } from '../../plan/allocation.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
 import { forecastPool, type PoolAccount, spread } from '../../plan/pool.ts';
@@ -12,51 +18,48 @@ import type { Scan } from '../scan/scan-input.ts';
 import type { Job } from '../settings/settings.ts';
 import type { Tier } from '../settings/topic-choice.ts';
 import { type AccountState, accountState, leftOfAllowance, periodLimit } from './account-state.ts';
+import type { ApiKeys } from './api-keys.ts';
 import { type AreaPlan, readKnownAreas, spareByAreas } from './area-plan.ts';
-import type { Freshness } from './freshness.ts';
-import { missingSet, noDataSet } from './freshness.ts';
-import type { Keyring } from './keyring.ts';
+import { type Freshness, missingSet, noDataSet } from './freshness.ts';
+import { scopeNotes } from './price-list.ts';
 
 /** Few enough that records die young: at 2,000 they outlived two small collections, and the heap grew by 300 MB. */
 const CELLS_PER_READ = 250;
 
-/** The priced list of calls that a run would make, and what it may spend. */
+/** Numbers of cells, in some order. */
+export type CellNumbers = ArrayLike<number> & Iterable<number>;
+
+/** The priced list of calls that a run would make, and what it may spend. It never changes: a run keeps its own `CellQueue`. */
 export interface Plan {
   readonly scan: Scan;
-  /** The topics of the richest tier that each cell lacks, by the cell's number; 0 for none. */
-  readonly missing: Float64Array;
-  /** Of these, the topics on which the service had nothing when it was last asked, by the cell's number. */
+  /** The topics of the richest tier that each cell lacks. */
+  readonly missing: ReadonlyTopicSets;
+  /** Of these, the topics for which the service had no data when it was last asked, by the cell's number. */
   readonly hadNoData: ReadonlyMap<number, TopicSet>;
   readonly cellsCached: number;
-  /** What buying by areas spares; null where the job does not ask for it. */
+  /** What buying by areas saves; null where the job does not ask for it. */
   readonly areas: (AreaPlan & { readonly saved: number }) | null;
-  /** The cells' numbers in the order in which money is spent on them; those that lack nothing are left out. */
-  order: Uint32Array;
+  /** The cells that lack something, in the order in which credits are spent on them. */
+  readonly order: CellNumbers;
   /** What all cells in the richest tier cost, bought as the job says. */
   readonly price: Price;
   readonly ways: Ways;
-  /** What the credits at hand buy. */
+  /** What the available credits buy. */
   readonly shares: readonly TierShare[];
   /** The accounts that pay, and what each is planned to pay in this period. */
   readonly accounts: readonly AccountState[];
   readonly byAccount: readonly number[];
   /** Credits left in all accounts together. */
   readonly available: number;
-  /** Most credits that the run may spend: the budget, else the plan with the retries that it states. */
-  limit: number;
+  /** Most credits that the run may spend: the budget, or the price with its retries; never more than was approved. */
+  readonly limit: number;
   /** Most credits that the minute limits let through in the run's time; infinite where it has no end. */
   readonly window: number;
   readonly scopeNotes: readonly string[];
 }
 
 /** Every way to buy, side by side: as the job says, with the fewest credits, with the fewest calls, and by bundles alone. */
-export interface Ways {
-  readonly planned: Way;
-  readonly cheapest: Way;
-  readonly fewest_calls: Way;
-  readonly standard: Way;
-  readonly enterprise: Way;
-}
+export type Ways = Readonly<Record<'planned' | 'cheapest' | 'fewest_calls' | 'standard' | 'enterprise', Way>>;
 
 /** How many cells, and how much of the value, have or will have a tier when this run is done. */
 interface TierShare {
@@ -65,52 +68,60 @@ interface TierShare {
   readonly value: number;
 }
 
-/** Prices what the store lacks. Reads the store, spends nothing; `onComplete` gets each cell that lacks nothing, with
- * its answers' fields. */
-export async function makePlan(
-  job: Job,
-  scan: Scan,
-  store: Store,
-  source: number,
-  priceList: PriceList,
-  keyring: Keyring,
-  freshness: Freshness,
-  onComplete: (cell: number, found: CompleteCell) => void = () => {},
-): Promise<Plan> {
-  const found = await findMissing(job, scan, store, source, freshness, onComplete);
-  const { missing, hadNoData, lacking: withoutAreas } = found;
-  const lackingOrder = spendingOrder(job, scan, missing);
-  const areas = job.areas === null ? null : await spare(job, scan, store, source, lackingOrder, missing, freshness);
-  const lacking = areas === null ? withoutAreas : countSets(missing);
+export interface PlanRequest {
+  readonly job: Job;
+  readonly scan: Scan;
+  readonly store: Store;
+  readonly source: number;
+  readonly priceList: PriceList;
+  readonly apiKeys: ApiKeys;
+  readonly freshness: Freshness;
+  /** What is left of the approved plan under which the run spends; null where there is none. */
+  readonly approvedCredits: number | null;
+  /** Called with each cell that lacks nothing, so that it need not be read again. */
+  readonly onComplete: (cell: number, found: CompleteCell) => void;
+}
+
+/** Prices what the store lacks. Reads the store, spends nothing. */
+export async function makePlan(request: PlanRequest): Promise<Plan> {
+  const { job, scan, store, source, priceList, apiKeys, freshness, approvedCredits } = request;
+  const found = await findMissing(request);
+  const lackingOrder = spendingOrder(job, scan, found.missing);
+  const known = job.areas === null ? null : await readKnownAreas(scan.areas, store, source);
+  const spared = known && spareByAreas({ job, scan, known, order: lackingOrder, missing: found.missing, freshness });
+  const missing = spared?.missing ?? found.missing;
+  const lacking = spared === null ? found.lacking : countSets(missing);
   const accounts = await Promise.all(job.accounts.map((one) => accountState(one, store, freshness.startedAt)));
   const available = accounts.reduce((sum, account) => sum + account.available, 0);
   const price = priceCheapest(lacking, priceList);
-  const limit = job.budget ?? price.credits + price.retryCredits;
-  const order = lackingOrder.filter((cell) => missing[cell]! > 0);
+  const limit = Math.min(job.budget ?? price.credits + price.retryCredits, approvedCredits ?? Number.POSITIVE_INFINITY);
+  const order = lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
   const window = windowCredits(job);
-  const atHand = Math.min(limit, available, window);
-  const { tiers } = allocateTiers(job, scan.cells, order, missing, priceList, atHand);
-  const pool = poolOf(job, accounts, keyring);
+  const { tiers } = allocateTiers(
+    { job, cells: scan.cells, order, missing, priceList },
+    Math.min(limit, available, window),
+  );
+  const pool = poolOf(job, accounts, apiKeys);
   const inAll = accounts.map((account) => account.available);
   const withinAllowances = accounts.map(leftOfAllowance);
   const overageRate = accounts.find(({ account }) => account.overageCredits > 0)?.account.subscription.overageRate;
   const weighed = (one: Price) => {
-    const terms = {
+    const limits = {
       available: spread(one.demand, pool, inAll).served,
-      // What is billed beyond one account's allowance comes last: another may have it within its own.
+      // Overage is spent last: another account may have the credits within its allowance.
       withinAllowance: spread(one.demand, pool, withinAllowances).served,
       overageRate: overageRate ?? null,
     };
-    return weigh(one, terms, forecastPool(one.demand, pool, freshness.startedAt));
+    return weigh(one, limits, forecastPool(one.demand, pool, freshness.startedAt));
   };
   const paidWithin = spread(price.demand, pool, withinAllowances);
   const paid = paidWithin.served === price.credits ? paidWithin : spread(price.demand, pool, inAll);
   return {
     scan,
     missing,
-    hadNoData,
-    cellsCached: withoutAreas.get(0) ?? 0,
-    areas: areas === null ? null : { ...areas, saved: priceCheapest(withoutAreas, priceList).credits - price.credits },
+    hadNoData: found.hadNoData,
+    cellsCached: found.lacking.get(NO_TOPICS) ?? 0,
+    areas: spared && { ...spared.plan, saved: priceCheapest(found.lacking, priceList).credits - price.credits },
     order,
     price,
     ways: {
@@ -130,54 +141,55 @@ export async function makePlan(
   };
 }
 
-function poolOf(job: Job, accounts: readonly AccountState[], keyring: Keyring): PoolAccount[] {
+function poolOf(job: Job, accounts: readonly AccountState[], apiKeys: ApiKeys): PoolAccount[] {
   return accounts.map(({ account, available }) => ({
     available,
     perPeriod: Math.max(0, periodLimit(account) - account.spentElsewhere),
     creditsPerMinute: account.subscription.creditsPerMinute,
     anniversaryDay: account.anniversaryDay,
-    may: (scope) => keyring.mayBuy(account.account, job.account, scope),
+    may: (scope) => apiKeys.mayBuy(account.account, job.account, scope),
   }));
 }
 
-/** A first minute's credits at once, and those of each minute that follows. */
+/** The credits of the first minute, which may be spent at once, and those of each minute that follows. */
 function windowCredits({ maxMinutes, accounts }: Job): number {
   if (maxMinutes === null) return Number.POSITIVE_INFINITY;
   const perMinute = accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
   return perMinute * (Math.floor(maxMinutes) + 1);
 }
 
-/** Which tier each cell gets for the credits at hand. */
-export function allocateTiers(
-  job: Job,
-  cells: CellTable,
-  order: Uint32Array,
-  missing: Float64Array,
-  priceList: PriceList,
-  available: number,
-): Allocation {
-  const masks = job.tiers.map((tier) => topicSet(tier.topics));
-  const priceOf = purchaseBySet(() => priceList);
-  const price = (cell: number, tier: number) => priceOf(inBoth(missing[cell]!, masks[tier - 1]!)).credits;
-  return allocate(order, cells.size, masks.length, price, available);
+interface TierRequest {
+  readonly job: Job;
+  readonly cells: CellTable;
+  readonly order: CellNumbers;
+  readonly missing: ReadonlyTopicSets;
+  readonly priceList: PriceList;
 }
 
-/** Cells that lack something: the most valuable first, or as the file has them. */
-function spendingOrder(job: Job, { cells }: Scan, missing: Float64Array): Uint32Array {
-  const order = Uint32Array.from(missing.keys()).filter((cell) => missing[cell]! > 0);
+/** Which tier each cell gets for so many credits. */
+export function allocateTiers({ job, cells, order, missing, priceList }: TierRequest, credits: number): Allocation {
+  const tiers = job.tiers.map((tier) => topicSet(tier.topics));
+  const purchaseOf = purchaseBySet(() => priceList);
+  const price = (cell: number, tier: number) => purchaseOf(intersection(missing.get(cell), tiers[tier - 1]!)).credits;
+  return allocate(order, cells.size, tiers.length, price, credits);
+}
+
+/** Cells that lack something: the most valuable first, or in the order of the file. */
+function spendingOrder(job: Job, { cells }: Scan, missing: ReadonlyTopicSets): Uint32Array {
+  const order = new Uint32Array(cells.size).map((_, cell) => cell).filter((cell) => missing.get(cell) !== NO_TOPICS);
   if (job.orderBy.kind === 'file') return order;
   const sign = job.orderBy.kind === 'column' && job.orderBy.direction === 'asc' ? 1 : -1;
   // Equal values in the order of the file, so that two runs spend alike.
   return order.sort((a, b) => sign * (cells.value(a) - cells.value(b)) || a - b);
 }
 
-function sharesOf(job: Job, { cells }: Scan, missing: Float64Array, tiers: Uint8Array): TierShare[] {
-  const masks = job.tiers.map((tier) => topicSet(tier.topics));
+function sharesOf(job: Job, { cells }: Scan, missing: ReadonlyTopicSets, allocated: Uint8Array): TierShare[] {
+  const tiers = job.tiers.map((tier) => topicSet(tier.topics));
   const shares = job.tiers.map((tier) => ({ tier, cells: 0, value: 0 }));
   for (let cell = 0; cell < cells.size; cell++) {
     // A cell that was bought earlier may have more than this run gives it.
-    let has = tiers[cell]!;
-    while (has < masks.length && inBoth(missing[cell]!, masks[has]!) === 0) has++;
+    let has = allocated[cell]!;
+    while (has < tiers.length && intersection(missing.get(cell), tiers[has]!) === NO_TOPICS) has++;
     if (has === 0) continue;
     shares[has - 1]!.cells++;
     shares[has - 1]!.value += cells.value(cell);
@@ -185,37 +197,17 @@ function sharesOf(job: Job, { cells }: Scan, missing: Float64Array, tiers: Uint8
   return shares;
 }
 
-async function spare(
-  job: Job,
-  scan: Scan,
-  store: Store,
-  source: number,
-  order: Uint32Array,
-  missing: Float64Array,
-  freshness: Freshness,
-): Promise<AreaPlan> {
-  const known = await readKnownAreas(scan.areas, store, source);
-  return spareByAreas(job, scan, known, order, missing, freshness);
+function countSets(missing: ReadonlyTopicSets): Map<TopicSet, number> {
+  const counts = new Map<TopicSet, number>();
+  for (let cell = 0; cell < missing.size; cell++) {
+    counts.set(missing.get(cell), (counts.get(missing.get(cell)) ?? 0) + 1);
+  }
+  return counts;
 }
 
-function countSets(missing: Float64Array): Map<TopicSet, number> {
-  const sets = new Map<TopicSet, number>();
-  for (const set of missing) sets.set(set, (sets.get(set) ?? 0) + 1);
-  return sets;
-}
-
-async function findMissing(
-  job: Job,
-  { cells }: Scan,
-  store: Store,
-  source: number,
-  freshness: Freshness,
-  onComplete: (cell: number, found: CompleteCell) => void,
-) {
-  const missing = new Float64Array(cells.size);
-  const lacking = new Map<TopicSet, number>();
+async function findMissing({ job, scan: { cells }, store, source, freshness, onComplete }: PlanRequest) {
+  const missing = new TopicSets(cells.size);
   const hadNoData = new Map<number, TopicSet>();
-  const nothing = topicSet([]);
   const wanted = job.topics.map((topic) => ({
     topic,
     freshSince: freshness.freshSince(topic),
@@ -224,40 +216,16 @@ async function findMissing(
   for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
     const records = await store.readWanted(source, cells.cells(from, from + CELLS_PER_READ), wanted);
     for (const [index, record] of records.entries()) {
-      const isComplete = record !== null && 'fields' in record;
-      const set = isComplete ? nothing : missingSet(record, job.topics, freshness);
-      missing[from + index] = set;
-      const had = isComplete || record === null ? 0 : inBoth(set, noDataSet(record));
-      if (had > 0) hadNoData.set(from + index, had);
-      lacking.set(set, (lacking.get(set) ?? 0) + 1);
-      if (isComplete) onComplete(from + index, record);
+      const cell = from + index;
+      if (record !== null && 'fields' in record) {
+        onComplete(cell, record);
+        continue;
+      }
+      const lacks = missingSet(record, job.topics, freshness);
+      missing.set(cell, lacks);
+      const without = record === null ? NO_TOPICS : intersection(lacks, noDataSet(record));
+      if (without !== NO_TOPICS) hadNoData.set(cell, without);
     }
   }
-  return { missing, hadNoData, lacking };
-}
-
-/** Which endpoints the keys may not call, and what that means for the plan. */
-function scopeNotes(job: Job, priceList: PriceList, price: Price): string[] {
-  const notes: string[] = [];
-  const noSingle = job.topics.filter((topic) => !priceList.singles(topic));
-  const natural = new Set<TopicSlug>(NATURAL_SLUGS);
-  if (!priceList.bundles) {
-    notes.push('No key carries the scope bundle: every topic is bought as a single call.');
-  }
-  if (noSingle.length > 0 && priceList.bundles) {
-    const bundle = noSingle.every((topic) => natural.has(topic) && priceList.standard.has(topic)) ? 'standard' : 'a';
-    notes.push(
-      `No key carries the scope of ${listed(noSingle)}: bought in ${bundle} bundle${bundle === 'a' ? '' : 's'}.`,
-    );
-  }
-  if (price.unobtainable.size > 0) {
-    notes.push(`No key may buy ${listed([...price.unobtainable.keys()])}, alone or in a bundle.`);
-  }
-  return notes;
-}
-
-function listed(topics: readonly TopicSlug[]): string {
-  return topics.length <= 4
-    ? topics.join(', ')
-    : `${topics.slice(0, 3).join(', ')} and ${topics.length - 3} more topics`;
+  return { missing, hadNoData, lacking: countSets(missing) };
 }

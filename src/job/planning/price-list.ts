@@ -1,13 +1,14 @@
 import { CREDITS, type Scope } from '../../contract/credits.ts';
-import type { TopicSlug } from '../../contract/topics.ts';
+import { NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList, priceListWithout } from '../../plan/cheapest-calls.ts';
+import type { Price } from '../../plan/prices.ts';
 import type { BundleContents } from '../../store/port.ts';
 import type { Job } from '../settings/settings.ts';
-import type { Keyring } from './keyring.ts';
+import type { ApiKeys } from './api-keys.ts';
 
-/** What calls cost and bring in this run: the bundles as they were last seen, the keys as far as they reach. */
-export function priceListOf(job: Job, contents: BundleContents, keyring: Keyring): PriceList {
-  const may = (scope: Scope): boolean => keyring.keyFor(scope) !== null;
+/** What calls return in this run: the bundles as they were last seen, the endpoints that the keys may call. */
+export function priceListOf(job: Job, contents: BundleContents, apiKeys: ApiKeys): PriceList {
+  const may = (scope: Scope): boolean => apiKeys.keyFor(scope) !== null;
   const priceList: PriceList = {
     standard: seenOr(contents.standard, ASSUMED_STANDARD),
     enterprise: seenOr(contents.enterprise, ASSUMED_ENTERPRISE),
@@ -15,15 +16,41 @@ export function priceListOf(job: Job, contents: BundleContents, keyring: Keyring
     singles: may,
     optimize: job.optimize,
   };
-  // A bundle that is dearer than an account's whole minute can never be sent.
+  // A bundle that costs more than an account's whole minute can never be sent.
   const fits = (kind: 'standard' | 'enterprise') =>
     job.accounts.some(
       ({ account, subscription }) =>
-        subscription.creditsPerMinute >= CREDITS[kind] && keyring.mayBuy(account, job.account, 'bundle'),
+        subscription.creditsPerMinute >= CREDITS[kind] && apiKeys.mayBuy(account, job.account, 'bundle'),
     );
   return priceListWithout(priceList, new Set((['standard', 'enterprise'] as const).filter((kind) => !fits(kind))));
 }
 
 function seenOr(seen: readonly TopicSlug[] | null, assumed: ReadonlySet<TopicSlug>): ReadonlySet<TopicSlug> {
   return seen === null ? assumed : new Set(seen);
+}
+
+/** The endpoints that the keys may not call, and what that means for the plan. */
+export function scopeNotes(job: Job, priceList: PriceList, price: Price): string[] {
+  const notes: string[] = [];
+  const noSingle = job.topics.filter((topic) => !priceList.singles(topic));
+  const natural = new Set<TopicSlug>(NATURAL_SLUGS);
+  if (!priceList.bundles) {
+    notes.push('No key carries the scope bundle: every topic is bought as a single call.');
+  }
+  if (noSingle.length > 0 && priceList.bundles) {
+    const bundle = noSingle.every((topic) => natural.has(topic) && priceList.standard.has(topic)) ? 'standard' : 'a';
+    notes.push(
+      `No key carries the scope of ${listed(noSingle)}: bought in ${bundle} bundle${bundle === 'a' ? '' : 's'}.`,
+    );
+  }
+  if (price.unobtainable.size > 0) {
+    notes.push(`No key may buy ${listed([...price.unobtainable.keys()])}, alone or in a bundle.`);
+  }
+  return notes;
+}
+
+function listed(topics: readonly TopicSlug[]): string {
+  return topics.length <= 4
+    ? topics.join(', ')
+    : `${topics.slice(0, 3).join(', ')} and ${topics.length - 3} more topics`;
 }

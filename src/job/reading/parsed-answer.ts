@@ -8,11 +8,11 @@ import { type EnvelopeReading, readEnvelope, type TopicReading, unread } from '.
 import { type Redactor, redactorOf } from '../../fetch/redact.ts';
 import type { Location } from '../../geo/coordinates.ts';
 
-/** What is kept of a topic's result: of a bundle of 6 MB, a few kilobytes. */
+/** The part of a topic's result that is stored: of a bundle of 6 MB, a few kilobytes. */
 export interface ParsedAnswer {
   /** In the order of the topic's columns. */
   readonly fields: readonly Field[];
-  /** The result's `details`, where they are asked for; null where it has none. */
+  /** The result's `details`, where the job keeps them; null where it has none. */
   readonly details?: PackedDetails | null;
 }
 
@@ -23,26 +23,26 @@ interface PackedDetails {
   readonly bytes: number;
 }
 
-/** A body to read, and what to keep of it. */
+/** How to parse a body, and what to keep of it. */
 export interface ReadRequest {
   readonly call: Call;
   readonly location: Location;
   readonly keepDetails: boolean;
-  /** The keys that must not be in what is kept: some services repeat them. */
+  /** Keys that must not be stored: some services repeat them in their answers. */
   readonly keys: readonly string[];
 }
 
-/** Reads a body and takes from it what is kept. Pure, and never throws: it does the same on the loop and in a worker. */
-export function take(task: ReadRequest, body: Buffer): EnvelopeReading<ParsedAnswer> {
+/** Parses a body into what is stored of it. Pure, and never throws: the same on the event loop and in a worker. */
+export function parseAnswer(task: ReadRequest, body: Buffer): EnvelopeReading<ParsedAnswer> {
   try {
     return parseBody(task, body);
   } catch (error) {
-    // The body was paid for, and its call must be settled, whatever a foreign JSON makes our code do.
+    // The body was paid for, and its call must be settled whatever the JSON does to our code.
     return unread(error instanceof Error ? error.message : String(error));
   }
 }
 
-/** The memory of what was taken that can change hands without a copy. */
+/** The memory of a reading that can be transferred without a copy. */
 export function memoryOf(reading: EnvelopeReading<ParsedAnswer>): ArrayBuffer[] {
   if (!reading.ok) return [];
   return [...reading.results.values()].flatMap((topic) =>
@@ -61,7 +61,7 @@ function parseBody({ call, location, keepDetails, keys }: ReadRequest, body: Buf
   return { ...reading, results };
 }
 
-/** Redacted after it was checked: a rating without its key would no longer be one of the contract's. */
+/** Redacts after the check: a redacted rating would no longer be one of the contract's. */
 function parseResult(
   topic: TopicSlug,
   result: TopicResult,
@@ -78,11 +78,11 @@ function parseResult(
   return { ok: true, result: { fields, details: pack(redactor.json(result.details)) } };
 }
 
-/** Compressed here and not in the store: the worker has the time, the transaction has not. */
+/** Compresses here and not in the store: a worker's time costs less than a transaction's. */
 function pack(details: unknown): PackedDetails | null {
   if (details === undefined || details === null) return null;
   const text = Buffer.from(JSON.stringify(details));
   const packed = zstdCompressSync(text);
-  // Of its own memory, so that it can be handed over without a copy.
+  // In memory of its own, so that it can be transferred without a copy.
   return { zstd: Uint8Array.from(packed), bytes: text.length };
 }

@@ -41,7 +41,7 @@ interface RefreshedColumn {
 }
 
 /** The names of the columns that a job uses, as `--json` prints them; null where it uses none. */
-export interface UsedColumns {
+interface UsedColumns {
   readonly lat: string;
   readonly lng: string;
   readonly tract: string | null;

@@ -1,8 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { steadyTime } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
+import { newProgress } from '../../job/buying/progress.ts';
 import { type Effects, prepare } from '../../job/prepare.ts';
-import { newProgress, run } from '../../job/run-job.ts';
+import { run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
 import { errorWords, RefusedRequest } from '../web/error-replies.ts';

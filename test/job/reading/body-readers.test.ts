@@ -4,7 +4,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { MAX_BODY_BYTES } from '../../../src/contract/body-limits.ts';
 import { unread } from '../../../src/fetch/envelope.ts';
 import { type BodyReaderOptions, createBodyReader } from '../../../src/job/reading/body-readers.ts';
-import { type ReadRequest, take } from '../../../src/job/reading/parsed-answer.ts';
+import { parseAnswer, type ReadRequest } from '../../../src/job/reading/parsed-answer.ts';
 import { ENTERPRISE, envelopeOf, PLACE } from '../../fetch/answers.ts';
 
 const TASK: ReadRequest = { call: ENTERPRISE, location: PLACE, keepDetails: false, keys: [] };
@@ -41,7 +41,7 @@ test('a worker reads what the loop would read', async (t) => {
   ] as const) {
     for (const keepDetails of [false, true]) {
       const task = { ...TASK, call, keepDetails };
-      assert.deepEqual(await reader.read(task, Buffer.from(body)), take(task, body));
+      assert.deepEqual(await reader.read(task, Buffer.from(body)), parseAnswer(task, body));
     }
   }
 });
@@ -102,7 +102,7 @@ test('a bundle of 7 MB with many features is read, and so is one of nothing but 
     const [head, tail] = JSON.stringify(envelopeOf(ENTERPRISE)).split('"features":[]');
     const rest = JSON.stringify(envelopeOf(ENTERPRISE)).slice(`${head}"features":[]`.length);
     assert.ok(tail !== undefined);
-    const reading = take(TASK, Buffer.from(`${head}"features":[${features}]${rest}`));
+    const reading = parseAnswer(TASK, Buffer.from(`${head}"features":[${features}]${rest}`));
     assert.ok(reading.ok, `${kind}: ${JSON.stringify(reading).slice(0, 200)}`);
   }
 });
@@ -163,12 +163,12 @@ test('a body that is nested too deep is refused before it is parsed', () => {
     (_, start) => `${start}{"current":${'['.repeat(600)}${']'.repeat(600)}}`,
   );
   assert.deepEqual(
-    take({ ...TASK, keepDetails: true }, Buffer.from(envelope)),
+    parseAnswer({ ...TASK, keepDetails: true }, Buffer.from(envelope)),
     unread('it is nested more than 512 deep'),
   );
 });
 
 test('where the worker neither starts nor fails, the body is read here', async (t) => {
   const reader = readerOf(t, { limitMs: 300, module: moduleOf('setInterval(() => {}, 1_000);') });
-  assert.deepEqual(await reader.read(TASK, bodyOf(1)), take(TASK, bodyOf(1)));
+  assert.deepEqual(await reader.read(TASK, bodyOf(1)), parseAnswer(TASK, bodyOf(1)));
 });

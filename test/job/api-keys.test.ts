@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { Scope } from '../../src/contract/credits.ts';
-import { fingerprintOf, type Key, Keyring, readKeys } from '../../src/job/planning/keyring.ts';
+import { ApiKeys, fingerprintOf, type Key, readKeys } from '../../src/job/planning/api-keys.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
@@ -29,15 +29,15 @@ async function openStore(
 test('the first key that holds a scope is used, in the order of the job', async (t) => {
   const { store, source } = await openStore(t);
   const [wildfire, bundle, all] = [key('a', 'wildfire'), key('b', 'bundle', 'wildfire'), key('c')];
-  const ring = await Keyring.open([wildfire, bundle, all], store, source);
+  const ring = await ApiKeys.open([wildfire, bundle, all], store, source);
   assert.deepEqual([ring.keyFor('wildfire'), ring.keyFor('bundle'), ring.keyFor('park')], [wildfire, bundle, all]);
-  assert.equal((await Keyring.open([wildfire], store, source)).keyFor('park'), null);
+  assert.equal((await ApiKeys.open([wildfire], store, source)).keyFor('park'), null);
 });
 
 test('a 401 ends a key: the next takes its place, until none is left', async (t) => {
   const { store, source } = await openStore(t);
   const [old, young] = [key('old'), key('young')];
-  const ring = await Keyring.open([old, young], store, source);
+  const ring = await ApiKeys.open([old, young], store, source);
   ring.markInvalid(old);
   assert.deepEqual([ring.keyFor('park'), ring.keyFor('bundle'), ring.exhausted], [young, young, false]);
   ring.markInvalid(young);
@@ -47,7 +47,7 @@ test('a 401 ends a key: the next takes its place, until none is left', async (t)
 test('a 403 takes one scope from one key: its others stay, and a ring without scopes is not exhausted', async (t) => {
   const { store, source } = await openStore(t);
   const [first, second] = [key('first'), key('second')];
-  const ring = await Keyring.open([first, second], store, source);
+  const ring = await ApiKeys.open([first, second], store, source);
   ring.denyScope(first, 'bundle');
   assert.deepEqual([ring.keyFor('bundle'), ring.keyFor('hail')], [second, first]);
   ring.denyScope(second, 'bundle');
@@ -77,19 +77,19 @@ test('what earlier runs learned of a key is known again, by its fingerprint, for
       refused: 'hail',
     },
   ]);
-  const ring = await Keyring.open([known, key('other')], store, source);
+  const ring = await ApiKeys.open([known, key('other')], store, source);
   assert.equal(ring.keyFor('hail')!.secret, 'other');
   assert.equal(ring.keyFor('park'), known);
-  const elsewhere = await Keyring.open([known], store, await store.source('elsewhere'));
+  const elsewhere = await ApiKeys.open([known], store, await store.source('elsewhere'));
   assert.equal(elsewhere.keyFor('hail'), known);
   for (const day of ['2026-03-16T11:59:00Z', '2026-03-14T12:01:00Z']) {
     clock.moveTo(day);
-    assert.equal((await Keyring.open([known], store, source)).keyFor('hail'), null, day);
+    assert.equal((await ApiKeys.open([known], store, source)).keyFor('hail'), null, day);
   }
   // Later, or learned by a clock that was ahead by more than a day.
   for (const day of ['2026-03-16T12:01:00Z', '2026-02-03T12:00:00Z']) {
     clock.moveTo(day);
-    assert.equal((await Keyring.open([known], store, source)).keyFor('hail'), known, day);
+    assert.equal((await ApiKeys.open([known], store, source)).keyFor('hail'), known, day);
   }
 });
 
@@ -108,7 +108,7 @@ test('whatever was learned, a key is used only if it lives, was said to hold the
   await fc.assert(
     fc.asyncProperty(said, fc.array(learned, { maxLength: 8 }), async (each, news) => {
       const keys = each.map((names, index) => key(`secret ${index}`, ...names));
-      const ring = await Keyring.open(keys, store, source);
+      const ring = await ApiKeys.open(keys, store, source);
       const about = news.filter((item) => item.key < keys.length);
       for (const item of about) {
         if (item.what === 'markInvalid') ring.markInvalid(keys[item.key]!);

@@ -5,11 +5,11 @@ import { periodLimit } from '../planning/account-state.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
 import type { Times } from './run-times.ts';
 
-/** Longer than any call can take (the client's own deadline), so that a claim never ends under a call that still runs. */
+/** Longer than any call can take (the client's own deadline), so that a claim never expires while its call still runs. */
 const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + 60_000;
 
 /** The limits of an account at this moment, for calls of one run. */
-export function termsOf(
+export function claimLimits(
   account: JobAccount,
   { earliest, latest }: Times,
   run: Pick<ClaimLimits, 'run' | 'source' | 'budget' | 'plan'>,

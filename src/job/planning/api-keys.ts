@@ -7,23 +7,23 @@ import type { Store } from '../../store/port.ts';
 import type { KeySource } from '../settings/account-settings.ts';
 import { looksLikeKey } from '../settings/key-shapes.ts';
 
-/** A key that may be used. The key itself goes into a request header and nowhere else. */
+/** A key that may be used. Its secret goes into a request header and nowhere else. */
 export interface Key {
   readonly secret: string;
-  /** Stands for the key in the ledger and in messages: enough to tell keys apart, nothing to guess one from. */
+  /** Identifies the key in the ledger and in messages, without revealing anything of it. */
   readonly fingerprint: string;
-  /** The scopes that the user says it has; null: not said. */
+  /** The scopes that the job states for it; null where it states none. */
   readonly scopes: ReadonlySet<string> | null;
-  /** The account whose credits it spends; none said is the job's own. */
+  /** The account whose credits it spends; the job's own where none is stated. */
   readonly account?: string | null;
 }
 
-/** The first 12 hex digits of the key's SHA-256. Keys are long and random, so this tells nothing of them. */
+/** The first 12 hex digits of the key's SHA-256. Keys are long and random, so this reveals nothing of them. */
 export function fingerprintOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 12);
 }
 
-/** Reads the keys of a job, in order. @throws KEY_MISSING when one is not where it is said to be */
+/** Reads the keys of a job, in order. @throws KEY_MISSING when one is not where the job says */
 export function readKeys(
   sources: readonly KeySource[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -71,61 +71,61 @@ function readKeyFile(file: string): string {
   }
 }
 
-/** Keys in the order of the job, with what was learned of them: a 401 ends a key, a 403 takes one scope from it. */
-export class Keyring {
+/** The keys in the order of the job, and what was learned of them: a 401 makes a key invalid, a 403 denies it one scope. */
+export class ApiKeys {
   readonly #keys: readonly Key[];
-  readonly #dead = new Set<Key>();
-  readonly #refused: Map<Key, Set<Scope>>;
+  readonly #invalid = new Set<Key>();
+  readonly #denied: Map<Key, Set<Scope>>;
 
-  private constructor(keys: readonly Key[], refused: Map<Key, Set<Scope>>) {
+  private constructor(keys: readonly Key[], denied: Map<Key, Set<Scope>>) {
     this.#keys = keys;
-    this.#refused = refused;
+    this.#denied = denied;
   }
 
-  /** Opens the ring with what earlier runs learned. */
-  static async open(keys: readonly Key[], store: Store, source: number): Promise<Keyring> {
-    const refused = new Map<Key, Set<Scope>>();
-    for (const key of keys) refused.set(key, new Set(await store.refusedScopes(source, key.fingerprint)));
-    return new Keyring(keys, refused);
+  /** The keys with what earlier runs learned of them. */
+  static async open(keys: readonly Key[], store: Store, source: number): Promise<ApiKeys> {
+    const denied = new Map<Key, Set<Scope>>();
+    for (const key of keys) denied.set(key, new Set(await store.refusedScopes(source, key.fingerprint)));
+    return new ApiKeys(keys, denied);
   }
 
   /**
-   * The key to make a call of this scope with, as far as is known: the first whose account can pay. Of several accounts
-   * the one whose key is good for the fewest scopes, so that one that may buy everything is kept for what only it may buy.
+   * The first key that may make calls of a scope, as far as is known, and whose account can pay. Of several accounts, the one
+   * whose key has the fewest scopes: a key for everything is kept for what only it may buy.
    */
   keyFor(scope: Scope, canPay: (account: string | null) => boolean = () => true): Key | null {
     let best: Key | null = null;
     for (const key of this.#keys) {
-      if (this.#dead.has(key) || !this.#holds(key, scope) || !canPay(key.account ?? null)) continue;
+      if (this.#invalid.has(key) || !this.#holds(key, scope) || !canPay(key.account ?? null)) continue;
       if (best === null || (key.account !== best.account && breadth(key) < breadth(best))) best = key;
     }
     return best;
   }
 
-  /** Whether a living key of an account may make calls of this scope. */
+  /** Whether a valid key of an account may make calls of this scope. */
   mayBuy(account: string, own: string, scope: Scope): boolean {
     return this.#keys.some(
-      (key) => (key.account ?? own) === account && !this.#dead.has(key) && this.#holds(key, scope),
+      (key) => (key.account ?? own) === account && !this.#invalid.has(key) && this.#holds(key, scope),
     );
   }
 
-  /** True when no key is left that the service accepts. */
+  /** Whether the service has refused every key. */
   get exhausted(): boolean {
-    return this.#keys.every((key) => this.#dead.has(key));
+    return this.#keys.every((key) => this.#invalid.has(key));
   }
 
   /** The service does not know this key (401). */
   markInvalid(key: Key): void {
-    this.#dead.add(key);
+    this.#invalid.add(key);
   }
 
   /** The service refused this key a scope (403). */
   denyScope(key: Key, scope: Scope): void {
-    this.#refused.get(key)!.add(scope);
+    this.#denied.get(key)!.add(scope);
   }
 
   #holds(key: Key, scope: Scope): boolean {
-    return (key.scopes === null || key.scopes.has(scope)) && !this.#refused.get(key)!.has(scope);
+    return (key.scopes === null || key.scopes.has(scope)) && !this.#denied.get(key)!.has(scope);
   }
 }
 

@@ -7,7 +7,7 @@ import { type Desk, openDesk, places } from './harness.ts';
 const natural = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
 
 /** Bundles come back with one topic only, until `odd` is false. */
-async function withThinBundles(t: TestContext, { url }: Desk) {
+async function withIncompleteBundles(t: TestContext, { url }: Desk) {
   const state = { odd: true };
   const baseUrl = await standBetween(t, url, (address, { status, body }) => {
     if (!state.odd || status !== 200 || !address.includes('/bundle/')) return { status, body };
@@ -24,7 +24,7 @@ for (const [name, scopes] of [
 ] as const) {
   test(`one odd bundle is no reason for dearer plans a week later: ${name}`, async (t) => {
     const desk = await openDesk(t);
-    const { state, baseUrl } = await withThinBundles(t, desk);
+    const { state, baseUrl } = await withIncompleteBundles(t, desk);
     const keys = scopes ? [{ ...desk.key(...scopes), scopes: new Set(scopes) }] : [desk.key()];
     desk.book(places(1));
     await desk.run({ topics: natural, budget: 15 }, { keys, baseUrl });

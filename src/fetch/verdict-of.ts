@@ -13,9 +13,9 @@ import type { Refused, Transport, Verdict } from './verdict.ts';
 const NO_RATE: Rate = { limit: null, remaining: null, resetMs: null, retryAfterMs: null };
 const MAX_ADDRESS = 100;
 
-/** Says what an exchange means and what it cost. `location` is what was asked; `now` is when the answer came. `keys` must not
- * show in what it says. */
-export function judge(
+/** Decides what an exchange means and what it cost, for a location and the time of the answer. No text of the verdict contains one
+ * of `keys`. */
+export function verdictOf(
   exchange: Exchange,
   call: Call,
   location: Location,
@@ -23,74 +23,73 @@ export function judge(
   keys: readonly string[] = [],
 ): Verdict<TopicResult> {
   const answer = hasAnswer(exchange) ? readEnvelope(call, location, exchange.body, redactorOf(keys)) : null;
-  return judgeRead(exchange, call, answer, now);
+  return verdictOfRead(exchange, call, answer, now);
 }
 
-/** Whether there is a body to read: of anything but a 200 only the first words matter. */
+/** Whether there is a body to parse: only that of a 200. */
 export function hasAnswer(exchange: Exchange): exchange is Received {
   return exchange.kind === 'response' && exchange.status === 200;
 }
 
-/** The same where the body was read by somebody else; `reading` is null for what has no answer. The body is not looked
- * at: after a worker took it over, it is no longer here. */
-export function judgeRead<Result>(
+/** The same for a body that was parsed elsewhere; `reading` is null where there is no answer. Does not look at the body: after a
+ * transfer to a worker it is empty. */
+export function verdictOfRead<Result>(
   exchange: Exchange,
   call: Call,
   reading: EnvelopeReading<Result> | null,
   now: number,
 ): Verdict<Result> {
-  if (exchange.kind === 'failure') return judgeFailure(exchange);
-  return reading === null ? judgeStatus(exchange, call, now) : judgeAnswer(exchange, call, reading, now);
+  if (exchange.kind === 'failure') return ofFailure(exchange);
+  return reading === null ? ofStatus(exchange, call, now) : ofAnswer(exchange, call, reading, now);
 }
 
-function judgeFailure({ reached, code, message }: TransportFailure): Transport {
+function ofFailure({ reached, code, message }: TransportFailure): Transport {
   const charged = reached === 'never' ? 0 : 'unknown';
   return { kind: 'transport', charged, code, message, discrepancy: null, requestId: null, rate: NO_RATE };
 }
 
-function judgeAnswer<Result>(
+function ofAnswer<Result>(
   { headers }: Received,
   call: Call,
   reading: EnvelopeReading<Result>,
   now: number,
 ): Verdict<Result> {
   const cost = costOf(headers[HEADERS.creditCost], reading.creditCost, CREDITS[call.kind]);
-  const judged = {
+  const base = {
     discrepancy: [cost.note, reading.metaNote].filter((note) => note !== null).join('; ') || null,
     requestId: reading.requestId,
     rate: readRate(headers, now),
   };
   if (!reading.ok) {
     const { reason, message } = reading;
-    return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...judged };
+    return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...base };
   }
   const { results, unknownTopics, timestamp, resolved, fingerprint } = reading;
-  // What was answered was charged (docs/service-api.md, 1.4): a service that states less is not believed, or a budget would
-  // have no end.
+  // Every answer is charged (docs/service-api.md, 1.4): a service that states less is not believed, or a budget would never end.
   const charged = Math.max(cost.stated ?? 0, CREDITS[call.kind]);
   const sample = reading.sample || saysSample(headers);
   const read = { results, unknownTopics, timestamp, resolved, fingerprint, sample };
-  return { kind: 'answered', charged, message: 'Answered', ...read, ...judged };
+  return { kind: 'answered', charged, message: 'Answered', ...read, ...base };
 }
 
-/** What an answer of no use cost. A 200 is charged (docs/service-api.md, 1.4): one that states less than the contract's
- * price, or nothing, may have cost the price all the same, and only the provider's bill can tell. */
+/** What an unusable answer cost. Every 200 is charged (docs/service-api.md, 1.4): one that states less than the price, or nothing, may
+ * have cost the price all the same; only the provider's bill can tell. */
 function chargeOf({ stated, price }: Cost): number | 'unknown' {
   return stated !== null && stated >= price ? stated : 'unknown';
 }
 
 interface Cost {
-  /** The larger of what header and `meta` state; `null` where neither is credible. */
+  /** The larger of what the header and `meta` state; `null` where neither is credible. */
   readonly stated: number | null;
   /** The contract's price. */
   readonly price: number;
   readonly note: string | null;
 }
 
-/** A number beyond this is no price (the dearest call costs 35): a garbled header must not use up the quota for a month. */
+/** A higher number is not a price (the most expensive call costs 35): a garbled header must not use up the quota for a month. */
 const MOST_CREDIBLE_COST = 1_000;
 
-/** The larger statement wins: counting too little would spend credits that were not planned. */
+/** The larger statement counts: counting too little would spend credits that were not planned. */
 function costOf(header: string | undefined, meta: unknown, price: number): Cost {
   const inMeta = typeof meta === 'number' && Number.isSafeInteger(meta) && meta >= 0 ? meta : null;
   const inHeader = count(header);
@@ -106,7 +105,7 @@ function costOf(header: string | undefined, meta: unknown, price: number): Cost 
   };
 }
 
-function judgeStatus({ status, headers, body }: Received, call: Call, now: number): Verdict<never> {
+function ofStatus({ status, headers, body }: Received, call: Call, now: number): Verdict<never> {
   const error = readErrorBody(body);
   const common = { requestId: error.requestId, rate: readRate(headers, now) };
   const kind = statusKind(status, status === 429 && saysQuota(body) ? QUOTA_CODE : error.code);
@@ -116,51 +115,46 @@ function judgeStatus({ status, headers, body }: Received, call: Call, now: numbe
     return { ...common, kind, charged: chargeOf(cost), reason: 'shape', message, discrepancy: cost.note };
   }
   const statedCost = Math.max(count(headers[HEADERS.creditCost]) ?? 0, Number(error.creditCost) || 0);
-  const judged = {
+  const base = {
     ...common,
     charged: 0 as const,
     discrepancy: statedCost > 0 ? `the service states a cost of ${statedCost} for a failure (${status})` : null,
   };
-  // `Not Found` is no code but a sentence, which stands behind the parentheses.
+  // `Not Found` is not a code but a sentence, which is printed after the parentheses.
   const code = error.code !== null && /^[\w.-]+$/.test(error.code) ? error.code : null;
-  // More words may follow in the same sentence, or a full stop.
+  // The caller may continue the sentence, or end it.
   const message = error.message === code ? null : (error.message?.replace(/\.$/, '') ?? null);
   const said = `(${status}${code === null ? '' : ` ${code}`})${message === null ? '' : `: ${message}`}`;
   switch (kind) {
     case 'rejected':
-      return { ...judged, kind, status, message: `The service rejects this location ${said}` };
+      return { ...base, kind, status, message: `The service rejects this location ${said}` };
     case 'no_data': {
       const none = `The service has no data on this location ${said}`;
-      return { ...judged, kind, status, message: none, sample: saysSample(headers) };
+      return { ...base, kind, status, message: none, sample: saysSample(headers) };
     }
     case 'timeout':
-      return { ...judged, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${said}` };
+      return { ...base, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${said}` };
     case 'redirected':
-      return { ...judged, kind, status, isPage: isPage(body), message: redirectMessage(status, headers.location) };
+      return { ...base, kind, status, isPage: isPage(body), message: redirectMessage(status, headers.location) };
     default:
-      return { ...judged, kind, status, isPage: isPage(body), message: `${happened(kind, status)} ${said}` };
+      return { ...base, kind, status, isPage: isPage(body), message: `${happened(kind, status)} ${said}` };
   }
 }
 
-/** What happened, of refusals that end with their status and what the service says. */
+/** The first words of a refusal's message; its status and the service's own words follow. */
 function happened(kind: Exclude<Refused['kind'], 'redirected'>, status: number): string {
-  switch (kind) {
-    case 'unauthenticated':
-      return 'The service refused the key';
-    case 'forbidden':
-      return 'The key lacks the scope for this call';
-    case 'denied':
-      return DENIALS[status]!.happened;
-    case 'quota':
-      return 'The quota of this period is used up';
-    case 'rate':
-      return 'The service asks to slow down';
-    case 'unexplained':
-      return 'The service refused the request';
-    case 'upstream':
-      return status < 500 ? 'The service cannot answer the request now' : 'The service failed';
-  }
+  if (kind === 'denied') return DENIALS[status]!.happened;
+  if (kind === 'upstream') return status < 500 ? 'The service cannot answer the request now' : 'The service failed';
+  return REFUSALS[kind];
 }
+
+const REFUSALS = {
+  unauthenticated: 'The service refused the key',
+  forbidden: 'The key lacks the scope for this call',
+  quota: 'The quota of this period is used up',
+  rate: 'The service asks to slow down',
+  unexplained: 'The service refused the request',
+};
 
 function isPage(body: Buffer): boolean {
   return /^\s*</.test(body.subarray(0, 100).toString());

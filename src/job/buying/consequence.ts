@@ -1,0 +1,201 @@
+import type { TopicFailure } from '../../contract/answer.ts';
+import { type Call, CREDITS } from '../../contract/credits.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import type { HealthSignal } from '../../fetch/breaker.ts';
+import type { TopicReading } from '../../fetch/envelope.ts';
+import { type Decision, decide, type RetryPolicy, TOPIC_RETRY_POLICY, type Tried } from '../../fetch/retry.ts';
+import { DENIALS } from '../../fetch/status-kind.ts';
+import type { Verdict } from '../../fetch/verdict.ts';
+import type { Settlement } from '../../store/port.ts';
+import type { ParsedAnswer } from '../reading/parsed-answer.ts';
+import type { StopReason } from './stop.ts';
+
+/** The call that a verdict is about, and what was tried before. */
+export interface TriedCall {
+  readonly call: Call;
+  /** The topics that the call was made for. */
+  readonly topics: readonly TopicSlug[];
+  readonly tried: Tried;
+  readonly policy: RetryPolicy;
+  /** Locations are sent unchecked (`coverage: trust`). */
+  readonly isUnchecked: boolean;
+  /** Since when, by the steady time, every call of the run was asked to slow down and none was answered; null where that is not so. */
+  readonly slowedDownSince: number | null;
+  /** The steady time at which the answer came. */
+  readonly at: number;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+/** What follows from a verdict, as data: decided here and nowhere else, carried out by `buy-call.ts` and `settlement.ts`. */
+export interface Consequence {
+  readonly ledger: LedgerEntry;
+  /** What is stored as answers; null for a call that was not answered. */
+  readonly answer: ReceivedAnswer | null;
+  /** The failure that is stored for each of the call's topics; null where more will be tried, or nothing is known of them. */
+  readonly failure: Pick<TopicFailure, 'reason' | 'note'> | null;
+  /** What was learned of the key. A scope that a firewall's page denied is denied for this run only. */
+  readonly key: 'accepted' | 'invalid' | 'scope_denied' | 'scope_denied_in_this_run' | null;
+  readonly health: HealthSignal;
+  readonly slowedDownSince: number | null;
+  readonly next: NextStep;
+}
+
+/** How the ledger counts an attempt. What may have been charged counts with its full price. */
+export type LedgerEntry = Pick<Settlement, 'charge' | 'credits' | 'outcome' | 'requestId' | 'exhausted'>;
+
+export interface ReceivedAnswer {
+  readonly results: ReadonlyMap<TopicSlug, TopicReading<ParsedAnswer>>;
+  /** When the service says that it answered; null where it does not say. */
+  readonly timestamp: number | null;
+  readonly sample: boolean;
+  /** The service's time of the answer may set the run's clocks, and a bundle's topics are what it returns: not so where the service
+   * only said that it has no data. */
+  readonly hasContents: boolean;
+}
+
+/**
+ * - `use`: the answer is stored. `retry`: the same call again.
+ * - `replan`: keys or scopes have changed. `other_account`: this one's quota is used up.
+ * - `give_up`: the topics are left; `rejected`: the whole location is.
+ * - `stop`: the run ends.
+ */
+export type NextStep =
+  | { readonly step: 'use' | 'replan' | 'other_account' }
+  | ({ readonly step: 'retry' } & Pick<Extract<Decision, { next: 'retry' }>, 'afterMs' | 'rate' | 'tried'>)
+  | { readonly step: 'give_up'; readonly kind: Verdict['kind']; readonly isRejected: boolean; readonly message: string }
+  | { readonly step: 'stop'; readonly reason: StopReason; readonly message: string; readonly afterMs: number | null };
+
+/** Says what follows from what came of a call. */
+export function consequenceOf(verdict: Verdict<ParsedAnswer>, context: TriedCall): Consequence {
+  const { call, topics, tried, policy, random, at } = context;
+  const slowedDownSince =
+    verdict.kind === 'answered' ? null : (context.slowedDownSince ?? (verdict.kind === 'rate' ? at : null));
+  const slowedDownMs = at - (slowedDownSince ?? at);
+  const decision = verdict.kind === 'answered' ? null : decide({ verdict, tried, policy, random, slowedDownMs });
+  return {
+    ledger: ledgerEntry(verdict, call),
+    answer: answerOf(verdict, topics),
+    failure: decision?.next === 'give-up' ? failureOf(verdict, call) : null,
+    key: keyLesson(verdict),
+    health: healthOf(verdict, context),
+    slowedDownSince,
+    next: nextStep(verdict, decision),
+  };
+}
+
+export function ledgerEntry(verdict: Verdict, call: Call): LedgerEntry {
+  const { kind, charged, message, discrepancy, requestId } = verdict;
+  const parts = [kind, kind === 'answered' ? null : message, discrepancy];
+  return {
+    charge: charged === 'unknown' ? 'unknown' : charged > 0 ? 'charged' : 'free',
+    credits: charged === 'unknown' ? CREDITS[call.kind] : charged,
+    outcome: parts.filter((part) => part !== null).join(': '),
+    ...(requestId === null ? {} : { requestId }),
+    ...(kind === 'quota' ? { exhausted: true } : {}),
+  };
+}
+
+function answerOf(verdict: Verdict<ParsedAnswer>, topics: readonly TopicSlug[]): ReceivedAnswer | null {
+  if (verdict.kind === 'answered') {
+    const { results, timestamp, sample } = verdict;
+    return { results, timestamp, sample, hasContents: true };
+  }
+  if (verdict.kind !== 'no_data') return null;
+  const none = { ok: false, reason: 'no_data', message: verdict.message } as const;
+  const results = new Map(topics.map((topic) => [topic, none]));
+  return { results, timestamp: null, sample: verdict.sample, hasContents: false };
+}
+
+function failureOf(verdict: Verdict, call: Call): Consequence['failure'] {
+  switch (verdict.kind) {
+    case 'rejected':
+      return { reason: 'rejected', note: verdict.message };
+    case 'upstream':
+      // A 502 on a single concerns its topic; on a bundle, the service.
+      return call.kind === 'single' && verdict.status === 502
+        ? { reason: 'unavailable', note: 'unavailable at the service' }
+        : { reason: 'failed', note: `the service failed (${verdict.message})` };
+    case 'transport':
+    case 'malformed':
+    case 'unexplained':
+      return { reason: 'failed', note: verdict.message };
+    default:
+      return null;
+  }
+}
+
+function keyLesson(verdict: Verdict): Consequence['key'] {
+  switch (verdict.kind) {
+    case 'answered':
+    case 'no_data':
+      return 'accepted';
+    case 'unauthenticated':
+      return 'invalid';
+    case 'forbidden':
+      // A page comes from a firewall: no reason to avoid the scope for a day.
+      return verdict.isPage ? 'scope_denied_in_this_run' : 'scope_denied';
+    default:
+      return null;
+  }
+}
+
+function healthOf(verdict: Verdict<ParsedAnswer>, { call, policy, isUnchecked }: TriedCall): HealthSignal {
+  const topic = (isAvailable: boolean) => (call.kind === 'single' ? { slug: call.topic, isAvailable } : null);
+  const signal = (service: HealthSignal['service'], about: HealthSignal['topic'] = null, isPaid = false) => ({
+    ...{ service, topic: about, isPaid },
+  });
+  switch (verdict.kind) {
+    case 'answered': {
+      const reading = call.kind === 'single' ? verdict.results.get(call.topic) : undefined;
+      return signal('answered', topic(reading === undefined || reading.ok || reading.reason === 'no_data'), true);
+    }
+    case 'no_data':
+      return signal('answered', topic(true));
+    case 'upstream':
+      // The topic was reported unavailable before: that it still is says nothing new about the service.
+      if (policy === TOPIC_RETRY_POLICY) return signal('no_news', topic(false));
+      return signal(call.kind === 'single' ? 'topic_failed' : 'failed', topic(false));
+    case 'transport':
+      return signal(verdict.code === 'CLOSED' ? 'no_news' : 'failed');
+    case 'malformed':
+      return signal('failed', topic(false), true);
+    case 'rejected':
+      return signal(isUnchecked ? 'location_rejected' : 'refused');
+    case 'unexplained':
+      return signal('refused');
+    default:
+      return signal('responsive');
+  }
+}
+
+function nextStep(verdict: Verdict, decision: Decision | null): NextStep {
+  const { message } = verdict;
+  if (decision?.next === 'retry') {
+    const { afterMs, rate, tried } = decision;
+    return { step: 'retry', afterMs, rate, tried };
+  }
+  const stop = (reason: StopReason, why: string, afterMs: number | null = null): NextStep => ({
+    ...{ step: 'stop', reason, message: why, afterMs },
+  });
+  if (decision?.next === 'pause') {
+    const minutes = Math.ceil(decision.afterMs / 60_000);
+    return stop('service_down', `The service asks to wait ${minutes} minutes (${message}).`, decision.afterMs);
+  }
+  switch (verdict.kind) {
+    case 'answered':
+    case 'no_data':
+      return { step: 'use' };
+    case 'quota':
+      return { step: 'other_account' };
+    case 'unauthenticated':
+    case 'forbidden':
+      return { step: 'replan' };
+    case 'denied':
+      return stop('denied', `${message}. ${DENIALS[verdict.status]!.todo}`);
+    case 'redirected':
+      return stop('misdirected', message);
+    default:
+      return { step: 'give_up', kind: verdict.kind, isRejected: verdict.kind === 'rejected', message };
+  }
+}

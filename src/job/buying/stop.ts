@@ -1,0 +1,57 @@
+import type { PerilbookError } from '../../errors.ts';
+import { counted, grouped } from '../../format-numbers.ts';
+import type { BuyingContext } from './buying-context.ts';
+
+/** Why a run stopped buying before everything was bought. */
+export type StopReason =
+  | 'quota'
+  /** The limit of the run: the job's budget, the approved plan, or the run's own plan where neither is set. */
+  | 'budget'
+  | 'approved_plan'
+  | 'limit'
+  | 'time'
+  | 'interrupted'
+  | 'service_down'
+  | 'keys'
+  /** The account's payment, a proxy, or a law. */
+  | 'denied'
+  | 'misdirected'
+  | 'store_moved';
+
+export interface Stop {
+  readonly reason: StopReason;
+  /** One sentence for the user. */
+  readonly message: string;
+  /** When running again makes sense: milliseconds since the epoch, or null where the user has to act first. */
+  readonly resumeAfter: number | null;
+}
+
+export function stopFor(reason: StopReason, message: string, resumeAfter: number | null = null): Stop {
+  return { reason, message, resumeAfter };
+}
+
+/** The end of a run whose store was moved: nobody would find what it buys. */
+export function storeMovedStop({ message, hint }: PerilbookError): Stop {
+  return stopFor('store_moved', `${message}. ${hint}`);
+}
+
+/** The end of a run that may spend no more, in terms of who set the limit: the job's budget, the approved plan, or the plan that
+ * the run began with (`--yes`, or a yes on a terminal). */
+export function limitReached({ job, limits, progress }: Pick<BuyingContext, 'job' | 'limits' | 'progress'>): Stop {
+  const { creditsSpent, creditsUnknown, callsUnknown } = progress;
+  const credits = counted(limits.budget, 'credit');
+  const unknown =
+    callsUnknown === 0
+      ? ''
+      : `: ${counted(callsUnknown, 'call')} without a usable answer may have cost ${grouped(creditsUnknown)} of them`;
+  if (job.budget === limits.budget) {
+    return creditsSpent + creditsUnknown === 0
+      ? stopFor('budget', `Budget (${credits}) is too small for even one location.`)
+      : stopFor('budget', `The budget of ${credits} is reached${unknown}.`);
+  }
+  if (limits.plan !== undefined) {
+    const approved = counted(limits.plan.budget, 'credit');
+    return stopFor('approved_plan', `The approved plan (${approved}) is used up${unknown}.`);
+  }
+  return stopFor('limit', `The run's limit of ${credits} (the plan and its retries) is reached${unknown}.`);
+}
