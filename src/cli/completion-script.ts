@@ -19,7 +19,6 @@ export const OPTION_WORDS: Readonly<Record<string, readonly string[]>> = {
   '--optimize': ['credits', 'calls'],
   '--order-by': ['file', 'tiv'],
   '--details': ['keep', 'drop'],
-  '--counts': ['yes', 'no'],
   '--coordinates': ['strict', 'lenient'],
   '--encoding': ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'],
   '--by': ['run', 'job', 'key', 'day'],

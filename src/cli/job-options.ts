@@ -27,13 +27,6 @@ const list = (value: Said): string[] =>
     .map((part) => part.trim())
     .filter(Boolean);
 
-/** A word that is neither is left as it is, for the check to refuse. */
-function yesOrNo(value: Said): boolean {
-  const word = String(value).toLowerCase();
-  if (word === 'yes' || word === 'true') return true;
-  return word === 'no' || word === 'false' ? false : (value as unknown as boolean);
-}
-
 /** `5 %` or 0.05; what is neither is left as it is, for the check to refuse. */
 function shareOf(value: Said): number {
   const [, percent] = /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(String(value)) ?? [];
@@ -194,10 +187,10 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     place: (v) => ({ areas: { county: String(v) } }),
   },
   {
-    flag: 'counts',
-    type: 'string',
-    describe: 'no: without the columns that count records of details',
-    place: (v) => ({ counts: yesOrNo(v) }),
+    flag: 'no-counts',
+    type: 'boolean',
+    describe: 'leave out the columns that count records',
+    place: (v) => ({ counts: v !== true }),
   },
   {
     flag: 'details',
@@ -264,8 +257,16 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     describe: 'file that keeps answers, ledger and runs',
     place: (v) => ({ store: String(v) }),
   },
-  { flag: 'sockets', type: 'number', describe: 'most calls at once', place: (v) => ({ sockets: Number(v) }) },
+  {
+    flag: 'concurrency',
+    type: 'number',
+    describe: 'most calls in flight at once',
+    place: (v) => ({ concurrency: Number(v) }),
+  },
 ];
+
+/** Options that had another name before: a command line that still uses it is told the new one. */
+export const RENAMED_OPTIONS: Readonly<Record<string, string>> = { sockets: 'concurrency', counts: 'no-counts' };
 
 /** The same options as yargs wants them; all, or those that are named. */
 export function yargsJobOptions(flags?: readonly string[]): Record<string, Options> {
@@ -307,7 +308,7 @@ const OF_ONE_INPUT: readonly string[] = [
 /** Options of a command that takes its inputs later, from somewhere else than the command line: account, service, store. */
 export const ACCOUNT_FLAGS: readonly string[] = [
   ...['base-url', 'api-key-file', 'account', 'subscription', 'anniversary-day', 'reserve', 'spent-elsewhere'],
-  ...['overage-ceiling', 'budget', 'time-to-live', 'store', 'sockets'],
+  ...['overage-ceiling', 'budget', 'time-to-live', 'store', 'concurrency'],
 ];
 
 /** Makes jobs for inputs that are named later, with the account and the service that this command line means. */

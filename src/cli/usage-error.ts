@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs';
 import { PerilbookError } from '../errors.ts';
 import { nearestName } from '../nearest-name.ts';
+import { RENAMED_OPTIONS } from './job-options.ts';
 
 /** The options of a parser, in yargs's own table, which its types leave out. */
 export interface OptionTable {
@@ -54,7 +55,7 @@ export function usageError(
   const suggestions = words.flatMap((word) => {
     // Behind a command a word of its own is a file or an action, and no command was meant.
     if (!isOption(word) && command !== undefined) return [];
-    const near = nearestName(word, isOption(word) ? options : commands);
+    const near = isOption(word) ? (RENAMED_OPTIONS[word] ?? nearestName(word, options)) : nearestName(word, commands);
     return near === null ? [] : [`${isOption(word) ? '--' : ''}${near}`];
   });
   const meant = suggestions.length === 0 ? '' : `; did you mean ${suggestions.join(' and ')}?`;

@@ -127,14 +127,14 @@ async function buy(
   const { baseUrl } = connection;
   const secrets = connection.keys.map(({ secret }) => secret);
   const client = createClient({
-    ...{ baseUrl, sockets: job.sockets, userAgent: 'perilbook', clock, secrets },
+    ...{ baseUrl, sockets: job.concurrency, userAgent: 'perilbook', clock, secrets },
     ...(trace ? { trace } : {}),
   });
   const reader = effects.reader ?? createBodyReader();
   const throttles = new Map(
     job.accounts.map(({ account, subscription: { creditsPerMinute } }) => [
       account,
-      createThrottle({ creditsPerMinute, sockets: job.sockets, clock }),
+      createThrottle({ creditsPerMinute, sockets: job.concurrency, clock }),
     ]),
   );
   progress.minuteLeft = () => [...throttles.values()].reduce((sum, { available }) => sum + Math.max(0, available), 0);

@@ -53,7 +53,7 @@ test('what is wrong in rows that are looked up all the same is told apart, and w
   const rows = ['29.7604,-95.3698,48201000100,5', '29.7504,-95.3698,48201000100,none', ',,48201000100,1'];
   writeFileSync(join(folder, 'book.csv'), `lat,lng,tract,tiv\n${rows.join('\n')}\n`);
   const words = ['book.csv', '-t', 'wildfire', '--store', 'store.db', '--order-by', 'tiv'];
-  const byTract = ['--tract', 'tract', '--counts', 'no'];
+  const byTract = ['--tract', 'tract', '--no-counts'];
   const { code, stderr } = await perilbook(['run', ...words, ...byTract, '-o', 'out.csv', '--yes'], { folder });
   assert.equal(code, 3, stderr);
   assert.match(stderr, /not looked up \(.*\):\n.*\n +4 +1 {2}Latitude or longitude is empty\.\n\n/);

@@ -33,7 +33,7 @@ reserve: 0
 optimize: calls
 time_to_live: {all: 30d, ozone: 90 s, radon: never}
 store: s.db
-sockets: 4
+concurrency: 4
 `;
   assert.deepEqual(parseJobFile(text, 'job.yaml'), {
     name: 'everything',
@@ -56,7 +56,7 @@ sockets: 4
     optimize: 'calls',
     time_to_live: { all: '30d', ozone: '90 s', radon: 'never' },
     store: 's.db',
-    sockets: 4,
+    concurrency: 4,
   });
 });
 
@@ -88,6 +88,12 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['a list instead of settings', '- input: a\n', '1:1', /expected names with values, found/],
   ['a text instead of settings', 'in.csv\n', '1:1', /expected names with values, found/],
   ['an unknown setting', 'input: a\ntopcis: all\n', '2', /unknown setting "topcis"; did you mean topics\?/],
+  [
+    'a setting of an earlier version',
+    'input: a\nsockets: 4\n',
+    '2',
+    /unknown setting "sockets"; did you mean concurrency\?/,
+  ],
   ['an unknown setting near none', 'zzzzzz: 1\n', '1', /unknown setting "zzzzzz"$/m],
   ['a misspelt topic', 'topics: wildfir\n', '1:9', /no topic "wildfir"; did you mean wildfire\?/],
   ['a misspelt topic of a list', 'topics:\n  - park\n  - wildfir\n', '3:5', /topics\.1: .*"wildfir"; did you mean/],
@@ -98,7 +104,7 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['too many decimals', 'precision: 8\n', '1:12', /precision: /],
   ['a day that no month has', 'anniversary_day: 32\n', '1:18', /anniversary_day: /],
   ['a day before the first', 'anniversary_day: 0\n', '1:18', /anniversary_day: /],
-  ['no sockets', 'sockets: 0\n', '1:10', /sockets: /],
+  ['no concurrency', 'concurrency: 0\n', '1:14', /concurrency: /],
   ['a delimiter of two letters', 'delimiter: "::"\n', '1:12', /delimiter: /],
   ['a time without a unit', 'time_to_live:\n  park: 30\n', '2:9', /time_to_live\.park: /],
   ['a time that is none', 'time_to_live: {park: soon}\n', '1:22', /a time such as 90s, 30m, 12h or 30d, or never/],
@@ -242,7 +248,7 @@ const anyJob: fc.Arbitrary<JobFile> = fc.record(
     time_to_live: fc.dictionary(fc.constantFrom(...TOPIC_SLUGS), fc.constantFrom('1s', '2 d', '0.5h', 'never'), {
       noNullPrototype: true,
     }),
-    sockets: fc.integer({ min: 1, max: 64 }),
+    concurrency: fc.integer({ min: 1, max: 64 }),
   },
   { requiredKeys: [], noNullPrototype: true },
 );

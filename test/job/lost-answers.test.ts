@@ -22,7 +22,7 @@ function losingFirst(t: TestContext, { url }: Desk, lost: number): Promise<strin
 const wordsOf = (ended: RunEnded) =>
   runWords(ended, 'perilbook run x --yes', '/', { width: 400, paint: noPaint }).next.join(' ');
 
-const JOB = { topics: ['wildfire' as const], sockets: 1 };
+const JOB = { topics: ['wildfire' as const], concurrency: 1 };
 
 test('lost answers use up the plan: no credit more is spent, no budget is spoken of, and the next run goes on', async (t) => {
   const desk = await openDesk(t, { factor: 2_000 });
@@ -44,7 +44,7 @@ test('within the retries that the plan states, a lost bundle is bought again', a
   const desk = await openDesk(t, { factor: 2_000 });
   desk.book(places(2));
   const baseUrl = await losingFirst(t, desk, 1);
-  const ended = await desk.run({ topics: 'natural', sockets: 1 }, { baseUrl });
+  const ended = await desk.run({ topics: 'natural', concurrency: 1 }, { baseUrl });
   const { credits_limit: limit, status } = ended.summary;
   assert.deepEqual([ended.state, status.ok], ['complete', 2]);
   assert.ok(desk.charged() <= limit && desk.charged() > 30, `${desk.charged()} credits of ${limit}`);

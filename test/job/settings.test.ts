@@ -29,7 +29,7 @@ test('what nobody says is the default', () => {
     reserve: 0,
     optimize: 'credits',
     store: '/data/perilbook/store.db',
-    sockets: 8,
+    concurrency: 8,
   });
   assert.deepEqual(made.location, {});
   assert.equal(made.timeToLive('wildfire'), 365 * DAY);
@@ -44,7 +44,7 @@ const SCALARS = {
   anniversary_day: [[2, 15, 31], 'anniversaryDay'],
   budget: [[0, 5, 100], 'budget'],
   reserve: [[1, 5, 100], 'reserve'],
-  sockets: [[1, 2, 64], 'sockets'],
+  concurrency: [[1, 2, 64], 'concurrency'],
 } as const satisfies Partial<Record<keyof JobFile, readonly [readonly (string | number)[], string]>>;
 
 test('flags win over the environment, the environment over the job file, the job file over the defaults', () => {

@@ -56,7 +56,7 @@ export async function purchase(
         progress.cellsDone++;
       }
     };
-    await all(Array.from({ length: job.sockets * CELLS_PER_SOCKET }, worker), buying);
+    await all(Array.from({ length: job.concurrency * CELLS_PER_SOCKET }, worker), buying);
     if (claimed.length === 0 || buying.stopped) return;
     await clock.sleep(CLAIMED_AGAIN_MS, buying.signal);
     round = claimed;

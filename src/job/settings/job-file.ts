@@ -243,8 +243,11 @@ export const jobFileSchema = z.strictObject({
   optimize: z.enum(['credits', 'calls']).optional().describe('buy with the fewest credits or the fewest calls'),
   time_to_live: timeToLive.optional().describe('how long an answer is fresh, by topic or group'),
   store: z.string().min(1).optional().describe('file that keeps answers, ledger and runs'),
-  sockets: z.int().min(1).max(64).optional().describe('calls at once'),
+  concurrency: z.int().min(1).max(64).optional().describe('most calls in flight at once (default 8)'),
 });
+
+/** Settings that had another name before: a job file that still uses it is told the new one. */
+export const RENAMED_SETTINGS: Readonly<Record<string, string>> = { sockets: 'concurrency' };
 
 export type JobFile = z.infer<typeof jobFileSchema>;
 

@@ -49,7 +49,8 @@ export interface Job extends JobAccount {
   /** How long an answer is fresh, in milliseconds; null for ever. */
   readonly timeToLive: (topic: TopicSlug) => number | null;
   readonly store: string;
-  readonly sockets: number;
+  /** Most calls in flight at once. */
+  readonly concurrency: number;
   /** What nobody said and a default decides, of what changes the price most. */
   readonly assumed: readonly ('topics' | 'subscription')[];
   /** Every account that the keys spend; the job's own is the first where any key spends it. */
@@ -93,7 +94,7 @@ export const DEFAULTS = {
   counts: true,
   details: 'drop',
   on_quota: 'stop',
-  sockets: 8,
+  concurrency: 8,
 } as const satisfies JobFile;
 
 /**
@@ -148,7 +149,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     optimize: settings.optimize,
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
     store: resolve(surroundings.workingFolder, settings.store ?? join(surroundings.dataFolder, 'store.db')),
-    sockets: settings.sockets,
+    concurrency: settings.concurrency,
     assumed: [
       ...(said.some(({ topics, tiers }) => topics ?? tiers) ? [] : (['topics'] as const)),
       ...(said.some(({ subscription }) => subscription) ? [] : (['subscription'] as const)),
