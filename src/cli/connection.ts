@@ -109,7 +109,7 @@ export async function connect(
 /** One account for each that jobs describe: under a name, with an anniversary and a subscription. None is ever changed: a run
  * that is at work with it would be told that its quota is used up. */
 function embeddedAccount(accounts: AccountsDatabase, job: Job, clock: Clock): string {
-  const { account, subscription, anniversaryDay } = job;
+  const { name: account, subscription, anniversaryDay } = job.account;
   const figures = `${subscription.creditsPerMonth} a month, ${subscription.creditsPerMinute} a minute`;
   const name = `${account}: ${figures}, resets on day ${anniversaryDay}`;
   // January has all 31 days, so that a sign-up on the 31st stays one.

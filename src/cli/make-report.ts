@@ -115,7 +115,7 @@ async function missingOf({ job, plan }: Prepared, store: Store, run: RunRecord |
     stopped: keptSummary.parse(run?.summary ?? null)?.stopped ?? null,
     resumeAfter: isPaused ? run.resumeAfter : isUsedUp ? Math.min(...states.map(({ period }) => period.end)) : null,
     accounts: states.map(({ account, available, period }) => ({
-      account: account.account,
+      account: account.name,
       allowance: account.subscription.creditsPerMonth,
       left: available,
       resetsAt: period.end,

@@ -72,7 +72,7 @@ export async function run(
     job: job.name,
     input: job.input,
     output: job.output,
-    account: job.account,
+    account: job.account.name,
     plannedCredits: plan.price.credits,
     budget: plan.limit,
     accounts: job.accounts,
@@ -132,8 +132,8 @@ async function buy(
   });
   const reader = effects.reader ?? createBodyReader();
   const throttles = new Map(
-    job.accounts.map(({ account, subscription: { creditsPerMinute } }) => [
-      account,
+    job.accounts.map(({ name, subscription: { creditsPerMinute } }) => [
+      name,
       createThrottle({ creditsPerMinute, sockets: job.concurrency, clock }),
     ]),
   );

@@ -43,8 +43,8 @@ export class UiApi {
     return {
       sample,
       service: job.service.kind === 'remote' ? new URL(job.service.baseUrl).host : 'the embedded service',
-      account: job.account,
-      subscription: job.subscription.name,
+      account: job.account.name,
+      subscription: job.account.subscription.name,
       most_upload: this.dependencies.mostUpload,
       most_budget: this.dependencies.mostBudget,
       first: this.#first,

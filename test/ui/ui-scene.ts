@@ -59,7 +59,7 @@ async function begin(
 ): Promise<UiScene> {
   const key = desk.key();
   const bugs: unknown[] = [];
-  const { subscription } = desk.job();
+  const { subscription } = desk.job().account;
   const base: JobFile = {
     anniversary_day: 31,
     subscription: {

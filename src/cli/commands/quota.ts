@@ -28,7 +28,7 @@ export async function quotaCommand(context: CliContext, flags: Flags): Promise<n
     const sheets = [];
     for (const { isKnown, ...account } of accounts) {
       const state = await accountState(account, store, now);
-      const rows = await store.statement({ by: by ?? 'key', account: account.account, period: state.period });
+      const rows = await store.statement({ by: by ?? 'key', account: account.name, period: state.period });
       const quota: Quota = { state, isKnown, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
       sheets.push({ quota, rows });
     }
@@ -69,15 +69,16 @@ async function chosenAccounts(
   const said = saidWithoutJobFile(context, target, flags);
   if (said === null) return accountsOfJob(context, target, flags).map((account) => ({ ...account, isKnown: true }));
   const known = await store.knownAccounts();
-  const own = anyJobOf(context, target, flags);
+  const job = anyJobOf(context, target, flags);
+  const own = job.account;
   const isChosen = said.account !== undefined || said.service !== undefined || said.subscription !== undefined;
   if (!isChosen && known.length > 0)
     return known.map((account) => ({ ...withSaid(account, said, own), isKnown: true }));
-  const before = known.find(({ account }) => account === own.account);
+  const before = known.find(({ name }) => name === own.name);
   if (before !== undefined) return [{ ...withSaid(before, said, own), isKnown: true }];
   // Of the embedded service's accounts this one is known by its name, unless an earlier version bought with it.
   const { charged, unknown, open } = (await accountState(own, store, context.clock.now())).spending;
-  const isUnusedSample = own.service.kind === 'embedded' && charged + unknown + open === 0;
+  const isUnusedSample = job.service.kind === 'embedded' && charged + unknown + open === 0;
   return [{ ...own, isKnown: said.subscription !== undefined || isUnusedSample }];
 }
 
@@ -89,8 +90,8 @@ function accountsOfJob(
 ): readonly JobAccount[] {
   const job = anyJobOf(context, target, flags);
   if (name === undefined) return job.accounts;
-  const known = job.accounts.find(({ account }) => account === name);
-  return [known ?? anyJobOf(context, target, { ...flags, account: name })];
+  const known = job.accounts.find((account) => account.name === name);
+  return [known ?? anyJobOf(context, target, { ...flags, account: name }).account];
 }
 
 /** The terms of the last run, but for what is said now. */
@@ -108,7 +109,7 @@ function withSaid(known: JobAccount, said: JobFile, own: JobAccount): JobAccount
 function severalAccounts(accounts: readonly JobAccount[], what: string): PerilbookError {
   return new PerilbookError(
     'USAGE',
-    `${what} is for one account, and the keys of this job spend ${accounts.map(({ account }) => account).join(', ')}`,
+    `${what} is for one account, and the keys of this job spend ${accounts.map(({ name }) => name).join(', ')}`,
     'Name one of them: --account NAME.',
   );
 }
@@ -120,12 +121,12 @@ async function recordCorrection(
   spent: number,
 ): Promise<void> {
   const { period } = await accountState(account, store, context.clock.now());
-  await store.correct(account.account, period, spent);
+  await store.correct(account.name, period, spent);
   const left = Math.max(0, account.subscription.creditsPerMonth - spent);
   const counts = `${counted(spent, 'credit')} spent${account.isKnown ? `, ${grouped(left)} left` : ''}`;
   say(
     context,
-    `Recorded for ${account.account}, for the period to ${dateTime(period.end)}: the provider counts ${counts}.`,
+    `Recorded for ${account.name}, for the period to ${dateTime(period.end)}: the provider counts ${counts}.`,
   );
 }
 
@@ -141,7 +142,7 @@ function targetOf(flags: Flags, isSet: boolean): string | undefined {
 
 /** What the provider counts as spent in this period, in its own words or worked out from what is left. */
 function spentAtProvider(
-  { subscription, account, isKnown }: ChosenAccount,
+  { subscription, name: account, isKnown }: ChosenAccount,
   flags: Flags,
   isSet: boolean,
 ): number | null {

@@ -65,7 +65,7 @@ function topicWords(topics: readonly string[]): string {
 
 /** What a default decided: it changes the price, so it is said. */
 function assumedWords({ job }: Prepared): string[] {
-  const { name, creditsPerMonth } = job.subscription;
+  const { name, creditsPerMonth } = job.account.subscription;
   const words = {
     topics: `topics ${DEFAULTS.topics} (--topics)`,
     subscription: `subscription ${name}, ${grouped(creditsPerMonth)} credits a month (--subscription)`,
@@ -78,7 +78,7 @@ function assumedWords({ job }: Prepared): string[] {
 /** Sample credits cost nothing: nobody need wait for the next period. */
 export function sampleCreditsWords({ job, summary }: Prepared): string[] {
   const { sample_data, credits, credits_available } = summary;
-  if (!sample_data || credits <= credits_available || job.subscription.name !== 'starter') return [];
+  if (!sample_data || credits <= credits_available || job.account.subscription.name !== 'starter') return [];
   const { creditsPerMonth } = SUBSCRIPTIONS.professional;
   return [
     `The sample account is used up, and costs nothing: --subscription professional gives it ${grouped(creditsPerMonth)} credits a month.`,
@@ -175,10 +175,10 @@ function accountWords({ job, plan, summary }: Prepared): (readonly [string, stri
     const overage = account.overageCredits > 0 ? ` and ${grouped(account.overageCredits)} of overage` : '';
     const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)}${overage} (${name}), resets on ${dateTime(period.end)}`;
     return several
-      ? [`account ${account.account}`, `${left}; pays ${grouped(plan.byAccount[index]!)} now`]
+      ? [`account ${account.name}`, `${left}; pays ${grouped(plan.byAccount[index]!)} now`]
       : ['quota', left];
   });
-  if (job.reserve > 0) words.push(['reserve', `${counted(job.reserve, 'credit')} not touched`]);
+  if (job.account.reserve > 0) words.push(['reserve', `${counted(job.account.reserve, 'credit')} not touched`]);
   const overdraws = overdrawn(plan);
   if (overdraws !== null) {
     const { overageCredits, subscription } = overdraws;

@@ -17,11 +17,11 @@ export interface Quota {
 
 /** The period as `--json` prints it. */
 export function quotaJson({ state, isKnown, freeCalls }: Quota): Record<string, unknown> {
-  const { subscription, reserve, account } = state.account;
+  const { subscription, reserve, name } = state.account;
   const { period, spending, available, elsewhere } = state;
   const { correction } = spending;
   return {
-    account,
+    account: name,
     subscription: isKnown ? subscription.name : null,
     period_start: isoTime(period.start),
     resets_on: isoTime(period.end),
@@ -43,11 +43,11 @@ export function quotaJson({ state, isKnown, freeCalls }: Quota): Record<string, 
 
 /** The period for people; what stands in the way of going on comes last. */
 export function quotaWords({ state, isKnown, freeCalls }: Quota): string[] {
-  const { subscription, reserve, account } = state.account;
+  const { subscription, reserve, name } = state.account;
   const { period, spending, available, elsewhere } = state;
   const overage = isKnown ? overageOf(state) : 0;
   const pairs: (readonly [string, string])[] = [
-    ['account', isKnown ? `${account} (${subscription.name})` : account],
+    ['account', isKnown ? `${name} (${subscription.name})` : name],
     ['period', `${dateTime(period.start)} to ${dateTime(period.end)}`],
     ['allowance', isKnown ? counted(subscription.creditsPerMonth, 'credit') : UNKNOWN_ALLOWANCE],
     ['charged', grouped(spending.charged)],

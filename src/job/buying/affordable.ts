@@ -42,6 +42,6 @@ export class Affordable {
 }
 
 /** Names what pays: an account within its allowance is another purse than the same account with what it may overdraw. */
-export function purseOf({ account, overageCredits }: JobAccount): string {
-  return `${account}\n${overageCredits}`;
+export function purseOf({ name, overageCredits }: JobAccount): string {
+  return `${name}\n${overageCredits}`;
 }

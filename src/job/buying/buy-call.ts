@@ -35,7 +35,7 @@ export async function buyCall(buying: Buying, request: Request, spending: { cred
     const scope = scopeOf(request.call);
     const payer = buying.payerOf(request.call);
     if (payer === null) return { end: keyring.keyFor(scope) === null ? 'changed' : 'stopped' };
-    const { account } = payer.account;
+    const { name: account } = payer.account;
     const throttle = throttles.get(account)!;
     const order = { ...request, tried };
     let attempt: Attempt;
@@ -124,7 +124,7 @@ async function sendCall(
     // What other runs on this store spend, the ledger holds back, call by call. Held back here as well it would be until the
     // minute's end, and whoever had spent least of the one minute would come last in the next.
     const remaining = verdict.rate.remaining + claimed.byOthers;
-    buying.parts.throttles.get(order.account.account)!.correct(remaining, verdict.rate.resetMs, permit);
+    buying.parts.throttles.get(order.account.name)!.correct(remaining, verdict.rate.resetMs, permit);
   }
   if (verdict.discrepancy !== null) buying.parts.notice(verdict.discrepancy);
   if (notice !== null) buying.parts.notice(notice);

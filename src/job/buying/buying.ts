@@ -115,7 +115,7 @@ export class Buying {
     this.#affordable = new Affordable(parts.times);
     this.#contents = parts.contents;
     this.#priceList = priceListOf(parts.job, parts.contents, parts.keyring);
-    for (const account of [parts.job, ...parts.job.accounts].flatMap((one) => [one, withinAllowance(one)])) {
+    for (const account of [parts.job.account, ...parts.job.accounts].flatMap((one) => [one, withinAllowance(one)])) {
       this.#claims.set(
         purseOf(account),
         inBatches((requests) => parts.store.claim(this.#terms(account), requests)),
@@ -163,7 +163,7 @@ export class Buying {
     const { keyring, job } = this.parts;
     for (const mayOverdraw of job.accounts.length > 1 ? [false, true] : [true]) {
       const accountOf = (name: string | null) => {
-        const account = job.accounts.find((one) => one.account === (name ?? job.account)) ?? job;
+        const account = job.accounts.find((one) => one.name === (name ?? job.account.name)) ?? job.account;
         return mayOverdraw ? account : withinAllowance(account);
       };
       const key = keyring.keyFor(scopeOf(call), (name) => this.canAfford(accountOf(name), CREDITS[call.kind]));

@@ -58,7 +58,7 @@ export async function claimCall(buying: Buying, attempted: Attempted, accountNam
   for (;;) {
     if (buying.signal.aborted) return { end: 'stopped' };
     const payer = buying.payerOf(call);
-    if (payer?.account.account !== accountName) return { end: 'other-account' };
+    if (payer?.account.name !== accountName) return { end: 'other-account' };
     const { key, account } = payer;
     const over = buying.trials.running(key, scope);
     if (over !== null) return { end: 'on-trial', over };

@@ -136,7 +136,7 @@ function poolOf(job: Job, accounts: readonly AccountState[], keyring: Keyring): 
     perPeriod: Math.max(0, periodLimit(account) - account.spentElsewhere),
     creditsPerMinute: account.subscription.creditsPerMinute,
     anniversaryDay: account.anniversaryDay,
-    may: (scope) => keyring.mayBuy(account.account, job.account, scope),
+    may: (scope) => keyring.mayBuy(account.name, job.account.name, scope),
   }));
 }
 

@@ -18,8 +18,8 @@ export function priceListOf(job: Job, contents: BundleContents, keyring: Keyring
   // A bundle that is dearer than an account's whole minute can never be sent.
   const fits = (kind: 'standard' | 'enterprise') =>
     job.accounts.some(
-      ({ account, subscription }) =>
-        subscription.creditsPerMinute >= CREDITS[kind] && keyring.mayBuy(account, job.account, 'bundle'),
+      ({ name, subscription }) =>
+        subscription.creditsPerMinute >= CREDITS[kind] && keyring.mayBuy(name, job.account.name, 'bundle'),
     );
   return priceListWithout(priceList, new Set((['standard', 'enterprise'] as const).filter((kind) => !fits(kind))));
 }

@@ -20,9 +20,9 @@ export type ServiceSettings =
   | { readonly kind: 'embedded' }
   | { readonly kind: 'remote'; readonly baseUrl: string; readonly keys: readonly KeySource[] };
 
-/** Whose credits are spent, and how far. */
+/** An account at the provider, and how far the job may spend it. */
 export interface JobAccount extends AccountTerms {
-  readonly account: string;
+  readonly name: string;
 }
 
 /** The default address of the environment's key, so that a first try needs no job file. */
@@ -90,8 +90,7 @@ function embeddedAccount({ name, creditsPerMonth, creditsPerMinute }: Subscripti
 export function accountOf(said: AccountWords, service: ServiceSettings): JobAccount {
   const subscription = subscriptionOf(said.subscription ?? 'starter');
   return {
-    account:
-      said.account ?? (service.kind === 'embedded' ? embeddedAccount(subscription) : new URL(service.baseUrl).host),
+    name: said.account ?? (service.kind === 'embedded' ? embeddedAccount(subscription) : new URL(service.baseUrl).host),
     subscription,
     anniversaryDay: said.anniversary_day ?? 1,
     reserve: said.reserve ?? 0,
@@ -114,16 +113,15 @@ export function accountsOf(
   if (service.kind === 'embedded' || typeof said !== 'object') return [own];
   const accounts = new Map<string, JobAccount>();
   for (const key of said.api_keys ?? [{}]) {
-    const name = key.account ?? own.account;
+    const name = key.account ?? own.name;
     const before =
-      accounts.get(name) ??
-      (name === own.account ? own : { ...own, account: name, overageCredits: 0, spentElsewhere: 0 });
+      accounts.get(name) ?? (name === own.name ? own : { ...own, name, overageCredits: 0, spentElsewhere: 0 });
     const subscription = key.subscription === undefined ? before.subscription : subscriptionOf(key.subscription);
     accounts.set(name, {
       ...before,
       subscription,
       // The ceiling is in dollars: at another rate it is other credits.
-      overageCredits: name === own.account ? overageCreditsOf(overages, subscription) : 0,
+      overageCredits: name === own.name ? overageCreditsOf(overages, subscription) : 0,
       ...(key.anniversary_day === undefined ? {} : { anniversaryDay: key.anniversary_day }),
       ...(key.reserve === undefined ? {} : { reserve: key.reserve }),
     });

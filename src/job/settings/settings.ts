@@ -11,8 +11,8 @@ import { durationMs } from './duration.ts';
 import type { JobFile } from './job-file.ts';
 import { type Tier, tiersOf, topicsOf } from './topic-choice.ts';
 
-/** A job with nothing left open. It is itself the account that its keys spend, where they name no other. */
-export interface Job extends JobAccount {
+/** A job with all settings resolved. */
+export interface Job {
   readonly name: string;
   readonly input: string;
   readonly output: string;
@@ -53,7 +53,9 @@ export interface Job extends JobAccount {
   readonly concurrency: number;
   /** What nobody said and a default decides, of what changes the price most. */
   readonly assumed: readonly ('topics' | 'subscription')[];
-  /** Every account that the keys spend; the job's own is the first where any key spends it. */
+  /** The account that the job itself describes; its keys spend it, unless they name another. */
+  readonly account: JobAccount;
+  /** Every account that the keys spend. The job's own is the first, if any key spends it. */
   readonly accounts: readonly JobAccount[];
 }
 
@@ -143,7 +145,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
       encoding: settings.encoding === undefined ? undefined : encodingNamed(settings.encoding),
     }),
     service,
-    ...account,
+    account,
     accounts: accountsOf(account, service, settings.service, settings.overages),
     budget: settings.budget ?? null,
     optimize: settings.optimize,

@@ -59,7 +59,7 @@ export class Pricing {
       this.#now(),
     );
     const accounts = prepared.plan.accounts.map(({ account, available, period }) => ({
-      account: account.account,
+      account: account.name,
       available,
       of: account.subscription.creditsPerMonth,
       resets: period.end,
