@@ -6,6 +6,7 @@ import { readJobFile } from '../job/settings/read-job-file.ts';
 import { issuesOf } from '../job/settings/setting-issues.ts';
 import { type Job, makeJob, mergeJobFiles, relativeToFile, type Surroundings } from '../job/settings/settings.ts';
 import { type CliContext, dataFolder } from './context.ts';
+import { notANumber } from './option-values.ts';
 
 /** A setting that can be given as a flag or in the environment, and where it stands in the job file. */
 interface JobOption {
@@ -371,7 +372,7 @@ function gather(read: (option: JobOption) => Said | undefined, nameOf: (option: 
     if (value === undefined) continue;
     const name = nameOf(option);
     if (option.type === 'number' && (Number.isNaN(Number(value)) || String(value).trim() === '')) {
-      throw wrongValue(`${name} expects a number`, 'A number has digits and a point, and no commas.');
+      throw notANumber(name);
     }
     const part = option.place(option.type === 'number' ? Number(value) : value);
     const isWhole = typeof part.service !== 'object' || part.service.base_url !== '';

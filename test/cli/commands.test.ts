@@ -86,7 +86,7 @@ test('an output can be enriched again: its columns are refreshed, not doubled', 
 
 const mistakes: readonly [name: string, args: string[], code: number, says: RegExp][] = [
   ['a misspelt command', ['rnu', 'book.csv'], 2, /did you mean run\?/],
-  ['a misspelt option', ['run', 'book.csv', '--topic', 'x'], 2, /Unknown argument: topic; did you mean --topics\?/],
+  ['a misspelt option', ['run', 'book.csv', '--topic', 'x'], 2, /Unknown option: --topic; did you mean --topics\?/],
   ['a misspelt topic', ['plan', 'book.csv', '-t', 'wildfir'], 2, /no topic "wildfir"; did you mean wildfire\?/],
   ['no input', ['plan'], 2, /No input file is named/],
   ['a missing input', ['plan', 'nothing.csv'], 2, /nothing\.csv/],
