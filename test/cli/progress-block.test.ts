@@ -10,8 +10,8 @@ import {
   progressLine,
   rowsTaken,
 } from '../../src/cli/progress/block.ts';
-import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/cli/progress/estimate.ts';
 import type { Progress } from '../../src/job/buying/progress.ts';
+import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/job/estimate.ts';
 import { newProgress } from '../../src/job/run-job.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -151,6 +151,7 @@ test('the meter counts the credits of the last minute, and no longer', () => {
   assert.deepEqual(meter.add(60_000, 300), { credits: 300, ms: 60_000 });
   assert.deepEqual(meter.add(90_000, 400), { credits: 100, ms: 60_000 });
   assert.deepEqual(meter.add(180_000, 400), { credits: 0, ms: 60_000 });
+  assert.deepEqual(meter.add(480_000, 900), { credits: 100, ms: 60_000 }, 'a page that was closed samples nothing');
 });
 
 test('where nothing can be written over, a line says the same, and a change of phase is said at once', () => {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { readPlan } from '../../job/approved-plan.ts';
+import { runFacts, timestampOf } from '../../job/estimate.ts';
 import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
 import { run } from '../../job/run-job.ts';
 import { checkOutput } from '../../rows/files/output-file.ts';
@@ -17,8 +18,7 @@ import { shownPath } from '../messages/format.ts';
 import { planWords, sampleCreditsWords } from '../messages/plan-words.ts';
 import { runWords } from '../messages/run-words.ts';
 import { openStore } from '../open-store.ts';
-import { runFacts } from '../progress/estimate.ts';
-import { momentOf, showProgress } from '../progress/show.ts';
+import { showProgress } from '../progress/show.ts';
 import { reportFile, writeReport } from './report.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write. */
@@ -54,7 +54,7 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
       const style = { width: screenOf(context.stderr), paint: paintFor(context, context.stderr) };
       talk([...planWords(prepared, context.workingFolder, style), '']);
       if (approved === null) await approve(context, flags, prepared);
-      show.know(runFacts(prepared, momentOf(context)));
+      show.know(runFacts(prepared, timestampOf(context.clock)));
       show.resume();
       const ended = await run(prepared, store, effects, show.progress, context.interrupt, approved);
       show.end();

@@ -2,21 +2,21 @@ import stringWidth from 'string-width';
 import { CREDITS } from '../../contract/credits.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Progress } from '../../job/buying/progress.ts';
-import type { Paint } from '../messages/color.ts';
-import { percent, timeSpan, wrapped } from '../messages/format.ts';
 import {
   type Estimate,
   estimate,
   type LastMinute,
   limitNow,
-  type Moment,
   quotaLeft,
   type RunFacts,
   spentOf,
-} from './estimate.ts';
+  type Timestamp,
+} from '../../job/estimate.ts';
+import type { Paint } from '../messages/color.ts';
+import { percent, timeSpan, wrapped } from '../messages/format.ts';
 
 /** Everything that a block or a line of progress is made of. */
-export interface ProgressView extends Moment {
+export interface ProgressView extends Timestamp {
   readonly progress: Progress;
   /** Null until the book is priced. */
   readonly facts: RunFacts | null;

@@ -1,11 +1,11 @@
 import { steadyTime } from '../../clock.ts';
 import type { Progress } from '../../job/buying/progress.ts';
+import { MinuteMeter, type RunFacts, spentOf, timestampOf } from '../../job/estimate.ts';
 import type { Phase } from '../../job/phase.ts';
 import { newProgress } from '../../job/run-job.ts';
 import { type CliContext, say } from '../context.ts';
 import { isDumb, isUnicode, paintFor } from '../messages/color.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';
-import { MinuteMeter, type Moment, type RunFacts, spentOf } from './estimate.ts';
 
 const ON_TERMINAL_MS = 200;
 const ELSEWHERE_MS = 30_000;
@@ -28,11 +28,6 @@ export interface ProgressShow {
 export async function showProgress(context: CliContext, isQuiet = false): Promise<ProgressShow> {
   if (isQuiet) return quietShow(context);
   return context.stderr.isTTY === true && !isDumb(context) ? blockShow(context) : lineShow(context);
-}
-
-/** This moment by both clocks. */
-export function momentOf({ clock }: Pick<CliContext, 'clock'>): Moment {
-  return { now: clock.now(), steady: steadyTime(clock) };
 }
 
 function quietShow(context: CliContext): ProgressShow {
@@ -58,9 +53,9 @@ function viewer(context: CliContext) {
       facts = known;
     },
     view: () => {
-      const moment = momentOf(context);
-      const last = progress.phase === 'buying' ? meter.add(moment.steady, spentOf(progress)) : { credits: 0, ms: 0 };
-      return { progress, facts, last, ...moment };
+      const time = timestampOf(context.clock);
+      const last = progress.phase === 'buying' ? meter.add(time.steady, spentOf(progress)) : { credits: 0, ms: 0 };
+      return { progress, facts, last, ...time };
     },
   };
 }

@@ -1,13 +1,12 @@
 import { PassThrough } from 'node:stream';
-import { steadyTime } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
+import { MinuteMeter, runFacts, timestampOf } from '../../job/estimate.ts';
 import { type Effects, prepare } from '../../job/prepare.ts';
 import { newProgress, run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
 import { errorWords, RefusedRequest } from '../web/error-replies.ts';
-import { type ActiveRun, type Live, liveOf } from './live.ts';
-import { Pace } from './pace.ts';
+import { type ActiveRun, type RunUpdate, runUpdateOf } from './run-progress.ts';
 
 const MOST_NOTICES = 20;
 
@@ -41,12 +40,12 @@ export class Runs {
       phase: 'reading',
       beganAt: this.#dependencies.clock.now(),
       progress: newProgress(),
-      pace: new Pace(),
+      meter: new MinuteMeter(),
       interruption: new AbortController(),
       notices: [],
       budget: job.budget,
       available: 0,
-      perMinute: 0,
+      facts: null,
       ended: null,
       error: null,
     };
@@ -65,10 +64,10 @@ export class Runs {
     active.interruption.abort();
   }
 
-  /** What the page is told of a book; null where this process has not run it. */
-  live(book: string): Live | null {
+  /** The state of a file's run; null if this process has not run it. */
+  update(book: string): RunUpdate | null {
     const active = this.#runs.get(book);
-    return active ? liveOf(active, steadyTime(this.#dependencies.clock)) : null;
+    return active ? runUpdateOf(active, timestampOf(this.#dependencies.clock)) : null;
   }
 
   /** Stops all and waits until they have written; how many there were. */
@@ -86,7 +85,7 @@ export class Runs {
     try {
       const prepared = await prepare(job, await connectionOf(job), store, effects);
       active.available = prepared.plan.available;
-      active.perMinute = job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
+      active.facts = runFacts(prepared, timestampOf(this.#dependencies.clock));
       try {
         if (active.phase === 'reading') active.phase = 'buying';
         active.ended = await run(prepared, store, effects, active.progress, active.interruption.signal);

@@ -62,7 +62,7 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   });
   app.get<OfBook>('/api/books/:id/events', (request, reply) => {
     const { id } = api.file(request.params.id);
-    sendEvents(request, reply, () => runs.live(id), closing);
+    sendEvents(request, reply, () => runs.update(id), closing);
   });
   app.get<OfBook>('/api/books/:id/result', async ({ params }, reply) => {
     const output = api.outputOf(api.file(params.id));
