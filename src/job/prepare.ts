@@ -107,3 +107,12 @@ export async function priced(
   const summary = planSummary(plan, job, priceList, sampleRows.any, rowFile.unit);
   return { job, connection, plan, summary, priceList, source, keyring, freshness, rowFile, cells, sampleRows };
 }
+
+/** The temporary files of a prepared job. A run closes them itself when it has written its output. */
+export function temporaryFilesOf({ plan }: Prepared): Disposable {
+  return {
+    [Symbol.dispose]() {
+      plan.scan.places.close();
+    },
+  };
+}

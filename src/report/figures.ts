@@ -1,20 +1,7 @@
-import type { Field } from '../contract/answer.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import type { Location } from '../geo/coordinates.ts';
 import type { Distribution } from './class-sums.ts';
 import type { Frame, MapPoint } from './map/frame.ts';
 import type { Scale } from './scales.ts';
-
-/** A cell of the book with all rows in it: what the output file says of them. */
-export interface CellFigure {
-  readonly number: number;
-  readonly location: Location;
-  readonly rows: number;
-  /** The sum of the rows' values; 0 where the job names no value. */
-  readonly value: number;
-  /** Status, note and time, then the topics' columns: as they stand in the output. */
-  readonly fields: readonly Field[];
-}
 
 /** What the page shows of a book: plain data, of a size that does not grow with it. */
 export interface ReportFigures {

@@ -3,9 +3,10 @@ import type { Field } from '../contract/answer.ts';
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { countyAt } from '../geo/us-counties.ts';
+import type { EnrichedCell } from '../job/enriched-cells.ts';
 import { ClassSums } from './class-sums.ts';
 import { Concentration } from './concentration.ts';
-import type { CellFigure, ReportFigures } from './figures.ts';
+import type { ReportFigures } from './figures.ts';
 import { binningOf } from './map/bins.ts';
 import { type Frame, frameOf, place, project } from './map/frame.ts';
 import { MapBins } from './map/map-bins.ts';
@@ -68,7 +69,7 @@ export class Tally {
     this.#classes = new Uint8Array(scales.length);
   }
 
-  add(cell: CellFigure): void {
+  add(cell: EnrichedCell): void {
     const { rows, value, fields } = cell;
     this.#cells++;
     this.#rows += rows;
@@ -84,7 +85,7 @@ export class Tally {
   }
 
   /** Puts the class of each topic into `#classes`, the highest rating first; returns that. */
-  #classify({ fields, rows, value }: CellFigure): number {
+  #classify({ fields, rows, value }: EnrichedCell): number {
     let highest = -1;
     let unrated = HIGHEST.classes.length - 1;
     for (let index = 0; index < this.#topics.length; index++) {

@@ -1,6 +1,7 @@
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { County } from '../geo/us-counties.ts';
-import type { CellFigure, WorstLocation } from './figures.ts';
+import type { EnrichedCell } from '../job/enriched-cells.ts';
+import type { WorstLocation } from './figures.ts';
 import { HIGH, VERY_HIGH } from './scales.ts';
 
 const KEPT = 100;
@@ -23,7 +24,7 @@ export class WorstList {
   }
 
   /** Offers a cell with the class of each topic. */
-  add({ number, location, rows, value }: CellFigure, county: County | null, classes: Uint8Array): void {
+  add({ number, location, rows, value }: EnrichedCell, county: County | null, classes: Uint8Array): void {
     let gravity = 0;
     for (const [index] of this.#natural) {
       if (classes[index] === VERY_HIGH) gravity += 100;

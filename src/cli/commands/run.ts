@@ -2,8 +2,9 @@ import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { readPlan } from '../../job/approved-plan.ts';
 import { runFacts, timestampOf } from '../../job/estimate.ts';
-import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
+import { type Prepared, prepare, prepareAgain, temporaryFilesOf } from '../../job/prepare.ts';
 import { run } from '../../job/run-job.ts';
+import { makeReport } from '../../report/make-report.ts';
 import { checkOutput } from '../../rows/files/output-file.ts';
 import { askToSpend } from '../ask-to-spend.ts';
 import type { Flags } from '../command.ts';
@@ -12,7 +13,6 @@ import { type CliContext, say, sayJson, screenOf } from '../context.ts';
 import { effectsOf } from '../effects.ts';
 import { EXIT, exitCodeOfRun } from '../exit-codes.ts';
 import { jobOf } from '../job-options.ts';
-import { makeReport } from '../make-report.ts';
 import { paintFor } from '../messages/color.ts';
 import { shownPath } from '../messages/format.ts';
 import { planWords, sampleCreditsWords } from '../messages/plan-words.ts';
@@ -60,6 +60,7 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
       show.end();
       if (report !== null) {
         const after = await prepareAgain(prepared, store);
+        using _files = temporaryFilesOf(after);
         await writeReport(context, report, await makeReport(after, store, context.clock.now()));
         talk([`The report is in ${shownPath(report, context.workingFolder)}`]);
       }

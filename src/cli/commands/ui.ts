@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:os';
 import { join } from 'node:path';
-import { type Connection, prepare } from '../../job/prepare.ts';
+import type { Connection } from '../../job/prepare.ts';
 import type { Job } from '../../job/settings/settings.ts';
-import type { Store } from '../../store/port.ts';
+import { reportOfLatestRun } from '../../report/make-report.ts';
 import { type RunningUi, startUi } from '../../ui/start-ui.ts';
 import type { Flags } from '../command.ts';
 import { connect, unopenedConnection } from '../connection.ts';
@@ -11,7 +11,6 @@ import { type CliContext, dataFolder, say } from '../context.ts';
 import { effectsOf } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount } from '../job-options.ts';
-import { latestRun, makeReport } from '../make-report.ts';
 import { openStore } from '../open-store.ts';
 import { portOf, wholeNumberOf } from '../option-values.ts';
 
@@ -40,7 +39,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
         // A key file may be written anew while the page is open; the embedded service's key lives as long as this.
         connectionOf: async (job: Job): Promise<Connection> =>
           job.service.kind === 'remote' ? (await connect(context, job)).connection : connection,
-        reportOf: (job) => reportOf(context, job, store),
+        reportOf: (job) => reportOfLatestRun(job, unopenedConnection(context, job), store, effectsOf(context)),
         workspace: join(dataFolder(context), 'ui'),
         workingFolder: context.workingFolder,
         first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,
@@ -95,16 +94,4 @@ function openBrowser({ env }: CliContext, address: string): void {
   const child = spawn(isMac ? 'open' : 'xdg-open', [address], { stdio: 'ignore', detached: true });
   child.on('error', () => {});
   child.unref();
-}
-
-/** The report of a job as its latest run left it; an answer that went stale since was fresh then. */
-async function reportOf(context: CliContext, job: Job, store: Store): Promise<string> {
-  const run = await latestRun(job, store);
-  const asOf = run?.startedAt ?? context.clock.now();
-  const prepared = await prepare(job, unopenedConnection(context, job), store, effectsOf(context), undefined, asOf);
-  try {
-    return await makeReport(prepared, store, context.clock.now());
-  } finally {
-    prepared.plan.scan.places.close();
-  }
 }

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
 import { MinuteMeter, runFacts, timestampOf } from '../../job/estimate.ts';
-import { type Effects, prepare } from '../../job/prepare.ts';
+import { type Effects, prepare, temporaryFilesOf } from '../../job/prepare.ts';
 import { newProgress, run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
@@ -86,13 +86,10 @@ export class Runs {
       const prepared = await prepare(job, await connectionOf(job), store, effects);
       active.available = prepared.plan.available;
       active.facts = runFacts(prepared, timestampOf(this.#dependencies.clock));
-      try {
-        if (active.phase === 'reading') active.phase = 'buying';
-        active.ended = await run(prepared, store, effects, active.progress, active.interruption.signal);
-        active.phase = 'ended';
-      } finally {
-        prepared.plan.scan.places.close();
-      }
+      using _files = temporaryFilesOf(prepared);
+      if (active.phase === 'reading') active.phase = 'buying';
+      active.ended = await run(prepared, store, effects, active.progress, active.interruption.signal);
+      active.phase = 'ended';
     } catch (error) {
       active.error = errorWords(error);
       active.phase = 'failed';
