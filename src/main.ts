@@ -12,8 +12,8 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   process.exit(2);
 }
 
-const { firstWord, stoppingWord } = await import('./cli/bin-words.ts');
-process.stderr.write(firstWord(process.argv.slice(2), process.stderr.isTTY));
+const { startMessage, stopMessage } = await import('./cli/startup-messages.ts');
+process.stderr.write(startMessage(process.argv.slice(2), process.stderr.isTTY));
 
 const { systemClock } = await import('./clock.ts');
 const { program } = await import('./cli/program.ts');
@@ -25,7 +25,7 @@ function interrupt(): void {
   if (interruption.signal.aborted) process.exit(130);
   // First: what shows progress makes room for the words.
   interruption.abort();
-  process.stderr.write(stoppingWord(process.argv.slice(2)));
+  process.stderr.write(stopMessage(process.argv.slice(2)));
 }
 process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);

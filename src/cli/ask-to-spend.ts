@@ -4,7 +4,7 @@ import { askYes, canAsk } from './ask-yes.ts';
 import type { CliContext } from './context.ts';
 
 /** What is said where nobody can be asked, and where the answer is no. */
-export interface SpendingWords {
+export interface ApprovalMessages {
   /** `run`, `check`. */
   readonly what: string;
   /** How to approve without being asked. */
@@ -21,7 +21,7 @@ export interface SpendingWords {
 export async function askToSpend(
   context: CliContext,
   credits: number,
-  words: SpendingWords,
+  words: ApprovalMessages,
   isStdinFree = true,
 ): Promise<void> {
   if (!canAsk(context) || !isStdinFree) {

@@ -19,7 +19,7 @@ export interface CliContext {
 }
 
 /** How wide the lines of a stream may be: without end where it is no terminal. A terminal that does not know says 0. */
-export function screenOf(stream: CliContext['stdout']): number {
+export function lineWidth(stream: CliContext['stdout']): number {
   return stream.isTTY === true ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 }
 

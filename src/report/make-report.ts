@@ -8,7 +8,7 @@ import type { Job } from '../job/settings/settings.ts';
 import type { RunRecord, Store } from '../store/port.ts';
 import type { Facts, LedgerLine, Missing, Money } from './facts.ts';
 import type { ReportFigures } from './figures.ts';
-import { labelColumns, labelOf } from './label-columns.ts';
+import { labelColumns, labelOf } from './location-labels.ts';
 import { reportPage } from './page/page.ts';
 import { Tally } from './tally.ts';
 

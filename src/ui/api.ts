@@ -7,7 +7,7 @@ import type { Job } from '../job/settings/settings.ts';
 import { extensionOf } from '../rows/files/compression.ts';
 import type { UiDependencies } from './dependencies.ts';
 import { type Choice, confirmation, jobFileOf } from './files/choice.ts';
-import { type Look, lookAt } from './files/look.ts';
+import { type FilePreview, previewFile } from './files/file-preview.ts';
 import { type Priced, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
 import { keptChoice, type ListedRun, listRuns } from './runs/run-list.ts';
@@ -63,7 +63,7 @@ export class UiApi {
   async addPath(said: string): Promise<ChosenFile> {
     const path = resolve(this.dependencies.workingFolder, said.trim().replace(/^"(.*)"$/, '$1'));
     const entry = { id: '', name: basename(path), path, isUpload: false, addedAt: 0 };
-    await lookAt(entry);
+    await previewFile(entry);
     return this.workspace.addPath(path, this.dependencies.clock.now());
   }
 
@@ -72,13 +72,13 @@ export class UiApi {
   async show(file: ChosenFile, said: boolean | null = null): Promise<unknown> {
     const settings = this.workspace.settings(file);
     const header = said ?? settings?.header ?? true;
-    const look = await this.#look(file, header);
+    const preview = await this.#preview(file, header);
     const { id, name, isUpload, path } = file;
     return {
       id,
       name,
       path: isUpload ? null : path,
-      ...look,
+      ...preview,
       header,
       kept: keptChoice(settings),
       is_working: this.runs.isWorking(id),
@@ -148,7 +148,7 @@ export class UiApi {
   }
 
   async #columnsOf(file: ChosenFile, { lat, lng, header = true }: Choice): Promise<readonly string[]> {
-    const columns = this.#columns.get(`${file.id} ${header}`) ?? (await this.#look(file, header)).columns;
+    const columns = this.#columns.get(`${file.id} ${header}`) ?? (await this.#preview(file, header)).columns;
     if (lat < columns.length && lng < columns.length) return columns;
     throw new RefusedRequest(
       422,
@@ -158,9 +158,9 @@ export class UiApi {
     );
   }
 
-  async #look(file: ChosenFile, header: boolean): Promise<Look> {
-    const look = await lookAt(file, header);
-    this.#columns.set(`${file.id} ${header}`, look.columns);
-    return look;
+  async #preview(file: ChosenFile, header: boolean): Promise<FilePreview> {
+    const preview = await previewFile(file, header);
+    this.#columns.set(`${file.id} ${header}`, preview.columns);
+    return preview;
   }
 }

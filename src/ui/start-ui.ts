@@ -3,8 +3,8 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { PerilbookError } from '../errors.ts';
 import { UiApi } from './api.ts';
 import type { UiDependencies } from './dependencies.ts';
+import { accessRefusal, cookieName, HEADERS, hostRefusal } from './web/access-check.ts';
 import { RefusedRequest, sendError, statusOfError } from './web/error-replies.ts';
-import { cookieName, HEADERS, refusalOf, refusalOfStranger } from './web/guard.ts';
 import { addRoutes } from './web/routes.ts';
 import { Sessions } from './web/sessions.ts';
 
@@ -43,7 +43,7 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
     // A URL that cannot be decoded (`/%`) is refused before any hook runs.
     frameworkErrors: (error, request, reply) => {
       reply.headers(HEADERS);
-      const refusal = refusalOf(origin(request), port, sessions);
+      const refusal = accessRefusal(origin(request), port, sessions);
       if (refusal !== null) refuse(request, reply as FastifyReply, refusal);
       else sendError(reply as FastifyReply, error);
     },
@@ -62,7 +62,7 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
   app.addHook('onRequest', async (request, reply) => {
     const token = tokenOf(request);
     const refusal =
-      token === null ? refusalOf(origin(request), port, sessions) : refusalOfStranger(origin(request), port);
+      token === null ? accessRefusal(origin(request), port, sessions) : hostRefusal(origin(request), port);
     if (refusal !== null) return refuse(request, reply, refusal);
     if (token === null) return undefined;
     const session = sessions.exchange(token);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import stringWidth from 'string-width';
-import { noPaint, paintFor } from '../../src/cli/messages/color.ts';
+import { colorFor, noColor } from '../../src/cli/messages/color.ts';
 import {
   type BlockStyle,
   changeLine,
@@ -45,7 +45,7 @@ const view = (progress: Progress, facts: Partial<RunFacts> = {}): ProgressView =
   ...AT,
 });
 
-const style = (width: number): BlockStyle => ({ width, paint: noPaint, unicode: true });
+const style = (width: number): BlockStyle => ({ width, color: noColor, unicode: true });
 
 test('the block answers what one may ask of a run, the quota that will end it included', () => {
   assert.deepEqual(progressBlock(view(buying()), style(120)), [
@@ -171,7 +171,7 @@ test('where nothing can be written over, a line says the same, and a change of p
 });
 
 test('colours: on a terminal, not with NO_COLOR or a dumb terminal, and anywhere with FORCE_COLOR', () => {
-  const isOn = (env: Record<string, string>, isTTY: boolean) => paintFor({ env }, { isTTY })('bold', 'x') !== 'x';
+  const isOn = (env: Record<string, string>, isTTY: boolean) => colorFor({ env }, { isTTY })('bold', 'x') !== 'x';
   assert.ok(isOn({}, true) && !isOn({}, false));
   assert.ok(!isOn({ NO_COLOR: '1' }, true) && isOn({ NO_COLOR: '' }, true));
   assert.ok(!isOn({ TERM: 'dumb' }, true));

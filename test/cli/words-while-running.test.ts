@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { firstWord, stoppingWord } from '../../src/cli/bin-words.ts';
 import type { CliContext } from '../../src/cli/context.ts';
 import { showProgress } from '../../src/cli/progress/show.ts';
+import { startMessage, stopMessage } from '../../src/cli/startup-messages.ts';
 import { systemClock } from '../../src/clock.ts';
 import { runFacts } from '../../src/job/estimate.ts';
 import { enterPhase } from '../../src/job/phase.ts';
@@ -19,19 +19,16 @@ import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
 test('an interrupt is told what still happens: an output is written by what writes one only', () => {
-  assert.match(stoppingWord(['run', 'job.yaml']), /calls in flight land, then the output is written\. Again/);
-  assert.match(
-    stoppingWord(['service', 'start', '--port', '1']),
-    /stopping: answers in flight are handed over\. Again/,
-  );
-  assert.equal(stoppingWord(['plan', 'book.csv']), '\nperilbook: stopping. Again to leave at once.\n');
+  assert.match(stopMessage(['run', 'job.yaml']), /calls in flight land, then the output is written\. Again/);
+  assert.match(stopMessage(['service', 'start', '--port', '1']), /stopping: answers in flight are handed over\. Again/);
+  assert.equal(stopMessage(['plan', 'book.csv']), '\nperilbook: stopping. Again to leave at once.\n');
 });
 
 test('the first word names what is read, and is not said where nobody wants it', () => {
-  assert.equal(firstWord(['run', 'job.yaml', '-y']), 'perilbook: reading job.yaml\n');
-  assert.equal(firstWord(['run', '-']), 'perilbook: reading stdin\n');
-  assert.equal(firstWord(['run', '-t', 'hail', 'a.csv']), 'perilbook: starting\n');
-  assert.equal(firstWord(['plan', 'a.csv'], true), 'perilbook: reading a.csv\n');
+  assert.equal(startMessage(['run', 'job.yaml', '-y']), 'perilbook: reading job.yaml\n');
+  assert.equal(startMessage(['run', '-']), 'perilbook: reading stdin\n');
+  assert.equal(startMessage(['run', '-t', 'hail', 'a.csv']), 'perilbook: starting\n');
+  assert.equal(startMessage(['plan', 'a.csv'], true), 'perilbook: reading a.csv\n');
   for (const args of [
     [],
     ['run'],
@@ -41,7 +38,7 @@ test('the first word names what is read, and is not said where nobody wants it',
     ['run', '--help'],
     ['run', 'a.csv', '--quiet'],
   ]) {
-    assert.equal(firstWord(args), '', args.join(' '));
+    assert.equal(startMessage(args), '', args.join(' '));
   }
 });
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { EXIT, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
-import { noPaint } from '../../src/cli/messages/color.ts';
-import { runWords } from '../../src/cli/messages/run-words.ts';
+import { noColor } from '../../src/cli/messages/color.ts';
+import { runMessages } from '../../src/cli/messages/run-messages.ts';
 import type { RunEnded } from '../../src/job/run-job.ts';
 import { serveHttp } from '../fetch/servers.ts';
 import { type Desk, openDesk, places } from './harness.ts';
@@ -20,7 +20,7 @@ function losingFirst(t: TestContext, { url }: Desk, lost: number): Promise<strin
 }
 
 const wordsOf = (ended: RunEnded) =>
-  runWords(ended, 'perilbook run x --yes', '/', { width: 400, paint: noPaint }).next.join(' ');
+  runMessages(ended, 'perilbook run x --yes', '/', { width: 400, color: noColor }).next.join(' ');
 
 const JOB = { topics: ['wildfire' as const], concurrency: 1 };
 

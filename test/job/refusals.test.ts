@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EXIT, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
-import { noPaint } from '../../src/cli/messages/color.ts';
-import { runWords } from '../../src/cli/messages/run-words.ts';
+import { noColor } from '../../src/cli/messages/color.ts';
+import { runMessages } from '../../src/cli/messages/run-messages.ts';
 import { casesOf } from '../tier.ts';
 import { standBetween } from './between.ts';
 import { column, openDesk, places } from './harness.ts';
@@ -102,7 +102,7 @@ test('a run in which every location is rejected ends with exit code 3, again too
   for (const run of [1, 2]) {
     const ended = await desk.run(job, { baseUrl });
     assert.deepEqual([ended.summary.status.rejected, exitCodeOfRun(ended)], [6, EXIT.someFailed], `run ${run}`);
-    const { next } = runWords(ended, 'perilbook run x', '/', { width: 100, paint: noPaint });
+    const { next } = runMessages(ended, 'perilbook run x', '/', { width: 100, color: noColor });
     assert.match(next.join(' '), /rejects all 6 .*perilbook cache prune --rejected/);
   }
   isOutside = false;

@@ -5,7 +5,7 @@ import { MinuteMeter } from '../../src/job/estimate.ts';
 import { newProgress } from '../../src/job/run-job.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { confirmation } from '../../src/ui/files/choice.ts';
-import { columnWord } from '../../src/ui/files/look.ts';
+import { columnReference } from '../../src/ui/files/file-preview.ts';
 import { type ActiveRun, runUpdateOf } from '../../src/ui/runs/run-progress.ts';
 
 interface PageWords {
@@ -14,7 +14,7 @@ interface PageWords {
 }
 
 /** The page's own module, as the browser loads it. */
-const page = (await import(new URL('../../src/ui/assets/words.js', import.meta.url).href)) as PageWords;
+const page = (await import(new URL('../../src/ui/assets/format.js', import.meta.url).href)) as PageWords;
 
 test('the page asks with the sentence that the server wants to hear', () => {
   for (const budget of [0, 1, 2, 999, 1000]) assert.equal(page.confirmation(budget), confirmation(budget));
@@ -63,7 +63,10 @@ test('a column is named so that a job finds that very one', () => {
   for (const lat of columns.keys()) {
     for (const lng of columns.keys()) {
       if (lat === lng) continue;
-      const found = findLocationColumns(columns, { lat: columnWord(columns, lat), lng: columnWord(columns, lng) });
+      const found = findLocationColumns(columns, {
+        lat: columnReference(columns, lat),
+        lng: columnReference(columns, lng),
+      });
       assert.deepEqual([found.lat, found.lng], [lat, lng]);
     }
   }

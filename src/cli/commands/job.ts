@@ -7,7 +7,7 @@ import { type JobProblem, readJobText } from '../../job/settings/read-job-file.t
 import type { Flags } from '../command.ts';
 import { type CliContext, dataFolder, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { paintFor } from '../messages/color.ts';
+import { colorFor } from '../messages/color.ts';
 
 /** `perilbook job check FILE | schema`: says all that is wrong with a job file; spends nothing, opens no store. */
 export async function jobCommand(context: CliContext, flags: Flags): Promise<number> {
@@ -31,7 +31,7 @@ export async function jobCommand(context: CliContext, flags: Flags): Promise<num
       found.map(({ line, column, message }) => ({ line, column, message }));
     sayJson(context, { file, ok: problems.length === 0, problems: asJson(problems), warnings: asJson(warnings) });
   } else {
-    const paint = paintFor(context, context.stdout);
+    const color = colorFor(context, context.stdout);
     const words = (kind: string, { line, column, message, shown }: JobProblem) =>
       `${file}:${line}:${column}: ${kind}${message}${shown}`;
     const verdict =
@@ -41,7 +41,7 @@ export async function jobCommand(context: CliContext, flags: Flags): Promise<num
     const lines = [
       ...problems.map((problem) => words('', problem)),
       ...warnings.map((warning) => words('warning: ', warning)),
-      paint('bold', verdict),
+      color('bold', verdict),
     ];
     context.stdout.write(`${lines.join('\n')}\n`);
   }

@@ -8,8 +8,8 @@ import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf, saidWithoutJobFile } from '../job-options.ts';
-import { type Quota, quotaJson, quotaWords } from '../messages/statement-quota.ts';
-import { statementBy, statementCsv, statementJson, statementWords } from '../messages/statement-rows.ts';
+import { type Quota, quotaJson, quotaMessages } from '../messages/quota-messages.ts';
+import { statementBy, statementCsv, statementJson, statementMessages } from '../messages/statement-messages.ts';
 import { openStore } from '../open-store.ts';
 
 /** `perilbook quota [JOB]`: this period by the ledger's arithmetic, which no endpoint of the service would tell; with
@@ -41,7 +41,7 @@ export async function quotaCommand(context: CliContext, flags: Flags): Promise<n
       sayJson(context, values.length === 1 ? values[0] : { accounts: values });
     } else {
       const blocks = sheets.map(({ quota, rows }) =>
-        [...quotaWords(quota), ...(by ? ['', ...statementWords(by, rows)] : [])].join('\n'),
+        [...quotaMessages(quota), ...(by ? ['', ...statementMessages(by, rows)] : [])].join('\n'),
       );
       context.stdout.write(`${blocks.join('\n\n')}\n`);
     }

@@ -6,7 +6,7 @@ import { checkOutput, openOutput, writeWhole } from '../../rows/files/output-fil
 import type { Flags } from '../command.ts';
 import { unopenedConnection } from '../connection.ts';
 import { type CliContext, say } from '../context.ts';
-import { effectsOf } from '../effects.ts';
+import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf } from '../job-options.ts';
 import { shownPath } from '../messages/format.ts';
@@ -20,7 +20,7 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
   await checkOutput(file, job.input, [job.store]);
   const store = openStore(context, job);
   try {
-    const page = await reportOfLatestRun(job, unopenedConnection(context, job), store, effectsOf(context));
+    const page = await reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context));
     await writeReport(context, file, page);
     if (file !== '-') say(context, `The report is in ${shownPath(file, context.workingFolder)}`);
     return EXIT.complete;

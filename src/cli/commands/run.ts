@@ -9,14 +9,14 @@ import { checkOutput } from '../../rows/files/output-file.ts';
 import { askToSpend } from '../ask-to-spend.ts';
 import type { Flags } from '../command.ts';
 import { connect } from '../connection.ts';
-import { type CliContext, say, sayJson, screenOf } from '../context.ts';
-import { effectsOf } from '../effects.ts';
+import { type CliContext, lineWidth, say, sayJson } from '../context.ts';
+import { runEffects } from '../effects.ts';
 import { EXIT, exitCodeOfRun } from '../exit-codes.ts';
 import { jobOf } from '../job-options.ts';
-import { paintFor } from '../messages/color.ts';
+import { colorFor } from '../messages/color.ts';
 import { shownPath } from '../messages/format.ts';
-import { planWords, sampleCreditsWords } from '../messages/plan-words.ts';
-import { runWords } from '../messages/run-words.ts';
+import { planMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
+import { runMessages } from '../messages/run-messages.ts';
 import { openStore } from '../open-store.ts';
 import { showProgress } from '../progress/show.ts';
 import { reportFile, writeReport } from './report.ts';
@@ -48,11 +48,11 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
     const { connection, close } = await connect(context, job, (line) => talk([line]));
     const show = await showProgress(context, flags.quiet === true);
     try {
-      const effects = effectsOf(context, show.say, flags.debug === true);
+      const effects = runEffects(context, show.say, flags.debug === true);
       const prepared = await prepare(job, connection, store, effects, show.progress);
       show.pause();
-      const style = { width: screenOf(context.stderr), paint: paintFor(context, context.stderr) };
-      talk([...planWords(prepared, context.workingFolder, style), '']);
+      const style = { width: lineWidth(context.stderr), color: colorFor(context, context.stderr) };
+      talk([...planMessages(prepared, context.workingFolder, style), '']);
       if (approved === null) await approve(context, flags, prepared);
       show.know(runFacts(prepared, timestampOf(context.clock)));
       show.resume();
@@ -67,9 +67,9 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
       // Last of all: an error of the report is the one value that `--json` prints.
       if (flags.json) sayJson(context, ended.summary);
       const exitCode = exitCodeOfRun(ended);
-      const words = runWords(ended, againWords(context), context.workingFolder, style);
+      const words = runMessages(ended, sameCommand(context), context.workingFolder, style);
       // Of a quiet run only what went wrong is told: not that it is paused, which the exit code and `status` say.
-      const sample = ended.stop?.reason === 'quota' ? sampleCreditsWords(prepared) : [];
+      const sample = ended.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
       if (!flags.quiet) talk([...words.facts, ...words.next, ...sample]);
       else if (WRONG.has(exitCode)) say(context, words.next.map((line) => `perilbook: ${line}`).join('\n'));
       return exitCode;
@@ -96,7 +96,7 @@ async function approve(context: CliContext, flags: Flags, { job, summary }: Prep
 }
 
 /** The command that goes on where this one stopped. */
-function againWords(context: CliContext): string {
+function sameCommand(context: CliContext): string {
   const quoted = (arg: string) => (/^[\w./:=,@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`);
   return ['perilbook', ...context.args.map(quoted)].join(' ');
 }

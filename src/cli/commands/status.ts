@@ -4,7 +4,7 @@ import { isoTime } from '../../job/summary.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import type { RunRecord, StatementRow } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, sayJson, screenOf } from '../context.ts';
+import { type CliContext, lineWidth, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-options.ts';
 import { fittingTable } from '../messages/format.ts';
@@ -37,7 +37,7 @@ export async function statusCommand(context: CliContext, flags: Flags): Promise<
       context.stdout.write(`No runs${target === undefined ? '' : ` of ${job.name}`} in ${job.store}\n`);
     } else {
       const lines = [
-        ...asTable(runs.slice(0, SHOWN), callsOf, screenOf(context.stdout)),
+        ...asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout)),
         ...whenToResume(runs, context.clock.now()),
       ];
       if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (--json lists them)`);
@@ -80,7 +80,7 @@ function whenToResume(runs: readonly RunRecord[], now: number): string[] {
       if (resumeAfter !== null && resumeAfter > now)
         return `${job} is paused: run it again after ${dateTime(resumeAfter)}.`;
       // What a date ended is over with it; a budget that was too small still is.
-      const why = resumeAfter === null ? keptReason.parse(summary) : '';
+      const why = resumeAfter === null ? storedReason.parse(summary) : '';
       return why === ''
         ? `${job} is paused and can go on now: run it again.`
         : `${job} is paused: ${why} Run it again to go on.`;
@@ -88,7 +88,7 @@ function whenToResume(runs: readonly RunRecord[], now: number): string[] {
 }
 
 /** What a run's own summary says of its end; one that another version wrote may lack it. */
-const keptReason = z
+const storedReason = z
   .object({ stopped: z.string() })
   .transform(({ stopped }) => stopped)
   .catch('');

@@ -28,7 +28,7 @@ export async function topicsCommand(context: CliContext, flags: Flags): Promise<
     title,
     category,
     cadence,
-    freshWords(fresh_seconds),
+    freshnessText(fresh_seconds),
     columns.join(' '),
   ]);
   const lines = table(['slug', 'title', 'category', 'cadence', 'fresh for', 'columns'], rows, '');
@@ -37,7 +37,7 @@ export async function topicsCommand(context: CliContext, flags: Flags): Promise<
   return EXIT.complete;
 }
 
-function freshWords(seconds: number | null): string {
+function freshnessText(seconds: number | null): string {
   if (seconds === null) return 'ever';
   return seconds < DAY_S ? `${seconds / 3600} h` : `${seconds / DAY_S} d`;
 }

@@ -8,7 +8,7 @@ import { type RunningUi, startUi } from '../../ui/start-ui.ts';
 import type { Flags } from '../command.ts';
 import { connect, unopenedConnection } from '../connection.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
-import { effectsOf } from '../effects.ts';
+import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount } from '../job-options.ts';
 import { openStore } from '../open-store.ts';
@@ -39,7 +39,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
         // A key file may be written anew while the page is open; the embedded service's key lives as long as this.
         connectionOf: async (job: Job): Promise<Connection> =>
           job.service.kind === 'remote' ? (await connect(context, job)).connection : connection,
-        reportOf: (job) => reportOfLatestRun(job, unopenedConnection(context, job), store, effectsOf(context)),
+        reportOf: (job) => reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context)),
         workspace: join(dataFolder(context), 'ui'),
         workingFolder: context.workingFolder,
         first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,

@@ -12,7 +12,7 @@ import {
   spentOf,
   type Timestamp,
 } from '../../job/estimate.ts';
-import type { Paint } from '../messages/color.ts';
+import type { Color } from '../messages/color.ts';
 import { percent, timeSpan, wrapped } from '../messages/format.ts';
 
 /** Everything that a block or a line of progress is made of. */
@@ -25,7 +25,7 @@ export interface ProgressView extends Timestamp {
 
 export interface BlockStyle {
   readonly width: number;
-  readonly paint: Paint;
+  readonly color: Color;
   /** Blocks for the bar; else letters. */
   readonly unicode: boolean;
 }
@@ -39,7 +39,7 @@ export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
   const line = (name: string, parts: readonly string[]): string[] =>
     wrapped(parts, style.width - NAME_WIDTH - 2).map(
       (text, index) =>
-        `${index === 0 ? style.paint('bold', name.padEnd(NAME_WIDTH)) : ' '.repeat(NAME_WIDTH)}  ${text}`,
+        `${index === 0 ? style.color('bold', name.padEnd(NAME_WIDTH)) : ' '.repeat(NAME_WIDTH)}  ${text}`,
     );
   switch (progress.phase) {
     case 'reading':
@@ -55,7 +55,7 @@ export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
       const left = timeSpan((progress.waitingUntil - now) / 60_000);
       return [
         ...line('waiting', [
-          style.paint('yellow', `for the quota, until ${dateTime(progress.waitingUntil)}`),
+          style.color('yellow', `for the quota, until ${dateTime(progress.waitingUntil)}`),
           `${left} left`,
         ]),
         ...line('cells', cellParts(view)),
@@ -66,29 +66,29 @@ export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
       if (facts === null) return [];
       const { cells, cellsDone } = progress;
       const end = estimate(progress, facts, view.last, view);
-      const failures = failureParts(progress).map((part) => style.paint('red', part));
+      const failures = failureParts(progress).map((part) => style.color('red', part));
       return [
         ...line('buying', [
           `${bar(cellsDone, cells, style)}  ${cellParts(view).join(' · ')}`,
           `${stopwatch(view.steady - facts.startedAt)} so far`,
         ]),
         ...line('credits', creditParts(view)),
-        ...line('rate', rateParts(view, style.paint)),
+        ...line('rate', rateParts(view, style.color)),
         ...(facts.cellsCached > 0
           ? line('store', [`${counted(facts.cellsCached, 'cell')} had been bought before`])
           : []),
         ...(failures.length > 0 ? line('failures', failures) : []),
-        ...line('left', leftParts(end, facts, style.paint)),
+        ...line('left', leftParts(end, facts, style.color)),
       ];
     }
   }
 }
 
-function bar(done: number, all: number, { width, unicode, paint }: BlockStyle): string {
+function bar(done: number, all: number, { width, unicode, color }: BlockStyle): string {
   const length = Math.max(8, Math.min(BAR_WIDTH, width - 48));
   const filled = all === 0 ? length : Math.min(length, Math.floor((done / all) * length));
   const [full, empty] = unicode ? ['█', '░'] : ['#', '.'];
-  return paint('green', full!.repeat(filled)) + paint('dim', empty!.repeat(length - filled));
+  return color('green', full!.repeat(filled)) + color('dim', empty!.repeat(length - filled));
 }
 
 /** 2:05, 1:02:05: something that moves while a run waits. */
@@ -117,7 +117,7 @@ function creditParts({ progress, facts }: ProgressView): string[] {
   ].filter(Boolean);
 }
 
-function rateParts({ progress, facts, last, steady }: ProgressView, paint: Paint): string[] {
+function rateParts({ progress, facts, last, steady }: ProgressView, color: Color): string[] {
   const { callsInFlight, retries, slowedDown, slowedUntil } = progress;
   const limit = facts!.creditsPerMinute;
   // The cheapest call that waits may cost more than what the minute has left.
@@ -131,12 +131,12 @@ function rateParts({ progress, facts, last, steady }: ProgressView, paint: Paint
     `${grouped(Math.min(last.credits, limit))} of ${grouped(limit)} credits in the last minute`,
     callsInFlight > 0 || !isFull ? `${callsInFlight} in flight` : why,
     retries > 0 ? counted(retries, 'retry', 'retries') : '',
-    slowedDown > 0 ? paint('yellow', `asked to slow down ${counted(slowedDown, 'time')}${slowed}`) : '',
+    slowedDown > 0 ? color('yellow', `asked to slow down ${counted(slowedDown, 'time')}${slowed}`) : '',
   ].filter(Boolean);
 }
 
 /** What a failure of a call is called, by the verdict's kind. */
-const FAILURE_WORDS: Readonly<Record<string, string>> = {
+const FAILURE_NAMES: Readonly<Record<string, string>> = {
   upstream: 'service failed',
   transport: 'network failed',
   malformed: 'answer could not be read',
@@ -146,25 +146,25 @@ const FAILURE_WORDS: Readonly<Record<string, string>> = {
 };
 
 function failureParts({ failuresByKind }: Progress): string[] {
-  return Object.entries(failuresByKind).map(([kind, count]) => `${FAILURE_WORDS[kind] ?? kind}: ${grouped(count)}`);
+  return Object.entries(failuresByKind).map(([kind, count]) => `${FAILURE_NAMES[kind] ?? kind}: ${grouped(count)}`);
 }
 
-function leftParts(end: Estimate, facts: RunFacts, paint: Paint): string[] {
+function leftParts(end: Estimate, facts: RunFacts, color: Color): string[] {
   const minutes = end.minutes === null ? 'not known yet' : timeSpan(end.minutes);
   const after = `after ${counted(end.credits, 'more credit')}`;
   switch (end.endedBy) {
     case 'done':
       return [minutes];
     case 'budget':
-      return [minutes, paint('yellow', `the budget ends it ${after}`)];
+      return [minutes, color('yellow', `the budget ends it ${after}`)];
     case 'time':
-      return [minutes, paint('yellow', `then its time is over, ${after} or so`)];
+      return [minutes, color('yellow', `then its time is over, ${after} or so`)];
     case 'quota': {
       const then = facts.waitsForQuota ? 'it waits until' : 'to go on after';
       return [
         minutes,
-        paint('yellow', `the quota ends it ${after}`),
-        paint('yellow', `${then} ${dateTime(end.resets)}`),
+        color('yellow', `the quota ends it ${after}`),
+        color('yellow', `${then} ${dateTime(end.resets)}`),
       ];
     }
   }
@@ -184,7 +184,7 @@ export function progressLine(view: ProgressView): string {
     case 'writing':
       return `writing: ${grouped(rows)} of ${counted(facts?.rows ?? rows, 'row')}`;
     case 'buying': {
-      const plain: Paint = (_, text) => text;
+      const plain: Color = (_, text) => text;
       const failures = failureParts(progress);
       const parts = [
         `${grouped(progress.cellsDone)} of ${counted(progress.cells, 'cell')}`,

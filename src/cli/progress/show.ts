@@ -4,7 +4,7 @@ import { MinuteMeter, type RunFacts, spentOf, timestampOf } from '../../job/esti
 import type { Phase } from '../../job/phase.ts';
 import { newProgress } from '../../job/run-job.ts';
 import { type CliContext, say } from '../context.ts';
-import { isDumb, isUnicode, paintFor } from '../messages/color.ts';
+import { colorFor, isDumb, isUnicode } from '../messages/color.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';
 
 const ON_TERMINAL_MS = 200;
@@ -103,7 +103,7 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
   const { progress, know, view } = viewer(context);
   // A hidden cursor would stay hidden after a kill.
   const render = createLogUpdate(stderr, { showCursor: true });
-  const paint = paintFor(context, stderr);
+  const color = colorFor(context, stderr);
   const unicode = isUnicode(context);
   const columns = () => Math.max(20, stderr.columns || 80);
   let shown: readonly string[] = [];
@@ -124,7 +124,7 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
     shownWidth = columns();
     // One column stays free: some terminals fold a line that fills the last one.
     const rows = (stderr as { readonly rows?: number }).rows ?? 24;
-    shown = progressBlock(view(), { width: shownWidth - 1, paint, unicode }).slice(-Math.max(1, rows - 2));
+    shown = progressBlock(view(), { width: shownWidth - 1, color, unicode }).slice(-Math.max(1, rows - 2));
     if (shown.length > 0) render(shown.join('\n'));
   };
   const pause = () => {

@@ -74,7 +74,7 @@ function overageCreditsOf(overages: JobFile['overages'], subscription: Subscript
   return Math.floor(overages.ceiling / subscription.overageRate + 1e-9);
 }
 
-type AccountWords = Pick<
+type AccountSettings = Pick<
   JobFile,
   'account' | 'subscription' | 'anniversary_day' | 'reserve' | 'overages' | 'spent_elsewhere'
 >;
@@ -87,7 +87,7 @@ function embeddedAccount({ name, creditsPerMonth, creditsPerMinute }: Subscripti
 }
 
 /** The account that the job itself describes. */
-export function accountOf(said: AccountWords, service: ServiceSettings): JobAccount {
+export function accountOf(said: AccountSettings, service: ServiceSettings): JobAccount {
   const subscription = subscriptionOf(said.subscription ?? 'starter');
   return {
     name: said.account ?? (service.kind === 'embedded' ? embeddedAccount(subscription) : new URL(service.baseUrl).host),

@@ -15,7 +15,7 @@ type Issue = z.core.$ZodIssue;
 
 /** What zod found in `said`, in the words of a job file, with the nearest right word where one is near. */
 export function issuesOf(issues: readonly Issue[], said: unknown): SettingIssue[] {
-  const found = issues.flatMap((issue) => wordsFor(issue, said));
+  const found = issues.flatMap((issue) => issuesFor(issue, said));
   // What a whole lacks because one of its names is misspelt is no problem of its own.
   const misspelt = found.filter(({ isName }) => isName);
   const follows = (issue: SettingIssue) =>
@@ -34,7 +34,7 @@ function unknownSetting(path: readonly PropertyKey[], name: string): SettingIssu
   return { path: [...path, name], message: `unknown setting ${JSON.stringify(name)}${hint}`, isName: true };
 }
 
-function wordsFor(issue: Issue, said: unknown): SettingIssue[] {
+function issuesFor(issue: Issue, said: unknown): SettingIssue[] {
   const { path } = issue;
   const value = valueAt(said, path);
   switch (issue.code) {

@@ -30,8 +30,8 @@ ${controls(layers, facts.valueName !== null)}
 ${drawing(map, first)}
 <figcaption>
 ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
-<p class="says" id="map-says">${markWords(map)} <span id="map-shows" aria-live="polite">Shown: ${first.name}, by locations.</span> <span id="map-readout"></span></p>
-<p class="says">${inWords(facts)} ${notDrawn(map, rows)}</p>
+<p class="says" id="map-says">${marksCaption(map)} <span id="map-shows" aria-live="polite">Shown: ${first.name}, by locations.</span> <span id="map-readout"></span></p>
+<p class="says">${mapSummary(facts)} ${notDrawn(map, rows)}</p>
 </figcaption>
 </figure>
 <script type="application/json" id="map-data">${jsonData({
@@ -140,14 +140,14 @@ function legend(scale: Scale, shown: boolean): Html {
 `;
 }
 
-function markWords({ kind, bins }: MapFigures): string {
+function marksCaption({ kind, bins }: MapFigures): string {
   return kind === 'point'
     ? `Each of the ${counted(bins.length, 'dot')} is a place; its size follows the measure.`
     : `Each of the ${counted(bins.length, 'hexagon')} gathers the places in it: its colour is their middle class, its size follows the measure.`;
 }
 
 /** What the map shows, for those who do not see it. */
-function inWords({ figures: { states, rows, cells } }: Facts): Html {
+function mapSummary({ figures: { states, rows, cells } }: Facts): Html {
   if (rows === 0) return html`No row has a location in the US.`;
   const largest = [...states].sort((a, b) => b.rows - a.rows).slice(0, 3);
   const names = largest.map((state) => `${state.name} (${percent(state.rows, rows)} of locations)`);

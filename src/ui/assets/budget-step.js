@@ -1,5 +1,5 @@
 import { byId, say, show, showError } from './dom.js';
-import { confirmation, grouped, inWords } from './words.js';
+import { confirmation, grouped, inWords } from './format.js';
 
 /** The budget, and the question before anything is spent. `onStart` gets the budget and the sentence that was confirmed. */
 export function setUpBudget(about, onStart) {

@@ -1,5 +1,5 @@
 import { byId, make, say, show, showError } from './dom.js';
-import { counted, grouped } from './words.js';
+import { counted, grouped } from './format.js';
 
 /** Which columns hold the location, and what the rows look like. */
 export function setUpColumns(onChange, onHeader) {

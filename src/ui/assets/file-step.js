@@ -1,6 +1,6 @@
 import { get, post, Refusal, upload } from './api.js';
 import { byId, say, show, showError } from './dom.js';
-import { byteSize, counted } from './words.js';
+import { byteSize, counted } from './format.js';
 
 /** The first step: a file is dropped, chosen or named. `onBook` is told of it. */
 export function setUpFile(about, onBook) {

@@ -1,5 +1,5 @@
 import { byId, make, say, show, showError } from './dom.js';
-import { byteSize, counted, day, grouped, timeSpan } from './words.js';
+import { byteSize, counted, day, grouped, timeSpan } from './format.js';
 
 /** Ways that a run can take come first; the others are there to compare. */
 const WAYS = [

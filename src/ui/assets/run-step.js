@@ -1,6 +1,6 @@
 import { post } from './api.js';
 import { byId, make, say, show, showError, showFacts } from './dom.js';
-import { counted, day, grouped, percent, timeSpan } from './words.js';
+import { counted, day, grouped, percent, timeSpan } from './format.js';
 
 const TITLES = { reading: 'Reading the file', buying: 'Running', stopping: 'Stopping', failed: 'Broken off' };
 

@@ -1,7 +1,7 @@
 import { get } from './api.js';
 import { byId, make, show } from './dom.js';
+import { grouped, moment } from './format.js';
 import { STATES } from './run-step.js';
-import { grouped, moment } from './words.js';
 
 /** Earlier runs and their state. `onOpen` gets the book of the one that the user wants to see. */
 export function setUpRuns(onOpen) {

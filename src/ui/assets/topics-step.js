@@ -1,5 +1,5 @@
 import { byId, make, say, show } from './dom.js';
-import { grouped } from './words.js';
+import { grouped } from './format.js';
 
 const GROUPS = [
   ['natural', 'Natural hazards'],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { counted } from '../../format-numbers.ts';
 import type { JobFile } from '../../job/settings/job-file.ts';
-import { columnWord } from './look.ts';
+import { columnReference } from './file-preview.ts';
 
 /** What the user chooses of a book on the page. */
 export const choiceSchema = z.strictObject({
@@ -28,7 +28,7 @@ export const startSchema = z.strictObject({
 /** The choice in the words of a job file. */
 export function jobFileOf({ lat, lng, topics, optimize, header }: Choice, columns: readonly string[]): JobFile {
   return {
-    location: { lat: columnWord(columns, lat), lng: columnWord(columns, lng) },
+    location: { lat: columnReference(columns, lat), lng: columnReference(columns, lng) },
     topics: TOPIC_SLUGS.filter((slug) => topics.includes(slug)),
     optimize,
     ...(header === false ? { header } : {}),

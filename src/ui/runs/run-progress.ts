@@ -8,7 +8,7 @@ import {
   type Timestamp,
 } from '../../job/estimate.ts';
 import type { RunEnded } from '../../job/run-job.ts';
-import type { ErrorWords } from '../web/error-replies.ts';
+import type { ErrorMessage } from '../web/error-replies.ts';
 
 /** `stopping`: calls in flight finish, then the output is written. `failed`: ended by an error. */
 type RunState = 'reading' | 'buying' | 'stopping' | 'ended' | 'failed';
@@ -27,7 +27,7 @@ export interface ActiveRun {
   /** Null until the input is priced. */
   facts: RunFacts | null;
   ended: RunEnded | null;
-  error: ErrorWords | null;
+  error: ErrorMessage | null;
 }
 
 /** The state of a run as the page shows it, sent several times a second. */
@@ -57,7 +57,7 @@ export interface RunUpdate {
     readonly stop: RunEnded['stop'];
     readonly summary: RunEnded['summary'];
   } | null;
-  readonly error: ErrorWords | null;
+  readonly error: ErrorMessage | null;
 }
 
 export function runUpdateOf(run: ActiveRun, time: Timestamp): RunUpdate {

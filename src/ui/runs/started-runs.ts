@@ -5,7 +5,7 @@ import { type Effects, prepare, temporaryFilesOf } from '../../job/prepare.ts';
 import { newProgress, run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
-import { errorWords, RefusedRequest } from '../web/error-replies.ts';
+import { errorMessageOf, RefusedRequest } from '../web/error-replies.ts';
 import { type ActiveRun, type RunUpdate, runUpdateOf } from './run-progress.ts';
 
 const MOST_NOTICES = 20;
@@ -91,7 +91,7 @@ export class Runs {
       active.ended = await run(prepared, store, effects, active.progress, active.interruption.signal);
       active.phase = 'ended';
     } catch (error) {
-      active.error = errorWords(error);
+      active.error = errorMessageOf(error);
       active.phase = 'failed';
       if (active.error.code === 'BUG') this.#onBug(error);
     }

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { type ErrorCode, PerilbookError } from '../../errors.ts';
 
 /** What the page shows of an error. */
-export interface ErrorWords {
+export interface ErrorMessage {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
@@ -11,7 +11,7 @@ export interface ErrorWords {
 /** Something asked for is not there, or not now. */
 export class RefusedRequest extends Error {
   readonly status: number;
-  readonly words: ErrorWords;
+  readonly words: ErrorMessage;
 
   constructor(status: number, code: string, message: string, hint: string) {
     super(message);
@@ -23,7 +23,7 @@ export class RefusedRequest extends Error {
 const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = { BUG: 500, NEEDS_APPROVAL: 409 };
 
 /** An error in the words of the page; a bug of ours without its stack, which is for the terminal. */
-export function errorWords(error: unknown): ErrorWords {
+export function errorMessageOf(error: unknown): ErrorMessage {
   if (error instanceof RefusedRequest) return error.words;
   if (error instanceof PerilbookError) return { code: error.code, message: error.message, hint: error.hint };
   return { code: 'BUG', message: 'This is a bug of ours', hint: 'The terminal says more. Please report it.' };
@@ -42,6 +42,6 @@ export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   const isRequest = status < 500 && !(error instanceof RefusedRequest) && !(error instanceof PerilbookError);
   const words = isRequest
     ? { code: 'REQUEST', message: 'The request cannot be read', hint: 'Load the page again.' }
-    : errorWords(error);
+    : errorMessageOf(error);
   return reply.code(status).send({ error: words });
 }

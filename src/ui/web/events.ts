@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { HEADERS } from './guard.ts';
+import { HEADERS } from './access-check.ts';
 
 const LOOK_MS = 250;
 const HEARTBEAT_MS = 15_000;

@@ -8,7 +8,7 @@ import type { RowFile } from '../../rows/port.ts';
 import type { ChosenFile } from './workspace.ts';
 
 /** What a file looks like before anything is chosen. */
-export interface Look {
+export interface FilePreview {
   readonly format: string;
   readonly bytes: number;
   /** The columns of the input; those that an earlier run added are left out. */
@@ -24,7 +24,7 @@ const ROWS_SHOWN = 6;
 const LONGEST_FIELD = 120;
 
 /** Opens a file and reads its first rows. @param header whether its first line names the columns @throws INPUT_UNREADABLE */
-export async function lookAt({ path, name }: ChosenFile, header = true): Promise<Look> {
+export async function previewFile({ path, name }: ChosenFile, header = true): Promise<FilePreview> {
   const found = await stat(path).catch(() => null);
   if (found === null || !found.isFile()) {
     const what = found === null ? `There is no file ${path}` : `${path} is no file`;
@@ -56,7 +56,7 @@ function originalColumns({ columns }: RowFile): readonly string[] {
   return dropFrom === null ? columns : columns.slice(0, dropFrom);
 }
 
-function locationOf(columns: readonly string[], name: string): Pick<Look, 'location' | 'note'> {
+function locationOf(columns: readonly string[], name: string): Pick<FilePreview, 'location' | 'note'> {
   try {
     const { lat, lng, note } = findLocationColumns(columns);
     return { location: { lat, lng }, note };
@@ -66,8 +66,8 @@ function locationOf(columns: readonly string[], name: string): Pick<Look, 'locat
   }
 }
 
-async function firstRows(rowFile: RowFile, width: number): Promise<Look['first']> {
-  const rows: Look['first'][number][] = [];
+async function firstRows(rowFile: RowFile, width: number): Promise<FilePreview['first']> {
+  const rows: FilePreview['first'][number][] = [];
   const every = Array.from({ length: width }, (_, index) => index);
   for await (const batch of rowFile.read(every, 0)) {
     for (const { line, fields } of batch.slice(0, ROWS_SHOWN - rows.length)) {
@@ -82,7 +82,7 @@ async function firstRows(rowFile: RowFile, width: number): Promise<Look['first']
 }
 
 /** A column in the words of a job: its name, or its number where the name is missing or stands for several. */
-export function columnWord(columns: readonly string[], index: number): string {
+export function columnReference(columns: readonly string[], index: number): string {
   const name = columns[index]!;
   const isOnlyOne = columns.filter((other) => other === name).length === 1;
   return name !== '' && isOnlyOne ? name : String(index + 1);

@@ -23,12 +23,12 @@ export function cookieName(port: number): string {
  * Whether a request may pass. The name in `Host` must be the address that we listen on: a page of another name that was
  * bound to this machine (DNS rebinding) sends its own. What changes something must come from our own page.
  */
-export function refusalOf(
+export function accessRefusal(
   { method, host, origin, cookie }: RequestOrigin,
   port: number,
   sessions: Sessions,
 ): RequestRefusal | null {
-  const strange = refusalOfStranger({ host }, port);
+  const strange = hostRefusal({ host }, port);
   if (strange !== null) return strange;
   const isReading = method === 'GET' || method === 'HEAD';
   if (origin === undefined ? !isReading : origin !== `http://127.0.0.1:${port}`) {
@@ -42,7 +42,7 @@ export function refusalOf(
 }
 
 /** Of a request that brings a token, only the name that it calls us by can be checked. */
-export function refusalOfStranger({ host }: Pick<RequestOrigin, 'host'>, port: number): RequestRefusal | null {
+export function hostRefusal({ host }: Pick<RequestOrigin, 'host'>, port: number): RequestRefusal | null {
   if (host === `127.0.0.1:${port}`) return null;
   return { status: 421, code: 'HOST', message: 'The request is for another host' };
 }

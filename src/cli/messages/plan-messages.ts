@@ -6,52 +6,52 @@ import type { Prepared } from '../../job/prepare.ts';
 import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
 import { DEFAULTS } from '../../job/settings/settings.ts';
 import type { Forecast } from '../../plan/forecast.ts';
-import type { Paint } from './color.ts';
+import type { Color } from './color.ts';
 import { byteSize, fittingTable, listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
-import { tooManyInvalidWords } from './invalid-words.ts';
+import { invalidRowsMessage } from './invalid-rows-message.ts';
 
 /** Where the words go. */
-export interface PlanStyle {
+export interface OutputStyle {
   /** The terminal's columns; without end elsewhere. */
   readonly width: number;
-  readonly paint: Paint;
+  readonly color: Color;
 }
 
 /** The plan in words; the line that matters most comes last. */
-export function planWords(prepared: Prepared, folder: string, { width, paint }: PlanStyle): string[] {
+export function planMessages(prepared: Prepared, folder: string, { width, color }: OutputStyle): string[] {
   const { job, plan, summary, connection } = prepared;
   const lines: string[] = [];
   if (connection.sample) lines.push('The answers come from the embedded service: sample data, not for decisions.');
   else if (summary.sample_data)
     lines.push('The service answered from sample data when it was last asked: not for decisions.');
-  lines.push(`${shownPath(job.input, folder)}: ${rowsWords(summary)}`);
+  lines.push(`${shownPath(job.input, folder)}: ${rowsMessage(summary)}`);
   lines.push(...plan.scan.layout.notes);
   const isLookedUp = ({ finding }: UnusableKind) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
   const { unit = 'line' } = prepared.rowFile;
-  lines.push(...findingWords('Rows that are not looked up', findings.get(false) ?? [], unit, width));
-  lines.push(...findingWords('Rows that are looked up all the same', findings.get(true) ?? [], unit, width));
-  lines.push('', `${counted(job.topics.length, 'topic')}: ${topicWords(job.topics)}`);
-  lines.push(...assumedWords(prepared));
-  lines.push(...listed(cellWords(prepared), '  ', width));
-  lines.push('', ...waysToBuy(prepared, width), ...shareWords(prepared));
+  lines.push(...findingLines('Rows that are not looked up', findings.get(false) ?? [], unit, width));
+  lines.push(...findingLines('Rows that are looked up all the same', findings.get(true) ?? [], unit, width));
+  lines.push('', `${counted(job.topics.length, 'topic')}: ${topicsMessage(job.topics)}`);
+  lines.push(...defaultsMessage(prepared));
+  lines.push(...listed(cellPairs(prepared), '  ', width));
+  lines.push('', ...waysToBuy(prepared, width), ...shareLines(prepared));
   for (const note of summary.scopes) lines.push(note);
-  lines.push('', ...listed(accountWords(prepared), '  ', width));
-  lines.push('', ...sampleCreditsWords(prepared));
-  for (const line of [...tooManyInvalidWords(summary), verdict(prepared)]) lines.push(paint('bold', line));
+  lines.push('', ...listed(accountPairs(prepared), '  ', width));
+  lines.push('', ...sampleCreditsMessage(prepared));
+  for (const line of [...invalidRowsMessage(summary), verdict(prepared)]) lines.push(color('bold', line));
   const tooWide = (line: string) => stringWidth(line) > width;
   return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
 }
 
 type UnusableKind = Prepared['summary']['findings'][number];
 
-function findingWords(heading: string, findings: readonly UnusableKind[], unit: string, width: number): string[] {
+function findingLines(heading: string, findings: readonly UnusableKind[], unit: string, width: number): string[] {
   if (findings.length === 0) return [];
   const rows = findings.map(({ first_line, rows, note }) => [`${first_line}`, grouped(rows), note]);
   return ['', `${heading} (first ${unit} of each kind):`, ...table([unit, 'rows', 'reason'], rows, '  ', width)];
 }
 
-function rowsWords({ rows, located, invalid, outside_us }: Prepared['summary']): string {
+function rowsMessage({ rows, located, invalid, outside_us }: Prepared['summary']): string {
   const rest = [
     invalid > 0 ? `${grouped(invalid)} invalid` : '',
     outside_us > 0 ? `${grouped(outside_us)} outside the US` : '',
@@ -59,12 +59,12 @@ function rowsWords({ rows, located, invalid, outside_us }: Prepared['summary']):
   return `${counted(rows, 'row')}, ${[`${grouped(located)} located`, ...rest].filter(Boolean).join(', ')}`;
 }
 
-function topicWords(topics: readonly string[]): string {
+function topicsMessage(topics: readonly string[]): string {
   return topics.length <= 6 ? topics.join(', ') : `${topics.slice(0, 5).join(', ')} and ${topics.length - 5} more`;
 }
 
 /** What a default decided: it changes the price, so it is said. */
-function assumedWords({ job }: Prepared): string[] {
+function defaultsMessage({ job }: Prepared): string[] {
   const { name, creditsPerMonth } = job.account.subscription;
   const words = {
     topics: `topics ${DEFAULTS.topics} (--topics)`,
@@ -76,7 +76,7 @@ function assumedWords({ job }: Prepared): string[] {
 }
 
 /** Sample credits cost nothing: nobody need wait for the next period. */
-export function sampleCreditsWords({ job, summary }: Prepared): string[] {
+export function sampleCreditsMessage({ job, summary }: Prepared): string[] {
   const { sample_data, credits, credits_available } = summary;
   if (!sample_data || credits <= credits_available || job.account.subscription.name !== 'starter') return [];
   const { creditsPerMonth } = SUBSCRIPTIONS.professional;
@@ -85,7 +85,7 @@ export function sampleCreditsWords({ job, summary }: Prepared): string[] {
   ];
 }
 
-function cellWords({ job, summary }: Prepared): (readonly [string, string])[] {
+function cellPairs({ job, summary }: Prepared): (readonly [string, string])[] {
   const { cells, cells_cached, located, saved } = summary;
   const words: (readonly [string, string])[] = [
     ['cells', `${grouped(cells)} distinct at ${job.precision} decimals, from ${counted(located, 'located row')}`],
@@ -137,7 +137,7 @@ function waysToBuy({ job, plan, summary }: Prepared, width: number): string[] {
       grouped(calls),
       byteSize(bytes),
       timeSpan(forecast.minutes),
-      doneWords(forecast),
+      doneMessage(forecast),
     ];
   });
   const { calls } = summary;
@@ -149,13 +149,13 @@ function waysToBuy({ job, plan, summary }: Prepared, width: number): string[] {
   return [...fittingTable(head, rows, DISPENSABLE, '  ', width), `Planned: ${parts.join(' + ') || 'no calls'}.`];
 }
 
-function doneWords({ fits, periods, finishBy }: Forecast): string {
+function doneMessage({ fits, periods, finishBy }: Forecast): string {
   if (fits) return 'fits';
   return finishBy === null ? 'never' : `${counted(periods!, 'period')}, ${dateTime(finishBy).slice(0, 10)}`;
 }
 
 /** What the credits at hand buy, where that is not simply everything. */
-function shareWords({ job, summary }: Prepared): string[] {
+function shareLines({ job, summary }: Prepared): string[] {
   if (job.tiers.length === 1 && summary.fits) return [];
   const rows = [...summary.shares]
     .reverse()
@@ -168,7 +168,7 @@ function shareWords({ job, summary }: Prepared): string[] {
   return ['', ...table(['after this run', 'cells', 'of cells', 'of value'], rows)];
 }
 
-function accountWords({ job, plan, summary }: Prepared): (readonly [string, string])[] {
+function accountPairs({ job, plan, summary }: Prepared): (readonly [string, string])[] {
   const several = plan.accounts.length > 1;
   const words = plan.accounts.map(({ account, available, period }, index): readonly [string, string] => {
     const { name, creditsPerMonth } = account.subscription;
@@ -212,7 +212,7 @@ function overdrawn({ accounts }: Prepared['plan']): Prepared['plan']['accounts']
 }
 
 /** How far the credits at hand reach: with several tiers, for the leanest and for the richest. */
-function coverWords({ shares }: Prepared['summary']): string {
+function coverMessage({ shares }: Prepared['summary']): string {
   const richest = shares.at(-1)!;
   if (shares.length === 1) return `${sharePhrase(richest)} complete`;
   const values = shares.map(({ share_of_value }) => share_of_value);
@@ -230,7 +230,7 @@ function verdict({ job, plan, summary }: Prepared): string {
   if (summary.cells === 0) return 'No row can be looked up: 0 credits.';
   if (plan.price.unobtainable.size > 0) return 'This cannot be bought with these keys.';
   if (credits === 0) return 'Everything is in the store: 0 credits.';
-  const share = coverWords(summary);
+  const share = coverMessage(summary);
   if (credits > credits_limit && credits_limit <= credits_available) {
     return `${counted(credits, 'credit')} needed, the budget allows ${grouped(credits_limit)}: ${share}, the rest deferred.`;
   }

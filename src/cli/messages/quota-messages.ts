@@ -42,7 +42,7 @@ export function quotaJson({ state, isKnown, freeCalls }: Quota): Record<string, 
 }
 
 /** The period for people; what stands in the way of going on comes last. */
-export function quotaWords({ state, isKnown, freeCalls }: Quota): string[] {
+export function quotaMessages({ state, isKnown, freeCalls }: Quota): string[] {
   const { subscription, reserve, name } = state.account;
   const { period, spending, available, elsewhere } = state;
   const overage = isKnown ? overageOf(state) : 0;
@@ -61,11 +61,11 @@ export function quotaWords({ state, isKnown, freeCalls }: Quota): string[] {
   ];
   if (spending.later)
     pairs.push(['later', `${grouped(spending.later)} (counted in later periods, by a clock that was ahead)`]);
-  if (spending.correction) pairs.push(['correction', correctionWords(spending.correction)]);
+  if (spending.correction) pairs.push(['correction', correctionMessage(spending.correction)]);
   pairs.push(['reserved', grouped(reserve)]);
   if (isKnown) pairs.push(['left', counted(available, 'credit')]);
-  if (overage > 0) pairs.push(['overage', overageWords(state.account, overage)]);
-  return [...listed(pairs), ...exhaustedWords(state), `Resets on ${dateTime(period.end)}.`];
+  if (overage > 0) pairs.push(['overage', overageMessage(state.account, overage)]);
+  return [...listed(pairs), ...exhaustedMessage(state), `Resets on ${dateTime(period.end)}.`];
 }
 
 const UNKNOWN_ALLOWANCE = 'unknown: no run of this version used the account; name a job or --subscription';
@@ -76,19 +76,19 @@ function overageOf({ account: { subscription, overageCredits }, spending, elsewh
   return Math.max(0, total(spending) + elsewhere - subscription.creditsPerMonth);
 }
 
-function overageWords({ subscription: { overageRate } }: JobAccount, credits: number): string {
+function overageMessage({ subscription: { overageRate } }: JobAccount, credits: number): string {
   const dollars = overageRate === null ? '' : `, $${(credits * overageRate).toFixed(2)}`;
   return `${counted(credits, 'credit')} beyond the allowance${dollars}`;
 }
 
-function correctionWords({ elsewhere, at }: Correction): string {
+function correctionMessage({ elsewhere, at }: Correction): string {
   const difference =
     elsewhere < 0 ? `${grouped(-elsewhere)} fewer than this ledger` : `${grouped(elsewhere)} more than this ledger`;
   return `on ${dateTime(at)} the provider counted ${difference}`;
 }
 
 /** The service is believed before the ledger: every call that it refused was one that the ledger thought would fit. */
-function exhaustedWords({ spending: { exhaustedAt, exhaustedLeft }, period }: AccountState): string[] {
+function exhaustedMessage({ spending: { exhaustedAt, exhaustedLeft }, period }: AccountState): string[] {
   if (exhaustedAt === null) return [];
   const when = `The service said on ${dateTime(exhaustedAt)} that the quota is used up`;
   if (exhaustedLeft === undefined) return [`${when}: nothing is left until it resets.`];

@@ -5,7 +5,7 @@
  * several times as long to be there. A plan says it to somebody who sits before it. Nothing where only what goes wrong is
  * wanted.
  */
-export function firstWord(args: readonly string[], isTerminal = false): string {
+export function startMessage(args: readonly string[], isTerminal = false): string {
   const [command, target, ...rest] = args;
   const isSilent = [target, ...rest].some((arg) => /^(--quiet|--help|-[a-z]*[qh][a-z]*)$/.test(arg ?? ''));
   const isWaitedFor = command === 'run' || (command === 'plan' && isTerminal);
@@ -15,7 +15,7 @@ export function firstWord(args: readonly string[], isTerminal = false): string {
 }
 
 /** What an interrupt is answered with: what is still done before the end, and how not to wait for it. */
-export function stoppingWord([command, action]: readonly string[]): string {
+export function stopMessage([command, action]: readonly string[]): string {
   const again = 'Again to leave at once.';
   if (command === 'run' || command === 'ui') {
     return `\nperilbook: stopping: calls in flight land, then the output is written. ${again}\n`;

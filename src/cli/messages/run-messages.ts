@@ -2,15 +2,15 @@ import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { allLocationsRejected, type RunEnded } from '../../job/run-job.ts';
 import { listed, percent, shownPath } from './format.ts';
-import { tooManyInvalidWords } from './invalid-words.ts';
-import type { PlanStyle } from './plan-words.ts';
+import { invalidRowsMessage } from './invalid-rows-message.ts';
+import type { OutputStyle } from './plan-messages.ts';
 
 /** How a run ended, in words; what to do next comes last. */
-export function runWords(
+export function runMessages(
   { summary, stop }: RunEnded,
   again: string,
   folder: string,
-  { width, paint }: PlanStyle,
+  { width, color }: OutputStyle,
 ): { readonly facts: readonly string[]; readonly next: readonly string[] } {
   const { status, saved } = summary;
   const statuses = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
@@ -34,19 +34,19 @@ export function runWords(
     `${grouped(saved.by_cells)} by rows that share a cell, ${grouped(saved.by_cache)} by the store${byAreas}`,
   ]);
   if (summary.complete.rows < 1 && stop !== null) {
-    pairs.push(['complete', completeWords(summary.complete)]);
+    pairs.push(['complete', completeMessage(summary.complete)]);
     // The richest tier is what the line above says.
     for (const tier of summary.complete_tiers.slice(0, -1).reverse()) {
-      pairs.push(['', `${completeWords(tier)} with ${tier.tier}`]);
+      pairs.push(['', `${completeMessage(tier)} with ${tier.tier}`]);
     }
   }
   const facts = listed(pairs, '', width);
   if (summary.sample_data) facts.push('Sample data: not for decisions.');
-  const next = [...tooManyInvalidWords(summary), ...nextStep(stop, summary, again)];
-  return { facts, next: next.map((line) => paint('bold', line)) };
+  const next = [...invalidRowsMessage(summary), ...nextStep(stop, summary, again)];
+  return { facts, next: next.map((line) => color('bold', line)) };
 }
 
-function completeWords({ rows, value }: RunEnded['summary']['complete']): string {
+function completeMessage({ rows, value }: RunEnded['summary']['complete']): string {
   return `${percent(rows)} of locations${value === null ? '' : `, ${percent(value)} of value`}`;
 }
 

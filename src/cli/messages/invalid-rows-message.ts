@@ -4,7 +4,7 @@ import { hasTooManyInvalid, type PlanSummary, unusableRows } from '../../job/sum
 import { percent } from './format.ts';
 
 /** What is said where more rows than the job allows have no usable location; nothing otherwise. */
-export function tooManyInvalidWords(summary: PlanSummary): string[] {
+export function invalidRowsMessage(summary: PlanSummary): string[] {
   if (!hasTooManyInvalid(summary)) return [];
   const { rows, located, findings, unit } = summary;
   const unusable = unusableRows(summary);

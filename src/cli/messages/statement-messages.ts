@@ -39,7 +39,7 @@ export function statementCsv(by: StatementBy, rows: readonly StatementRow[]): st
 }
 
 /** The rows for people, with their sum where there are several. */
-export function statementWords(by: StatementBy, rows: readonly StatementRow[]): string[] {
+export function statementMessages(by: StatementBy, rows: readonly StatementRow[]): string[] {
   if (rows.length === 0) return ['No calls in this period.'];
   const head = [
     ...(by === 'run' ? ['run', 'job'] : [by]),
