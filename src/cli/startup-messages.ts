@@ -1,9 +1,8 @@
-/* What the bin itself says, before and beside a command. Imports nothing, so that the first word comes at once. */
+/* What main.ts prints itself. Imports nothing, so that the first message is printed at once. */
 
 /**
- * What a run says before anything is loaded, and with it a tenth of a second after it was called: everything else takes
- * several times as long to be there. A plan says it to somebody who sits before it. Nothing where only what goes wrong is
- * wanted.
+ * Printed before anything is loaded, 0.1 s after the start; loading takes several times as long. For `run`, and for `plan`
+ * on a terminal; not with --quiet.
  */
 export function startMessage(args: readonly string[], isTerminal = false): string {
   const [command, target, ...rest] = args;
@@ -14,12 +13,12 @@ export function startMessage(args: readonly string[], isTerminal = false): strin
   return target.startsWith('-') ? 'perilbook: starting\n' : `perilbook: reading ${target}\n`;
 }
 
-/** What an interrupt is answered with: what is still done before the end, and how not to wait for it. */
+/** Printed at an interrupt: what is still done, and how not to wait for it. */
 export function stopMessage([command, action]: readonly string[]): string {
-  const again = 'Again to leave at once.';
+  const again = 'Press Ctrl-C again to quit at once.';
   if (command === 'run' || command === 'ui') {
-    return `\nperilbook: stopping: calls in flight land, then the output is written. ${again}\n`;
+    return `\nperilbook: stopping: finishing calls in flight, then writing the output. ${again}\n`;
   }
   const serves = command === 'service' && action === 'start';
-  return `\nperilbook: stopping${serves ? ': answers in flight are handed over' : ''}. ${again}\n`;
+  return `\nperilbook: stopping${serves ? ': finishing requests in flight' : ''}. ${again}\n`;
 }

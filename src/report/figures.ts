@@ -3,13 +3,13 @@ import type { Distribution } from './class-sums.ts';
 import type { Frame, MapPoint } from './map/frame.ts';
 import type { Scale } from './scales.ts';
 
-/** What the page shows of a book: plain data, of a size that does not grow with it. */
+/** Statistics of the locations: plain data whose size does not grow with the input. */
 export interface ReportFigures {
   readonly cells: number;
   /** Rows with a location in the US, and their value. */
   readonly rows: number;
   readonly value: number;
-  /** By the highest of a location's natural ratings; null where no natural topic was asked. */
+  /** By the highest of a location's natural ratings; null without natural topics. */
   readonly highest: Distribution | null;
   readonly topics: readonly TopicFigures[];
   readonly map: MapFigures;
@@ -39,7 +39,7 @@ export interface TopicFigures {
 /** A state or a county, the one with most locations first. */
 export interface AreaFigures extends Share {
   readonly name: string;
-  /** What is rated Very High for at least one natural hazard. With Relatively High it would be nearly all of any book. */
+  /** Rated Very High for at least one natural hazard. With Relatively High it would be nearly all of most portfolios. */
   readonly veryHigh: Share;
 }
 
@@ -65,5 +65,5 @@ export interface WorstLocation extends Share {
   readonly high: readonly TopicSlug[];
 }
 
-/** A class as one letter. */
+/** A class as one character. */
 export const CLASS_LETTERS = '0123456789';

@@ -13,7 +13,7 @@ import { MapBins } from './map/map-bins.ts';
 import { HIGH, HIGHEST, type Scale, scaleOf, VERY_HIGH } from './scales.ts';
 import { WorstList } from './worst-list.ts';
 
-/** What must be known of a book before its cells are counted. */
+/** What must be known before cells are counted. */
 export interface TallyOf {
   readonly topics: readonly TopicSlug[];
   /** Whether the columns that count records are among the fields. */
@@ -23,10 +23,10 @@ export interface TallyOf {
   readonly locations: Iterable<Location>;
 }
 
-/** Notes tell of topics and reasons, so they can differ without end; so many are told apart. */
+/** Notes contain topics and reasons, so their number is unbounded. Further ones are counted together. */
 const NOTES_KEPT = 100;
 
-/** That it is sample data stands at the head of the page, not with every reason. */
+/** The head of the page already says that it is sample data. */
 const SAMPLE_PREFIX = new RegExp(`^${SAMPLE_NOTE}(; |$)`);
 
 interface Counted {
@@ -37,7 +37,7 @@ interface Counted {
   readonly sums: ClassSums;
 }
 
-/** Gathers a book's figures, cell by cell. What it keeps grows with the map and the country, never with the book. */
+/** Computes the figures, cell by cell. Its memory grows with the map and the country, not with the input. */
 export class Tally {
   readonly #topics: readonly Counted[];
   readonly #highest = new ClassSums(HIGHEST.classes.length);

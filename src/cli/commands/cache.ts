@@ -13,7 +13,7 @@ import { prune } from './cache-prune.ts';
 
 /** `perilbook cache stats | prune | export`. */
 export async function cacheCommand(context: CliContext, flags: Flags): Promise<number> {
-  // Of the job's options only the store is one of this command: --details here is a question, not a setting.
+  // Only --store is an option of the job here; --details is not the setting of the same name.
   const job = anyJobOf(context, undefined, { store: flags.store });
   const store = openStore(context, job);
   try {
@@ -31,7 +31,7 @@ export async function cacheCommand(context: CliContext, flags: Flags): Promise<n
             ['size', byteSize(stats.bytes)],
             ...stats.sources.map(({ source, cells, answers, oldest }): [string, string] => [
               source,
-              `${counted(cells, 'cell')}, ${counted(answers, 'answer')}${oldest === null ? '' : `, the oldest of ${dateTime(oldest)}`}`,
+              `${counted(cells, 'place')}, ${counted(answers, 'answer')}${oldest === null ? '' : `, oldest ${dateTime(oldest)}`}`,
             ]),
             [
               'calls',
@@ -87,7 +87,7 @@ function statsJson({ sources, calls, credits, details, bytes }: StoreStats): Rec
   };
 }
 
-/** Whether more is wanted: a reader such as `head` goes when it has enough. */
+/** Resolves to false when the reader has closed the pipe, as `head` does. */
 async function writeLine({ stdout }: CliContext, line: string): Promise<boolean> {
   if (!stdout.destroyed && !stdout.write(`${line}\n`)) {
     await new Promise<void>((resolve) => {

@@ -12,7 +12,7 @@ import { planMessages } from '../messages/plan-messages.ts';
 import { openStore } from '../open-store.ts';
 import { showProgress } from '../progress/show.ts';
 
-/** `perilbook plan`: scans, prices, spends nothing. The plan is the data asked for, so it goes to stdout. */
+/** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */
 export async function planCommand(context: CliContext, flags: Flags): Promise<number> {
   const job = jobOf(context, flags.job as string | undefined, flags);
   const store = openStore(context, job);
@@ -31,8 +31,7 @@ export async function planCommand(context: CliContext, flags: Flags): Promise<nu
       const style = { width: lineWidth(context.stdout), color: colorFor(context, context.stdout) };
       context.stdout.write(`${planMessages(prepared, context.workingFolder, style).join('\n')}\n`);
     }
-    if (out !== undefined)
-      say(context, `The plan is in ${out}. To run it once it is approved: perilbook run … --plan ${out}`);
+    if (out !== undefined) say(context, `Wrote the plan to ${out}. Once approved: perilbook run … --plan ${out}`);
     return EXIT.complete;
   } finally {
     await store.close();

@@ -22,7 +22,7 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
   try {
     const page = await reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context));
     await writeReport(context, file, page);
-    if (file !== '-') say(context, `The report is in ${shownPath(file, context.workingFolder)}`);
+    if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
     return EXIT.complete;
   } finally {
     await store.close();

@@ -28,8 +28,8 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
   if (flags.json && job.output === '-') {
     throw new PerilbookError(
       'USAGE',
-      '--json and -o - both want stdout',
-      'Write the output to a file, or leave out --json.',
+      '--json and -o - both write to stdout',
+      'Write the output to a file or leave out --json.',
     );
   }
   const planFile = flags.plan as string | undefined;
@@ -38,8 +38,8 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
   if (report === '-' || report === job.output) {
     throw new PerilbookError(
       'USAGE',
-      '--report of a run needs a file of its own',
-      'Name one, or use perilbook report afterwards.',
+      'run --report needs a file of its own',
+      'Name another file, or run perilbook report afterwards.',
     );
   }
   if (report !== null) await checkOutput(report, job.input, [job.store]);
@@ -62,13 +62,13 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
         const after = await prepareAgain(prepared, store);
         using _files = temporaryFilesOf(after);
         await writeReport(context, report, await makeReport(after, store, context.clock.now()));
-        talk([`The report is in ${shownPath(report, context.workingFolder)}`]);
+        talk([`Wrote the report to ${shownPath(report, context.workingFolder)}`]);
       }
-      // Last of all: an error of the report is the one value that `--json` prints.
+      // After the report: `--json` prints one value, and an error of the report would be a second.
       if (flags.json) sayJson(context, ended.summary);
       const exitCode = exitCodeOfRun(ended);
       const words = runMessages(ended, sameCommand(context), context.workingFolder, style);
-      // Of a quiet run only what went wrong is told: not that it is paused, which the exit code and `status` say.
+      // --quiet prints errors only; a pause is in the exit code and in `status`.
       const sample = ended.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
       if (!flags.quiet) talk([...words.facts, ...words.next, ...sample]);
       else if (WRONG.has(exitCode)) say(context, words.next.map((line) => `perilbook: ${line}`).join('\n'));
@@ -84,18 +84,18 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
 
 const WRONG: ReadonlySet<number> = new Set([EXIT.someFailed, EXIT.keyRefused, EXIT.serviceDown, EXIT.usage]);
 
-/** Spending asks on a terminal; elsewhere it needs --yes or a budget, given by whoever pays. */
+/** Spending needs a yes on a terminal; elsewhere --yes or a budget. */
 async function approve(context: CliContext, flags: Flags, { job, summary }: Prepared): Promise<void> {
   if (summary.credits === 0 || flags.yes || job.budget !== null) return;
   const words = {
     what: 'run',
-    approve: `Say --yes, or --budget ${summary.credits}, or put budget: into the job file.`,
-    later: 'Run again when you want to.',
+    approve: `Add --yes or --budget ${summary.credits}, or set budget: in the job file.`,
+    later: 'Run the command again to spend them.',
   };
   await askToSpend(context, summary.credits, words, job.input !== '-');
 }
 
-/** The command that goes on where this one stopped. */
+/** This command line, to run it again. */
 function sameCommand(context: CliContext): string {
   const quoted = (arg: string) => (/^[\w./:=,@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`);
   return ['perilbook', ...context.args.map(quoted)].join(' ');

@@ -16,7 +16,7 @@ type Calls = StatementRow['calls'];
 
 const NO_CALLS: Calls = { charged: 0, free: 0, unknown: 0, inFlight: 0 };
 
-/** `perilbook status`: the runs of a job, or of all, the newest first. */
+/** `perilbook status`: the runs of a job, or of all jobs, newest first. */
 export async function statusCommand(context: CliContext, flags: Flags): Promise<number> {
   const target = flags.job as string | undefined;
   const job = anyJobOf(context, target, flags);
@@ -40,7 +40,7 @@ export async function statusCommand(context: CliContext, flags: Flags): Promise<
         ...asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout)),
         ...whenToResume(runs, context.clock.now()),
       ];
-      if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (--json lists them)`);
+      if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
       context.stdout.write(`${lines.join('\n')}\n`);
     }
     return EXIT.complete;
@@ -65,10 +65,10 @@ function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls,
   return fittingTable(head, rows, DISPENSABLE, '', screen);
 }
 
-/** What goes first where the terminal is too narrow for all. */
+/** Columns that are dropped, in this order, where the terminal is too narrow. */
 const DISPENSABLE = ['free calls', 'unknown', 'run', 'started', 'planned'];
 
-/** One line for each job whose latest run was paused or cut off; an earlier run's pause is over. */
+/** One line for each job whose latest run was paused or cut off. */
 function whenToResume(runs: readonly RunRecord[], now: number): string[] {
   const latest = new Map<string, RunRecord>();
   for (const run of runs) if (!latest.has(run.job)) latest.set(run.job, run);
@@ -76,18 +76,18 @@ function whenToResume(runs: readonly RunRecord[], now: number): string[] {
     .filter(({ state }) => state === 'paused' || state === 'cut off')
     .map(({ job, state, resumeAfter, summary }) => {
       if (state === 'cut off')
-        return `${job} was cut off: its process is gone. Run it again to go on; what was bought is kept.`;
+        return `${job} was cut off: its process ended without finishing. Run it again to resume; bought answers are kept.`;
       if (resumeAfter !== null && resumeAfter > now)
-        return `${job} is paused: run it again after ${dateTime(resumeAfter)}.`;
-      // What a date ended is over with it; a budget that was too small still is.
+        return `${job} is paused. Run it again after ${dateTime(resumeAfter)}.`;
+      // A date in the past explains nothing any more; a budget that was too small does.
       const why = resumeAfter === null ? storedReason.parse(summary) : '';
       return why === ''
-        ? `${job} is paused and can go on now: run it again.`
-        : `${job} is paused: ${why} Run it again to go on.`;
+        ? `${job} is paused. Run it again to resume.`
+        : `${job} is paused: ${why} Run it again to resume.`;
     });
 }
 
-/** What a run's own summary says of its end; one that another version wrote may lack it. */
+/** Why a run stopped, by its summary. A summary of another version may lack it. */
 const storedReason = z
   .object({ stopped: z.string() })
   .transform(({ stopped }) => stopped)

@@ -6,10 +6,10 @@ import { total } from '../../store/admission.ts';
 import type { Correction } from '../../store/port.ts';
 import { listed } from './format.ts';
 
-/** The account's period, as the head of a statement. */
+/** An account's billing period, printed above a statement. */
 export interface Quota {
   readonly state: AccountState;
-  /** Whether the subscription is known; what follows from it is not said otherwise. */
+  /** Whether the subscription is known. Otherwise allowance, left and overage are not printed. */
   readonly isKnown: boolean;
   /** Calls of this period that ended without a charge. */
   readonly freeCalls: number;
@@ -41,7 +41,7 @@ export function quotaJson({ state, isKnown, freeCalls }: Quota): Record<string, 
   };
 }
 
-/** The period for people; what stands in the way of going on comes last. */
+/** The period for people; what prevents buying comes last. */
 export function quotaMessages({ state, isKnown, freeCalls }: Quota): string[] {
   const { subscription, reserve, name } = state.account;
   const { period, spending, available, elsewhere } = state;
@@ -54,13 +54,12 @@ export function quotaMessages({ state, isKnown, freeCalls }: Quota): string[] {
     ['free', counted(freeCalls, 'call')],
     [
       'unknown',
-      `${grouped(spending.unknown)}${spending.unknown > 0 ? ' (calls without an answer; counted as spent)' : ''}`,
+      `${grouped(spending.unknown)}${spending.unknown > 0 ? ' (calls without an answer, counted as spent)' : ''}`,
     ],
     ['in flight', grouped(spending.open)],
     ['spent elsewhere', grouped(elsewhere)],
   ];
-  if (spending.later)
-    pairs.push(['later', `${grouped(spending.later)} (counted in later periods, by a clock that was ahead)`]);
+  if (spending.later) pairs.push(['later', `${grouped(spending.later)} (in later periods, because a clock was ahead)`]);
   if (spending.correction) pairs.push(['correction', correctionMessage(spending.correction)]);
   pairs.push(['reserved', grouped(reserve)]);
   if (isKnown) pairs.push(['left', counted(available, 'credit')]);
@@ -68,9 +67,9 @@ export function quotaMessages({ state, isKnown, freeCalls }: Quota): string[] {
   return [...listed(pairs), ...exhaustedMessage(state), `Resets on ${dateTime(period.end)}.`];
 }
 
-const UNKNOWN_ALLOWANCE = 'unknown: no run of this version used the account; name a job or --subscription';
+const UNKNOWN_ALLOWANCE = 'unknown: no run has used this account. Give a job or --subscription';
 
-/** Credits beyond the allowance, by whomever they were spent; none where overages are off and nothing is billed. */
+/** Credits beyond the allowance, whoever spent them; 0 where overages are off. */
 function overageOf({ account: { subscription, overageCredits }, spending, elsewhere }: AccountState): number {
   if (overageCredits === 0) return 0;
   return Math.max(0, total(spending) + elsewhere - subscription.creditsPerMonth);
@@ -84,17 +83,17 @@ function overageMessage({ subscription: { overageRate } }: JobAccount, credits: 
 function correctionMessage({ elsewhere, at }: Correction): string {
   const difference =
     elsewhere < 0 ? `${grouped(-elsewhere)} fewer than this ledger` : `${grouped(elsewhere)} more than this ledger`;
-  return `on ${dateTime(at)} the provider counted ${difference}`;
+  return `on ${dateTime(at)} the provider had counted ${difference}`;
 }
 
-/** The service is believed before the ledger: every call that it refused was one that the ledger thought would fit. */
+/** The service overrules the ledger: it refused calls that fit by the ledger. */
 function exhaustedMessage({ spending: { exhaustedAt, exhaustedLeft }, period }: AccountState): string[] {
   if (exhaustedAt === null) return [];
-  const when = `The service said on ${dateTime(exhaustedAt)} that the quota is used up`;
-  if (exhaustedLeft === undefined) return [`${when}: nothing is left until it resets.`];
+  const when = `The service reported on ${dateTime(exhaustedAt)} that the quota is used up`;
+  if (exhaustedLeft === undefined) return [`${when}. Nothing is left until it resets.`];
   return [
-    `${when}, when by this ledger ${counted(exhaustedLeft, 'credit')} were left: others spend of it, or the subscription is smaller than the job says.`,
-    `Nothing is bought until ${dateTime(period.end)}. If the provider's page shows credits: perilbook quota set JOB --left N.`,
-    'What others spend in every period belongs in the job: spent_elsewhere.',
+    `${when}, while this ledger had ${counted(exhaustedLeft, 'credit')} left. Other programs spend them too, or the subscription is smaller than the job says.`,
+    `Nothing is bought until ${dateTime(period.end)}. If the provider's page still shows credits: perilbook quota set JOB --left N.`,
+    'If other programs spend in every period, set spent_elsewhere in the job.',
   ];
 }

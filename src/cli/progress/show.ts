@@ -11,20 +11,20 @@ const ON_TERMINAL_MS = 200;
 const ELSEWHERE_MS = 30_000;
 const LOOK_MS = 1_000;
 
-/** Shows on stderr how a run goes, and lets others speak in between. */
+/** Shows the progress of a run on stderr, with messages in between. */
 export interface ProgressShow {
   readonly progress: Progress;
-  /** Says something that stays, above what is written over. */
+  /** Prints a message above the progress. */
   readonly say: (text: string) => void;
-  /** The book is priced: more can be shown. */
+  /** Call it when the input is priced: more can be shown. */
   know(facts: RunFacts): void;
-  /** Nothing is shown until `resume`: somebody else has the terminal. */
+  /** Hides the progress until `resume`. */
   pause(): void;
   resume(): void;
   end(): void;
 }
 
-/** On a terminal one block that is written over; elsewhere a line every 30 s and at each change; quiet, nothing. */
+/** On a terminal a block that is redrawn; elsewhere a line every 30 s and at each change of phase; nothing if quiet. */
 export async function showProgress(context: CliContext, isQuiet = false): Promise<ProgressShow> {
   if (isQuiet) return quietShow(context);
   return context.stderr.isTTY === true && !isDumb(context) ? blockShow(context) : lineShow(context);
@@ -42,7 +42,7 @@ function quietShow(context: CliContext): ProgressShow {
   };
 }
 
-/** What a view is made of, kept up to date. */
+/** Collects what a progress view shows. */
 function viewer(context: CliContext) {
   const progress = newProgress();
   const meter = new MinuteMeter();
@@ -77,10 +77,10 @@ function lineShow(context: CliContext): ProgressShow {
       toldPhase = phase;
       return tell(changeLine(view()));
     }
-    // A service that refuses one call in ten would otherwise be told of thousands of times.
+    // A service that refuses one call in ten would otherwise print thousands of lines.
     if (now - toldSlow < ELSEWHERE_MS) return;
     toldSlow = now;
-    tell(`the service asks to slow down: on again in ${Math.ceil((slowedUntil - now) / 1_000)} s`);
+    tell(`the service asks to slow down; resuming in ${Math.ceil((slowedUntil - now) / 1_000)} s`);
   };
   const timer = setInterval(() => {
     const seen = view();
@@ -112,7 +112,7 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
   const clear = () => {
     if (shown.length === 0) return;
     if (columns() < shownWidth) {
-      // A narrower terminal has folded what was shown: more rows are to be wiped than log-update knows of.
+      // A narrower terminal has wrapped the lines: log-update does not know how many rows to erase.
       stderr.write(`\r\u001b[${rowsTaken(shown, columns())}A\u001b[J`);
       render.done();
     } else render.clear();
@@ -122,7 +122,7 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
     if (isPaused) return;
     if (columns() !== shownWidth) clear();
     shownWidth = columns();
-    // One column stays free: some terminals fold a line that fills the last one.
+    // Some terminals wrap a line that fills the last column.
     const rows = (stderr as { readonly rows?: number }).rows ?? 24;
     shown = progressBlock(view(), { width: shownWidth - 1, color, unicode }).slice(-Math.max(1, rows - 2));
     if (shown.length > 0) render(shown.join('\n'));
@@ -132,7 +132,7 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
     clear();
   };
   progress.onChange = show;
-  // The bin says a word at an interrupt: the block makes room for it, and is drawn anew below.
+  // main.ts prints a message at an interrupt: clear the block first, then redraw it below.
   context.interrupt.addEventListener('abort', clear);
   stderr.on('resize', show);
   const timer = setInterval(show, ON_TERMINAL_MS);

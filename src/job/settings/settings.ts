@@ -1,7 +1,7 @@
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
-import { nearestName } from '../../nearest-name.ts';
+import { didYouMean } from '../../nearest-name.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import { encodingNamed } from '../../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../../rows/open-row-file.ts';
@@ -19,39 +19,37 @@ export interface Job {
   /** In contract order. */
   readonly topics: readonly TopicSlug[];
   readonly location: { readonly lat?: string; readonly lng?: string; readonly column?: string };
-  /** How coordinates may be written. */
   readonly coordinates: 'strict' | 'lenient';
   readonly precision: number;
-  /** `trust`: the service says which locations it covers; `check`: those outside the US are not asked about. */
+  /** `check`: ask for US locations only; `trust`: ask for all, and let the service reject what it does not cover. */
   readonly coverage: 'check' | 'trust';
   readonly prefix: string;
-  /** What the user says of the input that its content would otherwise decide. */
+  /** What is not to be detected from the input's content. */
   readonly reading: OpenOptions;
   readonly service: ServiceSettings;
-  /** Most credits that the run may spend; null: what the plan says, once approved. */
+  /** Most credits that the run may spend; null: the approved plan decides. */
   readonly budget: number | null;
   readonly optimize: 'credits' | 'calls';
   /** Topic sets from the leanest to the richest, each with all topics of the leaner ones. One set when none are named. */
   readonly tiers: readonly Tier[];
-  /** In which order money is spent. */
   readonly orderBy: OrderBy;
-  /** Where rows name their census tract or county, when one answer may serve a whole area; null: every cell for itself. */
+  /** The columns that name a row's census tract or county, to buy one answer per area; null: one per cell. */
   readonly areas: AreaSettings | null;
-  /** Whether the columns that count records of `details` are wanted. */
+  /** Whether to add the columns that count records of `details`. */
   readonly counts: boolean;
-  /** Whether the `details` of answers are kept in the store, compressed: for what is bought from now on. */
+  /** Whether to store the `details` of new answers, compressed. */
   readonly keepDetails: boolean;
-  /** The share of rows that may have no usable location before a run says so and ends with its own exit code. */
+  /** The acceptable share of rows without a usable location. */
   readonly maxInvalid: number;
-  /** How long the run may buy; null: as long as it takes. */
+  /** How long the run may buy; null: no limit. */
   readonly maxMinutes: number | null;
   readonly onQuota: 'stop' | 'wait';
-  /** How long an answer is fresh, in milliseconds; null for ever. */
+  /** How long an answer is fresh, in milliseconds; null: forever. */
   readonly timeToLive: (topic: TopicSlug) => number | null;
   readonly store: string;
   /** Most calls in flight at once. */
   readonly concurrency: number;
-  /** What nobody said and a default decides, of what changes the price most. */
+  /** Settings with a large effect on the price that come from a default. */
   readonly assumed: readonly ('topics' | 'subscription')[];
   /** The account that the job itself describes; its keys spend it, unless they name another. */
   readonly account: JobAccount;
@@ -59,22 +57,22 @@ export interface Job {
   readonly accounts: readonly JobAccount[];
 }
 
-/** Columns that hold area codes, and the share of answers that is bought anyway and compared. */
+/** Columns with area codes, and the share of spared answers that is bought anyway, to verify. */
 export interface AreaSettings {
   readonly tract: string | null;
   readonly county: string | null;
-  /** OED's GeogScheme and GeogName columns. */
+  /** Read OED's GeogScheme and GeogName columns. */
   readonly oed: boolean;
   readonly verify: number;
 }
 
-/** `file`: as the rows come. Otherwise by the cells' value: the sum over their rows of OED's TIV columns, or of one. */
+/** `file`: in the order of the rows. Else by the value of a cell: the sum over its rows of OED's TIV columns, or of one. */
 export type OrderBy =
   | { readonly kind: 'file' }
   | { readonly kind: 'tiv' }
   | { readonly kind: 'column'; readonly column: string; readonly direction: 'asc' | 'desc' };
 
-/** What the defaults need to know of the outside. */
+/** Folders that defaults and relative paths depend on. */
 export interface Surroundings {
   /** The folder in which Perilbook keeps its data (`$XDG_DATA_HOME/perilbook`). */
   readonly dataFolder: string;
@@ -100,10 +98,10 @@ export const DEFAULTS = {
 } as const satisfies JobFile;
 
 /**
- * Makes a job out of what was said, the strongest first (flags, environment, job file); defaults fill what nobody said.
- * Paths of a job file are relative to it, all others to the working folder.
+ * Makes a job from its settings, the strongest first (flags, environment, job file), and the defaults. Paths of a job file
+ * are relative to it, all others to the working folder.
  *
- * @throws JOB_FILE, USAGE when something that has no default is missing
+ * @throws JOB_FILE, USAGE when a setting without a default is missing
  */
 export function makeJob(said: readonly JobFile[], surroundings: Surroundings): Job {
   const merged = [DEFAULTS as JobFile, ...[...said].reverse()].reduce(mergeJobFiles);
@@ -111,8 +109,8 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
   if (settings.input === undefined) {
     throw new PerilbookError(
       'USAGE',
-      'No input file is named',
-      'Name a job file or a CSV file: perilbook run portfolio.csv, or `input:` in the job file.',
+      'Missing input file',
+      'Name a job file or an input file: perilbook run portfolio.csv, or input: in the job file.',
     );
   }
   const input = settings.input === '-' ? '-' : resolve(surroundings.workingFolder, settings.input);
@@ -159,14 +157,14 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
   };
 }
 
-/** Lays what was said more strongly over the rest; `location`, `areas` and `service` may be said in parts. */
+/** Overrides settings with stronger ones; `location`, `areas` and `service` are merged by their parts. */
 export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
   const merged: JobFile = { ...weak, ...definedOnly(strong) };
   if (weak.location && strong.location) merged.location = mergeLocations(weak.location, strong.location);
   if (weak.areas !== undefined && typeof strong.areas === 'object') {
     merged.areas = { ...(weak.areas === 'oed' ? { oed: true } : weak.areas), ...strong.areas };
   }
-  // Tiers replace topics; topics that are said more strongly replace them.
+  // Tiers override topics, and stronger topics override tiers.
   if (strong.topics !== undefined && strong.tiers === undefined) delete merged.tiers;
   if (typeof weak.service === 'object' && typeof strong.service === 'object') {
     const base_url = strong.service.base_url || weak.service.base_url;
@@ -175,14 +173,14 @@ export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
   return merged;
 }
 
-/** One column that holds both and a column for each exclude one another: what is said more strongly counts. */
+/** One column for both excludes one for each: the stronger setting wins. */
 function mergeLocations(weak: NonNullable<JobFile['location']>, strong: NonNullable<JobFile['location']>) {
   if (strong.column !== undefined) return strong;
   const { column: _, ...columns } = weak;
   return { ...(strong.lat === undefined && strong.lng === undefined ? weak : columns), ...strong };
 }
 
-/** Resolves the paths of a job file against its folder, so that it works from anywhere. */
+/** Resolves the paths of a job file against its folder. */
 export function relativeToFile(job: JobFile, file: string): JobFile {
   const folder = dirname(file);
   const place = (path: string | undefined) =>
@@ -209,7 +207,7 @@ function orderByOf(orderBy: JobFile['order_by']): OrderBy {
   return { kind: 'column', column: orderBy.column, direction: orderBy.direction ?? 'desc' };
 }
 
-/** One in a hundred is enough to find a wrong column early, and costs a hundredth. */
+/** One answer in a hundred is enough to find a wrong column early. */
 const VERIFY = 0.01;
 
 function areasOf(areas: JobFile['areas']): AreaSettings | null {
@@ -233,16 +231,15 @@ function timeToLiveOf(overrides: Readonly<Record<string, string>>): Job['timeToL
     const seconds = TIME_TO_LIVE[cadence];
     times.set(slug, seconds === null ? null : seconds * 1_000);
   }
-  // Groups first, so that a topic's own line wins wherever it stands.
+  // Groups first: a topic's own line overrides them.
   const names = Object.keys(overrides).sort((a, b) => topicsOf(b).length - topicsOf(a).length);
   for (const name of names) {
     const slugs = topicsOf(name);
     if (slugs.length === 0) {
-      const near = nearestName(name, TOPIC_SLUGS);
       throw new PerilbookError(
         'JOB_FILE',
-        `time_to_live: there is no topic ${JSON.stringify(name)}${near ? `; did you mean ${near}?` : ''}`,
-        'perilbook topics lists all topics.',
+        `time_to_live: unknown topic ${JSON.stringify(name)}${didYouMean(name, TOPIC_SLUGS)}`,
+        'perilbook topics lists them.',
       );
     }
     for (const slug of slugs) times.set(slug, durationMs(overrides[name]!));
