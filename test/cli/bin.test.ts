@@ -111,8 +111,8 @@ for (const signal of casesOf(['SIGINT', 'SIGHUP', 'SIGTERM'] as const, (name) =>
     }
     const { code, signal: killedBy, stdout, stderr } = await bin.ended;
     assert.deepEqual([code, killedBy], [130, null], stderr);
-    assert.match(stderr, /perilbook: stopping: calls in flight land, then the output is written/);
-    assert.match(stderr, /Interrupted\. What was bought is kept\. To go on: perilbook run job\.yaml/);
+    assert.match(stderr, /perilbook: stopping: finishing calls in flight, then writing the output/);
+    assert.match(stderr, /Interrupted\. Answers that were bought are kept\. To resume: perilbook run job\.yaml/);
 
     const statuses = scene.statuses();
     const bought = count(statuses, 'ok');

@@ -49,11 +49,11 @@ const style = (width: number): BlockStyle => ({ width, color: noColor, unicode: 
 
 test('the block answers what one may ask of a run, the quota that will end it included', () => {
   assert.deepEqual(progressBlock(view(buying()), style(120)), [
-    'buying    ███████████░░░░░░░░░░░░░░░░░░░  4,512 of 12,000 cells · 38 % · 2:05 so far',
+    'buying    ███████████░░░░░░░░░░░░░░░░░░░  4,512 of 12,000 places · 38 % · 2:05 so far',
     'credits   67,680 of 180,000 planned · period: 52,320 left of 100,000',
     'rate      1,180 of 1,200 credits in the last minute · 8 in flight',
-    'store     1,024 cells had been bought before',
-    'left      44 minutes · the quota ends it after 52,320 more credits · to go on after 2026-12-01 00:00 UTC',
+    'store     1,024 places already in the store',
+    'left      44 minutes · quota used up after 52,320 more credits · resume after 2026-12-01 00:00 UTC',
   ]);
 });
 
@@ -63,8 +63,8 @@ test('failures by kind, retries and being asked to slow down have their place', 
     slowedUntil: STEADY + 12_400,
   });
   const block = progressBlock(view(progress, { budget: 70_000 }), style(120)).join('\n');
-  assert.match(block, /^failures {2}service failed: 3 · place refused: 1$/m);
-  assert.match(block, /12 retries\n {10}asked to slow down 2 times: on again in 13 s$/m);
+  assert.match(block, /^failures {2}service failed: 3 · location rejected: 1$/m);
+  assert.match(block, /12 retries\n {10}asked to slow down 2 times; resuming in 13 s$/m);
   assert.match(block, /budget: 2,320 left of 70,000/);
   assert.match(block, /the budget ends it after 2,320 more credits/);
 });
@@ -105,7 +105,7 @@ test('setting the machine’s clock changes nothing of how long a run has taken,
   const lines = (now: number) =>
     progressBlock({ ...view(slow, { deadline: STEADY + 600_000 }), now }, style(120)).join('\n');
   for (const hours of [-5, 5]) assert.equal(lines(NOW + hours * 3_600_000), lines(NOW));
-  assert.match(lines(NOW), /2:05 so far[\s\S]*on again in 30 s/);
+  assert.match(lines(NOW), /2:05 so far[\s\S]*resuming in 30 s/);
 });
 
 test('time left goes by credits and the limit: a first burst does not make it short', () => {
@@ -126,9 +126,9 @@ test('a service that lets less through than the subscription says is believed, a
   const last = { credits: 300, ms: 6_000 };
   assert.equal(Math.round(estimate(progress, FACTS, last, AT).minutes!), 10);
   const block = progressBlock({ ...view(progress), last }, style(120)).join('\n');
-  assert.match(block, /300 of 1,200 credits in the last minute · the service lets no more through now: it waits/);
+  assert.match(block, /300 of 1,200 credits in the last minute · the service allows no more calls now, waiting/);
   const own = progressBlock(view(buying({ callsInFlight: 0 })), style(120)).join('\n');
-  assert.match(own, /the minute is full: the next calls wait for it/);
+  assert.match(own, /minute limit reached, waiting/);
 });
 
 test('whichever comes first ends the run: all bought, budget, quota, or its time', () => {
@@ -157,9 +157,9 @@ test('the meter counts the credits of the last minute, and no longer', () => {
 test('where nothing can be written over, a line says the same, and a change of phase is said at once', () => {
   assert.equal(
     progressLine(view(buying())),
-    'buying: 4,512 of 12,000 cells · 67,680 of 180,000 credits · left: 44 minutes, the quota ends it after 52,320 more credits, to go on after 2026-12-01 00:00 UTC',
+    'buying: 4,512 of 12,000 places · 67,680 of 180,000 credits · left: 44 minutes, quota used up after 52,320 more credits, resume after 2026-12-01 00:00 UTC',
   );
-  assert.equal(changeLine(view(buying())), 'buying: 12,000 cells for 180,000 credits');
+  assert.equal(changeLine(view(buying())), 'buying: 12,000 places for 180,000 credits');
   assert.equal(changeLine(view({ ...newProgress(), phase: 'writing' })), 'writing: 15,000 rows');
   const waiting = { ...buying(), phase: 'waiting', waitingUntil: Date.parse('2026-12-01T00:01:00Z') } as const;
   assert.equal(changeLine(view(waiting)), null, 'the run tells it itself');

@@ -19,9 +19,12 @@ import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
 test('an interrupt is told what still happens: an output is written by what writes one only', () => {
-  assert.match(stopMessage(['run', 'job.yaml']), /calls in flight land, then the output is written\. Again/);
-  assert.match(stopMessage(['service', 'start', '--port', '1']), /stopping: answers in flight are handed over\. Again/);
-  assert.equal(stopMessage(['plan', 'book.csv']), '\nperilbook: stopping. Again to leave at once.\n');
+  assert.match(
+    stopMessage(['run', 'job.yaml']),
+    /finishing calls in flight, then writing the output\. Press Ctrl-C again/,
+  );
+  assert.match(stopMessage(['service', 'start', '--port', '1']), /stopping: finishing requests in flight\. Press Ctrl-C again/);
+  assert.equal(stopMessage(['plan', 'book.csv']), '\nperilbook: stopping. Press Ctrl-C again to quit at once.\n');
 });
 
 test('the first word names what is read, and is not said where nobody wants it', () => {
@@ -56,7 +59,7 @@ test('off a terminal every change of state is a line', async (t) => {
   const lines = stderr.split('\n').filter((line) => line.startsWith('perilbook: '));
   assert.deepEqual(lines, [
     'perilbook: reading book.csv',
-    'perilbook: buying: 2 cells for 2 credits',
+    'perilbook: buying: 2 places for 2 credits',
     'perilbook: writing: 2 rows',
   ]);
   assert.ok(!stderr.includes('\u001b'));
@@ -77,7 +80,7 @@ test('--quiet says what went wrong: a service that is down', async (t) => {
   const service = ['--base-url', 'http://127.0.0.1:9', '--api-key-file', 'key', '--quiet'];
   const { code, stderr } = await perilbook([...RUN, ...service], { folder, clock });
   assert.equal(code, 6, stderr);
-  assert.match(stderr, /^perilbook: The service does not answer .* To go on later: perilbook run book\.csv/);
+  assert.match(stderr, /^perilbook: The service does not answer .* To resume later: perilbook run book\.csv/);
 });
 
 test('FORCE_COLOR reaches a pipe, NO_COLOR and no colour are plain', async (t) => {
@@ -123,9 +126,9 @@ test('on a terminal the block is drawn at a change, makes room for words and for
   show.resume();
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
   enterPhase(show.progress, 'buying');
-  assert.match(screen(), /░ {2}0 of 4 cells · 0 %[\s\S]*left {6}/);
+  assert.match(screen(), /░ {2}0 of 4 places · 0 %[\s\S]*left {6}/);
   show.say('a notice');
-  assert.match(screen(), /a notice\n[\s\S]*0 of 4 cells/, 'the block stands below what was said');
+  assert.match(screen(), /a notice\n[\s\S]*0 of 4 places/, 'the block stands below what was said');
   interruption.abort();
   const wiped = screen();
   assert.ok(wiped !== '' && !wiped.includes('cells'), 'wiped before the bin speaks');
@@ -145,7 +148,7 @@ test('off a terminal being asked to slow down is told, but not a thousand times,
   enterPhase(show.progress, 'writing');
   const [buying, slowed, writing, ...rest] = screen().trimEnd().split('\n');
   assert.match(buying!, /^perilbook: buying: /);
-  assert.match(slowed!, /^perilbook: the service asks to slow down: on again in (29|30) s$/);
+  assert.match(slowed!, /^perilbook: the service asks to slow down; resuming in (29|30) s$/);
   assert.match(writing!, /^perilbook: writing: 10 rows$/);
   assert.deepEqual(rest, []);
 });

@@ -86,7 +86,7 @@ test('with tiers the verdict says how far the leanest and the richest reach', as
   const { stdout } = await perilbook(words, { folder: temporaryFolder(t) });
   assert.match(
     stdout,
-    /: 77 % of the cells, 95 % of the value with at least natural, 0 % with all, the rest deferred\.\n$/,
+    /will buy at least natural for 77 % of the places, 95 % of the value, and all for 0 %; the rest is deferred\.\n$/,
   );
 });
 
@@ -122,7 +122,7 @@ const mistakes: readonly (readonly [args: string, says: RegExp])[] = [
   ['plan book.csv --sockets 4', /did you mean --concurrency\?/],
   ['plan book.csv --time-to-live hial=3d', /did you mean hail\?/],
   ['plan boook.csv', /boook\.csv does not exist; did you mean book\.csv\?/],
-  ['plan jbo.yaml', /no job file jbo\.yaml; did you mean job\.yaml\?/],
+  ['plan jbo.yaml', /Job file jbo\.yaml does not exist; did you mean job\.yaml\?/],
   ['plan book.csv --lat lta --lng lng', /no latitude column "lta"; did you mean "lat"\?/],
   ['plan book.csv --order-by vlaues', /no column vlaues; did you mean values\?/],
   ['plan book.csv --tract trcat', /no column trcat; did you mean tract\?/],

@@ -34,7 +34,7 @@ test('lost answers use up the plan: no credit more is spent, no budget is spoken
   assert.deepEqual(await desk.ledger(), { charged: 9, unknown: 3, open: 0 });
   assert.equal(
     wordsOf(ended),
-    "The run's limit of 12 credits (the plan and its retries) is reached: 3 calls without a usable answer may have cost 3 of them. The rest is deferred. To go on: perilbook run x --yes",
+    "The run's limit of 12 credits (the plan and its retries) is reached: 3 calls without a usable answer may have cost 3 of them. The rest is deferred. To resume: perilbook run x --yes",
   );
   const again = await desk.run(JOB, { baseUrl });
   assert.deepEqual([again.state, again.summary.status.ok, desk.charged()], ['complete', 12, 15]);

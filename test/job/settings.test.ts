@@ -170,7 +170,7 @@ test('the output stands beside the input, unless it is named; stdin goes to stdo
 });
 
 test('without an input there is no job', () => {
-  assert.throws(() => makeJob([{}], SURROUNDINGS), { code: 'USAGE', message: 'No input file is named' });
+  assert.throws(() => makeJob([{}], SURROUNDINGS), { code: 'USAGE', message: 'Missing input file' });
 });
 
 test('subscriptions: those of the contract by name, others by their figures', () => {
@@ -198,7 +198,7 @@ test('a ceiling of overages is whole credits at the rate of the subscription, ne
   assert.deepEqual([creditsOf(7, 0.07), creditsOf(0.3, 0.1), creditsOf(6.99, 0.07)], [100, 3, 99]);
   assert.equal(creditsOf(0, 0.04), 0);
   for (const rate of [0, undefined]) {
-    assert.throws(() => creditsOf(1, rate), { code: 'JOB_FILE', message: /no rate/, hint: /overage_rate/ });
+    assert.throws(() => creditsOf(1, rate), { code: 'JOB_FILE', message: /overage rate/, hint: /overage_rate/ });
   }
   assert.equal(job({ overages: { ceiling: 1 } }).account.overageCredits, 25);
   assert.equal(job({}).account.overageCredits, 0);
@@ -280,9 +280,9 @@ test('a topic’s own line wins over its group, and the group over all, wherever
 test('a time to live of a topic that does not exist is refused, with the one that was meant', () => {
   assert.throws(() => lives({ wildfir: '1d' }), {
     code: 'JOB_FILE',
-    message: 'time_to_live: there is no topic "wildfir"; did you mean wildfire?',
+    message: 'time_to_live: unknown topic "wildfir"; did you mean wildfire?',
   });
-  assert.throws(() => lives({ zzzzzzzz: '1d' }), { code: 'JOB_FILE', message: /no topic "zzzzzzzz"$/ });
+  assert.throws(() => lives({ zzzzzzzz: '1d' }), { code: 'JOB_FILE', message: /unknown topic "zzzzzzzz"$/ });
 });
 
 test('merging leaves both sides as they were', () => {
