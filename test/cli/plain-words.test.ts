@@ -32,8 +32,8 @@ test("the library's own words never reach the user", async (t) => {
     [['--topics', 'flood'], /unknown topic "flood"; did you mean coastalFlood or riverineFlood\?/],
     [['--coordinates', 'lenent'], /"lenent" is not strict or lenient; did you mean lenient\?/],
     [['--header-line', 'x'], /--header-line expects a number/],
-    [['--header-line', '0'], /--header-line 0: at least 1/],
-    [['--lat', 'lat', '--location', 'x'], /--location excludes --lat and --lng/],
+    [['--header-line', '0'], /--header-line 0: must be at least 1/],
+    [['--lat', 'lat', '--location', 'x'], /--location cannot be combined with --lat and --lng/],
   ];
   for (const [words, says] of cases) {
     const { code, stderr } = await perilbook(['plan', 'book.csv', ...words], { folder });
@@ -121,7 +121,7 @@ test('a sample account that is used up says how to go on', async (t) => {
   assert.equal(code, 4);
   assert.match(
     stderr,
-    /go on after .*\nThe free sample account is used upand costs nothing: --subscription professional gives it 100,000/,
+    /resume after .*\nThe free sample account is used up\. --subscription professional gives it 100,000/,
   );
   assert.match(readFileSync(join(folder, 'o.csv'), 'utf8'), /deferred/);
   const custom = 'input: book.csv\nsubscription: {credits_per_month: 5, credits_per_minute: 60}\nstore: s.db\n';

@@ -129,7 +129,7 @@ test('a quota that ends early is believed, explained and recorded; quota set goe
   assert.ok(quota.free_calls >= 1, 'the refused calls are in the ledger, free');
   assert.ok(quota.exhausted_left >= 1 && quota.exhausted_left <= 30, String(quota.exhausted_left));
   const words = (await say('quota', 'early.yaml')).stdout;
-  assert.match(words, new RegExp(`when by this ledger ${quota.exhausted_left} credits? were left: others spend of it`));
+  assert.match(words, new RegExp(`while this ledger had ${quota.exhausted_left} credits? left\\. Other programs spend them too`));
   assert.match(words, /until 2026-03-31 00:00 UTC\. If .*perilbook quota set JOB --left N\.\n.*spent_elsewhere/);
   assert.match(
     (await say('status', '--store', 'store.db')).stdout,
@@ -209,7 +209,7 @@ const mistakes: readonly [args: string[], says: RegExp][] = [
   [['quota', 'set', '--spent', '-1'], /--spent expects a whole number/],
   [['quota', 'set', '--left', '10001'], /more than the starter subscription's 10,000 credits/],
   [['quota', 'a.csv', 'b.csv'], /quota takes one job/],
-  [['quota', '--by', 'week'], /no statement by week/],
+  [['quota', '--by', 'week'], /Unknown statement: --by week/],
   [['quota', '--csv', '--json'], /mutually exclusive/],
   [['status', '--csv', '--json'], /mutually exclusive/],
 ];

@@ -81,7 +81,7 @@ test('under an approved plan, it is the plan that is used up', async (t) => {
   assert.equal(exitCodeOfRun(ended), EXIT.paused);
   assert.match(
     wordsOf(ended),
-    /^The approved plan \(10 credits\) is used up: 3 calls .* may have cost 3 of them\. .* make a new plan .*: perilbook run x/,
+    /^The approved plan \(10 credits\) is used up: 3 calls .* may have cost 3 of them\. .* write a new plan .*: perilbook run x/,
   );
   assert.equal(desk.charged(), 10);
 });

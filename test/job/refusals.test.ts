@@ -103,7 +103,7 @@ test('a run in which every location is rejected ends with exit code 3, again too
     const ended = await desk.run(job, { baseUrl });
     assert.deepEqual([ended.summary.status.rejected, exitCodeOfRun(ended)], [6, EXIT.someFailed], `run ${run}`);
     const { next } = runMessages(ended, 'perilbook run x', '/', { width: 100, color: noColor });
-    assert.match(next.join(' '), /rejects all 6 .*perilbook cache prune --rejected/);
+    assert.match(next.join(' '), /rejected all 6 .*perilbook cache prune --rejected/);
   }
   isOutside = false;
   assert.equal(await desk.store.forgetRejections(), 6);
