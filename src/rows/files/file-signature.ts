@@ -45,7 +45,7 @@ const SIGNATURES: readonly FormatSignature[] = [
     hint: 'Save it as "Excel Workbook (.xlsx)", without a password.',
   },
   { start: /^SQLite format 3\0/, what: 'an SQLite database', hint: EXPORT },
-  { start: /^%PDF-/, what: 'a PDF document', hint: 'FilePreview for the table as a CSV file.' },
+  { start: /^%PDF-/, what: 'a PDF document', hint: 'Look for the table as a CSV file.' },
   { start: /^(?:\xff\xfe\0\0|\0\0\xfe\xff)/, what: 'text in UTF-32', hint: SAVE_AS },
   {
     start: /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|\?xml)/i,
