@@ -52,9 +52,8 @@ export function isSampleSource(source: string): boolean {
   return source.startsWith('embedded ');
 }
 
-export interface OpenConnection {
+export interface OpenConnection extends AsyncDisposable {
   readonly connection: Connection;
-  close(): Promise<void>;
 }
 
 /** The embedded service's data and accounts: beside the store, so that both are deleted together. */
@@ -80,7 +79,7 @@ export async function connect(
     const secrets = read.map(({ secret }) => secret);
     refuseKeyInAddress(baseUrl, secrets);
     const connection = { baseUrl, source: baseUrl, sample: false, keys: read };
-    return { connection, close: async () => {} };
+    return { connection, [Symbol.asyncDispose]: async () => {} };
   }
   const file = embeddedDatabaseFile(job);
   if (!existsSync(file)) {
@@ -104,7 +103,7 @@ export async function connect(
       sample: true,
       keys: [{ secret: key.key, fingerprint: fingerprintOf(key.key), scopes: null }],
     },
-    close: () => running.disposeAsync(),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 

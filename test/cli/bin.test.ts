@@ -260,5 +260,8 @@ test('status says of a killed run that it was cut off, and what to do', { timeou
   bin.kill('SIGKILL');
   await bin.ended;
   const { stdout } = await startBin(t, ['status', '--store', 'store.db'], folder).ended;
-  assert.match(stdout, /cut off[\s\S]*portfolio-oed was cut off: its process is gone\. Run it again to go on/);
+  assert.match(
+    stdout,
+    /cut off[\s\S]*portfolio-oed was cut off: its process ended without finishing\. Run it again to resume/,
+  );
 });

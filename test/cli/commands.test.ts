@@ -30,7 +30,7 @@ test('off a terminal, spending needs --yes or a budget', async (t) => {
   const words = ['run', 'book.csv', '-t', 'wildfire', '--store', 'store.db', '-o', 'out.csv'];
   const refused = await perilbook(words, { folder });
   assert.equal(refused.code, 2);
-  assert.match(refused.stderr, /would spend 1 credit, without approval\n {2}Add --yes or --budget 1/);
+  assert.match(refused.stderr, /would spend 1 credit without approval\n {2}Add --yes or --budget 1/);
   assert.equal((await perilbook([...words, '--yes'], { folder })).code, 0);
   assert.equal((await perilbook(words, { folder })).code, 0, 'nothing is left to spend, so nothing is asked');
 });
@@ -96,7 +96,7 @@ const mistakes: readonly [name: string, args: string[], code: number, says: RegE
   ['a misspelt topic', ['plan', 'book.csv', '-t', 'wildfir'], 2, /unknown topic "wildfir"; did you mean wildfire\?/],
   ['no input', ['plan'], 2, /Missing input file/],
   ['a missing input', ['plan', 'nothing.csv'], 2, /nothing\.csv/],
-  ['a missing job file', ['plan', 'nothing.yaml'], 2, /There is no job file nothing\.yaml/],
+  ['a missing job file', ['plan', 'nothing.yaml'], 2, /Job file nothing\.yaml/],
   [
     'a setting that does not exist',
     ['plan', 'wrong.yaml'],

@@ -30,7 +30,9 @@ async function openEmbedded(t: TestContext) {
   };
   return async (said: JobFile) => {
     const job = makeJob([said, { input: 'x.csv', store: 'store.db' }], { dataFolder: folder, workingFolder: folder });
-    const { connection, close } = await connect(world, job, () => {});
+    const opened = await connect(world, job, () => {});
+    const { connection } = opened;
+    const close = () => opened[Symbol.asyncDispose]();
     const path = pathTo('/v1/hail/risk', LOS_ANGELES);
     const call = async () => (await request(connection.baseUrl + path, connection.keys[0]!.secret)).status;
     return { job, call, close };

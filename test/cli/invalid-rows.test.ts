@@ -79,10 +79,7 @@ for (const [first, isRefused] of [
     const ended = await run(...byNumber);
     assert.equal(ended.code, isRefused ? 2 : 0, ended.stderr);
     if (!isRefused) return;
-    assert.match(
-      ended.stderr,
-      /first line is a location .*, not column names\n {2}.*--no-header/,
-    );
+    assert.match(ended.stderr, /first line is a location .*, not column names\n {2}.*--no-header/);
     const whole = await plan(...byNumber, '--no-header', '--json');
     assert.equal(JSON.parse(whole.stdout).rows, 3);
   });

@@ -129,11 +129,14 @@ test('a quota that ends early is believed, explained and recorded; quota set goe
   assert.ok(quota.free_calls >= 1, 'the refused calls are in the ledger, free');
   assert.ok(quota.exhausted_left >= 1 && quota.exhausted_left <= 30, String(quota.exhausted_left));
   const words = (await say('quota', 'early.yaml')).stdout;
-  assert.match(words, new RegExp(`while this ledger had ${quota.exhausted_left} credits? left\\. Other programs spend them too`));
+  assert.match(
+    words,
+    new RegExp(`while this ledger had ${quota.exhausted_left} credits? left\\. Other programs spend them too`),
+  );
   assert.match(words, /until 2026-03-31 00:00 UTC\. If .*perilbook quota set JOB --left N\.\n.*spent_elsewhere/);
   assert.match(
     (await say('status', '--store', 'store.db')).stdout,
-    /early is paused: run it again after 2026-03-31 00:00 UTC\.\n$/,
+    /early is paused\. Run it again after 2026-03-31 00:00 UTC\.\n$/,
   );
 
   const again = await say('run', 'early.yaml', '--quiet');
@@ -168,7 +171,10 @@ test('a correction by what the page says is spent keeps the run below it', async
   jobFile('told', allowance(50));
   await spendElsewhere(35);
   const recorded = await say('quota', 'set', 'told.yaml', '--spent', String(used()));
-  assert.match(recorded.stdout, /correction +on 2026-03-15 12:\d\d UTC the provider had counted 35 more than this ledger/);
+  assert.match(
+    recorded.stdout,
+    /correction +on 2026-03-15 12:\d\d UTC the provider had counted 35 more than this ledger/,
+  );
   assert.match(recorded.stderr, /35 credits spent, 15 left\./);
   assert.equal((await say('run', 'told.yaml', '--quiet')).code, 4);
   assert.equal(used(), 50);

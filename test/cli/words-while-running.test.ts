@@ -23,7 +23,10 @@ test('an interrupt is told what still happens: an output is written by what writ
     stopMessage(['run', 'job.yaml']),
     /finishing calls in flight, then writing the output\. Press Ctrl-C again/,
   );
-  assert.match(stopMessage(['service', 'start', '--port', '1']), /stopping: finishing requests in flight\. Press Ctrl-C again/);
+  assert.match(
+    stopMessage(['service', 'start', '--port', '1']),
+    /stopping: finishing requests in flight\. Press Ctrl-C again/,
+  );
   assert.equal(stopMessage(['plan', 'book.csv']), '\nperilbook: stopping. Press Ctrl-C again to quit at once.\n');
 });
 
@@ -117,7 +120,7 @@ const FACTS = runFacts(
 test('on a terminal the block is drawn at a change, makes room for words and for an interrupt, and leaves nothing', async (t) => {
   const { world, interruption, screen } = terminal(80, { LANG: 'C.UTF-8', NO_COLOR: '1' });
   const show = await showProgress(world);
-  t.after(show.end);
+  t.after(() => show[Symbol.dispose]());
   enterPhase(show.progress, 'pricing');
   assert.match(screen(), /pricing/);
   show.pause();
@@ -132,7 +135,7 @@ test('on a terminal the block is drawn at a change, makes room for words and for
   interruption.abort();
   const wiped = screen();
   assert.ok(wiped !== '' && !wiped.includes('cells'), 'wiped before the bin speaks');
-  show.end();
+  show[Symbol.dispose]();
   assert.ok(!screen().includes('cells'));
 });
 
@@ -140,7 +143,7 @@ test('off a terminal being asked to slow down is told, but not a thousand times,
   const { world, stderr, screen } = terminal(80);
   stderr.isTTY = false;
   const show = await showProgress(world);
-  t.after(show.end);
+  t.after(() => show[Symbol.dispose]());
   show.know(FACTS);
   enterPhase(show.progress, 'buying');
   Object.assign(show.progress, { slowedDown: 1, slowedUntil: systemClock.steady!() + 30_000 });
@@ -156,7 +159,7 @@ test('off a terminal being asked to slow down is told, but not a thousand times,
 test('a terminal that becomes narrower: what it folded is wiped, and nothing drawn is wider', async (t) => {
   const { world, stderr, screen } = terminal(100, { NO_COLOR: '1' });
   const show = await showProgress(world);
-  t.after(show.end);
+  t.after(() => show[Symbol.dispose]());
   show.know(FACTS);
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
   enterPhase(show.progress, 'buying');

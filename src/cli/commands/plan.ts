@@ -15,25 +15,23 @@ import { showProgress } from '../progress/show.ts';
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */
 export async function planCommand(context: CliContext, flags: Flags): Promise<number> {
   const job = jobOf(context, flags.job as string | undefined, flags);
-  const store = openStore(context, job);
-  try {
-    const show = await showProgress(context, context.stderr.isTTY !== true);
+  await using store = openStore(context, job);
+  const prepared = await price();
+  const out = flags.out as string | undefined;
+  if (out !== undefined) {
+    await writePlan(resolve(context.workingFolder, out), approvablePlan(prepared, context.clock.now()), job);
+  }
+  if (flags.json) sayJson(context, prepared.summary);
+  else {
+    const style = { width: lineWidth(context.stdout), color: colorFor(context, context.stdout) };
+    context.stdout.write(`${planMessages(prepared, context.workingFolder, style).join('\n')}\n`);
+  }
+  if (out !== undefined) say(context, `Wrote the plan to ${out}. Once approved: perilbook run … --plan ${out}`);
+  return EXIT.complete;
+
+  async function price() {
+    using show = await showProgress(context, context.stderr.isTTY !== true);
     const connection = unopenedConnection(context, job);
-    const prepared = await prepare(job, connection, store, runEffects(context, show.say), show.progress).finally(
-      show.end,
-    );
-    const out = flags.out as string | undefined;
-    if (out !== undefined) {
-      await writePlan(resolve(context.workingFolder, out), approvablePlan(prepared, context.clock.now()), job);
-    }
-    if (flags.json) sayJson(context, prepared.summary);
-    else {
-      const style = { width: lineWidth(context.stdout), color: colorFor(context, context.stdout) };
-      context.stdout.write(`${planMessages(prepared, context.workingFolder, style).join('\n')}\n`);
-    }
-    if (out !== undefined) say(context, `Wrote the plan to ${out}. Once approved: perilbook run … --plan ${out}`);
-    return EXIT.complete;
-  } finally {
-    await store.close();
+    return await prepare(job, connection, store, runEffects(context, show.say), show.progress);
   }
 }

@@ -18,37 +18,33 @@ export async function quotaCommand(context: CliContext, flags: Flags): Promise<n
   const isSet = flags.set === 'set';
   const target = targetOf(flags, isSet);
   const by = statementBy(flags.by) ?? (flags.csv ? 'run' : null);
-  const store = openStore(context, anyJobOf(context, target, flags));
-  try {
-    const now = context.clock.now();
-    const accounts = await chosenAccounts(context, target, flags, store);
-    if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
-    const correction = spentAtProvider(accounts[0]!, flags, isSet);
-    if (correction !== null) await recordCorrection(context, store, accounts[0]!, correction);
-    const sheets = [];
-    for (const { isKnown, ...account } of accounts) {
-      const state = await accountState(account, store, now);
-      const rows = await store.statement({ by: by ?? 'key', account: account.name, period: state.period });
-      const quota: Quota = { state, isKnown, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
-      sheets.push({ quota, rows });
-    }
-    if (flags.csv) context.stdout.write(statementCsv(by!, sheets[0]!.rows));
-    else if (flags.json) {
-      const values = sheets.map(({ quota, rows }) => ({
-        ...quotaJson(quota),
-        ...(by ? { by, statement: statementJson(by, rows) } : {}),
-      }));
-      sayJson(context, values.length === 1 ? values[0] : { accounts: values });
-    } else {
-      const blocks = sheets.map(({ quota, rows }) =>
-        [...quotaMessages(quota), ...(by ? ['', ...statementMessages(by, rows)] : [])].join('\n'),
-      );
-      context.stdout.write(`${blocks.join('\n\n')}\n`);
-    }
-    return EXIT.complete;
-  } finally {
-    await store.close();
+  await using store = openStore(context, anyJobOf(context, target, flags));
+  const now = context.clock.now();
+  const accounts = await chosenAccounts(context, target, flags, store);
+  if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
+  const correction = spentAtProvider(accounts[0]!, flags, isSet);
+  if (correction !== null) await recordCorrection(context, store, accounts[0]!, correction);
+  const sheets = [];
+  for (const { isKnown, ...account } of accounts) {
+    const state = await accountState(account, store, now);
+    const rows = await store.statement({ by: by ?? 'key', account: account.name, period: state.period });
+    const quota: Quota = { state, isKnown, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
+    sheets.push({ quota, rows });
   }
+  if (flags.csv) context.stdout.write(statementCsv(by!, sheets[0]!.rows));
+  else if (flags.json) {
+    const values = sheets.map(({ quota, rows }) => ({
+      ...quotaJson(quota),
+      ...(by ? { by, statement: statementJson(by, rows) } : {}),
+    }));
+    sayJson(context, values.length === 1 ? values[0] : { accounts: values });
+  } else {
+    const blocks = sheets.map(({ quota, rows }) =>
+      [...quotaMessages(quota), ...(by ? ['', ...statementMessages(by, rows)] : [])].join('\n'),
+    );
+    context.stdout.write(`${blocks.join('\n\n')}\n`);
+  }
+  return EXIT.complete;
 }
 
 /** `isKnown`: the subscription is known from a job, a flag or the last run. */

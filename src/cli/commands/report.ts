@@ -18,15 +18,11 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
   const job = jobOf(context, flags.job as string | undefined, flags);
   const file = reportFile(context, flags) ?? besideOutput(job, context.workingFolder);
   await checkOutput(file, job.input, [job.store]);
-  const store = openStore(context, job);
-  try {
-    const page = await reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context));
-    await writeReport(context, file, page);
-    if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
-    return EXIT.complete;
-  } finally {
-    await store.close();
-  }
+  await using store = openStore(context, job);
+  const page = await reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context));
+  await writeReport(context, file, page);
+  if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
+  return EXIT.complete;
 }
 
 /** `-o x.html` means the report: this command writes no rows, and no row file is called `.html`. */

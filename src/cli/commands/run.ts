@@ -43,42 +43,36 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
     );
   }
   if (report !== null) await checkOutput(report, job.input, [job.store]);
-  const store = openStore(context, job);
-  try {
-    const { connection, close } = await connect(context, job, (line) => talk([line]));
-    const show = await showProgress(context, flags.quiet === true);
-    try {
-      const effects = runEffects(context, show.say, flags.debug === true);
-      const prepared = await prepare(job, connection, store, effects, show.progress);
-      show.pause();
-      const style = { width: lineWidth(context.stderr), color: colorFor(context, context.stderr) };
-      talk([...planMessages(prepared, context.workingFolder, style), '']);
-      if (approved === null) await approve(context, flags, prepared);
-      show.know(runFacts(prepared, timestampOf(context.clock)));
-      show.resume();
-      const ended = await run(prepared, store, effects, show.progress, context.interrupt, approved);
-      show.end();
-      if (report !== null) {
-        const after = await prepareAgain(prepared, store);
-        using _files = temporaryFilesOf(after);
-        await writeReport(context, report, await makeReport(after, store, context.clock.now()));
-        talk([`Wrote the report to ${shownPath(report, context.workingFolder)}`]);
-      }
-      // After the report: `--json` prints one value, and an error of the report would be a second.
-      if (flags.json) sayJson(context, ended.summary);
-      const exitCode = exitCodeOfRun(ended);
-      const words = runMessages(ended, sameCommand(context), context.workingFolder, style);
-      // --quiet prints errors only; a pause is in the exit code and in `status`.
-      const sample = ended.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
-      if (!flags.quiet) talk([...words.facts, ...words.next, ...sample]);
-      else if (WRONG.has(exitCode)) say(context, words.next.map((line) => `perilbook: ${line}`).join('\n'));
-      return exitCode;
-    } finally {
-      show.end();
-      await close();
-    }
-  } finally {
-    await store.close();
+  await using store = openStore(context, job);
+  await using opened = await connect(context, job, (line) => talk([line]));
+  const style = { width: lineWidth(context.stderr), color: colorFor(context, context.stderr) };
+  const { prepared, ended } = await planAndRun();
+  if (report !== null) {
+    const after = await prepareAgain(prepared, store);
+    using _files = temporaryFilesOf(after);
+    await writeReport(context, report, await makeReport(after, store, context.clock.now()));
+    talk([`Wrote the report to ${shownPath(report, context.workingFolder)}`]);
+  }
+  // After the report: `--json` prints one value, and an error of the report would be a second.
+  if (flags.json) sayJson(context, ended.summary);
+  const exitCode = exitCodeOfRun(ended);
+  const { facts, next } = runMessages(ended, sameCommand(context), context.workingFolder, style);
+  const sample = ended.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
+  // --quiet prints errors only; a pause is in the exit code and in `status`.
+  if (!flags.quiet) talk([...facts, ...next, ...sample]);
+  else if (WRONG.has(exitCode)) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
+  return exitCode;
+
+  async function planAndRun() {
+    using show = await showProgress(context, flags.quiet === true);
+    const effects = runEffects(context, show.say, flags.debug === true);
+    const prepared = await prepare(job, opened.connection, store, effects, show.progress);
+    show.pause();
+    talk([...planMessages(prepared, context.workingFolder, style), '']);
+    if (approved === null) await approve(context, flags, prepared);
+    show.know(runFacts(prepared, timestampOf(context.clock)));
+    show.resume();
+    return { prepared, ended: await run(prepared, store, effects, show.progress, context.interrupt, approved) };
   }
 }
 

@@ -20,33 +20,29 @@ const NO_CALLS: Calls = { charged: 0, free: 0, unknown: 0, inFlight: 0 };
 export async function statusCommand(context: CliContext, flags: Flags): Promise<number> {
   const target = flags.job as string | undefined;
   const job = anyJobOf(context, target, flags);
-  const store = openStore(context, job);
-  try {
-    const which = target === undefined ? {} : { job: job.name };
-    const runs = await store.runs(which);
-    const counts = new Map((await store.statement({ by: 'run', ...which })).map(({ name, calls }) => [name, calls]));
-    const callsOf = ({ run }: RunRecord) => counts.get(run) ?? NO_CALLS;
-    if (flags.json) {
-      sayJson(
-        context,
-        runs.map((run) => asJson(run, callsOf(run))),
-      );
-    } else if (flags.csv) {
-      context.stdout.write(asCsv(runs, callsOf));
-    } else if (runs.length === 0) {
-      context.stdout.write(`No runs${target === undefined ? '' : ` of ${job.name}`} in ${job.store}\n`);
-    } else {
-      const lines = [
-        ...asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout)),
-        ...whenToResume(runs, context.clock.now()),
-      ];
-      if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
-      context.stdout.write(`${lines.join('\n')}\n`);
-    }
-    return EXIT.complete;
-  } finally {
-    await store.close();
+  await using store = openStore(context, job);
+  const which = target === undefined ? {} : { job: job.name };
+  const runs = await store.runs(which);
+  const counts = new Map((await store.statement({ by: 'run', ...which })).map(({ name, calls }) => [name, calls]));
+  const callsOf = ({ run }: RunRecord) => counts.get(run) ?? NO_CALLS;
+  if (flags.json) {
+    sayJson(
+      context,
+      runs.map((run) => asJson(run, callsOf(run))),
+    );
+  } else if (flags.csv) {
+    context.stdout.write(asCsv(runs, callsOf));
+  } else if (runs.length === 0) {
+    context.stdout.write(`No runs${target === undefined ? '' : ` of ${job.name}`} in ${job.store}\n`);
+  } else {
+    const lines = [
+      ...asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout)),
+      ...whenToResume(runs, context.clock.now()),
+    ];
+    if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
+    context.stdout.write(`${lines.join('\n')}\n`);
   }
+  return EXIT.complete;
 }
 
 function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls, screen: number): string[] {

@@ -27,36 +27,29 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
   const mostUpload = (wholeNumberOf(flags, 'max-upload', 1, MOST_UPLOAD_LIMIT_MB) ?? MOST_UPLOAD_MB) * MEGABYTE;
   const jobOf = jobOfAccount(context, said, flags);
   const base = jobOf({ input: '-' });
-  const store = openStore(context, base);
-  try {
-    // One connection for all runs. A missing key is an error here, not later on the page.
-    const { connection, close } = await connect(context, base);
-    try {
-      const ui = await startUi({
-        store,
-        clock: context.clock,
-        random: context.random,
-        jobOf,
-        // A key file may change while the page is open. The embedded service's key does not.
-        connectionOf: async (job: Job): Promise<Connection> =>
-          job.service.kind === 'remote' ? (await connect(context, job)).connection : connection,
-        reportOf: (job) => reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context)),
-        workspace: join(dataFolder(context), 'ui'),
-        workingFolder: context.workingFolder,
-        first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,
-        mostUpload,
-        mostBudget: base.budget,
-        port,
-        onBug: (error) =>
-          say(context, `perilbook: this is a bug, please report it: ${error instanceof Error ? error.stack : error}`),
-      });
-      return await serve(context, ui, connection.sample);
-    } finally {
-      await close();
-    }
-  } finally {
-    await store.close();
-  }
+  await using store = openStore(context, base);
+  // One connection for all runs. A missing key is an error here, not later on the page.
+  await using opened = await connect(context, base);
+  const { connection } = opened;
+  const ui = await startUi({
+    store,
+    clock: context.clock,
+    random: context.random,
+    jobOf,
+    // A key file may change while the page is open. The embedded service's key does not.
+    connectionOf: async (job: Job): Promise<Connection> =>
+      job.service.kind === 'remote' ? (await connect(context, job)).connection : connection,
+    reportOf: (job) => reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context)),
+    workspace: join(dataFolder(context), 'ui'),
+    workingFolder: context.workingFolder,
+    first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,
+    mostUpload,
+    mostBudget: base.budget,
+    port,
+    onBug: (error) =>
+      say(context, `perilbook: this is a bug, please report it: ${error instanceof Error ? error.stack : error}`),
+  });
+  return await serve(context, ui, connection.sample);
 }
 
 async function serve(context: CliContext, ui: RunningUi, sample: boolean): Promise<number> {

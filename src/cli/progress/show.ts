@@ -12,7 +12,7 @@ const ELSEWHERE_MS = 30_000;
 const LOOK_MS = 1_000;
 
 /** Shows the progress of a run on stderr, with messages in between. */
-export interface ProgressShow {
+export interface ProgressShow extends Disposable {
   readonly progress: Progress;
   /** Prints a message above the progress. */
   readonly say: (text: string) => void;
@@ -21,7 +21,6 @@ export interface ProgressShow {
   /** Hides the progress until `resume`. */
   pause(): void;
   resume(): void;
-  end(): void;
 }
 
 /** On a terminal a block that is redrawn; elsewhere a line every 30 s and at each change of phase; nothing if quiet. */
@@ -38,7 +37,7 @@ function quietShow(context: CliContext): ProgressShow {
     know: nothing,
     pause: nothing,
     resume: nothing,
-    end: nothing,
+    [Symbol.dispose]: nothing,
   };
 }
 
@@ -93,7 +92,7 @@ function lineShow(context: CliContext): ProgressShow {
     say: (text) => say(context, text),
     pause: () => {},
     resume: () => {},
-    end: () => clearInterval(timer),
+    [Symbol.dispose]: () => clearInterval(timer),
   };
 }
 
@@ -150,7 +149,7 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
       isPaused = false;
       show();
     },
-    end() {
+    [Symbol.dispose]() {
       clearInterval(timer);
       context.interrupt.removeEventListener('abort', clear);
       stderr.off('resize', show);
