@@ -7,7 +7,7 @@ export type Flags = Readonly<Record<string, unknown>>;
 /** Runs a command; resolves to the exit code. */
 export type RunCommand = (context: CliContext, flags: Flags) => Promise<number>;
 
-export interface PositionalArgument extends Omit<PositionalOptions, 'choices'> {
+interface PositionalArgument extends Omit<PositionalOptions, 'choices'> {
   /** The only values that it takes. We check them ourselves: yargs' error cannot suggest the nearest one. */
   readonly choices?: readonly string[];
 }
