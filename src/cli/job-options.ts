@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Options } from 'yargs';
 import { PerilbookError } from '../errors.ts';
+import { DEFAULTS } from '../job/settings/defaults.ts';
 import { type JobFile, jobFileSchema } from '../job/settings/job-file.ts';
 import { readJobFile } from '../job/settings/read-job-file.ts';
 import { issuesOf } from '../job/settings/setting-issues.ts';
@@ -95,7 +96,7 @@ export const JOB_OPTIONS: readonly JobOption[] = [
   {
     flag: 'precision',
     type: 'number',
-    describe: 'decimals to which locations are rounded; 4 is about 11 m (default 4)',
+    describe: `decimals to which locations are rounded; 4 is about 11 m (default ${DEFAULTS.precision})`,
     place: (v) => ({ precision: Number(v) }),
   },
   {
@@ -156,7 +157,7 @@ export const JOB_OPTIONS: readonly JobOption[] = [
   {
     flag: 'anniversary-day',
     type: 'number',
-    describe: 'day of the month on which the quota resets (default 1)',
+    describe: `day of the month on which the quota resets (default ${DEFAULTS.anniversary_day})`,
     place: (v) => ({ anniversary_day: Number(v) }),
   },
   {
@@ -206,7 +207,7 @@ export const JOB_OPTIONS: readonly JobOption[] = [
   {
     flag: 'max-invalid',
     type: 'string',
-    describe: 'share of rows without a usable location that is acceptable (default 5%)',
+    describe: `share of rows without a usable location that is acceptable (default ${100 * DEFAULTS.max_invalid}%)`,
     place: (v) => ({ max_invalid: shareOf(v) }),
   },
   {
@@ -265,7 +266,7 @@ export const JOB_OPTIONS: readonly JobOption[] = [
   {
     flag: 'concurrency',
     type: 'number',
-    describe: 'most calls in flight at once (default 8)',
+    describe: `most calls in flight at once (default ${DEFAULTS.concurrency})`,
     place: (v) => ({ concurrency: Number(v) }),
   },
 ];

@@ -225,7 +225,7 @@ test('a job file that is not there, and one that is a folder', (t) => {
   mkdirSync(join(folder, 'dir.yaml'));
   assert.throws(() => readJobFile(join(folder, 'dir.yaml'), 'dir.yaml'), {
     code: 'JOB_FILE',
-    message: /^The job file dir\.yaml cannot be read: /,
+    message: /^Cannot read job file dir\.yaml: /,
   });
   writeFileSync(join(folder, 'job.yaml'), 'budget: 5\n');
   assert.deepEqual(readJobFile(join(folder, 'job.yaml'), 'job.yaml'), { budget: 5 });

@@ -4,7 +4,7 @@ import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Ways } from '../../job/planning/planning.ts';
 import type { Prepared } from '../../job/prepare.ts';
 import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
-import { DEFAULTS } from '../../job/settings/settings.ts';
+import { DEFAULTS } from '../../job/settings/defaults.ts';
 import type { Forecast } from '../../plan/forecast.ts';
 import type { Color } from './color.ts';
 import { byteSize, fittingTable, listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';

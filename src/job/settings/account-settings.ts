@@ -74,10 +74,10 @@ function overageCreditsOf(overages: JobFile['overages'], subscription: Subscript
   return Math.floor(overages.ceiling / subscription.overageRate + 1e-9);
 }
 
-type AccountSettings = Pick<
-  JobFile,
-  'account' | 'subscription' | 'anniversary_day' | 'reserve' | 'overages' | 'spent_elsewhere'
->;
+/** The account's settings, with defaults. */
+type AccountSettings = Pick<JobFile, 'account' | 'overages'> & {
+  readonly [K in 'subscription' | 'anniversary_day' | 'reserve' | 'spent_elsewhere']: NonNullable<JobFile[K]>;
+};
 
 /** The embedded service has one account per subscription, so that a job with another one does not change the quota of a
  * run in progress. */
@@ -88,14 +88,14 @@ function embeddedAccount({ name, creditsPerMonth, creditsPerMinute }: Subscripti
 
 /** The account that the job's own settings describe. */
 export function accountOf(said: AccountSettings, service: ServiceSettings): JobAccount {
-  const subscription = subscriptionOf(said.subscription ?? 'starter');
+  const subscription = subscriptionOf(said.subscription);
   return {
     name: said.account ?? (service.kind === 'embedded' ? embeddedAccount(subscription) : new URL(service.baseUrl).host),
     subscription,
-    anniversaryDay: said.anniversary_day ?? 1,
-    reserve: said.reserve ?? 0,
+    anniversaryDay: said.anniversary_day,
+    reserve: said.reserve,
     overageCredits: overageCreditsOf(said.overages, subscription),
-    spentElsewhere: said.spent_elsewhere ?? 0,
+    spentElsewhere: said.spent_elsewhere,
   };
 }
 

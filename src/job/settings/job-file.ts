@@ -4,6 +4,7 @@ import { PerilbookError } from '../../errors.ts';
 import { MAX_PRECISION } from '../../geo/coordinates.ts';
 import { didYouMean } from '../../nearest-name.ts';
 import { encodingNamed } from '../../rows/files/text-encoding.ts';
+import { DEFAULT_VERIFY, DEFAULTS } from './defaults.ts';
 import { DURATION, durationMs } from './duration.ts';
 import { looksLikeKey } from './key-shapes.ts';
 
@@ -166,7 +167,7 @@ export const jobFileSchema = z.strictObject({
     .min(0)
     .max(MAX_PRECISION)
     .optional()
-    .describe('decimals to which locations are rounded; 4 (default) is about 11 m'),
+    .describe(`decimals to which locations are rounded (default ${DEFAULTS.precision}); 4 is about 11 m`),
   coverage: z
     .enum(['check', 'trust'])
     .optional()
@@ -201,7 +202,9 @@ export const jobFileSchema = z.strictObject({
   subscription: subscription.optional().describe('starter (default), professional, or custom figures'),
   anniversary_day: anniversaryDay
     .optional()
-    .describe('day of the month on which the quota resets (default 1); in a shorter month its last day'),
+    .describe(
+      `day of the month on which the quota resets (default ${DEFAULTS.anniversary_day}); in a shorter month its last day`,
+    ),
   budget: credits.optional().describe('most credits that one run may spend; off a terminal it is also the approval'),
   tiers: z
     .array(topicSet)
@@ -226,7 +229,9 @@ export const jobFileSchema = z.strictObject({
           .describe('column with census tract codes (11 digits), or three columns: STATE,COUNTY,TRACT'),
         county: z.string().min(1).optional().describe('column with county FIPS codes'),
         oed: z.boolean().optional().describe("true: read areas from OED's GeogScheme and GeogName columns"),
-        verify: share.optional().describe('share of the spared answers that is bought anyway, to verify (default 1 %)'),
+        verify: share
+          .optional()
+          .describe(`share of the spared answers that is bought anyway, to verify (default ${100 * DEFAULT_VERIFY} %)`),
       }),
     ])
     .optional()
@@ -235,7 +240,9 @@ export const jobFileSchema = z.strictObject({
   details: z.enum(['keep', 'drop']).optional().describe('keep: also store the details of new answers (default drop)'),
   max_invalid: share
     .optional()
-    .describe('acceptable share of rows without a usable location (default 5 %); above it a run ends with exit code 3'),
+    .describe(
+      `acceptable share of rows without a usable location (default ${100 * DEFAULTS.max_invalid} %); above it a run ends with exit code 3`,
+    ),
   max_minutes: z.number().positive().optional().describe('stop buying after this many minutes, resumable'),
   on_quota: z
     .enum(['stop', 'wait'])
@@ -253,7 +260,12 @@ export const jobFileSchema = z.strictObject({
     .describe('buy with the fewest credits (default) or the fewest calls'),
   time_to_live: timeToLive.optional().describe('how long answers stay fresh, by topic or group'),
   store: z.string().min(1).optional().describe('file with answers, ledger and runs'),
-  concurrency: z.int().min(1).max(64).optional().describe('most calls in flight at once (default 8)'),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe(`most calls in flight at once (default ${DEFAULTS.concurrency})`),
 });
 
 /** Settings that had another name before: a job file that still uses it is told the new one. */

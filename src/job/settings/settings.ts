@@ -6,6 +6,7 @@ import { extensionOf } from '../../rows/files/compression.ts';
 import { encodingNamed } from '../../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../../rows/open-row-file.ts';
 import { accountOf, accountsOf, type JobAccount, type ServiceSettings, serviceOf } from './account-settings.ts';
+import { DEFAULT_VERIFY, DEFAULTS } from './defaults.ts';
 import { definedOnly } from './defined-only.ts';
 import { durationMs } from './duration.ts';
 import type { JobFile } from './job-file.ts';
@@ -79,24 +80,6 @@ export interface Surroundings {
   readonly workingFolder: string;
 }
 
-export const DEFAULTS = {
-  topics: 'natural',
-  precision: 4,
-  coverage: 'check',
-  max_invalid: 0.05,
-  prefix: '',
-  subscription: 'starter',
-  anniversary_day: 1,
-  reserve: 0,
-  spent_elsewhere: 0,
-  optimize: 'credits',
-  coordinates: 'strict',
-  counts: true,
-  details: 'drop',
-  on_quota: 'stop',
-  concurrency: 8,
-} as const satisfies JobFile;
-
 /**
  * Makes a job from its settings, the strongest first (flags, environment, job file), and the defaults. Paths of a job file
  * are relative to it, all others to the working folder.
@@ -104,7 +87,7 @@ export const DEFAULTS = {
  * @throws JOB_FILE, USAGE when a setting without a default is missing
  */
 export function makeJob(said: readonly JobFile[], surroundings: Surroundings): Job {
-  const merged = [DEFAULTS as JobFile, ...[...said].reverse()].reduce(mergeJobFiles);
+  const merged = [DEFAULTS satisfies JobFile as JobFile, ...[...said].reverse()].reduce(mergeJobFiles);
   const settings = merged as JobFile & { [K in keyof typeof DEFAULTS]-?: NonNullable<JobFile[K]> };
   if (settings.input === undefined) {
     throw new PerilbookError(
@@ -207,13 +190,10 @@ function orderByOf(orderBy: JobFile['order_by']): OrderBy {
   return { kind: 'column', column: orderBy.column, direction: orderBy.direction ?? 'desc' };
 }
 
-/** One answer in a hundred is enough to find a wrong column early. */
-const VERIFY = 0.01;
-
 function areasOf(areas: JobFile['areas']): AreaSettings | null {
   if (areas === undefined) return null;
-  if (areas === 'oed') return { tract: null, county: null, oed: true, verify: VERIFY };
-  const { tract = null, county = null, oed = false, verify = VERIFY } = areas;
+  if (areas === 'oed') return { tract: null, county: null, oed: true, verify: DEFAULT_VERIFY };
+  const { tract = null, county = null, oed = false, verify = DEFAULT_VERIFY } = areas;
   return { tract, county, oed, verify };
 }
 
