@@ -82,10 +82,7 @@ test('the whole way with the mouse: drop, choose, price, budget, run, result, re
   );
   await page.dispatchEvent('#drop', 'drop', { dataTransfer: dropped });
   await price(page, '[0-9,]{3,}');
-  assert.equal(
-    await page.locator('#rows-words').textContent(),
-    '41 rows: 40 located, 1 invalid; 40 distinct places.',
-  );
+  assert.equal(await page.locator('#rows-words').textContent(), '41 rows: 40 located, 1 invalid; 40 distinct places.');
   assert.deepEqual(await page.locator('#findings-rows td').allTextContents(), [
     '42',
     '1',
