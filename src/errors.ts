@@ -1,4 +1,4 @@
-/** Every stable code. A code lives here and nowhere else; the exit code follows from it (`src/cli/exit-codes.ts`). */
+/** All error codes. They are stable; exit codes follow from them (`src/cli/exit-codes.ts`). */
 export const ERROR_CODES = [
   'USAGE',
   'JOB_FILE',
@@ -25,7 +25,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Where an error happened; only the fields that are known are given. */
+/** Where an error happened, as far as it is known. */
 export interface ErrorContext {
   readonly file?: string;
   readonly line?: number;
@@ -38,7 +38,7 @@ export interface ErrorContext {
 export class PerilbookError extends Error {
   override readonly name = 'PerilbookError';
   readonly code: ErrorCode;
-  /** One sentence that names the next action of the user. */
+  /** One sentence: what the user should do. */
   readonly hint: string;
   readonly context: ErrorContext;
 

@@ -1,4 +1,4 @@
-/** Numbers and times as people read them, on a terminal, on a page, in a message; `--json` never goes through here. */
+/** Numbers and times for people; `--json` does not use them. */
 
 const GROUPED = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
@@ -7,7 +7,7 @@ export function grouped(value: number): string {
   return GROUPED.format(value);
 }
 
-/** `1 credit`, `2 credits`; `many` where an s does not do. */
+/** `1 credit`, `2 credits`; `many` for irregular plurals. */
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${grouped(value)} ${value === 1 ? one : many}`;
 }

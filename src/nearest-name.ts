@@ -1,6 +1,6 @@
 /**
- * The names out of `known` that a misspelt one may have meant, the nearest first, at most three: in each, at most a third
- * of the letters differ, letter case and spaces around it left aside, and hardly more than in the nearest.
+ * The known names that a misspelt one may mean, nearest first, at most three. At most a third of the letters differ, and at
+ * most one more than in the nearest; case and surrounding spaces are ignored.
  */
 export function nearestNames(misspelt: string, known: readonly string[]): string[] {
   const wanted = misspelt.trim().toLowerCase();
@@ -14,18 +14,18 @@ export function nearestNames(misspelt: string, known: readonly string[]): string
     .map(({ name }) => name);
 }
 
-/** The nearest of them, or null when none is near. */
+/** The nearest known name, or null. */
 export function nearestName(misspelt: string, known: readonly string[]): string | null {
   return nearestNames(misspelt, known)[0] ?? null;
 }
 
-/** `; did you mean X?` behind a name that is not known; nothing when none is near. */
+/** `; did you mean X?`, to append to a message about an unknown name; '' if none is near. */
 export function didYouMean(misspelt: string, known: readonly string[]): string {
   const near = nearestName(misspelt, known);
   return near === null ? '' : `; did you mean ${near}?`;
 }
 
-/** Letters to insert, delete, replace, or exchange with their neighbour (optimal string alignment). */
+/** Insertions, deletions, substitutions and transpositions of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= a.length; i++) {

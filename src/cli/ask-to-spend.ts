@@ -3,8 +3,8 @@ import { counted } from '../format-numbers.ts';
 import { askYes, canAsk } from './ask-yes.ts';
 import type { CliContext } from './context.ts';
 
-/** What is said where nobody can be asked, and where the answer is no. */
-export interface SpendingWords {
+/** Messages for where nobody can be asked, and for a no. */
+export interface ApprovalMessages {
   /** `run`, `check`. */
   readonly what: string;
   /** How to approve without being asked. */
@@ -13,21 +13,21 @@ export interface SpendingWords {
 }
 
 /**
- * Asks on a terminal whether credits may be spent; returns only on a yes.
+ * Asks on a terminal whether credits may be spent. Returns only on a yes.
  *
- * @param isStdinFree false where standard input holds something else than a person's answer
+ * @param isStdinFree false if stdin is the input file
  * @throws NEEDS_APPROVAL off a terminal, INTERRUPTED on anything but yes
  */
 export async function askToSpend(
   context: CliContext,
   credits: number,
-  words: SpendingWords,
+  words: ApprovalMessages,
   isStdinFree = true,
 ): Promise<void> {
   if (!canAsk(context) || !isStdinFree) {
     throw new PerilbookError(
       'NEEDS_APPROVAL',
-      `This ${words.what} would spend ${counted(credits, 'credit')}, and nobody approved it`,
+      `This ${words.what} would spend ${counted(credits, 'credit')} without approval`,
       words.approve,
     );
   }

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline/promises';
 import type { CliContext } from './context.ts';
 
-/** Whether somebody is there to be asked. */
+/** Whether there is a terminal to ask on. */
 export function canAsk({ stdin, stderr }: CliContext): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
 
-/** Asks on a terminal. Only `y` and `yes` are a yes; Ctrl-C and Ctrl-D reach the question first and are a no. */
+/** Asks on a terminal. Only `y` and `yes` are a yes; Ctrl-C and Ctrl-D are a no. */
 export async function askYes(context: CliContext, asked: string): Promise<boolean> {
   const question = createInterface({ input: context.stdin, output: context.stderr });
   try {

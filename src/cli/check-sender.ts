@@ -4,7 +4,7 @@ import type { Exchange } from '../fetch/exchange.ts';
 import type { Reply, Send } from '../service/conformance/asker.ts';
 import { Broken, NotChecked } from '../service/conformance/checked-statement.ts';
 
-/** The limit that kept a request from being made, once one did. */
+/** The first limit that prevented a request. */
 export interface CheckLimits {
   reached: PerilbookError | null;
 }
@@ -12,8 +12,7 @@ export interface CheckLimits {
 /** After so many requests in a row without an answer the service is down; each may have waited two minutes. */
 const DOWN_AFTER = 3;
 
-/** Lets the checks of a service send through the client, and tells them what came of it in their own words.
- * @throws SERVICE_DOWN */
+/** Sends the requests of a service check through the client. @throws SERVICE_DOWN */
 export function checkSender(
   send: (request: Parameters<Send>[0]) => Promise<Exchange>,
   baseUrl: string,
@@ -36,7 +35,7 @@ export function checkSender(
       throw new PerilbookError(
         'SERVICE_DOWN',
         `Cannot reach the service at ${baseUrl}: ${exchange.message}`,
-        'Check the address and that the service runs.',
+        'Check the address, and whether the service is running.',
       );
     }
     throw new Broken(exchange.message);
@@ -45,7 +44,7 @@ export function checkSender(
 
 function replyOf({ status, headers, body }: Extract<Exchange, { kind: 'response' }>): Reply {
   const excess = jsonLimitExceeded(body);
-  if (excess !== null) throw new Broken(`the answer is not read: ${excess}`);
+  if (excess !== null) throw new Broken(`the answer is too large to read: ${excess}`);
   try {
     return { status, headers, body: JSON.parse(body.toString()) };
   } catch {

@@ -1,13 +1,38 @@
-import type { Argv } from 'yargs';
+import type { Options, PositionalOptions } from 'yargs';
 import type { CliContext } from './context.ts';
 
-/** What was said on the command line, by the names of the options. */
+/** The parsed command line: values by the names of options and positional arguments. */
 export type Flags = Readonly<Record<string, unknown>>;
 
-/** A command of one file: what yargs must know, and what it does; resolves to the exit code. */
+/** Runs a command; resolves to the exit code. */
+export type RunCommand = (context: CliContext, flags: Flags) => Promise<number>;
+
+interface PositionalArgument extends Omit<PositionalOptions, 'choices'> {
+  /** The only values that it takes. We check them ourselves: yargs' error cannot suggest the nearest one. */
+  readonly choices?: readonly string[];
+}
+
+/** A command as plain data: what parsing, help and completion need. Its code is loaded when it is run. */
 export interface Command {
-  readonly command: string;
+  /** In the notation of yargs: `cache <action>`. */
+  readonly usage: string;
   readonly describe: string;
-  readonly builder?: (yargs: Argv) => Argv;
-  readonly run: (context: CliContext, flags: Flags) => Promise<number>;
+  readonly examples: readonly string[];
+  readonly positionals?: Readonly<Record<string, PositionalArgument>>;
+  readonly options?: Readonly<Record<string, Options>>;
+  readonly load: () => Promise<RunCommand>;
+}
+
+export function nameOfCommand({ usage }: Command): string {
+  return usage.split(' ')[0]!;
+}
+
+/** The names and aliases of options. */
+export function optionNames(options: Command['options'] = {}): string[] {
+  return Object.entries(options).flatMap(([name, { alias = [] }]) => [name, ...[alias].flat()]);
+}
+
+/** An option as it is typed: `--topics`, `-t`. */
+export function dashed(name: string): string {
+  return name.length === 1 ? `-${name}` : `--${name}`;
 }

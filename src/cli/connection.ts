@@ -19,8 +19,8 @@ import { startService } from '../service/http/start-service.ts';
 import { type CliContext, say } from './context.ts';
 
 /**
- * What is known of a job's service without asking it: enough for a plan, which must not need a key or start anything.
- * A key that is not there yet is taken for one that may buy what the job says of it, or everything.
+ * A job's service without starting or asking it: enough for a plan, which must work without a key. A missing key is assumed
+ * to have the scopes that the job gives it, or all.
  */
 export function unopenedConnection(context: CliContext, job: Job): Connection {
   const anyKey = { secret: '', fingerprint: '', scopes: null };
@@ -35,8 +35,8 @@ export function unopenedConnection(context: CliContext, job: Job): Connection {
     } catch (error) {
       if (!(error instanceof PerilbookError && error.code === 'KEY_MISSING')) throw error;
       const { scopes, account = null } = key;
-      const may = scopes === null ? 'everything' : 'what the job says';
-      say(context, `${error.message}; the plan assumes one that may buy ${may}.`);
+      const assumed = scopes === null ? 'all scopes' : 'the scopes in the job';
+      say(context, `${error.message}; the plan assumes a key with ${assumed}.`);
       return [{ ...anyKey, scopes: scopes && new Set(scopes), account }];
     }
   });
@@ -47,24 +47,25 @@ export function unopenedConnection(context: CliContext, job: Job): Connection {
 
 const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
 
-/** Whether a source of the store is the sample data, of whatever vintage: its answers cost nothing real. */
+/** Whether a source in the store is the embedded service, whose answers cost nothing. */
 export function isSampleSource(source: string): boolean {
   return source.startsWith('embedded ');
 }
 
-export interface OpenConnection {
+export interface OpenConnection extends AsyncDisposable {
   readonly connection: Connection;
-  close(): Promise<void>;
 }
 
-/** Where the embedded service keeps its data and its accounts: beside the store, so that both are forgotten together. */
+/** The embedded service's data and accounts: beside the store, so that both are deleted together. */
 function embeddedDatabaseFile(job: Job): string {
   return join(dirname(job.store), 'sample-service.db');
 }
 
 /**
- * Opens the way to a job's service. `embedded` starts our own on loopback, with sample data, an account as the job
- * describes it, and a key that lives as long as the run; `tell` is told of what takes its time.
+ * Connects to a job's service. `embedded` starts our own on loopback with sample data, the job's account, and a key that is
+ * revoked at the end.
+ *
+ * @param tell prints a message before a step that takes seconds
  */
 export async function connect(
   context: CliContext,
@@ -78,11 +79,11 @@ export async function connect(
     const secrets = read.map(({ secret }) => secret);
     refuseKeyInAddress(baseUrl, secrets);
     const connection = { baseUrl, source: baseUrl, sample: false, keys: read };
-    return { connection, close: async () => {} };
+    return { connection, [Symbol.asyncDispose]: async () => {} };
   }
   const file = embeddedDatabaseFile(job);
   if (!existsSync(file)) {
-    tell('Making the sample data of the embedded service (once, some seconds) …');
+    tell('Creating the sample data of the embedded service (once, takes seconds) …');
     buildSampleDatabase(file, context.clock, String(Math.trunc(context.random() * 1e15)));
   }
   await using opened = new AsyncDisposableStack();
@@ -102,20 +103,20 @@ export async function connect(
       sample: true,
       keys: [{ secret: key.key, fingerprint: fingerprintOf(key.key), scopes: null }],
     },
-    close: () => running.disposeAsync(),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
-/** One account for each that jobs describe: under a name, with an anniversary and a subscription. None is ever changed: a run
- * that is at work with it would be told that its quota is used up. */
+/** One account for each name, anniversary and subscription. None is ever changed: that could end the quota of a run that is
+ * using it. */
 function embeddedAccount(accounts: AccountsDatabase, job: Job, clock: Clock): string {
-  const { account, subscription, anniversaryDay } = job;
+  const { name: account, subscription, anniversaryDay } = job.account;
   const figures = `${subscription.creditsPerMonth} a month, ${subscription.creditsPerMinute} a minute`;
   const name = `${account}: ${figures}, resets on day ${anniversaryDay}`;
   // January has all 31 days, so that a sign-up on the 31st stays one.
   const signedUpAt = billingPeriod(anniversaryDay, Date.UTC(2024, 0, 31)).start;
   const isThere = () => listAccounts(accounts).some((one) => one.name === name);
-  // In one transaction: two runs may begin at the same time.
+  // In one transaction: two runs may start at the same time.
   const create = accounts.transaction(
     () => isThere() || createAccount(accounts, { name, subscription, signedUpAt }, clock),
   );

@@ -18,12 +18,12 @@ export interface CliContext {
   readonly owner: Owner;
 }
 
-/** How wide the lines of a stream may be: without end where it is no terminal. A terminal that does not know says 0. */
-export function screenOf(stream: CliContext['stdout']): number {
+/** The width of a stream's lines; infinite where it is no terminal. A terminal of unknown width reports 0 columns. */
+export function lineWidth(stream: CliContext['stdout']): number {
   return stream.isTTY === true ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
-/** Words go to stderr; stdout is for data. */
+/** Prints a message on stderr; stdout is for data. */
 export function say(context: CliContext, text: string): void {
   context.stderr.write(`${text}\n`);
 }

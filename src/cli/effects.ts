@@ -1,8 +1,8 @@
 import type { Effects } from '../job/prepare.ts';
 import { type CliContext, say } from './context.ts';
 
-/** What the context lends to a run; with `debug` each request and each answer is a line on stderr. */
-export function effectsOf(
+/** What a run needs of the process. With `debug` each request and each answer is logged on stderr. */
+export function runEffects(
   context: CliContext,
   notice: (message: string) => void = (message) => say(context, message),
   debug = false,

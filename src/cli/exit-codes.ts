@@ -2,7 +2,7 @@ import { type ErrorCode, PerilbookError } from '../errors.ts';
 import type { RunEnded } from '../job/run-job.ts';
 import { hasTooManyInvalid } from '../job/summary.ts';
 
-/** Exit codes of the process. */
+/** The exit codes of the process. */
 export const EXIT = {
   complete: 0,
   bug: 1,
@@ -14,13 +14,13 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** In words, for help and README. */
+/** Their meanings, for help and README. */
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.complete, 'complete'],
-  [EXIT.bug, 'a bug of ours'],
-  [EXIT.usage, 'usage, job file or input'],
-  [EXIT.someFailed, 'complete, but rows failed or too many have no usable location'],
-  [EXIT.paused, 'paused for quota or budget, resumable'],
+  [EXIT.bug, 'a bug in Perilbook'],
+  [EXIT.usage, 'wrong usage, job file or input'],
+  [EXIT.someFailed, 'complete, but some rows failed or too many have no usable location'],
+  [EXIT.paused, 'paused at a quota, budget or time limit, resumable'],
   [EXIT.keyRefused, 'key or access refused'],
   [EXIT.serviceDown, 'service down, resumable'],
   [EXIT.interrupted, 'interrupted, resumable'],

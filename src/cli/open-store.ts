@@ -4,7 +4,8 @@ import type { Store } from '../store/port.ts';
 import { openSqliteStore } from '../store/sqlite-store.ts';
 import type { CliContext } from './context.ts';
 
-/** Opens the store of a job. @throws STORE_TOO_NEW, STORE_UNUSABLE */
-export function openStore(context: CliContext, job: Job): Store {
-  return openSqliteStore(job.store, context.clock, context.owner, (topic) => columnsOf(topic).length);
+/** Opens the store of a job, to be held by `await using`. @throws STORE_TOO_NEW, STORE_UNUSABLE */
+export function openStore(context: CliContext, job: Job): Store & AsyncDisposable {
+  const store = openSqliteStore(job.store, context.clock, context.owner, (topic) => columnsOf(topic).length);
+  return Object.assign(store, { [Symbol.asyncDispose]: () => store.close() });
 }

@@ -41,7 +41,7 @@ function settingsOf({ job, connection }: Approvable): Record<string, unknown> {
     counts: job.counts,
     areas: job.areas,
     order_by: job.orderBy,
-    accounts: job.accounts.map(({ account }) => account),
+    accounts: job.accounts.map(({ name }) => name),
     service: connection.source,
   };
 }

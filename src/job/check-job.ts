@@ -9,29 +9,29 @@ import { checkJobText, type JobProblem } from './settings/read-job-file.ts';
 import { type Job, makeJob, relativeToFile, type Surroundings } from './settings/settings.ts';
 
 export interface CheckedJob {
-  /** With any of these the job cannot run. */
+  /** Errors: the job cannot run. */
   readonly problems: readonly JobProblem[];
-  /** What is not here now, and may be when the job runs. */
+  /** What is missing now, and may be there when the job runs. */
   readonly warnings: readonly JobProblem[];
 }
 
-/** What the check uses of the world outside. */
+/** What the check reads besides the file. */
 export interface CheckSurroundings extends Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly streams: Streams;
 }
 
 /**
- * Says all that is wrong with a job file, without opening a store or spending anything.
+ * Finds all errors of a job file, without opening a store or spending anything.
  *
- * @param file where the job file is, as its own paths are to be resolved against
+ * @param file its path, to which the paths in it are relative
  */
 export async function checkJob(text: string, file: string, outside: CheckSurroundings): Promise<CheckedJob> {
   const { content, problems, placeOf } = checkJobText(text);
   if (problems.length > 0) return { problems, warnings: [] };
   if (Object.keys(content).length === 0) {
     return {
-      problems: [placeOf([], 'the file says nothing; it needs an input at least (input: portfolio.csv)')],
+      problems: [placeOf([], 'the file is empty; it needs at least an input (input: portfolio.csv)')],
       warnings: [],
     };
   }
@@ -41,7 +41,7 @@ export async function checkJob(text: string, file: string, outside: CheckSurroun
   };
   let job: Job;
   try {
-    // A job without an input is whole when the command line names one.
+    // The command line may name the input.
     job = makeJob([relativeToFile({ input: '-', ...content }, file)], outside);
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
@@ -52,7 +52,7 @@ export async function checkJob(text: string, file: string, outside: CheckSurroun
     isWrong,
   }));
   if (content.input === undefined) {
-    const words = 'no input is named: ui, status and quota need none, plan and run do';
+    const words = 'no input: plan and run need one (ui, status and quota do not)';
     found.push({ problem: placeOf([], words), isWrong: false });
   } else if (job.input !== '-') {
     try {
@@ -61,12 +61,12 @@ export async function checkJob(text: string, file: string, outside: CheckSurroun
       checkFormat(job.output, rowFile.format);
     } catch (error) {
       if (!(error instanceof PerilbookError)) throw error;
-      // A file that comes later is no mistake; one that is there and does not fit is.
+      // The input may be created later. If it exists and does not fit, that is an error.
       found.push({ problem: at(error, ...pathOfColumn(job, error)), isWrong: existsSync(job.input) });
     }
   }
   try {
-    // The store makes its own folder.
+    // The store creates its own folder.
     const folder = dirname(job.output);
     const isMade = existsSync(folder) || folder !== dirname(job.store);
     if (isMade) await checkOutput(job.output, job.input, [job.store]);
@@ -78,13 +78,13 @@ export async function checkJob(text: string, file: string, outside: CheckSurroun
   return { problems: those(true), warnings: those(false) };
 }
 
-/** Some messages begin with the setting that they are about. */
+/** Some messages begin with the name of the setting. */
 function settingOf(message: string): PropertyKey[] | null {
   const name = /^([a-z_]+)(?: \w+)?: /.exec(message)?.[1];
   return name === undefined ? null : [name];
 }
 
-/** The setting that named a column which is not there. */
+/** The setting that names a missing column. */
 function pathOfColumn({ location, areas }: Job, { context, code, message }: PerilbookError): PropertyKey[] {
   const { column } = context;
   if (code === 'OUTPUT_UNWRITABLE') return ['output'];
@@ -105,10 +105,10 @@ function missingKeys(
   if (service.kind === 'embedded') return [];
   return service.keys.flatMap(({ env: variable, file }, index): ReturnType<typeof missingKeys> => {
     if (variable !== undefined && !env[variable]) {
-      return [{ index, message: `the environment variable ${variable} holds no API key here`, isWrong: false }];
+      return [{ index, message: `environment variable ${variable} is not set`, isWrong: false }];
     }
     if (file !== undefined && !existsSync(file))
-      return [{ index, message: `there is no key file ${file} here`, isWrong: true }];
+      return [{ index, message: `key file ${file} does not exist`, isWrong: true }];
     return [];
   });
 }

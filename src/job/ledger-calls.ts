@@ -78,8 +78,8 @@ async function claimed(parts: LedgerCallsParts, times: RunTimes, call: Call, key
       case 'quota':
         throw new PerilbookError(
           'QUOTA_EXCEEDED',
-          `The quota of ${account.account} is too small for another ${counted(CREDITS[call.kind], 'credit')}`,
-          'Run it again after the reset: perilbook quota shows the date.',
+          `The quota of ${account.name} is too small for another ${counted(CREDITS[call.kind], 'credit')}`,
+          'Go on after it resets: perilbook quota says when.',
         );
       case 'budget':
         throw new PerilbookError(

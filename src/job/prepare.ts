@@ -137,3 +137,12 @@ export async function priced(
   checkApproved(approved, parts, approvedCredits!);
   return { ...parts, approved: { id: approved.id, budget: approved.credits_at_most } };
 }
+
+/** The temporary files of a prepared job. A run closes them itself when it has written its output. */
+export function temporaryFilesOf({ plan }: Prepared): Disposable {
+  return {
+    [Symbol.dispose]() {
+      plan.scan.places.close();
+    },
+  };
+}

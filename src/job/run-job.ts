@@ -40,7 +40,7 @@ export async function run(
     job: job.name,
     input: job.input,
     output: job.output,
-    account: job.account,
+    account: job.account.name,
     plannedCredits: plan.price.credits,
     budget: plan.limit,
     accounts: job.accounts,
@@ -91,14 +91,14 @@ async function buy(
   const reader = effects.reader ?? opened.use(createBodyReader());
   const client = opened.use(
     createClient({
-      ...{ baseUrl, sockets: job.sockets, userAgent: 'perilbook', clock, secrets },
+      ...{ baseUrl, sockets: job.concurrency, userAgent: 'perilbook', clock, secrets },
       ...(trace ? { trace } : {}),
     }),
   );
   const throttles = new Map(
-    job.accounts.map(({ account, subscription: { creditsPerMinute } }) => [
-      account,
-      opened.use(new Throttle({ creditsPerMinute, sockets: job.sockets, clock })),
+    job.accounts.map(({ name, subscription: { creditsPerMinute } }) => [
+      name,
+      opened.use(new Throttle({ creditsPerMinute, sockets: job.concurrency, clock })),
     ]),
   );
   opened.defer(() => record(progress, 'bought'));

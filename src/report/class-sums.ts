@@ -1,6 +1,6 @@
 import type { Scale } from './scales.ts';
 
-/** How much of a book falls into each class of a scale, in the order of its classes. */
+/** The rows and the value in each class of a scale, in the order of its classes. */
 export interface Distribution {
   readonly rows: readonly number[];
   readonly value: readonly number[];
@@ -27,8 +27,8 @@ export class ClassSums {
 }
 
 /**
- * The class that stands for many: among the ordered ones the middle one of the weights (the lower median), so that half of
- * the book is at least as grave; where nothing is ordered, the heaviest of the others.
+ * The typical class: the weighted lower median of the ordered classes, so that half of the weight is at least as severe;
+ * without any, the heaviest of the other classes.
  */
 export function typicalClass(weights: readonly number[], { ordered, classes }: Scale): number {
   let sum = 0;

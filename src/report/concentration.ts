@@ -8,12 +8,12 @@ interface ConcentrationArea {
   readonly veryHigh: { rows: number; value: number };
 }
 
-/** How much of a book lies in each state and county. */
+/** The rows and the value in each state and county. */
 export class Concentration {
   readonly #states = new Map<string, ConcentrationArea>();
   readonly #counties = new Map<string, ConcentrationArea>();
 
-  /** Adds rows at a place; `isVeryHigh` where some natural rating is. */
+  /** @param isVeryHigh whether a natural rating is Very High */
   add(county: County | null, rows: number, value: number, isVeryHigh: boolean): void {
     const state = county?.state;
     count(areaOf(this.#states, state?.code ?? '', state?.name ?? 'Elsewhere'), rows, value, isVeryHigh);
@@ -43,7 +43,7 @@ function count(area: ConcentrationArea, rows: number, value: number, isVeryHigh:
   area.veryHigh.value += value;
 }
 
-/** By value, where there is any: that is what a loss is measured in. */
+/** By value, in which losses are measured, then by rows. */
 function largestFirst(areas: ReadonlyMap<string, ConcentrationArea>): ConcentrationArea[] {
   return [...areas.values()].sort((a, b) => b.value - a.value || b.rows - a.rows || (a.name < b.name ? -1 : 1));
 }

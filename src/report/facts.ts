@@ -2,28 +2,28 @@ import type { CallKind } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import type { ReportFigures } from './figures.ts';
 
-/** All that the page is made of: the book's figures, and what the run and the ledger say. Times are milliseconds. */
+/** What the page shows: figures of the locations, the run and the ledger. Times are milliseconds. */
 export interface Facts {
   readonly job: string;
   /** The name of the input. */
   readonly input: string;
   readonly madeAt: number;
-  /** When the run that is shown began; null where none was made yet. */
+  /** When the run that is shown began; null before the first run. */
   readonly runAt: number | null;
-  /** Whose answers these are. */
+  /** The service. */
   readonly source: string;
   readonly sample: boolean;
   readonly topics: readonly TopicSlug[];
-  /** How value is measured, e.g. `BuildingTIV + ContentsTIV`; null where the job names none. */
+  /** The value columns, e.g. `BuildingTIV + ContentsTIV`; null if the job has none. */
   readonly valueName: string | null;
   readonly rows: number;
   readonly invalid: number;
   readonly outsideUs: number;
   readonly findings: readonly FindingFacts[];
-  /** What the places of rows are in the file: `line`, `row`, `feature`. */
+  /** The unit of row numbers in the file: `line`, `row`, `feature`. */
   readonly unit: string;
   readonly figures: ReportFigures;
-  /** How the worst locations are called in the input, by cell. */
+  /** The names of the worst locations in the input, by cell. */
   readonly names: ReadonlyMap<number, { readonly row: number; readonly name: string }>;
   readonly money: Money;
   readonly missing: Missing;
@@ -43,16 +43,16 @@ export interface Money {
   readonly planned: number;
   readonly charged: number;
   readonly unknown: number;
-  /** Most that it may spend; null where no run was made. */
+  /** Most that it might spend; null before the first run. */
   readonly allowed: number | null;
   readonly saved: { readonly byCells: number; readonly byCache: number; readonly byAreas: number };
 }
 
 export interface Missing {
-  /** Credits that what is missing would cost now. */
+  /** Credits that the missing answers cost now. */
   readonly credits: number;
   readonly cells: number;
-  /** Why the last run stopped early; null where it did not. */
+  /** Why the last run stopped early, or null. */
   readonly stopped: string | null;
   readonly resumeAfter: number | null;
   /** What each account has left in its period, and when that resets. */
@@ -64,7 +64,7 @@ export interface Missing {
   }[];
 }
 
-/** What became of the calls of one kind, over all runs of the job. `free` calls failed and cost nothing. */
+/** The calls of one kind, over all runs of the job. `free` calls failed and cost nothing. */
 export interface LedgerLine {
   readonly kind: CallKind;
   readonly calls: { readonly charged: number; readonly free: number; readonly unknown: number };

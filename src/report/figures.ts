@@ -1,28 +1,15 @@
-import type { Field } from '../contract/answer.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import type { Location } from '../geo/coordinates.ts';
 import type { Distribution } from './class-sums.ts';
 import type { Frame, MapPoint } from './map/frame.ts';
 import type { Scale } from './scales.ts';
 
-/** A cell of the book with all rows in it: what the output file says of them. */
-export interface CellFigure {
-  readonly number: number;
-  readonly location: Location;
-  readonly rows: number;
-  /** The sum of the rows' values; 0 where the job names no value. */
-  readonly value: number;
-  /** Status, note and time, then the topics' columns: as they stand in the output. */
-  readonly fields: readonly Field[];
-}
-
-/** What the page shows of a book: plain data, of a size that does not grow with it. */
+/** Statistics of the locations: plain data whose size does not grow with the input. */
 export interface ReportFigures {
   readonly cells: number;
   /** Rows with a location in the US, and their value. */
   readonly rows: number;
   readonly value: number;
-  /** By the highest of a location's natural ratings; null where no natural topic was asked. */
+  /** By the highest of a location's natural ratings; null without natural topics. */
   readonly highest: Distribution | null;
   readonly topics: readonly TopicFigures[];
   readonly map: MapFigures;
@@ -52,7 +39,7 @@ export interface TopicFigures {
 /** A state or a county, the one with most locations first. */
 export interface AreaFigures extends Share {
   readonly name: string;
-  /** What is rated Very High for at least one natural hazard. With Relatively High it would be nearly all of any book. */
+  /** Rated Very High for at least one natural hazard. With Relatively High it would be nearly all of most portfolios. */
   readonly veryHigh: Share;
 }
 
@@ -78,5 +65,5 @@ export interface WorstLocation extends Share {
   readonly high: readonly TopicSlug[];
 }
 
-/** A class as one letter. */
+/** A class as one character. */
 export const CLASS_LETTERS = '0123456789';

@@ -2,7 +2,7 @@ import type { Field } from '../contract/answer.ts';
 import { RATINGS } from '../contract/topic-values.ts';
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
 
-/** How a class is drawn: 1 to 6 from light to dark, or one of the greys for what has no place in the order. */
+/** How a class is drawn: 1 to 6 from light to dark; greys for classes without an order. */
 export type Tone = '1' | '2' | '3' | '4' | '5' | '6' | 'none' | 'sparse' | 'void' | 'unanswered';
 
 export interface ScaleClass {
@@ -10,7 +10,7 @@ export interface ScaleClass {
   readonly tone: Tone;
 }
 
-/** The classes into which a topic's answers fall: the ordered ones first, the least grave to the gravest. */
+/** The classes of a topic's answers: the ordered ones first, from the least to the most severe. */
 export interface Scale {
   readonly id: 'rating' | 'distance' | 'air' | 'radon';
   /** How many of the classes are ordered. */
@@ -28,7 +28,7 @@ function classes(...pairs: readonly (readonly [name: string, tone: Tone])[]): Sc
 
 const RATING_INDEX = new Map<Field, number>(RATINGS.map((rating, index) => [rating, index]));
 
-/** The National Risk Index's own words, in its own order. */
+/** The ratings of the National Risk Index, in its order. */
 const RATING: Scale = {
   id: 'rating',
   ordered: 5,
@@ -41,7 +41,7 @@ const RATING: Scale = {
   classOf: (fields, from) => RATING_INDEX.get(fields[from]!) ?? RATINGS.length,
 };
 
-/** From a class's near end on. */
+/** The lower bound of each class, in meters. */
 const METERS = [10_000, 5_000, 2_000, 1_000, 500, 0];
 
 const DISTANCE: Scale = {
@@ -74,13 +74,13 @@ const AIR_CATEGORIES = [
   'Hazardous',
 ];
 
-/** The index value that each category of the US air quality index reaches (40 CFR 58 App. G). */
+/** The upper bound of each category of the US air quality index (40 CFR 58 App. G). */
 const AIR_REACHES = [50, 100, 150, 200, 300, Number.POSITIVE_INFINITY];
 
-/** The place of `air_quality_median_aqi` among the fields of `airQuality`. */
+/** The index of `air_quality_median_aqi` among the fields of `airQuality`. */
 const MEDIAN_AQI = 10;
 
-/** `airQuality` by its county's median index of the year; the pollutants by the word that the service gives. */
+/** `airQuality` by its county's median index of the year; the pollutants by the rating that the service gives. */
 function airScale(slug: TopicSlug): Scale {
   return {
     id: 'air',
@@ -122,11 +122,11 @@ export function scaleOf(slug: TopicSlug): Scale {
 /** The scale of the highest rating over all natural topics. */
 export const HIGHEST: Scale = RATING;
 
-/** The classes from which on a rating counts as high. */
+/** The indexes of the high ratings. */
 export const HIGH = RATINGS.indexOf('Relatively High');
 export const VERY_HIGH = RATINGS.indexOf('Very High');
 
-/** The classes in the order in which people read them: the gravest first, then those without an order. */
+/** The classes in reading order: the most severe first, then those without an order. */
 export function reading({
   ordered,
   classes: all,

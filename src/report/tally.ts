@@ -3,16 +3,17 @@ import type { Field } from '../contract/answer.ts';
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { countyAt } from '../geo/us-counties.ts';
+import type { EnrichedCell } from '../job/enriched-cells.ts';
 import { ClassSums } from './class-sums.ts';
 import { Concentration } from './concentration.ts';
-import type { CellFigure, ReportFigures } from './figures.ts';
+import type { ReportFigures } from './figures.ts';
 import { binningOf } from './map/bins.ts';
 import { type Frame, frameOf, place, project } from './map/frame.ts';
 import { MapBins } from './map/map-bins.ts';
 import { HIGH, HIGHEST, type Scale, scaleOf, VERY_HIGH } from './scales.ts';
 import { WorstList } from './worst-list.ts';
 
-/** What must be known of a book before its cells are counted. */
+/** What must be known before cells are counted. */
 export interface TallyOf {
   readonly topics: readonly TopicSlug[];
   /** Whether the columns that count records are among the fields. */
@@ -22,10 +23,10 @@ export interface TallyOf {
   readonly locations: Iterable<Location>;
 }
 
-/** Notes tell of topics and reasons, so they can differ without end; so many are told apart. */
+/** Notes contain topics and reasons, so their number is unbounded. Further ones are counted together. */
 const NOTES_KEPT = 100;
 
-/** That it is sample data stands at the head of the page, not with every reason. */
+/** The head of the page already says that it is sample data. */
 const SAMPLE_PREFIX = new RegExp(`^${SAMPLE_NOTE}(; |$)`);
 
 interface Counted {
@@ -36,7 +37,7 @@ interface Counted {
   readonly sums: ClassSums;
 }
 
-/** Gathers a book's figures, cell by cell. What it keeps grows with the map and the country, never with the book. */
+/** Computes the figures, cell by cell. Its memory grows with the map and the country, not with the input. */
 export class Tally {
   readonly #topics: readonly Counted[];
   readonly #highest = new ClassSums(HIGHEST.classes.length);
@@ -68,7 +69,7 @@ export class Tally {
     this.#classes = new Uint8Array(scales.length);
   }
 
-  add(cell: CellFigure): void {
+  add(cell: EnrichedCell): void {
     const { rows, value, fields } = cell;
     this.#cells++;
     this.#rows += rows;
@@ -84,7 +85,7 @@ export class Tally {
   }
 
   /** Puts the class of each topic into `#classes`, the highest rating first; returns that. */
-  #classify({ fields, rows, value }: CellFigure): number {
+  #classify({ fields, rows, value }: EnrichedCell): number {
     let highest = -1;
     let unrated = HIGHEST.classes.length - 1;
     for (let index = 0; index < this.#topics.length; index++) {

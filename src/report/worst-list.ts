@@ -1,21 +1,22 @@
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { County } from '../geo/us-counties.ts';
-import type { CellFigure, WorstLocation } from './figures.ts';
+import type { EnrichedCell } from '../job/enriched-cells.ts';
+import type { WorstLocation } from './figures.ts';
 import { HIGH, VERY_HIGH } from './scales.ts';
 
 const KEPT = 100;
 
 interface Candidate extends WorstLocation {
-  readonly gravity: number;
+  readonly severity: number;
 }
 
 /**
- * The hundred locations with the gravest natural ratings: the most hazards rated Very High first, among those the most
- * rated Relatively High, then the larger value, then the one that came first.
+ * The hundred locations with the most severe natural ratings: by the number of hazards rated Very High, then Relatively
+ * High, then by value, then by their order in the input.
  */
 export class WorstList {
   readonly #natural: readonly (readonly [index: number, slug: TopicSlug])[];
-  /** Gravest first. */
+  /** Most severe first. */
   #kept: Candidate[] = [];
 
   constructor(topics: readonly TopicSlug[]) {
@@ -23,35 +24,35 @@ export class WorstList {
   }
 
   /** Offers a cell with the class of each topic. */
-  add({ number, location, rows, value }: CellFigure, county: County | null, classes: Uint8Array): void {
-    let gravity = 0;
+  add({ number, location, rows, value }: EnrichedCell, county: County | null, classes: Uint8Array): void {
+    let severity = 0;
     for (const [index] of this.#natural) {
-      if (classes[index] === VERY_HIGH) gravity += 100;
-      else if (classes[index] === HIGH) gravity += 1;
+      if (classes[index] === VERY_HIGH) severity += 100;
+      else if (classes[index] === HIGH) severity += 1;
     }
     const last = this.#kept.length < KEPT ? undefined : this.#kept.at(-1)!;
-    if (last && !isGraver({ gravity, value, cell: number }, last)) return;
+    if (last && !isWorse({ severity, value, cell: number }, last)) return;
     const rated = (wanted: number) =>
       this.#natural.filter(([index]) => classes[index] === wanted).map(([, slug]) => slug);
     const found: Candidate = {
-      ...{ gravity, rows, value, cell: number, lat: location.lat, lng: location.lng },
+      ...{ severity, rows, value, cell: number, lat: location.lat, lng: location.lng },
       county: county === null ? '' : `${county.name}, ${county.state.name}`,
       veryHigh: rated(VERY_HIGH),
       high: rated(HIGH),
     };
-    const at = this.#kept.findIndex((other) => isGraver(found, other));
+    const at = this.#kept.findIndex((other) => isWorse(found, other));
     this.#kept.splice(at < 0 ? this.#kept.length : at, 0, found);
     this.#kept = this.#kept.slice(0, KEPT);
   }
 
   worst(): readonly WorstLocation[] {
-    return this.#kept.map(({ gravity: _, ...location }) => location);
+    return this.#kept.map(({ severity: _, ...location }) => location);
   }
 }
 
-type Rank = Pick<Candidate, 'gravity' | 'value' | 'cell'>;
+type Rank = Pick<Candidate, 'severity' | 'value' | 'cell'>;
 
-function isGraver(a: Rank, b: Rank): boolean {
-  if (a.gravity !== b.gravity) return a.gravity > b.gravity;
+function isWorse(a: Rank, b: Rank): boolean {
+  if (a.severity !== b.severity) return a.severity > b.severity;
   return a.value === b.value ? a.cell < b.cell : a.value > b.value;
 }

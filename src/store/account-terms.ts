@@ -9,13 +9,13 @@ export function accountTermsStatements(database: Database.Database) {
   );
   return {
     remember(run: number, accounts: readonly KnownAccount[]): void {
-      for (const { account, subscription, anniversaryDay, reserve, overageCredits, spentElsewhere } of accounts) {
+      for (const { name, subscription, anniversaryDay, reserve, overageCredits, spentElsewhere } of accounts) {
         const terms: AccountTerms = { subscription, anniversaryDay, reserve, overageCredits, spentElsewhere };
-        put.run(account, JSON.stringify(terms), run);
+        put.run(name, JSON.stringify(terms), run);
       }
     },
     /** The account of the latest run first. */
     known: (): KnownAccount[] =>
-      all.all().map(({ account, terms }) => ({ account, ...(JSON.parse(terms) as AccountTerms) })),
+      all.all().map(({ account, terms }) => ({ name: account, ...(JSON.parse(terms) as AccountTerms) })),
   };
 }

@@ -235,7 +235,7 @@ export interface AccountTerms {
 
 /** An account under the terms of the last run that could spend it. */
 export interface KnownAccount extends AccountTerms {
-  readonly account: string;
+  readonly name: string;
 }
 
 export interface NewRun {

@@ -7,21 +7,21 @@ import type { Job } from '../job/settings/settings.ts';
 import { extensionOf } from '../rows/files/compression.ts';
 import type { UiDependencies } from './dependencies.ts';
 import { type Choice, confirmation, jobFileOf } from './files/choice.ts';
-import { type Look, lookAt } from './files/look.ts';
+import { type FilePreview, previewFile } from './files/file-preview.ts';
 import { type Priced, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
 import { keptChoice, type ListedRun, listRuns } from './runs/run-list.ts';
 import { Runs } from './runs/started-runs.ts';
 import { RefusedRequest } from './web/error-replies.ts';
 
-/** What the page can ask for, without the web: every route is one call here. */
+/** The operations of the page, without HTTP: one method for each route. */
 export class UiApi {
   readonly dependencies: UiDependencies;
   readonly workspace: Workspace;
   readonly runs: Runs;
   readonly #pricing: Pricing;
   #first: string | null = null;
-  /** Of the books that were shown, with and without a header line. */
+  /** The columns of the files that were shown, by id and header setting. */
   readonly #columns = new Map<string, readonly string[]>();
 
   constructor(dependencies: UiDependencies, onBug: (error: unknown) => void) {
@@ -31,20 +31,20 @@ export class UiApi {
     this.#pricing = new Pricing(dependencies.store, () => dependencies.clock.now());
   }
 
-  /** Takes the file that was named at the start. @throws INPUT_UNREADABLE */
+  /** Opens the file that was named at the start. @throws INPUT_UNREADABLE */
   async begin(): Promise<void> {
     if (this.dependencies.first !== null) this.#first = (await this.addPath(this.dependencies.first)).id;
   }
 
-  /** What the page says of itself before any file is named. Neither the key nor where it lies. */
+  /** Service, account and limits, for the page to show at the start. Neither the key nor its file. */
   async about(): Promise<unknown> {
     const job = this.#anyJob();
     const { sample } = await this.dependencies.connectionOf(job);
     return {
       sample,
       service: job.service.kind === 'remote' ? new URL(job.service.baseUrl).host : 'the embedded service',
-      account: job.account,
-      subscription: job.subscription.name,
+      account: job.account.name,
+      subscription: job.account.subscription.name,
       most_upload: this.dependencies.mostUpload,
       most_budget: this.dependencies.mostBudget,
       first: this.#first,
@@ -56,29 +56,29 @@ export class UiApi {
   file(id: string): ChosenFile {
     const file = this.workspace.get(id);
     if (file) return file;
-    throw new RefusedRequest(404, 'NO_BOOK', 'There is no such book here', 'Choose the file again.');
+    throw new RefusedRequest(404, 'NO_BOOK', 'Unknown file', 'Choose the file again.');
   }
 
-  /** Takes a file of this machine for a book. @throws INPUT_UNREADABLE */
+  /** Adds a file of this machine. @throws INPUT_UNREADABLE */
   async addPath(said: string): Promise<ChosenFile> {
     const path = resolve(this.dependencies.workingFolder, said.trim().replace(/^"(.*)"$/, '$1'));
     const entry = { id: '', name: basename(path), path, isUpload: false, addedAt: 0 };
-    await lookAt(entry);
+    await previewFile(entry);
     return this.workspace.addPath(path, this.dependencies.clock.now());
   }
 
-  /** The book as the page shows it first, with what was chosen for it before.
-   * @param said whether its first line names the columns; null: as it was chosen before */
+  /** A file's preview, with the settings of its last run.
+   * @param said whether its first line is a header; null: as in the last run */
   async show(file: ChosenFile, said: boolean | null = null): Promise<unknown> {
     const settings = this.workspace.settings(file);
     const header = said ?? settings?.header ?? true;
-    const look = await this.#look(file, header);
+    const preview = await this.#preview(file, header);
     const { id, name, isUpload, path } = file;
     return {
       id,
       name,
       path: isUpload ? null : path,
-      ...look,
+      ...preview,
       header,
       kept: keptChoice(settings),
       is_working: this.runs.isWorking(id),
@@ -92,16 +92,16 @@ export class UiApi {
     return await this.#pricing.price(job, await this.dependencies.connectionOf(job));
   }
 
-  /** Begins to buy. @throws Refused without the sentence of this very budget */
+  /** Starts a run. @throws RefusedRequest unless the confirmation names this budget */
   async start(file: ChosenFile, choice: Choice, budget: number, confirmed: string): Promise<void> {
     if (confirmed !== confirmation(budget)) {
-      const words = `This run would spend up to ${counted(budget, 'credit')}, and nobody approved it`;
-      throw new RefusedRequest(409, 'NEEDS_APPROVAL', words, `To approve it is to confirm: ${confirmation(budget)}.`);
+      const words = `This run would spend up to ${counted(budget, 'credit')} without approval`;
+      throw new RefusedRequest(409, 'NEEDS_APPROVAL', words, `Confirm: ${confirmation(budget)}.`);
     }
     const { mostBudget } = this.dependencies;
     if (mostBudget !== null && budget > mostBudget) {
       const words = `The budget is above ${counted(mostBudget, 'credit')}`;
-      throw new RefusedRequest(422, 'BUDGET', words, 'That limit was set where perilbook ui was started.');
+      throw new RefusedRequest(422, 'BUDGET', words, 'perilbook ui was started with this limit.');
     }
     const settings = { ...jobFileOf(choice, await this.#columnsOf(file, choice)), budget };
     const job = this.#jobOf(file, settings);
@@ -118,19 +118,19 @@ export class UiApi {
     return this.workspace.output(file, this.dependencies.jobOf(this.#placeOf(file)).output);
   }
 
-  /** The report of a book's latest run. */
+  /** The report of a file's latest run. */
   async report(file: ChosenFile): Promise<string> {
     const settings = this.workspace.settings(file);
     if (this.dependencies.reportOf === null || settings === null || this.runs.isWorking(file.id)) {
-      throw new RefusedRequest(404, 'NO_REPORT', 'There is no report of this book yet', 'It is made after a run.');
+      throw new RefusedRequest(404, 'NO_REPORT', 'This file has no report yet', 'Run it first.');
     }
     return await this.dependencies.reportOf(this.#jobOf(file, settings));
   }
 
-  /** Stops what runs, and lets go; how many runs were stopped. */
+  /** Stops all runs; resolves to their number. */
   async close(): Promise<number> {
     const stopped = await this.runs.close();
-    this.#pricing.close();
+    this.#pricing[Symbol.dispose]();
     return stopped;
   }
 
@@ -142,25 +142,20 @@ export class UiApi {
     return this.dependencies.jobOf({ ...settings, ...this.#placeOf(file), output: this.outputOf(file) });
   }
 
-  /** A job only for what does not depend on its input. */
+  /** A job for settings that do not depend on its input. */
   #anyJob(): Job {
     return this.dependencies.jobOf({ input: '-' });
   }
 
   async #columnsOf(file: ChosenFile, { lat, lng, header = true }: Choice): Promise<readonly string[]> {
-    const columns = this.#columns.get(`${file.id} ${header}`) ?? (await this.#look(file, header)).columns;
+    const columns = this.#columns.get(`${file.id} ${header}`) ?? (await this.#preview(file, header)).columns;
     if (lat < columns.length && lng < columns.length) return columns;
-    throw new RefusedRequest(
-      422,
-      'COLUMNS',
-      'There is no such column',
-      'Load the page again: the file may have changed.',
-    );
+    throw new RefusedRequest(422, 'COLUMNS', 'Unknown column', 'Reload the page: the file may have changed.');
   }
 
-  async #look(file: ChosenFile, header: boolean): Promise<Look> {
-    const look = await lookAt(file, header);
-    this.#columns.set(`${file.id} ${header}`, look.columns);
-    return look;
+  async #preview(file: ChosenFile, header: boolean): Promise<FilePreview> {
+    const preview = await previewFile(file, header);
+    this.#columns.set(`${file.id} ${header}`, preview.columns);
+    return preview;
   }
 }

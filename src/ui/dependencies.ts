@@ -4,25 +4,25 @@ import type { JobFile } from '../job/settings/job-file.ts';
 import type { Job } from '../job/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 
-/** What the page works with; whoever starts it lends it, and takes it back after `close`. */
+/** What the page needs from its caller, which closes the handles in it after the page. */
 export interface UiDependencies {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: () => number;
-  /** The job that the page's words make, laid over the account and the service that the ui was started with. */
+  /** Makes a job from the page's settings, with the account and the service that the ui was started with. */
   readonly jobOf: (said: JobFile) => Job;
-  /** The way to the service that answers a job, key and all. The page never sees it. */
+  /** The connection for a job, with its keys. The page never gets it. */
   readonly connectionOf: (job: Job) => Promise<Connection>;
-  /** The report of a job as its latest run left it, one HTML page; null where none can be made. */
+  /** The HTML report of a job's latest run; null where none can be made. */
   readonly reportOf: ((job: Job) => Promise<string>) | null;
-  /** The folder in which uploads and outputs lie. */
+  /** The folder for uploads and outputs. */
   readonly workspace: string;
-  /** From where a path that the user types is read. */
+  /** Paths that the user types are relative to it. */
   readonly workingFolder: string;
-  /** A file that was named at the start, to be shown first. */
+  /** The file that was named at the start, or null. */
   readonly first: string | null;
   /** Largest upload, in bytes. */
   readonly mostUpload: number;
-  /** No run may have a larger budget; null where nobody said one. */
+  /** Largest budget of a run; null: no limit. */
   readonly mostBudget: number | null;
 }

@@ -3,32 +3,32 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { PerilbookError } from '../errors.ts';
 import { UiApi } from './api.ts';
 import type { UiDependencies } from './dependencies.ts';
+import { accessRefusal, cookieName, HEADERS, hostRefusal } from './web/access-check.ts';
 import { RefusedRequest, sendError, statusOfError } from './web/error-replies.ts';
-import { cookieName, HEADERS, refusalOf, refusalOfStranger } from './web/guard.ts';
 import { addRoutes } from './web/routes.ts';
 import { Sessions } from './web/sessions.ts';
 
 export interface UiOptions extends UiDependencies {
-  /** 0 takes a free port. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Told of bugs of ours. */
+  /** Called with unexpected errors. */
   readonly onBug: (error: unknown) => void;
 }
 
 export interface RunningUi {
   readonly port: number;
-  /** An address that opens the page once, in one browser. */
+  /** An address that works once. */
   newAddress(): string;
-  /** Lets calls in flight land and outputs be written, then ends; how many runs were stopped. */
+  /** Finishes calls in flight, writes the outputs, and stops the server; resolves to the number of stopped runs. */
   close(): Promise<number>;
 }
 
-/** The page speaks to this machine alone, and there is no option for more. */
+/** The page listens on this machine only. There is no option to change that. */
 const HOST = '127.0.0.1';
 
 const MOST_JSON = 64 * 1024;
 
-/** Starts the page. @throws USAGE when the port cannot be taken, INPUT_UNREADABLE for the file to show first */
+/** Starts the page. @throws USAGE when it cannot listen on the port, INPUT_UNREADABLE for the first file */
 export async function startUi(options: UiOptions): Promise<RunningUi> {
   const sessions = new Sessions();
   const closing = new AbortController();
@@ -43,7 +43,7 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
     // A URL that cannot be decoded (`/%`) is refused before any hook runs.
     frameworkErrors: (error, request, reply) => {
       reply.headers(HEADERS);
-      const refusal = refusalOf(origin(request), port, sessions);
+      const refusal = accessRefusal(origin(request), port, sessions);
       if (refusal !== null) refuse(request, reply as FastifyReply, refusal);
       else sendError(reply as FastifyReply, error);
     },
@@ -52,22 +52,22 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
     for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
   });
   app.setErrorHandler((error, _request, reply) => {
-    // A page that was closed in the middle of an upload is no bug.
+    // A page that is closed during an upload is no bug.
     if (statusOfError(error) === 500 && !reply.raw.destroyed) options.onBug(error);
     return sendError(reply, error);
   });
   app.setNotFoundHandler((_request, reply) =>
-    sendError(reply, new RefusedRequest(404, 'NO_PATH', 'There is nothing at this path', 'Load the page again.')),
+    sendError(reply, new RefusedRequest(404, 'NO_PATH', 'Unknown path', 'Reload the page.')),
   );
   app.addHook('onRequest', async (request, reply) => {
     const token = tokenOf(request);
     const refusal =
-      token === null ? refusalOf(origin(request), port, sessions) : refusalOfStranger(origin(request), port);
+      token === null ? accessRefusal(origin(request), port, sessions) : hostRefusal(origin(request), port);
     if (refusal !== null) return refuse(request, reply, refusal);
     if (token === null) return undefined;
     const session = sessions.exchange(token);
     if (session === null) return refuse(request, reply, USED_UP);
-    // Without a time: it goes with the browser.
+    // A session cookie: without an expiry.
     const cookie = `${cookieName(port)}=${session}; HttpOnly; SameSite=Strict; Path=/`;
     return reply.code(303).header('set-cookie', cookie).header('location', '/').send();
   });
@@ -87,16 +87,16 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
 }
 
 async function end(app: FastifyInstance, api: UiApi, closing: AbortController): Promise<number> {
-  // The page looks on while runs are stopped, and sees their end.
+  // The page still gets the updates of the runs that are stopped.
   const stopped = await api.close();
   closing.abort();
   await app.close();
   return stopped;
 }
 
-const USED_UP = { status: 401, code: 'TOKEN', message: 'This address was used already' } as const;
+const USED_UP = { status: 401, code: 'TOKEN', message: 'This address was already used' } as const;
 
-/** The token of an address from the terminal: of the first page alone. */
+/** The token of an address from the terminal; only for the first page. */
 function tokenOf({ method, url }: FastifyRequest): string | null {
   const [path, query] = url.split('?', 2);
   return method === 'GET' && path === '/' ? new URLSearchParams(query).get('token') : null;
@@ -106,13 +106,13 @@ function origin({ method, headers }: FastifyRequest) {
   return { method, host: headers.host, origin: headers.origin, cookie: headers.cookie };
 }
 
-/** A person who comes with an old address gets words; a program gets them as JSON. */
+/** A browser gets a page, a program gets JSON. */
 function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
   { status, code, message }: { status: number; code: string; message: string },
 ): FastifyReply {
-  const hint = 'In the terminal where perilbook ui runs, press Enter for a new address.';
+  const hint = 'Press Enter in the terminal of perilbook ui for a new address.';
   if (!request.headers.accept?.includes('text/html'))
     return sendError(reply, new RefusedRequest(status, code, message, hint));
   return reply
@@ -131,8 +131,8 @@ function startFailure(error: unknown, port: number): unknown {
   if (code !== 'EADDRINUSE' && code !== 'EACCES') return error;
   return new PerilbookError(
     'USAGE',
-    `Cannot listen on ${HOST}:${port}: ${code === 'EADDRINUSE' ? 'another program does' : code}`,
-    'Choose another --port, or none for a free one.',
+    `Cannot listen on ${HOST}:${port}: ${code === 'EADDRINUSE' ? 'the port is in use' : code}`,
+    'Choose another --port, or leave it out for a free one.',
     {},
     error,
   );

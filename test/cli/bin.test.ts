@@ -35,7 +35,7 @@ test('--version and --help answer on stdout', { timeout }, async (t) => {
 
 for (const [args, says] of [
   [['rnu', 'book.csv'], /^perilbook: Unknown (command|argument)s?: rnu.*did you mean run\?\n {2}.*\[USAGE\]\n$/],
-  [[], /^perilbook: Name a command\.\n {2}.*\[USAGE\]\n$/],
+  [[], /^perilbook: Missing command\n {2}.*\[USAGE\]\n$/],
   [['run', 'nothing.csv', '--yes'], /nothing\.csv/],
 ] as const) {
   test(`perilbook ${args.join(' ')}: exit code 2, words on stderr only`, { timeout }, async (t) => {
@@ -111,8 +111,8 @@ for (const signal of casesOf(['SIGINT', 'SIGHUP', 'SIGTERM'] as const, (name) =>
     }
     const { code, signal: killedBy, stdout, stderr } = await bin.ended;
     assert.deepEqual([code, killedBy], [130, null], stderr);
-    assert.match(stderr, /perilbook: stopping: calls in flight land, then the output is written/);
-    assert.match(stderr, /Interrupted\. What was bought is kept\. To go on: perilbook run job\.yaml/);
+    assert.match(stderr, /perilbook: stopping: finishing calls in flight, then writing the output/);
+    assert.match(stderr, /Interrupted\. Answers that were bought are kept\. To resume: perilbook run job\.yaml/);
 
     const statuses = scene.statuses();
     const bought = count(statuses, 'ok');
@@ -260,5 +260,8 @@ test('status says of a killed run that it was cut off, and what to do', { timeou
   bin.kill('SIGKILL');
   await bin.ended;
   const { stdout } = await startBin(t, ['status', '--store', 'store.db'], folder).ended;
-  assert.match(stdout, /cut off[\s\S]*portfolio-oed was cut off: its process is gone\. Run it again to go on/);
+  assert.match(
+    stdout,
+    /cut off[\s\S]*portfolio-oed was cut off: its process ended without finishing\. Run it again to resume/,
+  );
 });

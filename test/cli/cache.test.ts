@@ -94,14 +94,14 @@ test('prune forgets answers that were paid for only with --yes where nobody can 
   assert.equal(refused.code, 2);
   assert.match(
     refused.stderr,
-    /would forget 19 answers that were paid for; to buy them again costs 17 credits.*\n.*--yes.*\[NEEDS_APPROVAL\]/,
+    /would delete 19 paid answers\. Buying them again costs 17 credits.*\n.*--yes.*\[NEEDS_APPROVAL\]/,
   );
   assert.equal(await left(), 20);
 
   // Sample data were never paid for.
   const sample = await prune('--older-than', '15d', '--json');
   assert.deepEqual([sample.code, JSON.parse(sample.stdout)], [0, { forgotten: 1 }]);
-  assert.match((await prune('--older-than', '5d')).stderr, /would forget 1 answer that was paid for.* costs 1 credit/);
+  assert.match((await prune('--older-than', '5d')).stderr, /would delete 1 paid answer.* costs 1 credit/);
   const some = await prune('--older-than', '5d', '--yes', '--json');
   assert.deepEqual([some.code, JSON.parse(some.stdout), await left()], [0, { forgotten: 1 }, 18]);
   assert.equal((await prune('--older-than', '0d', '-y')).code, 0);
@@ -126,7 +126,7 @@ test('on a terminal prune asks, and only a yes forgets', async (t) => {
   };
   const no = await answered('n\r');
   assert.equal(no.code, 130);
-  assert.match(no.said, /Forget 19 answers that were paid for\? To buy them again costs 17 credits\. \[y\/N\] /);
+  assert.match(no.said, /Delete 19 paid answers\? Buying them again costs 17 credits\. \[y\/N\] /);
   assert.equal(await left(), 20);
   assert.equal((await answered('y\r')).code, 0);
   assert.equal(await left(), 0);
@@ -138,6 +138,6 @@ test('prune needs to know what to forget; rejections are forgotten without a que
   assert.deepEqual([refused.code, /--older-than .*--rejected/.test(refused.stderr)], [2, true]);
   const pruned = await prune('--rejected', '--json');
   assert.deepEqual([pruned.code, JSON.parse(pruned.stdout)], [0, { rejections_forgotten: 0 }]);
-  assert.match((await prune('--rejected')).stderr, /Forgot the rejections of 0 locations/);
+  assert.match((await prune('--rejected')).stderr, /Deleted the rejections of 0 locations/);
   assert.equal(await left(), 20);
 });

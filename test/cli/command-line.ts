@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { firstWord } from '../../src/cli/bin-words.ts';
 import type { CliContext } from '../../src/cli/context.ts';
 import { program } from '../../src/cli/program.ts';
+import { startMessage } from '../../src/cli/startup-messages.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 
 export interface Ended {
@@ -47,7 +47,7 @@ export async function perilbook(args: readonly string[], options: WorldOptions =
     interrupt: options.interrupt ?? new AbortController().signal,
     owner: { name: `test/${process.pid}`, isAlive: options.isAlive ?? (() => true) },
   };
-  world.stderr.write(firstWord(args));
+  world.stderr.write(startMessage(args));
   const code = await program(world, '0.0.0');
   return { code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() };
 }

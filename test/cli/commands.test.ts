@@ -20,7 +20,7 @@ test('plan prices a bare CSV and spends nothing: no service is started, no store
     [2, 2, 1, 0, 2, { single: 2, standard: 0, enterprise: 0 }, true],
   );
   assert.deepEqual(Object.keys(plan.tiers), ['standard', 'enterprise', 'cheapest', 'fewest_calls', 'planned']);
-  assert.match((await perilbook(words, { folder })).stdout, /2 credits: fits\.\n$/);
+  assert.match((await perilbook(words, { folder })).stdout, /2 credits: fits this period\.\n$/);
 });
 
 test('off a terminal, spending needs --yes or a budget', async (t) => {
@@ -30,7 +30,7 @@ test('off a terminal, spending needs --yes or a budget', async (t) => {
   const words = ['run', 'book.csv', '-t', 'wildfire', '--store', 'store.db', '-o', 'out.csv'];
   const refused = await perilbook(words, { folder });
   assert.equal(refused.code, 2);
-  assert.match(refused.stderr, /would spend 1 credit, and nobody approved it\n {2}Say --yes, or --budget 1/);
+  assert.match(refused.stderr, /would spend 1 credit without approval\n {2}Add --yes or --budget 1/);
   assert.equal((await perilbook([...words, '--yes'], { folder })).code, 0);
   assert.equal((await perilbook(words, { folder })).code, 0, 'nothing is left to spend, so nothing is asked');
 });
@@ -53,12 +53,18 @@ test('what is wrong in rows that are looked up all the same is told apart, and w
   const rows = ['29.7604,-95.3698,48201000100,5', '29.7504,-95.3698,48201000100,none', ',,48201000100,1'];
   writeFileSync(join(folder, 'book.csv'), `lat,lng,tract,tiv\n${rows.join('\n')}\n`);
   const words = ['book.csv', '-t', 'wildfire', '--store', 'store.db', '--order-by', 'tiv'];
-  const byTract = ['--tract', 'tract', '--counts', 'no'];
+  const byTract = ['--tract', 'tract', '--no-counts'];
   const { code, stderr } = await perilbook(['run', ...words, ...byTract, '-o', 'out.csv', '--yes'], { folder });
   assert.equal(code, 3, stderr);
-  assert.match(stderr, /not looked up \(.*\):\n.*\n +4 +1 {2}Latitude or longitude is empty\.\n\n/);
-  assert.match(stderr, /looked up all the same \(.*\):\n.*\n +3 +1 {2}The value is not a number: it counts as 0\.\n\n/);
-  assert.match(stderr, /saved {4}0 by rows that share a cell, 0 by the store, 1 by areas\n/);
+  assert.match(stderr, /cannot be looked up \(.*\):\n.*\n +4 +1 {2}Latitude or longitude is empty\.\n\n/);
+  assert.match(
+    stderr,
+    /looked up, but have a problem \(.*\):\n.*\n +3 +1 {2}The value is not a number and counts as 0\.\n\n/,
+  );
+  assert.match(
+    stderr,
+    /saved {4}0 \(rows at the same place\), 0 \(answers in the store\), 1 \(one answer per area\)\n/,
+  );
 });
 
 test('data goes to stdout only for -o -, words to stderr', async (t) => {
@@ -86,11 +92,11 @@ test('an output can be enriched again: its columns are refreshed, not doubled', 
 
 const mistakes: readonly [name: string, args: string[], code: number, says: RegExp][] = [
   ['a misspelt command', ['rnu', 'book.csv'], 2, /did you mean run\?/],
-  ['a misspelt option', ['run', 'book.csv', '--topic', 'x'], 2, /Unknown argument: topic; did you mean --topics\?/],
-  ['a misspelt topic', ['plan', 'book.csv', '-t', 'wildfir'], 2, /no topic "wildfir"; did you mean wildfire\?/],
-  ['no input', ['plan'], 2, /No input file is named/],
+  ['a misspelt option', ['run', 'book.csv', '--topic', 'x'], 2, /Unknown option: --topic; did you mean --topics\?/],
+  ['a misspelt topic', ['plan', 'book.csv', '-t', 'wildfir'], 2, /unknown topic "wildfir"; did you mean wildfire\?/],
+  ['no input', ['plan'], 2, /Missing input file/],
   ['a missing input', ['plan', 'nothing.csv'], 2, /nothing\.csv/],
-  ['a missing job file', ['plan', 'nothing.yaml'], 2, /There is no job file nothing\.yaml/],
+  ['a missing job file', ['plan', 'nothing.yaml'], 2, /Job file nothing\.yaml/],
   [
     'a setting that does not exist',
     ['plan', 'wrong.yaml'],

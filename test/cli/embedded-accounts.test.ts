@@ -30,7 +30,9 @@ async function openEmbedded(t: TestContext) {
   };
   return async (said: JobFile) => {
     const job = makeJob([said, { input: 'x.csv', store: 'store.db' }], { dataFolder: folder, workingFolder: folder });
-    const { connection, close } = await connect(world, job, () => {});
+    const opened = await connect(world, job, () => {});
+    const { connection } = opened;
+    const close = () => opened[Symbol.asyncDispose]();
     const path = pathTo('/v1/hail/risk', LOS_ANGELES);
     const call = async () => (await request(connection.baseUrl + path, connection.keys[0]!.secret)).status;
     return { job, call, close };
@@ -47,7 +49,7 @@ for (const [what, first, second] of [
     const atWork = await open(first);
     const other = await open(second);
     try {
-      assert.notEqual(atWork.job.account, other.job.account, 'the ledger tells them apart too');
+      assert.notEqual(atWork.job.account.name, other.job.account.name, 'the ledger tells them apart too');
       for (let call = 0; call < 10; call++) await other.call();
       for (let call = 0; call < 10; call++) assert.equal(await atWork.call(), 200);
     } finally {
@@ -91,7 +93,7 @@ test('an account whose subscription nobody said has no allowance and no overage'
   const run = await store.startRun(words);
   const period = { start: Date.UTC(2026, 2, 1), end: Date.UTC(2026, 3, 1) };
   const limits = { periodLimit: 1e6, creditsPerMinute: 1e6, budget: 1e6, leaseMs: 1e6 };
-  const [claim] = await store.claim({ run, source, account: own.account, period, ...limits }, [
+  const [claim] = await store.claim({ run, source, account: own.account.name, period, ...limits }, [
     { cell: { lat7: 1, lng7: 1 }, call: { kind: 'enterprise' }, credits: 65_766, key: 'k', wanted: [] },
   ]);
   assert.equal(claim?.outcome, 'granted');

@@ -22,14 +22,14 @@ function shop(t: TestContext, rows: readonly string[], header = 'lat,lng\n') {
 }
 
 const rowsOf = (good: number, bad: number, text: string) => [...Array(good).fill(GOOD), ...Array(bad).fill(text)];
-const MESSAGE = /20 of 20 rows \(100 %\) cannot be looked up, most of all: Latitude and longitude seem exchanged/;
+const MESSAGE = /20 of 20 rows \(100 %\) cannot be looked up; mostly: Latitude and longitude seem exchanged/;
 
 test('a file whose columns are exchanged: the plan says it before anything is bought, the run ends with 3, quiet or not', async (t) => {
   const { plan, run } = shop(t, rowsOf(0, 20, EXCHANGED));
   const planned = await plan();
   assert.equal(planned.code, 0);
   assert.match(planned.stdout, MESSAGE);
-  assert.match(planned.stdout, /Check the columns \(--lat, --lng\), or allow so many: --max-invalid 100%\./);
+  assert.match(planned.stdout, /Check the columns \(--lat, --lng\), or allow it: --max-invalid 100%\./);
   const loud = await run();
   assert.equal(loud.code, 3);
   assert.match(loud.stderr, new RegExp(`${MESSAGE.source}[\\s\\S]+${MESSAGE.source}`), 'before and after');
@@ -79,10 +79,7 @@ for (const [first, isRefused] of [
     const ended = await run(...byNumber);
     assert.equal(ended.code, isRefused ? 2 : 0, ended.stderr);
     if (!isRefused) return;
-    assert.match(
-      ended.stderr,
-      /first line holds a location .* where the names of the columns should be\n {2}.*--no-header/,
-    );
+    assert.match(ended.stderr, /first line is a location .*, not column names\n {2}.*--no-header/);
     const whole = await plan(...byNumber, '--no-header', '--json');
     assert.equal(JSON.parse(whole.stdout).rows, 3);
   });
@@ -99,7 +96,7 @@ for (const [first, good, flags] of [
     const { run, plan } = shop(t, [first, good, good], '');
     const { code, stderr } = await run(...flags);
     assert.equal(code, 2, stderr);
-    assert.match(stderr, /first line holds a location .* where the names of the columns should be\n {2}.*--no-header/);
+    assert.match(stderr, /first line is a location .*, not column names\n {2}.*--no-header/);
     const whole = JSON.parse((await plan(...flags, '--no-header', '--json')).stdout);
     assert.deepEqual([whole.rows, whole.located], [3, 3]);
   });

@@ -38,14 +38,14 @@ test('all problems of a job file are said at once, in the order of its lines', a
   );
   assert.deepEqual([code, ok], [2, false]);
   assert.deepEqual(problems, [
-    '2:10 topics.0: there is no topic "wildfir"; did you mean wildfire? (perilbook topics lists all)',
-    '2:25 topics.2: there is no topic "prak"; did you mean park? (perilbook topics lists all)',
+    '2:10 topics.0: unknown topic "wildfir"; did you mean wildfire? (perilbook topics lists them)',
+    '2:25 topics.2: unknown topic "prak"; did you mean park? (perilbook topics lists them)',
     '3:1 unknown setting "budgte"; did you mean budget?',
-    '4:15 subscription: "strater" is not starter, professional or settings of its own; did you mean starter?',
+    '4:15 subscription: "strater" is not starter, professional or a map of settings; did you mean starter?',
     '7:15 service.api_keys.0: unknown setting "evn"; did you mean env?',
-    '7:43 service.api_keys.1.scopes.0: there is no topic "bundel"; did you mean bundle? (perilbook topics lists all)',
-    '8:26 time_to_live.wildfire: a time such as 90s, 30m, 12h or 30d, or never',
-    '8:32 time_to_live: there is no topic "hial"; did you mean hail? (perilbook topics lists all)',
+    '7:43 service.api_keys.1.scopes.0: unknown topic "bundel"; did you mean bundle? (perilbook topics lists them)',
+    '8:26 time_to_live.wildfire: must be a time such as 90s, 30m, 12h or 30d, or never',
+    '8:32 time_to_live: unknown topic "hial"; did you mean hail? (perilbook topics lists them)',
     '9:11 on_quota: "wiat" is not stop or wait; did you mean wait?',
   ]);
 });
@@ -61,31 +61,31 @@ test('what only the whole job shows is a problem at its setting', async (t) => {
     'input: book.csv\nsubscription: {credits_per_month: 5, credits_per_minute: 5}\noverages: {ceiling: 5}\n',
   );
   assert.equal(code, 2);
-  assert.match(problems.join('\n'), /^3:11 overages: the subscription has no rate/);
+  assert.match(problems.join('\n'), /^3:11 overages: a ceiling in dollars needs/);
 });
 
 test('a key that is not in the environment here is a warning, and so is an input that is not there yet', async (t) => {
   const service = 'service: {base_url: "http://h.example", api_keys: [{env: NO_SUCH_KEY}]}';
   const { code, ok, warnings } = await check(t, `topics: all\ninput: boook.csv\n${service}\n`);
   assert.deepEqual([code, ok, warnings.length], [0, true, 2]);
-  assert.match(warnings[0]!, /^3:52 the environment variable NO_SUCH_KEY holds no API key here$/);
+  assert.match(warnings[0]!, /^3:52 environment variable NO_SUCH_KEY is not set$/);
   assert.match(warnings[1]!, /^2:8 .*boook\.csv does not exist/);
 });
 
 for (const [what, yaml, says] of [
-  ['a job file that says nothing', '# nothing\n', /^1:1 the file says nothing/],
+  ['a job file that says nothing', '# nothing\n', /^1:1 the file is empty/],
   ['an input that is empty', 'input: empty.csv\n', /^1:8 .*empty\.csv is empty/],
   ['a latitude column that is not there', 'input: book.csv\nlocation: {lat: latt}\n', /^2:17 .*did you mean "lat"\?/],
   ['a tract column that is not there', 'input: book.csv\nareas: {tract: TRACTT}\n', /^2:16 .*did you mean TRACT\?/],
   [
     'a value column that is not there',
     'input: book.csv\norder_by: {column: vlaue}\n',
-    /^2:11 order_by: there is no column vlaue/,
+    /^2:11 order_by: no column vlaue/,
   ],
   [
     'a key file that is not there',
     `input: book.csv\nservice: {base_url: "http://h", api_keys: [{file: no-key}]}\n`,
-    /^2:44 there is no key file .*no-key here$/,
+    /^2:44 key file .*no-key does not exist$/,
   ],
   ['an output whose folder is not there', 'input: book.csv\noutput: no/out.csv\n', /^2:9 .*no.out\.csv/],
   ['an output that cannot be made', 'input: book.csv\noutput: out.csv.bz2\n', /^2:9 .*gives no \.bz2 file/],
@@ -101,7 +101,7 @@ for (const [what, yaml, says] of [
 test('a job without an input is told that plan and run need one', async (t) => {
   const { code, warnings } = await check(t, 'topics: all\n');
   assert.deepEqual([code, warnings.length], [0, 1]);
-  assert.match(warnings[0]!, /no input is named/);
+  assert.match(warnings[0]!, /no input: plan and run need one/);
 });
 
 test('a right job has nothing to be said of it, with a key in its place', async (t) => {
@@ -117,21 +117,21 @@ test('in words: the line is shown with a caret, and the verdict comes last', asy
   assert.deepEqual([code, stderr], [2, '']);
   assert.equal(
     stdout,
-    'jobs/job.yaml:2:14: precision: at most 7\n    precision:   9\n                 ^\n1 problem: this job cannot run.\n',
+    'jobs/job.yaml:2:14: precision: must be at most 7\n    precision:   9\n                 ^\n1 error: this job cannot run.\n',
   );
 });
 
 test('the jobs in jobs/ are right', async () => {
   for (const name of readdirSync(join(ROOT, 'jobs')).filter((file) => file.endsWith('.yaml'))) {
     const { code, stdout } = await perilbook(['job', 'check', `jobs/${name}`]);
-    assert.deepEqual([code, stdout], [0, `jobs/${name} is a job.\n`]);
+    assert.deepEqual([code, stdout], [0, `jobs/${name} is valid.\n`]);
   }
 });
 
 test('job check without a file, of none, and job schema', async (t) => {
   const folder = temporaryFolder(t);
-  assert.match((await perilbook(['job', 'check'], { folder })).stderr, /Which job file .*\n.*\[USAGE\]/);
-  assert.match((await perilbook(['job', 'check', 'no.yaml'], { folder })).stderr, /There is no job file no\.yaml/);
+  assert.match((await perilbook(['job', 'check'], { folder })).stderr, /Missing job file.*\n.*\[USAGE\]/);
+  assert.match((await perilbook(['job', 'check', 'no.yaml'], { folder })).stderr, /Job file no\.yaml/);
   assert.equal(JSON.parse((await perilbook(['job', 'schema'], { folder })).stdout).title, 'Perilbook job file');
   assert.ok(!existsSync(join(folder, 'perilbook')));
 });

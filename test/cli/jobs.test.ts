@@ -58,7 +58,7 @@ test('jobs/resume-after-quota.yaml stops with exit code 4, says when to go on, a
   const first = await job.run();
   assert.equal(first.code, 4, first.stderr);
   assert.equal(first.summary.resume_after, '2026-03-31T00:00:00.000Z');
-  assert.match(first.stderr, /To go on after 2026-03-31 00:00 UTC: perilbook run/);
+  assert.match(first.stderr, /To resume after 2026-03-31 00:00 UTC: perilbook run/);
   assert.equal(job.output().trimEnd().split('\n').length, 121);
   assert.ok(first.summary.status.deferred > 0 && first.summary.credits_spent <= 600);
 

@@ -21,7 +21,7 @@ const OPTIONS: readonly [args: string, option: string, ...more: string[]][] = [
   ['plan input.csv', 'precision', '-1', '1.5', '9'],
   ['plan input.csv', 'budget', '-1', '1.5'],
   ['plan input.csv', 'reserve', '-1', '1.5'],
-  ['plan input.csv', 'sockets', '-1', '0', '1.5'],
+  ['plan input.csv', 'concurrency', '-1', '0', '1.5'],
   ['plan input.csv', 'max-minutes', '-1'],
   ['plan input.csv', 'overage-ceiling', '-1'],
   ['plan input.csv', 'spent-elsewhere', '-1', '1.5'],

@@ -27,13 +27,13 @@ test("the library's own words never reach the user", async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'book.csv'), BOOK);
   const cases: readonly (readonly [words: readonly string[], says: RegExp])[] = [
-    [['--delimiter', 'ab'], /--delimiter ab: exactly one character is wanted/],
-    [['--time-to-live', 'wildfire'], /--time-to-live wildfire: a time such as 90s/],
-    [['--topics', 'flood'], /there is no topic "flood"; did you mean coastalFlood or riverineFlood\?/],
+    [['--delimiter', 'ab'], /--delimiter ab: must be exactly one character/],
+    [['--time-to-live', 'wildfire'], /--time-to-live wildfire: must be a time such as 90s/],
+    [['--topics', 'flood'], /unknown topic "flood"; did you mean coastalFlood or riverineFlood\?/],
     [['--coordinates', 'lenent'], /"lenent" is not strict or lenient; did you mean lenient\?/],
     [['--header-line', 'x'], /--header-line expects a number/],
-    [['--header-line', '0'], /--header-line 0: at least 1/],
-    [['--lat', 'lat', '--location', 'x'], /--location excludes --lat and --lng/],
+    [['--header-line', '0'], /--header-line 0: must be at least 1/],
+    [['--lat', 'lat', '--location', 'x'], /--location cannot be combined with --lat and --lng/],
   ];
   for (const [words, says] of cases) {
     const { code, stderr } = await perilbook(['plan', 'book.csv', ...words], { folder });
@@ -102,7 +102,7 @@ test('plan and summary name the columns that were used, and what was assumed', a
   const assumed = (await perilbook(['plan', ...words], { folder })).stdout;
   assert.match(
     assumed,
-    /\nNot said, so assumed: topics natural \(--topics\); subscription starter, 10,000 credits a month \(--subscription\)\.\n/,
+    /\nDefaults used: topics natural \(--topics\); subscription starter, 10,000 credits a month \(--subscription\)\.\n/,
   );
   const said = await perilbook(['plan', ...words, '-t', 'radon', '--subscription', 'starter'], { folder });
   assert.doesNotMatch(said.stdout, /assumed/);
@@ -115,13 +115,13 @@ test('a sample account that is used up says how to go on', async (t) => {
   const words = ['book.csv', '-t', 'radon', '--store', 's.db', '--reserve', '9999', '-o', 'o.csv', '--yes'];
   assert.match(
     (await perilbook(['plan', ...words.slice(0, -1)], { folder })).stdout,
-    /The sample account is used up, .*--subscription professional/,
+    /The free sample account is used up.*--subscription professional/,
   );
   const { stderr, code } = await perilbook(['run', ...words], { folder });
   assert.equal(code, 4);
   assert.match(
     stderr,
-    /go on after .*\nThe sample account is used up, and costs nothing: --subscription professional gives it 100,000/,
+    /resume after .*\nThe free sample account is used up\. --subscription professional gives it 100,000/,
   );
   assert.match(readFileSync(join(folder, 'o.csv'), 'utf8'), /deferred/);
   const custom = 'input: book.csv\nsubscription: {credits_per_month: 5, credits_per_minute: 60}\nstore: s.db\n';

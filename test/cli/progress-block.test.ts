@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import stringWidth from 'string-width';
-import { noPaint, paintFor } from '../../src/cli/messages/color.ts';
+import { colorFor, noColor } from '../../src/cli/messages/color.ts';
 import {
   type BlockStyle,
   changeLine,
@@ -10,8 +10,9 @@ import {
   progressLine,
   rowsTaken,
 } from '../../src/cli/progress/block.ts';
-import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/cli/progress/estimate.ts';
-import { newProgress, type Progress } from '../../src/job/buying/progress.ts';
+import type { Progress } from '../../src/job/buying/progress.ts';
+import { newProgress } from '../../src/job/buying/progress.ts';
+import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/job/estimate.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 /** The steady time of this moment: of another day, as it mostly is. */
@@ -44,15 +45,15 @@ const view = (progress: Progress, facts: Partial<RunFacts> = {}): ProgressView =
   ...AT,
 });
 
-const style = (width: number): BlockStyle => ({ width, paint: noPaint, unicode: true });
+const style = (width: number): BlockStyle => ({ width, color: noColor, unicode: true });
 
 test('the block answers what one may ask of a run, the quota that will end it included', () => {
   assert.deepEqual(progressBlock(view(buying()), style(120)), [
-    'buying    ███████████░░░░░░░░░░░░░░░░░░░  4,512 of 12,000 cells · 38 % · 2:05 so far',
+    'buying    ███████████░░░░░░░░░░░░░░░░░░░  4,512 of 12,000 places · 38 % · 2:05 so far',
     'credits   67,680 of 180,000 planned · period: 52,320 left of 100,000',
     'rate      1,180 of 1,200 credits in the last minute · 8 in flight',
-    'store     1,024 cells had been bought before',
-    'left      44 minutes · the quota ends it after 52,320 more credits · to go on after 2026-12-01 00:00 UTC',
+    'store     1,024 places already in the store',
+    'left      44 minutes · quota used up after 52,320 more credits · resume after 2026-12-01 00:00 UTC',
   ]);
 });
 
@@ -62,10 +63,10 @@ test('failures by kind, retries and being asked to slow down have their place', 
     slowedUntil: STEADY + 12_400,
   });
   const block = progressBlock(view(progress, { budget: 70_000 }), style(120)).join('\n');
-  assert.match(block, /^failures {2}service failed: 3 · place refused: 1$/m);
-  assert.match(block, /12 retries\n {10}asked to slow down 2 times: on again in 13 s$/m);
+  assert.match(block, /^failures {2}service failed: 3 · location rejected: 1$/m);
+  assert.match(block, /12 retries\n {10}asked to slow down 2 times; resuming in 13 s$/m);
   assert.match(block, /budget: 2,320 left of 70,000/);
-  assert.match(block, /the budget ends it after 2,320 more credits/);
+  assert.match(block, /budget reached after 2,320 more credits/);
 });
 
 for (const width of [40, 59, 79, 119]) {
@@ -104,7 +105,7 @@ test('setting the machine’s clock changes nothing of how long a run has taken,
   const lines = (now: number) =>
     progressBlock({ ...view(slow, { deadline: STEADY + 600_000 }), now }, style(120)).join('\n');
   for (const hours of [-5, 5]) assert.equal(lines(NOW + hours * 3_600_000), lines(NOW));
-  assert.match(lines(NOW), /2:05 so far[\s\S]*on again in 30 s/);
+  assert.match(lines(NOW), /2:05 so far[\s\S]*resuming in 30 s/);
 });
 
 test('time left goes by credits and the limit: a first burst does not make it short', () => {
@@ -125,9 +126,9 @@ test('a service that lets less through than the subscription says is believed, a
   const last = { credits: 300, ms: 6_000 };
   assert.equal(Math.round(estimate(progress, FACTS, last, AT).minutes!), 10);
   const block = progressBlock({ ...view(progress), last }, style(120)).join('\n');
-  assert.match(block, /300 of 1,200 credits in the last minute · the service lets no more through now: it waits/);
+  assert.match(block, /300 of 1,200 credits in the last minute · the service allows no more calls now, waiting/);
   const own = progressBlock(view(buying({ callsInFlight: 0 })), style(120)).join('\n');
-  assert.match(own, /the minute is full: the next calls wait for it/);
+  assert.match(own, /minute limit reached, waiting/);
 });
 
 test('whichever comes first ends the run: all bought, budget, quota, or its time', () => {
@@ -150,14 +151,15 @@ test('the meter counts the credits of the last minute, and no longer', () => {
   assert.deepEqual(meter.add(60_000, 300), { credits: 300, ms: 60_000 });
   assert.deepEqual(meter.add(90_000, 400), { credits: 100, ms: 60_000 });
   assert.deepEqual(meter.add(180_000, 400), { credits: 0, ms: 60_000 });
+  assert.deepEqual(meter.add(480_000, 900), { credits: 100, ms: 60_000 }, 'a page that was closed samples nothing');
 });
 
 test('where nothing can be written over, a line says the same, and a change of phase is said at once', () => {
   assert.equal(
     progressLine(view(buying())),
-    'buying: 4,512 of 12,000 cells · 67,680 of 180,000 credits · left: 44 minutes, the quota ends it after 52,320 more credits, to go on after 2026-12-01 00:00 UTC',
+    'buying: 4,512 of 12,000 places · 67,680 of 180,000 credits · left: 44 minutes, quota used up after 52,320 more credits, resume after 2026-12-01 00:00 UTC',
   );
-  assert.equal(changeLine(view(buying())), 'buying: 12,000 cells for 180,000 credits');
+  assert.equal(changeLine(view(buying())), 'buying: 12,000 places for 180,000 credits');
   assert.equal(changeLine(view({ ...newProgress(), phase: 'writing' })), 'writing: 15,000 rows');
   const waiting = { ...buying(), phase: 'waiting', waitingUntil: Date.parse('2026-12-01T00:01:00Z') } as const;
   assert.equal(changeLine(view(waiting)), null, 'the run tells it itself');
@@ -169,7 +171,7 @@ test('where nothing can be written over, a line says the same, and a change of p
 });
 
 test('colours: on a terminal, not with NO_COLOR or a dumb terminal, and anywhere with FORCE_COLOR', () => {
-  const isOn = (env: Record<string, string>, isTTY: boolean) => paintFor({ env }, { isTTY })('bold', 'x') !== 'x';
+  const isOn = (env: Record<string, string>, isTTY: boolean) => colorFor({ env }, { isTTY })('bold', 'x') !== 'x';
   assert.ok(isOn({}, true) && !isOn({}, false));
   assert.ok(!isOn({ NO_COLOR: '1' }, true) && isOn({ NO_COLOR: '' }, true));
   assert.ok(!isOn({ TERM: 'dumb' }, true));

@@ -113,7 +113,7 @@ test('quota and its statements say what the service charged, by run, job, key an
   assert.match(csv[1]!, /^1,nightly,127\.0\.0\.1:\d+,paused,2026-03-15T12:.*,20,0,0,20,0,0,0$/);
   assert.match(
     (await say('status', 'nightly.yaml')).stdout,
-    /nightly is paused: The budget of 20 credits is reached\. Run it again to go on\.\n$/,
+    /nightly is paused: The budget of 20 credits is reached\. Run it again to resume\.\n$/,
   );
 });
 
@@ -129,11 +129,14 @@ test('a quota that ends early is believed, explained and recorded; quota set goe
   assert.ok(quota.free_calls >= 1, 'the refused calls are in the ledger, free');
   assert.ok(quota.exhausted_left >= 1 && quota.exhausted_left <= 30, String(quota.exhausted_left));
   const words = (await say('quota', 'early.yaml')).stdout;
-  assert.match(words, new RegExp(`when by this ledger ${quota.exhausted_left} credits? were left: others spend of it`));
+  assert.match(
+    words,
+    new RegExp(`while this ledger had ${quota.exhausted_left} credits? left\\. Other programs spend them too`),
+  );
   assert.match(words, /until 2026-03-31 00:00 UTC\. If .*perilbook quota set JOB --left N\.\n.*spent_elsewhere/);
   assert.match(
     (await say('status', '--store', 'store.db')).stdout,
-    /early is paused: run it again after 2026-03-31 00:00 UTC\.\n$/,
+    /early is paused\. Run it again after 2026-03-31 00:00 UTC\.\n$/,
   );
 
   const again = await say('run', 'early.yaml', '--quiet');
@@ -168,8 +171,11 @@ test('a correction by what the page says is spent keeps the run below it', async
   jobFile('told', allowance(50));
   await spendElsewhere(35);
   const recorded = await say('quota', 'set', 'told.yaml', '--spent', String(used()));
-  assert.match(recorded.stdout, /correction +on 2026-03-15 12:\d\d UTC the provider counted 35 more than this ledger/);
-  assert.match(recorded.stderr, /the provider counts 35 credits spent, 15 left\./);
+  assert.match(
+    recorded.stdout,
+    /correction +on 2026-03-15 12:\d\d UTC the provider had counted 35 more than this ledger/,
+  );
+  assert.match(recorded.stderr, /35 credits spent, 15 left\./);
   assert.equal((await say('run', 'told.yaml', '--quiet')).code, 4);
   assert.equal(used(), 50);
   const { left, free_calls, charged, correction } = await json('quota', 'told.yaml');
@@ -191,7 +197,7 @@ test('a job whose keys spend several accounts: each has its own period, and a co
   );
   const refused = await say('quota', 'set', 'pool.yaml', '--left', '70');
   assert.equal(refused.code, 2);
-  assert.match(refused.stderr, /the keys of this job spend north, south\n +Name one of them: --account NAME/);
+  assert.match(refused.stderr, /this job has north, south\n +Choose one: --account NAME/);
   assert.equal((await json('quota', 'set', 'pool.yaml', '--left', '70', '--account', 'north')).left, 70);
   const after = (await json('quota', 'pool.yaml')).accounts;
   assert.deepEqual([after[0].left, after[1].left], [70, 10_000]);
@@ -202,14 +208,14 @@ test('a job whose keys spend several accounts: each has its own period, and a co
 });
 
 const mistakes: readonly [args: string[], says: RegExp][] = [
-  [['quota', 'set'], /takes either --left or --spent/],
-  [['quota', 'set', '--left', '1', '--spent', '1'], /takes either --left or --spent/],
-  [['quota', '--left', '1'], /belong to quota set/],
+  [['quota', 'set'], /needs either --left or --spent/],
+  [['quota', 'set', '--left', '1', '--spent', '1'], /needs either --left or --spent/],
+  [['quota', '--left', '1'], /are options of quota set/],
   [['quota', 'set', '--left', 'much'], /--left expects a number/],
-  [['quota', 'set', '--spent', '-1'], /--spent is no whole number/],
+  [['quota', 'set', '--spent', '-1'], /--spent expects a whole number/],
   [['quota', 'set', '--left', '10001'], /more than the starter subscription's 10,000 credits/],
   [['quota', 'a.csv', 'b.csv'], /quota takes one job/],
-  [['quota', '--by', 'week'], /no statement by week/],
+  [['quota', '--by', 'week'], /Unknown statement: --by week/],
   [['quota', '--csv', '--json'], /mutually exclusive/],
   [['status', '--csv', '--json'], /mutually exclusive/],
 ];

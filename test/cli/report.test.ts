@@ -50,23 +50,23 @@ test('run --report writes the page at the end of a run; report writes the same o
   const clock = new FastClock('2026-03-15T12:00:10Z', 1);
   const ran = await perilbook(['run', ...WORDS, '--yes', '--report', 'page.html'], { folder, clock });
   assert.equal(ran.code, 0, ran.stderr);
-  assert.match(ran.stderr, /The report is in page\.html/);
+  assert.match(ran.stderr, /Wrote the report to page\.html/);
   const page = readFileSync(join(folder, 'page.html'), 'utf8');
   const before = await spentIn(folder, clock);
   assert.equal(before.charged, 6, 'on the side of the service');
   const reported = await perilbook(['report', ...WORDS], { folder, clock });
   assert.deepEqual([reported.code, reported.stdout], [0, ''], reported.stderr);
-  assert.match(reported.stderr, /The report is in out\.report\.html/);
+  assert.match(reported.stderr, /Wrote the report to out\.report\.html/);
   assert.equal(readFileSync(join(folder, 'out.report.html'), 'utf8'), page);
   assert.deepEqual(await spentIn(folder, clock), before);
   for (const said of [
-    'Sample data: not for decisions.',
-    '2 rows of 3 (66.7 %) have a location',
+    '<strong>Sample data.</strong> The answers are made up',
+    '2 rows of 3 (66.7 %) have a usable location',
     'Latitude or longitude is empty.</bdi></th><td class="n">1</td><td>4</td>',
     '<dt>Planned</dt><dd>6</dd>',
     '<dt>Spent</dt><dd>6</dd>',
     'Single topic</th><td class="n">6</td><td class="n">0</td><td class="n">0</td><td class="n">6</td>',
-    'Nothing is left to buy.',
+    'Nothing left to buy.',
   ]) {
     assert.ok(page.includes(said), said);
   }
@@ -77,7 +77,7 @@ test('report -o names the page where it is called so', async (t) => {
   const words = ['report', 'book.csv', '-t', 'hail', '--store', 'store.db', '-o'];
   const { code, stderr } = await perilbook([...words, 'mine.html'], { folder });
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /The report is in mine\.html/);
+  assert.match(stderr, /Wrote the report to mine\.html/);
   assert.ok(readFileSync(join(folder, 'mine.html'), 'utf8').startsWith('<!doctype html>'));
   await perilbook([...words, 'out.csv'], { folder });
   assert.ok(existsSync(join(folder, 'out.report.html')) && !existsSync(join(folder, 'out.csv')));
@@ -89,7 +89,7 @@ test('before any run the page says what is missing; nothing is bought, no servic
   const { code, stdout, stderr } = await perilbook(['report', ...WORDS, '--report', '-'], { folder });
   assert.equal(code, 0, stderr);
   assert.ok(stdout.startsWith('<!doctype html>') && stdout.endsWith('</html>\n'));
-  assert.ok(stdout.includes('No run was made yet') && stdout.includes('<b>6 credits</b> for 2 places'));
+  assert.ok(stdout.includes('No run yet') && stdout.includes('<b>6 credits</b> for 2 places'));
   assert.equal(existsSync(join(folder, 'sample-service.db')), false);
   assert.equal(existsSync(join(folder, 'out.csv')), false);
 });
@@ -100,8 +100,8 @@ test('a run that stops at its budget says on the page what is left and why', asy
   assert.equal(ran.code, 4, ran.stderr);
   const page = readFileSync(join(folder, 'page.html'), 'utf8');
   assert.ok(page.includes('The last run stopped early: <bdi>The budget of 3 credits is reached.</bdi>'));
-  assert.ok(page.includes('<b>3 credits</b> for 1 place are still to be spent.'));
-  assert.match(page, /resets at the next billing anniversary, 20\d\d-\d\d-01 00:00 UTC/);
+  assert.ok(page.includes('<b>3 credits</b> for 1 place left to buy.'));
+  assert.match(page, /resets on 20\d\d-\d\d-01 00:00 UTC/);
   assert.ok(page.includes('<code>deferred</code></th><td class="n">1</td>'));
 });
 
@@ -131,8 +131,8 @@ test('a report that could not be written is refused before anything is bought', 
   for (const [name, says] of [
     ['nowhere/page.html', /nowhere/],
     ['book.csv', /book\.csv/],
-    ['out.csv', /--report of a run needs a file of its own/],
-    ['-', /--report of a run needs a file of its own/],
+    ['out.csv', /run --report needs a file of its own/],
+    ['-', /run --report needs a file of its own/],
   ] as const) {
     const { code, stderr } = await perilbook(['run', ...WORDS, '--yes', '--report', name], { folder });
     assert.equal(code, 2, name);

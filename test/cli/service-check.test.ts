@@ -204,7 +204,7 @@ test('a body that would take a gigabyte of memory is not parsed', async (t) => {
     response.end(response.statusCode === 200 ? body : '{}');
   });
   const ended = await perilbook(check(url, '--yes'), { folder });
-  assert.match(ended.stdout, /not read: it has more than 2 million objects/);
+  assert.match(ended.stdout, /too large to read: it has more than 2 million objects/);
 });
 
 for (const [how, write] of [

@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { firstWord, stoppingWord } from '../../src/cli/bin-words.ts';
 import type { CliContext } from '../../src/cli/context.ts';
-import { runFacts } from '../../src/cli/progress/estimate.ts';
 import { showProgress } from '../../src/cli/progress/show.ts';
+import { startMessage, stopMessage } from '../../src/cli/startup-messages.ts';
 import { systemClock } from '../../src/clock.ts';
 import { newProgress, record } from '../../src/job/buying/progress.ts';
+import { runFacts } from '../../src/job/estimate.ts';
 import type { Prepared } from '../../src/job/prepare.ts';
 import { FastClock } from '../fast-clock.ts';
 import { openDesk, places } from '../job/harness.ts';
@@ -18,19 +18,22 @@ import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
 test('an interrupt is told what still happens: an output is written by what writes one only', () => {
-  assert.match(stoppingWord(['run', 'job.yaml']), /calls in flight land, then the output is written\. Again/);
   assert.match(
-    stoppingWord(['service', 'start', '--port', '1']),
-    /stopping: answers in flight are handed over\. Again/,
+    stopMessage(['run', 'job.yaml']),
+    /finishing calls in flight, then writing the output\. Press Ctrl-C again/,
   );
-  assert.equal(stoppingWord(['plan', 'book.csv']), '\nperilbook: stopping. Again to leave at once.\n');
+  assert.match(
+    stopMessage(['service', 'start', '--port', '1']),
+    /stopping: finishing requests in flight\. Press Ctrl-C again/,
+  );
+  assert.equal(stopMessage(['plan', 'book.csv']), '\nperilbook: stopping. Press Ctrl-C again to quit at once.\n');
 });
 
 test('the first word names what is read, and is not said where nobody wants it', () => {
-  assert.equal(firstWord(['run', 'job.yaml', '-y']), 'perilbook: reading job.yaml\n');
-  assert.equal(firstWord(['run', '-']), 'perilbook: reading stdin\n');
-  assert.equal(firstWord(['run', '-t', 'hail', 'a.csv']), 'perilbook: starting\n');
-  assert.equal(firstWord(['plan', 'a.csv'], true), 'perilbook: reading a.csv\n');
+  assert.equal(startMessage(['run', 'job.yaml', '-y']), 'perilbook: reading job.yaml\n');
+  assert.equal(startMessage(['run', '-']), 'perilbook: reading stdin\n');
+  assert.equal(startMessage(['run', '-t', 'hail', 'a.csv']), 'perilbook: starting\n');
+  assert.equal(startMessage(['plan', 'a.csv'], true), 'perilbook: reading a.csv\n');
   for (const args of [
     [],
     ['run'],
@@ -40,7 +43,7 @@ test('the first word names what is read, and is not said where nobody wants it',
     ['run', '--help'],
     ['run', 'a.csv', '--quiet'],
   ]) {
-    assert.equal(firstWord(args), '', args.join(' '));
+    assert.equal(startMessage(args), '', args.join(' '));
   }
 });
 
@@ -58,7 +61,7 @@ test('off a terminal every change of state is a line', async (t) => {
   const lines = stderr.split('\n').filter((line) => line.startsWith('perilbook: '));
   assert.deepEqual(lines, [
     'perilbook: reading book.csv',
-    'perilbook: buying: 2 cells for 2 credits',
+    'perilbook: buying: 2 places for 2 credits',
     'perilbook: writing: 2 rows',
   ]);
   assert.ok(!stderr.includes('\u001b'));
@@ -79,7 +82,7 @@ test('--quiet says what went wrong: a service that is down', async (t) => {
   const service = ['--base-url', 'http://127.0.0.1:9', '--api-key-file', 'key', '--quiet'];
   const { code, stderr } = await perilbook([...RUN, ...service], { folder, clock });
   assert.equal(code, 6, stderr);
-  assert.match(stderr, /^perilbook: The service does not answer .* To go on later: perilbook run book\.csv/);
+  assert.match(stderr, /^perilbook: The service does not answer .* To resume later: perilbook run book\.csv/);
 });
 
 test('FORCE_COLOR reaches a pipe, NO_COLOR and no colour are plain', async (t) => {
@@ -116,7 +119,7 @@ const FACTS = runFacts(
 test('on a terminal the block is drawn at a change, makes room for words and for an interrupt, and leaves nothing', async (t) => {
   const { world, interruption, screen } = terminal(80, { LANG: 'C.UTF-8', NO_COLOR: '1' });
   const show = await showProgress(world);
-  t.after(show.end);
+  t.after(() => show[Symbol.dispose]());
   record(show.progress, 'phase', 'pricing');
   assert.match(screen(), /pricing/);
   show.pause();
@@ -125,13 +128,13 @@ test('on a terminal the block is drawn at a change, makes room for words and for
   show.resume();
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
   record(show.progress, 'phase', 'buying');
-  assert.match(screen(), /░ {2}0 of 4 cells · 0 %[\s\S]*left {6}/);
+  assert.match(screen(), /░ {2}0 of 4 places · 0 %[\s\S]*left {6}/);
   show.say('a notice');
-  assert.match(screen(), /a notice\n[\s\S]*0 of 4 cells/, 'the block stands below what was said');
+  assert.match(screen(), /a notice\n[\s\S]*0 of 4 places/, 'the block stands below what was said');
   interruption.abort();
   const wiped = screen();
   assert.ok(wiped !== '' && !wiped.includes('cells'), 'wiped before the bin speaks');
-  show.end();
+  show[Symbol.dispose]();
   assert.ok(!screen().includes('cells'));
 });
 
@@ -139,7 +142,7 @@ test('off a terminal being asked to slow down is told, but not a thousand times,
   const { world, stderr, screen } = terminal(80);
   stderr.isTTY = false;
   const show = await showProgress(world);
-  t.after(show.end);
+  t.after(() => show[Symbol.dispose]());
   show.know(FACTS);
   record(show.progress, 'phase', 'buying');
   Object.assign(show.progress, { slowedDown: 1, slowedUntil: systemClock.steady!() + 30_000 });
@@ -147,7 +150,7 @@ test('off a terminal being asked to slow down is told, but not a thousand times,
   record(show.progress, 'phase', 'writing');
   const [buying, slowed, writing, ...rest] = screen().trimEnd().split('\n');
   assert.match(buying!, /^perilbook: buying: /);
-  assert.match(slowed!, /^perilbook: the service asks to slow down: on again in (29|30) s$/);
+  assert.match(slowed!, /^perilbook: the service asks to slow down; resuming in (29|30) s$/);
   assert.match(writing!, /^perilbook: writing: 10 rows$/);
   assert.deepEqual(rest, []);
 });
@@ -155,7 +158,7 @@ test('off a terminal being asked to slow down is told, but not a thousand times,
 test('a terminal that becomes narrower: what it folded is wiped, and nothing drawn is wider', async (t) => {
   const { world, stderr, screen } = terminal(100, { NO_COLOR: '1' });
   const show = await showProgress(world);
-  t.after(show.end);
+  t.after(() => show[Symbol.dispose]());
   show.know(FACTS);
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
   record(show.progress, 'phase', 'buying');

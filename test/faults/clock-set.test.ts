@@ -26,7 +26,14 @@ async function setScene(t: TestContext, jumps: readonly number[], every: number,
     return 'answer';
   });
   const lines = [
-    ...['input: input.csv', 'output: output.csv', 'store: store.db', 'topics: wildfire', 'sockets: 2', 'budget: 1000'],
+    ...[
+      'input: input.csv',
+      'output: output.csv',
+      'store: store.db',
+      'topics: wildfire',
+      'concurrency: 2',
+      'budget: 1000',
+    ],
     `subscription: {credits_per_month: 100000, credits_per_minute: ${perMinute}}`,
     `service: {base_url: "${gate.url}", api_keys: [{env: THE_KEY}]}`,
   ];

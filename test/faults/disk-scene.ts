@@ -57,7 +57,7 @@ export async function setDiskScene(t: TestContext): Promise<DiskScene> {
     output: 'output.csv',
     store: 'disk.db',
     topics: 'natural',
-    sockets: SOCKETS,
+    concurrency: SOCKETS,
     budget: 1_000_000,
     subscription: { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 },
     service: { base_url: desk.url, api_keys: [{ env: 'THE_KEY' }] },

@@ -129,7 +129,7 @@ export async function openHostileWorld(): Promise<HostileWorld> {
       forget: (...flags) => commandLine(['cache', 'prune', ...flags, '--store', store], home, own, random),
       alone: (...words) => commandLine(words, home, own, random),
       async run(...flags) {
-        const words = ['run', 'book.csv', '-o', 'out.csv', '--topics', TOPICS, '--sockets', String(SOCKETS)];
+        const words = ['run', 'book.csv', '-o', 'out.csv', '--topics', TOPICS, '--concurrency', String(SOCKETS)];
         const { code, stdout, stderr } = await command(...words, '--yes', '--json', ...flags);
         const summary = stdout === '' ? null : (JSON.parse(stdout) as RunSummary);
         return { code, stdout, stderr, summary, rows: summary === null ? [] : rowsOf(join(home, 'out.csv')) };

@@ -30,7 +30,14 @@ export async function hourTrial(t: TestContext, minutes: number): Promise<HourTr
   await writeOutput(join(desk.folder, 'input.csv'), cells);
   const { secret } = desk.key();
   const job = {
-    ...{ input: 'input.csv', output: 'output.csv', store: 'hour.db', topics: 'wildfire', sockets: 32, budget: cells },
+    ...{
+      input: 'input.csv',
+      output: 'output.csv',
+      store: 'hour.db',
+      topics: 'wildfire',
+      concurrency: 32,
+      budget: cells,
+    },
     max_minutes: minutes,
     subscription: { credits_per_month: 100_000_000, credits_per_minute: CREDITS_PER_MINUTE },
     service: { base_url: desk.url, api_keys: [{ env: 'THE_KEY' }] },

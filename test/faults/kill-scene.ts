@@ -62,7 +62,7 @@ export async function setKillScene(t: TestContext, seed: number): Promise<KillSc
     name: 'killed',
     input: 'input.csv',
     topics,
-    sockets,
+    concurrency: sockets,
     budget: 1_000_000,
     subscription: { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 },
     service: { base_url: desk.url, api_keys: [{ env: 'THE_KEY' }] },

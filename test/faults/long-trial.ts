@@ -16,7 +16,7 @@ export async function longTrial(t: TestContext, cells: number): Promise<LongTria
   // Its disk is not what is looked at here, and every call would wait for it.
   desk.accounts.pragma('synchronous = OFF');
   desk.book(places(cells));
-  const job = { topics: ['wildfire' as const], on_quota: 'wait' as const, budget: cells, sockets: 32 };
+  const job = { topics: ['wildfire' as const], on_quota: 'wait' as const, budget: cells, concurrency: 32 };
   const { state, summary } = await desk.run(job);
   const periods = desk.accounts
     .prepare<[], { start: number; charged: number }>(

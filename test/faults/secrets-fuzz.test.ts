@@ -144,7 +144,7 @@ async function assertNoTrace(folder: string, baseUrl: string, key: string): Prom
   };
   const run = ['run', 'book.csv', '-o', 'out.csv', ...ofJob, '--yes', '--json', '--debug', '--details', 'keep'];
   for (const words of [
-    [...run, '--report', 'report.html', '--sockets', '1'],
+    [...run, '--report', 'report.html', '--concurrency', '1'],
     ['status', '--store', 'store.db', '--json'],
     ['quota', 'book.csv', ...ofJob, '--by', 'key', '--json'],
     ['plan', 'book.csv', ...ofJob, '--json'],

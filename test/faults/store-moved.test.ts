@@ -87,7 +87,7 @@ async function openShop(t: TestContext) {
   const store = openSqliteStore(join(desk.folder, 'other.db'), systemClock, { name: 'other', isAlive: () => true });
   await store.close();
   const subscription = { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 };
-  const job = { topics: ['hail'], sockets: SOCKETS, budget: 10_000, subscription };
+  const job = { topics: ['hail'], concurrency: SOCKETS, budget: 10_000, subscription };
   const run = (name = 'buyer.db', progress = newProgress()) =>
     buy({ folder: desk.folder, baseUrl: desk.url, key: desk.key(), clock: desk.clock, job, store: name, progress });
   return { desk, run };

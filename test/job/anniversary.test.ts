@@ -76,7 +76,10 @@ test('a refusal that was asked for before the anniversary is waited for until th
   desk.book(places(8));
   // The ledger does not know that the quota is so small.
   const subscription = { credits_per_month: 1_000, credits_per_minute: 100_000 };
-  const { state } = await desk.run({ topics: ['wildfire'], subscription, on_quota: 'wait', sockets: 1 }, { baseUrl });
+  const { state } = await desk.run(
+    { topics: ['wildfire'], subscription, on_quota: 'wait', concurrency: 1 },
+    { baseUrl },
+  );
   const ended = new Date(desk.clock.now()).toISOString();
   assert.equal(state, 'complete');
   assert.deepEqual(

@@ -38,7 +38,7 @@ for (const back of casesOf([2 * HOUR, 40 * DAY], () => '')) {
   test(`the clock is set back by ${back / HOUR} hours in mid-run, beyond a time to live: nothing is bought again`, async (t) => {
     const { desk, clock, run } = await wrongClock(t, '2026-03-15T12:00:00Z', 30);
     const progress = newProgress();
-    const running = run({ topics: TOPICS, sockets: 3, time_to_live: { ozone: '1h' } }, progress);
+    const running = run({ topics: TOPICS, concurrency: 3, time_to_live: { ozone: '1h' } }, progress);
     while (progress.calls < 15) await delay(1);
     clock.jump(-back);
     assert.equal((await running).state, 'complete');
@@ -59,7 +59,7 @@ test('the clock is set forward while the service asks to slow down: the run does
     if (++asked === 3) clock.jump(5 * HOUR);
     return asked > 6 ? answer : { status: 429, body: '{"error":{"code":"RATE_LIMITED"}}' };
   });
-  const { state } = await run({ topics: ['wildfire'], sockets: 2 }, newProgress(), [], baseUrl);
+  const { state } = await run({ topics: ['wildfire'], concurrency: 2 }, newProgress(), [], baseUrl);
   // The first six were refused on the way back from the service.
   assert.deepEqual([state, asked, desk.charged()], ['complete', 16, 16]);
 });

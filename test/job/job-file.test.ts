@@ -33,7 +33,7 @@ reserve: 0
 optimize: calls
 time_to_live: {all: 30d, ozone: 90 s, radon: never}
 store: s.db
-sockets: 4
+concurrency: 4
 `;
   assert.deepEqual(parseJobFile(text, 'job.yaml'), {
     name: 'everything',
@@ -56,7 +56,7 @@ sockets: 4
     optimize: 'calls',
     time_to_live: { all: '30d', ozone: '90 s', radon: 'never' },
     store: 's.db',
-    sockets: 4,
+    concurrency: 4,
   });
 });
 
@@ -85,11 +85,17 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['a tab for spaces', 'service:\n\tbase_url: x\n', '2:1', /tab/i],
   ['a setting twice', 'input: a\nbudget: 1\nbudget: 2\n', '3:1', /unique/i],
   ['two documents', 'input: a\n---\ninput: b\n', '2:1', /document/],
-  ['a list instead of settings', '- input: a\n', '1:1', /expected names with values, found/],
-  ['a text instead of settings', 'in.csv\n', '1:1', /expected names with values, found/],
+  ['a list instead of settings', '- input: a\n', '1:1', /expected a map, found/],
+  ['a text instead of settings', 'in.csv\n', '1:1', /expected a map, found/],
   ['an unknown setting', 'input: a\ntopcis: all\n', '2', /unknown setting "topcis"; did you mean topics\?/],
+  [
+    'a setting of an earlier version',
+    'input: a\nsockets: 4\n',
+    '2',
+    /unknown setting "sockets"; did you mean concurrency\?/,
+  ],
   ['an unknown setting near none', 'zzzzzz: 1\n', '1', /unknown setting "zzzzzz"$/m],
-  ['a misspelt topic', 'topics: wildfir\n', '1:9', /no topic "wildfir"; did you mean wildfire\?/],
+  ['a misspelt topic', 'topics: wildfir\n', '1:9', /unknown topic "wildfir"; did you mean wildfire\?/],
   ['a misspelt topic of a list', 'topics:\n  - park\n  - wildfir\n', '3:5', /topics\.1: .*"wildfir"; did you mean/],
   ['no topic at all', 'topics: []\n', '1:9', /topics: /],
   ['an amount that is text', 'budget: many\n', '1:9', /budget: .*expected number/],
@@ -98,7 +104,7 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['too many decimals', 'precision: 8\n', '1:12', /precision: /],
   ['a day that no month has', 'anniversary_day: 32\n', '1:18', /anniversary_day: /],
   ['a day before the first', 'anniversary_day: 0\n', '1:18', /anniversary_day: /],
-  ['no sockets', 'sockets: 0\n', '1:10', /sockets: /],
+  ['no concurrency', 'concurrency: 0\n', '1:14', /concurrency: /],
   ['a delimiter of two letters', 'delimiter: "::"\n', '1:12', /delimiter: /],
   ['a time without a unit', 'time_to_live:\n  park: 30\n', '2:9', /time_to_live\.park: /],
   ['a time that is none', 'time_to_live: {park: soon}\n', '1:22', /a time such as 90s, 30m, 12h or 30d, or never/],
@@ -108,13 +114,13 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
     'a service that is neither',
     'service: embeded\n',
     '1:10',
-    /service: "embeded" is not embedded or settings of its own; did you mean embedded\?/,
+    /service: "embeded" is not embedded or a map of settings; did you mean embedded\?/,
   ],
   [
     'a subscription that is not sold',
     'subscription: gold\n',
     '1:15',
-    /subscription: "gold" is not starter, professional or settings/,
+    /subscription: "gold" is not starter, professional or a map/,
   ],
   ['a misspelt subscription', 'subscription: profesional\n', '1:15', /did you mean professional\?/],
   ['a misspelt word', 'on_quota: wiat\n', '1:11', /on_quota: "wiat" is not stop or wait; did you mean wait\?/],
@@ -129,7 +135,7 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
     'a time for a misspelt topic',
     'time_to_live:\n  wildfir: 30d\n',
     '2:3',
-    /no topic "wildfir"; did you mean wildfire\?/,
+    /unknown topic "wildfir"; did you mean wildfire\?/,
   ],
   ['an encoding that is none', 'encoding: utf-9\n', '1:11', /"utf-9" is not an encoding that is read/],
   [
@@ -142,7 +148,7 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
     'a key with two places',
     'service: {base_url: "https://h.example", api_keys: [{env: A, file: b}]}\n',
     '1:53',
-    /the key itself does not belong in a job file/,
+    /never put the key itself into a job file/,
   ],
   [
     'a scope that does not exist',
@@ -214,12 +220,12 @@ test('a job file that is not there, and one that is a folder', (t) => {
   const folder = temporaryFolder(t);
   assert.throws(() => readJobFile(join(folder, 'no.yaml'), 'no.yaml'), {
     code: 'JOB_FILE',
-    message: 'There is no job file no.yaml',
+    message: 'Job file no.yaml does not exist',
   });
   mkdirSync(join(folder, 'dir.yaml'));
   assert.throws(() => readJobFile(join(folder, 'dir.yaml'), 'dir.yaml'), {
     code: 'JOB_FILE',
-    message: /^The job file dir\.yaml cannot be read: /,
+    message: /^Cannot read job file dir\.yaml: /,
   });
   writeFileSync(join(folder, 'job.yaml'), 'budget: 5\n');
   assert.deepEqual(readJobFile(join(folder, 'job.yaml'), 'job.yaml'), { budget: 5 });
@@ -242,7 +248,7 @@ const anyJob: fc.Arbitrary<JobFile> = fc.record(
     time_to_live: fc.dictionary(fc.constantFrom(...TOPIC_SLUGS), fc.constantFrom('1s', '2 d', '0.5h', 'never'), {
       noNullPrototype: true,
     }),
-    sockets: fc.integer({ min: 1, max: 64 }),
+    concurrency: fc.integer({ min: 1, max: 64 }),
   },
   { requiredKeys: [], noNullPrototype: true },
 );

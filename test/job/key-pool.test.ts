@@ -42,7 +42,7 @@ test('the accounts of a job are those that its keys name', () => {
     { dataFolder: '/d', workingFolder: '/w' },
   );
   assert.deepEqual(
-    job.accounts.map(({ account, subscription, anniversaryDay }) => [account, subscription.name, anniversaryDay]),
+    job.accounts.map(({ name, subscription, anniversaryDay }) => [name, subscription.name, anniversaryDay]),
     [
       ['one', 'starter', 1],
       ['two', 'professional', 7],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { EXIT, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
-import { noPaint } from '../../src/cli/messages/color.ts';
-import { runWords } from '../../src/cli/messages/run-words.ts';
+import { noColor } from '../../src/cli/messages/color.ts';
+import { runMessages } from '../../src/cli/messages/run-messages.ts';
 import type { RunEnded } from '../../src/job/run-job.ts';
 import { serveHttp } from '../fetch/servers.ts';
 import { type Desk, openDesk, places } from './harness.ts';
@@ -20,9 +20,9 @@ function losingFirst(t: TestContext, { url }: Desk, lost: number): Promise<strin
 }
 
 const wordsOf = (ended: RunEnded) =>
-  runWords(ended, 'perilbook run x --yes', '/', { width: 400, paint: noPaint }).next.join(' ');
+  runMessages(ended, 'perilbook run x --yes', '/', { width: 400, color: noColor }).next.join(' ');
 
-const JOB = { topics: ['wildfire' as const], sockets: 1 };
+const JOB = { topics: ['wildfire' as const], concurrency: 1 };
 
 test('lost answers use up the plan: no credit more is spent, no budget is spoken of, and the next run goes on', async (t) => {
   const desk = await openDesk(t, { factor: 2_000 });
@@ -34,7 +34,7 @@ test('lost answers use up the plan: no credit more is spent, no budget is spoken
   assert.deepEqual(await desk.ledger(), { charged: 9, unknown: 3, open: 0 });
   assert.equal(
     wordsOf(ended),
-    "The run's limit of 12 credits (the plan and its retries) is reached: 3 calls without a usable answer may have cost 3 of them. The rest is deferred. To go on: perilbook run x --yes",
+    "The run's limit of 12 credits (the plan and its retries) is reached: 3 calls without a usable answer may have cost 3 of them. The rest is deferred. To resume: perilbook run x --yes",
   );
   const again = await desk.run(JOB, { baseUrl });
   assert.deepEqual([again.state, again.summary.status.ok, desk.charged()], ['complete', 12, 15]);
@@ -44,7 +44,7 @@ test('within the retries that the plan states, a lost bundle is bought again', a
   const desk = await openDesk(t, { factor: 2_000 });
   desk.book(places(2));
   const baseUrl = await losingFirst(t, desk, 1);
-  const ended = await desk.run({ topics: 'natural', sockets: 1 }, { baseUrl });
+  const ended = await desk.run({ topics: 'natural', concurrency: 1 }, { baseUrl });
   const { credits_limit: limit, status } = ended.summary;
   assert.deepEqual([ended.state, status.ok], ['complete', 2]);
   assert.ok(desk.charged() <= limit && desk.charged() > 30, `${desk.charged()} credits of ${limit}`);
@@ -81,7 +81,7 @@ test('under an approved plan, it is the plan that is used up', async (t) => {
   assert.equal(exitCodeOfRun(ended), EXIT.paused);
   assert.match(
     wordsOf(ended),
-    /^The approved plan \(10 credits\) is used up: 3 calls .* may have cost 3 of them\. .* make a new plan .*: perilbook run x/,
+    /^The approved plan \(10 credits\) is used up: 3 calls .* may have cost 3 of them\. .* write a new plan .*: perilbook run x/,
   );
   assert.equal(desk.charged(), 10);
 });

@@ -37,7 +37,11 @@ async function withTwoPayers(t: TestContext) {
     { env: 'B', scopes: ['park' as const], account: 'other', subscription, anniversary_day: 20 },
   ];
   const topics = [...natural, 'park' as const];
-  return { desk, keys, job: (baseUrl: string) => ({ topics, service: { base_url: baseUrl, api_keys }, sockets: 1 }) };
+  return {
+    desk,
+    keys,
+    job: (baseUrl: string) => ({ topics, service: { base_url: baseUrl, api_keys }, concurrency: 1 }),
+  };
 }
 
 test('no cell is begun by one account when the other that it needs is empty', async (t) => {

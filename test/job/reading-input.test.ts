@@ -20,7 +20,7 @@ test('title lines above the header are suggested, come back as they were, and ro
   const table = 'id;lat;lng\r\n1;40.1;-99.9\r\n2;n/a;\r\n';
   await assert.rejects(enrich(desk, titles + table), {
     code: 'INPUT_COLUMNS',
-    hint: /^Line 4 looks like the column names: --header-line 4 /,
+    hint: /^Line 4 looks like the column names: add --header-line 4 /,
   });
   const { summary, text } = await enrich(desk, titles + table, { header_line: 4 });
   assert.ok(text.startsWith(`${titles}id;lat;lng;hazard_status;`), text);
@@ -78,7 +78,7 @@ test('strict reading says where the lenient one would do; the lenient one counts
   ]);
   assert.match(
     strict.text,
-    /degrees, minutes and seconds: decimal degrees are needed\. With coordinates: lenient it can be read\./,
+    /degrees, minutes and seconds: decimal degrees are needed\. coordinates: lenient would read it\./,
   );
   assert.match(strict.text, /5,foo,1,invalid,Latitude or longitude is not a number\.,/);
   assert.equal(desk.charged(), 1);

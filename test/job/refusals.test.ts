@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EXIT, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
-import { noPaint } from '../../src/cli/messages/color.ts';
-import { runWords } from '../../src/cli/messages/run-words.ts';
+import { noColor } from '../../src/cli/messages/color.ts';
+import { runMessages } from '../../src/cli/messages/run-messages.ts';
 import { casesOf } from '../tier.ts';
 import { standBetween } from './between.ts';
 import { column, openDesk, places } from './harness.ts';
@@ -34,7 +34,7 @@ for (const [name, status, body] of casesOf(FOREIGN, ([, status]) => String(Math.
     const baseUrl = await standBetween(t, desk.url, (_, answer) =>
       ++asked > 2 && asked <= 5 ? { status, body: JSON.stringify(body) } : answer,
     );
-    const job = { topics: ['wildfire' as const], sockets: 1 };
+    const job = { topics: ['wildfire' as const], concurrency: 1 };
     const first = await desk.run(job, { baseUrl });
     assert.equal(first.summary.status.rejected, 0);
     // A refusal that ends a run ends three of them here.
@@ -58,7 +58,7 @@ for (const [status, does] of [
       refused++;
       return refused > 10 ? { status, body: '{"error":{"code":"SOME_CODE"}}' } : answer;
     });
-    const ended = await desk.run({ topics: ['wildfire'], sockets: 2 }, { baseUrl });
+    const ended = await desk.run({ topics: ['wildfire'], concurrency: 2 }, { baseUrl });
     assert.deepEqual([ended.state, exitCodeOfRun(ended)], ['stopped', EXIT.keyRefused]);
     assert.match(ended.stop?.message ?? '', does);
     assert.ok(refused <= 10 + 2, `${refused - 10} requests after the service refused`);
@@ -80,7 +80,7 @@ for (const [status, code] of [
     const baseUrl = await standBetween(t, desk.url, (_, answer) =>
       ++asked === 3 ? { status, body: JSON.stringify({ error: { code } }) } : answer,
     );
-    const job = { topics: ['wildfire' as const, 'hail' as const], sockets: 1 };
+    const job = { topics: ['wildfire' as const, 'hail' as const], concurrency: 1 };
     const first = await desk.run(job, { baseUrl });
     assert.equal(exitCodeOfRun(first), EXIT.complete);
     const statuses = column(desk.output(), 'hazard_status');
@@ -102,8 +102,8 @@ test('a run in which every location is rejected ends with exit code 3, again too
   for (const run of [1, 2]) {
     const ended = await desk.run(job, { baseUrl });
     assert.deepEqual([ended.summary.status.rejected, exitCodeOfRun(ended)], [6, EXIT.someFailed], `run ${run}`);
-    const { next } = runWords(ended, 'perilbook run x', '/', { width: 100, paint: noPaint });
-    assert.match(next.join(' '), /rejects all 6 .*perilbook cache prune --rejected/);
+    const { next } = runMessages(ended, 'perilbook run x', '/', { width: 100, color: noColor });
+    assert.match(next.join(' '), /rejected all 6 .*perilbook cache prune --rejected/);
   }
   isOutside = false;
   assert.equal(await desk.store.forgetRejections(), 6);

@@ -30,7 +30,7 @@ for (const perMinute of casesOf([300, 100_000], () => '')) {
     const [dead, good] = [desk.key(), desk.key()];
     revokeKey(desk.accounts, dead.id, desk.clock);
     const { baseUrl, statuses } = await counted(t, desk);
-    const ended = await desk.run({ topics: [...natural], sockets: SOCKETS }, { keys: [dead, good], baseUrl });
+    const ended = await desk.run({ topics: [...natural], concurrency: SOCKETS }, { keys: [dead, good], baseUrl });
     assert.deepEqual([ended.state, desk.charged()], ['complete', CELLS * 15]);
     assert.ok(statuses[401]! >= 1 && statuses[401]! <= SOCKETS, `${statuses[401]} requests with the dead key`);
     assert.deepEqual([statuses[200], statuses[429] ?? 0], [CELLS, 0]);
@@ -43,7 +43,7 @@ test('three dead keys before a good one: only the first is refused for the calls
   const dead = [desk.key(), desk.key(), desk.key()];
   for (const { id } of dead) revokeKey(desk.accounts, id, desk.clock);
   const { baseUrl, statuses } = await counted(t, desk);
-  const settings = { topics: ['wildfire'], sockets: SOCKETS };
+  const settings = { topics: ['wildfire'], concurrency: SOCKETS };
   const ended = await desk.run(settings, { keys: [...dead, desk.key()], baseUrl });
   assert.deepEqual([ended.state, desk.charged()], ['complete', 30]);
   assert.ok(statuses[401]! <= SOCKETS + 2, `${statuses[401]} requests with dead keys`);
@@ -53,7 +53,7 @@ test('a service that refuses every scope (403) is asked for the calls in flight,
   const desk = await openDesk(t);
   desk.book(places(50));
   const { baseUrl, statuses } = await counted(t, desk, () => 403);
-  const ended = await desk.run({ topics: ['all'], sockets: SOCKETS, budget: 10_000 }, { baseUrl });
+  const ended = await desk.run({ topics: ['all'], concurrency: SOCKETS, budget: 10_000 }, { baseUrl });
   assert.deepEqual([ended.state, ended.stop?.reason], ['stopped', 'keys']);
   assert.ok(statuses[403]! <= SOCKETS + 37, `${statuses[403]} requests`);
   assert.deepEqual(await desk.ledger(), { charged: 0, unknown: 0, open: 0 });
@@ -66,7 +66,7 @@ test('a key that lost the bundle in the middle of a run: the rest is bought as s
   const { baseUrl, statuses } = await counted(t, desk, (address) =>
     address.includes('/bundle/') && ++bundles > 10 ? 403 : null,
   );
-  const settings = { topics: natural.slice(0, 16), sockets: SOCKETS };
+  const settings = { topics: natural.slice(0, 16), concurrency: SOCKETS };
   const ended = await desk.run(settings, { baseUrl });
   assert.equal(ended.state, 'complete');
   assert.ok(statuses[403]! <= SOCKETS, `${statuses[403]} requests`);
@@ -83,7 +83,7 @@ test('the calls that wait for an account whose key is dead go to the other accou
   const { baseUrl, statuses } = await counted(t, desk);
   const service = { base_url: desk.url, api_keys: [other, { env: 'A' }] };
   const keys = [{ ...dead, account: 'other', scopes: new Set(['wildfire']) }, desk.key()];
-  const ended = await desk.run({ topics: ['wildfire'], service, sockets: SOCKETS }, { keys, baseUrl });
+  const ended = await desk.run({ topics: ['wildfire'], service, concurrency: SOCKETS }, { keys, baseUrl });
   assert.deepEqual([ended.state, desk.charged('other'), desk.charged()], ['complete', 0, CELLS]);
   assert.ok(statuses[401]! <= SOCKETS, `${statuses[401]} requests with the dead key`);
   assert.deepEqual([statuses[200], statuses[429] ?? 0], [CELLS, 0]);

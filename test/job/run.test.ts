@@ -61,7 +61,7 @@ test('a quota that other programs used up is believed when the service says so',
   const desk = await openDesk(t, { subscription: customSubscription(30, 100_000) });
   desk.book(places(5));
   const more = { credits_per_month: 1_000, credits_per_minute: 100_000 };
-  const ended = await desk.run({ topics: [...someNatural], subscription: more, sockets: 1 });
+  const ended = await desk.run({ topics: [...someNatural], subscription: more, concurrency: 1 });
   assert.equal(ended.stop?.reason, 'quota');
   assert.deepEqual([ended.summary.status.ok, desk.charged()], [2, 30]);
   const after = await desk.run({ topics: [...someNatural], subscription: more });
@@ -86,7 +86,7 @@ test('nothing is planned beyond the reserve', async (t) => {
 test('avalanche is bought alone only where the standard bundle was seen to lack it', async (t) => {
   const withIt = await openDesk(t);
   withIt.book(places(6));
-  const spared = await withIt.run({ sockets: 1 });
+  const spared = await withIt.run({ concurrency: 1 });
   assert.equal(spared.summary.credits, 6 * 16, 'priced as if the bundle lacked it');
   assert.deepEqual([spared.state, withIt.charged()], ['complete', 6 * 15]);
   assert.equal((await withIt.plan({ topics: 'all' })).cells_cached, 0);
@@ -160,7 +160,7 @@ test('a topic that a bundle reports unavailable is asked for once more as a sing
   let asked = 0;
   const desk = await openDesk(t, { service: { failures: (topic) => topic === 'hail' && asked++ % 2 === 0 } });
   desk.book(places(1));
-  const ended = await desk.run({ sockets: 1 });
+  const ended = await desk.run({ concurrency: 1 });
   assert.deepEqual([ended.state, desk.charged()], ['complete', 16]);
 });
 

@@ -22,14 +22,11 @@ test('what nobody says is the default', () => {
     precision: 4,
     prefix: '',
     service: { kind: 'embedded' },
-    account: 'embedded',
-    subscription: SUBSCRIPTIONS.starter,
-    anniversaryDay: 1,
+    account: { name: 'embedded', subscription: SUBSCRIPTIONS.starter, anniversaryDay: 1, reserve: 0 },
     budget: null,
-    reserve: 0,
     optimize: 'credits',
     store: '/data/perilbook/store.db',
-    sockets: 8,
+    concurrency: 8,
   });
   assert.deepEqual(made.location, {});
   assert.equal(made.timeToLive('wildfire'), 365 * DAY);
@@ -40,12 +37,16 @@ const SCALARS = {
   name: [['a', 'b', 'c'], 'name'],
   precision: [[0, 2, 7], 'precision'],
   prefix: [['x_', 'y_', 'z_'], 'prefix'],
-  account: [['north', 'south', 'east'], 'account'],
-  anniversary_day: [[2, 15, 31], 'anniversaryDay'],
+  account: [['north', 'south', 'east'], 'account.name'],
+  anniversary_day: [[2, 15, 31], 'account.anniversaryDay'],
   budget: [[0, 5, 100], 'budget'],
-  reserve: [[1, 5, 100], 'reserve'],
-  sockets: [[1, 2, 64], 'sockets'],
+  reserve: [[1, 5, 100], 'account.reserve'],
+  concurrency: [[1, 2, 64], 'concurrency'],
 } as const satisfies Partial<Record<keyof JobFile, readonly [readonly (string | number)[], string]>>;
+
+/** The value at a path such as `account.name`. */
+const at = (value: unknown, path: string): unknown =>
+  path.split('.').reduce((part, key) => (part as Record<string, unknown>)[key], value);
 
 test('flags win over the environment, the environment over the job file, the job file over the defaults', () => {
   const place = fc.record({ flags: fc.boolean(), environment: fc.boolean(), file: fc.boolean() });
@@ -61,9 +62,9 @@ test('flags win over the environment, the environment over the job file, the job
       for (const name of names) {
         const [values, key] = SCALARS[name];
         const { flags, environment, file } = said[name]!;
-        const standard = defaults[key];
+        const standard = at(defaults, key);
         const expected = flags ? values[0] : environment ? values[1] : file ? values[2] : standard;
-        assert.equal(made[key], expected, name);
+        assert.equal(at(made, key), expected, name);
       }
     }),
   );
@@ -110,7 +111,7 @@ test('a service without keys takes the one of the environment; its host names th
     baseUrl: 'https://h.example:8443',
     keys: [{ env: 'PERILBOOK_API_KEY', scopes: null }],
   });
-  assert.equal(account, 'h.example:8443');
+  assert.equal(account.name, 'h.example:8443');
 });
 
 test('the scopes of a key may be written with the names of groups', () => {
@@ -169,16 +170,22 @@ test('the output stands beside the input, unless it is named; stdin goes to stdo
 });
 
 test('without an input there is no job', () => {
-  assert.throws(() => makeJob([{}], SURROUNDINGS), { code: 'USAGE', message: 'No input file is named' });
+  assert.throws(() => makeJob([{}], SURROUNDINGS), { code: 'USAGE', message: 'Missing input file' });
 });
 
 test('subscriptions: those of the contract by name, others by their figures', () => {
-  assert.equal(job({ subscription: 'professional' }).subscription, SUBSCRIPTIONS.professional);
+  assert.equal(job({ subscription: 'professional' }).account.subscription, SUBSCRIPTIONS.professional);
   const figures = { credits_per_month: 600, credits_per_minute: 1_200 };
   const custom = { name: 'custom', creditsPerMonth: 600, creditsPerMinute: 1_200, overageRate: null };
-  assert.deepEqual(job({ subscription: figures }).subscription, custom);
-  assert.deepEqual(job({ subscription: { ...figures, overage_rate: 0 } }).subscription, { ...custom, overageRate: 0 });
-  assert.deepEqual(job({ subscription: 'starter' }, { subscription: figures }).subscription, SUBSCRIPTIONS.starter);
+  assert.deepEqual(job({ subscription: figures }).account.subscription, custom);
+  assert.deepEqual(job({ subscription: { ...figures, overage_rate: 0 } }).account.subscription, {
+    ...custom,
+    overageRate: 0,
+  });
+  assert.deepEqual(
+    job({ subscription: 'starter' }, { subscription: figures }).account.subscription,
+    SUBSCRIPTIONS.starter,
+  );
 });
 
 test('a ceiling of overages is whole credits at the rate of the subscription, never more than its dollars', () => {
@@ -186,15 +193,15 @@ test('a ceiling of overages is whole credits at the rate of the subscription, ne
     job({
       subscription: { credits_per_month: 600, credits_per_minute: 1_200, overage_rate },
       overages: { ceiling },
-    }).overageCredits;
+    }).account.overageCredits;
   assert.deepEqual([creditsOf(1, 0.04), creditsOf(1, 0.03), creditsOf(0.029, 0.03)], [25, 33, 0]);
   assert.deepEqual([creditsOf(7, 0.07), creditsOf(0.3, 0.1), creditsOf(6.99, 0.07)], [100, 3, 99]);
   assert.equal(creditsOf(0, 0.04), 0);
   for (const rate of [0, undefined]) {
-    assert.throws(() => creditsOf(1, rate), { code: 'JOB_FILE', message: /no rate/, hint: /overage_rate/ });
+    assert.throws(() => creditsOf(1, rate), { code: 'JOB_FILE', message: /overage rate/, hint: /overage_rate/ });
   }
-  assert.equal(job({ overages: { ceiling: 1 } }).overageCredits, 25);
-  assert.equal(job({}).overageCredits, 0);
+  assert.equal(job({ overages: { ceiling: 1 } }).account.overageCredits, 25);
+  assert.equal(job({}).account.overageCredits, 0);
   // The rate of the account may be said at its key.
   const api_keys = [
     { env: 'A', subscription: 'starter' as const },
@@ -273,9 +280,9 @@ test('a topic’s own line wins over its group, and the group over all, wherever
 test('a time to live of a topic that does not exist is refused, with the one that was meant', () => {
   assert.throws(() => lives({ wildfir: '1d' }), {
     code: 'JOB_FILE',
-    message: 'time_to_live: there is no topic "wildfir"; did you mean wildfire?',
+    message: 'time_to_live: unknown topic "wildfir"; did you mean wildfire?',
   });
-  assert.throws(() => lives({ zzzzzzzz: '1d' }), { code: 'JOB_FILE', message: /no topic "zzzzzzzz"$/ });
+  assert.throws(() => lives({ zzzzzzzz: '1d' }), { code: 'JOB_FILE', message: /unknown topic "zzzzzzzz"$/ });
 });
 
 test('merging leaves both sides as they were', () => {

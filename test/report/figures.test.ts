@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
+import type { EnrichedCell } from '../../src/job/enriched-cells.ts';
 import { typicalClass } from '../../src/report/class-sums.ts';
-import type { CellFigure, ReportFigures } from '../../src/report/figures.ts';
+import type { ReportFigures } from '../../src/report/figures.ts';
 import { binningOf, HEXAGON_RADIUS, MOST_POINTS } from '../../src/report/map/bins.ts';
 import { HIGHEST, scaleOf } from '../../src/report/scales.ts';
 import { Tally } from '../../src/report/tally.ts';
@@ -18,7 +19,13 @@ const SAN_JUAN = { lat: 18.4655, lng: -66.1057 };
 
 type Said = Partial<Record<(typeof TOPICS)[number], readonly Field[]>>;
 
-function cell(number: number, location: CellFigure['location'], rows: number, value: number, said: Said): CellFigure {
+function cell(
+  number: number,
+  location: EnrichedCell['location'],
+  rows: number,
+  value: number,
+  said: Said,
+): EnrichedCell {
   const entries = Object.entries(said) as [TopicSlug, readonly Field[]][];
   const answers = new Map<TopicSlug, Answer>(
     entries.map(([topic, fields]) => {
@@ -41,7 +48,7 @@ function cell(number: number, location: CellFigure['location'], rows: number, va
 
 const DEFERRED = { status: 'deferred', note: 'not bought yet' } as const;
 
-function figuresOf(cells: readonly CellFigure[]): ReportFigures {
+function figuresOf(cells: readonly EnrichedCell[]): ReportFigures {
   const locations = cells.map(({ location }) => location);
   const tally = new Tally({ topics: TOPICS, counts: true, cells: cells.length, locations });
   for (const one of cells) tally.add(one);

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { TestContext } from 'node:test';
-import { makeReport } from '../../src/cli/make-report.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
@@ -11,6 +10,7 @@ import { cellOf } from '../../src/geo/coordinates.ts';
 import { type Prepared, prepare } from '../../src/job/prepare.ts';
 import { readJobFile } from '../../src/job/settings/read-job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
+import { makeReport } from '../../src/report/make-report.ts';
 import type { Claim, Settlement, Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
@@ -44,14 +44,14 @@ export async function handMadeBook(t: TestContext, name: string): Promise<HandMa
   t.after(() => store.close());
   const source = await store.source('hand-made');
   const run = await store.startRun({
-    ...{ job: job.name, input: job.input, output: job.output, account: job.account },
+    ...{ job: job.name, input: job.input, output: job.output, account: job.account.name },
     ...{ plannedCredits: 150, budget: 140 },
   });
   const said: Said[] = JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8'));
-  const period = billingPeriod(job.anniversaryDay, clock.now());
+  const period = billingPeriod(job.account.anniversaryDay, clock.now());
   const limits = { periodLimit: 1000, creditsPerMinute: 1000, budget: 1000, leaseMs: 60_000 };
   const claims = await store.claim(
-    { run, source, account: job.account, period, ...limits },
+    { run, source, account: job.account.name, period, ...limits },
     said.map(({ at: [lat, lng] }) => ({
       ...{ cell: cellOf({ lat, lng }, job.precision), call: { kind: 'standard' } as const, credits: 15, key: 'k' },
       wanted: [],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { labelColumns, labelOf } from '../../src/report/label-columns.ts';
+import { labelColumns, labelOf } from '../../src/report/location-labels.ts';
 import { escaped, html, jsonData } from '../../src/report/page/html.ts';
 import { inUnit, percent, valueUnit } from '../../src/report/page/numbers.ts';
 

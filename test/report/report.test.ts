@@ -41,7 +41,7 @@ test('keys and tokens are not on the page, and nothing on it points elsewhere', 
   const { page } = await handMadeBook(t, 'town');
   const made = await page();
   assert.equal(made.search(/SECRET/), -1);
-  assert.ok(made.includes('answers of <bdi>hazards.example.com/v1</bdi>'));
+  assert.ok(made.includes('answers from <bdi>hazards.example.com/v1</bdi>'));
   assert.equal(made.search(/https?:\/\/|url\((?!#)|src=|@import/), -1);
   assert.ok(/default-src 'none'; style-src 'sha256-[\w+/=]{44}'; script-src 'sha256-[\w+/=]{44}'/.test(made));
 });

@@ -4,8 +4,8 @@ import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import { RATINGS } from '../../src/contract/topic-values.ts';
 import { TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
+import type { EnrichedCell } from '../../src/job/enriched-cells.ts';
 import type { Facts } from '../../src/report/facts.ts';
-import type { CellFigure } from '../../src/report/figures.ts';
 import { reportPage } from '../../src/report/page/page.ts';
 import { Tally } from '../../src/report/tally.ts';
 import { times } from '../tier.ts';
@@ -30,7 +30,7 @@ function padded(fields: readonly Field[], width: number): Field[] {
   return [...fields, ...new Array<Field>(width - fields.length).fill(1)];
 }
 
-function cellOf(number: number): CellFigure {
+function cellOf(number: number): EnrichedCell {
   const answers = new Map<TopicSlug, Answer>(
     TOPIC_SLUGS.map((topic, index) => [topic, { topic, asOf: 0, fields: fieldsOf(topic, number * 41 + index) }]),
   );

@@ -71,7 +71,7 @@ test('the whole way with the mouse: drop, choose, price, budget, run, result, re
   const { desk } = scene;
   const { context, page, complaints } = await openPage(t, scene);
   await nothingFound(page, 'empty');
-  assert.ok(await page.getByText('Sample data: made up, not for decisions').isVisible());
+  assert.ok(await page.getByText('Sample data: made up, do not base decisions on it').isVisible());
 
   const dropped = await page.evaluateHandle(
     `(() => {
@@ -82,10 +82,7 @@ test('the whole way with the mouse: drop, choose, price, budget, run, result, re
   );
   await page.dispatchEvent('#drop', 'drop', { dataTransfer: dropped });
   await price(page, '[0-9,]{3,}');
-  assert.equal(
-    await page.locator('#rows-words').textContent(),
-    '41 rows: 40 located, 1 invalid; 40 cells (distinct places).',
-  );
+  assert.equal(await page.locator('#rows-words').textContent(), '41 rows: 40 located, 1 invalid; 40 distinct places.');
   assert.deepEqual(await page.locator('#findings-rows td').allTextContents(), [
     '42',
     '1',

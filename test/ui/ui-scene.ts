@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import type { UiDependencies } from '../../src/ui/dependencies.ts';
-import type { Live } from '../../src/ui/runs/live.ts';
+import type { RunUpdate } from '../../src/ui/runs/run-progress.ts';
 import { type RunningUi, startUi } from '../../src/ui/start-ui.ts';
 import { type Desk, type DeskOptions, openDesk } from '../job/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
@@ -28,7 +28,7 @@ export interface Visitor {
   /** Uploads a file; returns its book. */
   upload(name: string, text: string | Buffer): Promise<Reply>;
   /** Watches until the run of a book has ended. */
-  ended(book: string): Promise<Live>;
+  ended(book: string): Promise<RunUpdate>;
 }
 
 export interface UiScene {
@@ -59,7 +59,7 @@ async function begin(
 ): Promise<UiScene> {
   const key = desk.key();
   const bugs: unknown[] = [];
-  const { subscription } = desk.job();
+  const { subscription } = desk.job().account;
   const base: JobFile = {
     anniversary_day: 31,
     subscription: {
@@ -153,7 +153,7 @@ export function visitor(port: number, cookie: string | null): Visitor {
             text += chunk;
             const events = text.split('\n\n').filter((event) => event.startsWith('data: '));
             text = text.slice(text.lastIndexOf('\n\n') + 2);
-            const live = events.map((event) => JSON.parse(event.slice(6)) as Live | null).at(-1);
+            const live = events.map((event) => JSON.parse(event.slice(6)) as RunUpdate | null).at(-1);
             if (live?.phase === 'ended' || live?.phase === 'failed') {
               resolve(live);
               return;

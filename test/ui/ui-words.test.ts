@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { newProgress } from '../../src/job/buying/progress.ts';
+import { MinuteMeter } from '../../src/job/estimate.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { confirmation } from '../../src/ui/files/choice.ts';
-import { columnWord } from '../../src/ui/files/look.ts';
-import { minutesLeft, Pace } from '../../src/ui/runs/pace.ts';
+import { columnReference } from '../../src/ui/files/file-preview.ts';
+import { type ActiveRun, runUpdateOf } from '../../src/ui/runs/run-progress.ts';
 
 interface PageWords {
   confirmation(budget: number): string;
@@ -12,7 +14,7 @@ interface PageWords {
 }
 
 /** The page's own module, as the browser loads it. */
-const page = (await import(new URL('../../src/ui/assets/words.js', import.meta.url).href)) as PageWords;
+const page = (await import(new URL('../../src/ui/assets/format.js', import.meta.url).href)) as PageWords;
 
 test('the page asks with the sentence that the server wants to hear', () => {
   for (const budget of [0, 1, 2, 999, 1000]) assert.equal(page.confirmation(budget), confirmation(budget));
@@ -38,23 +40,21 @@ test('numbers in words', () => {
   for (const [value, text] of words) assert.equal(page.inWords(value), text);
 });
 
-test('the pace is of the last minute, and nothing is said of the first seconds', () => {
-  const pace = new Pace();
-  pace.add({ at: 0, credits: 0 });
-  pace.add({ at: 1_000, credits: 50 });
-  assert.equal(pace.perMinute(), null);
-  pace.add({ at: 6_000, credits: 60 });
-  assert.equal(pace.perMinute(), 600);
-  for (let at = 10_000; at <= 120_000; at += 1_000) pace.add({ at, credits: 60 + (at - 10_000) / 1_000 });
-  assert.equal(Math.round(pace.perMinute()!), 60, 'the burst is forgotten');
-});
-
-test('time left goes by credits, and never faster than the limit lets it', () => {
-  assert.equal(minutesLeft(0, null, 300), 0);
-  assert.equal(minutesLeft(600, null, 300), 2);
-  assert.equal(minutesLeft(600, 100, 300), 6);
-  assert.equal(minutesLeft(600, 6_000, 300), 2);
-  assert.equal(minutesLeft(600, 0, 300), 2);
+test('the page shows the rate and the time left that the terminal shows', () => {
+  const facts = { budget: 700, allowance: 10_000, creditsPerMinute: 300, anniversaryDays: [1], deadline: null };
+  const run: ActiveRun = {
+    ...{ phase: 'buying', beganAt: 0, meter: new MinuteMeter(), interruption: new AbortController(), notices: [] },
+    ...{ progress: newProgress(), budget: 700, available: 10_000, ended: null, error: null },
+    facts: { ...facts, startedAt: 0, rows: 1, cellsCached: 0, waitsForQuota: false },
+  };
+  const at = (steady: number, spent: number) => {
+    const progress = { ...newProgress(), creditsPlanned: 2_000, creditsSpent: spent };
+    const { per_minute, minutes_left } = runUpdateOf({ ...run, progress }, { now: steady, steady });
+    return [per_minute, minutes_left];
+  };
+  assert.deepEqual(at(0, 0), [null, 400 / 300], 'the budget ends it; the first minute holds 300 credits');
+  assert.deepEqual(at(1_000, 10), [null, 400 / 300], 'a short burst says nothing of the rate');
+  assert.deepEqual(at(60_000, 100), [100, 6]);
 });
 
 test('a column is named so that a job finds that very one', () => {
@@ -62,7 +62,10 @@ test('a column is named so that a job finds that very one', () => {
   for (const lat of columns.keys()) {
     for (const lng of columns.keys()) {
       if (lat === lng) continue;
-      const found = findLocationColumns(columns, { lat: columnWord(columns, lat), lng: columnWord(columns, lng) });
+      const found = findLocationColumns(columns, {
+        lat: columnReference(columns, lat),
+        lng: columnReference(columns, lng),
+      });
       assert.deepEqual([found.lat, found.lng], [lat, lng]);
     }
   }

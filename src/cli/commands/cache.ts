@@ -13,66 +13,62 @@ import { prune } from './cache-prune.ts';
 
 /** `perilbook cache stats | prune | export`. */
 export async function cacheCommand(context: CliContext, flags: Flags): Promise<number> {
-  // Of the job's options only the store is one of this command: --details here is a question, not a setting.
+  // Only --store is an option of the job here; --details is not the setting of the same name.
   const job = anyJobOf(context, undefined, { store: flags.store });
-  const store = openStore(context, job);
-  try {
-    switch (flags.action) {
-      case 'stats': {
-        const stats = await store.stats();
-        if (flags.json) {
-          sayJson(context, statsJson(stats));
-          return EXIT.complete;
-        }
-        const { calls, credits, details } = stats;
-        const lines = [
-          job.store,
-          ...listed([
-            ['size', byteSize(stats.bytes)],
-            ...stats.sources.map(({ source, cells, answers, oldest }): [string, string] => [
-              source,
-              `${counted(cells, 'cell')}, ${counted(answers, 'answer')}${oldest === null ? '' : `, the oldest of ${dateTime(oldest)}`}`,
-            ]),
-            [
-              'calls',
-              `${grouped(calls.charged)} charged, ${grouped(calls.free)} free, ${grouped(calls.unknown)} unknown, ${grouped(calls.sent)} in flight`,
-            ],
-            ...(details.answers === 0
-              ? []
-              : [
-                  [
-                    'details',
-                    `of ${counted(details.answers, 'answer')}, ${byteSize(details.bytes)} (${byteSize(details.jsonBytes)} as JSON)`,
-                  ] satisfies [string, string],
-                ]),
-            ['credits', `${grouped(credits.charged)} charged, ${grouped(credits.unknown)} unknown`],
+  await using store = openStore(context, job);
+  switch (flags.action) {
+    case 'stats': {
+      const stats = await store.stats();
+      if (flags.json) {
+        sayJson(context, statsJson(stats));
+        return EXIT.complete;
+      }
+      const { calls, credits, details } = stats;
+      const lines = [
+        job.store,
+        ...listed([
+          ['size', byteSize(stats.bytes)],
+          ...stats.sources.map(({ source, cells, answers, oldest }): [string, string] => [
+            source,
+            `${counted(cells, 'place')}, ${counted(answers, 'answer')}${oldest === null ? '' : `, oldest ${dateTime(oldest)}`}`,
           ]),
-        ];
-        context.stdout.write(`${lines.join('\n')}\n`);
-        return EXIT.complete;
-      }
-      case 'prune':
-        return await prune(context, flags, store);
-      default: {
-        if (flags.details) {
-          for await (const { source, cell, topic, asOf, json } of store.details()) {
-            const head = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf) });
-            if (!(await writeLine(context, `${head.slice(0, -1)},"details":${json}}`))) break;
-          }
-          return EXIT.complete;
-        }
-        for await (const { source, cell, record } of store.cells()) {
-          for (const { topic, asOf, fields } of record.answers.values()) {
-            const said = isNoData(fields) ? { no_data: true } : { fields };
-            const line = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf), ...said });
-            if (!(await writeLine(context, line))) return EXIT.complete;
-          }
-        }
-        return EXIT.complete;
-      }
+          [
+            'calls',
+            `${grouped(calls.charged)} charged, ${grouped(calls.free)} free, ${grouped(calls.unknown)} unknown, ${grouped(calls.sent)} in flight`,
+          ],
+          ...(details.answers === 0
+            ? []
+            : [
+                [
+                  'details',
+                  `of ${counted(details.answers, 'answer')}, ${byteSize(details.bytes)} (${byteSize(details.jsonBytes)} as JSON)`,
+                ] satisfies [string, string],
+              ]),
+          ['credits', `${grouped(credits.charged)} charged, ${grouped(credits.unknown)} unknown`],
+        ]),
+      ];
+      context.stdout.write(`${lines.join('\n')}\n`);
+      return EXIT.complete;
     }
-  } finally {
-    await store.close();
+    case 'prune':
+      return await prune(context, flags, store);
+    default: {
+      if (flags.details) {
+        for await (const { source, cell, topic, asOf, json } of store.details()) {
+          const head = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf) });
+          if (!(await writeLine(context, `${head.slice(0, -1)},"details":${json}}`))) break;
+        }
+        return EXIT.complete;
+      }
+      for await (const { source, cell, record } of store.cells()) {
+        for (const { topic, asOf, fields } of record.answers.values()) {
+          const said = isNoData(fields) ? { no_data: true } : { fields };
+          const line = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf), ...said });
+          if (!(await writeLine(context, line))) return EXIT.complete;
+        }
+      }
+      return EXIT.complete;
+    }
   }
 }
 
@@ -87,7 +83,7 @@ function statsJson({ sources, calls, credits, details, bytes }: StoreStats): Rec
   };
 }
 
-/** Whether more is wanted: a reader such as `head` goes when it has enough. */
+/** Resolves to false when the reader has closed the pipe, as `head` does. */
 async function writeLine({ stdout }: CliContext, line: string): Promise<boolean> {
   if (!stdout.destroyed && !stdout.write(`${line}\n`)) {
     await new Promise<void>((resolve) => {

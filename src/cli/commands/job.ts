@@ -7,9 +7,9 @@ import { type JobProblem, readJobText } from '../../job/settings/read-job-file.t
 import type { Flags } from '../command.ts';
 import { type CliContext, dataFolder, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { paintFor } from '../messages/color.ts';
+import { colorFor } from '../messages/color.ts';
 
-/** `perilbook job check FILE | schema`: says all that is wrong with a job file; spends nothing, opens no store. */
+/** `perilbook job check FILE | schema`: lists all errors of a job file; spends nothing, opens no store. */
 export async function jobCommand(context: CliContext, flags: Flags): Promise<number> {
   if (flags.action === 'schema') {
     sayJson(context, jobFileJsonSchema());
@@ -17,7 +17,7 @@ export async function jobCommand(context: CliContext, flags: Flags): Promise<num
   }
   const file = flags.file as string | undefined;
   if (file === undefined) {
-    throw new PerilbookError('USAGE', 'Which job file is to be checked?', 'Say: perilbook job check FILE.yaml');
+    throw new PerilbookError('USAGE', 'Missing job file', 'Name it: perilbook job check FILE.yaml');
   }
   const path = resolve(context.workingFolder, file);
   const { problems, warnings } = await checkJob(readJobText(path, file), path, {
@@ -31,17 +31,17 @@ export async function jobCommand(context: CliContext, flags: Flags): Promise<num
       found.map(({ line, column, message }) => ({ line, column, message }));
     sayJson(context, { file, ok: problems.length === 0, problems: asJson(problems), warnings: asJson(warnings) });
   } else {
-    const paint = paintFor(context, context.stdout);
+    const color = colorFor(context, context.stdout);
     const words = (kind: string, { line, column, message, shown }: JobProblem) =>
       `${file}:${line}:${column}: ${kind}${message}${shown}`;
     const verdict =
       problems.length > 0
-        ? `${counted(problems.length, 'problem')}: this job cannot run.`
-        : `${file} is a job${warnings.length > 0 ? `, with ${counted(warnings.length, 'warning')}` : ''}.`;
+        ? `${counted(problems.length, 'error')}: this job cannot run.`
+        : `${file} is valid${warnings.length > 0 ? `, with ${counted(warnings.length, 'warning')}` : ''}.`;
     const lines = [
       ...problems.map((problem) => words('', problem)),
       ...warnings.map((warning) => words('warning: ', warning)),
-      paint('bold', verdict),
+      color('bold', verdict),
     ];
     context.stdout.write(`${lines.join('\n')}\n`);
   }

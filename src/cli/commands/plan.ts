@@ -3,38 +3,35 @@ import { approvablePlan, writePlan } from '../../job/approved-plan.ts';
 import { prepare } from '../../job/prepare.ts';
 import type { Flags } from '../command.ts';
 import { unopenedConnection } from '../connection.ts';
-import { type CliContext, say, sayJson, screenOf } from '../context.ts';
-import { effectsOf } from '../effects.ts';
+import { type CliContext, lineWidth, say, sayJson } from '../context.ts';
+import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf } from '../job-options.ts';
-import { paintFor } from '../messages/color.ts';
-import { planWords } from '../messages/plan-words.ts';
+import { colorFor } from '../messages/color.ts';
+import { planMessages } from '../messages/plan-messages.ts';
 import { openStore } from '../open-store.ts';
 import { showProgress } from '../progress/show.ts';
 
-/** `perilbook plan`: scans, prices, spends nothing. The plan is the data asked for, so it goes to stdout. */
+/** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */
 export async function planCommand(context: CliContext, flags: Flags): Promise<number> {
   const job = jobOf(context, flags.job as string | undefined, flags);
-  const store = openStore(context, job);
-  try {
-    const show = await showProgress(context, context.stderr.isTTY !== true);
+  await using store = openStore(context, job);
+  const prepared = await price();
+  const out = flags.out as string | undefined;
+  if (out !== undefined) {
+    await writePlan(resolve(context.workingFolder, out), approvablePlan(prepared, context.clock.now()), job);
+  }
+  if (flags.json) sayJson(context, prepared.summary);
+  else {
+    const style = { width: lineWidth(context.stdout), color: colorFor(context, context.stdout) };
+    context.stdout.write(`${planMessages(prepared, context.workingFolder, style).join('\n')}\n`);
+  }
+  if (out !== undefined) say(context, `Wrote the plan to ${out}. Once approved: perilbook run … --plan ${out}`);
+  return EXIT.complete;
+
+  async function price() {
+    using show = await showProgress(context, context.stderr.isTTY !== true);
     const connection = unopenedConnection(context, job);
-    const prepared = await prepare(job, connection, store, effectsOf(context, show.say), {
-      progress: show.progress,
-    }).finally(show.end);
-    const out = flags.out as string | undefined;
-    if (out !== undefined) {
-      await writePlan(resolve(context.workingFolder, out), approvablePlan(prepared, context.clock.now()), job);
-    }
-    if (flags.json) sayJson(context, prepared.summary);
-    else {
-      const style = { width: screenOf(context.stdout), paint: paintFor(context, context.stdout) };
-      context.stdout.write(`${planWords(prepared, context.workingFolder, style).join('\n')}\n`);
-    }
-    if (out !== undefined)
-      say(context, `The plan is in ${out}. To run it once it is approved: perilbook run … --plan ${out}`);
-    return EXIT.complete;
-  } finally {
-    await store.close();
+    return await prepare(job, connection, store, runEffects(context, show.say), { progress: show.progress });
   }
 }

@@ -8,57 +8,53 @@ import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf, saidWithoutJobFile } from '../job-options.ts';
-import { type Quota, quotaJson, quotaWords } from '../messages/statement-quota.ts';
-import { statementBy, statementCsv, statementJson, statementWords } from '../messages/statement-rows.ts';
+import { type Quota, quotaJson, quotaMessages } from '../messages/quota-messages.ts';
+import { statementBy, statementCsv, statementJson, statementMessages } from '../messages/statement-messages.ts';
 import { openStore } from '../open-store.ts';
 
-/** `perilbook quota [JOB]`: this period by the ledger's arithmetic, which no endpoint of the service would tell; with
- * `--by` the ledger's statement below it. `perilbook quota set` corrects it by what the provider's page says. */
+/** `perilbook quota [JOB]`: the billing period by the ledger (the service has no endpoint for it); with `--by` a statement
+ * below. `perilbook quota set` corrects it by the figure on the provider's page. */
 export async function quotaCommand(context: CliContext, flags: Flags): Promise<number> {
   const isSet = flags.set === 'set';
   const target = targetOf(flags, isSet);
   const by = statementBy(flags.by) ?? (flags.csv ? 'run' : null);
-  const store = openStore(context, anyJobOf(context, target, flags));
-  try {
-    const now = context.clock.now();
-    const accounts = await chosenAccounts(context, target, flags, store);
-    if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
-    const correction = spentAtProvider(accounts[0]!, flags, isSet);
-    if (correction !== null) await recordCorrection(context, store, accounts[0]!, correction);
-    const sheets = [];
-    for (const { isKnown, ...account } of accounts) {
-      const state = await accountState(account, store, now);
-      const rows = await store.statement({ by: by ?? 'key', account: account.account, period: state.period });
-      const quota: Quota = { state, isKnown, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
-      sheets.push({ quota, rows });
-    }
-    if (flags.csv) context.stdout.write(statementCsv(by!, sheets[0]!.rows));
-    else if (flags.json) {
-      const values = sheets.map(({ quota, rows }) => ({
-        ...quotaJson(quota),
-        ...(by ? { by, statement: statementJson(by, rows) } : {}),
-      }));
-      sayJson(context, values.length === 1 ? values[0] : { accounts: values });
-    } else {
-      const blocks = sheets.map(({ quota, rows }) =>
-        [...quotaWords(quota), ...(by ? ['', ...statementWords(by, rows)] : [])].join('\n'),
-      );
-      context.stdout.write(`${blocks.join('\n\n')}\n`);
-    }
-    return EXIT.complete;
-  } finally {
-    await store.close();
+  await using store = openStore(context, anyJobOf(context, target, flags));
+  const now = context.clock.now();
+  const accounts = await chosenAccounts(context, target, flags, store);
+  if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
+  const correction = spentAtProvider(accounts[0]!, flags, isSet);
+  if (correction !== null) await recordCorrection(context, store, accounts[0]!, correction);
+  const sheets = [];
+  for (const { isKnown, ...account } of accounts) {
+    const state = await accountState(account, store, now);
+    const rows = await store.statement({ by: by ?? 'key', account: account.name, period: state.period });
+    const quota: Quota = { state, isKnown, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
+    sheets.push({ quota, rows });
   }
+  if (flags.csv) context.stdout.write(statementCsv(by!, sheets[0]!.rows));
+  else if (flags.json) {
+    const values = sheets.map(({ quota, rows }) => ({
+      ...quotaJson(quota),
+      ...(by ? { by, statement: statementJson(by, rows) } : {}),
+    }));
+    sayJson(context, values.length === 1 ? values[0] : { accounts: values });
+  } else {
+    const blocks = sheets.map(({ quota, rows }) =>
+      [...quotaMessages(quota), ...(by ? ['', ...statementMessages(by, rows)] : [])].join('\n'),
+    );
+    context.stdout.write(`${blocks.join('\n\n')}\n`);
+  }
+  return EXIT.complete;
 }
 
-/** `isKnown`: its subscription is: by a job, a flag or the last run. */
+/** `isKnown`: the subscription is known from a job, a flag or the last run. */
 interface ChosenAccount extends JobAccount {
   readonly isKnown: boolean;
 }
 
 /**
- * The account that is named, else all that the job's keys spend: each has its own subscription and anniversary. Without a
- * job, those that the store's runs could spend, under the terms of the last one.
+ * The named account, else all accounts of the job's keys. Without a job, those of the store's runs, with the settings of the
+ * last one.
  */
 async function chosenAccounts(
   context: CliContext,
@@ -69,19 +65,20 @@ async function chosenAccounts(
   const said = saidWithoutJobFile(context, target, flags);
   if (said === null) return accountsOfJob(context, target, flags).map((account) => ({ ...account, isKnown: true }));
   const known = await store.knownAccounts();
-  const own = anyJobOf(context, target, flags);
+  const job = anyJobOf(context, target, flags);
+  const own = job.account;
   const isChosen = said.account !== undefined || said.service !== undefined || said.subscription !== undefined;
   if (!isChosen && known.length > 0)
     return known.map((account) => ({ ...withSaid(account, said, own), isKnown: true }));
-  const before = known.find(({ account }) => account === own.account);
+  const before = known.find(({ name }) => name === own.name);
   if (before !== undefined) return [{ ...withSaid(before, said, own), isKnown: true }];
-  // Of the embedded service's accounts this one is known by its name, unless an earlier version bought with it.
+  // The embedded service's account has the starter subscription, unless an earlier version used it for others.
   const { charged, unknown, open } = (await accountState(own, store, context.clock.now())).spending;
-  const isUnusedSample = own.service.kind === 'embedded' && charged + unknown + open === 0;
+  const isUnusedSample = job.service.kind === 'embedded' && charged + unknown + open === 0;
   return [{ ...own, isKnown: said.subscription !== undefined || isUnusedSample }];
 }
 
-/** The name of one of the job's accounts chooses it, and does not make it the one that the job's own settings describe. */
+/** `--account` chooses one of the job's accounts; it does not rename the job's own. */
 function accountsOfJob(
   context: CliContext,
   target: string | undefined,
@@ -89,11 +86,11 @@ function accountsOfJob(
 ): readonly JobAccount[] {
   const job = anyJobOf(context, target, flags);
   if (name === undefined) return job.accounts;
-  const known = job.accounts.find(({ account }) => account === name);
-  return [known ?? anyJobOf(context, target, { ...flags, account: name })];
+  const known = job.accounts.find((account) => account.name === name);
+  return [known ?? anyJobOf(context, target, { ...flags, account: name }).account];
 }
 
-/** The terms of the last run, but for what is said now. */
+/** The settings of the last run, overridden by those of this command line. */
 function withSaid(known: JobAccount, said: JobFile, own: JobAccount): JobAccount {
   return {
     ...known,
@@ -108,8 +105,8 @@ function withSaid(known: JobAccount, said: JobFile, own: JobAccount): JobAccount
 function severalAccounts(accounts: readonly JobAccount[], what: string): PerilbookError {
   return new PerilbookError(
     'USAGE',
-    `${what} is for one account, and the keys of this job spend ${accounts.map(({ account }) => account).join(', ')}`,
-    'Name one of them: --account NAME.',
+    `${what} needs one account, but this job has ${accounts.map(({ name }) => name).join(', ')}`,
+    'Choose one: --account NAME.',
   );
 }
 
@@ -120,13 +117,10 @@ async function recordCorrection(
   spent: number,
 ): Promise<void> {
   const { period } = await accountState(account, store, context.clock.now());
-  await store.correct(account.account, period, spent);
+  await store.correct(account.name, period, spent);
   const left = Math.max(0, account.subscription.creditsPerMonth - spent);
   const counts = `${counted(spent, 'credit')} spent${account.isKnown ? `, ${grouped(left)} left` : ''}`;
-  say(
-    context,
-    `Recorded for ${account.account}, for the period to ${dateTime(period.end)}: the provider counts ${counts}.`,
-  );
+  say(context, `Recorded for ${account.name}, period until ${dateTime(period.end)}: ${counts}.`);
 }
 
 function targetOf(flags: Flags, isSet: boolean): string | undefined {
@@ -135,13 +129,13 @@ function targetOf(flags: Flags, isSet: boolean): string | undefined {
   throw new PerilbookError(
     'USAGE',
     `quota takes one job, not ${flags.set} and ${flags.job}`,
-    'Say: perilbook quota JOB, or perilbook quota set JOB --left N.',
+    'Use perilbook quota JOB, or perilbook quota set JOB --left N.',
   );
 }
 
-/** What the provider counts as spent in this period, in its own words or worked out from what is left. */
+/** Credits that the provider has counted in this period: `--spent`, or the allowance less `--left`. */
 function spentAtProvider(
-  { subscription, account, isKnown }: ChosenAccount,
+  { subscription, name: account, isKnown }: ChosenAccount,
   flags: Flags,
   isSet: boolean,
 ): number | null {
@@ -152,27 +146,27 @@ function spentAtProvider(
   if (!isSet || value === undefined || (left !== undefined && spent !== undefined)) {
     throw new PerilbookError(
       'USAGE',
-      isSet ? 'quota set takes either --left or --spent' : '--left and --spent belong to quota set',
-      "Copy the figure of this period from the provider's page: perilbook quota set JOB --left 4200.",
+      isSet ? 'quota set needs either --left or --spent' : '--left and --spent are options of quota set',
+      "Copy the figure from the provider's page: perilbook quota set JOB --left 4200.",
     );
   }
   const name = left === undefined ? '--spent' : '--left';
   if (!Number.isSafeInteger(value) || value < 0) {
-    throw new PerilbookError('USAGE', `${name} is no whole number of credits`, `Write it like ${name} 4200.`);
+    throw new PerilbookError('USAGE', `${name} expects a whole number of credits`, `For example: ${name} 4200.`);
   }
   const allowance = subscription.creditsPerMonth;
   if (left !== undefined && !isKnown) {
     throw new PerilbookError(
       'USAGE',
-      `--left says nothing where the allowance of ${account} is not known`,
-      'Name its job or --subscription, or say --spent.',
+      `--left needs the allowance of ${account}, which is unknown`,
+      'Give its job or --subscription, or use --spent.',
     );
   }
   if (left !== undefined && left > allowance) {
     throw new PerilbookError(
       'USAGE',
       `--left ${left} is more than the ${subscription.name} subscription's ${grouped(allowance)} credits a period`,
-      'If the subscription was changed, put the new one into the job first (subscription:, or --subscription).',
+      'If the subscription has changed, set the new one first: subscription: in the job, or --subscription.',
     );
   }
   return left === undefined ? value : allowance - left;

@@ -1,47 +1,38 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import { prepare } from '../../job/prepare.ts';
 import type { Job } from '../../job/settings/settings.ts';
+import { reportOfLatestRun } from '../../report/make-report.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import { checkOutput, openOutput, writeWhole } from '../../rows/files/output-file.ts';
 import type { Flags } from '../command.ts';
 import { unopenedConnection } from '../connection.ts';
 import { type CliContext, say } from '../context.ts';
-import { effectsOf } from '../effects.ts';
+import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf } from '../job-options.ts';
-import { latestRun, makeReport } from '../make-report.ts';
 import { shownPath } from '../messages/format.ts';
 import { openStore } from '../open-store.ts';
 
-/** `perilbook report`: the page about a job as its latest run left it. Asks nobody, spends nothing. */
+/** `perilbook report`: writes the report of a job's latest run. Makes no calls, spends nothing. */
 export async function reportCommand(context: CliContext, given: Flags): Promise<number> {
   const flags = withPageNamed(given);
   const job = jobOf(context, flags.job as string | undefined, flags);
   const file = reportFile(context, flags) ?? besideOutput(job, context.workingFolder);
   await checkOutput(file, job.input, [job.store]);
-  const store = openStore(context, job);
-  try {
-    const run = await latestRun(job, store);
-    // As of that run: an answer that went stale since was fresh in the output that the page is about.
-    const asOf = run?.startedAt ?? context.clock.now();
-    const prepared = await prepare(job, unopenedConnection(context, job), store, effectsOf(context), { asOf });
-    const page = await makeReport(prepared, store, context.clock.now());
-    await writeReport(context, file, page);
-    if (file !== '-') say(context, `The report is in ${shownPath(file, context.workingFolder)}`);
-    return EXIT.complete;
-  } finally {
-    await store.close();
-  }
+  await using store = openStore(context, job);
+  const page = await reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context));
+  await writeReport(context, file, page);
+  if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
+  return EXIT.complete;
 }
 
-/** A page that is named by `-o` is what was meant: no book is written here, and none is called `.html`. */
+/** `-o x.html` means the report: this command writes no rows, and no row file is called `.html`. */
 function withPageNamed(flags: Flags): Flags {
   const { output, report, ...others } = flags;
   const isPage = report === undefined && typeof output === 'string' && /\.html?$/i.test(output);
   return isPage ? { ...others, report: output } : flags;
 }
 
-/** The file that `--report` names, from the working folder; null where it was not said. */
+/** The file that `--report` names, from the working folder; null if it is not given. */
 export function reportFile(context: CliContext, flags: Flags): string | null {
   const said = flags.report as string | undefined;
   return said === undefined || said === '-' ? (said ?? null) : resolve(context.workingFolder, said);

@@ -1,24 +1,24 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { readPlan } from '../../job/approved-plan.ts';
-import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
+import { runFacts, timestampOf } from '../../job/estimate.ts';
+import { type Prepared, prepare, prepareAgain, temporaryFilesOf } from '../../job/prepare.ts';
 import { run } from '../../job/run-job.ts';
+import { makeReport } from '../../report/make-report.ts';
 import { checkOutput } from '../../rows/files/output-file.ts';
 import { askToSpend } from '../ask-to-spend.ts';
 import type { Flags } from '../command.ts';
 import { connect } from '../connection.ts';
-import { type CliContext, say, sayJson, screenOf } from '../context.ts';
-import { effectsOf } from '../effects.ts';
+import { type CliContext, lineWidth, say, sayJson } from '../context.ts';
+import { runEffects } from '../effects.ts';
 import { EXIT, exitCodeOfRun } from '../exit-codes.ts';
 import { jobOf } from '../job-options.ts';
-import { makeReport } from '../make-report.ts';
-import { paintFor } from '../messages/color.ts';
+import { colorFor } from '../messages/color.ts';
 import { shownPath } from '../messages/format.ts';
-import { planWords, sampleCreditsWords } from '../messages/plan-words.ts';
-import { runWords } from '../messages/run-words.ts';
+import { planMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
+import { runMessages } from '../messages/run-messages.ts';
 import { openStore } from '../open-store.ts';
-import { runFacts } from '../progress/estimate.ts';
-import { momentOf, showProgress } from '../progress/show.ts';
+import { showProgress } from '../progress/show.ts';
 import { reportFile, writeReport } from './report.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write. */
@@ -28,8 +28,8 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
   if (flags.json && job.output === '-') {
     throw new PerilbookError(
       'USAGE',
-      '--json and -o - both want stdout',
-      'Write the output to a file, or leave out --json.',
+      '--json and -o - both write to stdout',
+      'Write the output to a file or leave out --json.',
     );
   }
   const planFile = flags.plan as string | undefined;
@@ -38,64 +38,59 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
   if (report === '-' || report === job.output) {
     throw new PerilbookError(
       'USAGE',
-      '--report of a run needs a file of its own',
-      'Name one, or use perilbook report afterwards.',
+      'run --report needs a file of its own',
+      'Name another file, or run perilbook report afterwards.',
     );
   }
   if (report !== null) await checkOutput(report, job.input, [job.store]);
-  const store = openStore(context, job);
-  try {
-    const { connection, close } = await connect(context, job, (line) => talk([line]));
-    const show = await showProgress(context, flags.quiet === true);
-    try {
-      const effects = effectsOf(context, show.say, flags.debug === true);
-      const prepared = await prepare(job, connection, store, effects, { progress: show.progress, approved });
-      show.pause();
-      const style = { width: screenOf(context.stderr), paint: paintFor(context, context.stderr) };
-      talk([...planWords(prepared, context.workingFolder, style), '']);
-      if (approved === null) await approve(context, flags, prepared);
-      show.know(runFacts(prepared, momentOf(context)));
-      show.resume();
-      const ended = await run(prepared, store, effects, show.progress, context.interrupt);
-      show.end();
-      if (report !== null) {
-        const after = await prepareAgain(prepared, store);
-        await writeReport(context, report, await makeReport(after, store, context.clock.now()));
-        talk([`The report is in ${shownPath(report, context.workingFolder)}`]);
-      }
-      // Last of all: an error of the report is the one value that `--json` prints.
-      if (flags.json) sayJson(context, ended.summary);
-      const exitCode = exitCodeOfRun(ended);
-      const words = runWords(ended, againWords(context), context.workingFolder, style);
-      // Of a quiet run only what went wrong is told: not that it is paused, which the exit code and `status` say.
-      const sample = ended.stop?.reason === 'quota' ? sampleCreditsWords(prepared) : [];
-      if (!flags.quiet) talk([...words.facts, ...words.next, ...sample]);
-      else if (WRONG.has(exitCode)) say(context, words.next.map((line) => `perilbook: ${line}`).join('\n'));
-      return exitCode;
-    } finally {
-      show.end();
-      await close();
-    }
-  } finally {
-    await store.close();
+  await using store = openStore(context, job);
+  await using opened = await connect(context, job, (line) => talk([line]));
+  const style = { width: lineWidth(context.stderr), color: colorFor(context, context.stderr) };
+  const { prepared, ended } = await planAndRun();
+  if (report !== null) {
+    const after = await prepareAgain(prepared, store);
+    using _files = temporaryFilesOf(after);
+    await writeReport(context, report, await makeReport(after, store, context.clock.now()));
+    talk([`Wrote the report to ${shownPath(report, context.workingFolder)}`]);
+  }
+  // After the report: `--json` prints one value, and an error of the report would be a second.
+  if (flags.json) sayJson(context, ended.summary);
+  const exitCode = exitCodeOfRun(ended);
+  const { facts, next } = runMessages(ended, sameCommand(context), context.workingFolder, style);
+  const sample = ended.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
+  // --quiet prints errors only; a pause is in the exit code and in `status`.
+  if (!flags.quiet) talk([...facts, ...next, ...sample]);
+  else if (WRONG.has(exitCode)) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
+  return exitCode;
+
+  async function planAndRun() {
+    using show = await showProgress(context, flags.quiet === true);
+    const effects = runEffects(context, show.say, flags.debug === true);
+    const prepared = await prepare(job, opened.connection, store, effects, { progress: show.progress, approved });
+    show.pause();
+    talk([...planMessages(prepared, context.workingFolder, style), '']);
+    if (approved === null) await approve(context, flags, prepared);
+    show.know(runFacts(prepared, timestampOf(context.clock)));
+    show.resume();
+    return { prepared, ended: await run(prepared, store, effects, show.progress, context.interrupt) };
   }
 }
 
 const WRONG: ReadonlySet<number> = new Set([EXIT.someFailed, EXIT.keyRefused, EXIT.serviceDown, EXIT.usage]);
 
-/** Spending asks on a terminal; elsewhere it needs --yes or a budget, given by whoever pays. */
+/** Spending needs a yes on a terminal; elsewhere --yes or a budget. */
 async function approve(context: CliContext, flags: Flags, { job, summary }: Prepared): Promise<void> {
   if (summary.credits === 0 || flags.yes || job.budget !== null) return;
   const words = {
     what: 'run',
-    approve: `Say --yes, or --budget ${summary.credits}, or put budget: into the job file.`,
-    later: 'Run again when you want to.',
+    approve: `Add --yes or --budget ${summary.credits}, or set budget: in the job file.`,
+    later: 'Run the command again to spend them.',
   };
   await askToSpend(context, summary.credits, words, job.input !== '-');
 }
 
-/** The command that goes on where this one stopped. */
-function againWords(context: CliContext): string {
+/** This command line, to run it again. */
+function sameCommand(context: CliContext): string {
   const quoted = (arg: string) => (/^[\w./:=,@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`);
   return ['perilbook', ...context.args.map(quoted)].join(' ');
 }

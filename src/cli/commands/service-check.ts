@@ -44,7 +44,7 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
   const keys = narrow === null ? [key] : [key, narrow];
   const secrets = keys.map(({ secret }) => secret);
   refuseKeyInAddress(baseUrl, secrets);
-  const account = job.accounts.find((one) => one.account === (key.account ?? job.account)) ?? job;
+  const account = job.accounts.find(({ name }) => name === (key.account ?? job.account.name)) ?? job.account;
   const location = {
     lat: degreesOf(flags, 'lat', DEFAULT_LOCATION.lat, 90),
     lng: degreesOf(flags, 'lng', DEFAULT_LOCATION.lng, 180),
@@ -54,7 +54,7 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
   say(
     context,
     `Checks ${counted(STATEMENTS.length, 'statement')} at ${baseUrl}, about ${location.lat}, ${location.lng}; the numbers are those of docs/service-api.md.\n` +
-      `It spends up to ${counted(CREDITS_NEEDED, 'credit')} of ${account.account}, and up to ${atRisk} more if the service answers what it must refuse.`,
+      `It spends up to ${counted(CREDITS_NEEDED, 'credit')} of ${account.name}, and up to ${atRisk} more if the service answers what it must refuse.`,
   );
   await approve(context, flags, Math.min(budget, CREDITS_NEEDED + atRisk));
 
@@ -68,7 +68,7 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
   try {
     const source = await store.source(baseUrl);
     run = await store.startRun({
-      ...{ job: JOB_NAME, input: '-', output: '-', account: account.account },
+      ...{ job: JOB_NAME, input: '-', output: '-', account: account.name },
       ...{ plannedCredits: CREDITS_NEEDED, budget },
     });
     const send = ledgerCalls({

@@ -4,7 +4,7 @@ import { isoTime } from '../../job/summary.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import type { RunRecord, StatementRow } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, sayJson, screenOf } from '../context.ts';
+import { type CliContext, lineWidth, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-options.ts';
 import { fittingTable } from '../messages/format.ts';
@@ -16,37 +16,33 @@ type Calls = StatementRow['calls'];
 
 const NO_CALLS: Calls = { charged: 0, free: 0, unknown: 0, inFlight: 0 };
 
-/** `perilbook status`: the runs of a job, or of all, the newest first. */
+/** `perilbook status`: the runs of a job, or of all jobs, newest first. */
 export async function statusCommand(context: CliContext, flags: Flags): Promise<number> {
   const target = flags.job as string | undefined;
   const job = anyJobOf(context, target, flags);
-  const store = openStore(context, job);
-  try {
-    const which = target === undefined ? {} : { job: job.name };
-    const runs = await store.runs(which);
-    const counts = new Map((await store.statement({ by: 'run', ...which })).map(({ name, calls }) => [name, calls]));
-    const callsOf = ({ run }: RunRecord) => counts.get(run) ?? NO_CALLS;
-    if (flags.json) {
-      sayJson(
-        context,
-        runs.map((run) => asJson(run, callsOf(run))),
-      );
-    } else if (flags.csv) {
-      context.stdout.write(asCsv(runs, callsOf));
-    } else if (runs.length === 0) {
-      context.stdout.write(`No runs${target === undefined ? '' : ` of ${job.name}`} in ${job.store}\n`);
-    } else {
-      const lines = [
-        ...asTable(runs.slice(0, SHOWN), callsOf, screenOf(context.stdout)),
-        ...whenToResume(runs, context.clock.now()),
-      ];
-      if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (--json lists them)`);
-      context.stdout.write(`${lines.join('\n')}\n`);
-    }
-    return EXIT.complete;
-  } finally {
-    await store.close();
+  await using store = openStore(context, job);
+  const which = target === undefined ? {} : { job: job.name };
+  const runs = await store.runs(which);
+  const counts = new Map((await store.statement({ by: 'run', ...which })).map(({ name, calls }) => [name, calls]));
+  const callsOf = ({ run }: RunRecord) => counts.get(run) ?? NO_CALLS;
+  if (flags.json) {
+    sayJson(
+      context,
+      runs.map((run) => asJson(run, callsOf(run))),
+    );
+  } else if (flags.csv) {
+    context.stdout.write(asCsv(runs, callsOf));
+  } else if (runs.length === 0) {
+    context.stdout.write(`No runs${target === undefined ? '' : ` of ${job.name}`} in ${job.store}\n`);
+  } else {
+    const lines = [
+      ...asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout)),
+      ...whenToResume(runs, context.clock.now()),
+    ];
+    if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
+    context.stdout.write(`${lines.join('\n')}\n`);
   }
+  return EXIT.complete;
 }
 
 function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls, screen: number): string[] {
@@ -65,10 +61,10 @@ function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls,
   return fittingTable(head, rows, DISPENSABLE, '', screen);
 }
 
-/** What goes first where the terminal is too narrow for all. */
+/** Columns that are dropped, in this order, where the terminal is too narrow. */
 const DISPENSABLE = ['free calls', 'unknown', 'run', 'started', 'planned'];
 
-/** One line for each job whose latest run was paused or cut off; an earlier run's pause is over. */
+/** One line for each job whose latest run was paused or cut off. */
 function whenToResume(runs: readonly RunRecord[], now: number): string[] {
   const latest = new Map<string, RunRecord>();
   for (const run of runs) if (!latest.has(run.job)) latest.set(run.job, run);
@@ -76,19 +72,19 @@ function whenToResume(runs: readonly RunRecord[], now: number): string[] {
     .filter(({ state }) => state === 'paused' || state === 'cut off')
     .map(({ job, state, resumeAfter, summary }) => {
       if (state === 'cut off')
-        return `${job} was cut off: its process is gone. Run it again to go on; what was bought is kept.`;
+        return `${job} was cut off: its process ended without finishing. Run it again to resume; bought answers are kept.`;
       if (resumeAfter !== null && resumeAfter > now)
-        return `${job} is paused: run it again after ${dateTime(resumeAfter)}.`;
-      // What a date ended is over with it; a budget that was too small still is.
-      const why = resumeAfter === null ? keptReason.parse(summary) : '';
+        return `${job} is paused. Run it again after ${dateTime(resumeAfter)}.`;
+      // A date in the past explains nothing any more; a budget that was too small does.
+      const why = resumeAfter === null ? storedReason.parse(summary) : '';
       return why === ''
-        ? `${job} is paused and can go on now: run it again.`
-        : `${job} is paused: ${why} Run it again to go on.`;
+        ? `${job} is paused. Run it again to resume.`
+        : `${job} is paused: ${why} Run it again to resume.`;
     });
 }
 
-/** What a run's own summary says of its end; one that another version wrote may lack it. */
-const keptReason = z
+/** Why a run stopped, by its summary. A summary of another version may lack it. */
+const storedReason = z
   .object({ stopped: z.string() })
   .transform(({ stopped }) => stopped)
   .catch('');

@@ -8,7 +8,7 @@ import { table } from '../messages/format.ts';
 
 const DAY_S = 86_400;
 
-/** `perilbook topics`: the 37, what they cost alone, how long an answer is fresh, their columns. */
+/** `perilbook topics`: all topics with their columns and how long answers stay fresh. */
 export async function topicsCommand(context: CliContext, flags: Flags): Promise<number> {
   const topics = TOPICS.map(({ slug, title, category, cadence }) => ({
     slug,
@@ -28,16 +28,16 @@ export async function topicsCommand(context: CliContext, flags: Flags): Promise<
     title,
     category,
     cadence,
-    freshWords(fresh_seconds),
+    freshnessText(fresh_seconds),
     columns.join(' '),
   ]);
   const lines = table(['slug', 'title', 'category', 'cadence', 'fresh for', 'columns'], rows, '');
-  const price = `Each alone: ${CREDITS.single} credit. Standard bundle (natural): ${CREDITS.standard}. Enterprise bundle (all): ${CREDITS.enterprise}.`;
+  const price = `One topic costs ${CREDITS.single} credit, the standard bundle (natural) ${CREDITS.standard}, the enterprise bundle (all) ${CREDITS.enterprise}.`;
   context.stdout.write(`${lines.join('\n')}\n\n${price}\n`);
   return EXIT.complete;
 }
 
-function freshWords(seconds: number | null): string {
-  if (seconds === null) return 'ever';
+function freshnessText(seconds: number | null): string {
+  if (seconds === null) return 'forever';
   return seconds < DAY_S ? `${seconds / 3600} h` : `${seconds / DAY_S} d`;
 }

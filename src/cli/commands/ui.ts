@@ -1,74 +1,68 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:os';
 import { join } from 'node:path';
-import { type Connection, prepare } from '../../job/prepare.ts';
+import type { Connection } from '../../job/prepare.ts';
 import type { Job } from '../../job/settings/settings.ts';
-import type { Store } from '../../store/port.ts';
+import { reportOfLatestRun } from '../../report/make-report.ts';
 import { type RunningUi, startUi } from '../../ui/start-ui.ts';
 import type { Flags } from '../command.ts';
 import { connect, unopenedConnection } from '../connection.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
-import { effectsOf } from '../effects.ts';
+import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount } from '../job-options.ts';
-import { latestRun, makeReport } from '../make-report.ts';
+import { SAMPLE_DATA } from '../messages/plan-messages.ts';
 import { openStore } from '../open-store.ts';
 import { portOf, wholeNumberOf } from '../option-values.ts';
 
 const MEGABYTE = 1_000_000;
 const MOST_UPLOAD_MB = 2_000;
-/** A petabyte: beyond it the bytes are no exact numbers soon. */
+/** A petabyte: more bytes are soon no longer exact numbers. */
 const MOST_UPLOAD_LIMIT_MB = 1_000_000_000;
 
-/** `perilbook ui`: the page for those who do not use terminals, until Ctrl-C. */
+/** `perilbook ui`: serves the page in the browser until Ctrl-C. */
 export async function uiCommand(context: CliContext, flags: Flags): Promise<number> {
   const said = flags.job as string | undefined;
   const port = portOf(flags) ?? 0;
   const mostUpload = (wholeNumberOf(flags, 'max-upload', 1, MOST_UPLOAD_LIMIT_MB) ?? MOST_UPLOAD_MB) * MEGABYTE;
   const jobOf = jobOfAccount(context, said, flags);
   const base = jobOf({ input: '-' });
-  const store = openStore(context, base);
-  try {
-    // Once for all runs; without a key nothing could be bought, and that is better said here than on the page.
-    const { connection, close } = await connect(context, base);
-    try {
-      const ui = await startUi({
-        store,
-        clock: context.clock,
-        random: context.random,
-        jobOf,
-        // A key file may be written anew while the page is open; the embedded service's key lives as long as this.
-        connectionOf: async (job: Job): Promise<Connection> =>
-          job.service.kind === 'remote' ? (await connect(context, job)).connection : connection,
-        reportOf: (job) => reportOf(context, job, store),
-        workspace: join(dataFolder(context), 'ui'),
-        workingFolder: context.workingFolder,
-        first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,
-        mostUpload,
-        mostBudget: base.budget,
-        port,
-        onBug: (error) => say(context, `perilbook: a bug of ours: ${error instanceof Error ? error.stack : error}`),
-      });
-      return await serve(context, ui, connection.sample);
-    } finally {
-      await close();
-    }
-  } finally {
-    await store.close();
-  }
+  await using store = openStore(context, base);
+  // One connection for all runs. A missing key is an error here, not later on the page.
+  await using opened = await connect(context, base);
+  const { connection } = opened;
+  const ui = await startUi({
+    store,
+    clock: context.clock,
+    random: context.random,
+    jobOf,
+    // A key file may change while the page is open. The embedded service's key does not.
+    connectionOf: async (job: Job): Promise<Connection> =>
+      job.service.kind === 'remote' ? (await connect(context, job)).connection : connection,
+    reportOf: (job) => reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context)),
+    workspace: join(dataFolder(context), 'ui'),
+    workingFolder: context.workingFolder,
+    first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,
+    mostUpload,
+    mostBudget: base.budget,
+    port,
+    onBug: (error) =>
+      say(context, `perilbook: this is a bug, please report it: ${error instanceof Error ? error.stack : error}`),
+  });
+  return await serve(context, ui, connection.sample);
 }
 
 async function serve(context: CliContext, ui: RunningUi, sample: boolean): Promise<number> {
   const address = ui.newAddress();
-  if (sample) say(context, 'The answers come from the embedded service: sample data, not for decisions.');
+  if (sample) say(context, SAMPLE_DATA);
   say(
     context,
-    `The page is at\n\n  ${address}\n\nfor one visit, on this machine only. Ctrl-C ends it and stops what runs.`,
+    `Open this address on this machine; it works once:\n\n  ${address}\n\nPress Ctrl-C to stop the page and its runs.`,
   );
   const { stdin } = context;
-  const onEnter = () => say(context, `A new address: ${ui.newAddress()}`);
+  const onEnter = () => say(context, `New address: ${ui.newAddress()}`);
   if (stdin.isTTY) {
-    say(context, 'Enter gives another address.');
+    say(context, 'Press Enter for another address.');
     openBrowser(context, address);
     stdin.on('data', onEnter);
   }
@@ -88,23 +82,11 @@ function interrupted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Where somebody sits at the terminal and has a desktop; that it does not open is no error, the address is there to read. */
+/** Opens the browser if there is a desktop. Failing is no error: the address is printed too. */
 function openBrowser({ env }: CliContext, address: string): void {
   const isMac = platform() === 'darwin';
   if (!isMac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return;
   const child = spawn(isMac ? 'open' : 'xdg-open', [address], { stdio: 'ignore', detached: true });
   child.on('error', () => {});
   child.unref();
-}
-
-/** The report of a job as its latest run left it; an answer that went stale since was fresh then. */
-async function reportOf(context: CliContext, job: Job, store: Store): Promise<string> {
-  const run = await latestRun(job, store);
-  const asOf = run?.startedAt ?? context.clock.now();
-  const prepared = await prepare(job, unopenedConnection(context, job), store, effectsOf(context), { asOf });
-  try {
-    return await makeReport(prepared, store, context.clock.now());
-  } finally {
-    prepared.plan.scan.places.close();
-  }
 }

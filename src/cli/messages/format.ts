@@ -19,19 +19,19 @@ export function byteSize(bytes: number): string {
   return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
 }
 
-/** A path as the user would write it: from the working folder where it lies inside. */
+/** A path as the user would type it: relative if it is inside the working folder. */
 export function shownPath(path: string, folder: string): string {
   if (path === '-') return 'stdin';
   const inside = relative(folder, path);
   return inside.startsWith('..') ? path : inside;
 }
 
-/** Spaces that fill a text up to a width on the screen, where a wide letter takes two columns. */
+/** The spaces that pad a text to a width on the screen, where a wide character takes two columns. */
 function gap(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - stringWidth(text)));
 }
 
-/** Puts parts into as few lines as the width allows, with ` · ` between those of a line. A part is never cut. */
+/** Joins parts into as few lines as fit the width. A part is never cut. */
 export function wrapped(parts: readonly string[], width: number, between = ' · '): string[] {
   const lines: string[] = [];
   for (const part of parts) {
@@ -43,7 +43,7 @@ export function wrapped(parts: readonly string[], width: number, between = ' · 
   return lines;
 }
 
-/** Lines up pairs of words: the first in a column as wide as the widest; a long second goes on below itself. */
+/** Names and values in two columns; a long value continues below itself. */
 export function listed(
   pairs: readonly (readonly [name: string, value: string])[],
   indent = '  ',
@@ -60,10 +60,10 @@ export function listed(
   });
 }
 
-/** Words in a narrower column than this are harder to read than a line that the terminal folds. */
+/** In a narrower column, words are harder to read than a line that the terminal wraps. */
 const LEAST_ROOM = 20;
 
-/** A table with its numbers to the right; a text in the last column that is too long goes on below itself. */
+/** A table with right-aligned numbers; a long text in the last column continues below itself. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -95,7 +95,7 @@ export function table(
   return [line(head), ...rows.flatMap(folded)];
 }
 
-/** A table that leaves out what can be done without, in that order, until it fits. */
+/** A table that drops columns, in the order of `dispensable`, until it fits. */
 export function fittingTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -110,18 +110,18 @@ export function fittingTable(
   return fittingTable(without(head), rows.map(without), dispensable, indent, screen);
 }
 
-/** 38 %, and 99.9 % for what is not quite all. */
+/** `38 %`; never `100 %` for less than all, nor `0 %` for more than nothing. */
 export function percent(share: number): string {
   const rounded = Math.round(share * 100);
   if (rounded === 100 && share < 1) return `${Math.floor(share * 1000) / 10} %`;
   return `${rounded === 0 && share > 0 ? '<1' : rounded} %`;
 }
 
-/** 38 % of the cells, 91 % of the value */
+/** `38 % of the places, 91 % of the value` */
 export function sharePhrase(share: {
   readonly share_of_cells: number;
   readonly share_of_value: number | null;
 }): string {
-  const cells = `${percent(share.share_of_cells)} of the cells`;
+  const cells = `${percent(share.share_of_cells)} of the places`;
   return share.share_of_value === null ? cells : `${cells}, ${percent(share.share_of_value)} of the value`;
 }

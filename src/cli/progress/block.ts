@@ -2,50 +2,50 @@ import stringWidth from 'string-width';
 import { CREDITS } from '../../contract/credits.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Progress } from '../../job/buying/progress.ts';
-import type { Paint } from '../messages/color.ts';
-import { percent, timeSpan, wrapped } from '../messages/format.ts';
 import {
   type Estimate,
   estimate,
   type LastMinute,
   limitNow,
-  type Moment,
   quotaLeft,
   type RunFacts,
   spentOf,
-} from './estimate.ts';
+  type Timestamp,
+} from '../../job/estimate.ts';
+import type { Color } from '../messages/color.ts';
+import { percent, timeSpan, wrapped } from '../messages/format.ts';
 
-/** Everything that a block or a line of progress is made of. */
-export interface ProgressView extends Moment {
+/** What a block or a line of progress shows. */
+export interface ProgressView extends Timestamp {
   readonly progress: Progress;
-  /** Null until the book is priced. */
+  /** Null until the input is priced. */
   readonly facts: RunFacts | null;
   readonly last: LastMinute;
 }
 
 export interface BlockStyle {
   readonly width: number;
-  readonly paint: Paint;
-  /** Blocks for the bar; else letters. */
+  readonly color: Color;
+  /** Draw the bar with block characters, not with ASCII. */
   readonly unicode: boolean;
 }
 
 const NAME_WIDTH = 'failures'.length;
 const BAR_WIDTH = 30;
 
-/** The block that is written over on a terminal: a line for each thing one may ask, none wider than the terminal. */
+/** The lines that a terminal redraws; none is wider than the terminal. */
 export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
   const { progress, facts, now } = view;
   const line = (name: string, parts: readonly string[]): string[] =>
     wrapped(parts, style.width - NAME_WIDTH - 2).map(
       (text, index) =>
-        `${index === 0 ? style.paint('bold', name.padEnd(NAME_WIDTH)) : ' '.repeat(NAME_WIDTH)}  ${text}`,
+        `${index === 0 ? style.color('bold', name.padEnd(NAME_WIDTH)) : ' '.repeat(NAME_WIDTH)}  ${text}`,
     );
   switch (progress.phase) {
     case 'reading':
-      return line('reading', [progress.rows === 0 ? 'the first rows …' : counted(progress.rows, 'row')]);
+      return line('reading', [progress.rows === 0 ? '…' : counted(progress.rows, 'row')]);
     case 'pricing':
-      return line('pricing', ['looking up what the store has …']);
+      return line('pricing', ['reading the store …']);
     case 'writing': {
       const rows = facts?.rows ?? 0;
       const amount = `${grouped(Math.min(progress.rows, rows))} of ${counted(rows, 'row')}`;
@@ -55,10 +55,10 @@ export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
       const left = timeSpan((progress.waitingUntil - now) / 60_000);
       return [
         ...line('waiting', [
-          style.paint('yellow', `for the quota, until ${dateTime(progress.waitingUntil)}`),
+          style.color('yellow', `for the quota, until ${dateTime(progress.waitingUntil)}`),
           `${left} left`,
         ]),
-        ...line('cells', cellParts(view)),
+        ...line('places', cellParts(view)),
         ...line('credits', creditParts(view)),
       ];
     }
@@ -66,32 +66,32 @@ export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
       if (facts === null) return [];
       const { cells, cellsDone } = progress;
       const end = estimate(progress, facts, view.last, view);
-      const failures = failureParts(progress).map((part) => style.paint('red', part));
+      const failures = failureParts(progress).map((part) => style.color('red', part));
       return [
         ...line('buying', [
           `${bar(cellsDone, cells, style)}  ${cellParts(view).join(' · ')}`,
           `${stopwatch(view.steady - facts.startedAt)} so far`,
         ]),
         ...line('credits', creditParts(view)),
-        ...line('rate', rateParts(view, style.paint)),
+        ...line('rate', rateParts(view, style.color)),
         ...(facts.cellsCached > 0
-          ? line('store', [`${counted(facts.cellsCached, 'cell')} had been bought before`])
+          ? line('store', [`${counted(facts.cellsCached, 'place')} already in the store`])
           : []),
         ...(failures.length > 0 ? line('failures', failures) : []),
-        ...line('left', leftParts(end, facts, style.paint)),
+        ...line('left', leftParts(end, facts, style.color)),
       ];
     }
   }
 }
 
-function bar(done: number, all: number, { width, unicode, paint }: BlockStyle): string {
+function bar(done: number, all: number, { width, unicode, color }: BlockStyle): string {
   const length = Math.max(8, Math.min(BAR_WIDTH, width - 48));
   const filled = all === 0 ? length : Math.min(length, Math.floor((done / all) * length));
   const [full, empty] = unicode ? ['█', '░'] : ['#', '.'];
-  return paint('green', full!.repeat(filled)) + paint('dim', empty!.repeat(length - filled));
+  return color('green', full!.repeat(filled)) + color('dim', empty!.repeat(length - filled));
 }
 
-/** 2:05, 1:02:05: something that moves while a run waits. */
+/** `2:05`, `1:02:05` */
 function stopwatch(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
@@ -100,10 +100,10 @@ function stopwatch(ms: number): string {
 }
 
 function cellParts({ progress: { cells, cellsDone } }: ProgressView): string[] {
-  return [`${grouped(cellsDone)} of ${counted(cells, 'cell')}`, percent(cells === 0 ? 1 : cellsDone / cells)];
+  return [`${grouped(cellsDone)} of ${counted(cells, 'place')}`, percent(cells === 0 ? 1 : cellsDone / cells)];
 }
 
-/** Spent of planned, of the budget, of the period. */
+/** Credits spent, of the plan, the budget and the period. */
 function creditParts({ progress, facts }: ProgressView): string[] {
   const spent = spentOf(progress);
   const left = quotaLeft(progress);
@@ -117,60 +117,54 @@ function creditParts({ progress, facts }: ProgressView): string[] {
   ].filter(Boolean);
 }
 
-function rateParts({ progress, facts, last, steady }: ProgressView, paint: Paint): string[] {
+function rateParts({ progress, facts, last, steady }: ProgressView, color: Color): string[] {
   const { callsInFlight, retries, slowedDown, slowedUntil } = progress;
   const limit = facts!.creditsPerMinute;
-  // The cheapest call that waits may cost more than what the minute has left.
+  // The next call may cost more than the minute has left.
   const isFull = last.credits > limitNow(progress, facts!, last) - CREDITS.enterprise;
   const isOurs = last.credits > limit - CREDITS.enterprise;
-  const why = isOurs
-    ? 'the minute is full: the next calls wait for it'
-    : 'the service lets no more through now: it waits';
-  const slowed = slowedUntil > steady ? `: on again in ${Math.ceil((slowedUntil - steady) / 1_000)} s` : '';
+  const why = isOurs ? 'minute limit reached, waiting' : 'the service allows no more calls now, waiting';
+  const slowed = slowedUntil > steady ? `; resuming in ${Math.ceil((slowedUntil - steady) / 1_000)} s` : '';
   return [
     `${grouped(Math.min(last.credits, limit))} of ${grouped(limit)} credits in the last minute`,
     callsInFlight > 0 || !isFull ? `${callsInFlight} in flight` : why,
     retries > 0 ? counted(retries, 'retry', 'retries') : '',
-    slowedDown > 0 ? paint('yellow', `asked to slow down ${counted(slowedDown, 'time')}${slowed}`) : '',
+    slowedDown > 0 ? color('yellow', `asked to slow down ${counted(slowedDown, 'time')}${slowed}`) : '',
   ].filter(Boolean);
 }
 
-/** What a failure of a call is called, by the verdict's kind. */
-const FAILURE_WORDS: Readonly<Record<string, string>> = {
+/** Failures by the kind of the verdict. */
+const FAILURE_NAMES: Readonly<Record<string, string>> = {
   upstream: 'service failed',
   transport: 'network failed',
-  malformed: 'answer could not be read',
-  rejected: 'place refused',
+  malformed: 'unreadable answer',
+  rejected: 'location rejected',
   unexplained: 'request refused',
-  rate: 'refused for the rate',
+  rate: 'rate limited',
 };
 
 function failureParts({ failuresByKind }: Progress): string[] {
-  return Object.entries(failuresByKind).map(([kind, count]) => `${FAILURE_WORDS[kind] ?? kind}: ${grouped(count)}`);
+  return Object.entries(failuresByKind).map(([kind, count]) => `${FAILURE_NAMES[kind] ?? kind}: ${grouped(count)}`);
 }
 
-function leftParts(end: Estimate, facts: RunFacts, paint: Paint): string[] {
-  const minutes = end.minutes === null ? 'not known yet' : timeSpan(end.minutes);
+function leftParts(end: Estimate, facts: RunFacts, color: Color): string[] {
+  const minutes = end.minutes === null ? 'unknown' : timeSpan(end.minutes);
   const after = `after ${counted(end.credits, 'more credit')}`;
   switch (end.endedBy) {
     case 'done':
       return [minutes];
     case 'budget':
-      return [minutes, paint('yellow', `the budget ends it ${after}`)];
+      return [minutes, color('yellow', `budget reached ${after}`)];
     case 'time':
-      return [minutes, paint('yellow', `then its time is over, ${after} or so`)];
+      return [minutes, color('yellow', `time limit reached ${after} or so`)];
     case 'quota': {
-      const then = facts.waitsForQuota ? 'it waits until' : 'to go on after';
-      return [
-        minutes,
-        paint('yellow', `the quota ends it ${after}`),
-        paint('yellow', `${then} ${dateTime(end.resets)}`),
-      ];
+      const then = facts.waitsForQuota ? 'waits until' : 'resume after';
+      return [minutes, color('yellow', `quota used up ${after}`), color('yellow', `${then} ${dateTime(end.resets)}`)];
     }
   }
 }
 
-/** The same in one line, where nothing can be written over. */
+/** The same in one line, for output that is no terminal. */
 export function progressLine(view: ProgressView): string {
   const { progress, facts } = view;
   const { phase, rows, waitingUntil } = progress;
@@ -184,10 +178,10 @@ export function progressLine(view: ProgressView): string {
     case 'writing':
       return `writing: ${grouped(rows)} of ${counted(facts?.rows ?? rows, 'row')}`;
     case 'buying': {
-      const plain: Paint = (_, text) => text;
+      const plain: Color = (_, text) => text;
       const failures = failureParts(progress);
       const parts = [
-        `${grouped(progress.cellsDone)} of ${counted(progress.cells, 'cell')}`,
+        `${grouped(progress.cellsDone)} of ${counted(progress.cells, 'place')}`,
         `${grouped(spentOf(progress))} of ${counted(progress.creditsPlanned, 'credit')}`,
         ...(progress.retries > 0 ? [counted(progress.retries, 'retry', 'retries')] : []),
         ...(progress.slowedDown > 0 ? [`asked to slow down ${counted(progress.slowedDown, 'time')}`] : []),
@@ -201,20 +195,20 @@ export function progressLine(view: ProgressView): string {
   }
 }
 
-/** What is said once where nothing can be written over, when the phase changes; null for what is not worth a line. */
+/** One line for a change of phase, for output that is no terminal; null for phases that need none. */
 export function changeLine({ progress, facts }: ProgressView): string | null {
   switch (progress.phase) {
     case 'buying':
-      return `buying: ${counted(progress.cells, 'cell')} for ${counted(progress.creditsPlanned, 'credit')}`;
+      return `buying: ${counted(progress.cells, 'place')} for ${counted(progress.creditsPlanned, 'credit')}`;
     case 'writing':
       return `writing: ${counted(facts?.rows ?? 0, 'row')}`;
-    // That it waits for the quota is a notice of the run itself.
+    // The run itself prints a notice when it waits for the quota.
     default:
       return null;
   }
 }
 
-/** The terminal's rows that lines take when it is so wide: a narrower one folds what it shows. */
+/** How many rows of a terminal the lines take: a narrow terminal wraps them. */
 export function rowsTaken(lines: readonly string[], width: number): number {
   return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / width)), 0);
 }

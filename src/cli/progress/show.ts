@@ -1,36 +1,30 @@
 import { steadyTime } from '../../clock.ts';
 import { newProgress, type Phase, type Progress } from '../../job/buying/progress.ts';
+import { MinuteMeter, type RunFacts, spentOf, timestampOf } from '../../job/estimate.ts';
 import { type CliContext, say } from '../context.ts';
-import { isDumb, isUnicode, paintFor } from '../messages/color.ts';
+import { colorFor, isDumb, isUnicode } from '../messages/color.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';
-import { MinuteMeter, type Moment, type RunFacts, spentOf } from './estimate.ts';
 
 const ON_TERMINAL_MS = 200;
 const ELSEWHERE_MS = 30_000;
 const LOOK_MS = 1_000;
 
-/** Shows on stderr how a run goes, and lets others speak in between. */
-export interface ProgressShow {
+/** Shows the progress of a run on stderr, with messages in between. */
+export interface ProgressShow extends Disposable {
   readonly progress: Progress;
-  /** Says something that stays, above what is written over. */
+  /** Prints a message above the progress. */
   readonly say: (text: string) => void;
-  /** The book is priced: more can be shown. */
+  /** Call it when the input is priced: more can be shown. */
   know(facts: RunFacts): void;
-  /** Nothing is shown until `resume`: somebody else has the terminal. */
+  /** Hides the progress until `resume`. */
   pause(): void;
   resume(): void;
-  end(): void;
 }
 
-/** On a terminal one block that is written over; elsewhere a line every 30 s and at each change; quiet, nothing. */
+/** On a terminal a block that is redrawn; elsewhere a line every 30 s and at each change of phase; nothing if quiet. */
 export async function showProgress(context: CliContext, isQuiet = false): Promise<ProgressShow> {
   if (isQuiet) return quietShow(context);
   return context.stderr.isTTY === true && !isDumb(context) ? blockShow(context) : lineShow(context);
-}
-
-/** This moment by both clocks. */
-export function momentOf({ clock }: Pick<CliContext, 'clock'>): Moment {
-  return { now: clock.now(), steady: steadyTime(clock) };
 }
 
 function quietShow(context: CliContext): ProgressShow {
@@ -41,11 +35,11 @@ function quietShow(context: CliContext): ProgressShow {
     know: nothing,
     pause: nothing,
     resume: nothing,
-    end: nothing,
+    [Symbol.dispose]: nothing,
   };
 }
 
-/** What a view is made of, kept up to date. */
+/** Collects what a progress view shows. */
 function viewer(context: CliContext) {
   const progress = newProgress();
   const meter = new MinuteMeter();
@@ -56,9 +50,9 @@ function viewer(context: CliContext) {
       facts = known;
     },
     view: () => {
-      const moment = momentOf(context);
-      const last = progress.phase === 'buying' ? meter.add(moment.steady, spentOf(progress)) : { credits: 0, ms: 0 };
-      return { progress, facts, last, ...moment };
+      const time = timestampOf(context.clock);
+      const last = progress.phase === 'buying' ? meter.add(time.steady, spentOf(progress)) : { credits: 0, ms: 0 };
+      return { progress, facts, last, ...time };
     },
   };
 }
@@ -80,10 +74,10 @@ function lineShow(context: CliContext): ProgressShow {
       toldPhase = phase;
       return tell(changeLine(view()));
     }
-    // A service that refuses one call in ten would otherwise be told of thousands of times.
+    // A service that refuses one call in ten would otherwise print thousands of lines.
     if (now - toldSlow < ELSEWHERE_MS) return;
     toldSlow = now;
-    tell(`the service asks to slow down: on again in ${Math.ceil((slowedUntil - now) / 1_000)} s`);
+    tell(`the service asks to slow down; resuming in ${Math.ceil((slowedUntil - now) / 1_000)} s`);
   };
   const timer = setInterval(() => {
     const seen = view();
@@ -96,7 +90,7 @@ function lineShow(context: CliContext): ProgressShow {
     say: (text) => say(context, text),
     pause: () => {},
     resume: () => {},
-    end: () => clearInterval(timer),
+    [Symbol.dispose]: () => clearInterval(timer),
   };
 }
 
@@ -106,7 +100,7 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
   const { progress, know, view } = viewer(context);
   // A hidden cursor would stay hidden after a kill.
   const render = createLogUpdate(stderr, { showCursor: true });
-  const paint = paintFor(context, stderr);
+  const color = colorFor(context, stderr);
   const unicode = isUnicode(context);
   const columns = () => Math.max(20, stderr.columns || 80);
   let shown: readonly string[] = [];
@@ -115,7 +109,7 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
   const clear = () => {
     if (shown.length === 0) return;
     if (columns() < shownWidth) {
-      // A narrower terminal has folded what was shown: more rows are to be wiped than log-update knows of.
+      // A narrower terminal has wrapped the lines: log-update does not know how many rows to erase.
       stderr.write(`\r\u001b[${rowsTaken(shown, columns())}A\u001b[J`);
       render.done();
     } else render.clear();
@@ -125,9 +119,9 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
     if (isPaused) return;
     if (columns() !== shownWidth) clear();
     shownWidth = columns();
-    // One column stays free: some terminals fold a line that fills the last one.
+    // Some terminals wrap a line that fills the last column.
     const rows = (stderr as { readonly rows?: number }).rows ?? 24;
-    shown = progressBlock(view(), { width: shownWidth - 1, paint, unicode }).slice(-Math.max(1, rows - 2));
+    shown = progressBlock(view(), { width: shownWidth - 1, color, unicode }).slice(-Math.max(1, rows - 2));
     if (shown.length > 0) render(shown.join('\n'));
   };
   const pause = () => {
@@ -135,7 +129,7 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
     clear();
   };
   progress.onChange = show;
-  // The bin says a word at an interrupt: the block makes room for it, and is drawn anew below.
+  // main.ts prints a message at an interrupt: clear the block first, then redraw it below.
   context.interrupt.addEventListener('abort', clear);
   stderr.on('resize', show);
   const timer = setInterval(show, ON_TERMINAL_MS);
@@ -153,7 +147,7 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
       isPaused = false;
       show();
     },
-    end() {
+    [Symbol.dispose]() {
       clearInterval(timer);
       context.interrupt.removeEventListener('abort', clear);
       stderr.off('resize', show);

@@ -52,7 +52,7 @@ export async function buyCall(
   for (;;) {
     const payer = buying.payerOf(request.call);
     if (payer === null) return ended(service.apiKeys.keyFor(scopeOf(request.call)) === null ? 'replan' : 'stopped');
-    const { account } = payer.account;
+    const { name: account } = payer.account;
     const throttle = service.throttles.get(account)!;
     let attempt: Attempt;
     try {
@@ -133,7 +133,7 @@ async function sendCall(buying: Buying, claimed: ClaimedCall, permit: Permit): P
     // The ledger subtracts what other runs on this store spend, call by call. Subtracted here too, it would be missing until
     // the minute's end, and the run that spent least in one minute would be last in the next.
     const remaining = verdict.rate.remaining + claimed.byOthers;
-    service.throttles.get(claimed.account.account)!.correct(remaining, verdict.rate.resetMs, permit);
+    service.throttles.get(claimed.account.name)!.correct(remaining, verdict.rate.resetMs, permit);
   }
   for (const message of [verdict.discrepancy, notice]) if (message !== null) tell(message);
   return { ...carryOut(buying, claimed, consequence), credits };

@@ -63,7 +63,7 @@ export async function buyCells(
         if ((await buyOne(next.value)) === 'claimed_elsewhere') claimed.push(next.value);
       }
     };
-    await all(Array.from({ length: job.sockets * CELLS_PER_SOCKET }, worker), buying);
+    await all(Array.from({ length: job.concurrency * CELLS_PER_SOCKET }, worker), buying);
     if (claimed.length === 0 || buying.stopped) return;
     await effects.clock.sleep(CLAIMED_AGAIN_MS, buying.signal);
     round = claimed;

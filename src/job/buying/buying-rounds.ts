@@ -65,7 +65,7 @@ async function explained({ job, store, effects }: BuyingContext, stop: Stop | nu
   const states = await Promise.all(job.accounts.map((account) => accountState(account, store, now)));
   const early = states.find(({ spending }) => (spending.exhaustedLeft ?? 0) > 0);
   if (early === undefined) return stop;
-  const { account } = early.account;
+  const { name: account } = early.account;
   return {
     ...stop,
     message: `The service says that the quota of ${account} is used up, when by the ledger it still had ${counted(early.spending.exhaustedLeft!, 'credit')}: others spend of it, or the subscription is smaller than the job says. If the provider's page shows credits left: perilbook quota set --left N. What others spend in every period: spent_elsewhere.`,

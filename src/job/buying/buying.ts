@@ -49,7 +49,7 @@ export class Buying {
     this.#caps = new PriceCaps(effects.times);
     this.#contents = contents;
     this.#priceList = priceListOf(job, contents, service.apiKeys);
-    for (const account of [job, ...job.accounts].flatMap((one) => [one, withinAllowance(one)])) {
+    for (const account of [job.account, ...job.accounts].flatMap((one) => [one, withinAllowance(one)])) {
       const claim = inBatches((requests: readonly ClaimRequest[]) =>
         store.claim(claimLimits(account, effects.times.billing(), limits), requests),
       );
@@ -115,7 +115,7 @@ export class Buying {
     const { job, service } = this.context;
     for (const mayOverdraw of job.accounts.length > 1 ? [false, true] : [true]) {
       const accountOf = (name: string | null) => {
-        const account = job.accounts.find((one) => one.account === (name ?? job.account)) ?? job;
+        const account = job.accounts.find((one) => one.name === (name ?? job.account.name)) ?? job.account;
         return mayOverdraw ? account : withinAllowance(account);
       };
       const key = service.apiKeys.keyFor(scopeOf(call), (name) => {

@@ -57,7 +57,7 @@ export async function claimCall(
   for (;;) {
     if (buying.signal.aborted) return { kind: 'stopped' };
     const payer = buying.payerOf(call);
-    if (payer?.account.account !== accountName) return { kind: 'other_account' };
+    if (payer?.account.name !== accountName) return { kind: 'other_account' };
     const { key, account } = payer;
     const over = buying.probes.running(key, scope);
     if (over !== null) return { kind: 'probing', over };

@@ -16,7 +16,7 @@ export function claimLimits(
 ): ClaimLimits {
   return {
     ...run,
-    account: account.account,
+    account: account.name,
     period: billingPeriod(account.anniversaryDay, latest),
     countedSince: billingPeriod(account.anniversaryDay, earliest).start,
     periodLimit: periodLimit(account),

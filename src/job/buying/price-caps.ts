@@ -42,6 +42,6 @@ export class PriceCaps {
 }
 
 /** Identifies a payer: an account limited to its allowance is another one than the same account with its overage. */
-export function payerId({ account, overageCredits }: JobAccount): string {
-  return `${account}\n${overageCredits}`;
+export function payerId({ name, overageCredits }: JobAccount): string {
+  return `${name}\n${overageCredits}`;
 }

@@ -16,7 +16,7 @@ export interface AccountState {
 
 export async function accountState(account: JobAccount, store: Store, now: number): Promise<AccountState> {
   const period = billingPeriod(account.anniversaryDay, now);
-  const spending = await store.spending(account.account, period);
+  const spending = await store.spending(account.name, period);
   const left = periodLeft(spending, { periodLimit: periodLimit(account), spentElsewhere: account.spentElsewhere });
   return {
     account,

@@ -147,7 +147,7 @@ function poolOf(job: Job, accounts: readonly AccountState[], apiKeys: ApiKeys): 
     perPeriod: Math.max(0, periodLimit(account) - account.spentElsewhere),
     creditsPerMinute: account.subscription.creditsPerMinute,
     anniversaryDay: account.anniversaryDay,
-    may: (scope) => apiKeys.mayBuy(account.account, job.account, scope),
+    may: (scope) => apiKeys.mayBuy(account.name, job.account.name, scope),
   }));
 }
 

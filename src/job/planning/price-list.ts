@@ -19,8 +19,8 @@ export function priceListOf(job: Job, contents: BundleContents, apiKeys: ApiKeys
   // A bundle that costs more than an account's whole minute can never be sent.
   const fits = (kind: 'standard' | 'enterprise') =>
     job.accounts.some(
-      ({ account, subscription }) =>
-        subscription.creditsPerMinute >= CREDITS[kind] && apiKeys.mayBuy(account, job.account, 'bundle'),
+      ({ name, subscription }) =>
+        subscription.creditsPerMinute >= CREDITS[kind] && apiKeys.mayBuy(name, job.account.name, 'bundle'),
     );
   return priceListWithout(priceList, new Set((['standard', 'enterprise'] as const).filter((kind) => !fits(kind))));
 }

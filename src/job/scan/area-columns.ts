@@ -1,9 +1,9 @@
 import { PerilbookError } from '../../errors.ts';
 import { composedTract, countyCode, countyOfTract, isTractAlone, tractCode } from '../../geo/area-codes.ts';
-import { nearestName } from '../../nearest-name.ts';
+import { didYouMean } from '../../nearest-name.ts';
 import type { AreaSettings } from '../settings/settings.ts';
 
-/** Where a row says its areas: positions among the fields that are read. OED names an area by a scheme and a name. */
+/** The positions of area codes among the fields that are read. OED names an area by a scheme and a name. */
 export interface AreaColumns {
   /** One column with the whole code, or three: state, county and the tract's own. */
   readonly tract: number | readonly [state: number, county: number, tract: number] | null;
@@ -14,20 +14,17 @@ export interface AreaColumns {
 export interface RowAreas {
   readonly tract: string | null;
   readonly county: string | null;
-  /** A code is there and cannot be read. */
+  /** A code is present but cannot be parsed. */
   readonly unreadable: boolean;
-  /** What is there of the tract is its own code, without state and county. */
+  /** The tract code lacks its state and county. */
   readonly isTractAlone?: boolean;
 }
 
-/** OED's codes of geographic schemes: CNTY is a county; there is none for census tracts, and user-defined ones begin with X. */
+/** OED's codes of geographic schemes. CNTY is a county; census tracts have none, and user-defined codes begin with X. */
 const TRACT_SCHEMES = ['XTRCT', 'XTRACT', 'XCT'];
 const COUNTY_SCHEMES = ['CNTY', 'XCNTY', 'XFIPS'];
 
-/**
- * Finds the columns that hold area codes. `base` is the position that the first of them gets among the read fields.
- * @throws INPUT_COLUMNS
- */
+/** Finds the columns with area codes. `base` is the position of the first of them among the read fields. @throws INPUT_COLUMNS */
 export function findAreaColumns(
   names: readonly string[],
   areas: AreaSettings | null,
@@ -40,10 +37,9 @@ export function findAreaColumns(
     if (column === null) return null;
     const index = names.findIndex((name) => name.toLowerCase() === column.toLowerCase());
     if (index >= 0) return take(index);
-    const near = nearestName(column, names);
     throw new PerilbookError(
       'INPUT_COLUMNS',
-      `areas: there is no column ${column}${near ? `; did you mean ${near}?` : ''}`,
+      `areas: no column ${column}${didYouMean(column, names)}`,
       `The columns are: ${names.join(', ')}`,
       { file, column },
     );
@@ -71,7 +67,7 @@ function tractColumns(
   return [named(parts[0]!)!, named(parts[1]!)!, named(parts[2]!)!];
 }
 
-/** The areas that a row names. A tract tells its county. */
+/** The areas that a row names. A tract code contains its county. */
 export function areasOfRow(fields: readonly string[], columns: AreaColumns): RowAreas {
   const textAt = (position: number | null) => (position === null ? '' : (fields[position] ?? ''));
   const parts = Array.isArray(columns.tract) ? (columns.tract as readonly number[]).map(textAt) : null;
@@ -99,7 +95,7 @@ function oedPairs(names: readonly string[], file: string): { scheme: number; nam
   throw new PerilbookError(
     'INPUT_COLUMNS',
     'areas: oed needs the columns GeogScheme1 and GeogName1 (or 2, 3, …)',
-    'Name the column that holds the tract code instead: areas: {tract: …}.',
+    'Or name the column with the tract code: areas: {tract: …}.',
     { file },
   );
 }

@@ -4,16 +4,16 @@ const UNSAID = 0;
 const CONFLICT = -1;
 
 /**
- * The areas that the cells lie in, as the rows say. A cell whose rows name different areas of one level (a border runs
- * through it, or a code is wrong) has none: it is bought for itself.
+ * The areas of the cells, by their rows. A cell whose rows name different areas of one level (on a border, or with a wrong
+ * code) has none: it is bought on its own.
  */
 export class AreaTable {
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #cells: Record<AreaLevel, Int32Array> = { tract: new Int32Array(1024), county: new Int32Array(1024) };
 
-  /** A row says that its cell lies in an area; null when it does not say. Returns false when it contradicts another. */
-  say(cell: number, level: AreaLevel, code: string | null): boolean {
+  /** Records the area of a row's cell; null if the row names none. Returns false if another row contradicts it. */
+  record(cell: number, level: AreaLevel, code: string | null): boolean {
     if (code === null) return true;
     if (cell >= this.#cells[level].length) this.#grow(level, cell);
     const cells = this.#cells[level];
@@ -29,7 +29,7 @@ export class AreaTable {
     return this.#names[(this.#cells[level][cell] ?? UNSAID) - 1] ?? null;
   }
 
-  /** All areas that rows name. */
+  /** All areas. */
   get names(): readonly string[] {
     return this.#names;
   }

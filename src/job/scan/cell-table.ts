@@ -2,11 +2,11 @@ import type { Cell } from '../../geo/coordinates.ts';
 
 const FIRST_CAPACITY = 1024;
 
-/** A third of the slots stay empty, so that a look-up ends after two or three. */
+/** A third of the slots stays empty, so that a lookup takes two or three probes. */
 const MOST_FULL = 2 / 3;
 
 /**
- * The distinct cells of a book, numbered in the order of first sight. Open addressing over typed arrays: 32 bytes a cell
+ * The distinct cells of an input, numbered in the order of their first rows. Open addressing over typed arrays: 32 bytes a cell
  * or less, where a Map of strings takes some 150.
  */
 export class CellTable {

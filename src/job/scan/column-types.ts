@@ -1,7 +1,7 @@
 import type { AddedColumn } from '../../rows/port.ts';
 import { FIRST_VALUE, type KeptColumn, type Layout } from './layout.ts';
 
-/** What all texts of a column are, as far as they were seen. */
+/** What all texts of a column seen so far are. */
 export interface ColumnType {
   isNumber: boolean;
   /** A whole number of 32 bits. */
@@ -10,9 +10,9 @@ export interface ColumnType {
   hasAny: boolean;
 }
 
-/** Digits with a point between, as every format of numbers has them: no leading zeros, which are of a code. */
+/** A number that every format writes alike. Leading zeros make it a code. */
 const PLAIN_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-/** More digits than these a number in binary may not keep. */
+/** A double may not keep more digits. */
 const DIGITS_KEPT = 15;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/;
 
@@ -20,7 +20,7 @@ function newColumnType(): ColumnType {
   return { isNumber: true, isCount: true, isTime: true, hasAny: false };
 }
 
-/** Takes one more text into account; an empty one says nothing. */
+/** Adds one text; an empty one is ignored. */
 function noteText(type: ColumnType, text: string): void {
   if (text === '') return;
   type.hasAny = true;
@@ -35,15 +35,15 @@ function isPlainNumber(text: string): boolean {
   return trimmed.length <= DIGITS_KEPT || Math.abs(Number(trimmed)) < 1_000;
 }
 
-/** The type that a kept column can have in a format with types: its own where every text fits, else text. */
+/** The type of a kept column in a typed format: its own if every text fits, else text. */
 function typeKept(wanted: AddedColumn['type'], { isNumber, isCount, isTime }: ColumnType): AddedColumn['type'] {
   const fits = { text: true, number: isNumber, count: isCount, time: isTime }[wanted];
   return fits ? wanted : 'text';
 }
 
-/** The types of the columns that a scan reads anyway, and of those that are kept from an earlier run. */
+/** The types of the columns that a scan reads, and of those kept from an earlier run. */
 export class ColumnTypes {
-  /** What the scan must read: the layout's columns, and behind them the kept ones. */
+  /** The columns to read: the layout's, then the kept ones. */
   readonly columns: readonly number[];
   readonly #layout: Layout;
   readonly #types: readonly ColumnType[];
@@ -58,7 +58,7 @@ export class ColumnTypes {
     for (let at = 0; at < this.#types.length; at++) noteText(this.#types[at]!, fields[at] ?? '');
   }
 
-  /** The columns of location and value that hold a number in every row; area codes are no numbers. */
+  /** The location and value columns with a number in every row. Area codes are not numbers. */
   numbers(): ReadonlySet<number> {
     const { columns, values } = this.#layout;
     const measured = columns.slice(0, FIRST_VALUE + values);

@@ -11,22 +11,22 @@ import type { Job } from '../settings/settings.ts';
 import { type AreaColumns, findAreaColumns } from './area-columns.ts';
 import { valueColumns } from './value.ts';
 
-/** Where things stand in the input. */
+/** Which columns of the input hold what. */
 export interface Layout {
-  /** The columns that each pass reads: latitude, longitude, those whose sum is a row's value, those with area codes. */
+  /** The columns that each pass reads: latitude, longitude, the value columns (summed), the area codes. */
   readonly columns: readonly number[];
-  /** How many of them are values. */
+  /** The number of value columns. */
   readonly values: number;
   readonly areas: AreaColumns;
-  /** Latitude and longitude stand in one column, which is read twice. */
+  /** Latitude and longitude are in one column, which is read twice. */
   readonly isPair: boolean;
-  /** What the user should know of the columns: where there was a choice, which sheet is read. */
+  /** Notes for the user: where there was a choice of columns, which sheet is read. */
   readonly notes: readonly string[];
-  /** The first of the columns that an earlier run of Perilbook added, or null. */
+  /** The first column that an earlier run of Perilbook added, or null. */
   readonly dropFrom: number | null;
-  /** Those of them that stay as they are: of topics that are not asked now. */
+  /** Columns of an earlier run that stay: their topics are not in this job. */
   readonly kept: readonly KeptColumn[];
-  /** Those that are written anew, and what each is. */
+  /** Columns of an earlier run that are written again. */
   readonly refreshed: readonly RefreshedColumn[];
   readonly used: UsedColumns;
 }
@@ -40,7 +40,7 @@ interface RefreshedColumn {
   readonly topic: TopicSlug | null;
 }
 
-/** The names of the columns that a job uses, as `--json` prints them; null where it uses none. */
+/** The columns that a job uses, as `--json` prints them; null for none. */
 interface UsedColumns {
   readonly lat: string;
   readonly lng: string;
@@ -49,7 +49,7 @@ interface UsedColumns {
   readonly value: readonly string[];
 }
 
-/** Behind latitude and longitude, without which a row is nothing: one that is too short for its value counts as worth 0. */
+/** The value columns follow latitude and longitude. A row that is too short to have them has the value 0. */
 export const FIRST_VALUE = 2;
 
 /** Finds the columns. @throws INPUT_COLUMNS */
@@ -66,7 +66,7 @@ export function layoutOf(rowFile: RowFile, job: Job): Layout {
     throw new PerilbookError(
       'INPUT_COLUMNS',
       `The input already has a column ${clash.name}`,
-      'Give the new columns a prefix (--prefix), or rename that column.',
+      'Give the new columns a prefix (--prefix) or rename that column.',
       { file: job.input, column: clash.name },
     );
   }
@@ -98,36 +98,32 @@ export function layoutOf(rowFile: RowFile, job: Job): Layout {
   };
 }
 
-/**
- * Columns that are named by number are found whatever the first line holds: without `--no-header` the first location would be
- * taken for names, and lost.
- * @throws INPUT_COLUMNS
- */
+/** A file without a header, read without `--no-header`, would lose its first location as column names. @throws INPUT_COLUMNS */
 function refuseLocationAsHeader(names: readonly [string, string], isPair: boolean, file: string): void {
   const [text] = names;
-  // However it is written: a strict job would have said so of this row.
+  // In lenient notation too: a strict job would report this row.
   const found = (isPair ? [splitPair(text), splitLenientPair(text)] : [names]).find((one) => one && isLocation(...one));
   if (!found) return;
   throw new PerilbookError(
     'INPUT_COLUMNS',
-    `The first line holds a location (${found.join(', ')}) where the names of the columns should be`,
-    'Say that the file has no header: --no-header, or `header: false` in the job file.',
+    `The first line is a location (${found.join(', ')}), not column names`,
+    'If the file has no header line, add --no-header, or header: false in the job file.',
     { file },
   );
 }
 
 function isLocation(lat: string, lng: string): boolean {
-  // The columns of a file without a header are called 1, 2, 3, …
+  // Integers may be column names: a file without a header has the columns 1, 2, 3, …
   const isExact = [lat, lng].every((text) => /\d(?:\.\d|°)/.test(text));
   return [parseLocation(lat, lng, isCovered), parseLenient(lat, lng, isCovered)].some(
     (parsed) => parsed !== null && (parsed.ok || (isExact && ELSEWHERE.has(parsed.finding))),
   );
 }
 
-/** What is found in numbers that are a location, if not one of the US. */
+/** Findings of numbers that are a location, but not one in the US. */
 const ELSEWHERE: ReadonlySet<LocationFinding> = new Set(['swapped', 'sign_lost', 'outside_us']);
 
-/** What becomes of the columns of an earlier run. Those that count records are left out where the job says so. */
+/** Sorts the columns of an earlier run. Columns that count records are left out if the job says so. */
 function earlierColumns(
   names: readonly string[],
   dropFrom: number | null,
@@ -155,7 +151,7 @@ function locationColumns(rowFile: RowFile, names: readonly string[], { location 
     const hint =
       line === null
         ? error.hint
-        : `Line ${line} looks like the column names: --header-line ${line} (header_line: ${line} in the job file).`;
+        : `Line ${line} looks like the column names: add --header-line ${line} (header_line: ${line} in the job file).`;
     // The locations may be in another sheet.
     const hints = [hint, rowFile.note].filter((words) => words != null).join(' ');
     const context = line === null ? error.context : { ...error.context, header_line: line };

@@ -6,17 +6,17 @@ import type { Row } from '../../rows/port.ts';
 import type { Job } from '../settings/settings.ts';
 import type { Layout } from './layout.ts';
 
-/** Findings that the lenient reading may take away: the others are of the place, or there is nothing to read. */
-const OF_THE_WRITING = ['not_a_number', 'degrees_minutes_seconds', 'decimal_comma', 'degree_symbol'];
+/** Findings that lenient parsing may resolve. */
+const OF_NOTATION = ['not_a_number', 'degrees_minutes_seconds', 'decimal_comma', 'degree_symbol'];
 
-/** What a row's location is: a cell, or a finding. `isLenient`: only the lenient reading could read it. */
+/** The cell of a row, or what is wrong with its location. `isLenient`: only lenient parsing could read it. */
 export function locate(row: Row, { precision, coordinates, coverage }: Job, { isPair }: Layout) {
   if (row.problem !== undefined) return { ok: false, finding: 'unreadable', note: row.problem } as const;
   const [lat = '', lng = ''] = row.fields;
   const read = (isUs: IsUs) => (isPair ? readPair(lat, coordinates, isUs) : readTexts(lat, lng, coordinates, isUs));
   const checked = read(isCovered);
   const trusted = checked.parsed.ok || coverage === 'check' ? checked : read(() => true);
-  // What is wrong is said as the coverage check says it: "exchanged" must mean that the other way round is in the US.
+  // Report the finding of the coverage check: "exchanged" must mean that the other way round is in the US.
   const { parsed, isLenient } = trusted.parsed.ok ? trusted : checked;
   return parsed.ok ? ({ ok: true, cell: cellOf(parsed.location, precision), isLenient } as const) : parsed;
 }
@@ -30,7 +30,7 @@ interface ReadLocation {
 
 function readTexts(lat: string, lng: string, coordinates: Job['coordinates'], isUs: IsUs): ReadLocation {
   const strict = parseLocation(lat, lng, isUs);
-  if (strict.ok || !OF_THE_WRITING.includes(strict.finding)) return { parsed: strict, isLenient: false };
+  if (strict.ok || !OF_NOTATION.includes(strict.finding)) return { parsed: strict, isLenient: false };
   return orLenient(strict, parseLenient(lat, lng, isUs), coordinates);
 }
 
@@ -38,12 +38,12 @@ function readPair(text: string, coordinates: Job['coordinates'], isUs: IsUs): Re
   if (text.trim() === '') return { parsed: parseLocation('', '', isUs), isLenient: false };
   const pair = splitPair(text);
   const strict = parseLocation(...(pair ?? (['?', '?'] as const)), isUs);
-  if (strict.ok || !OF_THE_WRITING.includes(strict.finding)) return { parsed: strict, isLenient: false };
+  if (strict.ok || !OF_NOTATION.includes(strict.finding)) return { parsed: strict, isLenient: false };
   const halves = splitLenientPair(text);
   return orLenient(strict, halves && parseLenient(...halves, isUs), coordinates);
 }
 
-/** In a strict job the note says that the lenient reading would do. */
+/** In a strict job the note suggests lenient parsing if that would work. */
 function orLenient(
   strict: Extract<ParsedLocation, { ok: false }>,
   lenient: ParsedLocation | null,
@@ -54,4 +54,4 @@ function orLenient(
   return { parsed: lenient.ok ? { ...strict, note: `${strict.note} ${SUGGESTION}` } : strict, isLenient: false };
 }
 
-const SUGGESTION = 'With coordinates: lenient it can be read.';
+const SUGGESTION = 'coordinates: lenient would read it.';

@@ -3,7 +3,7 @@ import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import type { LocationFinding } from '../../geo/parse-location.ts';
 import { openUnnamed } from '../../rows/files/unnamed-file.ts';
 
-/** Rows whose location cannot be asked about, of one kind: they get the same fields. */
+/** Rows without a usable location, of one kind: they get the same fields. */
 export interface Unlocated {
   readonly finding: LocationFinding | 'unreadable';
   readonly note: string;
@@ -13,18 +13,18 @@ export interface Unlocated {
 }
 
 const ROWS_A_CHUNK = 256 * 1024;
-/** 16 MiB, four million rows; the rest lies in a temporary file. */
+/** 16 MiB, four million rows; the rest is in a temporary file. */
 const CHUNKS_IN_MEMORY = 16;
 
-/** Notes of unreadable rows name counts, so they can differ without end; what comes after these says less. */
+/** Notes of unreadable rows contain counts, so their number is unbounded. Further ones get a general note. */
 const MOST_NOTES = 16_384;
 
 /**
- * Where each row of a book is: the number of its cell, or of what is wrong with its location. Kept by the first pass, in
- * the order of the rows, 4 bytes a row, so that the last pass neither reads a column nor parses, checks and looks up a
- * place again: that was a third of its time (1.0 s of 3.0 s for a million rows of CSV, 1.2 s of Parquet).
+ * For each row of the input, the number of its cell or of its finding: 4 bytes a row. The first pass records them so that
+ * the last pass need not read, parse and look up locations again, which was a third of its time (1.0 s of 3.0 s for a
+ * million rows of CSV, 1.2 s of Parquet).
  */
-export class RowPlaces {
+export class RowPlaces implements Disposable {
   readonly #chunksInMemory: number;
   readonly #chunks: Int32Array<ArrayBuffer>[] = [];
   readonly #unlocated: Unlocated[] = [];
@@ -42,7 +42,7 @@ export class RowPlaces {
     return this.#rows;
   }
 
-  /** What is wrong with rows, by the number that `placesFrom` gives behind the cells' own. */
+  /** The findings, by the number that `placesFrom` gives above those of the cells. */
   get unlocated(): readonly Unlocated[] {
     return this.#unlocated;
   }
@@ -59,8 +59,8 @@ export class RowPlaces {
     this.#add(~number);
   }
 
-  /** Hands out the places from the first row on, so many at each call: the number of a cell, or `cells` plus the number of
-   * what is wrong. @throws INPUT_UNREADABLE when more rows are asked for than were added */
+  /** Reads from the first row on, `count` rows a call: the number of a cell, or `cells` plus the number of a finding.
+   * @throws INPUT_UNREADABLE for more rows than were added */
   placesFrom(cells: number): (count: number) => Int32Array<ArrayBuffer> {
     let next = 0;
     let chunk = new Int32Array(0);
@@ -81,7 +81,10 @@ export class RowPlaces {
     };
   }
 
-  /** Forgets all. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   close(): void {
     if (this.#file !== null) closeSync(this.#file);
     this.#file = null;
@@ -125,13 +128,13 @@ export class RowPlaces {
         at += writeSync(this.#file, bytes, at, bytes.length - at, start + at);
       }
     } catch (error) {
-      throw asNoRoom(error);
+      throw asDiskFull(error);
     }
   }
 
   #chunkAt(number: number): Int32Array<ArrayBuffer> {
     if (number < this.#chunks.length) return this.#chunks[number]!;
-    // The last chunk was never full, or never needed to make room.
+    // The last chunk is still in memory.
     if (number === Math.floor((this.#rows - 1) / ROWS_A_CHUNK)) return this.#chunk;
     const chunk = new Int32Array(ROWS_A_CHUNK);
     const bytes = bytesOf(chunk);
@@ -146,13 +149,13 @@ export class RowPlaces {
 const bytesOf = (chunk: Int32Array<ArrayBuffer>): Buffer =>
   Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 
-function asNoRoom(error: unknown): unknown {
+function asDiskFull(error: unknown): unknown {
   if (!hasSystemCode(error, 'ENOSPC') && !hasSystemCode(error, 'EFBIG') && !hasSystemCode(error, 'EDQUOT'))
     return error;
   return new PerilbookError(
     'INPUT_UNREADABLE',
-    'The temporary folder has no room for the places of the rows (4 bytes a row)',
-    'Set TMPDIR to a folder with more room.',
+    'The temporary folder is full: the scan needs 4 bytes a row',
+    'Set TMPDIR to a folder with more space.',
     {},
     error,
   );
@@ -161,7 +164,7 @@ function asNoRoom(error: unknown): unknown {
 function moreRows(rows: number): PerilbookError {
   return new PerilbookError(
     'INPUT_UNREADABLE',
-    `The input has more rows than the ${rows} that were scanned`,
+    `The input has changed: it has more than the ${rows} rows that were scanned`,
     'Run again when no other program writes to it.',
   );
 }

@@ -10,7 +10,7 @@ import { locate } from './locate.ts';
 import { RowPlaces } from './row-places.ts';
 import { parseValue } from './value.ts';
 
-/** What is wrong in rows that are looked up all the same. */
+/** Findings of rows that are looked up anyway. */
 export const LOOKED_UP_FINDINGS = [
   'read_leniently',
   'value_not_a_number',
@@ -19,7 +19,7 @@ export const LOOKED_UP_FINDINGS = [
   'edited_value',
 ] as const;
 
-/** What is wrong with some rows: with the location, for which they are not looked up, or beside it. */
+/** A problem of some rows, with their location (then they are not looked up) or with another field. */
 export interface Finding {
   readonly finding: LocationFinding | 'unreadable' | (typeof LOOKED_UP_FINDINGS)[number];
   readonly note: string;
@@ -28,8 +28,8 @@ export interface Finding {
   readonly firstLine: number;
 }
 
-/** What the first pass over the input found. In memory nothing of it grows with the number of rows, only with that of
- * cells: the places of the rows are kept beyond it in a file. */
+/** The result of the first pass over the input. Its memory grows with the number of cells, not of rows: the cells of the
+ * rows beyond the first millions are in a file. */
 export interface Scan {
   readonly rows: number;
   readonly located: number;
@@ -40,16 +40,16 @@ export interface Scan {
   readonly findings: readonly Finding[];
   readonly cells: CellTable;
   readonly areas: AreaTable;
-  /** Where each row is; closed by the pass that writes. */
+  /** The cell or finding of each row; closed by the pass that writes. */
   readonly places: RowPlaces;
   readonly layout: Layout;
-  /** Of the columns that the job uses, those that hold numbers in every row. */
+  /** The columns that the job uses with a number in every row. */
   readonly numbers: ReadonlySet<number>;
-  /** The columns of an earlier run that stay, with the types that their texts allow. */
+  /** The columns of an earlier run that stay, with their types. */
   readonly kept: readonly KeptColumn[];
 }
 
-/** What a row is worth: the sum of its value columns. A text that is no number counts as 0, and is counted. */
+/** The value of a row: the sum of its value columns. A text that is no number counts as 0 and is reported. */
 export function rowValue(row: Row, layout: Layout): { readonly value: number; readonly readable: boolean } {
   let value = 0;
   let readable = true;
@@ -61,8 +61,8 @@ export function rowValue(row: Row, layout: Layout): { readonly value: number; re
   return { value, readable };
 }
 
-/** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing; `onRows` is
- * told now and then how many rows were read. */
+/** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing.
+ * @param onRows gets the number of rows so far, once a batch */
 export async function scan(rowFile: RowFile, job: Job, onRows: (rows: number) => void = () => {}): Promise<Scan> {
   const layout = layoutOf(rowFile, job);
   const cells = new CellTable();
@@ -85,7 +85,7 @@ export async function scan(rowFile: RowFile, job: Job, onRows: (rows: number) =>
       const place = locate(row, job, layout);
       const { value, readable } = rowValue(row, layout);
       totalValue += value;
-      if (!readable) found('value_not_a_number', 'The value is not a number: it counts as 0.', row.line);
+      if (!readable) found('value_not_a_number', 'The value is not a number and counts as 0.', row.line);
       if (place.ok) {
         located++;
         const cell = cells.add(place.cell, value);
@@ -94,9 +94,13 @@ export async function scan(rowFile: RowFile, job: Job, onRows: (rows: number) =>
         if (job.areas !== null) {
           const { tract, county, unreadable, isTractAlone } = areasOfRow(row.fields, layout.areas);
           if (unreadable) found('area_not_readable', isTractAlone ? TRACT_ALONE : AREA_UNREADABLE, row.line);
-          const agrees = areas.say(cell, 'tract', tract);
-          if (!(areas.say(cell, 'county', county) && agrees)) {
-            found('areas_differ', 'Rows of one cell name different areas: bought by cell.', row.line);
+          const agrees = areas.record(cell, 'tract', tract);
+          if (!(areas.record(cell, 'county', county) && agrees)) {
+            found(
+              'areas_differ',
+              'Rows at the same place name different areas, so the place is bought on its own.',
+              row.line,
+            );
           }
         }
         continue;
@@ -125,7 +129,8 @@ export async function scan(rowFile: RowFile, job: Job, onRows: (rows: number) =>
   };
 }
 
-const AREA_UNREADABLE = 'The tract or county code cannot be read: bought by cell.';
+const AREA_UNREADABLE = 'The tract or county code cannot be read, so the place is bought on its own.';
 const TRACT_ALONE =
-  'The tract code lacks its state and county (11 digits in all): bought by cell. Name three columns: --tract STATE,COUNTY,TRACT.';
-const LENIENT = 'Degrees, minutes and seconds, compass letters or decimal commas were read (coordinates: lenient).';
+  'The tract code lacks state and county (11 digits in all), so the place is bought on its own. Name three columns: --tract STATE,COUNTY,TRACT.';
+const LENIENT =
+  'Read as degrees, minutes and seconds, with compass letters or with decimal commas (coordinates: lenient).';

@@ -1,8 +1,8 @@
 import { PerilbookError } from '../../errors.ts';
-import { nearestName } from '../../nearest-name.ts';
+import { didYouMean } from '../../nearest-name.ts';
 import type { OrderBy } from '../settings/settings.ts';
 
-/** OED's total insured values of a location, and AIR CEDE's names for them; those that are there are summed. */
+/** OED's total insured values of a location, and AIR CEDE's names for them. Those present are summed. */
 const TIV_COLUMNS = [
   'buildingtiv',
   'othertiv',
@@ -14,19 +14,18 @@ const TIV_COLUMNS = [
   'timeelementvalue',
 ];
 
-/** Lists that are not of those schemes have the sum itself under this name. */
+/** Other lists have the sum under this name. */
 const TIV_ITSELF = 'tiv';
 
-/** The columns whose sum is a row's value; none for the order of the file. @throws INPUT_COLUMNS */
+/** The columns whose sum is a row's value; none for `file`. @throws INPUT_COLUMNS */
 export function valueColumns(names: readonly string[], orderBy: OrderBy, file: string): number[] {
   if (orderBy.kind === 'file') return [];
   if (orderBy.kind === 'column') {
     const index = names.findIndex((name) => name.toLowerCase() === orderBy.column.toLowerCase());
     if (index >= 0) return [index];
-    const near = nearestName(orderBy.column, names);
     throw new PerilbookError(
       'INPUT_COLUMNS',
-      `order_by: there is no column ${orderBy.column}${near ? `; did you mean ${near}?` : ''}`,
+      `order_by: no column ${orderBy.column}${didYouMean(orderBy.column, names)}`,
       `The columns are: ${names.join(', ')}`,
       { file, column: orderBy.column },
     );
@@ -37,8 +36,8 @@ export function valueColumns(names: readonly string[], orderBy: OrderBy, file: s
   if (sum >= 0) return [sum];
   throw new PerilbookError(
     'INPUT_COLUMNS',
-    'order_by tiv: none of the columns BuildingTIV, OtherTIV, ContentsTIV, BITIV, TIV is there',
-    'Name the column that holds the value: --order-by COLUMN, or order_by: {column: …} in the job file.',
+    'order_by tiv: no column BuildingTIV, OtherTIV, ContentsTIV, BITIV or TIV',
+    'Name the value column: --order-by COLUMN, or order_by: {column: …} in the job file.',
     { file },
   );
 }

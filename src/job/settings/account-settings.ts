@@ -7,12 +7,12 @@ import { definedOnly } from './defined-only.ts';
 import type { JobFile } from './job-file.ts';
 import { topicsOf } from './topic-choice.ts';
 
-/** A key's whereabouts, and the scopes that the user says it has (null: not said, found out by trying). */
+/** Where a key is, and its scopes (null: found out by trying). */
 export interface KeySource {
   readonly env?: string;
   readonly file?: string;
   readonly scopes: readonly string[] | null;
-  /** The account whose credits it spends, by name; none said is the job's own. */
+  /** The name of the account whose credits it spends; default: the job's own. */
   readonly account?: string | null;
 }
 
@@ -20,22 +20,22 @@ export type ServiceSettings =
   | { readonly kind: 'embedded' }
   | { readonly kind: 'remote'; readonly baseUrl: string; readonly keys: readonly KeySource[] };
 
-/** Whose credits are spent, and how far. */
+/** An account at the provider, and how far the job may spend it. */
 export interface JobAccount extends AccountTerms {
-  readonly account: string;
+  readonly name: string;
 }
 
-/** The default address of the environment's key, so that a first try needs no job file. */
+/** Holds the key if no other source is named, so that a first try needs no job file. */
 const DEFAULT_KEY_VARIABLE = 'PERILBOOK_API_KEY';
 
-/** Where the service is and which keys open it. @throws USAGE */
+/** The address of the service, and its keys. @throws USAGE */
 export function serviceOf(service: JobFile['service'], folder: string): ServiceSettings {
   if (service === undefined || service === 'embedded') return { kind: 'embedded' };
   if (service.base_url === '') {
     throw new PerilbookError(
       'USAGE',
-      'A key is named, but not the service that it opens',
-      'Name the service too: --base-url, or `service: {base_url: …}` in the job file.',
+      'A key needs the address of its service',
+      'Add --base-url, or service: {base_url: …} in the job file.',
     );
   }
   const keys = service.api_keys ?? [{ env: DEFAULT_KEY_VARIABLE }];
@@ -49,7 +49,7 @@ export function serviceOf(service: JobFile['service'], folder: string): ServiceS
   };
 }
 
-/** A key's scopes may be written with the names of groups. */
+/** A key's scopes may name groups of topics. */
 function scopesOf(names: readonly string[]): string[] {
   return [...(names.includes('bundle') ? ['bundle'] : []), ...topicsOf(names)];
 }
@@ -60,50 +60,49 @@ function subscriptionOf(subscription: NonNullable<JobFile['subscription']>): Sub
   return customSubscription(credits_per_month, credits_per_minute, overage_rate ?? null);
 }
 
-/** The ceiling in whole credits: rounding up would bill more dollars than were allowed. */
+/** The ceiling in whole credits, rounded down: rounding up would bill more dollars than allowed. */
 function overageCreditsOf(overages: JobFile['overages'], subscription: Subscription): number {
   if (overages === undefined || overages.ceiling === 0) return 0;
   if (subscription.overageRate === null || subscription.overageRate === 0) {
     throw new PerilbookError(
       'JOB_FILE',
-      'overages: the subscription has no rate, so a ceiling in dollars says nothing about credits',
-      'Name it: subscription: {…, overage_rate: 0.03}.',
+      'overages: a ceiling in dollars needs the overage rate of the subscription',
+      'Add it, for example subscription: {…, overage_rate: 0.03}.',
     );
   }
   // A ceiling of $7 at $0.07 is 100 credits, though 7 / 0.07 falls just short of it in binary.
   return Math.floor(overages.ceiling / subscription.overageRate + 1e-9);
 }
 
-type AccountWords = Pick<
-  JobFile,
-  'account' | 'subscription' | 'anniversary_day' | 'reserve' | 'overages' | 'spent_elsewhere'
->;
+/** The account's settings, with defaults. */
+type AccountSettings = Pick<JobFile, 'account' | 'overages'> & {
+  readonly [K in 'subscription' | 'anniversary_day' | 'reserve' | 'spent_elsewhere']: NonNullable<JobFile[K]>;
+};
 
-/** The embedded service has an account for each subscription: a job that names another one does not change the quota of a
- * run at work. */
+/** The embedded service has one account per subscription, so that a job with another one does not change the quota of a
+ * run in progress. */
 function embeddedAccount({ name, creditsPerMonth, creditsPerMinute }: Subscription): string {
   if (name === 'starter') return 'embedded';
   return name === 'professional' ? `embedded-${name}` : `embedded-${creditsPerMonth}-${creditsPerMinute}`;
 }
 
-/** The account that the job itself describes. */
-export function accountOf(said: AccountWords, service: ServiceSettings): JobAccount {
-  const subscription = subscriptionOf(said.subscription ?? 'starter');
+/** The account that the job's own settings describe. */
+export function accountOf(said: AccountSettings, service: ServiceSettings): JobAccount {
+  const subscription = subscriptionOf(said.subscription);
   return {
-    account:
-      said.account ?? (service.kind === 'embedded' ? embeddedAccount(subscription) : new URL(service.baseUrl).host),
+    name: said.account ?? (service.kind === 'embedded' ? embeddedAccount(subscription) : new URL(service.baseUrl).host),
     subscription,
-    anniversaryDay: said.anniversary_day ?? 1,
-    reserve: said.reserve ?? 0,
+    anniversaryDay: said.anniversary_day,
+    reserve: said.reserve,
     overageCredits: overageCreditsOf(said.overages, subscription),
-    spentElsewhere: said.spent_elsewhere ?? 0,
+    spentElsewhere: said.spent_elsewhere,
   };
 }
 
 /**
- * All accounts that the keys of a job spend, in the order of the keys. A key that names an account may say its
- * subscription, anniversary and reserve; the rest is as in the job. Overages are the job's own account's alone: a
- * ceiling in dollars is for one bill.
+ * All accounts that the keys of a job spend, in the order of the keys. A key may set its account's subscription,
+ * anniversary and reserve; the rest is as in the job. Overages apply to the job's own account only: a ceiling in dollars is
+ * for one bill.
  */
 export function accountsOf(
   own: JobAccount,
@@ -114,16 +113,15 @@ export function accountsOf(
   if (service.kind === 'embedded' || typeof said !== 'object') return [own];
   const accounts = new Map<string, JobAccount>();
   for (const key of said.api_keys ?? [{}]) {
-    const name = key.account ?? own.account;
+    const name = key.account ?? own.name;
     const before =
-      accounts.get(name) ??
-      (name === own.account ? own : { ...own, account: name, overageCredits: 0, spentElsewhere: 0 });
+      accounts.get(name) ?? (name === own.name ? own : { ...own, name, overageCredits: 0, spentElsewhere: 0 });
     const subscription = key.subscription === undefined ? before.subscription : subscriptionOf(key.subscription);
     accounts.set(name, {
       ...before,
       subscription,
-      // The ceiling is in dollars: at another rate it is other credits.
-      overageCredits: name === own.account ? overageCreditsOf(overages, subscription) : 0,
+      // The ceiling is in dollars, so another rate means another number of credits.
+      overageCredits: name === own.name ? overageCreditsOf(overages, subscription) : 0,
       ...(key.anniversary_day === undefined ? {} : { anniversaryDay: key.anniversary_day }),
       ...(key.reserve === undefined ? {} : { reserve: key.reserve }),
     });

@@ -1,15 +1,15 @@
 const OF_TOKEN = String.raw`[A-Za-z0-9_\-+=~]`;
 
-/** Long, of small and capital letters and digits mixed; or hexadecimal. Nobody names a variable or a file like that. */
+/** Long with lower case, upper case and digits, or hexadecimal: unlike the name of a variable or a file. */
 const KEY_SHAPE = `(?=${OF_TOKEN}*[a-z])(?=${OF_TOKEN}*[A-Z])(?=${OF_TOKEN}*[0-9])${OF_TOKEN}{20,}|[0-9a-f][0-9a-f-]{31,}`;
 
 const KEY = new RegExp(`^(?:${KEY_SHAPE})$`);
 const KEY_WITHIN = new RegExp(`(?<!${OF_TOKEN})(?:${KEY_SHAPE})`);
 
-/** An address with more than a place in it. */
+/** An address with a user, password, query or fragment. */
 const LOADED_ADDRESS = /https?:\/\/\S*[@?#]/i;
 
-/** Names of settings under which people write a key, where the name of its file belongs. */
+/** Names of settings in which people write a key instead of its file. */
 const KEY_NAME = /key|token|secret|password|credential/i;
 
 /** Whether a text looks like a key itself: then no message repeats it. */
@@ -27,6 +27,6 @@ export function namesKey(name: string): boolean {
   return KEY_NAME.test(name);
 }
 
-/** What to do where a key stands in a job file, or seems to. */
+/** The hint where a job file seems to contain a key. */
 export const KEY_HINT =
-  'Keys do not belong in a job file. Put the key into a file of its own (chmod 600), and name it: service: {base_url: …, api_keys: [{file: …}]}.';
+  'Never put a key into a job file. Put it into a file of its own (chmod 600) and name that file: service: {base_url: …, api_keys: [{file: …}]}.';

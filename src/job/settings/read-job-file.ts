@@ -7,27 +7,27 @@ import { type JobFile, jobFileSchema } from './job-file.ts';
 import { holdsKey, KEY_HINT, namesKey } from './key-shapes.ts';
 import { issuesOf, type SettingIssue } from './setting-issues.ts';
 
-/** Something that is wrong in a job file. */
+/** An error in a job file. */
 export interface JobProblem {
   readonly line: number;
-  /** From 1, in letters. */
+  /** In characters, from 1. */
   readonly column: number;
   readonly message: string;
-  /** The line as it stands in the file, and a caret under the place; '' where it seems to hold a key. */
+  /** The line of the file with a caret below the place; '' if it seems to contain a key. */
   readonly shown: string;
-  /** A key stands there, or seems to. */
+  /** There seems to be a key at this place. */
   readonly isSecret: boolean;
 }
 
-/** What a job file says, and all that is wrong with it: it can be used when there is nothing. */
+/** The settings of a job file, usable if there are no problems. */
 export interface CheckedJobFile {
   readonly content: JobFile;
   readonly problems: readonly JobProblem[];
-  /** Where a setting stands, for what is found out later; the first line where it is not said. */
+  /** The place of a setting, for errors that are found later; the first line if the file does not set it. */
   readonly placeOf: (path: readonly PropertyKey[], message: string) => JobProblem;
 }
 
-/** Reads the job file at `path`; `file` is what the user calls it. @throws JOB_FILE with the line and column of what is wrong */
+/** Reads the job file at `path`, which messages call `file`. @throws JOB_FILE with line and column */
 export function readJobFile(path: string, file: string): JobFile {
   return parseJobFile(readJobText(path, file), file);
 }
@@ -40,31 +40,31 @@ export function readJobText(path: string, file: string): string {
     throw new PerilbookError(
       'JOB_FILE',
       hasSystemCode(error, 'ENOENT')
-        ? `There is no job file ${file}${didYouMeanFile(path)}`
-        : `The job file ${file} cannot be read: ${String(error)}`,
-      'Check the path; jobs/ holds examples.',
+        ? `Job file ${file} does not exist${didYouMeanFile(path)}`
+        : `Cannot read job file ${file}: ${String(error)}`,
+      'Check the path. jobs/ has examples.',
       { file },
       error,
     );
   }
 }
 
-/** The content of a job file, checked. `file` is for messages. @throws JOB_FILE with the first thing that is wrong */
+/** The content of a job file, checked. `file` is for messages. @throws JOB_FILE with the first error */
 export function parseJobFile(text: string, file: string): JobFile {
   const { content, problems } = checkJobText(text);
   const [first, ...others] = problems;
   if (first === undefined) return content;
   const { line, column, message, shown, isSecret } = first;
-  const more = others.length === 0 ? '' : ` There is more: perilbook job check ${file} says all.`;
+  const more = others.length === 0 ? '' : ` It has more errors: perilbook job check ${file} lists them.`;
   throw new PerilbookError(
     'JOB_FILE',
     `${file}:${line}:${column}: ${message}${shown}`,
-    (isSecret ? KEY_HINT : 'Correct that line of the job file.') + more,
+    (isSecret ? KEY_HINT : 'Correct this line.') + more,
     { file, line, column: String(column) },
   );
 }
 
-/** Reads and checks a job file as far as it can be read. */
+/** Checks the text of a job file. */
 export function checkJobText(text: string): CheckedJobFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -77,7 +77,7 @@ export function checkJobText(text: string): CheckedJobFile {
   visit(document, {
     Alias(_, alias) {
       if (alias.resolve(document) !== undefined) return;
-      const message = `YAML reads *${alias.source} as a reference, and there is none of that name: put the value in quotes`;
+      const message = `YAML reads *${alias.source} as an alias, which is not defined; put the value in quotes`;
       broken.push(at(alias.range![0], message));
     },
   });
@@ -86,7 +86,7 @@ export function checkJobText(text: string): CheckedJobFile {
   try {
     said = document.toJS() ?? {};
   } catch (error) {
-    // References upon references without end are refused by the library.
+    // The library refuses aliases that expand without end.
     return { content: {}, problems: [at(0, error instanceof Error ? error.message : String(error))], placeOf };
   }
   const checked = jobFileSchema.safeParse(said);
@@ -100,13 +100,13 @@ export function checkJobText(text: string): CheckedJobFile {
   return { content: {}, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column), placeOf };
 }
 
-/** Whether a text stands where a key's whereabouts belong: most likely the key. */
+/** Whether a text is in the place of a key source: then it is most likely the key. */
 function isScalarKey(document: Document.Parsed, path: readonly PropertyKey[]): boolean {
   const isPlace = path.at(-1) === 'api_keys' || path.at(-2) === 'api_keys';
   return isPlace && isScalar(document.getIn(path, true));
 }
 
-/** A longer line is shown from shortly before the place on. */
+/** Of a longer line only the part around the place is shown. */
 const SHOWN_LETTERS = 100;
 
 function shownLine(text: string, line: number, column: number): string {
@@ -120,7 +120,7 @@ function shownLine(text: string, line: number, column: number): string {
   return `\n    ${part}\n    ${' '.repeat(stringWidth(part.slice(0, at - from).replaceAll('\t', ' ')))}^`;
 }
 
-/** Where a setting stands. An unknown one is shown at its name: its value may be a list that begins lines below. */
+/** The offset of a setting. An unknown one is shown at its name: its value may begin lines below. */
 function offsetOf(document: Document.Parsed, { path, isName }: SettingIssue): number {
   for (let length = path.length; length > 0; length--) {
     const node = isName

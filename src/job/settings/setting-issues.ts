@@ -1,22 +1,22 @@
 import type { z } from 'zod';
 import { nearestName } from '../../nearest-name.ts';
-import { jobFileSchema } from './job-file.ts';
+import { jobFileSchema, RENAMED_SETTINGS } from './job-file.ts';
 import { holdsKey } from './key-shapes.ts';
 
-/** What is wrong with one setting. */
+/** An error in one setting. */
 export interface SettingIssue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
-  /** It is the name that is wrong, not the value. */
+  /** The name is wrong, not the value. */
   readonly isName?: boolean;
 }
 
 type Issue = z.core.$ZodIssue;
 
-/** What zod found in `said`, in the words of a job file, with the nearest right word where one is near. */
+/** zod's issues of `said` in terms of the job file, with the nearest known name. */
 export function issuesOf(issues: readonly Issue[], said: unknown): SettingIssue[] {
-  const found = issues.flatMap((issue) => wordsFor(issue, said));
-  // What a whole lacks because one of its names is misspelt is no problem of its own.
+  const found = issues.flatMap((issue) => issuesFor(issue, said));
+  // If a name is misspelt, that the right one is missing is no error of its own.
   const misspelt = found.filter(({ isName }) => isName);
   const follows = (issue: SettingIssue) =>
     !issue.isName && misspelt.some(({ path }) => path.length === issue.path.length + 1 && startsWith(path, issue.path));
@@ -28,13 +28,13 @@ const startsWith = (path: readonly PropertyKey[], start: readonly PropertyKey[])
 
 function unknownSetting(path: readonly PropertyKey[], name: string): SettingIssue {
   const topLevel = Object.keys(jobFileSchema.shape);
-  const near = nearestName(name, namesAt(jobFileSchema, path));
+  const near = RENAMED_SETTINGS[name] ?? nearestName(name, namesAt(jobFileSchema, path));
   const isMisplaced = path.length > 0 && topLevel.includes(name);
-  const hint = isMisplaced ? ' here; it belongs at the top level' : near ? `; did you mean ${near}?` : '';
+  const hint = isMisplaced ? ', which belongs at the top level' : near ? `; did you mean ${near}?` : '';
   return { path: [...path, name], message: `unknown setting ${JSON.stringify(name)}${hint}`, isName: true };
 }
 
-function wordsFor(issue: Issue, said: unknown): SettingIssue[] {
+function issuesFor(issue: Issue, said: unknown): SettingIssue[] {
   const { path } = issue;
   const value = valueAt(said, path);
   switch (issue.code) {
@@ -51,7 +51,7 @@ function wordsFor(issue: Issue, said: unknown): SettingIssue[] {
   }
 }
 
-/** Of a union only the branch that got farthest says something useful; of a word, those that are words. */
+/** Of a union, the branch that matched farthest has the useful message; for a word, the branches that are words. */
 function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, value: unknown, said: unknown): SettingIssue[] {
   const { path } = issue;
   if (typeof value === 'string') {
@@ -59,7 +59,7 @@ function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, value: unknow
     const custom = all.find((branch) => branch.code === 'custom' && branch.path.length === 0);
     if (custom) return [{ path, message: custom.message }];
     const words = all.flatMap((branch) => (branch.code === 'invalid_value' ? branch.values.map(String) : []));
-    if (words.length > 0) return [{ path, message: noSuchValue(value, words, 'settings of its own') }];
+    if (words.length > 0) return [{ path, message: noSuchValue(value, words, 'a map of settings') }];
   }
   const depth = (issues: readonly SettingIssue[]) => Math.max(...issues.map((one) => one.path.length));
   const branches = issue.errors
@@ -83,36 +83,36 @@ function noSuchValue(value: unknown, known: readonly string[], orElse?: string):
   return `${shown(value)} is not ${choice}${near ? `; did you mean ${near}?` : ''}`;
 }
 
-/** A value as a message repeats it: never one that looks like a key. */
+/** A value as messages show it: never one that looks like a key. */
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return holdsKey(text) ? 'what stands there' : text;
+  const text = JSON.stringify(value) ?? 'empty';
+  return holdsKey(text) ? 'this value' : text;
 }
 
-/** Zod's words for people who do not program. */
+/** Plainer wording for zod's messages. */
 const PLAINER: readonly (readonly [RegExp, string])[] = [
   [/^Invalid input: /, ''],
   [/^expected int, received number$/, 'expected a whole number'],
-  [/^Too big: expected number to be <=/, 'at most '],
-  [/^Too (?:big|small): expected string to have exactly 1 characters?$/, 'exactly one character is wanted'],
-  [/^expected \w+, received undefined$/, 'a value is missing'],
-  [/^expected (?:record|object), received/, 'expected names with values, received'],
+  [/^Too big: expected number to be <=/, 'must be at most '],
+  [/^Too (?:big|small): expected string to have exactly 1 characters?$/, 'must be exactly one character'],
+  [/^expected \w+, received undefined$/, 'missing value'],
+  [/^expected (?:record|object), received/, 'expected a map, received'],
   [/^expected array, received/, 'expected a list, received'],
   [/^expected string, received/, 'expected a text, received'],
-  [/^(expected .*), received object$/, '$1, found names with values'],
+  [/^(expected .*), received object$/, '$1, found a map'],
   [/^(expected .*), received array$/, '$1, found a list'],
   [/^(expected .*), received (null|undefined)$/, '$1, found nothing'],
   [/^(expected .*), received NaN$/, '$1, found no number'],
-  [/^Invalid string: must match pattern .*$/, 'is not written as it must be'],
-  [/^Too big: expected string to have <=(\d+) characters?$/, 'at most $1 letter(s)'],
-  [/^Too small: expected number to be >=/, 'at least '],
-  [/^Too small: expected number to be >/, 'more than '],
+  [/^Invalid string: must match pattern .*$/, 'has the wrong format'],
+  [/^Too big: expected string to have <=(\d+) characters?$/, 'must have at most $1 character(s)'],
+  [/^Too small: expected number to be >=/, 'must be at least '],
+  [/^Too small: expected number to be >/, 'must be more than '],
   [/^Too small: expected string to have >=1 characters$/, 'must not be empty'],
   [/^Too small: expected array to have >=1 items$/, 'the list must not be empty'],
   [/^expected boolean, received/, 'expected true or false, received'],
 ];
 
-/** In plainer words, and with what was found where that is a word. */
+/** In plainer words, with the value that was found. */
 function plain(message: string, value: unknown): string {
   const words = PLAINER.reduce((text, [zods, ours]) => text.replace(zods, ours), message);
   if (typeof value === 'string') return words.replace(/received string$/, () => `found ${shown(value)}`);
@@ -122,7 +122,7 @@ function plain(message: string, value: unknown): string {
   );
 }
 
-/** What stands at a path; undefined under `api_keys`, where a text is most likely the key, however it looks. */
+/** The value at a path; undefined under `api_keys`, where a text is most likely a key. */
 function valueAt(said: unknown, path: readonly PropertyKey[]): unknown {
   if (path.includes('api_keys')) return undefined;
   return path.reduce<unknown>(
@@ -132,7 +132,7 @@ function valueAt(said: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** The names that may stand at a path. */
+/** The known names at a path. */
 function namesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
   const { def } = schema as { readonly def: SchemaDef };
   const [key, ...rest] = path;
@@ -151,7 +151,7 @@ function namesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
   }
 }
 
-/** As far as a job file's schema goes. */
+/** The parts of a zod schema that a job file uses. */
 interface SchemaDef {
   readonly type: string;
   readonly innerType?: unknown;

@@ -1,115 +1,99 @@
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
-import { nearestName } from '../../nearest-name.ts';
+import { didYouMean } from '../../nearest-name.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import { encodingNamed } from '../../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../../rows/open-row-file.ts';
 import { accountOf, accountsOf, type JobAccount, type ServiceSettings, serviceOf } from './account-settings.ts';
+import { DEFAULT_VERIFY, DEFAULTS } from './defaults.ts';
 import { definedOnly } from './defined-only.ts';
 import { durationMs } from './duration.ts';
 import type { JobFile } from './job-file.ts';
 import { type Tier, tiersOf, topicsOf } from './topic-choice.ts';
 
-/** A job with nothing left open. It is itself the account that its keys spend, where they name no other. */
-export interface Job extends JobAccount {
+/** A job with all settings resolved. */
+export interface Job {
   readonly name: string;
   readonly input: string;
   readonly output: string;
   /** In contract order. */
   readonly topics: readonly TopicSlug[];
   readonly location: { readonly lat?: string; readonly lng?: string; readonly column?: string };
-  /** How coordinates may be written. */
   readonly coordinates: 'strict' | 'lenient';
   readonly precision: number;
-  /** `trust`: the service says which locations it covers; `check`: those outside the US are not asked about. */
+  /** `check`: ask for US locations only; `trust`: ask for all, and let the service reject what it does not cover. */
   readonly coverage: 'check' | 'trust';
   readonly prefix: string;
-  /** What the user says of the input that its content would otherwise decide. */
+  /** What is not to be detected from the input's content. */
   readonly reading: OpenOptions;
   readonly service: ServiceSettings;
-  /** Most credits that the run may spend; null: what the plan says, once approved. */
+  /** Most credits that the run may spend; null: the approved plan decides. */
   readonly budget: number | null;
   readonly optimize: 'credits' | 'calls';
   /** Topic sets from the leanest to the richest, each with all topics of the leaner ones. One set when none are named. */
   readonly tiers: readonly Tier[];
-  /** In which order money is spent. */
   readonly orderBy: OrderBy;
-  /** Where rows name their census tract or county, when one answer may serve a whole area; null: every cell for itself. */
+  /** The columns that name a row's census tract or county, to buy one answer per area; null: one per cell. */
   readonly areas: AreaSettings | null;
-  /** Whether the columns that count records of `details` are wanted. */
+  /** Whether to add the columns that count records of `details`. */
   readonly counts: boolean;
-  /** Whether the `details` of answers are kept in the store, compressed: for what is bought from now on. */
+  /** Whether to store the `details` of new answers, compressed. */
   readonly keepDetails: boolean;
-  /** The share of rows that may have no usable location before a run says so and ends with its own exit code. */
+  /** The acceptable share of rows without a usable location. */
   readonly maxInvalid: number;
-  /** How long the run may buy; null: as long as it takes. */
+  /** How long the run may buy; null: no limit. */
   readonly maxMinutes: number | null;
   readonly onQuota: 'stop' | 'wait';
-  /** How long an answer is fresh, in milliseconds; null for ever. */
+  /** How long an answer is fresh, in milliseconds; null: forever. */
   readonly timeToLive: (topic: TopicSlug) => number | null;
   readonly store: string;
-  readonly sockets: number;
-  /** What nobody said and a default decides, of what changes the price most. */
+  /** Most calls in flight at once. */
+  readonly concurrency: number;
+  /** Settings with a large effect on the price that come from a default. */
   readonly assumed: readonly ('topics' | 'subscription')[];
-  /** Every account that the keys spend; the job's own is the first where any key spends it. */
+  /** The account that the job itself describes; its keys spend it, unless they name another. */
+  readonly account: JobAccount;
+  /** Every account that the keys spend. The job's own is the first, if any key spends it. */
   readonly accounts: readonly JobAccount[];
 }
 
-/** Columns that hold area codes, and the share of answers that is bought anyway and compared. */
+/** Columns with area codes, and the share of spared answers that is bought anyway, to verify. */
 export interface AreaSettings {
   readonly tract: string | null;
   readonly county: string | null;
-  /** OED's GeogScheme and GeogName columns. */
+  /** Read OED's GeogScheme and GeogName columns. */
   readonly oed: boolean;
   readonly verify: number;
 }
 
-/** `file`: as the rows come. Otherwise by the cells' value: the sum over their rows of OED's TIV columns, or of one. */
+/** `file`: in the order of the rows. Else by the value of a cell: the sum over its rows of OED's TIV columns, or of one. */
 export type OrderBy =
   | { readonly kind: 'file' }
   | { readonly kind: 'tiv' }
   | { readonly kind: 'column'; readonly column: string; readonly direction: 'asc' | 'desc' };
 
-/** What the defaults need to know of the outside. */
+/** Folders that defaults and relative paths depend on. */
 export interface Surroundings {
   /** The folder in which Perilbook keeps its data (`$XDG_DATA_HOME/perilbook`). */
   readonly dataFolder: string;
   readonly workingFolder: string;
 }
 
-export const DEFAULTS = {
-  topics: 'natural',
-  precision: 4,
-  coverage: 'check',
-  max_invalid: 0.05,
-  prefix: '',
-  subscription: 'starter',
-  anniversary_day: 1,
-  reserve: 0,
-  spent_elsewhere: 0,
-  optimize: 'credits',
-  coordinates: 'strict',
-  counts: true,
-  details: 'drop',
-  on_quota: 'stop',
-  sockets: 8,
-} as const satisfies JobFile;
-
 /**
- * Makes a job out of what was said, the strongest first (flags, environment, job file); defaults fill what nobody said.
- * Paths of a job file are relative to it, all others to the working folder.
+ * Makes a job from its settings, the strongest first (flags, environment, job file), and the defaults. Paths of a job file
+ * are relative to it, all others to the working folder.
  *
- * @throws JOB_FILE, USAGE when something that has no default is missing
+ * @throws JOB_FILE, USAGE when a setting without a default is missing
  */
 export function makeJob(said: readonly JobFile[], surroundings: Surroundings): Job {
-  const merged = [DEFAULTS as JobFile, ...[...said].reverse()].reduce(mergeJobFiles);
+  const merged = [DEFAULTS satisfies JobFile as JobFile, ...[...said].reverse()].reduce(mergeJobFiles);
   const settings = merged as JobFile & { [K in keyof typeof DEFAULTS]-?: NonNullable<JobFile[K]> };
   if (settings.input === undefined) {
     throw new PerilbookError(
       'USAGE',
-      'No input file is named',
-      'Name a job file or a CSV file: perilbook run portfolio.csv, or `input:` in the job file.',
+      'Missing input file',
+      'Name a job file or an input file: perilbook run portfolio.csv, or input: in the job file.',
     );
   }
   const input = settings.input === '-' ? '-' : resolve(surroundings.workingFolder, settings.input);
@@ -142,13 +126,13 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
       encoding: settings.encoding === undefined ? undefined : encodingNamed(settings.encoding),
     }),
     service,
-    ...account,
+    account,
     accounts: accountsOf(account, service, settings.service, settings.overages),
     budget: settings.budget ?? null,
     optimize: settings.optimize,
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
     store: resolve(surroundings.workingFolder, settings.store ?? join(surroundings.dataFolder, 'store.db')),
-    sockets: settings.sockets,
+    concurrency: settings.concurrency,
     assumed: [
       ...(said.some(({ topics, tiers }) => topics ?? tiers) ? [] : (['topics'] as const)),
       ...(said.some(({ subscription }) => subscription) ? [] : (['subscription'] as const)),
@@ -156,14 +140,14 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
   };
 }
 
-/** Lays what was said more strongly over the rest; `location`, `areas` and `service` may be said in parts. */
+/** Overrides settings with stronger ones; `location`, `areas` and `service` are merged by their parts. */
 export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
   const merged: JobFile = { ...weak, ...definedOnly(strong) };
   if (weak.location && strong.location) merged.location = mergeLocations(weak.location, strong.location);
   if (weak.areas !== undefined && typeof strong.areas === 'object') {
     merged.areas = { ...(weak.areas === 'oed' ? { oed: true } : weak.areas), ...strong.areas };
   }
-  // Tiers replace topics; topics that are said more strongly replace them.
+  // Tiers override topics, and stronger topics override tiers.
   if (strong.topics !== undefined && strong.tiers === undefined) delete merged.tiers;
   if (typeof weak.service === 'object' && typeof strong.service === 'object') {
     const base_url = strong.service.base_url || weak.service.base_url;
@@ -172,14 +156,14 @@ export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
   return merged;
 }
 
-/** One column that holds both and a column for each exclude one another: what is said more strongly counts. */
+/** One column for both excludes one for each: the stronger setting wins. */
 function mergeLocations(weak: NonNullable<JobFile['location']>, strong: NonNullable<JobFile['location']>) {
   if (strong.column !== undefined) return strong;
   const { column: _, ...columns } = weak;
   return { ...(strong.lat === undefined && strong.lng === undefined ? weak : columns), ...strong };
 }
 
-/** Resolves the paths of a job file against its folder, so that it works from anywhere. */
+/** Resolves the paths of a job file against its folder. */
 export function relativeToFile(job: JobFile, file: string): JobFile {
   const folder = dirname(file);
   const place = (path: string | undefined) =>
@@ -206,13 +190,10 @@ function orderByOf(orderBy: JobFile['order_by']): OrderBy {
   return { kind: 'column', column: orderBy.column, direction: orderBy.direction ?? 'desc' };
 }
 
-/** One in a hundred is enough to find a wrong column early, and costs a hundredth. */
-const VERIFY = 0.01;
-
 function areasOf(areas: JobFile['areas']): AreaSettings | null {
   if (areas === undefined) return null;
-  if (areas === 'oed') return { tract: null, county: null, oed: true, verify: VERIFY };
-  const { tract = null, county = null, oed = false, verify = VERIFY } = areas;
+  if (areas === 'oed') return { tract: null, county: null, oed: true, verify: DEFAULT_VERIFY };
+  const { tract = null, county = null, oed = false, verify = DEFAULT_VERIFY } = areas;
   return { tract, county, oed, verify };
 }
 
@@ -230,16 +211,15 @@ function timeToLiveOf(overrides: Readonly<Record<string, string>>): Job['timeToL
     const seconds = TIME_TO_LIVE[cadence];
     times.set(slug, seconds === null ? null : seconds * 1_000);
   }
-  // Groups first, so that a topic's own line wins wherever it stands.
+  // Groups first: a topic's own line overrides them.
   const names = Object.keys(overrides).sort((a, b) => topicsOf(b).length - topicsOf(a).length);
   for (const name of names) {
     const slugs = topicsOf(name);
     if (slugs.length === 0) {
-      const near = nearestName(name, TOPIC_SLUGS);
       throw new PerilbookError(
         'JOB_FILE',
-        `time_to_live: there is no topic ${JSON.stringify(name)}${near ? `; did you mean ${near}?` : ''}`,
-        'perilbook topics lists all topics.',
+        `time_to_live: unknown topic ${JSON.stringify(name)}${didYouMean(name, TOPIC_SLUGS)}`,
+        'perilbook topics lists them.',
       );
     }
     for (const slug of slugs) times.set(slug, durationMs(overrides[name]!));

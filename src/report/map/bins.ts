@@ -1,6 +1,6 @@
 import type { MapPoint } from './frame.ts';
 
-/** How places are gathered on the map: each for itself, or in hexagons. */
+/** How locations are drawn on the map: as points, or gathered in hexagons. */
 export interface Binning {
   readonly kind: 'point' | 'hexagon';
   /** The bin that a point of the drawing falls into, by its centre. */
@@ -10,7 +10,7 @@ export interface Binning {
 /** More distinct places than this are drawn as hexagons: as points they would cover one another. */
 export const MOST_POINTS = 2_000;
 
-/** From the centre of a hexagon to its corners, in units of the drawing: some 3,000 cover the whole country. */
+/** From the center of a hexagon to its corners, in units of the drawing: about 3,000 cover the country. */
 export const HEXAGON_RADIUS = 6.5;
 
 const POINTS: Binning = {
@@ -21,7 +21,7 @@ const POINTS: Binning = {
   },
 };
 
-/** The hexagon, corner up, that a point lies in: of the two nearest rows of centres, the nearer centre. */
+/** The hexagon (corner up) of a point: the nearer of the centers in the two nearest rows. */
 function hexagonOf([x, y]: MapPoint, radius: number): { readonly key: string; readonly at: MapPoint } {
   const dx = radius * Math.sqrt(3);
   const dy = radius * 1.5;
@@ -36,7 +36,7 @@ function hexagonOf([x, y]: MapPoint, radius: number): { readonly key: string; re
   return { key: `${row} ${column}`, at: [cx, cy] };
 }
 
-/** The binning for a book of so many distinct places. */
+/** The binning for a number of distinct places. */
 export function binningOf(places: number): Binning {
   if (places <= MOST_POINTS) return POINTS;
   return { kind: 'hexagon', binOf: (point) => hexagonOf(point, HEXAGON_RADIUS) };

@@ -23,16 +23,16 @@ const albers = geoAlbersUsa().scale(1300).translate([487.5, 305]);
 /** The extent of those shapes, with a margin. */
 const WHOLE: Frame = { x0: -66, y0: -11, k: WIDTH / 1032, whole: true };
 
-/** A book that fills more of the country than this is shown on all of it. */
+/** Locations that span more of the country are shown on all of it. */
 const LARGEST_PART = 0.55;
 
 /** About 200 km, so that one town does not fill the map with nothing around it. */
 const SMALLEST = 44;
 
-/** Room around the book. */
+/** Space around the locations. */
 const MARGIN = 1.24;
 
-/** Where a place lies on the projected plane; null for the territories, which the projection does not show. */
+/** The position on the projected plane; null for the territories, which the projection leaves out. */
 export function project({ lat, lng }: Location): MapPoint | null {
   return albers([lng, lat]);
 }
@@ -41,7 +41,7 @@ export function place(frame: Frame, [x, y]: MapPoint): MapPoint {
   return [(x - frame.x0) * frame.k, (y - frame.y0) * frame.k];
 }
 
-/** The frame that holds all places: a part of the country where they lie close together, else all of it. */
+/** The frame of all locations: a part of the country if they are close together, else all of it. */
 export function frameOf(locations: Iterable<Location>): Frame {
   let [west, north, east, south] = [Infinity, Infinity, -Infinity, -Infinity];
   const regions = new Set<string>();
@@ -55,7 +55,7 @@ export function frameOf(locations: Iterable<Location>): Frame {
     north = Math.min(north, y);
     south = Math.max(south, y);
   }
-  // Alaska and Hawaii lie in insets: what is near them on the plane is not near them on earth.
+  // Alaska and Hawaii are insets: what is near them on the plane is not near them on earth.
   if (regions.size !== 1) return WHOLE;
   const width = Math.max(SMALLEST, east - west, ((south - north) * WIDTH) / HEIGHT) * MARGIN;
   const k = WIDTH / width;

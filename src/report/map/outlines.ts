@@ -10,7 +10,7 @@ type StatesAtlas = Topology<{
   nation: GeometryCollection;
 }>;
 
-/** The shapes behind the book, as the `d` of SVG paths, and the names of the states with where they stand. */
+/** The map's background as SVG path data, and the names of the states with their positions. */
 export interface Outlines {
   readonly land: string;
   readonly states: string;
@@ -18,7 +18,7 @@ export interface Outlines {
   readonly labels: readonly { readonly name: string; readonly at: MapPoint }[];
 }
 
-/** Points nearer to the one before are left out: less than a line's width. */
+/** Points closer to the previous one are dropped: less than a line's width. */
 const FINEST = 0.5;
 
 /** A state's name is drawn where the state is at least this wide. */
@@ -44,7 +44,7 @@ export function outlinesOf(frame: Frame): Outlines {
   };
 }
 
-/** The country alone, small, for a key to where a close-up lies. */
+/** The outline of the country, small, for the locator of a close-up. */
 export function countryPath(): string {
   atlas ??= createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as StatesAtlas;
   const small: Frame = { x0: -60, y0: 0, k: 0.15, whole: true };
@@ -53,7 +53,7 @@ export function countryPath(): string {
     .join('');
 }
 
-/** Where the frame lies on `countryPath`. */
+/** The frame in the coordinates of `countryPath`. */
 export function frameOnCountry({ x0, y0, k }: Frame): { x: number; y: number; width: number; height: number } {
   return { x: (x0 + 60) * 0.15, y: y0 * 0.15, width: (WIDTH / k) * 0.15, height: (HEIGHT / k) * 0.15 };
 }
@@ -80,7 +80,7 @@ function areaPath(geometry: GeoJSON.Geometry, frame: Frame, finest = FINEST): st
   return linesPath(polygons.flat(), frame, true, finest);
 }
 
-/** Lines as one path, in tenths of a unit, each point relative to the one before: a third of the absolute ones' size. */
+/** Lines as one path in tenths of a unit. Relative coordinates take a third of the size of absolute ones. */
 function linesPath(lines: readonly (readonly number[][])[], frame: Frame, closed: boolean, finest = FINEST): string {
   return lines.map((line) => linePath(line as unknown as readonly MapPoint[], frame, closed, finest)).join('');
 }
@@ -101,7 +101,7 @@ function linePath(line: readonly MapPoint[], frame: Frame, closed: boolean, fine
   return path.includes('l') ? path + (closed ? 'z' : '') : '';
 }
 
-/** Whether a line's box touches the drawing. */
+/** Whether a line's bounding box touches the drawing. */
 function isSeen(points: readonly MapPoint[]): boolean {
   const xs = points.map(([x]) => x);
   const ys = points.map(([, y]) => y);

@@ -2,10 +2,10 @@ import type { Tone } from '../scales.ts';
 import { type Html, html } from './html.ts';
 import { percent } from './numbers.ts';
 
-/** A bar for a share, beside its figure; it says nothing that the figure does not, so readers of text do not hear it. */
+/** A bar for a share, beside its number. Hidden from screen readers, which read the number. */
 export function bar(part: number, whole: number, tone: Tone | 'plain' = 'plain'): Html {
   const width = whole === 0 ? 0 : Math.max(0, Math.min(100, (part / whole) * 100));
-  // Widths as attributes: the page's policy forbids styles in elements. In per cent: a viewBox would stretch the hatching.
+  // Widths as attributes: the page's policy forbids style attributes. In percent: a viewBox would stretch the hatching.
   return html`<svg class="bar" aria-hidden="true" focusable="false"><rect class="rail" width="100%" height="100%"/><rect class="t-${tone}" width="${width.toFixed(1)}%" height="100%"/></svg>`;
 }
 
@@ -21,7 +21,7 @@ export function stackedBar(parts: readonly { readonly tone: Tone; readonly part:
   return html`<svg class="bar" aria-hidden="true" focusable="false">${rects}</svg>`;
 }
 
-/** A cell of a table with a share as a figure and as a bar. */
+/** A table cell with a share as a number and as a bar. */
 export function shareCell(part: number, whole: number, tone: Tone | 'plain' = 'plain'): Html {
   return html`<td class="share"><span>${bar(part, whole, tone)}<b>${percent(part, whole)}</b></span></td>`;
 }

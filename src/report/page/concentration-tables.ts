@@ -8,13 +8,13 @@ import { inUnit, percent, type ValueUnit } from './numbers.ts';
 const STATES_SHOWN = 12;
 const COUNTIES_SHOWN = 20;
 
-/** Where the book is heaped up: the largest states and counties, and the rest in one line. */
+/** The largest states and counties, and the rest in one line. */
 export function concentrationSection({ figures, valueName }: Facts, unit: ValueUnit): Html {
   const value = valueName === null ? null : unit;
   const hasRatings = figures.highest !== null;
   return html`<section id="concentration" aria-labelledby="concentration-title">
 <h2 id="concentration-title">Concentration</h2>
-<p class="says">${value === null ? 'The most locations first.' : 'The largest value first.'} ${hasRatings && 'Very High: rated so for at least one hazard.'} A county is the one in whose outline the location lies.</p>
+<p class="says">${value === null ? 'Most locations first.' : 'Largest value first.'} ${hasRatings && 'Very High: rated Very High for at least one hazard.'} The county is the one whose outline contains the location.</p>
 ${table('By state', figures.states, STATES_SHOWN, ['state', 'states'], value, hasRatings)}
 ${table('By county', figures.counties, COUNTIES_SHOWN, ['county', 'counties'], value, hasRatings)}
 </section>

@@ -14,7 +14,7 @@ interface Card {
   readonly distribution: Distribution;
 }
 
-/** The sections that show how answers are spread: natural hazards, nearest sites, measurements; those that were asked. */
+/** The sections on natural hazards, nearest sites and measurements, as far as the job asks for them. */
 export function distributionSections(facts: Facts, unit: ValueUnit): Html[] {
   const { highest, topics } = facts.figures;
   const all: Card[] =
@@ -28,10 +28,10 @@ export function distributionSections(facts: Facts, unit: ValueUnit): Html[] {
 }
 
 const HAZARDS =
-  'How the ratings of the National Risk Index are spread over the book. A rating compares a place with the rest of the country; it is no probability.';
+  'The distribution of National Risk Index ratings. A rating compares a place with the rest of the country; it is not a probability.';
 const SITES =
-  'How far it is from each location to the nearest site of a kind. Where none was found within the radius that is searched, it says so.';
-const MEASUREMENTS = 'What was measured nearby or for the county: the category of each location.';
+  'The distance from each location to the nearest site of each kind. None found: none within the search radius.';
+const MEASUREMENTS = 'The category of each location, by measurements nearby or for the county.';
 
 function cardOf({ slug, scale, distribution }: TopicFigures): Card {
   return { title: topicOf(slug).title, scale, distribution };
@@ -59,7 +59,7 @@ ${cards.map((card) => cardHtml(card, value))}</div>
   ];
 }
 
-/** All topics of a section below one another, each as one bar: what stands out is seen here, and read in its card. */
+/** An overview: each topic of a section as one bar. The cards have the details. */
 function glance(cards: readonly Card[], unit: ValueUnit | null): Html {
   const [{ scale }] = cards as [Card];
   const isOne = cards.every((card) => card.scale.id === scale.id);
@@ -67,16 +67,16 @@ function glance(cards: readonly Card[], unit: ValueUnit | null): Html {
     stackedBar(reading(own).map(({ index, of: { tone } }) => ({ tone, part: sums[index]! })));
   return html`<div class="wide" role="region" tabindex="0" aria-label="Table: At a glance">
 <table class="glance${unit && ' valued'}">
-<caption>At a glance, the gravest first${isOne && html`: ${reading(scale).map(({ of: { tone, name } }) => html`<span class="item">${swatch(tone)}${name}</span> `)}`}</caption>
+<caption>At a glance, most severe first${isOne && html`: ${reading(scale).map(({ of: { tone, name } }) => html`<span class="item">${swatch(tone)}${name}</span> `)}`}</caption>
 <thead><tr><th scope="col">Topic</th><td class="whole">By locations</td><th scope="col" class="n">${LEADS[scale.id][1]}</th>${
     unit && html`<td class="whole">By value</td><th scope="col" class="n">${LEADS[scale.id][1]}</th>`
   }</tr></thead>
 <tbody>
 ${cards.map((card) => {
   const { title, distribution } = card;
-  return html`<tr><th scope="row">${title}</th><td class="whole">${bars(card, distribution.rows)}</td><td class="n">${percent(grave(card, distribution.rows), sum(distribution.rows))}</td>${
+  return html`<tr><th scope="row">${title}</th><td class="whole">${bars(card, distribution.rows)}</td><td class="n">${percent(severe(card, distribution.rows), sum(distribution.rows))}</td>${
     unit &&
-    html`<td class="whole">${bars(card, distribution.value)}</td><td class="n">${percent(grave(card, distribution.value), sum(distribution.value))}</td>`
+    html`<td class="whole">${bars(card, distribution.value)}</td><td class="n">${percent(severe(card, distribution.value), sum(distribution.value))}</td>`
   }</tr>
 `;
 })}</tbody>
@@ -85,10 +85,10 @@ ${cards.map((card) => {
 `;
 }
 
-/** Names of classes that may be broken into two lines. */
+/** Longer names of classes may wrap. */
 const LONG_NAME = 22;
 
-function grave({ scale: { id, ordered } }: Card, sums: readonly number[]): number {
+function severe({ scale: { id, ordered } }: Card, sums: readonly number[]): number {
   return sum(sums.slice(LEADS[id][0], ordered));
 }
 
@@ -96,7 +96,7 @@ function cardHtml(card: Card, unit: ValueUnit | null): Html {
   const { title, scale, distribution } = card;
   const rows = sum(distribution.rows);
   const value = sum(distribution.value);
-  // The ordered classes always, so that cards can be compared; the others where there is something in them.
+  // Always the ordered classes, so that cards can be compared; the others only if they have rows.
   const shown = reading(scale).filter(({ index }) => index < scale.ordered || distribution.rows[index]! > 0);
   return html`<article class="card">
 <h3>${title}</h3>
@@ -123,14 +123,14 @@ ${shown.map(
 `;
 }
 
-/** The one figure of a card: how much is high, near or unhealthy. */
+/** The headline of a card: the share that is high, near or unhealthy. */
 function lead(card: Card, rows: number, value: number, unit: ValueUnit | null): Html {
   const { scale, distribution } = card;
-  const ofValue = unit && html`, <b>${percent(grave(card, distribution.value), value)}</b> of value`;
-  return html`<p class="lead"><b>${percent(grave(card, distribution.rows), rows)}</b> of locations${ofValue} ${LEADS[scale.id][1]}</p>`;
+  const ofValue = unit && html`, <b>${percent(severe(card, distribution.value), value)}</b> of value`;
+  return html`<p class="lead"><b>${percent(severe(card, distribution.rows), rows)}</b> of locations${ofValue} ${LEADS[scale.id][1]}</p>`;
 }
 
-/** From which class on, and how that is called. */
+/** The first severe class of each scale, and its description. */
 const LEADS: Readonly<Record<Scale['id'], readonly [from: number, words: string]>> = {
   rating: [HIGH, 'Relatively High or Very High'],
   distance: [4, 'within 1 km'],

@@ -1,4 +1,4 @@
-/** Text that is markup already. Only `html` and `markup` make it, so nothing else gets onto the page unescaped. */
+/** Text that is markup. Only `html` and `markup` create it, so everything else is escaped. */
 export class Html {
   readonly text: string;
 
@@ -9,14 +9,14 @@ export class Html {
 
 export type HtmlPart = string | number | Html | null | false | readonly HtmlPart[];
 
-/** Markup with values in it. Every value is escaped, those made by `html` excepted; null and false are nothing. */
+/** Markup with values, which are escaped unless they are `Html`. null and false render nothing. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
   return new Html(
     strings.map((text, index) => text + (index < values.length ? rendered(values[index]!) : '')).join(''),
   );
 }
 
-/** Text that the program itself wrote as markup: styles, scripts, paths. Never for anything out of a file. */
+/** Trusted markup: styles, scripts, paths of the program. Never for text from a file. */
 export function markup(text: string): Html {
   return new Html(text);
 }
@@ -36,10 +36,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Control characters and those that turn the direction of writing: a name could hide behind them what it says. */
+/** Control characters, and those that change the direction of text: a name could use them to disguise itself. */
 const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Bidi_C}\ufeff]/gu;
 
-/** A text as markup shows it. What is not seen is named (⟨U+202E⟩); broken halves of a character become U+FFFD. */
+/** Escapes a text. Invisible characters are named (⟨U+202E⟩); lone surrogates become U+FFFD. */
 export function escaped(text: string): string {
   return text
     .toWellFormed()
@@ -47,12 +47,12 @@ export function escaped(text: string): string {
     .replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
-/** A text out of a file, set apart so that its direction of writing does not spill over what follows. */
+/** Text from a file, isolated so that its direction does not affect the text after it. */
 export function quoted(text: string): Html {
   return html`<bdi>${text}</bdi>`;
 }
 
-/** Data for a script, as the content of a `<script type="application/json">`: nothing in it can end the element. */
+/** Data for a `<script type="application/json">`, escaped so that it cannot end the element. */
 export function jsonData(value: unknown): Html {
   return markup(
     JSON.stringify(value).replace(

@@ -17,21 +17,21 @@ interface MapLayer {
   readonly value: string;
 }
 
-/** The map of the book, with its controls, its legends, and the same in words. */
+/** The map with its controls, legends and a summary in text. */
 export function mapSection(facts: Facts): Html {
   const { map, rows, value } = facts.figures;
   const layers = layersOf(facts);
   const scales = [...new Map(layers.map(({ scale }) => [scale.id, scale])).values()];
   const first = layers[0]!;
   return html`<section id="map" aria-labelledby="map-title">
-<h2 id="map-title">Where the book lies</h2>
+<h2 id="map-title">Map of the locations</h2>
 ${controls(layers, facts.valueName !== null)}
 <figure>
 ${drawing(map, first)}
 <figcaption>
 ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
-<p class="says" id="map-says">${markWords(map)} <span id="map-shows" aria-live="polite">Shown: ${first.name}, by locations.</span> <span id="map-readout"></span></p>
-<p class="says">${inWords(facts)} ${notDrawn(map, rows)}</p>
+<p class="says" id="map-says">${marksCaption(map)} <span id="map-shows" aria-live="polite">Shown: ${first.name}, by locations.</span> <span id="map-readout"></span></p>
+<p class="says">${mapSummary(facts)} ${notDrawn(map, rows)}</p>
 </figcaption>
 </figure>
 <script type="application/json" id="map-data">${jsonData({
@@ -53,7 +53,7 @@ function layersOf({ figures: { map, highest } }: Facts): MapLayer[] {
   });
 }
 
-/** Hidden until the script that they need has started. */
+/** Hidden until the script runs. */
 function controls(layers: readonly MapLayer[], hasValue: boolean): Html {
   return html`<form class="controls" id="map-controls" hidden>
 <label for="map-topic">Topic</label>
@@ -91,14 +91,14 @@ ${!map.frame.whole && locator(map)}
 
 const LOCATOR = { width: 172, height: 106, margin: 6 };
 
-/** A small country in the corner of a close-up, with a frame around what the close-up shows. */
+/** A small map of the country in a corner, with a frame around the close-up. */
 function locator({ frame, bins }: MapFigures): Html {
   const { x, y, width, height } = frameOnCountry(frame);
   const [left, top] = emptiestCorner(bins.map(({ at }) => at));
   return html`<g class="locator" transform="translate(${left} ${top})"><rect class="paper" width="${LOCATOR.width}" height="${LOCATOR.height}"/><g transform="translate(10 6)"><path d="${countryPath()}"/><rect class="here" x="${tenth(x)}" y="${tenth(y)}" width="${tenth(Math.max(3, width))}" height="${tenth(Math.max(3, height))}"/></g></g>`;
 }
 
-/** The corner in which a locator covers the fewest marks. */
+/** The corner where the locator covers the fewest marks. */
 function emptiestCorner(marks: readonly MapPoint[]): MapPoint {
   const { width, height, margin } = LOCATOR;
   const lefts = [WIDTH - width - margin, margin];
@@ -116,7 +116,7 @@ const HEXAGON = `M${[0, 1, 2, 3, 4, 5]
   .map((angle) => `${Math.sin(angle).toFixed(4)} ${(-Math.cos(angle)).toFixed(4)}`)
   .join('L')}z`;
 
-/** The smallest and the largest size of a mark; a larger measure than that of one bin in twenty is not drawn larger. */
+/** The smallest and the largest size of a mark. The top 5 % of the bins all have the largest. */
 function marksOf({ kind, bins }: MapFigures): { least: number; most: number } {
   if (kind === 'hexagon') return { least: HEXAGON_RADIUS * 0.4, most: HEXAGON_RADIUS * 0.97 };
   return bins.length > 600 ? { least: 2.6, most: 7 } : { least: 3.6, most: 10 };
@@ -140,23 +140,23 @@ function legend(scale: Scale, shown: boolean): Html {
 `;
 }
 
-function markWords({ kind, bins }: MapFigures): string {
+function marksCaption({ kind, bins }: MapFigures): string {
   return kind === 'point'
-    ? `Each of the ${counted(bins.length, 'dot')} is a place; its size follows the measure.`
-    : `Each of the ${counted(bins.length, 'hexagon')} gathers the places in it: its colour is their middle class, its size follows the measure.`;
+    ? `Each of the ${counted(bins.length, 'dot')} is a place; its size shows the measure.`
+    : `Each of the ${counted(bins.length, 'hexagon')} groups the places in it: its color shows their median class, its size the measure.`;
 }
 
-/** What the map shows, for those who do not see it. */
-function inWords({ figures: { states, rows, cells } }: Facts): Html {
+/** What the map shows, as text. */
+function mapSummary({ figures: { states, rows, cells } }: Facts): Html {
   if (rows === 0) return html`No row has a location in the US.`;
   const largest = [...states].sort((a, b) => b.rows - a.rows).slice(0, 3);
   const names = largest.map((state) => `${state.name} (${percent(state.rows, rows)} of locations)`);
-  return html`${counted(rows, 'location')} at ${counted(cells, 'distinct place')}, most in ${names.join(', ')}. The same in figures: <a href="#concentration">concentration</a>.`;
+  return html`${counted(rows, 'location')} at ${counted(cells, 'distinct place')}, most in ${names.join(', ')}. See <a href="#concentration">concentration</a>.`;
 }
 
 function notDrawn({ notDrawn: missed }: MapFigures, rows: number): string {
   if (missed.length === 0) return '';
   const names = missed.map((one) => `${one.name} (${grouped(one.rows)})`);
   const sum = missed.reduce((all, one) => all + one.rows, 0);
-  return `Not drawn, because the projection leaves them out: ${names.join(', ')}; ${percent(sum, rows)} of locations.`;
+  return `Not on the map, because the projection leaves them out: ${names.join(', ')}; ${percent(sum, rows)} of locations.`;
 }

@@ -4,7 +4,7 @@ import { bar } from './bars.ts';
 import { type Html, html, quoted } from './html.ts';
 import { percent } from './numbers.ts';
 
-/** What was planned, spent and saved, and what the ledger holds. Credits. */
+/** Credits planned, spent and saved, and the ledger. */
 export function moneySection({ money, runAt, ledger, runs }: Facts): Html {
   const { planned, charged, unknown, allowed, saved } = money;
   const pairs: (readonly [string, string])[] = [
@@ -14,12 +14,12 @@ export function moneySection({ money, runAt, ledger, runs }: Facts): Html {
   if (allowed !== null) pairs.push(['Allowed', grouped(allowed)]);
   if (unknown > 0) pairs.push(['Unknown', `${grouped(unknown)}, counted as spent`]);
   return html`<section id="money" aria-labelledby="money-title">
-<h2 id="money-title">Money</h2>
-<p class="says">Credits of ${runAt === null ? 'the plan: no run was made yet' : `the run of ${dateTime(runAt)}`}.</p>
+<h2 id="money-title">Credits</h2>
+<p class="says">Of ${runAt === null ? 'the plan (no run yet)' : `the run of ${dateTime(runAt)}`}.</p>
 <dl class="pairs">${pairs.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${savings(planned, saved)}
 <h3>The ledger</h3>
-<p class="says">All calls of this job, in all its runs. A call that failed cost nothing; one without an answer is unknown and counts as spent.</p>
+<p class="says">All calls of this job, over all runs. Failed calls are free; calls without an answer are unknown and count as spent.</p>
 ${
   ledger.length === 0
     ? html`<p>No calls were made.</p>`
@@ -46,14 +46,14 @@ const KINDS = { single: 'Single topic', standard: 'Standard bundle', enterprise:
 function savings(planned: number, { byCells, byCache, byAreas }: Facts['money']['saved']): Html {
   const all = planned + byCells + byCache + byAreas;
   const lines: (readonly [string, number])[] = [
-    ['To be bought, as planned', planned],
-    ['Saved: rows that share a cell', byCells],
-    ['Saved: answers that the store had', byCache],
-    ['Saved: one answer for a whole area', byAreas],
+    ['Planned', planned],
+    ['Saved: rows at the same place', byCells],
+    ['Saved: answers in the store', byCache],
+    ['Saved: one answer per area', byAreas],
   ];
   const shown = lines.filter(([, credits], index) => index === 0 || credits !== 0);
   return html`<table class="savings">
-<caption>${counted(all, 'credit')} would buy the same topics for each row on its own</caption>
+<caption>${counted(all, 'credit')} would be the price without savings</caption>
 <thead><tr><th scope="col">Part</th><th scope="col" class="n">Credits</th><th scope="col" class="n">Share</th><td></td></tr></thead>
 <tbody>
 ${shown.map(

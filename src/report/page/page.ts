@@ -12,10 +12,10 @@ import { inUnit, percent, type ValueUnit, valueUnit } from './numbers.ts';
 import { missingSection, qualitySection } from './quality.ts';
 import { worstSection } from './worst-table.ts';
 
-/** In the order in which one overrules another. */
+/** In cascade order. */
 const STYLES = ['colours.css', 'page.css', 'map.css', 'tables.css', 'media.css'];
 
-/** The page as one file: nothing in it is fetched from anywhere, and its policy forbids it to try. */
+/** The page as one file. It loads nothing, and its content security policy forbids it to. */
 export function reportPage(facts: Facts): string {
   const style = STYLES.map(asset).join('');
   const script = asset('report.js');
@@ -62,7 +62,7 @@ function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-/** Hatchings for what has no place on a scale of colours. */
+/** Hatchings for classes without a color. */
 const PATTERNS: Html = html`<svg class="patterns" width="0" height="0" aria-hidden="true" focusable="false"><defs>
 <pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="ground" width="5" height="5"/><rect class="stroke" width="1.6" height="5"/></pattern>
 <pattern id="dots" width="4" height="4" patternUnits="userSpaceOnUse"><rect class="ground" width="4" height="4"/><circle class="stroke" cx="2" cy="2" r=".9"/></pattern>
@@ -73,11 +73,11 @@ function opening(facts: Facts, unit: ValueUnit): Html {
   return html`<header>
 <p class="eyebrow">Perilbook · Hazard report</p>
 <h1>${quoted(job)}</h1>
-<p class="says">${quoted(input)} · ${counted(topics.length, 'topic')} · answers of ${quoted(source)}${
-    figures.oldest !== null && figures.newest !== null && html`, given ${dated(figures.oldest, figures.newest)}`
+<p class="says">${quoted(input)} · ${counted(topics.length, 'topic')} · answers from ${quoted(source)}${
+    figures.oldest !== null && figures.newest !== null && html`, ${dated(figures.oldest, figures.newest)}`
   }<br>
-${runAt === null ? 'No run was made yet' : `As of the run of ${dateTime(runAt)}`}; report of ${dateTime(madeAt)}</p>
-${sample && html`<p class="sample" role="note"><strong>Sample data: not for decisions.</strong> The answers are made up.</p>`}
+${runAt === null ? 'No run yet' : `As of the run of ${dateTime(runAt)}`}; report of ${dateTime(madeAt)}</p>
+${sample && html`<p class="sample" role="note"><strong>Sample data.</strong> The answers are made up: do not base decisions on them.</p>`}
 <dl class="key">
 ${keyFigures(facts, unit).map(
   ([name, value, note]) => html`<div><dt>${name}</dt><dd>${value}<small>${note}</small></dd></div>
@@ -94,7 +94,7 @@ ${contents(facts).map(
 
 function dated(oldest: string, newest: string): string {
   const [from, to] = [oldest.slice(0, 10), newest.slice(0, 10)];
-  return from === to ? `on ${to}` : `from ${from} to ${to}`;
+  return from === to ? `of ${to}` : `of ${from} to ${to}`;
 }
 
 function keyFigures(
@@ -110,9 +110,9 @@ function keyFigures(
   if (highest !== null) {
     const ofValue = valueName === null ? '' : `, ${percent(highest.value[VERY_HIGH]!, figures.value)} of value`;
     const ofRows = percent(highest.rows[VERY_HIGH]!, figures.rows);
-    list.push(['Very High for some hazard', ofRows, `of locations${ofValue}`]);
+    list.push(['Very High for a hazard', ofRows, `of locations${ofValue}`]);
   }
-  list.push(['Complete', percent(complete, figures.rows), `${grouped(figures.rows - complete)} still open`]);
+  list.push(['Complete', percent(complete, figures.rows), `${grouped(figures.rows - complete)} incomplete`]);
   list.push(['Credits spent', grouped(money.charged), `of ${grouped(money.planned)} planned`]);
   return list;
 }
@@ -125,16 +125,16 @@ function contents({ figures }: Facts): (readonly [id: string, name: string])[] {
     ['sites', 'Nearest sites', has('distance')],
     ['measurements', 'Measurements', has('air') || has('radon')],
     ['concentration', 'Concentration', true],
-    ['worst', 'Gravest locations', has('rating')],
+    ['worst', 'Most severe locations', has('rating')],
     ['quality', 'Data quality', true],
-    ['missing', 'What is missing', true],
-    ['money', 'Money', true],
+    ['missing', 'Missing answers', true],
+    ['money', 'Credits', true],
   ];
   return list.filter(([, , shown]) => shown).map(([id, name]) => [id, name]);
 }
 
 function closing({ sample }: Facts): Html {
   return html`<footer>
-<p>${sample && html`<strong>Sample data: not for decisions.</strong> `}Made by Perilbook from the input, the store and the ledger; it fetches nothing. Outlines: us-atlas, from the US Census Bureau's shapes; Albers equal-area projection, Alaska and Hawaii not to scale.</p>
+<p>${sample && html`<strong>Sample data: do not base decisions on it.</strong> `}Made by Perilbook from the input, the store and the ledger. The page loads nothing from the network. Outlines: us-atlas, from US Census Bureau shapefiles; Albers equal-area projection, Alaska and Hawaii not to scale.</p>
 </footer>`;
 }

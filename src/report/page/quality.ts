@@ -3,18 +3,18 @@ import type { Facts } from '../facts.ts';
 import { type Html, html, quoted } from './html.ts';
 import { percent } from './numbers.ts';
 
-/** What was found wrong with the rows of the input, with the lines to look at. */
+/** Problems in the rows of the input, with their lines. */
 export function qualitySection({ findings, unit, rows, figures }: Facts): Html {
   const located = figures.rows;
   return html`<section id="quality" aria-labelledby="quality-title">
 <h2 id="quality-title">Data quality</h2>
-<p class="says">${counted(located, 'row')} of ${grouped(rows)} (${percent(located, rows)}) have a location in the US that can be asked about. Nothing is corrected: what is wrong is said here and in the output.</p>
+<p class="says">${counted(located, 'row')} of ${grouped(rows)} (${percent(located, rows)}) have a usable location in the US. Perilbook corrects nothing: problems are listed here and in the output.</p>
 ${
   findings.length === 0
-    ? html`<p>Nothing was found wrong.</p>`
+    ? html`<p>No problems found.</p>`
     : html`<div class="wide" role="region" tabindex="0" aria-label="Table: Data quality"><table>
-<caption class="unseen">What was found, in how many rows, and on which ${unit}s</caption>
-<thead><tr><th scope="col">Finding</th><th scope="col" class="n">Rows</th><th scope="col">${unit[0]!.toUpperCase()}${unit.slice(1)}s of the file</th></tr></thead>
+<caption class="unseen">Problems, by rows and ${unit}s</caption>
+<thead><tr><th scope="col">Problem</th><th scope="col" class="n">Rows</th><th scope="col">${unit[0]!.toUpperCase()}${unit.slice(1)}s of the file</th></tr></thead>
 <tbody>
 ${findings.map(
   (
@@ -28,38 +28,38 @@ ${findings.map(
 `;
 }
 
-/** In the order of the statuses, what each means for the reader. */
+/** The statuses and their meanings. */
 const MEANINGS: Readonly<Record<string, string>> = {
   ok: 'complete: every topic has a fresh answer',
-  partial: 'some topic is unavailable at the service',
-  deferred: 'not bought yet, or stale: the next run goes on',
-  failed: 'no answer could be had',
-  rejected: 'the service refuses this place',
+  partial: 'the service reports a topic as unavailable',
+  deferred: 'not bought yet, or stale: the next run buys it',
+  failed: 'no answer after all retries',
+  rejected: 'the service rejects this location',
   outside_us: 'outside the US: no call was made',
-  invalid: 'the location cannot be read',
+  invalid: 'the location is unusable',
 };
 
 const NOTES_SHOWN = 8;
 
-/** Which rows are complete, which are not and why, and when the job goes on. */
+/** Which rows are complete, which are not and why, and when to resume. */
 export function missingSection({ figures, rows, invalid, outsideUs, missing }: Facts): Html {
   const counts: Readonly<Record<string, number>> = { ...figures.status, outside_us: outsideUs, invalid };
   const shown = Object.entries(MEANINGS).filter(([status]) => (counts[status] ?? 0) > 0);
   return html`<section id="missing" aria-labelledby="missing-title">
-<h2 id="missing-title">What is missing, and when it goes on</h2>
+<h2 id="missing-title">Missing answers</h2>
 <ul class="plain">
 ${missing.stopped !== null && html`<li>The last run stopped early: ${quoted(missing.stopped)}</li>`}
 ${
   missing.credits === 0
-    ? html`<li>Nothing is left to buy.</li>`
-    : html`<li><b>${counted(missing.credits, 'credit')}</b> for ${counted(missing.cells, 'place')} are still to be spent.${
-        missing.resumeAfter !== null && html` The job can go on after <b>${dateTime(missing.resumeAfter)}</b>.`
+    ? html`<li>Nothing left to buy.</li>`
+    : html`<li><b>${counted(missing.credits, 'credit')}</b> for ${counted(missing.cells, 'place')} left to buy.${
+        missing.resumeAfter !== null && html` Resume after <b>${dateTime(missing.resumeAfter)}</b>.`
       }</li>`
 }
 ${missing.accounts.map(
   (
     one,
-  ) => html`<li>Account ${quoted(one.account)}: ${grouped(one.left)} of ${counted(one.allowance, 'credit')} left; the quota resets at the next billing anniversary, ${dateTime(one.resetsAt)}.</li>
+  ) => html`<li>Account ${quoted(one.account)}: ${grouped(one.left)} of ${counted(one.allowance, 'credit')} left; the quota resets on ${dateTime(one.resetsAt)}.</li>
 `,
 )}</ul>
 <div class="wide" role="region" tabindex="0" aria-label="Table: Rows by status"><table>
@@ -80,7 +80,7 @@ ${figures.notes.length > 0 && reasons(figures.notes)}</section>
 
 function reasons(notes: Facts['figures']['notes']): Html {
   const shown = notes.slice(0, NOTES_SHOWN);
-  return html`<h3>The commonest reasons</h3>
+  return html`<h3>Most common reasons</h3>
 <ul class="plain">
 ${shown.map(
   ({ note, rows }) => html`<li>${counted(rows, 'row')}: ${quoted(note)}</li>

@@ -6,21 +6,21 @@ import { swatch } from './bars.ts';
 import { type Html, html, quoted } from './html.ts';
 import { inUnit, type ValueUnit } from './numbers.ts';
 
-/** The hundred locations with the gravest ratings. */
+/** The hundred locations with the most severe ratings. */
 export function worstSection(facts: Facts, unit: ValueUnit): Html | null {
   const { figures, valueName, names } = facts;
   if (figures.highest === null) return null;
   const value = valueName === null ? null : unit;
   const { worst } = figures;
   return html`<section id="worst" aria-labelledby="worst-title">
-<h2 id="worst-title">The gravest locations</h2>
+<h2 id="worst-title">Most severe locations</h2>
 ${
   worst.length === 0
     ? html`<p>No location is rated Relatively High or Very High for any hazard.</p>`
-    : html`<p class="says">${counted(worst.length, 'location')}: those with the most hazards rated Very High first, then the most rated Relatively High${value && ', then the larger value'}. Rows at the same place are one location.</p>
-<div class="wide" role="region" tabindex="0" aria-label="Table: The gravest locations">
+    : html`<p class="says">${counted(worst.length, 'location')}: ordered by hazards rated Very High, then Relatively High${value && ', then by value'}. Rows at the same place are one location.</p>
+<div class="wide" role="region" tabindex="0" aria-label="Table: Most severe locations">
 <table class="worst">
-<caption class="unseen">The gravest locations with their high ratings</caption>
+<caption class="unseen">Most severe locations with their high ratings</caption>
 <thead><tr><th scope="col" class="n">Row</th><th scope="col">Location</th>${value && html`<th scope="col" class="n">${value.name}</th>`}<th scope="col">High ratings</th></tr></thead>
 <tbody>
 ${worst.map((one) => lineOf(one, names.get(one.cell), value))}</tbody>

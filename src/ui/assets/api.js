@@ -1,4 +1,4 @@
-/** What the server refused, in its words. */
+/** An error reply of the server. */
 export class Refusal extends Error {
   constructor({ code, message, hint }) {
     super(message);
@@ -9,8 +9,8 @@ export class Refusal extends Error {
 
 const GONE = {
   code: 'GONE',
-  message: 'Perilbook does not answer',
-  hint: 'Start perilbook ui again in the terminal and open the new address. What was bought is kept.',
+  message: 'Perilbook does not respond',
+  hint: 'Start perilbook ui again in the terminal and open the new address. Bought answers are kept.',
 };
 
 async function ask(path, options) {
@@ -36,7 +36,7 @@ export const post = (path, body, signal) =>
     ...(signal ? { signal } : {}),
   });
 
-/** Sends a file as it is. `fetch` tells nothing of how far an upload is. */
+/** Uploads a file. `fetch` reports no upload progress. */
 export function upload(file, onProgress) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

@@ -8,9 +8,9 @@ import { setUpRun } from './run-step.js';
 import { setUpRuns } from './runs-list.js';
 import { setUpTopics } from './topics-step.js';
 
-/* Every step lies on the page, one below the other; what is chosen above decides what is shown below. */
+/* All steps are on one page, one below the other; each depends on the ones above. */
 
-/** Long enough to tick three boxes in a row. */
+/** Long enough to check three boxes before a price is requested. */
 const SETTLE_MS = 250;
 
 let about = await get('/api/about').catch((error) => {
@@ -59,7 +59,7 @@ async function openBook(opened) {
   byId('file-title').scrollIntoView();
 }
 
-/** Reads the open book with or without a header line; what was chosen of it stays, but for the columns. */
+/** Reads the open file again with or without a header line. Settings other than columns stay. */
 async function readAgain(header) {
   try {
     book = await get(`/api/books/${book.id}?header=${header ? 'yes' : 'no'}`);
@@ -70,7 +70,7 @@ async function readAgain(header) {
   }
 }
 
-/** Asks for the price of what is chosen; the latest question wins. */
+/** Requests the price; a later request cancels an earlier one. */
 async function reprice(wait = SETTLE_MS) {
   pricing.abort();
   pricing = new AbortController();
@@ -101,7 +101,7 @@ async function start(budget, confirmed) {
   steps.budget.working(true);
 }
 
-/** A run has gone from one phase to another; or the page was opened and found it there (`wasHere` is false). */
+/** The phase of a run has changed, or the page was opened during it (`wasHere` is false). */
 async function onPhase(isWorking, isNew, wasHere) {
   show('gone', false);
   steps.budget.working(isWorking);
@@ -122,7 +122,7 @@ function onGone() {
   );
 }
 
-/** What is left of the budget after a stop; after anything else the price of the rest. */
+/** Suggests the rest of the budget after a stop, otherwise the price of the rest. */
 async function onGoOn(last) {
   await reprice(0);
   const wasStopped = last?.end?.stop?.reason === 'interrupted';
@@ -134,7 +134,7 @@ function introduce() {
   const who = about.sample ? 'with made-up sample data' : `, account ${about.account} (${about.subscription})`;
   say(
     'about',
-    `Hazard columns for a book of US locations. Answers come from ${about.service}${about.sample ? ' ' : ''}${who}.`,
+    `Adds hazard columns to a file of US locations. Answers come from ${about.service}${about.sample ? ' ' : ''}${who}.`,
   );
 }
 

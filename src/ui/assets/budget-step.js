@@ -1,7 +1,7 @@
 import { byId, say, show, showError } from './dom.js';
-import { confirmation, grouped, inWords } from './words.js';
+import { confirmation, grouped, inWords } from './format.js';
 
-/** The budget, and the question before anything is spent. `onStart` gets the budget and the sentence that was confirmed. */
+/** The budget and its confirmation. `onStart` gets the budget and the confirmed sentence. */
 export function setUpBudget(about, onStart) {
   const field = byId('budget');
   const dialog = byId('confirm');
@@ -26,12 +26,13 @@ export function setUpBudget(about, onStart) {
   }
 
   function wordsOf(wanted, planned, most) {
-    if (isWorking) return 'A run of this book is under way.';
-    if (most !== null && (wanted ?? 0) > most) return `At most ${grouped(most)}: set where perilbook ui was started.`;
-    if (field.value.trim() !== '' && wanted === null) return 'Whole credits, in digits.';
+    if (isWorking) return 'A run of this file is in progress.';
+    if (most !== null && (wanted ?? 0) > most)
+      return `At most ${grouped(most)}, the limit with which perilbook ui was started.`;
+    if (field.value.trim() !== '' && wanted === null) return 'Enter a whole number of credits.';
     const start = 'Nothing is bought until you press Start and confirm.';
     if (wanted === null || wanted >= planned) return start;
-    return `Below the price of ${grouped(planned)}: the rest is deferred and can be bought later. ${start}`;
+    return `Less than the price (${grouped(planned)}): the rest is deferred and can be bought later. ${start}`;
   }
 
   function ask() {
@@ -44,14 +45,14 @@ export function setUpBudget(about, onStart) {
     say(
       'confirm-words',
       wanted === 0
-        ? 'The output is written from what the store has.'
-        : `That is ${inWords(wanted)} ${wanted === 1 ? 'credit' : 'credits'} of the account ${account}, which has ${grouped(left)} left in this period.${wanted < cost ? ` The price is ${grouped(cost)}: the rest is deferred.` : ''}`,
+        ? 'The output is written from the answers in the store.'
+        : `That is ${inWords(wanted)} ${wanted === 1 ? 'credit' : 'credits'} of the account ${account}, which has ${grouped(left)} left in this period.${wanted < cost ? ` The price is ${grouped(cost)}; the rest is deferred.` : ''}`,
     );
     say(
       'confirm-more',
       sample
-        ? 'The embedded service answers with sample data; its credits are not billed.'
-        : 'The provider charges them; they cannot be had back.',
+        ? 'The embedded service answers with sample data. Its credits are not billed.'
+        : 'The provider charges them. They cannot be refunded.',
     );
     say('confirm-yes', `Yes, ${confirmation(wanted).toLowerCase()}`);
     dialog.showModal();
@@ -95,7 +96,7 @@ export function setUpBudget(about, onStart) {
       isWorking = now;
       draw();
     },
-    /** Asks about going on with so many credits, or with what the rest costs. */
+    /** Asks to resume with this budget, or with the price of the rest. */
     goOn(credits) {
       field.value = grouped(Math.min(credits ?? Number.MAX_SAFE_INTEGER, priced?.summary.credits ?? 0));
       draw();

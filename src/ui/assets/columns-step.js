@@ -1,7 +1,7 @@
 import { byId, make, say, show, showError } from './dom.js';
-import { counted, grouped } from './words.js';
+import { counted, grouped } from './format.js';
 
-/** Which columns hold the location, and what the rows look like. */
+/** The location columns and the first rows. */
 export function setUpColumns(onChange, onHeader) {
   let book = null;
   for (const id of ['lat', 'lng']) byId(id).addEventListener('change', () => onChange(chosen()));
@@ -15,11 +15,11 @@ export function setUpColumns(onChange, onHeader) {
   }
 
   return {
-    /** Shows a book; returns the columns that are chosen, or null. */
+    /** Shows a file; returns the chosen columns, or null. */
     open(opened) {
       book = opened;
       const { location, note, kept, columns } = book;
-      // The words of a choice are names with a header line, and numbers without one.
+      // Saved columns are names with a header line, and numbers without one.
       const isKept = kept !== null && (kept.header ?? true) === book.header;
       const before = !isKept ? null : { lat: indexOf(columns, kept.lat), lng: indexOf(columns, kept.lng) };
       const start = before ?? location;
@@ -33,7 +33,7 @@ export function setUpColumns(onChange, onHeader) {
       show('findings', false);
       return chosen();
     },
-    /** Shows what the scan found; null while it is not known. */
+    /** Shows the result of the scan; null: not known yet. */
     found(summary, error) {
       showError('columns-error', error);
       if (summary === null) return;
@@ -45,7 +45,7 @@ export function setUpColumns(onChange, onHeader) {
       ];
       say(
         'rows-words',
-        `${counted(rows, 'row')}: ${parts.filter(Boolean).join(', ')}; ${counted(cells, 'cell')} (distinct places).`,
+        `${counted(rows, 'row')}: ${parts.filter(Boolean).join(', ')}; ${counted(cells, 'distinct place')}.`,
       );
       show('findings', findings.length > 0);
       byId('findings-rows').replaceChildren(
@@ -78,7 +78,7 @@ function fill(select, columns, chosen) {
   );
 }
 
-/** The location comes first: in a wide file nobody would find it. */
+/** The location columns come first: in a wide file they would be hard to find. */
 function drawRows({ columns, first }, lat, lng) {
   const places = [lat, lng].filter((index) => index >= 0);
   const order = [...places, ...columns.keys().filter((index) => !places.includes(index))];

@@ -16,13 +16,13 @@ export function show(id, isShown) {
   byId(id).hidden = !isShown;
 }
 
-/** Sets a text only when it changes: a live region would be read out again. */
+/** Sets a text only when it changes: screen readers would read a live region again. */
 export function say(id, text) {
   const element = byId(id);
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Shows what went wrong and what to do; null hides it. */
+/** Shows an error and its hint; null hides them. */
 export function showError(id, error) {
   const box = byId(id);
   box.hidden = error === null;
@@ -33,7 +33,7 @@ export function showError(id, error) {
   );
 }
 
-/** Terms and what they are, as `dt` and `dd`. */
+/** Shows names and values as `dt` and `dd`. */
 export function showFacts(id, pairs) {
   const known = pairs.filter(([, value]) => value !== null);
   byId(id).replaceChildren(

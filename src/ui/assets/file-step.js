@@ -1,8 +1,8 @@
 import { get, post, Refusal, upload } from './api.js';
 import { byId, say, show, showError } from './dom.js';
-import { byteSize, counted } from './words.js';
+import { byteSize, counted } from './format.js';
 
-/** The first step: a file is dropped, chosen or named. `onBook` is told of it. */
+/** The first step: a file is dropped, chosen or named. */
 export function setUpFile(about, onBook) {
   const drop = byId('drop');
   const input = byId('file');
@@ -30,8 +30,8 @@ export function setUpFile(about, onBook) {
       if (file.size > about().most_upload) {
         throw new Refusal({
           code: 'TOO_LARGE',
-          message: `${file.name} is larger than the ${byteSize(about().most_upload)} that may be uploaded`,
-          hint: 'Name its path on this machine instead.',
+          message: `${file.name} is larger than the upload limit (${byteSize(about().most_upload)})`,
+          hint: 'Open it by its path instead.',
         });
       }
       const bar = byId('upload');

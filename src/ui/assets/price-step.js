@@ -1,12 +1,12 @@
 import { byId, make, say, show, showError } from './dom.js';
-import { byteSize, counted, day, grouped, timeSpan } from './words.js';
+import { byteSize, counted, day, grouped, timeSpan } from './format.js';
 
-/** Ways that a run can take come first; the others are there to compare. */
+/** The first two are choices of a run; the others are for comparison. */
 const WAYS = [
   ['cheapest', 'Fewest credits', 'credits'],
   ['fewest_calls', 'Fewest calls', 'calls'],
-  ['standard', 'A standard bundle each', null],
-  ['enterprise', 'An enterprise bundle each', null],
+  ['standard', 'Standard bundles', null],
+  ['enterprise', 'Enterprise bundles', null],
 ];
 
 export function setUpPrice(onChange) {
@@ -33,14 +33,14 @@ export function setUpPrice(onChange) {
     waiting() {
       byId('price-step').classList.add('stale');
     },
-    /** Shows a price; null with an error, or where nothing is chosen. */
+    /** Shows a price, or an error, or that something must be chosen. */
     draw(priced, error) {
       byId('price-step').classList.remove('stale');
       showError('price-error', error);
       show('ways', priced !== null);
       if (priced === null) {
         for (const id of ['price', 'price-words', 'price-notes']) say(id, '');
-        say('price-verdict', error === null ? 'Choose the columns of the location, and at least one topic.' : '');
+        say('price-verdict', error === null ? 'Choose the location columns and at least one topic.' : '');
         return;
       }
       const { summary, accounts } = priced;
@@ -65,40 +65,40 @@ function head(title, optimize) {
 
 function drawWay(way, { credits, calls, bytes, minutes, fits, periods, finish_by, lacks }) {
   const row = document.querySelector(`tr[data-way="${way}"]`);
-  row.querySelector('.lacks').textContent = lacks.length > 0 ? `lacks ${counted(lacks.length, 'topic')}` : '';
+  row.querySelector('.lacks').textContent = lacks.length > 0 ? `without ${counted(lacks.length, 'topic')}` : '';
   const done = fits
-    ? 'fits'
+    ? 'this period'
     : finish_by === null
-      ? 'never fits'
-      : `${counted(periods, 'period')}, to ${day(finish_by)}`;
+      ? 'never'
+      : `${counted(periods, 'period')}, by ${day(finish_by)}`;
   const texts = [grouped(credits), grouped(calls), byteSize(bytes), timeSpan(minutes), done];
   for (const [index, cell] of [...row.querySelectorAll('td')].entries()) cell.textContent = texts[index];
 }
 
 function wordsOf({ credits, cells, cells_cached }) {
   const known = cells_cached > 0 ? `, ${grouped(cells_cached)} of them already in the store` : '';
-  return `${credits === 1 ? 'credit' : 'credits'} for ${counted(cells, 'cell')}${known}`;
+  return `${credits === 1 ? 'credit' : 'credits'} for ${counted(cells, 'place')}${known}`;
 }
 
 function verdictOf({ credits, credits_available, tiers }, accounts) {
   const resets = day(Math.min(...accounts.map((account) => account.resets)));
-  if (credits === 0) return 'There is nothing to buy. A run writes the output from what the store has.';
+  if (credits === 0) return 'Nothing to buy. A run writes the output from the answers in the store.';
   const left = `${grouped(credits_available)} credits are left until ${resets}`;
-  if (credits <= credits_available) return `It fits: ${left}.`;
+  if (credits <= credits_available) return `It fits this period: ${left}.`;
   const { finish_by } = tiers.planned;
-  const rest = finish_by === null ? 'The quota never reaches for all.' : `All would be done by ${day(finish_by)}.`;
+  const rest = finish_by === null ? 'The quota is never enough for the rest.' : `Complete by ${day(finish_by)}.`;
   return `It does not fit this period: ${left}. ${rest}`;
 }
 
 function notesOf({ saved, credits_retries_at_most, scopes }) {
   const savings = [
-    saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} saved by rows at the same place` : '',
-    saved.by_cache > 0 ? `${counted(saved.by_cache, 'credit')} saved by the store` : '',
+    saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} saved by buying each place once` : '',
+    saved.by_cache > 0 ? `${counted(saved.by_cache, 'credit')} saved by answers in the store` : '',
   ].filter(Boolean);
   return [
     savings.length > 0 ? `${savings.join(', ')}.` : '',
     credits_retries_at_most > 0
-      ? `Topics that a bundle reports as unavailable are asked for once more alone, within the budget: at most ${counted(credits_retries_at_most, 'credit')}.`
+      ? `Retries cost up to ${counted(credits_retries_at_most, 'credit')} more, inside the budget, if the service reports topics as unavailable.`
       : '',
     ...scopes,
   ]

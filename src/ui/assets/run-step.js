@@ -1,25 +1,25 @@
 import { post } from './api.js';
 import { byId, make, say, show, showError, showFacts } from './dom.js';
-import { counted, day, grouped, percent, timeSpan } from './words.js';
+import { counted, day, grouped, percent, timeSpan } from './format.js';
 
-const TITLES = { reading: 'Reading the file', buying: 'Running', stopping: 'Stopping', failed: 'Broken off' };
+const TITLES = { reading: 'Reading the file', buying: 'Running', stopping: 'Stopping', failed: 'Failed' };
 
 export const STATES = {
   complete: 'Complete',
-  incomplete: 'Complete, but for some rows',
+  incomplete: 'Complete, except some rows',
   paused: 'Paused',
   interrupted: 'Stopped',
-  stopped: 'Broken off',
+  stopped: 'Failed',
   running: 'Running',
   'cut off': 'Cut off',
 };
 
-/** Watches the run of the open book. `onEnd` is told when one that was watched ends, `onGoOn` when the user wants the rest. */
+/** Watches the run of the open file. `onGoOn` is called when the user wants to buy the rest. */
 export function setUpRun(about, { onPhase, onGone, onGoOn }) {
   let source = null;
   let book = null;
   let last = null;
-  /** Whether the server has said how the book stands; what comes later has happened under the user's eyes. */
+  /** Whether the first update has arrived: the user has seen what happens after it. */
   let heard = false;
   let told = { text: '', at: 0 };
 
@@ -49,11 +49,11 @@ export function setUpRun(about, { onPhase, onGone, onGoOn }) {
     if (isNews) onPhase(!isOver, isNew, wasHere);
   }
 
-  /** For those who listen: at each change of state, else every quarter of a minute. */
+  /** For screen readers: at each change of phase, else every 15 seconds. */
   function tell(live) {
     const text =
       live.phase === 'buying'
-        ? `${grouped(live.cells_done)} of ${counted(live.cells, 'cell')}, ${grouped(live.credits_spent)} credits spent`
+        ? `${grouped(live.cells_done)} of ${counted(live.cells, 'place')}, ${grouped(live.credits_spent)} credits spent`
         : byId('run-title').textContent;
     const now = performance.now();
     if (live.phase === 'buying' && now - told.at < 15_000) return;
@@ -77,9 +77,7 @@ export function setUpRun(about, { onPhase, onGone, onGoOn }) {
       ['Credits spent', grouped(credits_spent)],
       [
         'Credits without an answer',
-        summary.credits_unknown > 0
-          ? `${grouped(summary.credits_unknown)}: charged or not, only the provider knows`
-          : null,
+        summary.credits_unknown > 0 ? `${grouped(summary.credits_unknown)}; the provider may have charged them` : null,
       ],
       ['Budget', grouped(budget)],
       ['Locations complete', percent(complete.rows)],
@@ -127,8 +125,8 @@ function drawLive(live) {
   say(
     'stop-words',
     phase === 'stopping'
-      ? 'Calls in flight land, then the output is written.'
-      : 'You may close this page; the run goes on.',
+      ? 'Finishing calls in flight, then writing the output.'
+      : 'You can close this page; the run goes on.',
   );
   const { per_minute, per_minute_limit, minutes_left, in_flight, failures, slowed_down, credits_unknown } = live;
   const isBought = cells > 0 && cells_done === cells;
@@ -147,7 +145,7 @@ function drawLive(live) {
   ]);
 }
 
-/** A run of an earlier process, as far as the store knows it. */
+/** A run of an earlier process, from the store. */
 function drawEarlier({ state, charged, budget, complete, rows, resume_after }, hasOutput, links) {
   show('run-step', true);
   show('run-live', false);
@@ -158,7 +156,7 @@ function drawEarlier({ state, charged, budget, complete, rows, resume_after }, h
   say('run-title', STATES[state]);
   say(
     'result-words',
-    rows === null ? 'No output was written by the latest run.' : `${counted(rows, 'row')} written by the latest run.`,
+    rows === null ? 'The latest run wrote no output.' : `The latest run wrote ${counted(rows, 'row')}.`,
   );
   show('go-on', state !== 'complete' && state !== 'running');
   links(hasOutput);
@@ -171,8 +169,7 @@ function drawEarlier({ state, charged, budget, complete, rows, resume_after }, h
 }
 
 function stopWords({ reason, message, resumeAfter }) {
-  if (reason === 'interrupted')
-    return 'You stopped the run. What was bought is kept; the rest of the rows are deferred.';
-  const when = resumeAfter === null ? '' : ` It can go on after ${day(resumeAfter)}.`;
-  return `${message} The rest of the rows are deferred.${when}`;
+  if (reason === 'interrupted') return 'You stopped the run. Bought answers are kept; the other rows are deferred.';
+  const when = resumeAfter === null ? '' : ` Resume after ${day(resumeAfter)}.`;
+  return `${message} The other rows are deferred.${when}`;
 }

@@ -1,9 +1,9 @@
 import { get } from './api.js';
 import { byId, make, show } from './dom.js';
+import { grouped, localTime } from './format.js';
 import { STATES } from './run-step.js';
-import { grouped, moment } from './words.js';
 
-/** Earlier runs and their state. `onOpen` gets the book of the one that the user wants to see. */
+/** Earlier runs. `onOpen` gets the file of the run that the user opens. */
 export function setUpRuns(onOpen) {
   let runs = [];
   byId('runs').addEventListener('click', ({ target }) => {
@@ -26,7 +26,7 @@ function rowOf(run) {
   return make(
     'tr',
     {},
-    make('td', { class: 'when' }, moment(started_at)),
+    make('td', { class: 'when' }, localTime(started_at)),
     make('th', { scope: 'row' }, job),
     make('td', {}, STATES[state]),
     make('td', { class: 'number wide' }, grouped(charged)),
@@ -35,11 +35,11 @@ function rowOf(run) {
   );
 }
 
-/** Only the latest run of a book leads on; those of the command line go on there. */
+/** Only the latest run of a file can be resumed; those of the command line are resumed there. */
 function goTo({ is_latest, job, state }, book) {
   if (book === null) return make('span', { class: 'soft' }, 'command line');
   if (!is_latest) return '';
-  const word = state === 'complete' || state === 'running' ? 'Open' : 'Go on';
+  const word = state === 'complete' || state === 'running' ? 'Open' : 'Resume';
   return make(
     'button',
     { type: 'button', class: 'button small', 'data-book': book, 'aria-label': `${word}: ${job}` },

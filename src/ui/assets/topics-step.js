@@ -1,13 +1,13 @@
 import { byId, make, say, show } from './dom.js';
-import { grouped } from './words.js';
+import { grouped } from './format.js';
 
 const GROUPS = [
   ['natural', 'Natural hazards'],
-  ['proximity', 'What is near'],
+  ['proximity', 'Nearby sites'],
   ['measurement', 'Measurements'],
 ];
 
-/** The 37 topics in their groups. */
+/** The topics by category. */
 export function setUpTopics(topics, onChange) {
   byId('topics').replaceChildren(
     ...GROUPS.map(([category, title]) =>

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { counted } from '../../format-numbers.ts';
 import type { JobFile } from '../../job/settings/job-file.ts';
-import { columnWord } from './look.ts';
+import { columnReference } from './file-preview.ts';
 
-/** What the user chooses of a book on the page. */
+/** The settings of a file on the page. */
 export const choiceSchema = z.strictObject({
   lat: z.int().nonnegative(),
   lng: z.int().nonnegative(),
@@ -12,30 +12,30 @@ export const choiceSchema = z.strictObject({
     .array(z.string().refine((text): text is TopicSlug => (TOPIC_SLUGS as readonly string[]).includes(text)))
     .min(1),
   optimize: z.enum(['credits', 'calls']),
-  /** Whether the first line names the columns; left out, it does. */
+  /** Whether the first line is a header (default true). */
   header: z.boolean().optional(),
 });
 
 export type Choice = z.infer<typeof choiceSchema>;
 
-/** To spend needs a budget, and the sentence that the user has read and confirmed. */
+/** Spending needs a budget and the sentence that the user confirmed. */
 export const startSchema = z.strictObject({
   ...choiceSchema.shape,
   budget: z.int().nonnegative(),
   confirmed: z.string(),
 });
 
-/** The choice in the words of a job file. */
+/** The settings as a job file. */
 export function jobFileOf({ lat, lng, topics, optimize, header }: Choice, columns: readonly string[]): JobFile {
   return {
-    location: { lat: columnWord(columns, lat), lng: columnWord(columns, lng) },
+    location: { lat: columnReference(columns, lat), lng: columnReference(columns, lng) },
     topics: TOPIC_SLUGS.filter((slug) => topics.includes(slug)),
     optimize,
     ...(header === false ? { header } : {}),
   };
 }
 
-/** The sentence that stands for a yes: a start without it, or with that of another budget, spends nothing. */
+/** The sentence that the user confirms. A start without it, or with that of another budget, is refused. */
 export function confirmation(budget: number): string {
   return budget === 0 ? 'Spend nothing' : `Spend at most ${counted(budget, 'credit')}`;
 }

@@ -8,7 +8,7 @@ import { openRowFile } from '../../rows/open-row-file.ts';
 import type { RowFile } from '../../rows/port.ts';
 import type { Store } from '../../store/port.ts';
 
-/** What a job would cost, and when its account's period ends. */
+/** The price of a job, and what its accounts have left. */
 export interface Priced {
   readonly summary: PlanSummary;
   readonly accounts: readonly { account: string; available: number; of: number; resets: number }[];
@@ -21,14 +21,14 @@ interface Scanned {
 }
 
 /**
- * Prices the choices of the page. A scan depends on the file and its location columns only; the last one is kept, so that
- * another choice of topics is priced without reading a large file again. A run scans for itself.
+ * Prices the page's settings. The last scan is cached: it depends only on the file and its location columns, so other topics
+ * are priced without reading a large file again. A run scans again.
  */
-export class Pricing {
+export class Pricing implements Disposable {
   readonly #store: Store;
   readonly #now: () => number;
   #kept: Scanned | null = null;
-  /** One after the other: the kept scan has one owner. */
+  /** Prices one after the other: they share the cached scan. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store, now: () => number) {
@@ -43,14 +43,14 @@ export class Pricing {
     return mine;
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#kept?.scan.places.close();
     this.#kept = null;
   }
 
   async #price(job: Job, connection: Connection): Promise<Priced> {
     const scanned = await this.#scanned(job);
-    // The columns that the topics add may clash with the input's own; the scan was of other topics perhaps.
+    // The cached scan may be of other topics, whose columns did not clash with the input's.
     layoutOf(scanned.rowFile, job);
     const prepared = await priced(
       { job, connection, rowFile: scanned.rowFile },
@@ -59,7 +59,7 @@ export class Pricing {
       this.#now(),
     );
     const accounts = prepared.plan.accounts.map(({ account, available, period }) => ({
-      account: account.account,
+      account: account.name,
       available,
       of: account.subscription.creditsPerMonth,
       resets: period.end,
@@ -78,14 +78,14 @@ export class Pricing {
       job.prefix,
     ]);
     if (this.#kept?.key === key) return this.#kept;
-    this.close();
+    this[Symbol.dispose]();
     const rowFile = await openRowFile(job.input, job.reading);
     this.#kept = { key, rowFile, scan: await scan(rowFile, job) };
     return this.#kept;
   }
 }
 
-/** A file that was written again is another one. */
+/** Changes when the file is written. */
 async function changeOf(file: string): Promise<readonly number[]> {
   const { size, mtimeMs, ino } = await stat(file);
   return [size, mtimeMs, ino];

@@ -7,10 +7,10 @@ import { safeFileName } from './file-name.ts';
 import type { ChosenFile, Workspace } from './workspace.ts';
 
 /**
- * Streams an upload into a folder of its own; it is a book when it is whole.
+ * Streams an upload into a folder of its own. It is added to the workspace when it is complete.
  *
- * @param declared the length that the sender has said, if it did
- * @throws Refused where it is larger than `most` or there is no room; then nothing of it is left
+ * @param declared the length by Content-Length; 0 if unknown
+ * @throws RefusedRequest if it is larger than `most` or the disk is full; then nothing of it is left
  */
 export async function receiveUpload(
   workspace: Workspace,
@@ -31,8 +31,8 @@ export async function receiveUpload(
       throw new RefusedRequest(
         507,
         'NO_ROOM',
-        'The disk has no room for the file',
-        'Make room, or name its path instead.',
+        'The disk is full',
+        'Free some space, or open the file by its path instead.',
       );
     }
     throw error;
@@ -54,7 +54,7 @@ function tooLarge(most: number): RefusedRequest {
   return new RefusedRequest(
     413,
     'TOO_LARGE',
-    `The file is larger than the ${Math.round(most / 1e6).toLocaleString('en-US')} MB that may be uploaded`,
-    'Name its path on this machine instead, or start perilbook ui with a larger --max-upload.',
+    `The file is larger than the upload limit (${Math.round(most / 1e6).toLocaleString('en-US')} MB)`,
+    'Open it by its path instead, or start perilbook ui with a larger --max-upload.',
   );
 }

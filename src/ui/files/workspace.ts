@@ -5,12 +5,11 @@ import { z } from 'zod';
 import type { JobFile } from '../../job/settings/job-file.ts';
 import { readJobFile } from '../../job/settings/read-job-file.ts';
 
-/** A file that the page works on. Everything of it lies in a folder of its own in the workspace: an upload, the job as a job
- * file, the output. */
+/** A file that the page works on. It has a folder in the workspace for the upload, the job file and the output. */
 export interface ChosenFile {
   readonly id: string;
   readonly name: string;
-  /** The input: an upload in the book's folder, or the file on this machine that was named. */
+  /** The upload, or the path that the user named. */
   readonly path: string;
   readonly isUpload: boolean;
   readonly addedAt: number;
@@ -22,10 +21,10 @@ const DAY_MS = 86_400_000;
 
 const ID = /^[0-9a-f]{16}$/;
 
-/** The folder of the page's books; what is in it is still known after a restart. */
+/** The folder of the page's files. It survives a restart. */
 export class Workspace {
   readonly #folder: string;
-  readonly #books = new Map<string, ChosenFile>();
+  readonly #files = new Map<string, ChosenFile>();
 
   constructor(folder: string, now: number) {
     this.#folder = folder;
@@ -33,19 +32,19 @@ export class Workspace {
     for (const id of readdirSync(folder).filter((name) => ID.test(name))) {
       const entry = readEntry(join(folder, id, 'book.json'));
       if (entry === null) this.#discardOld(id, now);
-      else this.#books.set(id, { ...entry, id, path: entry.isUpload ? this.#inside(id, entry.name) : entry.path });
+      else this.#files.set(id, { ...entry, id, path: entry.isUpload ? this.#inside(id, entry.name) : entry.path });
     }
   }
 
   get(id: string): ChosenFile | null {
-    return this.#books.get(id) ?? null;
+    return this.#files.get(id) ?? null;
   }
 
   list(): ChosenFile[] {
-    return [...this.#books.values()];
+    return [...this.#files.values()];
   }
 
-  /** A folder for an upload that is to come; it becomes a book by `add`, or is taken away by `discard`. */
+  /** A folder for an upload. `add` makes it a file of the page, `discard` removes it. */
   reserve(name: string): Pick<ChosenFile, 'id' | 'name' | 'path'> {
     const id = randomBytes(8).toString('hex');
     for (const part of ['input', 'output']) mkdirSync(join(this.#folder, id, part), { recursive: true, mode: 0o700 });
@@ -59,35 +58,35 @@ export class Workspace {
   add(entry: ChosenFile): ChosenFile {
     const { id, ...kept } = entry;
     writeFileSync(join(this.#folder, id, 'book.json'), `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
-    this.#books.set(id, entry);
+    this.#files.set(id, entry);
     return entry;
   }
 
-  /** A file of this machine that the user has named. The same file is the same book. */
+  /** Adds a file of this machine. A known path returns the known file. */
   addPath(path: string, now: number): ChosenFile {
-    const known = this.list().find((book) => !book.isUpload && book.path === path);
+    const known = this.list().find((file) => !file.isUpload && file.path === path);
     if (known) return known;
     const { id } = this.reserve(basename(path));
     return this.add({ id, name: basename(path), path, isUpload: false, addedAt: now });
   }
 
-  /** Where the output of a book lies: always in its folder, so that no file of the user's own is written over. */
+  /** The output path: always in the workspace, so that no file of the user is overwritten. */
   output({ id }: ChosenFile, ofJob: string): string {
     return join(this.#folder, id, 'output', basename(ofJob));
   }
 
-  /** What the user chose last for a book; null before the first run. */
+  /** The settings of a file's last run; null before the first. */
   settings({ id }: ChosenFile): JobFile | null {
     const file = this.#jobFile(id);
     return existsSync(file) ? readJobFile(file, 'job.yaml') : null;
   }
 
-  /** Keeps the choice as a job file, which `perilbook run` takes as well. YAML reads JSON. */
+  /** Saves the settings as a job file that `perilbook run` can use. JSON is YAML. */
   keepSettings({ id }: ChosenFile, settings: JobFile): void {
     writeFileSync(this.#jobFile(id), `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
   }
 
-  /** A folder without its entry is an upload that was cut off, or one that another process takes in at this moment. */
+  /** A folder without its entry is an interrupted upload, or one that another process is receiving now. */
   #discardOld(id: string, now: number): void {
     if (statSync(join(this.#folder, id)).mtimeMs < now - DAY_MS) this.discard(id);
   }

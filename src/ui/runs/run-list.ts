@@ -8,7 +8,7 @@ import type { ChosenFile } from '../files/workspace.ts';
 export interface ListedRun {
   readonly run: number;
   readonly job: string;
-  /** The book of this page that it was for; null for a run of the command line. */
+  /** The id of its file on the page; null for a run of the command line. */
   readonly book: string | null;
   readonly state: RunRecord['state'];
   readonly started_at: number;
@@ -21,21 +21,19 @@ export interface ListedRun {
   readonly resume_after: number | null;
   readonly output: string;
   readonly has_output: boolean;
-  /** The latest run of its book: from here one can go on. */
+  /** The latest run of its file: it can be resumed. */
   readonly is_latest: boolean;
 }
 
 const SHOWN = 50;
 
-/** A book with the place of its output. */
+/** A file with the path of its output. */
 export interface ListedFile extends ChosenFile {
   readonly output: string;
 }
 
-/**
- * The runs of the store, newest first. A run of this page that the store calls running, and that no run of this process is,
- * was cut off with its process.
- */
+/** The runs of the store, newest first. A run of the page that the store calls running, but that this process does not run,
+ * was cut off with its process. */
 export function listRuns(
   runs: readonly RunRecord[],
   books: readonly ListedFile[],
@@ -69,7 +67,7 @@ export function listRuns(
   });
 }
 
-/** The parts of a kept job file that the page shows again. */
+/** The settings of a saved job file that the page shows again. */
 export function keptChoice(settings: JobFile | null): unknown {
   if (settings === null) return null;
   const { location, topics, optimize, budget, header } = settings;

@@ -1,18 +1,17 @@
 import { PassThrough } from 'node:stream';
-import { steadyTime } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
 import { newProgress } from '../../job/buying/progress.ts';
-import { type Effects, prepare } from '../../job/prepare.ts';
+import { MinuteMeter, runFacts, timestampOf } from '../../job/estimate.ts';
+import { type Effects, prepare, temporaryFilesOf } from '../../job/prepare.ts';
 import { run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
-import { errorWords, RefusedRequest } from '../web/error-replies.ts';
-import { type ActiveRun, type Live, liveOf } from './live.ts';
-import { Pace } from './pace.ts';
+import { errorMessageOf, RefusedRequest } from '../web/error-replies.ts';
+import { type ActiveRun, type RunUpdate, runUpdateOf } from './run-progress.ts';
 
 const MOST_NOTICES = 20;
 
-/** The runs of this process, one a book: started, watched and stopped here, whether or not a page looks on. */
+/** The runs of this process, one per file. They go on when the page is closed. */
 export class Runs {
   readonly #dependencies: UiDependencies;
   readonly #onBug: (error: unknown) => void;
@@ -29,25 +28,29 @@ export class Runs {
     return this.#working.has(book);
   }
 
-  /** Begins to buy for a book, at most the budget of the job. @throws Refused where it is at work already */
+  /** Starts a run, which spends at most the job's budget. @throws RefusedRequest if one is already running */
   start(book: string, job: Job): void {
-    if (this.#isClosing)
-      throw new RefusedRequest(503, 'CLOSING', 'Perilbook is being stopped', 'Start perilbook ui again.');
-    // ParsedAnswer before anything is awaited: a second click finds the first.
+    if (this.#isClosing) throw new RefusedRequest(503, 'CLOSING', 'Perilbook is stopping', 'Start perilbook ui again.');
+    // Registered before anything is awaited: a second click finds the first run.
     if (this.isWorking(book)) {
-      throw new RefusedRequest(409, 'RUNNING', 'This book is being worked on already', 'Stop it, or wait for its end.');
+      throw new RefusedRequest(
+        409,
+        'RUNNING',
+        'A run of this file is already in progress',
+        'Stop it or wait until it ends.',
+      );
     }
-    if (job.budget === null) throw new PerilbookError('NEEDS_APPROVAL', 'No budget was given', 'Set a budget.');
+    if (job.budget === null) throw new PerilbookError('NEEDS_APPROVAL', 'Missing budget', 'Set a budget.');
     const active: ActiveRun = {
       phase: 'reading',
       beganAt: this.#dependencies.clock.now(),
       progress: newProgress(),
-      pace: new Pace(),
+      meter: new MinuteMeter(),
       interruption: new AbortController(),
       notices: [],
       budget: job.budget,
       available: 0,
-      perMinute: 0,
+      facts: null,
       ended: null,
       error: null,
     };
@@ -56,23 +59,23 @@ export class Runs {
     this.#working.set(book, work);
   }
 
-  /** No new calls; those in flight land, and the output is written. */
+  /** Makes no new calls, finishes those in flight, and writes the output. */
   stop(book: string): void {
     const active = this.#runs.get(book);
     if (!active || !this.isWorking(book)) {
-      throw new RefusedRequest(409, 'NOT_RUNNING', 'Nothing is running for this book', 'Load the page again.');
+      throw new RefusedRequest(409, 'NOT_RUNNING', 'No run of this file is in progress', 'Reload the page.');
     }
     active.phase = 'stopping';
     active.interruption.abort();
   }
 
-  /** What the page is told of a book; null where this process has not run it. */
-  live(book: string): Live | null {
+  /** The state of a file's run; null if this process has not run it. */
+  update(book: string): RunUpdate | null {
     const active = this.#runs.get(book);
-    return active ? liveOf(active, steadyTime(this.#dependencies.clock)) : null;
+    return active ? runUpdateOf(active, timestampOf(this.#dependencies.clock)) : null;
   }
 
-  /** Stops all and waits until they have written; how many there were. */
+  /** Stops all runs and waits for their outputs; resolves to their number. */
   async close(): Promise<number> {
     this.#isClosing = true;
     const working = [...this.#working];
@@ -87,16 +90,13 @@ export class Runs {
     try {
       const prepared = await prepare(job, await connectionOf(job), store, effects);
       active.available = prepared.plan.available;
-      active.perMinute = job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
-      try {
-        if (active.phase === 'reading') active.phase = 'buying';
-        active.ended = await run(prepared, store, effects, active.progress, active.interruption.signal);
-        active.phase = 'ended';
-      } finally {
-        prepared.plan.scan.places.close();
-      }
+      active.facts = runFacts(prepared, timestampOf(this.#dependencies.clock));
+      using _files = temporaryFilesOf(prepared);
+      if (active.phase === 'reading') active.phase = 'buying';
+      active.ended = await run(prepared, store, effects, active.progress, active.interruption.signal);
+      active.phase = 'ended';
     } catch (error) {
-      active.error = errorWords(error);
+      active.error = errorMessageOf(error);
       active.phase = 'failed';
       if (active.error.code === 'BUG') this.#onBug(error);
     }
@@ -107,7 +107,7 @@ export class Runs {
     return {
       clock,
       random,
-      // The page has no standard streams; no job of it names them.
+      // Jobs of the page do not use the standard streams.
       streams: { stdin: new PassThrough().end(), stdout: new PassThrough() },
       notice: (message) => {
         if (notices.length < MOST_NOTICES) notices.push(message);

@@ -15,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const FOLDER = new URL('../assets/', import.meta.url);
 
-/** The files of the page by their names. All are read at the start: what is not among them cannot be asked for. */
+/** The files of the page by name, read at the start: no other file can be requested. */
 export function readAssets(): ReadonlyMap<string, Asset> {
   return new Map(
     readdirSync(FOLDER)

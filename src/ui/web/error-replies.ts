@@ -2,16 +2,16 @@ import type { FastifyReply } from 'fastify';
 import { type ErrorCode, PerilbookError } from '../../errors.ts';
 
 /** What the page shows of an error. */
-export interface ErrorWords {
+export interface ErrorMessage {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
 }
 
-/** Something asked for is not there, or not now. */
+/** A request that cannot be fulfilled. */
 export class RefusedRequest extends Error {
   readonly status: number;
-  readonly words: ErrorWords;
+  readonly words: ErrorMessage;
 
   constructor(status: number, code: string, message: string, hint: string) {
     super(message);
@@ -22,11 +22,15 @@ export class RefusedRequest extends Error {
 
 const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = { BUG: 500, NEEDS_APPROVAL: 409 };
 
-/** An error in the words of the page; a bug of ours without its stack, which is for the terminal. */
-export function errorWords(error: unknown): ErrorWords {
+/** An error as the page shows it. A bug's stack goes to the terminal only. */
+export function errorMessageOf(error: unknown): ErrorMessage {
   if (error instanceof RefusedRequest) return error.words;
   if (error instanceof PerilbookError) return { code: error.code, message: error.message, hint: error.hint };
-  return { code: 'BUG', message: 'This is a bug of ours', hint: 'The terminal says more. Please report it.' };
+  return {
+    code: 'BUG',
+    message: 'This is a bug in Perilbook',
+    hint: 'Please report it with the lines in the terminal.',
+  };
 }
 
 export function statusOfError(error: unknown): number {
@@ -36,12 +40,12 @@ export function statusOfError(error: unknown): number {
   return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
 }
 
-/** The one door by which errors leave. */
+/** Sends all errors. */
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   const status = statusOfError(error);
   const isRequest = status < 500 && !(error instanceof RefusedRequest) && !(error instanceof PerilbookError);
   const words = isRequest
-    ? { code: 'REQUEST', message: 'The request cannot be read', hint: 'Load the page again.' }
-    : errorWords(error);
+    ? { code: 'REQUEST', message: 'Invalid request', hint: 'Reload the page.' }
+    : errorMessageOf(error);
   return reply.code(status).send({ error: words });
 }

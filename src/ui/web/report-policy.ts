@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The policy under which a report is shown: what stands in it inline may run, known by its hash, and nothing else; in an
- * origin of its own (sandbox), so that it could not speak to this page even if a value from a file had become a script.
+ * The content security policy of a report: its inline scripts and styles by their hashes, nothing else. The sandbox gives it
+ * an origin of its own, so that it could not reach this page even if a value from a file had become a script.
  */
 export function reportPolicy(html: string): string {
   const hashes = (element: 'script' | 'style') => {

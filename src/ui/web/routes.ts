@@ -12,11 +12,11 @@ import { RefusedRequest } from './error-replies.ts';
 import { sendEvents } from './events.ts';
 import { reportPolicy } from './report-policy.ts';
 
-interface OfBook {
+interface OfFile {
   readonly Params: { readonly id: string };
 }
 
-/** The routes behind the guard. */
+/** The routes; the access check runs before them. */
 export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal): void {
   const { dependencies, workspace, runs } = api;
   addPage(app);
@@ -24,7 +24,7 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   app.get('/api/about', () => api.about());
   app.get('/api/runs', () => api.listRuns());
 
-  // A form of another page could send it without asking.
+  // A form of another page could send this type without a preflight request.
   app.removeContentTypeParser('text/plain');
   app.addContentTypeParser(UPLOAD_TYPE, (_request, body, done) => done(null, body));
   app.post<{ Querystring: { name?: string } }>('/api/books', { onRequest: requireUpload }, async (request, reply) => {
@@ -45,36 +45,36 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
     const { path } = read(z.strictObject({ path: z.string().trim().min(1) }), request.body);
     return reply.code(201).send(await api.show(await api.addPath(path)));
   });
-  app.get<OfBook & { Querystring: { header?: string } }>('/api/books/:id', ({ params, query: { header } }) =>
+  app.get<OfFile & { Querystring: { header?: string } }>('/api/books/:id', ({ params, query: { header } }) =>
     api.show(api.file(params.id), header === undefined ? null : header !== 'no'),
   );
-  app.post<OfBook>('/api/books/:id/price', ({ params, body }) =>
+  app.post<OfFile>('/api/books/:id/price', ({ params, body }) =>
     api.price(api.file(params.id), read(choiceSchema, body)),
   );
-  app.post<OfBook>('/api/books/:id/start', async ({ params, body }, reply) => {
+  app.post<OfFile>('/api/books/:id/start', async ({ params, body }, reply) => {
     const { budget, confirmed, ...choice } = read(startSchema, body);
     await api.start(api.file(params.id), choice, budget, confirmed);
     return reply.code(202).send({ started: true });
   });
-  app.post<OfBook>('/api/books/:id/stop', async ({ params }, reply) => {
+  app.post<OfFile>('/api/books/:id/stop', async ({ params }, reply) => {
     runs.stop(api.file(params.id).id);
     return reply.code(202).send({ stopping: true });
   });
-  app.get<OfBook>('/api/books/:id/events', (request, reply) => {
+  app.get<OfFile>('/api/books/:id/events', (request, reply) => {
     const { id } = api.file(request.params.id);
-    sendEvents(request, reply, () => runs.live(id), closing);
+    sendEvents(request, reply, () => runs.update(id), closing);
   });
-  app.get<OfBook>('/api/books/:id/result', async ({ params }, reply) => {
+  app.get<OfFile>('/api/books/:id/result', async ({ params }, reply) => {
     const output = api.outputOf(api.file(params.id));
     const found = await stat(output).catch(() => null);
-    if (found === null) throw new RefusedRequest(404, 'NO_RESULT', 'There is no output yet', 'It is written by a run.');
+    if (found === null) throw new RefusedRequest(404, 'NO_RESULT', 'There is no output yet', 'Run the file first.');
     return reply
       .header('content-disposition', attachment(basename(output)))
       .header('content-length', found.size)
       .type('application/octet-stream')
       .send(createReadStream(output));
   });
-  app.get<OfBook>('/api/books/:id/report', async ({ params }, reply) => {
+  app.get<OfFile>('/api/books/:id/report', async ({ params }, reply) => {
     const html = await api.report(api.file(params.id));
     return reply.header('content-security-policy', reportPolicy(html)).type('text/html; charset=utf-8').send(html);
   });
@@ -82,14 +82,14 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
 
 const UPLOAD_TYPE = 'application/octet-stream';
 
-/** Refuses an upload of another content type before its body is parsed: only the bytes as they come are a stream. */
+/** Refuses an upload of another content type before its body is parsed. */
 async function requireUpload({ headers }: FastifyRequest): Promise<void> {
   if (headers['content-type'] === UPLOAD_TYPE) return;
   throw new RefusedRequest(
     415,
     'CONTENT_TYPE',
     `The content type of an upload must be ${UPLOAD_TYPE}`,
-    'Load the page again.',
+    'Reload the page.',
   );
 }
 
@@ -99,7 +99,7 @@ function addPage(app: FastifyInstance): void {
   app.get('/', (_request, reply) => reply.type(page.type).send(page.body));
   app.get<{ Params: { name: string } }>('/assets/:name', ({ params }, reply) => {
     const asset = assets.get(params.name);
-    if (!asset) throw new RefusedRequest(404, 'NO_FILE', 'There is nothing at this path', 'Load the page again.');
+    if (!asset) throw new RefusedRequest(404, 'NO_FILE', 'Unknown path', 'Reload the page.');
     return reply.type(asset.type).send(asset.body);
   });
 }
@@ -108,10 +108,10 @@ function read<T>(schema: z.ZodType<T>, body: unknown): T {
   const checked = schema.safeParse(body);
   if (checked.success) return checked.data;
   const { path, message } = checked.error.issues[0]!;
-  throw new RefusedRequest(400, 'REQUEST', `${path.join('.')}: ${message}`, 'Load the page again.');
+  throw new RefusedRequest(400, 'REQUEST', `${path.join('.')}: ${message}`, 'Reload the page.');
 }
 
-/** RFC 6266: the plain name for old readers, the whole one encoded. */
+/** RFC 6266: an ASCII name for old clients, and the whole name encoded. */
 function attachment(name: string): string {
   const plain = name.replace(/[^\w .()-]/g, '_');
   const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -1,4 +1,4 @@
-// The map's switches. Without it the page shows everything but the other layers of the map.
+// The map's controls. Without scripts the page shows everything but the other layers of the map.
 (() => {
   const data = JSON.parse(document.getElementById('map-data').textContent);
   const controls = document.getElementById('map-controls');
@@ -13,7 +13,7 @@
   const measure = () => controls.querySelector('input[name=measure]:checked')?.value ?? 'rows';
   const layer = () => data.layers[Number(topic.value)];
 
-  // As on the page that was sent: by the root, so that areas compare, and one bin in twenty may be the largest.
+  // As in map-figure.ts: by the square root, so that areas are proportional; one bin in twenty has the largest size.
   const sizes = (amounts) => {
     const sorted = [...amounts].sort((a, b) => a - b);
     const full = sorted[Math.floor((sorted.length - 1) * 0.95)] || 1;
@@ -39,7 +39,7 @@
     readout.textContent = '';
   };
 
-  const tell = (event) => {
+  const describe = (event) => {
     const index = indexOf.get(event.target.closest('use'));
     if (index === undefined) return;
     const shown = layer();
@@ -51,8 +51,8 @@
 
   controls.addEventListener('change', show);
   controls.addEventListener('submit', (event) => event.preventDefault());
-  drawing.addEventListener('pointerover', tell);
-  drawing.addEventListener('click', tell);
+  drawing.addEventListener('pointerover', describe);
+  drawing.addEventListener('click', describe);
   controls.hidden = false;
   show();
 })();

@@ -4,54 +4,57 @@ import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Ways } from '../../job/planning/planning.ts';
 import type { Prepared } from '../../job/prepare.ts';
 import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
-import { DEFAULTS } from '../../job/settings/settings.ts';
+import { DEFAULTS } from '../../job/settings/defaults.ts';
 import type { Forecast } from '../../plan/forecast.ts';
-import type { Paint } from './color.ts';
+import type { Color } from './color.ts';
 import { byteSize, fittingTable, listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
-import { tooManyInvalidWords } from './invalid-words.ts';
+import { invalidRowsMessage } from './invalid-rows-message.ts';
 
-/** Where the words go. */
-export interface PlanStyle {
-  /** The terminal's columns; without end elsewhere. */
+/** How lines are printed. */
+export interface OutputStyle {
+  /** Columns of the terminal; infinite where the output is no terminal. */
   readonly width: number;
-  readonly paint: Paint;
+  readonly color: Color;
 }
 
-/** The plan in words; the line that matters most comes last. */
-export function planWords(prepared: Prepared, folder: string, { width, paint }: PlanStyle): string[] {
+/** The plan for people; the most important line comes last. */
+export function planMessages(prepared: Prepared, folder: string, { width, color }: OutputStyle): string[] {
   const { job, plan, summary, connection } = prepared;
   const lines: string[] = [];
-  if (connection.sample) lines.push('The answers come from the embedded service: sample data, not for decisions.');
+  if (connection.sample) lines.push(SAMPLE_DATA);
   else if (summary.sample_data)
-    lines.push('The service answered from sample data when it was last asked: not for decisions.');
-  lines.push(`${shownPath(job.input, folder)}: ${rowsWords(summary)}`);
+    lines.push('The service last answered with sample data, which is made up: do not base decisions on it.');
+  lines.push(`${shownPath(job.input, folder)}: ${rowsMessage(summary)}`);
   lines.push(...plan.scan.layout.notes);
   const isLookedUp = ({ finding }: UnusableKind) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
   const { unit = 'line' } = prepared.rowFile;
-  lines.push(...findingWords('Rows that are not looked up', findings.get(false) ?? [], unit, width));
-  lines.push(...findingWords('Rows that are looked up all the same', findings.get(true) ?? [], unit, width));
-  lines.push('', `${counted(job.topics.length, 'topic')}: ${topicWords(job.topics)}`);
-  lines.push(...assumedWords(prepared));
-  lines.push(...listed(cellWords(prepared), '  ', width));
-  lines.push('', ...waysToBuy(prepared, width), ...shareWords(prepared));
+  lines.push(...findingLines('Rows that cannot be looked up', findings.get(false) ?? [], unit, width));
+  lines.push(...findingLines('Rows that are looked up, but have a problem', findings.get(true) ?? [], unit, width));
+  lines.push('', `${counted(job.topics.length, 'topic')}: ${topicsMessage(job.topics)}`);
+  lines.push(...defaultsMessage(prepared));
+  lines.push(...listed(cellPairs(prepared), '  ', width));
+  lines.push('', ...waysToBuy(prepared, width), ...shareLines(prepared));
   for (const note of summary.scopes) lines.push(note);
-  lines.push('', ...listed(accountWords(prepared), '  ', width));
-  lines.push('', ...sampleCreditsWords(prepared));
-  for (const line of [...tooManyInvalidWords(summary), verdict(prepared)]) lines.push(paint('bold', line));
+  lines.push('', ...listed(accountPairs(prepared), '  ', width));
+  lines.push('', ...sampleCreditsMessage(prepared));
+  for (const line of [...invalidRowsMessage(summary), verdict(prepared)]) lines.push(color('bold', line));
   const tooWide = (line: string) => stringWidth(line) > width;
   return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
 }
 
+/** Printed wherever answers of the embedded service are shown. */
+export const SAMPLE_DATA = 'Sample data from the embedded service: made up, do not base decisions on it.';
+
 type UnusableKind = Prepared['summary']['findings'][number];
 
-function findingWords(heading: string, findings: readonly UnusableKind[], unit: string, width: number): string[] {
+function findingLines(heading: string, findings: readonly UnusableKind[], unit: string, width: number): string[] {
   if (findings.length === 0) return [];
   const rows = findings.map(({ first_line, rows, note }) => [`${first_line}`, grouped(rows), note]);
-  return ['', `${heading} (first ${unit} of each kind):`, ...table([unit, 'rows', 'reason'], rows, '  ', width)];
+  return ['', `${heading} (with the first ${unit}):`, ...table([unit, 'rows', 'reason'], rows, '  ', width)];
 }
 
-function rowsWords({ rows, located, invalid, outside_us }: Prepared['summary']): string {
+function rowsMessage({ rows, located, invalid, outside_us }: Prepared['summary']): string {
   const rest = [
     invalid > 0 ? `${grouped(invalid)} invalid` : '',
     outside_us > 0 ? `${grouped(outside_us)} outside the US` : '',
@@ -59,48 +62,46 @@ function rowsWords({ rows, located, invalid, outside_us }: Prepared['summary']):
   return `${counted(rows, 'row')}, ${[`${grouped(located)} located`, ...rest].filter(Boolean).join(', ')}`;
 }
 
-function topicWords(topics: readonly string[]): string {
+function topicsMessage(topics: readonly string[]): string {
   return topics.length <= 6 ? topics.join(', ') : `${topics.slice(0, 5).join(', ')} and ${topics.length - 5} more`;
 }
 
-/** What a default decided: it changes the price, so it is said. */
-function assumedWords({ job }: Prepared): string[] {
-  const { name, creditsPerMonth } = job.subscription;
+/** Defaults that change the price. */
+function defaultsMessage({ job }: Prepared): string[] {
+  const { name, creditsPerMonth } = job.account.subscription;
   const words = {
     topics: `topics ${DEFAULTS.topics} (--topics)`,
     subscription: `subscription ${name}, ${grouped(creditsPerMonth)} credits a month (--subscription)`,
   };
-  return job.assumed.length === 0
-    ? []
-    : [`Not said, so assumed: ${job.assumed.map((what) => words[what]).join('; ')}.`];
+  return job.assumed.length === 0 ? [] : [`Defaults used: ${job.assumed.map((what) => words[what]).join('; ')}.`];
 }
 
-/** Sample credits cost nothing: nobody need wait for the next period. */
-export function sampleCreditsWords({ job, summary }: Prepared): string[] {
+/** Sample credits cost nothing: there is no need to wait for the next period. */
+export function sampleCreditsMessage({ job, summary }: Prepared): string[] {
   const { sample_data, credits, credits_available } = summary;
-  if (!sample_data || credits <= credits_available || job.subscription.name !== 'starter') return [];
+  if (!sample_data || credits <= credits_available || job.account.subscription.name !== 'starter') return [];
   const { creditsPerMonth } = SUBSCRIPTIONS.professional;
   return [
-    `The sample account is used up, and costs nothing: --subscription professional gives it ${grouped(creditsPerMonth)} credits a month.`,
+    `The free sample account is used up. --subscription professional gives it ${grouped(creditsPerMonth)} credits a month.`,
   ];
 }
 
-function cellWords({ job, summary }: Prepared): (readonly [string, string])[] {
+function cellPairs({ job, summary }: Prepared): (readonly [string, string])[] {
   const { cells, cells_cached, located, saved } = summary;
   const words: (readonly [string, string])[] = [
-    ['cells', `${grouped(cells)} distinct at ${job.precision} decimals, from ${counted(located, 'located row')}`],
+    ['places', `${grouped(cells)} distinct (${job.precision} decimals), from ${counted(located, 'located row')}`],
     ['in the store', `${grouped(cells_cached)} complete and fresh`],
   ];
   const parts = [
-    saved.by_cells > 0 ? `${grouped(saved.by_cells)} by rows that share a cell` : '',
-    saved.by_cache > 0 ? `${grouped(saved.by_cache)} by the store` : '',
-    saved.by_areas > 0 ? `${grouped(saved.by_areas)} by areas` : '',
+    saved.by_cells > 0 ? `${grouped(saved.by_cells)} (rows at the same place)` : '',
+    saved.by_cache > 0 ? `${grouped(saved.by_cache)} (answers in the store)` : '',
+    saved.by_areas > 0 ? `${grouped(saved.by_areas)} (one answer per area)` : '',
   ].filter(Boolean);
   if (summary.areas) {
     const { representatives, verified, spared } = summary.areas;
     words.push([
       'areas',
-      `${counted(representatives, 'cell')} asked for their tract or county, ${grouped(spared)} spared, ${grouped(verified)} bought to compare`,
+      `${counted(representatives, 'place')} bought for a whole tract or county, ${grouped(spared)} use their answers, ${grouped(verified)} bought to verify`,
     ]);
   }
   if (parts.length > 0) words.push(['credits saved', parts.join(', ')]);
@@ -110,26 +111,26 @@ function cellWords({ job, summary }: Prepared): (readonly [string, string])[] {
 const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string, short: string])[] = [
   ['cheapest', 'fewest credits', 'fewest credits'],
   ['fewest_calls', 'fewest calls', 'fewest calls'],
-  ['standard', 'a standard bundle each', 'standard bundle'],
-  ['enterprise', 'an enterprise bundle each', 'enterprise bundle'],
+  ['standard', 'standard bundles', 'standard bundles'],
+  ['enterprise', 'enterprise bundles', 'enterprise bundles'],
 ];
 
-/** Below this the ways to buy get their short names. */
+/** Narrower terminals get short notes. */
 const NARROW = 72;
 
-/** Which columns of the ways go first where the terminal is too narrow for all. */
+/** Columns that are dropped, in this order, where the terminal is too narrow. */
 const DISPENSABLE = ['download', 'calls', 'time'];
 
 function waysToBuy({ job, plan, summary }: Prepared, width: number): string[] {
   const dollars = overdrawn(plan) !== null;
   const chosen: keyof Ways = job.optimize === 'calls' ? 'fewest_calls' : 'cheapest';
-  const head = ['way to buy', 'credits', ...(dollars ? ['overage'] : []), 'calls', 'download', 'time', 'done'];
+  const head = ['way to buy', 'credits', ...(dollars ? ['overage'] : []), 'calls', 'download', 'time', 'complete in'];
   const isNarrow = width < NARROW;
   const rows = WAY_NAMES.map(([way, long, short]) => {
     const { price, calls, bytes, forecast, overageDollars } = plan.ways[way];
     const lacks = summary.tiers[way].lacks.length;
-    const lacksWords = isNarrow ? `lacks ${lacks}` : `lacks ${counted(lacks, 'topic')}`;
-    const mark = lacks > 0 ? lacksWords : way === chosen ? 'planned' : '';
+    const lacksText = isNarrow ? `without ${lacks}` : `without ${counted(lacks, 'topic')}`;
+    const mark = lacks > 0 ? lacksText : way === chosen ? 'planned' : '';
     return [
       `${isNarrow ? short : long}${mark === '' ? '' : ` (${mark})`}`,
       grouped(price.credits),
@@ -137,7 +138,7 @@ function waysToBuy({ job, plan, summary }: Prepared, width: number): string[] {
       grouped(calls),
       byteSize(bytes),
       timeSpan(forecast.minutes),
-      doneWords(forecast),
+      doneMessage(forecast),
     ];
   });
   const { calls } = summary;
@@ -149,13 +150,13 @@ function waysToBuy({ job, plan, summary }: Prepared, width: number): string[] {
   return [...fittingTable(head, rows, DISPENSABLE, '  ', width), `Planned: ${parts.join(' + ') || 'no calls'}.`];
 }
 
-function doneWords({ fits, periods, finishBy }: Forecast): string {
-  if (fits) return 'fits';
+function doneMessage({ fits, periods, finishBy }: Forecast): string {
+  if (fits) return 'this period';
   return finishBy === null ? 'never' : `${counted(periods!, 'period')}, ${dateTime(finishBy).slice(0, 10)}`;
 }
 
-/** What the credits at hand buy, where that is not simply everything. */
-function shareWords({ job, summary }: Prepared): string[] {
+/** What the available credits buy, unless that is everything. */
+function shareLines({ job, summary }: Prepared): string[] {
   if (job.tiers.length === 1 && summary.fits) return [];
   const rows = [...summary.shares]
     .reverse()
@@ -165,20 +166,20 @@ function shareWords({ job, summary }: Prepared): string[] {
       percent(share_of_cells),
       share_of_value === null ? '' : percent(share_of_value),
     ]);
-  return ['', ...table(['after this run', 'cells', 'of cells', 'of value'], rows)];
+  return ['', ...table(['after this run', 'places', 'of places', 'of value'], rows)];
 }
 
-function accountWords({ job, plan, summary }: Prepared): (readonly [string, string])[] {
+function accountPairs({ job, plan, summary }: Prepared): (readonly [string, string])[] {
   const several = plan.accounts.length > 1;
   const words = plan.accounts.map(({ account, available, period }, index): readonly [string, string] => {
     const { name, creditsPerMonth } = account.subscription;
     const overage = account.overageCredits > 0 ? ` and ${grouped(account.overageCredits)} of overage` : '';
     const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)}${overage} (${name}), resets on ${dateTime(period.end)}`;
     return several
-      ? [`account ${account.account}`, `${left}; pays ${grouped(plan.byAccount[index]!)} now`]
+      ? [`account ${account.name}`, `${left}; this run spends ${grouped(plan.byAccount[index]!)}`]
       : ['quota', left];
   });
-  if (job.reserve > 0) words.push(['reserve', `${counted(job.reserve, 'credit')} not touched`]);
+  if (job.account.reserve > 0) words.push(['reserve', `${counted(job.account.reserve, 'credit')} kept back`]);
   const overdraws = overdrawn(plan);
   if (overdraws !== null) {
     const { overageCredits, subscription } = overdraws;
@@ -188,12 +189,12 @@ function accountWords({ job, plan, summary }: Prepared): (readonly [string, stri
       `at most ${counted(overageCredits, 'credit')} a period, $${(overageCredits * rate).toFixed(2)}`,
     ]);
   }
-  if (job.maxMinutes !== null) words.push(['window', counted(job.maxMinutes, 'minute')]);
+  if (job.maxMinutes !== null) words.push(['time limit', counted(job.maxMinutes, 'minute')]);
   if (job.budget !== null) words.push(['budget', counted(job.budget, 'credit')]);
   if (summary.credits_retries_at_most > 0) {
     words.push([
       'retries',
-      `at most ${grouped(summary.credits_retries_at_most)} more, if every topic of every bundle had to be asked for again`,
+      `up to ${counted(summary.credits_retries_at_most, 'credit')} more, inside the budget, if the service reports topics as unavailable`,
     ]);
   }
   words.push([
@@ -206,42 +207,42 @@ function accountWords({ job, plan, summary }: Prepared): (readonly [string, stri
   return words;
 }
 
-/** The account that may be billed beyond its allowance, or null. */
+/** The account whose job allows overage, or null. */
 function overdrawn({ accounts }: Prepared['plan']): Prepared['plan']['accounts'][number]['account'] | null {
   return accounts.find(({ account }) => account.overageCredits > 0)?.account ?? null;
 }
 
-/** How far the credits at hand reach: with several tiers, for the leanest and for the richest. */
-function coverWords({ shares }: Prepared['summary']): string {
+/** What the available credits cover; with several tiers, at least the leanest one, and the richest. */
+function coverMessage({ shares }: Prepared['summary']): string {
   const richest = shares.at(-1)!;
-  if (shares.length === 1) return `${sharePhrase(richest)} complete`;
+  if (shares.length === 1) return `complete ${sharePhrase(richest)}`;
   const values = shares.map(({ share_of_value }) => share_of_value);
   const atLeast = {
     share_of_cells: shares.reduce((sum, { share_of_cells }) => sum + share_of_cells, 0),
     share_of_value: values.includes(null) ? null : values.reduce<number>((sum, value) => sum + value!, 0),
   };
-  return `${sharePhrase(atLeast)} with at least ${shares[0]!.tier}, ${percent(richest.share_of_cells)} with ${richest.tier}`;
+  return `buy at least ${shares[0]!.tier} for ${sharePhrase(atLeast)}, and ${richest.tier} for ${percent(richest.share_of_cells)}`;
 }
 
-/** The one line that says what will happen. */
+/** One line: what the run will do. */
 function verdict({ job, plan, summary }: Prepared): string {
   const { credits, credits_available, credits_limit } = summary;
   const { finishBy } = plan.ways.planned.forecast;
-  if (summary.cells === 0) return 'No row can be looked up: 0 credits.';
-  if (plan.price.unobtainable.size > 0) return 'This cannot be bought with these keys.';
-  if (credits === 0) return 'Everything is in the store: 0 credits.';
-  const share = coverWords(summary);
+  if (summary.cells === 0) return '0 credits: no row can be looked up.';
+  if (plan.price.unobtainable.size > 0) return 'The keys of this job may not buy all of these topics.';
+  if (credits === 0) return '0 credits: all answers are in the store.';
+  const share = coverMessage(summary);
   if (credits > credits_limit && credits_limit <= credits_available) {
-    return `${counted(credits, 'credit')} needed, the budget allows ${grouped(credits_limit)}: ${share}, the rest deferred.`;
+    return `${counted(credits, 'credit')} needed. The budget of ${grouped(credits_limit)} will ${share}; the rest is deferred.`;
   }
   if (credits > plan.window && plan.window <= Math.min(credits_limit, credits_available)) {
-    const time = `${counted(job.maxMinutes!, 'minute')} hold at most ${grouped(plan.window)}`;
-    return `${counted(credits, 'credit')} needed, ${time}: ${share}, the rest deferred.`;
+    const limit = `${counted(job.maxMinutes!, 'minute')} allow ${grouped(plan.window)}`;
+    return `${counted(credits, 'credit')} needed. ${limit}, which will ${share}; the rest is deferred.`;
   }
   const dollars = summary.overage_dollars > 0 ? `, $${summary.overage_dollars.toFixed(2)} of it as overage` : '';
-  if (summary.fits) return `${counted(credits, 'credit')}${dollars}: fits.`;
-  const needed = `${counted(credits, 'credit')} needed, ${grouped(credits_available)} left${dollars}: ${share} now`;
-  if (finishBy === null) return `${needed}; the quota never reaches for all.`;
-  const who = job.onQuota === 'wait' ? 'this run waits and is done' : 'all is done';
-  return `${needed}, ${who} in ${counted(summary.periods ?? 0, 'billing period')}, by ${dateTime(finishBy)}.`;
+  if (summary.fits) return `${counted(credits, 'credit')}${dollars}: fits this period.`;
+  const needed = `${counted(credits, 'credit')} needed${dollars}. The ${counted(credits_available, 'credit')} left will ${share}`;
+  if (finishBy === null) return `${needed}. The quota is never enough for the rest.`;
+  const who = job.onQuota === 'wait' ? 'This run waits and completes' : 'Complete';
+  return `${needed}. ${who} in ${counted(summary.periods ?? 0, 'billing period')}, by ${dateTime(finishBy)}.`;
 }

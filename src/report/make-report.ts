@@ -3,27 +3,40 @@ import { z } from 'zod';
 import { enrichedCells, locationsOf } from '../job/enriched-cells.ts';
 import { type NotedRows, notedRows } from '../job/noted-rows.ts';
 import { accountState } from '../job/planning/account-state.ts';
-import type { Prepared } from '../job/prepare.ts';
+import { type Connection, type Effects, type Prepared, prepare, temporaryFilesOf } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
-import type { Facts, LedgerLine, Missing, Money } from '../report/facts.ts';
-import type { ReportFigures } from '../report/figures.ts';
-import { labelColumns, labelOf } from '../report/label-columns.ts';
-import { reportPage } from '../report/page/page.ts';
-import { Tally } from '../report/tally.ts';
 import type { RunRecord, Store } from '../store/port.ts';
+import type { Facts, LedgerLine, Missing, Money } from './facts.ts';
+import type { ReportFigures } from './figures.ts';
+import { labelColumns, labelOf } from './location-labels.ts';
+import { reportPage } from './page/page.ts';
+import { Tally } from './tally.ts';
 
 const RUNS_SHOWN = 10;
 
 /** The latest run of a job on the input that it names now, or null. */
-export async function latestRun(job: Job, store: Store): Promise<RunRecord | null> {
+async function latestRun(job: Job, store: Store): Promise<RunRecord | null> {
   return (await store.runs({ job: job.name })).find(({ input }) => input === job.input) ?? null;
 }
 
 /**
- * Makes the report of a job as one HTML page. Reads the input once more, the store and the ledger; spends nothing.
- *
- * @param prepared the job as it was priced after its latest run
+ * Makes the report of a job as its latest run left it: an answer that has gone stale since was fresh in that run's output.
+ * Spends nothing.
  */
+export async function reportOfLatestRun(
+  job: Job,
+  connection: Connection,
+  store: Store,
+  effects: Effects,
+): Promise<string> {
+  const now = effects.clock.now();
+  const run = await latestRun(job, store);
+  const prepared = await prepare(job, connection, store, effects, { asOf: run?.startedAt ?? now });
+  using _files = temporaryFilesOf(prepared);
+  return await makeReport(prepared, store, now);
+}
+
+/** Makes the report of a job, as one HTML page, from the input, the store and the ledger. */
 export async function makeReport(prepared: Prepared, store: Store, now: number): Promise<string> {
   const { job, plan, connection, rowFile } = prepared;
   const { scan } = plan;
@@ -36,7 +49,7 @@ export async function makeReport(prepared: Prepared, store: Store, now: number):
   const valueColumns = scan.layout.columns.slice(2, 2 + scan.layout.values);
   return reportPage({
     job: job.name,
-    // Without its folder: a page that travels need not tell how a machine is laid out.
+    // Without its folder: the page may be sent to others.
     input: job.input === '-' ? 'standard input' : basename(job.input),
     madeAt: now,
     runAt: run?.startedAt ?? null,
@@ -63,15 +76,10 @@ export async function makeReport(prepared: Prepared, store: Store, now: number):
 }
 
 async function figuresOf(prepared: Prepared, store: Store): Promise<ReportFigures> {
-  const { job, plan } = prepared;
-  const { cells } = plan.scan;
-  const { topics, counts } = job;
+  const { topics, counts } = prepared.job;
+  const { cells } = prepared.plan.scan;
   const tally = new Tally({ topics, counts, cells: cells.size, locations: locationsOf(cells) });
-  try {
-    for await (const batch of enrichedCells(prepared, store)) for (const cell of batch) tally.add(cell);
-  } finally {
-    plan.scan.places.close();
-  }
+  for await (const batch of enrichedCells(prepared, store)) for (const cell of batch) tally.add(cell);
   return tally.figures();
 }
 
@@ -79,14 +87,14 @@ function namesOf({ first }: NotedRows): Facts['names'] {
   return new Map([...first].map(([cell, { number, texts }]) => [cell, { row: number, name: labelOf(texts) }]));
 }
 
-/** An address may carry a password or a token: what is shown goes no farther than its path. */
+/** Host and path only: an address may hold a password or a token. */
 function addressOf(baseUrl: string): string {
   const { host, pathname } = new URL(baseUrl);
   return host + (pathname === '/' ? '' : pathname);
 }
 
-/** What is read of a run's own summary; one that another version wrote may lack it. */
-const keptSummary = z
+/** What the report reads of a run's summary. A summary of another version may lack it. */
+const storedSummary = z
   .object({
     stopped: z.string().nullable(),
     saved: z.object({ by_cells: z.number(), by_cache: z.number(), by_areas: z.number() }),
@@ -95,7 +103,7 @@ const keptSummary = z
   .catch(null);
 
 function moneyOf({ summary }: Prepared, run: RunRecord | null): Money {
-  const saved = (keptSummary.parse(run?.summary ?? null) ?? summary).saved;
+  const saved = (storedSummary.parse(run?.summary ?? null) ?? summary).saved;
   return {
     planned: run?.plannedCredits ?? summary.credits,
     charged: run?.charged ?? 0,
@@ -112,10 +120,10 @@ async function missingOf({ job, plan }: Prepared, store: Store, run: RunRecord |
   return {
     credits: plan.price.credits,
     cells: plan.order.length,
-    stopped: keptSummary.parse(run?.summary ?? null)?.stopped ?? null,
+    stopped: storedSummary.parse(run?.summary ?? null)?.stopped ?? null,
     resumeAfter: isPaused ? run.resumeAfter : isUsedUp ? Math.min(...states.map(({ period }) => period.end)) : null,
     accounts: states.map(({ account, available, period }) => ({
-      account: account.account,
+      account: account.name,
       allowance: account.subscription.creditsPerMonth,
       left: available,
       resetsAt: period.end,

@@ -1,6 +1,6 @@
 import type { Sessions } from './sessions.ts';
 
-/** What is looked at of a request before anything else is done. */
+/** The parts of a request that the access check reads. */
 export interface RequestOrigin {
   readonly method: string;
   readonly host: string | undefined;
@@ -14,25 +14,25 @@ export interface RequestRefusal {
   readonly message: string;
 }
 
-/** Cookies do not know ports: two pages on one machine would take each other's. */
+/** Named by port: cookies are shared between ports, so two pages on one machine would overwrite each other's. */
 export function cookieName(port: number): string {
   return `perilbook_ui_${port}`;
 }
 
 /**
- * Whether a request may pass. The name in `Host` must be the address that we listen on: a page of another name that was
- * bound to this machine (DNS rebinding) sends its own. What changes something must come from our own page.
+ * Why a request is refused, or null. `Host` must be the address that we listen on: a page of another domain that resolves
+ * to this machine (DNS rebinding) sends its own. Requests that change something must come from our own page.
  */
-export function refusalOf(
+export function accessRefusal(
   { method, host, origin, cookie }: RequestOrigin,
   port: number,
   sessions: Sessions,
 ): RequestRefusal | null {
-  const strange = refusalOfStranger({ host }, port);
-  if (strange !== null) return strange;
+  const wrongHost = hostRefusal({ host }, port);
+  if (wrongHost !== null) return wrongHost;
   const isReading = method === 'GET' || method === 'HEAD';
   if (origin === undefined ? !isReading : origin !== `http://127.0.0.1:${port}`) {
-    return { status: 403, code: 'ORIGIN', message: 'The request comes from another page' };
+    return { status: 403, code: 'ORIGIN', message: 'This request comes from another page' };
   }
   const session = cookieOf(cookie, cookieName(port));
   if (session === null || !sessions.isOpen(session)) {
@@ -41,10 +41,10 @@ export function refusalOf(
   return null;
 }
 
-/** Of a request that brings a token, only the name that it calls us by can be checked. */
-export function refusalOfStranger({ host }: Pick<RequestOrigin, 'host'>, port: number): RequestRefusal | null {
+/** A request with a token has no session yet: only its host can be checked. */
+export function hostRefusal({ host }: Pick<RequestOrigin, 'host'>, port: number): RequestRefusal | null {
   if (host === `127.0.0.1:${port}`) return null;
-  return { status: 421, code: 'HOST', message: 'The request is for another host' };
+  return { status: 421, code: 'HOST', message: 'This request is for another host' };
 }
 
 function cookieOf(header: string | undefined, name: string): string | null {
@@ -55,7 +55,7 @@ function cookieOf(header: string | undefined, name: string): string | null {
   return null;
 }
 
-/** On every response. Nothing is loaded from elsewhere, nothing inline is run, nobody frames us, nothing is kept. */
+/** On every response: no external resources, no inline code, no framing, no caching. */
 export const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -6,10 +6,10 @@ import { total } from '../../store/admission.ts';
 import type { Correction } from '../../store/port.ts';
 import { listed } from './format.ts';
 
-/** The account's period, as the head of a statement. */
+/** An account's billing period, printed above a statement. */
 export interface Quota {
   readonly state: AccountState;
-  /** Whether the subscription is known; what follows from it is not said otherwise. */
+  /** Whether the subscription is known. Otherwise allowance, left and overage are not printed. */
   readonly isKnown: boolean;
   /** Calls of this period that ended without a charge. */
   readonly freeCalls: number;
@@ -17,11 +17,11 @@ export interface Quota {
 
 /** The period as `--json` prints it. */
 export function quotaJson({ state, isKnown, freeCalls }: Quota): Record<string, unknown> {
-  const { subscription, reserve, account } = state.account;
+  const { subscription, reserve, name } = state.account;
   const { period, spending, available, elsewhere } = state;
   const { correction } = spending;
   return {
-    account,
+    account: name,
     subscription: isKnown ? subscription.name : null,
     period_start: isoTime(period.start),
     resets_on: isoTime(period.end),
@@ -41,60 +41,59 @@ export function quotaJson({ state, isKnown, freeCalls }: Quota): Record<string, 
   };
 }
 
-/** The period for people; what stands in the way of going on comes last. */
-export function quotaWords({ state, isKnown, freeCalls }: Quota): string[] {
-  const { subscription, reserve, account } = state.account;
+/** The period for people; what prevents buying comes last. */
+export function quotaMessages({ state, isKnown, freeCalls }: Quota): string[] {
+  const { subscription, reserve, name } = state.account;
   const { period, spending, available, elsewhere } = state;
   const overage = isKnown ? overageOf(state) : 0;
   const pairs: (readonly [string, string])[] = [
-    ['account', isKnown ? `${account} (${subscription.name})` : account],
+    ['account', isKnown ? `${name} (${subscription.name})` : name],
     ['period', `${dateTime(period.start)} to ${dateTime(period.end)}`],
     ['allowance', isKnown ? counted(subscription.creditsPerMonth, 'credit') : UNKNOWN_ALLOWANCE],
     ['charged', grouped(spending.charged)],
     ['free', counted(freeCalls, 'call')],
     [
       'unknown',
-      `${grouped(spending.unknown)}${spending.unknown > 0 ? ' (calls without an answer; counted as spent)' : ''}`,
+      `${grouped(spending.unknown)}${spending.unknown > 0 ? ' (calls without an answer, counted as spent)' : ''}`,
     ],
     ['in flight', grouped(spending.open)],
     ['spent elsewhere', grouped(elsewhere)],
   ];
-  if (spending.later)
-    pairs.push(['later', `${grouped(spending.later)} (counted in later periods, by a clock that was ahead)`]);
-  if (spending.correction) pairs.push(['correction', correctionWords(spending.correction)]);
+  if (spending.later) pairs.push(['later', `${grouped(spending.later)} (in later periods, because a clock was ahead)`]);
+  if (spending.correction) pairs.push(['correction', correctionMessage(spending.correction)]);
   pairs.push(['reserved', grouped(reserve)]);
   if (isKnown) pairs.push(['left', counted(available, 'credit')]);
-  if (overage > 0) pairs.push(['overage', overageWords(state.account, overage)]);
-  return [...listed(pairs), ...exhaustedWords(state), `Resets on ${dateTime(period.end)}.`];
+  if (overage > 0) pairs.push(['overage', overageMessage(state.account, overage)]);
+  return [...listed(pairs), ...exhaustedMessage(state), `Resets on ${dateTime(period.end)}.`];
 }
 
-const UNKNOWN_ALLOWANCE = 'unknown: no run of this version used the account; name a job or --subscription';
+const UNKNOWN_ALLOWANCE = 'unknown: no run has used this account. Give a job or --subscription';
 
-/** Credits beyond the allowance, by whomever they were spent; none where overages are off and nothing is billed. */
+/** Credits beyond the allowance, whoever spent them; 0 where overages are off. */
 function overageOf({ account: { subscription, overageCredits }, spending, elsewhere }: AccountState): number {
   if (overageCredits === 0) return 0;
   return Math.max(0, total(spending) + elsewhere - subscription.creditsPerMonth);
 }
 
-function overageWords({ subscription: { overageRate } }: JobAccount, credits: number): string {
+function overageMessage({ subscription: { overageRate } }: JobAccount, credits: number): string {
   const dollars = overageRate === null ? '' : `, $${(credits * overageRate).toFixed(2)}`;
   return `${counted(credits, 'credit')} beyond the allowance${dollars}`;
 }
 
-function correctionWords({ elsewhere, at }: Correction): string {
+function correctionMessage({ elsewhere, at }: Correction): string {
   const difference =
     elsewhere < 0 ? `${grouped(-elsewhere)} fewer than this ledger` : `${grouped(elsewhere)} more than this ledger`;
-  return `on ${dateTime(at)} the provider counted ${difference}`;
+  return `on ${dateTime(at)} the provider had counted ${difference}`;
 }
 
-/** The service is believed before the ledger: every call that it refused was one that the ledger thought would fit. */
-function exhaustedWords({ spending: { exhaustedAt, exhaustedLeft }, period }: AccountState): string[] {
+/** The service overrules the ledger: it refused calls that fit by the ledger. */
+function exhaustedMessage({ spending: { exhaustedAt, exhaustedLeft }, period }: AccountState): string[] {
   if (exhaustedAt === null) return [];
-  const when = `The service said on ${dateTime(exhaustedAt)} that the quota is used up`;
-  if (exhaustedLeft === undefined) return [`${when}: nothing is left until it resets.`];
+  const when = `The service reported on ${dateTime(exhaustedAt)} that the quota is used up`;
+  if (exhaustedLeft === undefined) return [`${when}. Nothing is left until it resets.`];
   return [
-    `${when}, when by this ledger ${counted(exhaustedLeft, 'credit')} were left: others spend of it, or the subscription is smaller than the job says.`,
-    `Nothing is bought until ${dateTime(period.end)}. If the provider's page shows credits: perilbook quota set JOB --left N.`,
-    'What others spend in every period belongs in the job: spent_elsewhere.',
+    `${when}, while this ledger had ${counted(exhaustedLeft, 'credit')} left. Other programs spend them too, or the subscription is smaller than the job says.`,
+    `Nothing is bought until ${dateTime(period.end)}. If the provider's page still shows credits: perilbook quota set JOB --left N.`,
+    'If other programs spend in every period, set spent_elsewhere in the job.',
   ];
 }

@@ -1,9 +1,16 @@
 import type { Progress } from '../../job/buying/progress.ts';
+import {
+  estimate,
+  type MinuteMeter,
+  measuredRate,
+  type RunFacts,
+  spentOf,
+  type Timestamp,
+} from '../../job/estimate.ts';
 import type { RunEnded } from '../../job/run-job.ts';
-import type { ErrorWords } from '../web/error-replies.ts';
-import { minutesLeft, type Pace } from './pace.ts';
+import type { ErrorMessage } from '../web/error-replies.ts';
 
-/** Where a run is: looking at the file, buying, letting the calls in flight land, at its end, or broken off by an error. */
+/** `stopping`: calls in flight finish, then the output is written. `failed`: ended by an error. */
 type RunState = 'reading' | 'buying' | 'stopping' | 'ended' | 'failed';
 
 /** A run of this process. */
@@ -11,21 +18,22 @@ export interface ActiveRun {
   phase: RunState;
   readonly beganAt: number;
   readonly progress: Progress;
-  readonly pace: Pace;
+  readonly meter: MinuteMeter;
   readonly interruption: AbortController;
   readonly notices: string[];
   readonly budget: number;
-  /** Credits that the accounts had left when it began, and what they allow in a minute. */
+  /** Credits that the accounts had left when it began. */
   available: number;
-  perMinute: number;
+  /** Null until the input is priced. */
+  facts: RunFacts | null;
   ended: RunEnded | null;
-  error: ErrorWords | null;
+  error: ErrorMessage | null;
 }
 
-/** What the page is told while it watches, several times a second. */
-export interface Live {
+/** The state of a run as the page shows it, sent several times a second. */
+export interface RunUpdate {
   readonly phase: RunState;
-  /** Tells one run of a book from the next: a short one may end between two looks. */
+  /** Identifies the run: a short one may begin and end between two updates. */
   readonly began_at: number;
   readonly cells: number;
   readonly cells_done: number;
@@ -49,16 +57,14 @@ export interface Live {
     readonly stop: RunEnded['stop'];
     readonly summary: RunEnded['summary'];
   } | null;
-  readonly error: ErrorWords | null;
+  readonly error: ErrorMessage | null;
 }
 
-/** @param now the steady time: setting the clock is no pace */
-export function liveOf(run: ActiveRun, now: number): Live {
-  const { progress, phase, pace, budget, available, perMinute: limit } = run;
-  const spent = progress.creditsSpent + progress.creditsUnknown;
-  if (phase === 'buying') pace.add({ at: now, credits: spent });
-  const reach = Math.min(progress.creditsPlanned, budget, available);
-  const perMinute = pace.perMinute();
+export function runUpdateOf(run: ActiveRun, time: Timestamp): RunUpdate {
+  const { progress, phase, meter, budget, available, facts } = run;
+  const isBuying = phase === 'buying' && facts !== null;
+  const last = isBuying ? meter.add(time.steady, spentOf(progress)) : null;
+  const rate = last && measuredRate(last);
   return {
     phase,
     began_at: run.beganAt,
@@ -69,9 +75,9 @@ export function liveOf(run: ActiveRun, now: number): Live {
     credits_planned: progress.creditsPlanned,
     budget,
     period_left: available,
-    per_minute: perMinute === null ? null : Math.round(perMinute),
-    per_minute_limit: limit,
-    minutes_left: phase === 'buying' && limit > 0 ? minutesLeft(reach - spent, perMinute, limit) : null,
+    per_minute: rate === null ? null : Math.round(rate),
+    per_minute_limit: facts?.creditsPerMinute ?? 0,
+    minutes_left: isBuying ? estimate(progress, facts, last!, time).minutes : null,
     calls: progress.calls,
     in_flight: progress.callsInFlight,
     failures: progress.failures,

@@ -1,4 +1,4 @@
-/** Numbers and times as people read them. */
+/** Numbers and times for people. */
 
 const GROUPED = new Intl.NumberFormat('en-US');
 
@@ -29,17 +29,17 @@ export function timeSpan(minutes) {
 export const day = (time) =>
   new Date(time).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
 
-/** `21 Nov 2026, 14:05`, by the clock of whoever looks. */
-export const moment = (time) => new Date(time).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+/** `21 Nov 2026, 14:05`, in local time. */
+export const localTime = (time) => new Date(time).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 
-/** 38 %, and 99.9 % for what is not quite all. */
+/** `38 %`; never `100 %` for less than all. */
 export function percent(share) {
   const rounded = Math.round(share * 100);
   if (rounded === 100 && share < 1) return `${Math.floor(share * 1000) / 10} %`;
   return `${rounded === 0 && share > 0 ? '<1' : rounded} %`;
 }
 
-/** The sentence that stands for a yes. The server compares it with its own (choice.ts). */
+/** The sentence that the user confirms. The server compares it with its own (choice.ts). */
 export const confirmation = (budget) => (budget === 0 ? 'Spend nothing' : `Spend at most ${counted(budget, 'credit')}`);
 
 const ONES =
@@ -55,7 +55,7 @@ const THOUSANDS = [
   [100, 'hundred'],
 ];
 
-/** 1040: one thousand and forty. A nought too many is easily overlooked in digits. */
+/** 1040: one thousand and forty. In digits, one zero too many is easily overlooked. */
 export function inWords(value) {
   if (value < 20) return ONES[value];
   if (value < 100) {

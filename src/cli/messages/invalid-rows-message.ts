@@ -3,8 +3,8 @@ import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
 import { hasTooManyInvalid, type PlanSummary, unusableRows } from '../../job/summary.ts';
 import { percent } from './format.ts';
 
-/** What is said where more rows than the job allows have no usable location; nothing otherwise. */
-export function tooManyInvalidWords(summary: PlanSummary): string[] {
+/** Printed if more rows have no usable location than the job allows. */
+export function invalidRowsMessage(summary: PlanSummary): string[] {
   if (!hasTooManyInvalid(summary)) return [];
   const { rows, located, findings, unit } = summary;
   const unusable = unusableRows(summary);
@@ -12,8 +12,8 @@ export function tooManyInvalidWords(summary: PlanSummary): string[] {
     !LOOKED_UP_FINDINGS.some((name) => name === finding) && (located === 0 || finding !== 'outside_us');
   const most = findings.filter(counts).reduce((a, b) => (b.rows > a.rows ? b : a));
   const what = `${grouped(unusable)} of ${counted(rows, 'row')} (${percent(unusable / rows)}) cannot be looked up`;
-  const why = `most of all: ${most.note.replace(/\.$/, '')} (first in ${unit} ${most.first_line})`;
+  const why = `mostly: ${most.note.replace(/\.$/, '')} (first: ${unit} ${most.first_line})`;
   return [
-    `${what}, ${why}. Check the columns (--lat, --lng), or allow so many: --max-invalid ${Math.ceil((100 * unusable) / rows)}%.`,
+    `${what}; ${why}. Check the columns (--lat, --lng), or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%.`,
   ];
 }

@@ -7,15 +7,15 @@ import { table } from './format.ts';
 
 const STATEMENT_BY = ['run', 'job', 'key', 'day'] as const satisfies readonly StatementBy[];
 
-/** What a statement is by, where the command line says so. @throws USAGE for anything else */
+/** What `--by` groups a statement by. @throws USAGE */
 export function statementBy(said: unknown): StatementBy | null {
   if (said === undefined) return null;
   const by = STATEMENT_BY.find((name) => name === said);
   if (by !== undefined) return by;
   throw new PerilbookError(
     'USAGE',
-    `There is no statement by ${said}${didYouMean(String(said), STATEMENT_BY)}`,
-    `Say one of: ${STATEMENT_BY.join(', ')}.`,
+    `Unknown statement: --by ${said}${didYouMean(String(said), STATEMENT_BY)}`,
+    `Use one of: ${STATEMENT_BY.join(', ')}.`,
   );
 }
 
@@ -38,8 +38,8 @@ export function statementCsv(by: StatementBy, rows: readonly StatementRow[]): st
   return plainCsv([...head, ...figures], lines);
 }
 
-/** The rows for people, with their sum where there are several. */
-export function statementWords(by: StatementBy, rows: readonly StatementRow[]): string[] {
+/** The rows for people, with a total. */
+export function statementMessages(by: StatementBy, rows: readonly StatementRow[]): string[] {
   if (rows.length === 0) return ['No calls in this period.'];
   const head = [
     ...(by === 'run' ? ['run', 'job'] : [by]),

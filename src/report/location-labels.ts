@@ -1,4 +1,4 @@
-/** Names of columns that tell one location from another, as OED, CEDE and lists of sites write them; best first. */
+/** Names of columns that identify a location, as OED, CEDE and lists of sites use them; best first. */
 const NAMES = [
   'locname',
   'locationname',
@@ -13,7 +13,7 @@ const IDS = ['locnumber', 'locationnumber', 'locationid', 'locid', 'siteid', 'pr
 const OTHER_IDS = ['listingid', 'stationid', 'mlsnumber', 'mlsid', 'id', 'uniqueid', 'key', 'reference', 'ref'];
 const ADDRESSES = ['streetaddress', 'address', 'street', 'fulladdress'];
 
-/** The columns by which people know a location: an identifier and a name, whichever are there; else an address. */
+/** The columns by which people know a location: an identifier and a name, or an address. */
 export function labelColumns(columns: readonly string[]): number[] {
   const plain = columns.map((name) => name.toLowerCase().replace(/[^a-z]/g, ''));
   const first = (...names: readonly string[]): number[] => {
@@ -26,7 +26,7 @@ export function labelColumns(columns: readonly string[]): number[] {
 
 const LONGEST = 80;
 
-/** The texts of those columns as one. */
+/** The fields of those columns as one text. */
 export function labelOf(texts: readonly string[]): string {
   const label = texts
     .map((text) => text.trim())

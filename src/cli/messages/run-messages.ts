@@ -2,15 +2,15 @@ import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { allLocationsRejected, type RunEnded } from '../../job/run-job.ts';
 import { listed, percent, shownPath } from './format.ts';
-import { tooManyInvalidWords } from './invalid-words.ts';
-import type { PlanStyle } from './plan-words.ts';
+import { invalidRowsMessage } from './invalid-rows-message.ts';
+import type { OutputStyle } from './plan-messages.ts';
 
-/** How a run ended, in words; what to do next comes last. */
-export function runWords(
+/** How a run ended; what to do next comes last. */
+export function runMessages(
   { summary, stop }: RunEnded,
   again: string,
   folder: string,
-  { width, paint }: PlanStyle,
+  { width, color }: OutputStyle,
 ): { readonly facts: readonly string[]; readonly next: readonly string[] } {
   const { status, saved } = summary;
   const statuses = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
@@ -25,28 +25,28 @@ export function runWords(
   if (summary.credits_unknown > 0) {
     pairs.push([
       'unknown',
-      `${counted(summary.credits_unknown, 'credit')} of calls without a usable answer: only the provider knows whether they were charged`,
+      `${counted(summary.credits_unknown, 'credit')} of calls without a usable answer; the provider may have charged them`,
     ]);
   }
-  const byAreas = summary.areas === null ? '' : `, ${grouped(saved.by_areas)} by areas`;
+  const byAreas = summary.areas === null ? '' : `, ${grouped(saved.by_areas)} (one answer per area)`;
   pairs.push([
     'saved',
-    `${grouped(saved.by_cells)} by rows that share a cell, ${grouped(saved.by_cache)} by the store${byAreas}`,
+    `${grouped(saved.by_cells)} (rows at the same place), ${grouped(saved.by_cache)} (answers in the store)${byAreas}`,
   ]);
   if (summary.complete.rows < 1 && stop !== null) {
-    pairs.push(['complete', completeWords(summary.complete)]);
-    // The richest tier is what the line above says.
+    pairs.push(['complete', completeMessage(summary.complete)]);
+    // The line above is about the richest tier.
     for (const tier of summary.complete_tiers.slice(0, -1).reverse()) {
-      pairs.push(['', `${completeWords(tier)} with ${tier.tier}`]);
+      pairs.push(['', `${completeMessage(tier)} with ${tier.tier}`]);
     }
   }
   const facts = listed(pairs, '', width);
-  if (summary.sample_data) facts.push('Sample data: not for decisions.');
-  const next = [...tooManyInvalidWords(summary), ...nextStep(stop, summary, again)];
-  return { facts, next: next.map((line) => paint('bold', line)) };
+  if (summary.sample_data) facts.push('Sample data is made up: do not base decisions on it.');
+  const next = [...invalidRowsMessage(summary), ...nextStep(stop, summary, again)];
+  return { facts, next: next.map((line) => color('bold', line)) };
 }
 
-function completeWords({ rows, value }: RunEnded['summary']['complete']): string {
+function completeMessage({ rows, value }: RunEnded['summary']['complete']): string {
   return `${percent(rows)} of locations${value === null ? '' : `, ${percent(value)} of value`}`;
 }
 
@@ -60,30 +60,30 @@ function nextStep(
       const failed = status.partial + status.failed + status.deferred;
       if (allLocationsRejected(status)) {
         const rows = status.rejected === 1 ? 'the one location' : `all ${grouped(status.rejected)} locations`;
-        const doubt = 'If it is wrong, check base_url, forget this with perilbook cache prune --rejected, then:';
-        return [`The service rejects ${rows} (hazard_note says why). ${doubt} ${again}`];
+        const doubt = 'If that is wrong, check base_url, run perilbook cache prune --rejected, then:';
+        return [`The service rejected ${rows}; see hazard_note. ${doubt} ${again}`];
       }
-      return failed === 0 ? [] : [`${counted(failed, 'row')} not complete. To try them again: ${again}`];
+      return failed === 0 ? [] : [`${counted(failed, 'row')} not complete. To retry: ${again}`];
     }
     case 'quota':
-      return [`${stop.message} The rest is deferred. To go on after ${dateTime(stop.resumeAfter!)}: ${again}`];
+      return [`${stop.message} The rest is deferred. To resume after ${dateTime(stop.resumeAfter!)}: ${again}`];
     case 'budget':
       return [
-        `${stop.message} The rest is deferred. To go on with ${credits_spent + credits_unknown === 0 ? 'a larger' : 'another'} budget: ${again}`,
+        `${stop.message} The rest is deferred. To resume with ${credits_spent + credits_unknown === 0 ? 'a larger' : 'another'} budget: ${again}`,
       ];
     case 'approved_plan':
       return [
-        `${stop.message} The rest is deferred. To go on, make a new plan (perilbook plan JOB --out plan.json), then: ${again}`,
+        `${stop.message} The rest is deferred. To resume, write a new plan (perilbook plan JOB --out plan.json), then: ${again}`,
       ];
     case 'limit':
     case 'time':
-      return [`${stop.message} The rest is deferred. To go on: ${again}`];
+      return [`${stop.message} The rest is deferred. To resume: ${again}`];
     case 'service_down':
       return [
-        `${stop.message} To go on${stop.resumeAfter === null ? ' later' : ` after ${dateTime(stop.resumeAfter)}`}: ${again}`,
+        `${stop.message} To resume${stop.resumeAfter === null ? ' later' : ` after ${dateTime(stop.resumeAfter)}`}: ${again}`,
       ];
     case 'interrupted':
-      return [`Interrupted. What was bought is kept. To go on: ${again}`];
+      return [`Interrupted. Answers that were bought are kept. To resume: ${again}`];
     case 'keys':
       return [`${stop.message} Check the keys of the job, then: ${again}`];
     case 'denied':

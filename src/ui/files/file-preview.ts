@@ -2,20 +2,20 @@ import { stat } from 'node:fs/promises';
 import { knownColumns } from '../../columns/row.ts';
 import { PerilbookError } from '../../errors.ts';
 import { findLocationColumns } from '../../rows/location-columns.ts';
-import { type OpenOptions, openRowFile } from '../../rows/open-row-file.ts';
+import { openRowFile } from '../../rows/open-row-file.ts';
 import { findPerilbookColumns } from '../../rows/perilbook-columns.ts';
 import type { RowFile } from '../../rows/port.ts';
 import type { ChosenFile } from './workspace.ts';
 
-/** What a file looks like before anything is chosen. */
-export interface Look {
+/** A file's format, columns and first rows. */
+export interface FilePreview {
   readonly format: string;
   readonly bytes: number;
-  /** The columns of the input; those that an earlier run added are left out. */
+  /** The columns, without those that an earlier run added. */
   readonly columns: readonly string[];
-  /** The columns that are taken for latitude and longitude, by index from 0; null where none look like it. */
+  /** The indexes of the latitude and longitude columns; null if none is recognised. */
   readonly location: { readonly lat: number; readonly lng: number } | null;
-  /** Why the choice of columns is in doubt; null where it is not. */
+  /** Why the choice of columns is uncertain, or null. */
   readonly note: string | null;
   readonly first: readonly { readonly line: number; readonly fields: readonly string[] }[];
 }
@@ -23,18 +23,18 @@ export interface Look {
 const ROWS_SHOWN = 6;
 const LONGEST_FIELD = 120;
 
-/** Opens a file and reads its first rows. @param header whether its first line names the columns @throws INPUT_UNREADABLE */
-export async function lookAt({ path, name }: ChosenFile, header = true): Promise<Look> {
+/** Opens a file and reads its first rows. @param header whether its first line is a header @throws INPUT_UNREADABLE */
+export async function previewFile({ path, name }: ChosenFile, header = true): Promise<FilePreview> {
   const found = await stat(path).catch(() => null);
   if (found === null || !found.isFile()) {
-    const what = found === null ? `There is no file ${path}` : `${path} is no file`;
+    const what = found === null ? `${path} does not exist` : `${path} is not a file`;
     throw new PerilbookError(
       'INPUT_UNREADABLE',
       what,
-      'Name a CSV, Excel, Parquet, NDJSON or GeoJSON file with its folder.',
+      'Give the path of a CSV, Excel, Parquet, NDJSON or GeoJSON file.',
     );
   }
-  const rowFile = await openRowFile(path, readingOf(header));
+  const rowFile = await openRowFile(path, header ? {} : { header });
   const columns = originalColumns(rowFile);
   const location = locationOf(columns, name);
   return {
@@ -46,28 +46,23 @@ export async function lookAt({ path, name }: ChosenFile, header = true): Promise
   };
 }
 
-/** What is left unsaid is looked for in the file. */
-function readingOf(header: boolean): OpenOptions {
-  return header ? {} : { header };
-}
-
 function originalColumns({ columns }: RowFile): readonly string[] {
   const dropFrom = findPerilbookColumns(columns, knownColumns());
   return dropFrom === null ? columns : columns.slice(0, dropFrom);
 }
 
-function locationOf(columns: readonly string[], name: string): Pick<Look, 'location' | 'note'> {
+function locationOf(columns: readonly string[], name: string): Pick<FilePreview, 'location' | 'note'> {
   try {
     const { lat, lng, note } = findLocationColumns(columns);
     return { location: { lat, lng }, note };
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS')) throw error;
-    return { location: null, note: `No columns of ${name} are named like a latitude and a longitude. ${error.hint}` };
+    return { location: null, note: `No latitude and longitude columns were recognised in ${name}. ${error.hint}` };
   }
 }
 
-async function firstRows(rowFile: RowFile, width: number): Promise<Look['first']> {
-  const rows: Look['first'][number][] = [];
+async function firstRows(rowFile: RowFile, width: number): Promise<FilePreview['first']> {
+  const rows: FilePreview['first'][number][] = [];
   const every = Array.from({ length: width }, (_, index) => index);
   for await (const batch of rowFile.read(every, 0)) {
     for (const { line, fields } of batch.slice(0, ROWS_SHOWN - rows.length)) {
@@ -81,8 +76,8 @@ async function firstRows(rowFile: RowFile, width: number): Promise<Look['first']
   return rows;
 }
 
-/** A column in the words of a job: its name, or its number where the name is missing or stands for several. */
-export function columnWord(columns: readonly string[], index: number): string {
+/** A column as a job file names it: by name, or by number if the name is empty or not unique. */
+export function columnReference(columns: readonly string[], index: number): string {
   const name = columns[index]!;
   const isOnlyOne = columns.filter((other) => other === name).length === 1;
   return name !== '' && isOnlyOne ? name : String(index + 1);

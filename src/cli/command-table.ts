@@ -1,0 +1,168 @@
+import type { Command } from './command.ts';
+import { ACCOUNT_FLAGS, yargsJobOptions } from './job-options.ts';
+import { SERVICE_OPTIONS } from './service-options.ts';
+
+const job = { job: { type: 'string', describe: 'job file (.yaml) or input file; - for stdin' } } as const;
+
+const csv = { csv: { type: 'boolean', describe: 'print the rows as CSV on stdout', conflicts: 'json' } } as const;
+
+const json = { json: { type: 'boolean', describe: 'print one JSON value on stdout' } } as const;
+
+/** All commands. `load` imports a command's code when it runs: `topics` must not wait for the web framework. */
+export const COMMANDS: readonly Command[] = [
+  {
+    usage: 'plan [job]',
+    describe: 'show what a run would cost; spends nothing',
+    examples: [
+      'plan portfolio.csv --topics natural',
+      'plan nightly.yaml --json',
+      'plan nightly.yaml --out plan.json    (for approval; then: run nightly.yaml --plan plan.json)',
+    ],
+    positionals: job,
+    options: {
+      ...yargsJobOptions(),
+      ...json,
+      out: { type: 'string', describe: 'write the plan to this file, for approval' },
+    },
+    load: async () => (await import('./commands/plan.ts')).planCommand,
+  },
+  {
+    usage: 'run [job]',
+    describe: 'buy what is missing and write the output; run it again to resume',
+    examples: [
+      'run portfolio.csv -o out.csv --topics wildfire,riverineFlood',
+      'run portfolio.csv -o out.parquet --topics all --order-by tiv --budget 5000',
+      'run nightly.yaml --yes --quiet       (from cron)',
+    ],
+    positionals: job,
+    options: {
+      ...yargsJobOptions(),
+      ...json,
+      plan: { type: 'string', describe: 'spend only what this approved plan allows (see plan --out)' },
+      yes: { alias: 'y', type: 'boolean', describe: 'spend what the plan costs without asking' },
+      quiet: { alias: 'q', type: 'boolean', describe: 'print errors only' },
+      report: { type: 'string', describe: 'also write the HTML report to this file' },
+      debug: { type: 'boolean', describe: 'log each request and its outcome on stderr, without keys' },
+    },
+    load: async () => (await import('./commands/run.ts')).runCommand,
+  },
+  {
+    usage: 'report [job]',
+    describe: 'write an HTML report: map, ratings, concentration, data quality, credits; spends nothing',
+    examples: ['report nightly.yaml', 'report portfolio.csv --topics natural --report portfolio.html'],
+    positionals: job,
+    options: {
+      ...yargsJobOptions(),
+      report: { type: 'string', describe: 'file to write the report to; - for stdout' },
+    },
+    load: async () => (await import('./commands/report.ts')).reportCommand,
+  },
+  {
+    usage: 'ui [job]',
+    describe: 'open a page in the browser, on this machine only: price, buy, watch, download',
+    examples: ['ui', 'ui portfolio.csv', 'ui nightly.yaml --budget 5000'],
+    positionals: {
+      job: { type: 'string', describe: 'job file (.yaml) with the service and the account, or a file to open' },
+    },
+    options: {
+      ...yargsJobOptions(ACCOUNT_FLAGS),
+      port: { type: 'number', describe: 'port to listen on (default: any free port)' },
+      'max-upload': { type: 'number', describe: 'largest upload in MB (default 2000)' },
+    },
+    load: async () => (await import('./commands/ui.ts')).uiCommand,
+  },
+  {
+    usage: 'status [job]',
+    describe: 'list runs: their state, what they spent, when to resume',
+    examples: ['status', 'status nightly.yaml --json'],
+    positionals: job,
+    options: { ...yargsJobOptions(), ...json, ...csv },
+    load: async () => (await import('./commands/status.ts')).statusCommand,
+  },
+  {
+    usage: 'quota [set] [job]',
+    describe: 'show the billing period: allowance, spent, left, reset date; set corrects it',
+    examples: ['quota nightly.yaml', 'quota nightly.yaml --by day', 'quota set nightly.yaml --left 4200'],
+    // The first word is `set` or the job.
+    positionals: {
+      set: { type: 'string', describe: "set: record the provider's own figure for this period" },
+      ...job,
+    },
+    options: {
+      ...yargsJobOptions(),
+      by: { type: 'string', describe: 'add a statement by run, job, key or day' },
+      left: { type: 'number', describe: "set: credits left on the provider's page" },
+      spent: { type: 'number', describe: "set: credits spent on the provider's page, by everyone" },
+      ...json,
+      ...csv,
+    },
+    load: async () => (await import('./commands/quota.ts')).quotaCommand,
+  },
+  {
+    usage: 'topics',
+    describe: 'list the 37 topics: columns, price, how long answers stay fresh',
+    examples: ['topics', 'topics --json'],
+    options: json,
+    load: async () => (await import('./commands/topics.ts')).topicsCommand,
+  },
+  {
+    usage: 'job <action> [file]',
+    describe: 'check FILE: list all errors of a job file; schema: print its JSON Schema',
+    examples: ['job check nightly.yaml', 'job check nightly.yaml --json', 'job schema > job.schema.json'],
+    positionals: {
+      action: { describe: 'check or schema', choices: ['check', 'schema'] },
+      file: { type: 'string', describe: 'check: the job file (.yaml)' },
+    },
+    options: json,
+    load: async () => (await import('./commands/job.ts')).jobCommand,
+  },
+  {
+    usage: 'completion',
+    describe: 'print a completion script for bash and zsh',
+    examples: ['completion >> ~/.bashrc', 'completion >> ~/.zshrc'],
+    load: async () => (await import('./commands/completion.ts')).completionCommand(COMMANDS),
+  },
+  {
+    usage: 'cache <action>',
+    describe: 'stats, prune or export the answers in the store',
+    examples: [
+      'cache stats',
+      'cache prune --older-than 400d',
+      'cache prune --rejected',
+      'cache export > answers.ndjson',
+    ],
+    positionals: { action: { describe: 'stats, prune or export', choices: ['stats', 'prune', 'export'] } },
+    options: {
+      store: { type: 'string', describe: 'file with answers, ledger and runs' },
+      'older-than': { type: 'string', describe: 'prune: delete answers older than this, e.g. 365d' },
+      rejected: { type: 'boolean', describe: 'prune: delete rejections, so that the locations are asked again (free)' },
+      yes: { alias: 'y', type: 'boolean', describe: 'prune: delete paid answers without asking' },
+      details: { type: 'boolean', describe: 'export: print the details (of run --details keep), not the fields' },
+      ...json,
+    },
+    load: async () => (await import('./commands/cache.ts')).cacheCommand,
+  },
+  {
+    usage: 'service <action> [what] [files..]',
+    describe: 'run your own service: start, load NAME FILE, data, check, account, key',
+    examples: [
+      'service load sample',
+      'service account create --account acme --subscription professional',
+      'service key create --account acme --scopes all',
+      'service start --port 8737',
+    ],
+    positionals: {
+      action: {
+        describe: 'start, load, data, check, account or key',
+        choices: ['start', 'load', 'data', 'check', 'account', 'key'],
+      },
+      what: {
+        type: 'string',
+        describe: 'load: the data set; account: create, list, statement; key: create, list, rotate, revoke',
+      },
+      files: { type: 'string', array: true, describe: "load: the agency's files" },
+    },
+    options: { ...SERVICE_OPTIONS, ...json },
+    load: async () => (await import('./commands/service.ts')).serviceCommand,
+  },
+];

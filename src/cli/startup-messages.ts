@@ -1,0 +1,24 @@
+/* What main.ts prints itself. Imports nothing, so that the first message is printed at once. */
+
+/**
+ * Printed before anything is loaded, 0.1 s after the start; loading takes several times as long. For `run`, and for `plan`
+ * on a terminal; not with --quiet.
+ */
+export function startMessage(args: readonly string[], isTerminal = false): string {
+  const [command, target, ...rest] = args;
+  const isSilent = [target, ...rest].some((arg) => /^(--quiet|--help|-[a-z]*[qh][a-z]*)$/.test(arg ?? ''));
+  const isWaitedFor = command === 'run' || (command === 'plan' && isTerminal);
+  if (!isWaitedFor || target === undefined || isSilent) return '';
+  if (target === '-') return 'perilbook: reading stdin\n';
+  return target.startsWith('-') ? 'perilbook: starting\n' : `perilbook: reading ${target}\n`;
+}
+
+/** Printed at an interrupt: what is still done, and how not to wait for it. */
+export function stopMessage([command, action]: readonly string[]): string {
+  const again = 'Press Ctrl-C again to quit at once.';
+  if (command === 'run' || command === 'ui') {
+    return `\nperilbook: stopping: finishing calls in flight, then writing the output. ${again}\n`;
+  }
+  const serves = command === 'service' && action === 'start';
+  return `\nperilbook: stopping${serves ? ': finishing requests in flight' : ''}. ${again}\n`;
+}

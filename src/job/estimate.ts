@@ -1,0 +1,138 @@
+import { type Clock, steadyTime } from '../clock.ts';
+import { billingPeriod } from '../contract/billing-period.ts';
+import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
+import type { Progress } from './buying/progress.ts';
+import type { Prepared } from './prepare.ts';
+
+/** The time on two clocks: the wall clock (`now`) for dates, the monotonic one (`steady`) for durations. */
+export interface Timestamp {
+  readonly now: number;
+  readonly steady: number;
+}
+
+export function timestampOf(clock: Clock): Timestamp {
+  return { now: clock.now(), steady: steadyTime(clock) };
+}
+
+/** What progress needs to know of a run, and what does not change while it buys. */
+export interface RunFacts {
+  /** When buying began, on the monotonic clock. */
+  readonly startedAt: number;
+  readonly rows: number;
+  readonly cellsCached: number;
+  /** Null: none was set. */
+  readonly budget: number | null;
+  /** Credits a billing period, of all accounts together. */
+  readonly allowance: number;
+  /** Credits a minute, of all accounts together. */
+  readonly creditsPerMinute: number;
+  readonly anniversaryDays: readonly number[];
+  /** When `max_minutes` ends the buying, on the monotonic clock; null: never. */
+  readonly deadline: number | null;
+  readonly waitsForQuota: boolean;
+}
+
+export function runFacts({ job, plan, summary, freshness }: Prepared, { now, steady }: Timestamp): RunFacts {
+  return {
+    startedAt: steady,
+    rows: summary.rows,
+    cellsCached: summary.cells_cached,
+    budget: job.budget,
+    allowance: plan.accounts.reduce((sum, { account }) => sum + account.subscription.creditsPerMonth, 0),
+    creditsPerMinute: job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0),
+    anniversaryDays: job.accounts.map(({ anniversaryDay }) => anniversaryDay),
+    deadline: job.maxMinutes === null ? null : steady + freshness.startedAt - now + job.maxMinutes * 60_000,
+    waitsForQuota: job.onQuota === 'wait',
+  };
+}
+
+/** Credits spent in the last `ms`, a minute at most. */
+export interface LastMinute {
+  readonly credits: number;
+  readonly ms: number;
+}
+
+/** Measures the credits of the last minute by sampling their sum: credits, not cells, are what the service limits. */
+export class MinuteMeter {
+  readonly #samples: { readonly at: number; readonly credits: number }[] = [];
+
+  /** @param at on the monotonic clock @param credits spent so far */
+  add(at: number, credits: number): LastMinute {
+    this.#samples.push({ at, credits });
+    // The newest sample that is a minute old is where the minute begins.
+    while (this.#samples.length > 2 && this.#samples[1]!.at <= at - RATE_WINDOW_MS) this.#samples.shift();
+    const from = this.#samples[0]!;
+    const [spent, ms] = [credits - from.credits, at - from.at];
+    // Nobody may have sampled for longer than a minute.
+    if (ms <= RATE_WINDOW_MS) return { credits: spent, ms };
+    return { credits: (spent * RATE_WINDOW_MS) / ms, ms: RATE_WINDOW_MS };
+  }
+}
+
+/** When buying will end, and why. */
+export interface Estimate {
+  /** Credits that will be spent until then. */
+  readonly credits: number;
+  /** Null while it is unknown. */
+  readonly minutes: number | null;
+  readonly endedBy: 'done' | 'budget' | 'quota' | 'time';
+  /** When the next billing period begins. */
+  readonly resets: number;
+}
+
+export function spentOf({ creditsSpent, creditsUnknown }: Progress): number {
+  return creditsSpent + creditsUnknown;
+}
+
+/** Credits of the period that this run may still spend; null before the ledger was read. */
+export function quotaLeft(progress: Progress): number | null {
+  return progress.atHand && Math.max(0, progress.atHand.credits - (spentOf(progress) - progress.atHand.spent));
+}
+
+/**
+ * Estimates the time left from credits, not rows: the minute limit is in credits. It takes the slower of two rates: what
+ * the limit allows, with the rest of this minute; and what was spent in the last minute, which is less where the service
+ * is slow or asks to slow down.
+ */
+export function estimate(progress: Progress, facts: RunFacts, last: LastMinute, at: Timestamp): Estimate {
+  const spent = spentOf(progress);
+  const toBuy = Math.max(0, progress.creditsPlanned - spent);
+  const ofBudget = facts.budget === null ? Number.POSITIVE_INFINITY : Math.max(0, facts.budget - spent);
+  const ofQuota = quotaLeft(progress) ?? Number.POSITIVE_INFINITY;
+  const credits = Math.min(toBuy, ofBudget, ofQuota);
+  const resets = Math.min(...facts.anniversaryDays.map((day) => billingPeriod(day, at.now).end));
+  const endedBy = credits === toBuy ? 'done' : credits === ofQuota ? 'quota' : 'budget';
+  const pauseMs = Math.max(0, progress.slowedUntil - at.steady);
+  const minutes = minutesFor(credits, limitNow(progress, facts, last), last, pauseMs);
+  const windowLeft = facts.deadline === null ? null : (facts.deadline - at.steady) / 60_000;
+  if (windowLeft !== null && minutes !== null && minutes > windowLeft) {
+    const share = minutes === 0 ? 0 : Math.max(0, windowLeft) / minutes;
+    return { credits: Math.floor(credits * share), minutes: Math.max(0, windowLeft), endedBy: 'time', resets };
+  }
+  return { credits, minutes, endedBy, resets };
+}
+
+/** Credits a minute that can be spent now. The service may have said that it has less left than the subscription allows:
+ * then what was spent in the last minute and what is left of it. */
+export function limitNow(progress: Progress, { creditsPerMinute }: RunFacts, last: LastMinute): number {
+  const left = progress.minuteLeft?.() ?? creditsPerMinute;
+  return Math.max(1, Math.min(creditsPerMinute, last.credits + left));
+}
+
+/** A shorter burst says nothing about the lasting rate. */
+const LEAST_MS = 3_000;
+
+/** Credits a minute, as measured; null until enough was seen. */
+export function measuredRate({ credits, ms }: LastMinute): number | null {
+  return ms < LEAST_MS ? null : (credits * 60_000) / ms;
+}
+
+function minutesFor(credits: number, limit: number, last: LastMinute, pauseMs: number): number | null {
+  const pause = pauseMs / 60_000;
+  if (credits === 0) return 0;
+  const rate = measuredRate(last);
+  const byLimit = Math.max(0, credits - Math.max(0, limit - last.credits)) / limit;
+  if (rate === null) return byLimit > 0 ? byLimit + pause : null;
+  // Nothing was spent for a minute: there is no rate to estimate from.
+  return rate <= 0 ? null : Math.max(byLimit, credits / rate) + pause;
+}
