@@ -4,7 +4,7 @@ import { NATURAL_SLUGS, TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { topicsOf } from '../src/job/settings/topic-choice.ts';
 import { cheapestCalls } from '../src/plan/cheapest-calls.ts';
 import { FastClock } from '../test/fast-clock.ts';
-import { openBenchDesk } from './bench-desk.ts';
+import { openBenchHarness } from './bench-harness.ts';
 import { NightlyBook } from './nightly-book.ts';
 import { sized } from './size.ts';
 import { table } from './table.ts';
@@ -66,7 +66,7 @@ async function enrich(everyDays: number): Promise<Night[]> {
   const clock = new FastClock('2026-01-05T03:00:00Z', CLOCK_FACTOR);
   const begun = clock.now();
   const book = new NightlyBook(ROWS);
-  const desk = await openBenchDesk({ clock, subscription: SUBSCRIPTION });
+  const harness = await openBenchHarness({ clock, subscription: SUBSCRIPTION });
   const nights: Night[] = [];
   try {
     for (let night = 0; night < RUNS; night++) {
@@ -74,18 +74,18 @@ async function enrich(everyDays: number): Promise<Night[]> {
         book.goOn();
         clock.moveTo(new Date(begun + night * everyDays * DAY_MS).toISOString());
       }
-      const before = desk.charged();
-      const { state, summary } = await desk.run(book.csv(), { topics: TOPICS });
+      const before = harness.charged();
+      const { state, summary } = await harness.run(book.csv(), { topics: TOPICS });
       if (state !== 'complete') throw new Error(`Run ${night + 1} ended ${state}: ${JSON.stringify(summary)}`);
       const { rows, buildings, coordinates } = book;
-      nights.push({ rows, buildings, coordinates, cells: summary.cells, spent: desk.charged() - before });
+      nights.push({ rows, buildings, coordinates, cells: summary.cells, spent: harness.charged() - before });
     }
-    const { charged, unknown, open } = await desk.ledger();
-    if (charged !== desk.charged() || unknown + open > 0) {
-      throw new Error(`The service counts ${desk.charged()} credits, the ledger ${charged}, ${unknown} unknown`);
+    const { charged, unknown, open } = await harness.ledger();
+    if (charged !== harness.charged() || unknown + open > 0) {
+      throw new Error(`The service counts ${harness.charged()} credits, the ledger ${charged}, ${unknown} unknown`);
     }
   } finally {
-    await desk.close();
+    await harness.close();
   }
   return nights;
 }

@@ -1,5 +1,5 @@
 import { RATE_WINDOW_MS } from '../src/contract/subscriptions.ts';
-import type { Charged } from './bench-desk.ts';
+import type { Charged } from './bench-harness.ts';
 
 /** How well a run used the credits that a minute allows. */
 export interface LimitUse {

@@ -4,7 +4,7 @@ import { CREDITS } from '../src/contract/credits.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import type { RateWindow } from '../src/service/accounts/charges.ts';
 import { FastClock } from '../test/fast-clock.ts';
-import { COUNTRY, openBenchDesk } from './bench-desk.ts';
+import { COUNTRY, openBenchHarness } from './bench-harness.ts';
 import { type LimitUse, limitUse, measuredSpan } from './limit-use.ts';
 import { sized } from './size.ts';
 import { percent, table } from './table.ts';
@@ -107,30 +107,30 @@ export async function run(): Promise<void> {
 async function measure({ limit, rateWindow, late }: Setting, { topics, creditsOfCell }: Mix): Promise<Measured> {
   const clock = new FastClock('2026-03-15T12:00:20Z', CLOCK_FACTOR);
   const subscription = customSubscription(10_000_000, limit);
-  const desk = await openBenchDesk({ clock, subscription, rateWindow, answersLateMs: late / CLOCK_FACTOR });
-  const counter = countRefused(desk.port);
+  const harness = await openBenchHarness({ clock, subscription, rateWindow, answersLateMs: late / CLOCK_FACTOR });
+  const counter = countRefused(harness.port);
   const enough = new AbortController();
   try {
     // More than can be bought in the time, so that the end of the measure is not the end of the book.
     const cells = Math.ceil((limit * (MINUTES + 4)) / creditsOfCell);
-    const ended = desk.run(rowFileOf(cells), { topics }, enough.signal);
-    const [{ state, progress }] = await Promise.all([ended, stopAfterMeasure(desk, clock, enough)]);
+    const ended = harness.run(rowFileOf(cells), { topics }, enough.signal);
+    const [{ state, progress }] = await Promise.all([ended, stopAfterMeasure(harness, clock, enough)]);
     if (state !== 'interrupted') throw new Error(`The run ended too early: ${state}`);
-    return { ...limitUse(desk.charges(), limit, MINUTES), sent: counter.sent, met: progress.slowedDown };
+    return { ...limitUse(harness.charges(), limit, MINUTES), sent: counter.sent, met: progress.slowedDown };
   } finally {
     counter.stop();
-    await desk.close();
+    await harness.close();
   }
 }
 
 /** Interrupts the run once all that is measured has happened. */
 async function stopAfterMeasure(
-  desk: { charges(): readonly { readonly at: number }[] },
+  harness: { charges(): readonly { readonly at: number }[] },
   clock: FastClock,
   enough: AbortController,
 ): Promise<void> {
-  let first = desk.charges()[0];
-  for (const until = clock.now() + 10 * 60_000; first === undefined; first = desk.charges()[0]) {
+  let first = harness.charges()[0];
+  for (const until = clock.now() + 10 * 60_000; first === undefined; first = harness.charges()[0]) {
     if (clock.now() > until) throw new Error('The run bought nothing within ten minutes');
     await clock.sleep(500);
   }

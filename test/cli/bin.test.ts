@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { column, type Desk, openDesk, places } from '../job/harness.ts';
+import { column, type Harness, openHarness, places } from '../job/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { casesOf } from '../tier.ts';
@@ -51,7 +51,7 @@ for (const [args, says] of [
 const CELLS = 40;
 
 interface Scene {
-  readonly desk: Desk;
+  readonly harness: Harness;
   readonly secret: string;
   readonly job: string;
   readonly gate: Awaited<ReturnType<typeof gateBefore>>;
@@ -66,13 +66,13 @@ async function setScene(
   creditsPerMinute = 10_000,
 ): Promise<Scene> {
   const now = Date.now();
-  const desk = await openDesk(t, {
+  const harness = await openHarness(t, {
     subscription: customSubscription(100_000, 10_000),
     clock: { start: now, factor: 1, origin: now },
   });
-  desk.book(places(CELLS));
-  const gate = await gateBefore(t, desk.url, passage);
-  const { secret } = desk.key();
+  harness.writeInput(places(CELLS));
+  const gate = await gateBefore(t, harness.url, passage);
+  const { secret } = harness.key();
   const lines = [
     'input: input.csv',
     'output: output.csv',
@@ -82,14 +82,14 @@ async function setScene(
     `service: {base_url: "${gate.url}", api_keys: [{env: THE_KEY}]}`,
     'budget: 1000',
   ];
-  writeFileSync(join(desk.folder, 'job.yaml'), `${lines.join('\n')}\n`);
+  writeFileSync(join(harness.folder, 'job.yaml'), `${lines.join('\n')}\n`);
   return {
-    desk,
+    harness,
     secret,
     job: 'job.yaml',
     gate,
-    run: (...more) => startBin(t, ['run', 'job.yaml', ...more], desk.folder, { THE_KEY: secret }),
-    statuses: () => column(desk.output(), 'hazard_status'),
+    run: (...more) => startBin(t, ['run', 'job.yaml', ...more], harness.folder, { THE_KEY: secret }),
+    statuses: () => column(harness.output(), 'hazard_status'),
   };
 }
 
@@ -119,21 +119,21 @@ for (const signal of casesOf(['SIGINT', 'SIGHUP', 'SIGTERM'] as const, (name) =>
     assert.equal(statuses.length, CELLS);
     assert.equal(count(statuses, 'deferred'), CELLS - bought);
     assert.ok(bought >= 1 && bought < CELLS, `${bought} bought`);
-    assert.ok(existsSync(join(scene.desk.folder, 'output.csv')));
+    assert.ok(existsSync(join(scene.harness.folder, 'output.csv')));
     assert.deepEqual(
-      [scene.desk.charged(), await scene.desk.ledger()],
+      [scene.harness.charged(), await scene.harness.ledger()],
       [bought, { charged: bought, unknown: 0, open: 0 }],
     );
     const summary = JSON.parse(stdout);
     assert.deepEqual([summary.credits_spent, summary.status.deferred], [bought, CELLS - bought]);
-    const [run] = await scene.desk.store.runs();
+    const [run] = await scene.harness.store.runs();
     assert.equal(run!.state, 'interrupted');
 
     const next = await scene.run('--subscription', 'professional').ended;
     assert.equal(next.code, 0, next.stderr);
     assert.equal(count(scene.statuses(), 'ok'), CELLS);
     assert.deepEqual(
-      [scene.desk.charged(), await scene.desk.ledger()],
+      [scene.harness.charged(), await scene.harness.ledger()],
       [CELLS, { charged: CELLS, unknown: 0, open: 0 }],
     );
   });
@@ -154,16 +154,16 @@ test('a second SIGINT leaves at once, and leaves nothing half done behind', { ti
   const { code, signal, stderr } = await bin.ended;
   assert.deepEqual([code, signal], [130, null]);
   assert.doesNotMatch(stderr, /\bwrote\b|bug of ours/);
-  const left = readdirSync(scene.desk.folder).filter((name) => !KNOWN.test(name));
+  const left = readdirSync(scene.harness.folder).filter((name) => !KNOWN.test(name));
   assert.deepEqual(left, []);
-  assert.ok(!existsSync(join(scene.desk.folder, 'output.csv')));
+  assert.ok(!existsSync(join(scene.harness.folder, 'output.csv')));
 
   held = false;
   const again = await scene.run().ended;
   assert.equal(again.code, 0, again.stderr);
   assert.equal(count(scene.statuses(), 'ok'), CELLS);
-  const { charged, unknown, open } = await scene.desk.ledger();
-  assert.deepEqual([charged, open, scene.desk.charged()], [CELLS, 0, CELLS]);
+  const { charged, unknown, open } = await scene.harness.ledger();
+  assert.deepEqual([charged, open, scene.harness.charged()], [CELLS, 0, CELLS]);
   assert.ok(unknown >= 1 && unknown <= 8, `${unknown} calls were in flight`);
 });
 
@@ -177,20 +177,20 @@ test('SIGKILL in the middle: the same command finishes, and what may have been c
   await scene.gate.reached(answered + lost);
   bin.kill('SIGKILL');
   assert.equal((await bin.ended).signal, 'SIGKILL');
-  assert.ok(!existsSync(join(scene.desk.folder, 'output.csv')));
+  assert.ok(!existsSync(join(scene.harness.folder, 'output.csv')));
   killed = true;
 
   const again = await scene.run('--json').ended;
   assert.equal(again.code, 0, again.stderr);
   assert.deepEqual(scene.statuses(), new Array(CELLS).fill('ok'));
-  const { charged, unknown, open } = await scene.desk.ledger();
-  const service = scene.desk.charged();
+  const { charged, unknown, open } = await scene.harness.ledger();
+  const service = scene.harness.charged();
   assert.deepEqual([charged, open, service], [CELLS, 0, scene.gate.come]);
   assert.ok(service >= CELLS + lost && service <= charged + unknown, `${service} charged, ${unknown} unknown`);
   assert.ok(unknown <= 8, `${unknown} unknown, with 8 sockets`);
 
   const third = await scene.run('--json').ended;
-  assert.deepEqual([third.code, JSON.parse(third.stdout).credits_spent, scene.desk.charged()], [0, 0, service]);
+  assert.deepEqual([third.code, JSON.parse(third.stdout).credits_spent, scene.harness.charged()], [0, 0, service]);
 });
 
 function assertHoldsNot(folder: string, told: readonly string[], secrets: readonly string[]): void {
@@ -207,7 +207,7 @@ test('no key appears in a byte of stdout, stderr, store or output: good, refused
   timeout,
 }, async (t) => {
   const scene = await setScene(t, () => 'answer');
-  const { folder } = scene.desk;
+  const { folder } = scene.harness;
   const refused = 'pb_refused_0123456789abcdefghijklmnop';
   writeFileSync(join(folder, 'a-key-file'), `${refused}\n`);
   const told: string[] = [];
@@ -232,7 +232,7 @@ test('no key appears in a byte of stdout, stderr, store or output: good, refused
   ]) {
     assert.equal(await run([...words, '--store', 'store.db'], good), 0, told.at(-1));
   }
-  assert.equal(scene.desk.charged(), 2 * CELLS);
+  assert.equal(scene.harness.charged(), 2 * CELLS);
   assertHoldsNot(folder, told, [refused, scene.secret]);
 });
 

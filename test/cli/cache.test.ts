@@ -119,9 +119,9 @@ test('on a terminal prune asks, and only a yes forgets', async (t) => {
       said += chunk.toString();
     });
     const args = ['cache', 'prune', '--older-than', '0d', '--store', 'store.db'];
-    const world = { args, env: {}, workingFolder: folder, stdin, stdout: new PassThrough(), stderr };
+    const setup = { args, env: {}, workingFolder: folder, stdin, stdout: new PassThrough(), stderr };
     const rest = { clock: systemClock, random: Math.random, interrupt: new AbortController().signal, owner: OWNER };
-    const code = await program({ ...world, ...rest } as unknown as CliContext, '0.0.0');
+    const code = await program({ ...setup, ...rest } as unknown as CliContext, '0.0.0');
     return { code, said };
   };
   const no = await answered('n\r');

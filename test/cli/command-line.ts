@@ -13,7 +13,7 @@ export interface Ended {
 
 export const ROOT = join(import.meta.dirname, '../..');
 
-export interface WorldOptions {
+export interface SetupOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly folder?: string;
   readonly clock?: Clock;
@@ -26,13 +26,13 @@ export interface WorldOptions {
 }
 
 /** Runs a command line as the bin would, in this process: only main.ts is left out. */
-export async function perilbook(args: readonly string[], options: WorldOptions = {}): Promise<Ended> {
+export async function perilbook(args: readonly string[], options: SetupOptions = {}): Promise<Ended> {
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   const stdin = new PassThrough();
   stdin.end(options.stdin ?? '');
   const collect = (into: Buffer[]) => new PassThrough().on('data', (chunk: Buffer) => into.push(chunk));
-  const world: CliContext = {
+  const setup: CliContext = {
     args,
     env: options.env ?? {},
     workingFolder: options.folder ?? ROOT,
@@ -47,7 +47,7 @@ export async function perilbook(args: readonly string[], options: WorldOptions =
     interrupt: options.interrupt ?? new AbortController().signal,
     owner: { name: `test/${process.pid}`, isAlive: options.isAlive ?? (() => true) },
   };
-  world.stderr.write(startMessage(args));
-  const code = await program(world, '0.0.0');
+  setup.stderr.write(startMessage(args));
+  const code = await program(setup, '0.0.0');
   return { code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() };
 }

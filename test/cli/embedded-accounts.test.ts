@@ -9,7 +9,7 @@ import type { CliContext } from '../../src/cli/context.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { FastClock } from '../fast-clock.ts';
-import { openDesk } from '../job/harness.ts';
+import { openHarness } from '../job/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { pathTo, request } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -23,14 +23,14 @@ const large: JobFile = { subscription: { credits_per_month: 50, credits_per_minu
 async function openEmbedded(t: TestContext) {
   const folder = temporaryFolder(t);
   provideSampleData(join(folder, 'store.db'));
-  const world: CliContext = {
+  const setup: CliContext = {
     ...{ args: [], env: {}, workingFolder: folder, clock: new FastClock('2026-03-15T12:00:00Z', 1) },
     ...{ stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(), random: Math.random },
     ...{ interrupt: new AbortController().signal, owner: { name: 'test', isAlive: () => true } },
   };
   return async (said: JobFile) => {
     const job = makeJob([said, { input: 'x.csv', store: 'store.db' }], { dataFolder: folder, workingFolder: folder });
-    const opened = await connect(world, job, () => {});
+    const opened = await connect(setup, job, () => {});
     const { connection } = opened;
     const close = () => opened[Symbol.asyncDispose]();
     const path = pathTo('/v1/hail/risk', LOS_ANGELES);
@@ -86,7 +86,7 @@ test('quota without a job takes the subscription of the last run, for each accou
 });
 
 test('an account whose subscription nobody said has no allowance and no overage', async (t) => {
-  const { folder, clock, store, job } = await openDesk(t);
+  const { folder, clock, store, job } = await openHarness(t);
   const own = job({ account: 'embedded' });
   const words = { job: 'j', input: 'i', output: 'o', account: 'embedded', plannedCredits: 0, budget: 1_000_000 };
   const source = await store.source('an earlier version');

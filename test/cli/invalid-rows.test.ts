@@ -10,7 +10,7 @@ const GOOD = '34.0522,-118.2437';
 const EXCHANGED = '-118.2437,34.0522';
 const ABROAD = '51.5,-0.12';
 
-function shop(t: TestContext, rows: readonly string[], header = 'lat,lng\n') {
+function setup(t: TestContext, rows: readonly string[], header = 'lat,lng\n') {
   const folder = temporaryFolder(t);
   provideSampleData(join(folder, 'store.db'));
   writeFileSync(join(folder, 'b.csv'), `${header}${rows.join('\n')}\n`);
@@ -25,7 +25,7 @@ const rowsOf = (good: number, bad: number, text: string) => [...Array(good).fill
 const MESSAGE = /20 of 20 rows \(100 %\) cannot be looked up; mostly: Latitude and longitude seem exchanged/;
 
 test('a file whose columns are exchanged: the plan says it before anything is bought, the run ends with 3, quiet or not', async (t) => {
-  const { plan, run } = shop(t, rowsOf(0, 20, EXCHANGED));
+  const { plan, run } = setup(t, rowsOf(0, 20, EXCHANGED));
   const planned = await plan();
   assert.equal(planned.code, 0);
   assert.match(planned.stdout, MESSAGE);
@@ -50,14 +50,14 @@ for (const [what, rows, more, code] of [
   ['all allowed to be invalid', rowsOf(0, 5, EXCHANGED), ['--max-invalid', '100 %'], 0],
 ] as const) {
   test(`${what}: exit code ${code}`, async (t) => {
-    const ended = await shop(t, rows).run('--quiet', ...more);
+    const ended = await setup(t, rows).run('--quiet', ...more);
     assert.equal(ended.code, code, ended.stderr);
     assert.equal(/cannot be looked up/.test(ended.stderr), code === 3, ended.stderr);
   });
 }
 
 test('a share that is none is refused', async (t) => {
-  const { run } = shop(t, [GOOD]);
+  const { run } = setup(t, [GOOD]);
   for (const value of ['much', '5', '-1', '']) {
     const { code, stderr } = await run('--max-invalid', value);
     assert.equal(code, 2, value);
@@ -74,7 +74,7 @@ for (const [first, isRefused] of [
   ['34.5 %,1.5', false],
 ] as const) {
   test(`columns named by number, first line ${first}: ${isRefused ? 'refused' : 'names'}`, async (t) => {
-    const { run, plan } = shop(t, [first, GOOD, GOOD], '');
+    const { run, plan } = setup(t, [first, GOOD, GOOD], '');
     const byNumber = ['--lat', '1', '--lng', '2'];
     const ended = await run(...byNumber);
     assert.equal(ended.code, isRefused ? 2 : 0, ended.stderr);
@@ -93,7 +93,7 @@ for (const [first, good, flags] of [
   ['"29,76","-95,37"', '38.5,-97.2', ['--lat', '1', '--lng', '2', '--coordinates', 'lenient']],
 ] as const) {
   test(`the first location, ${first}, is not lost as the name of a column`, async (t) => {
-    const { run, plan } = shop(t, [first, good, good], '');
+    const { run, plan } = setup(t, [first, good, good], '');
     const { code, stderr } = await run(...flags);
     assert.equal(code, 2, stderr);
     assert.match(stderr, /first line is a location .*, not column names\n {2}.*--no-header/);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
-import { openDesk, places } from '../job/harness.ts';
+import { openHarness, places } from '../job/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
@@ -49,51 +49,51 @@ test('a plan with a budget below its price can be approved and run', async (t) =
 });
 
 test('a reserve is kept of the allowance: no dollars are said where none are billed', async (t) => {
-  const desk = await openDesk(t, { subscription: customSubscription(100, 100_000, 0.5), overages: true });
-  desk.book(places(90));
+  const harness = await openHarness(t, { subscription: customSubscription(100, 100_000, 0.5), overages: true });
+  harness.writeInput(places(90));
   const said = {
     topics: ['wildfire'],
     reserve: 20,
     overages: { ceiling: 5 },
     subscription: { credits_per_month: 100, credits_per_minute: 100_000, overage_rate: 0.5 },
   };
-  const planned = await desk.plan(said);
+  const planned = await harness.plan(said);
   assert.deepEqual([planned.credits, planned.fits, planned.overage_dollars], [90, true, 0]);
 });
 
 test('several accounts: the plan says the dollars that the run bills', async (t) => {
-  const desk = await openDesk(t, { subscription: customSubscription(100, 100_000, 0.5), overages: true });
-  desk.addAccount('other', customSubscription(100, 100_000));
+  const harness = await openHarness(t, { subscription: customSubscription(100, 100_000, 0.5), overages: true });
+  harness.addAccount('other', customSubscription(100, 100_000));
   const own = { credits_per_month: 100, credits_per_minute: 100_000, overage_rate: 0.5 };
   const service = {
-    base_url: desk.url,
+    base_url: harness.url,
     api_keys: [{ env: 'A' }, { env: 'B', account: 'other', anniversary_day: 20 }],
   };
-  const keys = [desk.key(), { ...desk.keyOf('other'), account: 'other' }];
-  desk.book(places(120));
+  const keys = [harness.key(), { ...harness.keyOf('other'), account: 'other' }];
+  harness.writeInput(places(120));
   const said = { topics: ['wildfire'], service, subscription: own, overages: { ceiling: 10 } };
-  const planned = await desk.plan(said, keys);
-  const ended = await desk.run(said, { keys });
+  const planned = await harness.plan(said, keys);
+  const ended = await harness.run(said, { keys });
   assert.equal(ended.state, 'complete');
-  const billed = Math.max(0, desk.charged() - 100) * 0.5;
-  assert.deepEqual([desk.charged(), desk.charged('other'), planned.overage_dollars], [100, 20, billed]);
+  const billed = Math.max(0, harness.charged() - 100) * 0.5;
+  assert.deepEqual([harness.charged(), harness.charged('other'), planned.overage_dollars], [100, 20, billed]);
 });
 
 test('several accounts: no dollars where only the other account is left', async (t) => {
-  const desk = await openDesk(t, { subscription: customSubscription(100, 100_000, 0.5), overages: true });
-  desk.addAccount('other', customSubscription(100, 100_000));
+  const harness = await openHarness(t, { subscription: customSubscription(100, 100_000, 0.5), overages: true });
+  harness.addAccount('other', customSubscription(100, 100_000));
   const own = { credits_per_month: 100, credits_per_minute: 100_000, overage_rate: 0.5 };
   const service = {
-    base_url: desk.url,
+    base_url: harness.url,
     api_keys: [
       { env: 'A', reserve: 120 },
       { env: 'B', account: 'other', anniversary_day: 20 },
     ],
   };
-  const keys = [desk.key(), { ...desk.keyOf('other'), account: 'other' }];
-  desk.book(places(100));
+  const keys = [harness.key(), { ...harness.keyOf('other'), account: 'other' }];
+  harness.writeInput(places(100));
   const said = { topics: ['wildfire'], service, subscription: own, overages: { ceiling: 10 } };
-  const planned = await desk.plan(said, keys);
+  const planned = await harness.plan(said, keys);
   assert.deepEqual([planned.credits_available, planned.fits, planned.overage_dollars], [100, true, 0]);
 });
 
@@ -188,8 +188,8 @@ test('the command that goes on can be copied', async (t) => {
 });
 
 test('a plan that does not fit into its window does not say that it fits', async (t) => {
-  const desk = await openDesk(t, { subscription: customSubscription(10_000, 100) });
-  desk.book(places(1000));
-  const planned = await desk.plan({ topics: ['wildfire'], max_minutes: 2 });
+  const harness = await openHarness(t, { subscription: customSubscription(10_000, 100) });
+  harness.writeInput(places(1000));
+  const planned = await harness.plan({ topics: ['wildfire'], max_minutes: 2 });
   assert.deepEqual([planned.minutes, planned.fits], [9, false]);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openDesk, places } from '../job/harness.ts';
+import { openHarness, places } from '../job/harness.ts';
 import { perilbook } from './command-line.ts';
 
 const SPELLINGS = (port: string) => [
@@ -11,28 +11,28 @@ const SPELLINGS = (port: string) => [
   `http://127.0.0.1:${port}/%2e/`,
 ];
 
-/** A run by the command line, with a store of its own beside the desk's. */
-async function openShop(t: Parameters<typeof openDesk>[0]) {
-  const desk = await openDesk(t);
-  desk.book(places(4));
-  const env = { PERILBOOK_API_KEY: desk.key().secret };
+/** A run by the command line, with a store of its own beside the harness's. */
+async function openSetup(t: Parameters<typeof openHarness>[0]) {
+  const harness = await openHarness(t);
+  harness.writeInput(places(4));
+  const env = { PERILBOOK_API_KEY: harness.key().secret };
   return {
-    ...{ desk, port: new URL(desk.url).port },
+    ...{ harness, port: new URL(harness.url).port },
     run: async (address: string) => {
       const said = [
         'run',
         'input.csv',
         '-o',
-        'shop.csv',
+        'setup.csv',
         '-t',
         'hail',
         '--store',
-        'shop.db',
+        'setup.db',
         '--budget',
         '500',
         '--quiet',
       ];
-      const options = { folder: desk.folder, clock: desk.clock, env };
+      const options = { folder: harness.folder, clock: harness.clock, env };
       const { code, stderr } = await perilbook([...said, '--base-url', address], options);
       assert.equal(code, 0, stderr);
     },
@@ -40,8 +40,8 @@ async function openShop(t: Parameters<typeof openDesk>[0]) {
 }
 
 test('another spelling of the address does not buy again', async (t) => {
-  const { desk, run, port } = await openShop(t);
-  await run(desk.url);
+  const { harness, run, port } = await openSetup(t);
+  await run(harness.url);
   for (const spelling of SPELLINGS(port)) await run(spelling);
-  assert.equal(desk.charged(), 4);
+  assert.equal(harness.charged(), 4);
 });

@@ -11,7 +11,7 @@ import { newProgress, record } from '../../src/job/buying/progress.ts';
 import { runFacts } from '../../src/job/estimate.ts';
 import type { Prepared } from '../../src/job/prepare.ts';
 import { FastClock } from '../fast-clock.ts';
-import { openDesk, places } from '../job/harness.ts';
+import { openHarness, places } from '../job/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { LONG } from '../tier.ts';
@@ -97,8 +97,8 @@ function terminal(columns: number, env: Record<string, string> = {}) {
   const stderr = Object.assign(new PassThrough(), { isTTY: true, columns, rows: 30 });
   stderr.on('data', (chunk: Buffer) => written.push(chunk.toString()));
   const interruption = new AbortController();
-  const world = { env, stderr, clock: systemClock, interrupt: interruption.signal } as unknown as CliContext;
-  return { world, stderr, interruption, screen: () => written.splice(0).join('') };
+  const setup = { env, stderr, clock: systemClock, interrupt: interruption.signal } as unknown as CliContext;
+  return { setup, stderr, interruption, screen: () => written.splice(0).join('') };
 }
 
 const FACTS = runFacts(
@@ -117,8 +117,8 @@ const FACTS = runFacts(
 );
 
 test('on a terminal the block is drawn at a change, makes room for words and for an interrupt, and leaves nothing', async (t) => {
-  const { world, interruption, screen } = terminal(80, { LANG: 'C.UTF-8', NO_COLOR: '1' });
-  const show = await showProgress(world);
+  const { setup, interruption, screen } = terminal(80, { LANG: 'C.UTF-8', NO_COLOR: '1' });
+  const show = await showProgress(setup);
   t.after(() => show[Symbol.dispose]());
   record(show.progress, 'phase', 'pricing');
   assert.match(screen(), /pricing/);
@@ -139,9 +139,9 @@ test('on a terminal the block is drawn at a change, makes room for words and for
 });
 
 test('off a terminal being asked to slow down is told, but not a thousand times, and a change of phase always', async (t) => {
-  const { world, stderr, screen } = terminal(80);
+  const { setup, stderr, screen } = terminal(80);
   stderr.isTTY = false;
-  const show = await showProgress(world);
+  const show = await showProgress(setup);
   t.after(() => show[Symbol.dispose]());
   show.know(FACTS);
   record(show.progress, 'phase', 'buying');
@@ -156,8 +156,8 @@ test('off a terminal being asked to slow down is told, but not a thousand times,
 });
 
 test('a terminal that becomes narrower: what it folded is wiped, and nothing drawn is wider', async (t) => {
-  const { world, stderr, screen } = terminal(100, { NO_COLOR: '1' });
-  const show = await showProgress(world);
+  const { setup, stderr, screen } = terminal(100, { NO_COLOR: '1' });
+  const show = await showProgress(setup);
   t.after(() => show[Symbol.dispose]());
   show.know(FACTS);
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
@@ -174,12 +174,12 @@ test('a terminal that becomes narrower: what it folded is wiped, and nothing dra
 });
 
 test('a run reads, prices, buys, writes: each phase is told, with the rows so far', async (t) => {
-  const desk = await openDesk(t);
-  desk.book(places(30));
+  const harness = await openHarness(t);
+  harness.writeInput(places(30));
   const progress = newProgress();
   const seen: string[] = [];
   progress.onChange = () => seen.push(progress.phase);
-  await desk.run({ topics: ['wildfire'] }, { progress });
+  await harness.run({ topics: ['wildfire'] }, { progress });
   assert.deepEqual(seen, ['buying', 'writing']);
   assert.deepEqual([progress.rows, progress.cellsDone, progress.minuteLeft], [30, 30, null]);
   assert.ok(progress.atHand !== null);

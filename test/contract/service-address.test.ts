@@ -47,7 +47,7 @@ test('addresses of other services stay apart, and what is no address stays as it
     'http://b',
   ];
   assert.equal(new Set(others.map(normalizedAddress)).size, others.length);
-  for (const text of ['embedded 2026-01', 'desk', '', 'http://me:secret@a/', 'ftp://A/', 'http://A/?key=1']) {
+  for (const text of ['embedded 2026-01', 'harness', '', 'http://me:secret@a/', 'ftp://A/', 'http://A/?key=1']) {
     assert.equal(normalizedAddress(text), text);
   }
 });

@@ -99,7 +99,7 @@ test('a search over kept tiles finds what a walk over all features finds, the ne
             const [start] = shape.type === 'LineString' ? shape.coordinates : [(shape as Point).coordinates];
             const toStart = distanceMeters(location, { lng: start![0]!, lat: start![1]! });
             if (shape.type === 'Point') return toStart;
-            // Lines are shorter than 150 km, and the plane of nearestMeters is no good for those on the far side of the world.
+            // Lines are shorter than 150 km, and the plane of nearestMeters is no good for those on the far side of the setup.
             return toStart < 200_000 ? nearestMeters(location, [{ geometry: shape }])! : Number.POSITIVE_INFINITY;
           };
           const expected = geometries

@@ -267,13 +267,13 @@ for (const { what, make, code, message, hint, mayCost = 0, skip = false } of cas
     assert.equal(readFileSync(input, 'utf8'), text);
     const left = scene.stray().filter((name) => !/^(closed|one|two|later)\.db-(wal|shm)$/.test(name));
     assert.deepEqual(left, expectedStray);
-    assert.equal(scene.desk.charged(), mayCost);
+    assert.equal(scene.harness.charged(), mayCost);
     if (mayCost === 0) return;
     // All of it is in the store: the next run, on a good disk, spends nothing.
     const again = await scene.run();
     assert.equal(again.code, 0, again.stderr);
-    assert.equal(scene.desk.charged(), mayCost);
-    assert.ok(column(scene.desk.output(), 'hazard_status').every((status) => status === 'ok'));
+    assert.equal(scene.harness.charged(), mayCost);
+    assert.ok(column(scene.harness.output(), 'hazard_status').every((status) => status === 'ok'));
   });
 }
 
@@ -286,7 +286,7 @@ async function failsInTheMiddle(t: TestContext, run: DiskRun, message: RegExp): 
   assert.match(stderr, /run again.*\[STORE_UNUSABLE\]/);
   assert.ok(holds(scene, 'output.csv', OLD_OUTPUT));
   assert.deepEqual(scene.stray(), []);
-  const spent = scene.desk.charged();
+  const spent = scene.harness.charged();
   assert.ok(spent < PRICE, `${spent} credits`);
   const again = await scene.run();
   assert.equal(again.code, 0, again.stderr);
@@ -294,8 +294,8 @@ async function failsInTheMiddle(t: TestContext, run: DiskRun, message: RegExp): 
   t.diagnostic(`${spent} credits before the failure, ${unknown} of them may be lost`);
   assert.equal(charged, PRICE);
   assert.ok(unknown <= SOCKETS * 15, `${unknown} credits unknown`);
-  assert.ok(scene.desk.charged() <= charged + unknown);
-  assert.ok(column(scene.desk.output(), 'hazard_status').every((status) => status === 'ok'));
+  assert.ok(scene.harness.charged() <= charged + unknown);
+  assert.ok(column(scene.harness.output(), 'hazard_status').every((status) => status === 'ok'));
 }
 
 for (const kilobytes of casesOf([200, 160, 280], () => '')) {
@@ -317,33 +317,33 @@ test('a store whose pages are damaged: STORE_UNUSABLE, never a bug, the old outp
   const scene = await setDiskScene(t);
   await boughtStore(scene);
   const whole = readFileSync(scene.path('disk.db'));
-  const spent = scene.desk.charged();
+  const spent = scene.harness.charged();
   let refused = 0;
   for (let page = 1; page * 4096 < whole.length; page += 3) {
     const bytes = Buffer.from(whole);
     bytes.fill(0xa5, page * 4096, page * 4096 + 4096);
     writeFileSync(scene.path('disk.db'), bytes);
-    const before = scene.desk.charged();
+    const before = scene.harness.charged();
     const { code, stderr } = await scene.run({ job: { topics: 'wildfire', budget: 100 } });
     // A page that this run does not look at does no harm.
     if (code === 0) continue;
     refused++;
     assert.equal(code, 2, stderr);
     assert.match(stderr, /The store .* is damaged.*\n.*copy of it.*\[STORE_UNUSABLE\]/);
-    assert.ok(scene.desk.charged() - before <= CELLS);
+    assert.ok(scene.harness.charged() - before <= CELLS);
     if (refused === 3) break;
   }
   assert.ok(refused > 0, 'no damage was seen');
   truncateSync(scene.path('disk.db'), whole.length - 4096 * 3);
   assert.equal((await scene.run()).code, 2);
-  assert.ok(scene.desk.charged() >= spent);
+  assert.ok(scene.harness.charged() >= spent);
 });
 
 test('an input that changes between scan and write: told, the old output intact, what was bought is kept', {
   timeout,
 }, async (t) => {
   const scene = await setDiskScene(t);
-  const gate = await gateBefore(t, scene.desk.url, () => 'answer');
+  const gate = await gateBefore(t, scene.harness.url, () => 'answer');
   const key = [{ env: 'THE_KEY' }];
   const running = scene.run({ job: { service: { base_url: gate.url, api_keys: key } } });
   await gate.reached(1);
@@ -353,10 +353,10 @@ test('an input that changes between scan and write: told, the old output intact,
   assert.match(stderr, /input\.csv has changed since it was opened\n {2}Run again.*\[INPUT_UNREADABLE\]/);
   assert.ok(holds(scene, 'output.csv', OLD_OUTPUT));
   assert.deepEqual(scene.stray(), []);
-  const spent = scene.desk.charged();
+  const spent = scene.harness.charged();
   const again = await scene.run({ job: { service: { base_url: gate.url, api_keys: key } } });
   assert.equal(again.code, 0, again.stderr);
-  assert.equal(scene.desk.charged(), PRICE + 15);
+  assert.equal(scene.harness.charged(), PRICE + 15);
   assert.ok(spent > 0 && spent <= PRICE);
 });
 
@@ -370,11 +370,11 @@ test('links to input, output and store are followed and kept', { timeout }, asyn
   const first = await scene.run({ job: linked });
   assert.equal(first.code, 0, first.stderr);
   for (const link of Object.values(linked)) assert.ok(lstatSync(scene.path(link)).isSymbolicLink(), link);
-  assert.equal(scene.desk.charged(), PRICE);
+  assert.equal(scene.harness.charged(), PRICE);
   // The same store and the same output by their other names: nothing is bought again.
   const direct = await scene.run({ job: { output: 'there/real.csv', store: 'kept/real.db' } });
   assert.equal(direct.code, 0, direct.stderr);
-  assert.equal(scene.desk.charged(), PRICE);
+  assert.equal(scene.harness.charged(), PRICE);
   assert.ok(column(readFileSync(scene.path('there/real.csv'), 'utf8'), 'hazard_status').every((one) => one === 'ok'));
 });
 

@@ -9,7 +9,7 @@ import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 
-export interface Buyer {
+export interface BuyerOptions {
   readonly folder: string;
   readonly baseUrl: string;
   readonly key: Key;
@@ -25,7 +25,7 @@ export interface Buyer {
 }
 
 /** Runs a job against a service whose clock is another one, and closes its store. */
-export async function buy(buyer: Buyer): Promise<RunEnded> {
+export async function buy(buyer: BuyerOptions): Promise<RunEnded> {
   const { folder, clock } = buyer;
   const owner = { name: `test/${process.pid}/${buyer.name ?? 'buyer'}`, isAlive: () => true };
   const store = openSqliteStore(
@@ -45,7 +45,7 @@ export async function buy(buyer: Buyer): Promise<RunEnded> {
       streams: { stdin: new PassThrough(), stdout: new PassThrough() },
       notice: (message: string) => void buyer.notices?.push(message),
     };
-    const connection = { baseUrl: buyer.baseUrl, source: 'desk', sample: false, keys: [buyer.key] };
+    const connection = { baseUrl: buyer.baseUrl, source: 'harness', sample: false, keys: [buyer.key] };
     const prepared = await prepare(job, connection, store, effects);
     return await run(prepared, store, effects, buyer.progress ?? newProgress(), new AbortController().signal);
   } finally {

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { AGED_NOTICE, REPEATED_NOTICE } from '../../src/fetch/answer-origin.ts';
 import { casesOf } from '../tier.ts';
+import { assertTrueBooks, assertTrueRows, booksOf } from './assertions.ts';
 import { envelope } from './edits.ts';
 import type { Answer, Fault } from './fault-proxy.ts';
-import { type HostileWorld, openHostileWorld } from './hostile-world.ts';
-import { assertTrueBooks, assertTrueRows, booksOf } from './promises.ts';
+import { type HostileSetup, openHostileSetup } from './hostile-setup.ts';
 
-let world: HostileWorld;
+let setup: HostileSetup;
 before(async () => {
-  world = await openHostileWorld();
+  setup = await openHostileSetup();
 });
-after(() => world.close());
+after(() => setup.close());
 
 const pathname = (path: string) => path.split('?')[0]!;
 
@@ -63,13 +63,13 @@ const CACHES: readonly (readonly [string, () => Fault, string | null])[] = [
 
 for (const [name, cache, notice] of casesOf(CACHES, ([, , notice]) => String(notice))) {
   test(`a cache that ignores the query and ${name}: no row has another place's values`, async () => {
-    const trial = await world.trial(1);
+    const trial = await setup.trial(1);
     try {
       const fault = cache();
       trial.proxy.disturb(() => fault);
       const { code, rows, stderr } = await trial.run();
       assert.notEqual(code, 0);
-      assertTrueRows(rows, world.truth, ['ok', 'partial', 'failed', 'deferred']);
+      assertTrueRows(rows, setup.truth, ['ok', 'partial', 'failed', 'deferred']);
       assert.ok(rows.filter(({ hazard_status }) => hazard_status !== 'ok').length >= rows.length - 5);
       if (notice !== null) assert.ok(stderr.includes(notice), stderr);
       assert.match(stderr + rows.map((row) => row.hazard_note).join(), /for another location/);
@@ -77,7 +77,7 @@ for (const [name, cache, notice] of casesOf(CACHES, ([, , notice]) => String(not
       trial.proxy.disturb(null);
       const again = await trial.run();
       assert.equal(again.code, 0, again.stderr);
-      assertTrueRows(again.rows, world.truth, ['ok']);
+      assertTrueRows(again.rows, setup.truth, ['ok']);
     } finally {
       await trial.close();
     }
@@ -85,7 +85,7 @@ for (const [name, cache, notice] of casesOf(CACHES, ([, , notice]) => String(not
 }
 
 test('a refusal that a cache repeats for other places is not believed of them', async () => {
-  const trial = await world.trial(1);
+  const trial = await setup.trial(1);
   try {
     const outside = { error: { code: 'OUTSIDE_COVERAGE', message: 'The location lies outside the US' } };
     const body = Buffer.from(JSON.stringify({ ...outside, meta: { request_id: 'one and the same', credit_cost: 0 } }));
@@ -105,7 +105,7 @@ test('a refusal that a cache repeats for other places is not believed of them', 
 });
 
 test('that there is no data is not believed of other places when a cache repeats it', async () => {
-  const trial = await world.trial(1);
+  const trial = await setup.trial(1);
   try {
     const meta = { request_id: 'one and the same', timestamp: '2026-03-15T12:00:00.000Z', credit_cost: 0 };
     const body = Buffer.from(JSON.stringify({ error: { code: 'NO_DATA', message: 'none' }, meta }));
@@ -124,7 +124,7 @@ test('that there is no data is not believed of other places when a cache repeats
 
 test('a service that moves places to a grid, and one that rounds them, are believed to the kilometre', async () => {
   for (const digits of [2, 3]) {
-    const trial = await world.trial(1);
+    const trial = await setup.trial(1);
     try {
       const rounded = envelope(({ data: { location } }) => {
         location.lat = Number(location.lat.toFixed(digits)) + (digits === 2 ? 0.0002 : 0);
@@ -136,7 +136,7 @@ test('a service that moves places to a grid, and one that rounds them, are belie
       }));
       const { code, rows, stderr } = await trial.run();
       assert.equal(code, 0, stderr);
-      assertTrueRows(rows, world.truth, ['ok']);
+      assertTrueRows(rows, setup.truth, ['ok']);
       assertTrueBooks(await booksOf(trial), 'exact');
     } finally {
       await trial.close();

@@ -6,7 +6,7 @@ import { clockOf } from '../../src/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/job/buying/progress.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { openDesk, places } from '../job/harness.ts';
+import { openHarness, places } from '../job/harness.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { casesOf, times } from '../tier.ts';
@@ -29,17 +29,17 @@ test('the clock is set while a run fills its minutes: the service sees no minute
 for (const jump of casesOf([-5 * HOUR, 5 * HOUR], () => '')) {
   test(`the clock is set by ${jump / HOUR} hours in a run of 20 minutes: max_minutes ends it after 20`, async (t) => {
     const [start, origin, factor] = [Date.parse('2026-03-15T12:00:00Z'), Date.now(), 600];
-    const desk = await openDesk(t, {
+    const harness = await openHarness(t, {
       subscription: customSubscription(100_000, 10),
       clock: { start, factor, origin },
     });
-    desk.book(places(300));
+    harness.writeInput(places(300));
     const clock = new JumpingClock(start, factor, origin);
     const progress = newProgress();
     const subscription = { credits_per_month: 100_000, credits_per_minute: 10 };
     const began = clock.steady();
     const running = buy({
-      ...{ folder: desk.folder, baseUrl: desk.url, key: desk.key(), clock, progress },
+      ...{ folder: harness.folder, baseUrl: harness.url, key: harness.key(), clock, progress },
       job: { topics: ['wildfire'], subscription, max_minutes: 20 },
     });
     while (progress.calls < 5) await delay(2);
@@ -48,8 +48,8 @@ for (const jump of casesOf([-5 * HOUR, 5 * HOUR], () => '')) {
     assert.equal(stop?.reason, 'time');
     assert.ok(clock.steady() - began >= 20 * 60_000, 'it ended before its time');
     assert.ok(
-      desk.charged() <= 210,
-      `${desk.charged()} credits, where 10 are let through at once and 10 in each minute`,
+      harness.charged() <= 210,
+      `${harness.charged()} credits, where 10 are let through at once and 10 in each minute`,
     );
   });
 }

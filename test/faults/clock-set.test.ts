@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { type Bin, gateBefore, startBin } from '../cli/bin-process.ts';
 import { ROOT } from '../cli/command-line.ts';
-import { column, openDesk, places } from '../job/harness.ts';
+import { column, openHarness, places } from '../job/harness.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 const CELLS = 40;
@@ -15,13 +15,13 @@ const PRELOAD = pathToFileURL(join(ROOT, 'test/faults/date-set-by-signal.ts')).h
 /** The bin in a process of its own, whose clock is set while it buys: by the next jump whenever `EVERY` requests have come. */
 async function setScene(t: TestContext, jumps: readonly number[], every: number, perMinute = 10_000) {
   const now = Date.now();
-  const desk = await openDesk(t, {
+  const harness = await openHarness(t, {
     subscription: customSubscription(100_000, perMinute),
     clock: { start: now, factor: 1, origin: now },
   });
-  desk.book(places(CELLS));
+  harness.writeInput(places(CELLS));
   let bin: Bin | null = null;
-  const gate = await gateBefore(t, desk.url, (number) => {
+  const gate = await gateBefore(t, harness.url, (number) => {
     if (number % every === 0) bin?.kill('SIGUSR2');
     return 'answer';
   });
@@ -37,33 +37,33 @@ async function setScene(t: TestContext, jumps: readonly number[], every: number,
     `subscription: {credits_per_month: 100000, credits_per_minute: ${perMinute}}`,
     `service: {base_url: "${gate.url}", api_keys: [{env: THE_KEY}]}`,
   ];
-  writeFileSync(join(desk.folder, 'job.yaml'), `${lines.join('\n')}\n`);
-  const env = { THE_KEY: desk.key().secret, DATE_JUMPS: jumps.join(','), NODE_OPTIONS: `--import=${PRELOAD}` };
+  writeFileSync(join(harness.folder, 'job.yaml'), `${lines.join('\n')}\n`);
+  const env = { THE_KEY: harness.key().secret, DATE_JUMPS: jumps.join(','), NODE_OPTIONS: `--import=${PRELOAD}` };
   const run = (...more: string[]) => {
-    bin = startBin(t, ['run', 'job.yaml', '--json', ...more], desk.folder, env);
+    bin = startBin(t, ['run', 'job.yaml', '--json', ...more], harness.folder, env);
     return bin;
   };
-  return { desk, gate, run };
+  return { harness, gate, run };
 }
 
 describe('the machine’s clock is set in the middle of buying', { concurrency: true, timeout: 60_000 }, () => {
   test('back and forward: the run goes on and pays each place once', async (t) => {
     const jumps = [-MINUTE, MINUTE, -2 * HOUR, 2 * HOUR, -20 * DAY, 60 * DAY, -40 * DAY];
-    const { desk, gate, run } = await setScene(t, jumps, 5);
+    const { harness, gate, run } = await setScene(t, jumps, 5);
     const { code, stdout, stderr } = await run().ended;
     assert.equal(code, 0, stderr);
     assert.equal(JSON.parse(stdout).credits_spent, CELLS);
-    assert.deepEqual([desk.charged(), gate.come], [CELLS, CELLS], 'no request was refused or made twice');
-    assert.deepEqual(new Set(column(desk.output(), 'hazard_status')), new Set(['ok']));
+    assert.deepEqual([harness.charged(), gate.come], [CELLS, CELLS], 'no request was refused or made twice');
+    assert.deepEqual(new Set(column(harness.output(), 'hazard_status')), new Set(['ok']));
   });
 
   test('back, while the minute is full: one Ctrl-C ends the run', async (t) => {
-    const { desk, gate, run } = await setScene(t, [-2 * HOUR], 5, 10);
+    const { harness, gate, run } = await setScene(t, [-2 * HOUR], 5, 10);
     const bin = run();
     await gate.reached(10);
     bin.kill('SIGINT');
     const { code, stderr } = await bin.ended;
     assert.equal(code, 130, stderr);
-    assert.equal(desk.charged(), 10);
+    assert.equal(harness.charged(), 10);
   });
 });

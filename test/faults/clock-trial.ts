@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { between, pick, randomOf } from '../../src/data/sample/random.ts';
 import { newProgress } from '../../src/job/buying/progress.ts';
-import { openDesk, places } from '../job/harness.ts';
+import { openHarness, places } from '../job/harness.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { buy } from './buyer.ts';
 
@@ -23,16 +23,16 @@ export interface ClockTrial {
 export async function clockTrial(t: TestContext, seed: number): Promise<ClockTrial> {
   const random = randomOf(seed, 'clock');
   const [start, origin] = [Date.parse('2026-03-15T12:00:00Z'), Date.now()];
-  const desk = await openDesk(t, {
+  const harness = await openHarness(t, {
     subscription: customSubscription(100_000, CREDITS_PER_MINUTE),
     clock: { start, factor: FACTOR, origin },
   });
-  desk.book(places(CELLS));
+  harness.writeInput(places(CELLS));
   const clock = new JumpingClock(start, FACTOR, origin);
   const progress = newProgress();
   const subscription = { credits_per_month: 100_000, credits_per_minute: CREDITS_PER_MINUTE };
   const running = buy({
-    ...{ folder: desk.folder, baseUrl: desk.url, key: desk.key(), clock, progress },
+    ...{ folder: harness.folder, baseUrl: harness.url, key: harness.key(), clock, progress },
     job: { topics: ['wildfire'], subscription },
   });
   const jumps: string[] = [];
@@ -52,7 +52,7 @@ export async function clockTrial(t: TestContext, seed: number): Promise<ClockTri
   const wrong: string[] = [];
   if (state !== 'complete') wrong.push(`the run ended ${state}`);
   if (progress.slowedDown > 0) wrong.push(`the service said ${progress.slowedDown} times that the minute is full`);
-  if (desk.charged() !== CELLS) wrong.push(`${desk.charged()} credits charged for ${CELLS} cells`);
+  if (harness.charged() !== CELLS) wrong.push(`${harness.charged()} credits charged for ${CELLS} cells`);
   if (minutes < MINUTES_NEEDED) wrong.push(`it took ${minutes} minutes: the limit was not in force`);
   if (minutes > 10 * MINUTES_NEEDED) wrong.push(`it took ${minutes} minutes instead of ${MINUTES_NEEDED} and some`);
   return { jumps, minutes, wrong };

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import type { BinEnd } from '../cli/bin-process.ts';
 import { perilbook, ROOT } from '../cli/command-line.ts';
-import { type Desk, openDesk, places } from '../job/harness.ts';
+import { type Harness, openHarness, places } from '../job/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;
@@ -16,9 +16,9 @@ export const PRICE = CELLS * 15;
 export const OLD_OUTPUT = 'the old output\n';
 export const SOCKETS = 4;
 
-/** A job on a disk where things go wrong. Paths are in the desk's folder. */
+/** A job on a disk where things go wrong. Paths are in the harness's folder. */
 export interface DiskScene {
-  readonly desk: Desk;
+  readonly harness: Harness;
   readonly folder: string;
   path(name: string): string;
   /** Names in the folder that no test put there. */
@@ -38,20 +38,20 @@ export interface DiskRun {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Opens a desk with a book of 3,000 rows in 60 cells, an old output, and a job of 900 credits. */
+/** Opens a harness with a book of 3,000 rows in 60 cells, an old output, and a job of 900 credits. */
 export async function setDiskScene(t: TestContext): Promise<DiskScene> {
   const now = Date.now();
-  const desk = await openDesk(t, {
+  const harness = await openHarness(t, {
     subscription: customSubscription(1_000_000, 1_000_000),
     clock: { start: now, factor: 1, origin: now },
   });
   const spots = places(CELLS);
-  desk.book(Array.from({ length: 3_000 }, (_, row) => spots[row % CELLS]!));
-  const { folder } = desk;
+  harness.writeInput(Array.from({ length: 3_000 }, (_, row) => spots[row % CELLS]!));
+  const { folder } = harness;
   const path = (name: string) => join(folder, name);
   writeFileSync(path('output.csv'), OLD_OUTPUT);
   const before = new Set(readdirSync(folder));
-  const { secret } = desk.key();
+  const { secret } = harness.key();
   const settings = {
     input: 'input.csv',
     output: 'output.csv',
@@ -60,7 +60,7 @@ export async function setDiskScene(t: TestContext): Promise<DiskScene> {
     concurrency: SOCKETS,
     budget: 1_000_000,
     subscription: { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 },
-    service: { base_url: desk.url, api_keys: [{ env: 'THE_KEY' }] },
+    service: { base_url: harness.url, api_keys: [{ env: 'THE_KEY' }] },
   };
   const env = { HOME: folder, THE_KEY: secret };
   // Only one run of this store is at work at a time: a claim that is there is of a process that is gone.
@@ -93,7 +93,7 @@ export async function setDiskScene(t: TestContext): Promise<DiskScene> {
     });
   };
   return {
-    ...{ desk, folder, path },
+    ...{ harness, folder, path },
     stray: () =>
       readdirSync(folder)
         .filter((name) => !before.has(name) && !/^(service\.db|disk\.db|store\.db|job\.yaml)/.test(name))

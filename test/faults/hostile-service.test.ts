@@ -5,10 +5,10 @@ import { after, before, test } from 'node:test';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { MAX_BODY_BYTES } from '../../src/contract/body-limits.ts';
 import { casesOf, LONG, times } from '../tier.ts';
+import { assertTrueBooks, assertTrueRows, booksOf } from './assertions.ts';
 import { FAULTS } from './faults.ts';
 import { ENDS, faultTrial, seedTrial } from './hostile-service.ts';
-import { type HostileWorld, openHostileWorld, SOCKETS } from './hostile-world.ts';
-import { assertTrueBooks, assertTrueRows, booksOf } from './promises.ts';
+import { type HostileSetup, openHostileSetup, SOCKETS } from './hostile-setup.ts';
 
 /** Trials of the random mix. With SOAK=1 all faults are in the mix. */
 const SEEDS = times({ short: 2, faults: 40, soak: 500 });
@@ -18,13 +18,13 @@ const TRIED = casesOf(
   ({ end, money }) => [end, money].join(),
 );
 
-let world: HostileWorld;
+let setup: HostileSetup;
 /** Where redirects lead: whatever comes here is a promise broken. */
 const elsewhere = { url: '', connections: 0 };
 const server = createServer((_request, response) => void response.end());
 
 before(async () => {
-  world = await openHostileWorld();
+  setup = await openHostileSetup();
   server.on('connection', () => elsewhere.connections++);
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   elsewhere.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -32,7 +32,7 @@ before(async () => {
 
 after(async () => {
   server.close();
-  await world.close();
+  await setup.close();
 });
 
 test('every request meets the same fault: true rows, true books, few requests, an end, and a next run that completes', {
@@ -44,7 +44,7 @@ test('every request meets the same fault: true rows, true books, few requests, a
     TRIED.map((fault) => {
       const { exit, requests } = ENDS[fault.end]!;
       return t.test(`${fault.name}: exit ${[exit].flat().join(' or ')}, at most ${requests} requests`, async () => {
-        await faultTrial(world, fault, { elsewhere: elsewhere.url });
+        await faultTrial(setup, fault, { elsewhere: elsewhere.url });
       });
     }),
   );
@@ -55,7 +55,7 @@ test('each request meets a fault of its own, or none', { concurrency: 4 }, async
   const wide = process.env.SOAK === '1';
   await Promise.all(
     Array.from({ length: SEEDS }, (_, index) =>
-      t.test(`seed ${index + 1}`, async () => void (await seedTrial(world, index + 1, wide))),
+      t.test(`seed ${index + 1}`, async () => void (await seedTrial(setup, index + 1, wide))),
     ),
   );
 });
@@ -63,7 +63,7 @@ test('each request meets a fault of its own, or none', { concurrency: 4 }, async
 test('a bundle that was paid and malformed is not bought again for a topic that no key may buy alone', async () => {
   const named = (wanted: string) => FAULTS.find(({ name }) => name === wanted)!;
   const first = '/v1/bundle/standard?lat=40.05&';
-  const trial = await world.trial(1);
+  const trial = await setup.trial(1);
   try {
     trial.proxy.disturb((_, path) => {
       if (path.startsWith('/v1/avalanche/')) return named('403 with a page');
@@ -71,7 +71,7 @@ test('a bundle that was paid and malformed is not bought again for a topic that 
     });
     const { code, rows, stderr } = await trial.run();
     assert.equal(code, 3, stderr);
-    assertTrueRows(rows, world.truth, ['ok', 'partial', 'deferred']);
+    assertTrueRows(rows, setup.truth, ['ok', 'partial', 'deferred']);
     assert.equal(trial.proxy.entries.filter(({ path }) => path.startsWith(first)).length, 1);
     assertTrueBooks(await booksOf(trial), 'exact');
   } finally {
@@ -82,7 +82,7 @@ test('a bundle that was paid and malformed is not bought again for a topic that 
 test('a budget holds where answers of no use state that they cost nothing', async (t) => {
   for (const fault of FAULTS.filter(({ name }) => name.endsWith('at a stated cost of 0'))) {
     await t.test(fault.name, async () => {
-      const trial = await world.trial(1);
+      const trial = await setup.trial(1);
       try {
         trial.proxy.disturb(() => fault);
         const { code, stderr } = await trial.run('--budget', '40');
@@ -98,7 +98,7 @@ test('a budget holds where answers of no use state that they cost nothing', asyn
 
 test('2 GB sent to every request: a bounded part is taken, and held', LONG, async () => {
   const flood = FAULTS.find(({ name }) => name === '2 GB sent')!;
-  const trial = await world.trial(1);
+  const trial = await setup.trial(1);
   let held = 0;
   const before = process.memoryUsage().arrayBuffers;
   const watch = setInterval(() => {

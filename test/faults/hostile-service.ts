@@ -4,10 +4,10 @@ import type { RowStatus } from '../../src/columns/row-status.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import { ALL_REJECTED_AFTER, DOWN_AFTER, TOPIC_DOWN_AFTER } from '../../src/fetch/breaker.ts';
 import { RETRY_POLICY } from '../../src/fetch/retry.ts';
+import { assertNotPaidTwice, assertTrueBooks, assertTrueRows, assertTrueSummary, booksOf } from './assertions.ts';
 import type { FaultCase } from './fault-case.ts';
 import { FAULTS } from './faults.ts';
-import { CELLS, type HostileWorld, openHostileWorld, SOCKETS, type Trial, type TrialOptions } from './hostile-world.ts';
-import { assertNotPaidTwice, assertTrueBooks, assertTrueRows, assertTrueSummary, booksOf } from './promises.ts';
+import { CELLS, type HostileSetup, openHostileSetup, SOCKETS, type Trial, type TrialOptions } from './hostile-setup.ts';
 import { oneOf, seeded } from './seeded.ts';
 
 /** Cells that are at work at once (src/job/buying/buy-cells.ts). */
@@ -83,25 +83,25 @@ export interface TrialFigures {
 
 /** A run in which every request meets the same fault, and what the user does afterwards. Rejects when a promise is broken. */
 export async function faultTrial(
-  world: HostileWorld,
+  setup: HostileSetup,
   fault: FaultCase,
   options: TrialOptions = {},
 ): Promise<TrialFigures> {
-  const trial = await world.trial(fault.name.length, options);
+  const trial = await setup.trial(fault.name.length, options);
   try {
     const end = ENDS[fault.end]!;
     trial.proxy.disturb(() => fault);
     const ended = await inTime(trial.run());
     const requests = trial.proxy.entries.length;
     assert.ok([end.exit].flat().includes(ended.code), `${ended.code}: ${ended.stderr}`);
-    assertTrueRows(ended.rows, world.truth, end.statuses);
+    assertTrueRows(ended.rows, setup.truth, end.statuses);
     assertTrueSummary(ended);
     assert.ok(requests <= end.requests, `${requests} requests are more than ${end.requests}`);
     const books = await booksOf(trial);
     assertTrueBooks(books, fault.money);
     assertNotPaidTwice(trial.proxy.entries, end.paid);
     trial.proxy.disturb(null);
-    await assertResumed(world, trial, fault.believed ?? null);
+    await assertResumed(setup, trial, fault.believed ?? null);
     assertNotPaidTwice(trial.proxy.entries, end.paid + 1);
     assertTrueBooks(await booksOf(trial), fault.money === 'free' ? 'exact' : fault.money);
     return { requests, disturbed: requests, exit: ended.code, charged: books.charged, unknown: books.ledger.unknown };
@@ -111,7 +111,7 @@ export async function faultTrial(
 }
 
 /** After the fault is gone the next run completes the book. What the service said of the quota, a scope or a place is believed for as long as the README says. */
-async function assertResumed(world: HostileWorld, trial: Trial, believed: FaultCase['believed'] | null): Promise<void> {
+async function assertResumed(setup: HostileSetup, trial: Trial, believed: FaultCase['believed'] | null): Promise<void> {
   if (believed === 'quota') {
     assert.equal((await trial.run()).code, EXIT.paused);
     await trial.command('quota', 'set', '--spent', '0');
@@ -129,7 +129,7 @@ async function assertResumed(world: HostileWorld, trial: Trial, believed: FaultC
     return;
   }
   assert.equal(again.code, EXIT.complete, again.stderr);
-  assertTrueRows(again.rows, world.truth, ['ok']);
+  assertTrueRows(again.rows, setup.truth, ['ok']);
 }
 
 /** A complete book has nothing left to ask. */
@@ -151,18 +151,18 @@ const priceOf = (path: string): number => {
 };
 
 /** A run in which each request may meet a fault of its own, as the seed says. Rejects when a promise is broken. */
-export async function seedTrial(world: HostileWorld, seed: number, wide = false): Promise<TrialFigures> {
+export async function seedTrial(setup: HostileSetup, seed: number, wide = false): Promise<TrialFigures> {
   const random = seeded(seed);
   const share = oneOf([0.05, 0.2, 0.5, 0.9], random);
   const budget = random() < 0.3 ? Math.floor(400 * random()) : null;
   // Some of the wide mix end a run at once: too many of them would leave nothing to see.
   const pool = () => (wide && random() < 0.1 ? IN_THE_WIDE_MIX : IN_THE_MIX);
-  const trial = await world.trial(seed);
+  const trial = await setup.trial(seed);
   try {
     trial.proxy.disturb(() => (random() < share ? oneOf(pool(), random) : null));
     const ended = await inTime(trial.run(...(budget === null ? [] : ['--budget', String(budget)])));
     const entries = [...trial.proxy.entries];
-    assertTrueRows(ended.rows, world.truth, ['ok', 'partial', 'failed', 'deferred']);
+    assertTrueRows(ended.rows, setup.truth, ['ok', 'partial', 'failed', 'deferred']);
     assertTrueSummary(ended);
     const most = 2 * CALLS + SECOND_LOOKS + (wide ? 16 * AT_WORK : 0);
     assert.ok(entries.length <= most, `${entries.length} requests are more than ${most}`);
@@ -176,7 +176,7 @@ export async function seedTrial(world: HostileWorld, seed: number, wide = false)
     const limit = budget ?? ended.summary!.credits_limit;
     assert.ok(books.charged + feared <= limit, `${books.charged + feared} credits, and ${limit} were allowed`);
     trial.proxy.disturb(null);
-    await assertResumed(world, trial, null);
+    await assertResumed(setup, trial, null);
     await assertComplete(trial);
     assertNotPaidTwice(trial.proxy.entries, RETRY_POLICY.attemptsInDoubt + 1);
     const disturbed = entries.filter(({ fault }) => fault !== null).length;
@@ -204,18 +204,18 @@ export interface HostileFigures {
 /** The long version: a trial for each seed, with all faults in the mix. Rejects with the seed of the first that breaks a
  * promise. */
 export async function hostileService(seeds: readonly number[], wide = true): Promise<HostileFigures> {
-  const world = await openHostileWorld();
+  const setup = await openHostileSetup();
   const figures = { trials: 0, requests: 0, disturbed: 0, charged: 0, unknown: 0, exits: {} as Record<number, number> };
   try {
     for (const seed of seeds) {
-      const { exit, ...trial } = await seedTrial(world, seed, wide);
+      const { exit, ...trial } = await seedTrial(setup, seed, wide);
       figures.trials++;
       for (const name of ['requests', 'disturbed', 'charged', 'unknown'] as const) figures[name] += trial[name];
       figures.exits[exit] = (figures.exits[exit] ?? 0) + 1;
     }
     return figures;
   } finally {
-    await world.close();
+    await setup.close();
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { startBin } from '../cli/bin-process.ts';
-import { openDesk } from '../job/harness.ts';
+import { openHarness } from '../job/harness.ts';
 
 /** What the service and the disk of a small machine can bear, and still a limit that is in force. */
 const CREDITS_PER_MINUTE = 6_000;
@@ -22,13 +22,13 @@ export interface HourTrial {
 /** Buys at the full rate of a subscription for so many minutes, in a process of its own, and watches its memory. */
 export async function hourTrial(t: TestContext, minutes: number): Promise<HourTrial> {
   const now = Date.now();
-  const desk = await openDesk(t, {
+  const harness = await openHarness(t, {
     subscription: customSubscription(100_000_000, CREDITS_PER_MINUTE),
     clock: { start: now, factor: 1, origin: now },
   });
   const cells = Math.ceil(CREDITS_PER_MINUTE * minutes * 1.2) + CREDITS_PER_MINUTE;
-  await writeOutput(join(desk.folder, 'input.csv'), cells);
-  const { secret } = desk.key();
+  await writeOutput(join(harness.folder, 'input.csv'), cells);
+  const { secret } = harness.key();
   const job = {
     ...{
       input: 'input.csv',
@@ -40,11 +40,11 @@ export async function hourTrial(t: TestContext, minutes: number): Promise<HourTr
     },
     max_minutes: minutes,
     subscription: { credits_per_month: 100_000_000, credits_per_minute: CREDITS_PER_MINUTE },
-    service: { base_url: desk.url, api_keys: [{ env: 'THE_KEY' }] },
+    service: { base_url: harness.url, api_keys: [{ env: 'THE_KEY' }] },
   };
-  writeFileSync(join(desk.folder, 'job.yaml'), JSON.stringify(job));
-  const memory = join(desk.folder, 'memory');
-  const bin = startBin(t, ['run', 'job.yaml', '--quiet', '--json'], desk.folder, {
+  writeFileSync(join(harness.folder, 'job.yaml'), JSON.stringify(job));
+  const memory = join(harness.folder, 'memory');
+  const bin = startBin(t, ['run', 'job.yaml', '--quiet', '--json'], harness.folder, {
     THE_KEY: secret,
     WATCH_MEMORY: memory,
     NODE_OPTIONS: `--import ${join(import.meta.dirname, 'watch-memory.ts')}`,
@@ -53,7 +53,7 @@ export async function hourTrial(t: TestContext, minutes: number): Promise<HourTr
   const wrong: string[] = [];
   if (code !== 4) wrong.push(`ended with ${code}: ${stderr.slice(0, 500)}`);
   const spent = stdout === '' ? 0 : (JSON.parse(stdout).credits_spent as number);
-  if (spent !== desk.charged()) wrong.push(`${desk.charged()} charged, ${spent} told`);
+  if (spent !== harness.charged()) wrong.push(`${harness.charged()} charged, ${spent} told`);
   const samples = readFileSync(memory, 'utf8').trimEnd().split('\n').map(Number);
   // The beginning reads the book and warms up; the end, after the time is over, writes the output.
   const buying = samples.slice(0, minutes * 60);
@@ -66,7 +66,7 @@ export async function hourTrial(t: TestContext, minutes: number): Promise<HourTr
   return { calls: spent, used, early, late, wrong };
 }
 
-/** Locations 11 m apart, in the areas of the small world: so many that they are not kept as text. */
+/** Locations 11 m apart, in the areas of the small setup: so many that they are not kept as text. */
 async function writeOutput(file: string, cells: number): Promise<void> {
   const stream = createWriteStream(file);
   stream.write('id,lat,lng\n');

@@ -4,14 +4,14 @@ import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { pick, type Random, randomOf, whole } from '../../src/data/sample/random.ts';
 import { type Bin, startBin } from '../cli/bin-process.ts';
-import { type Desk, openDesk, places } from '../job/harness.ts';
+import { type Harness, openHarness, places } from '../job/harness.ts';
 
 /** What the old output holds: a kill leaves either this or the whole new one. */
 export const OLD_OUTPUT = 'the old output\n';
 
 /** A job that is to be killed, and what an undisturbed run of it wrote. */
 export interface KillScene {
-  readonly desk: Desk;
+  readonly harness: Harness;
   readonly random: Random;
   readonly sockets: number;
   readonly rows: number;
@@ -46,7 +46,7 @@ const TOPICS = [
 export async function setKillScene(t: TestContext, seed: number): Promise<KillScene> {
   const random = randomOf(seed, 'kill');
   const now = Date.now();
-  const desk = await openDesk(t, {
+  const harness = await openHarness(t, {
     subscription: customSubscription(1_000_000, 1_000_000),
     clock: { start: now, factor: 1e-9, origin: now },
   });
@@ -56,8 +56,8 @@ export async function setKillScene(t: TestContext, seed: number): Promise<KillSc
   const topics = pick(random, TOPICS);
   const output = pick(random, OUTPUTS);
   const spots = places(cells);
-  desk.book(Array.from({ length: rows }, (_, row) => (row % 97 === 96 ? ['', 'x'] : spots[row % cells]!)));
-  const { secret } = desk.key();
+  harness.writeInput(Array.from({ length: rows }, (_, row) => (row % 97 === 96 ? ['', 'x'] : spots[row % cells]!)));
+  const { secret } = harness.key();
   const job = {
     name: 'killed',
     input: 'input.csv',
@@ -65,9 +65,9 @@ export async function setKillScene(t: TestContext, seed: number): Promise<KillSc
     concurrency: sockets,
     budget: 1_000_000,
     subscription: { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 },
-    service: { base_url: desk.url, api_keys: [{ env: 'THE_KEY' }] },
+    service: { base_url: harness.url, api_keys: [{ env: 'THE_KEY' }] },
   };
-  const file = (name: string) => join(desk.folder, name);
+  const file = (name: string) => join(harness.folder, name);
   writeFileSync(file('job.yaml'), JSON.stringify({ ...job, output, store: 'killed.db' }));
   writeFileSync(file('calm.yaml'), JSON.stringify({ ...job, output: `calm.${output}`, store: 'calm.db' }));
   writeFileSync(file(output), OLD_OUTPUT);
@@ -80,18 +80,18 @@ export async function setKillScene(t: TestContext, seed: number): Promise<KillSc
   const calm = await startBin(
     t,
     ['run', 'calm.yaml', '--quiet'],
-    desk.folder,
+    harness.folder,
     environment({ COUNT_STEPS: file('steps') }),
   ).ended;
   if (calm.code !== 0) throw new Error(`seed ${seed}: the undisturbed run ended with ${calm.code}: ${calm.stderr}`);
   const steps = Number(readFileSync(file('steps'), 'utf8'));
   return {
-    ...{ desk, random, sockets, rows, output, steps },
+    ...{ harness, random, sockets, rows, output, steps },
     expected: readFileSync(file(`calm.${output}`)),
-    price: desk.charged(),
+    price: harness.charged(),
     lastedMs: performance.now() - began,
     drawn: `seed ${seed}: ${rows} rows, ${cells} cells, ${topics.join('+')}, ${sockets} sockets, ${output}, ${steps} steps`,
-    start: (env) => startBin(t, ['run', 'job.yaml', '--quiet'], desk.folder, environment(env)),
-    ask: (...args) => startBin(t, args, desk.folder, { THE_KEY: secret }),
+    start: (env) => startBin(t, ['run', 'job.yaml', '--quiet'], harness.folder, environment(env)),
+    ask: (...args) => startBin(t, args, harness.folder, { THE_KEY: secret }),
   };
 }

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { between, pick, whole } from '../../src/data/sample/random.ts';
 import type { Bin } from '../cli/bin-process.ts';
-import { compareBooks, lastCharge, ledgerCalls, serviceSettled } from './kill-books.ts';
+import { compareBooks, lastCharge, ledgerCalls, serviceSettled } from './kill-inputs.ts';
 import { type KillScene, OLD_OUTPUT, setKillScene } from './kill-scene.ts';
 
 export interface KillTrial {
@@ -23,7 +23,7 @@ export interface KillTrial {
 export async function killTrial(t: TestContext, seed: number, runs = 12): Promise<KillTrial> {
   const scene = await setKillScene(t, seed);
   const since = lastCharge(scene);
-  const before = readdirSync(scene.desk.folder);
+  const before = readdirSync(scene.harness.folder);
   const kills: string[] = [];
   const wrong: string[] = [];
   let isDone = false;
@@ -45,12 +45,12 @@ export async function killTrial(t: TestContext, seed: number, runs = 12): Promis
   await serviceSettled(scene);
   wrong.push(...compareBooks(scene, since, kills.length, scene.sockets), ...(await lookAtStatement(scene, since)));
   // Once more: nothing is left to buy.
-  const paid = scene.desk.charged();
+  const paid = scene.harness.charged();
   const again = await scene.start().ended;
-  if (again.code !== 0 || scene.desk.charged() !== paid) wrong.push('another run bought something');
+  if (again.code !== 0 || scene.harness.charged() !== paid) wrong.push('another run bought something');
   wrong.push(...lookAtOutput(scene, true));
   const known = new Set([...before, 'killed.db']);
-  const stray = readdirSync(scene.desk.folder).filter((name) => !known.has(name) && !name.startsWith('service'));
+  const stray = readdirSync(scene.harness.folder).filter((name) => !known.has(name) && !name.startsWith('service'));
   if (stray.length > 0) wrong.push(`left behind: ${stray.join(', ')}`);
   const unknown = ledgerCalls(scene).filter(({ charge }) => charge === 'unknown');
   const credits = unknown.reduce((sum, call) => sum + call.credits, 0);
@@ -59,7 +59,7 @@ export async function killTrial(t: TestContext, seed: number, runs = 12): Promis
 
 /** The numbers of the calls without an outcome, in the order of the ledger. */
 function openCalls(scene: KillScene): number[] {
-  return readdirSync(scene.desk.folder).includes('killed.db')
+  return readdirSync(scene.harness.folder).includes('killed.db')
     ? ledgerCalls(scene).flatMap(({ charge }, index) => (charge === 'sent' ? [index] : []))
     : [];
 }
@@ -91,13 +91,13 @@ function startDoomed(scene: KillScene): { where: string; bin: Bin } {
  * its name, and its folder is opened and synced. */
 const LAST_STEPS = ['open 2', 'writeFile 1', 'sync 1', 'close 2', 'rename 1', 'open 3', 'sync 2', 'close 3', 'close 4'];
 
-async function killOnceWriting({ desk, output }: KillScene, bin: Bin, ms: number): Promise<void> {
+async function killOnceWriting({ harness, output }: KillScene, bin: Bin, ms: number): Promise<void> {
   const ended = new AbortController();
   void bin.ended.finally(() => ended.abort());
-  let old = readdirSync(desk.folder);
+  let old = readdirSync(harness.folder);
   try {
-    for await (const _ of watch(desk.folder, { signal: ended.signal })) {
-      const names = readdirSync(desk.folder);
+    for await (const _ of watch(harness.folder, { signal: ended.signal })) {
+      const names = readdirSync(harness.folder);
       if (names.some((name) => name.startsWith(`.${output}.`) && !old.includes(name))) break;
       old = names;
     }
@@ -108,8 +108,8 @@ async function killOnceWriting({ desk, output }: KillScene, bin: Bin, ms: number
   }
 }
 
-function lookAtOutput({ desk, output, expected }: KillScene, isDone: boolean): string[] {
-  const bytes = readFileSync(join(desk.folder, output));
+function lookAtOutput({ harness, output, expected }: KillScene, isDone: boolean): string[] {
+  const bytes = readFileSync(join(harness.folder, output));
   // A run that was killed after the rename has done all that there is to do.
   if (bytes.equals(expected)) return [];
   if (isDone)
@@ -124,7 +124,7 @@ async function lookAtStatement(scene: KillScene, since: number): Promise<string[
   const rows = JSON.parse(stdout).statement as { credits: Record<'charged' | 'unknown' | 'in_flight', number> }[];
   const sum = (name: 'charged' | 'unknown' | 'in_flight') =>
     rows.reduce((total, { credits }) => total + credits[name], 0);
-  const service = scene.desk.accounts
+  const service = scene.harness.accounts
     .prepare<[number], number>('SELECT coalesce(sum(credits), 0) FROM charges WHERE id > ?')
     .pluck()
     .get(since)!;

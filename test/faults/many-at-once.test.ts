@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { gateBefore, startBin } from '../cli/bin-process.ts';
-import { column, openDesk, places } from '../job/harness.ts';
+import { column, openHarness, places } from '../job/harness.ts';
 import { LONG, times } from '../tier.ts';
 import { manyTrial } from './many-trial.ts';
 
@@ -46,38 +46,38 @@ test('a process that is killed while it holds a claim frees it: one that waits f
   ...LONG,
 }, async (t) => {
   const now = Date.now();
-  const desk = await openDesk(t, {
+  const harness = await openHarness(t, {
     subscription: customSubscription(1_000, 1_000),
     clock: { start: now, factor: 1, origin: now },
   });
-  desk.book(places(2));
+  harness.writeInput(places(2));
   let isOpen = false;
-  const gate = await gateBefore(t, desk.url, () => (isOpen ? 'answer' : 'hold'));
-  const { secret } = desk.key();
+  const gate = await gateBefore(t, harness.url, () => (isOpen ? 'answer' : 'hold'));
+  const { secret } = harness.key();
   const start = (name: string) => {
     const job = {
       ...{ input: 'input.csv', output: `${name}.csv`, store: 'store.db', topics: 'wildfire', budget: 100 },
       subscription: { credits_per_month: 1_000, credits_per_minute: 1_000 },
       service: { base_url: gate.url, api_keys: [{ env: 'THE_KEY' }] },
     };
-    writeFileSync(join(desk.folder, `${name}.yaml`), JSON.stringify(job));
-    return startBin(t, ['run', `${name}.yaml`], desk.folder, { THE_KEY: secret });
+    writeFileSync(join(harness.folder, `${name}.yaml`), JSON.stringify(job));
+    return startBin(t, ['run', `${name}.yaml`], harness.folder, { THE_KEY: secret });
   };
   const holder = start('holder');
   await gate.reached(2);
   const waiter = start('waiter');
-  while ((await desk.store.runs()).length < 2) await delay(20);
+  while ((await harness.store.runs()).length < 2) await delay(20);
   isOpen = true;
   // The cells are claimed by a process that lives: the other asks again and again, and sends nothing.
   await delay(1_500);
-  assert.deepEqual([gate.come, waiter.isRunning, desk.charged()], [2, true, 0]);
+  assert.deepEqual([gate.come, waiter.isRunning, harness.charged()], [2, true, 0]);
   holder.kill('SIGKILL');
   await holder.ended;
   const { code, stderr } = await waiter.ended;
   assert.equal(code, 0, stderr);
   assert.equal(gate.come, 4);
-  const { charged, unknown, open } = await desk.ledger();
-  assert.deepEqual([charged, unknown, open, desk.charged()], [2, 2, 0, 2]);
-  const output = readFileSync(join(desk.folder, 'waiter.csv'), 'utf8');
+  const { charged, unknown, open } = await harness.ledger();
+  assert.deepEqual([charged, unknown, open, harness.charged()], [2, 2, 0, 2]);
+  const output = readFileSync(join(harness.folder, 'waiter.csv'), 'utf8');
   assert.deepEqual(column(output, 'hazard_status'), ['ok', 'ok']);
 });

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { randomOf, whole } from '../../src/data/sample/random.ts';
-import { openDesk, places } from '../job/harness.ts';
+import { openHarness, places } from '../job/harness.ts';
 import type { ChildTask } from '../job/run-child.ts';
 import { releaseLater } from '../service/small-data.ts';
 
@@ -59,13 +59,13 @@ export async function manyTrial(t: TestContext, seed: number, options: ManyOptio
   const creditsPerMonth = options.quota > 1 ? 1_000_000 : Math.floor(needed * options.quota);
   const { creditsPerMinute } = options;
   const clock = { start: Date.parse('2026-03-15T12:00:00Z'), factor: FACTOR, origin: Date.now() };
-  const desk = await openDesk(t, { subscription: customSubscription(creditsPerMonth, creditsPerMinute), clock });
+  const harness = await openHarness(t, { subscription: customSubscription(creditsPerMonth, creditsPerMinute), clock });
   const refusals = countRefusals(t);
   const spots = places(PROCESSES * cells);
   const task = {
-    folder: desk.folder,
-    baseUrl: desk.url,
-    secret: desk.key().secret,
+    folder: harness.folder,
+    baseUrl: harness.url,
+    secret: harness.key().secret,
     creditsPerMonth,
     creditsPerMinute,
     clock,
@@ -74,7 +74,7 @@ export async function manyTrial(t: TestContext, seed: number, options: ManyOptio
   const ends = await Promise.all(
     starts.map(async (from, index) => {
       const book = cellsFrom(from, cells).map((cell) => `${spots[cell]!.join(',')}\n`);
-      writeFileSync(join(desk.folder, `${index}.csv`), `lat,lng\n${book.join('')}`);
+      writeFileSync(join(harness.folder, `${index}.csv`), `lat,lng\n${book.join('')}`);
       const child: ChildTask = { ...task, input: `${index}.csv`, output: `${index}.out.csv`, topics: topicsOf(index) };
       try {
         const { stdout } = await run(process.execPath, [CHILD, JSON.stringify({ ...child, store: 'many.db' })], {
@@ -87,8 +87,8 @@ export async function manyTrial(t: TestContext, seed: number, options: ManyOptio
       }
     }),
   );
-  const charged = desk.charged();
-  const ledger = readLedger(join(desk.folder, 'many.db'));
+  const charged = harness.charged();
+  const ledger = readLedger(join(harness.folder, 'many.db'));
   const spent = ends.reduce((sum, end) => sum + (end?.summary.credits_spent ?? 0), 0);
   if (refusals.count > 0) wrong.push(`the service refused ${refusals.count} calls for its limits`);
   if (charged !== Math.min(needed, creditsPerMonth))

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 
-/** Runs work that takes things as a test does (a desk, a child process), outside of a test, and releases them after it.
+/** Runs work that takes things as a test does (a harness, a child process), outside of a test, and releases them after it.
  * Only `after` is there: it is all that what a test takes makes use of. */
 export async function inScope<T>(work: (scope: TestContext) => Promise<T>): Promise<T> {
   const releases: (() => unknown)[] = [];

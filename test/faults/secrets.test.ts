@@ -5,16 +5,16 @@ import { after, before, test } from 'node:test';
 import { casesOf, waysOf } from '../tier.ts';
 import { body, both, type Edit, envelope, headers, instead, results, status } from './edits.ts';
 import type { Passage } from './fault-proxy.ts';
-import { type HostileWorld, openHostileWorld, type Trial, type TrialOptions } from './hostile-world.ts';
+import { type HostileSetup, openHostileSetup, type Trial, type TrialOptions } from './hostile-setup.ts';
 
 /** With characters that addresses, JSON and base64 write in another way. */
 const ODD_KEY = 'k3y/with+odd=chars&"<>%\\~0123456789ABCDEF';
 
-let world: HostileWorld;
+let setup: HostileSetup;
 before(async () => {
-  world = await openHostileWorld();
+  setup = await openHostileSetup();
 });
-after(() => world.close());
+after(() => setup.close());
 
 /** How a key may stand somewhere. */
 function formsOf(key: string): Map<string, string> {
@@ -48,7 +48,7 @@ function assertFilesHoldNot(trial: Trial): string[] {
 
 /** Runs the job and every command that tells of it, and looks at each byte that came of it. */
 async function assertKeptSecret(act: ((passage: Passage) => void | Promise<void>) | null, options: TrialOptions = {}) {
-  const trial = await world.trial(1, { cells: 3, elsewhere: 'http://127.0.0.1:9', ...options });
+  const trial = await setup.trial(1, { cells: 3, elsewhere: 'http://127.0.0.1:9', ...options });
   const seen = new Set<string>();
   try {
     // Looked at in the middle as well: the store's log is gone at the end.
@@ -201,7 +201,7 @@ test('connections that break with the key in what was sent', async () => {
 });
 
 test('a key file that others can read: a warning with the command that closes it, in run, plan and check', async () => {
-  const trial = await world.trial(1, { cells: 1 });
+  const trial = await setup.trial(1, { cells: 1 });
   const file = join(trial.folder, 'key');
   const warning = /Others on this machine can read the key file \(mode 644\)\. To protect it: chmod 600 \S+\/key\n/;
   try {
@@ -219,7 +219,7 @@ test('a key file that others can read: a warning with the command that closes it
 });
 
 test('an address with a password or a key in it: refused before anything is kept, and not repeated', async () => {
-  const trial = await world.trial(1, { cells: 1 });
+  const trial = await setup.trial(1, { cells: 1 });
   try {
     writeFileSync(
       join(trial.folder, 'job.yaml'),
@@ -243,7 +243,7 @@ test('an address with a password or a key in it: refused before anything is kept
 });
 
 test('an address with the key in its path: refused before anything is kept, and not repeated', async () => {
-  const trial = await world.trial(1, { cells: 1 });
+  const trial = await setup.trial(1, { cells: 1 });
   try {
     const address = `http://127.0.0.1:1/${encodeURIComponent(trial.key)}`;
     for (const words of [
@@ -263,7 +263,7 @@ test('an address with the key in its path: refused before anything is kept, and 
 });
 
 test('a key that travels unencrypted to another machine: a warning; on this machine none', async () => {
-  const trial = await world.trial(1, { cells: 1 });
+  const trial = await setup.trial(1, { cells: 1 });
   const run = (address: string) =>
     trial.alone(
       'run',
@@ -295,7 +295,7 @@ test('a key that travels unencrypted to another machine: a warning; on this mach
 });
 
 test('a key where the name of a file or a variable belongs: not repeated', async () => {
-  const trial = await world.trial(1, { cells: 1 });
+  const trial = await setup.trial(1, { cells: 1 });
   const job = (place: string) =>
     `input: book.csv\nservice: {base_url: "http://127.0.0.1:1", api_keys: [{${place}: ${trial.key}}]}\n`;
   try {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ROW_STATUSES } from '../../src/columns/row-status.ts';
 import { between, pick } from '../../src/data/sample/random.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import { compareBooks, lastCharge, serviceSettled } from './kill-books.ts';
+import { compareBooks, lastCharge, serviceSettled } from './kill-inputs.ts';
 import { type KillScene, setKillScene } from './kill-scene.ts';
 
 export interface SignalTrial {
@@ -61,13 +61,13 @@ export async function signalTrial(t: TestContext, seed: number, runs = 6): Promi
   return { drawn: scene.drawn, signals, wrong };
 }
 
-function readOutput({ desk, output }: KillScene): Buffer {
-  return readFileSync(join(desk.folder, output));
+function readOutput({ harness, output }: KillScene): Buffer {
+  return readFileSync(join(harness.folder, output));
 }
 
 /** Whether every row of the input is there, with a status. */
-async function isComplete({ desk, output, rows }: KillScene): Promise<boolean> {
-  const book = await openRowFile(join(desk.folder, output));
+async function isComplete({ harness, output, rows }: KillScene): Promise<boolean> {
+  const book = await openRowFile(join(harness.folder, output));
   const status = book.columns.indexOf('hazard_status');
   if (status < 0) return false;
   let found = 0;

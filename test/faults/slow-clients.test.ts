@@ -106,7 +106,7 @@ test('clients that never close their side lose their connections at the time-out
   }
 });
 
-/** A world in which hail is answered with so many bytes, by a service that cuts who has not moved for a second. */
+/** A setup in which hail is answered with so many bytes, by a service that cuts who has not moved for a second. */
 function withHailOf(size: number): SetupOptions {
   return {
     subscription: subscriptionOf(1_000, 1_000),

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/job/buying/progress.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { column, type Desk, openDesk, places } from '../job/harness.ts';
+import { column, type Harness, openHarness, places } from '../job/harness.ts';
 import { casesOf } from '../tier.ts';
 import { buy } from './buyer.ts';
 import { SOCKETS as SOCKETS_OF_DISK, setDiskScene } from './disk-scene.ts';
@@ -79,66 +79,74 @@ const EVENTS: readonly Event[] = [
   },
 ];
 
-async function openShop(t: TestContext) {
+async function openSetup(t: TestContext) {
   const now = Date.now();
   const clock = { start: now, factor: 1, origin: now };
-  const desk = await openDesk(t, { subscription: customSubscription(1_000_000, 1_000_000), clock });
-  desk.book(places(CELLS));
-  const store = openSqliteStore(join(desk.folder, 'other.db'), systemClock, { name: 'other', isAlive: () => true });
+  const harness = await openHarness(t, { subscription: customSubscription(1_000_000, 1_000_000), clock });
+  harness.writeInput(places(CELLS));
+  const store = openSqliteStore(join(harness.folder, 'other.db'), systemClock, { name: 'other', isAlive: () => true });
   await store.close();
   const subscription = { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 };
   const job = { topics: ['hail'], concurrency: SOCKETS, budget: 10_000, subscription };
   const run = (name = 'buyer.db', progress = newProgress()) =>
-    buy({ folder: desk.folder, baseUrl: desk.url, key: desk.key(), clock: desk.clock, job, store: name, progress });
-  return { desk, run };
+    buy({
+      folder: harness.folder,
+      baseUrl: harness.url,
+      key: harness.key(),
+      clock: harness.clock,
+      job,
+      store: name,
+      progress,
+    });
+  return { harness, run };
 }
 
 /** Lets the service charge some credits, and says how many it has charged when the event has happened. */
-async function afterSome(desk: Desk, credits: number, happen: () => void): Promise<number> {
-  for (let tries = 0; desk.charged() < credits; tries++) {
+async function afterSome(harness: Harness, credits: number, happen: () => void): Promise<number> {
+  for (let tries = 0; harness.charged() < credits; tries++) {
     assert.ok(tries < 10_000, 'nothing is bought');
     await sleep(1);
   }
   happen();
-  return desk.charged();
+  return harness.charged();
 }
 
 for (const { what, happen, message, hint, foundAt } of casesOf(EVENTS, ({ message }) => String(message))) {
   test(`a store that is ${what} while a run buys stops the run, with its calls in flight`, { timeout }, async (t) => {
-    const { desk, run } = await openShop(t);
-    const [ended, before] = await Promise.all([run(), afterSome(desk, 10, () => happen(desk.folder))]);
-    const charged = desk.charged();
+    const { harness, run } = await openSetup(t);
+    const [ended, before] = await Promise.all([run(), afterSome(harness, 10, () => happen(harness.folder))]);
+    const charged = harness.charged();
     assert.ok(charged <= before + AFTER && charged < CELLS, `${before} credits charged before it, ${charged} in all`);
     assert.deepEqual([ended.state, ended.stop?.reason], ['stopped', 'store_moved']);
     assert.match(ended.stop!.message, message);
     assert.match(ended.stop!.message, hint);
     // Answers of calls that were in flight are in the output as well.
-    const statuses = column(desk.output(), 'hazard_status');
+    const statuses = column(harness.output(), 'hazard_status');
     assert.deepEqual([statuses.length, statuses.filter((status) => status === 'ok').length], [CELLS, charged]);
     if (foundAt === null) return;
     assert.equal((await run(foundAt)).state, 'complete');
-    assert.equal(desk.charged(), CELLS);
+    assert.equal(harness.charged(), CELLS);
   });
 }
 
 test('a store that is deleted while the output is written is told of, though all was bought', {
   timeout,
 }, async (t) => {
-  const { desk, run } = await openShop(t);
-  desk.book(places(5));
+  const { harness, run } = await openSetup(t);
+  harness.writeInput(places(5));
   const progress = newProgress();
   progress.onChange = () => {
-    if (progress.phase === 'writing') remove(desk.folder);
+    if (progress.phase === 'writing') remove(harness.folder);
   };
   const ended = await run('buyer.db', progress);
-  assert.deepEqual([ended.stop?.reason, ended.summary.status.ok, desk.charged()], ['store_moved', 5, 5]);
+  assert.deepEqual([ended.stop?.reason, ended.summary.status.ok, harness.charged()], ['store_moved', 5, 5]);
 });
 
 test('the real program says it, and ends with exit code 2', { timeout }, async (t) => {
   const scene = await setDiskScene(t);
   const happen = () => rmSync(scene.path('disk.db'));
-  const [{ code, stderr }, before] = await Promise.all([scene.run(), afterSome(scene.desk, 45, happen)]);
+  const [{ code, stderr }, before] = await Promise.all([scene.run(), afterSome(scene.harness, 45, happen)]);
   assert.equal(code, 2, stderr);
   assert.match(stderr, /The store .*disk\.db was deleted while this run used it[\s\S]*\[STORE_MOVED\]/);
-  assert.ok(scene.desk.charged() <= before + 2 * SOCKETS_OF_DISK * 15, `${before}, then ${scene.desk.charged()}`);
+  assert.ok(scene.harness.charged() <= before + 2 * SOCKETS_OF_DISK * 15, `${before}, then ${scene.harness.charged()}`);
 });

@@ -4,27 +4,27 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { casesOf } from '../tier.ts';
+import { assertTrueBooks, assertTrueRows, booksOf } from './assertions.ts';
 import { ENDS } from './hostile-service.ts';
-import { type HostileWorld, openHostileWorld } from './hostile-world.ts';
-import { assertTrueBooks, assertTrueRows, booksOf } from './promises.ts';
+import { type HostileSetup, openHostileSetup } from './hostile-setup.ts';
 
 const file = (name: string) => readFileSync(join(import.meta.dirname, 'certificates', name));
 const certificateOf = (name: string) => ({ key: file('service.key'), cert: file(`${name}.pem`) });
 
-let world: HostileWorld;
+let setup: HostileSetup;
 before(async () => {
-  world = await openHostileWorld();
+  setup = await openHostileSetup();
   // The authority is trusted, so that each certificate fails by what is wrong with itself.
   setDefaultCACertificates([...getCACertificates('default'), file('authority.pem').toString()]);
 });
-after(() => world.close());
+after(() => setup.close());
 
 test('a certificate that is right: the run completes', async () => {
-  const trial = await world.trial(1, { certificate: certificateOf('good') });
+  const trial = await setup.trial(1, { certificate: certificateOf('good') });
   try {
     const { code, rows, stderr } = await trial.run();
     assert.equal(code, 0, stderr);
-    assertTrueRows(rows, world.truth, ['ok']);
+    assertTrueRows(rows, setup.truth, ['ok']);
   } finally {
     await trial.close();
   }
@@ -39,13 +39,13 @@ const WRONG: readonly (readonly [string, RegExp])[] = [
 
 for (const [name, reason] of casesOf(WRONG, () => '')) {
   test(`a certificate that is ${name}: no request is sent, the run ends as down, and says why; a later one completes`, async () => {
-    const trial = await world.trial(1, { certificate: certificateOf(name) });
+    const trial = await setup.trial(1, { certificate: certificateOf(name) });
     try {
       const ended = await trial.run();
       const end = ENDS.upstream!;
       assert.equal(ended.code, end.exit, ended.stderr);
       assert.match(ended.stderr, reason);
-      assertTrueRows(ended.rows, world.truth, end.statuses);
+      assertTrueRows(ended.rows, setup.truth, end.statuses);
       assertTrueBooks(await booksOf(trial), 'free');
       assert.equal(trial.proxy.entries.length, 0, 'the key was sent');
       const { connections } = trial.proxy;
@@ -53,7 +53,7 @@ for (const [name, reason] of casesOf(WRONG, () => '')) {
       trial.proxy.tls!.setSecureContext(certificateOf('good'));
       const again = await trial.run();
       assert.equal(again.code, 0, again.stderr);
-      assertTrueRows(again.rows, world.truth, ['ok']);
+      assertTrueRows(again.rows, setup.truth, ['ok']);
       assertTrueBooks(await booksOf(trial), 'exact');
     } finally {
       await trial.close();

@@ -5,7 +5,7 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { type Fault, openFaultProxy } from '../faults/fault-proxy.ts';
 import { LeapingClock } from '../faults/leaping-clock.ts';
 import { releaseLater } from '../service/small-data.ts';
-import { type DeskOptions, openDesk, places } from './harness.ts';
+import { type HarnessOptions, openHarness, places } from './harness.ts';
 
 test('a refusal holds until the anniversary behind the moment it was asked for; right behind one, for a minute', () => {
   const at = (time: string) => new Date(refusalHoldsUntil(31, Date.parse(time))).toISOString();
@@ -18,40 +18,40 @@ test('a refusal holds until the anniversary behind the moment it was asked for; 
 
 const QUIET_TURNS = 30;
 
-/** A desk on a clock that stands still while anything happens, so that no machine is too slow for it, and the address of
+/** A harness on a clock that stands still while anything happens, so that no machine is too slow for it, and the address of
  * its service behind a proxy that tells the clock of all that passes. */
-async function openStillDesk(t: TestContext, start: string, options: DeskOptions, act?: Fault['act']) {
+async function openStillHarness(t: TestContext, start: string, options: HarnessOptions, act?: Fault['act']) {
   const clock = new LeapingClock(start, QUIET_TURNS);
-  const desk = await openDesk(t, { ...options, clock });
-  const proxy = await openFaultProxy({ service: desk.url, clock });
+  const harness = await openHarness(t, { ...options, clock });
+  const proxy = await openFaultProxy({ service: harness.url, clock });
   releaseLater(t, () => proxy.close());
   if (act) proxy.disturb(() => ({ name: 'test', act }));
-  return { desk, clock, baseUrl: proxy.url };
+  return { harness, clock, baseUrl: proxy.url };
 }
 
-/** `other` (40 credits, resets on the 20th) is empty within the first seconds; `desk` (60, resets on the 31st) pays on, 15 a
+/** `other` (40 credits, resets on the 20th) is empty within the first seconds; `harness` (60, resets on the 31st) pays on, 15 a
  * minute, over the midnight before the 20th. */
 async function overMidnight(t: TestContext, onQuota: 'stop' | 'wait') {
-  const { desk, baseUrl } = await openStillDesk(t, '2026-03-19T23:57:45Z', {
+  const { harness, baseUrl } = await openStillHarness(t, '2026-03-19T23:57:45Z', {
     subscription: customSubscription(60, 15),
   });
-  desk.addAccount('other', customSubscription(40, 100_000));
-  desk.book(places(130));
+  harness.addAccount('other', customSubscription(40, 100_000));
+  harness.writeInput(places(130));
   const subscription = { credits_per_month: 40, credits_per_minute: 100_000 };
   const other = { env: 'B', account: 'other', subscription, anniversary_day: 20 };
   const service = { base_url: baseUrl, api_keys: [other, { env: 'A' }] };
-  const keys = [{ ...desk.keyOf('other'), account: 'other' }, desk.key()];
+  const keys = [{ ...harness.keyOf('other'), account: 'other' }, harness.key()];
   const job = { topics: ['wildfire' as const], service, on_quota: onQuota, budget: 500 };
-  const { state } = await desk.run(job, { keys, baseUrl });
-  const ended = new Date(desk.clock.now()).toISOString();
+  const { state } = await harness.run(job, { keys, baseUrl });
+  const ended = new Date(harness.clock.now()).toISOString();
   assert.ok(ended > '2026-03-20T00:00:10', `it was over before midnight: ${ended}`);
-  return { state, ended, charged: [desk.charged('other'), desk.charged()] };
+  return { state, ended, charged: [harness.charged('other'), harness.charged()] };
 }
 
 test('an account whose quota resets while another still pays is used again', async (t) => {
   const { state, charged } = await overMidnight(t, 'stop');
-  const [other, desk] = charged as [number, number];
-  assert.deepEqual([state, other + desk], ['complete', 130]);
+  const [other, harness] = charged as [number, number];
+  assert.deepEqual([state, other + harness], ['complete', 130]);
   // Which of the two pays in the seconds after midnight depends on how fast the machine is.
   assert.ok(other >= 70 && other <= 80, `${other} credits of the account that was reset`);
 });
@@ -65,22 +65,27 @@ test('a run that waits for the quota does not sleep for days while an account ha
 test('a refusal that was asked for before the anniversary is waited for until then, however late it arrives', async (t) => {
   const late: string[] = [];
   const options = { subscription: customSubscription(5, 100_000) };
-  const { desk, baseUrl } = await openStillDesk(t, '2026-03-30T23:59:55Z', options, async ({ ask, answer, clock }) => {
-    const said = await ask();
-    if (said.status === 429) {
-      await clock.sleep(15_000);
-      late.push(new Date(clock.now()).toISOString());
-    }
-    answer(said);
-  });
-  desk.book(places(8));
+  const { harness, baseUrl } = await openStillHarness(
+    t,
+    '2026-03-30T23:59:55Z',
+    options,
+    async ({ ask, answer, clock }) => {
+      const said = await ask();
+      if (said.status === 429) {
+        await clock.sleep(15_000);
+        late.push(new Date(clock.now()).toISOString());
+      }
+      answer(said);
+    },
+  );
+  harness.writeInput(places(8));
   // The ledger does not know that the quota is so small.
   const subscription = { credits_per_month: 1_000, credits_per_minute: 100_000 };
-  const { state } = await desk.run(
+  const { state } = await harness.run(
     { topics: ['wildfire'], subscription, on_quota: 'wait', concurrency: 1 },
     { baseUrl },
   );
-  const ended = new Date(desk.clock.now()).toISOString();
+  const ended = new Date(harness.clock.now()).toISOString();
   assert.equal(state, 'complete');
   assert.deepEqual(
     late.map((time) => time.slice(0, 16)),
@@ -92,23 +97,23 @@ test('a refusal that was asked for before the anniversary is waited for until th
 test('a refusal by a clock that is seconds behind, right after the anniversary, does not close the new period', async (t) => {
   const clock = new LeapingClock('2026-03-30T23:50:00Z', QUIET_TURNS);
   const provider = { now: () => clock.now() - 20_000, sleep: (ms: number) => clock.sleep(ms) };
-  const desk = await openDesk(t, {
+  const harness = await openHarness(t, {
     subscription: customSubscription(10, 100_000),
     clock,
     service: { clock: provider },
   });
-  desk.book(places(15));
-  const proxy = await openFaultProxy({ service: desk.url, clock });
+  harness.writeInput(places(15));
+  const proxy = await openFaultProxy({ service: harness.url, clock });
   releaseLater(t, () => proxy.close());
-  const run = () => desk.run({ topics: ['wildfire'] }, { baseUrl: proxy.url });
+  const run = () => harness.run({ topics: ['wildfire'] }, { baseUrl: proxy.url });
   const first = await run();
   assert.deepEqual([first.stop?.reason, first.summary.resume_after], ['quota', '2026-03-31T00:00:00.000Z']);
   // A scheduler starts the run again at the very time that `status` and --json name.
-  desk.clock.moveTo('2026-03-31T00:00:01Z');
+  harness.clock.moveTo('2026-03-31T00:00:01Z');
   const second = await run();
   assert.deepEqual([second.stop?.reason, second.summary.resume_after], ['quota', '2026-03-31T00:01:00.000Z']);
   // Ten minutes later both clocks are in the new period.
-  desk.clock.moveTo('2026-03-31T00:10:00Z');
+  harness.clock.moveTo('2026-03-31T00:10:00Z');
   assert.equal((await run()).state, 'complete');
-  assert.equal(desk.charged(), 15);
+  assert.equal(harness.charged(), 15);
 });

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import { column, type Desk, openDesk } from './harness.ts';
+import { column, type Harness, openHarness } from './harness.ts';
 
 const PLACES: [number, number][] = [
   [40.1, -99.9],
@@ -11,24 +11,24 @@ const PLACES: [number, number][] = [
 ];
 
 /** Buys avalanche and hail for two places and a row without one; gives the output's text. */
-async function firstRun(desk: Desk): Promise<string> {
-  desk.book([...PLACES, ['n/a' as unknown as number, 1]]);
-  await desk.run({ topics: ['hail', 'radon'] });
-  return desk.output();
+async function firstRun(harness: Harness): Promise<string> {
+  harness.writeInput([...PLACES, ['n/a' as unknown as number, 1]]);
+  await harness.run({ topics: ['hail', 'radon'] });
+  return harness.output();
 }
 
-const later = (desk: Desk, input: string, output: string, topics: string[]) =>
-  desk.run({ input, output, topics: topics as ['hail'] });
+const later = (harness: Harness, input: string, output: string, topics: string[]) =>
+  harness.run({ input, output, topics: topics as ['hail'] });
 
-const read = (desk: Desk, name: string) => readFileSync(join(desk.folder, name), 'utf8');
+const read = (harness: Harness, name: string) => readFileSync(join(harness.folder, name), 'utf8');
 
 test('enriching an output with other topics keeps the columns that were bought, and buys only the new ones', async (t) => {
-  const desk = await openDesk(t);
-  const first = await firstRun(desk);
-  const spent = desk.charged();
-  await later(desk, 'output.csv', 'second.csv', ['wildfire']);
-  assert.equal(desk.charged(), spent + PLACES.length);
-  const second = read(desk, 'second.csv');
+  const harness = await openHarness(t);
+  const first = await firstRun(harness);
+  const spent = harness.charged();
+  await later(harness, 'output.csv', 'second.csv', ['wildfire']);
+  assert.equal(harness.charged(), spent + PLACES.length);
+  const second = read(harness, 'second.csv');
   const [head, again] = [first, second].map((text) => text.split('\n')[0]!.split(','));
   assert.deepEqual(again!.slice(0, head!.length), head);
   assert.deepEqual(again!.slice(head!.length), [
@@ -45,24 +45,24 @@ test('enriching an output with other topics keeps the columns that were bought, 
   assert.deepEqual(column(second, 'hazard_status'), ['ok', 'ok', 'invalid']);
   assert.notDeepEqual(column(second, 'wildfire_rating'), ['', '', '']);
   // One of the earlier topics again, with a new one: it is refreshed in its place, the others stay.
-  await later(desk, 'second.csv', 'third.csv', ['radon', 'drought']);
-  const third = read(desk, 'third.csv').split('\n')[0]!.split(',');
+  await later(harness, 'second.csv', 'third.csv', ['radon', 'drought']);
+  const third = read(harness, 'third.csv').split('\n')[0]!.split(',');
   assert.deepEqual(third.slice(0, again!.length), again);
   assert.deepEqual(third.slice(again!.length), ['drought_rating', 'drought_score', 'drought_frequency']);
-  assert.equal(desk.charged(), spent + 2 * PLACES.length);
+  assert.equal(harness.charged(), spent + 2 * PLACES.length);
 });
 
 test('a kept value stays as it is, edited or not; an edited one that is written anew is told', async (t) => {
-  const desk = await openDesk(t);
-  const first = await firstRun(desk);
+  const harness = await openHarness(t);
+  const first = await firstRun(harness);
   const rating = column(first, 'hail_rating')[1]!;
   const zone = column(first, 'radon_zone')[1]!;
   const lines = first.split('\n');
   lines[2] = lines[2]!.replace(rating, '=mine').replace(`,${zone},`, ',checked,');
-  writeFileSync(join(desk.folder, 'edited.csv'), lines.join('\n'));
-  const { summary } = await later(desk, 'edited.csv', 'kept.csv', ['radon']);
-  assert.deepEqual(column(read(desk, 'kept.csv'), 'hail_rating')[1], '=mine');
-  assert.deepEqual(column(read(desk, 'kept.csv'), 'radon_zone'), column(first, 'radon_zone'));
+  writeFileSync(join(harness.folder, 'edited.csv'), lines.join('\n'));
+  const { summary } = await later(harness, 'edited.csv', 'kept.csv', ['radon']);
+  assert.deepEqual(column(read(harness, 'kept.csv'), 'hail_rating')[1], '=mine');
+  assert.deepEqual(column(read(harness, 'kept.csv'), 'radon_zone'), column(first, 'radon_zone'));
   assert.deepEqual(
     summary.findings
       .filter(({ finding }) => finding === 'edited_value')
@@ -70,26 +70,26 @@ test('a kept value stays as it is, edited or not; an edited one that is written 
     [[1, 3]],
   );
   // Nothing was changed here: nothing is told.
-  const untouched = await later(desk, 'output.csv', 'same.csv', ['radon', 'hail']);
+  const untouched = await later(harness, 'output.csv', 'same.csv', ['radon', 'hail']);
   assert.deepEqual(
     untouched.summary.findings.map(({ finding }) => finding),
     ['not_a_number'],
   );
-  assert.equal(read(desk, 'same.csv'), first);
+  assert.equal(read(harness, 'same.csv'), first);
 });
 
 test('an edited value is told though the time of its row is that of a later run, of other topics', async (t) => {
-  const desk = await openDesk(t);
-  const first = await firstRun(desk);
-  await later(desk, 'output.csv', 'second.csv', ['wildfire']);
-  const second = read(desk, 'second.csv');
+  const harness = await openHarness(t);
+  const first = await firstRun(harness);
+  await later(harness, 'output.csv', 'second.csv', ['wildfire']);
+  const second = read(harness, 'second.csv');
   assert.notDeepEqual(column(second, 'hazard_as_of'), column(first, 'hazard_as_of'));
   const rating = column(second, 'hail_rating')[1]!;
   const lines = second.split('\n');
   lines[2] = lines[2]!.replace(`,${rating},`, ',mine,');
-  writeFileSync(join(desk.folder, 'edited.csv'), lines.join('\n'));
+  writeFileSync(join(harness.folder, 'edited.csv'), lines.join('\n'));
   const edited = async (input: string) =>
-    (await later(desk, input, 'third.csv', ['hail', 'wildfire'])).summary.findings
+    (await later(harness, input, 'third.csv', ['hail', 'wildfire'])).summary.findings
       .filter(({ finding }) => finding === 'edited_value')
       .map(({ rows, first_line }) => [rows, first_line]);
   assert.deepEqual(await edited('edited.csv'), [[1, 3]]);
@@ -98,13 +98,13 @@ test('an edited value is told though the time of its row is that of a later run,
 
 for (const format of ['ndjson', 'parquet', 'xlsx']) {
   test(`columns of earlier topics stay in ${format}`, async (t) => {
-    const desk = await openDesk(t);
-    await firstRun(desk);
+    const harness = await openHarness(t);
+    await firstRun(harness);
     const [one, two] = [`one.${format}`, `two.${format}`];
-    await desk.run({ topics: ['hail', 'radon'], output: one });
-    await later(desk, one, two, ['wildfire']);
+    await harness.run({ topics: ['hail', 'radon'], output: one });
+    await later(harness, one, two, ['wildfire']);
     const rowsOf = async (name: string) => {
-      const book = await openRowFile(join(desk.folder, name));
+      const book = await openRowFile(join(harness.folder, name));
       const rows: Record<string, string>[] = [];
       for await (const batch of book.read([...book.columns.keys()])) {
         for (const { fields } of batch)
@@ -119,8 +119,8 @@ for (const format of ['ndjson', 'parquet', 'xlsx']) {
       assert.deepEqual({ ...after.rows[i], ...same }, after.rows[i]);
       assert.equal(after.rows[i]!.wildfire_rating === '', i === 2);
     }
-    const typed = await openRowFile(join(desk.folder, two));
-    if (format === 'ndjson') assert.match(read(desk, two), /"hail_score":[\d.]+,.*"wildfire_score":[\d.]+/);
+    const typed = await openRowFile(join(harness.folder, two));
+    if (format === 'ndjson') assert.match(read(harness, two), /"hail_score":[\d.]+,.*"wildfire_score":[\d.]+/);
     assert.equal(typed.columns.includes('radon_caption'), true);
   });
 }

@@ -28,20 +28,20 @@ import { usage } from '../service/account-usage.ts';
 import { deliveries, openAccountsOf, openDatabase, releaseLater, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-interface DeskClock extends Clock {
+interface HarnessClock extends Clock {
   moveTo(time: string): void;
 }
 
 /** The service knows two counties of Nebraska and four tracts in one of them; see small-world.ts. */
-export interface Desk {
+export interface Harness {
   readonly folder: string;
-  readonly clock: DeskClock;
+  readonly clock: HarnessClock;
   readonly store: Store;
   readonly url: string;
   /** A key of the service's account with these scopes (all when none are named). */
   key(...scopes: string[]): Key & { readonly id: number };
   /** Writes `input.csv` with a location a line; returns its text. */
-  book(locations: readonly (readonly [lat: number | string, lng: number | string])[]): string;
+  writeInput(locations: readonly (readonly [lat: number | string, lng: number | string])[]): string;
   job(settings?: JobFile): Job;
   run(settings?: JobFile, options?: RunOptions): Promise<RunEnded>;
   plan(
@@ -54,7 +54,7 @@ export interface Desk {
   addAccount(name: string, subscription: Subscription): void;
   /** A key of another account. */
   keyOf(account: string, ...scopes: string[]): Key & { readonly id: number };
-  /** Credits that the service has charged an account (the desk's own) in all. */
+  /** Credits that the service has charged an account (the harness's own) in all. */
   charged(account?: string): number;
   /** Credits that the ledger calls charged, and unknown. */
   ledger(): Promise<{ charged: number; unknown: number; open: number }>;
@@ -71,18 +71,18 @@ export interface RunOptions {
   readonly approve?: boolean;
 }
 
-export interface DeskOptions {
+export interface HarnessOptions {
   readonly subscription?: Subscription;
   readonly service?: Partial<ServiceOptions>;
   readonly start?: string;
   readonly factor?: number;
   readonly overages?: boolean;
   /** A clock of the test's own, or the numbers of one that other processes share; instead of `start` and `factor`. */
-  readonly clock?: DeskClock | { readonly start: number; readonly factor: number; readonly origin: number };
+  readonly clock?: HarnessClock | { readonly start: number; readonly factor: number; readonly origin: number };
 }
 
 /** A service with its own database, a store, a clock that all share, and a way to run jobs between them. */
-export async function openDesk(t: TestContext, options: DeskOptions = {}): Promise<Desk> {
+export async function openHarness(t: TestContext, options: HarnessOptions = {}): Promise<Harness> {
   const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
   const subscription = options.subscription ?? customSubscription(100_000, 100_000);
   const clock = clockOf(options);
@@ -92,7 +92,7 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
   for (const delivery of deliveries(clock.now() - 3_600_000)) importDataset(database, delivery, clock);
   const account = createAccount(
     accounts,
-    { name: 'desk', subscription, overages: options.overages ?? false, signedUpAt: Date.UTC(2025, 0, 31) },
+    { name: 'harness', subscription, overages: options.overages ?? false, signedUpAt: Date.UTC(2025, 0, 31) },
     clock,
   );
   const service = await start(t, { data: database, accounts, clock, ...options.service });
@@ -118,7 +118,7 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
   };
   const connectionOf = ({ keys = [fullKey], baseUrl = service.url }: RunOptions): Connection => ({
     baseUrl,
-    source: 'desk',
+    source: 'harness',
     sample: false,
     keys,
   });
@@ -146,7 +146,7 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
     key,
     notices,
     job,
-    book(locations) {
+    writeInput(locations) {
       const text = `id,lat,lng\n${locations.map(([lat, lng], index) => `${index + 1},${lat},${lng}\n`).join('')}`;
       writeFileSync(join(folder, 'input.csv'), text);
       return text;
@@ -168,17 +168,17 @@ export async function openDesk(t: TestContext, options: DeskOptions = {}): Promi
     addAccount: (name, other) =>
       void createAccount(accounts, { name, subscription: other, signedUpAt: Date.UTC(2025, 0, 20) }, clock),
     keyOf,
-    charged: (name = 'desk') => usage(accounts, name, clock.now()).totalCredits,
+    charged: (name = 'harness') => usage(accounts, name, clock.now()).totalCredits,
     ledger: async () => (await store.stats()).credits,
   };
 }
 
-function clockOf({ clock, start = '2026-03-15T12:00:00Z', factor = 200 }: DeskOptions): DeskClock {
+function clockOf({ clock, start = '2026-03-15T12:00:00Z', factor = 200 }: HarnessOptions): HarnessClock {
   if (clock === undefined) return new FastClock(start, factor);
   return 'now' in clock ? clock : new FastClock(clock.start, clock.factor, clock.origin);
 }
 
-/** `count` places of which no two share a cell, all in the areas of the small world. */
+/** `count` places of which no two share a cell, all in the areas of the small setup. */
 export function places(count: number): [number, number][] {
   return Array.from({ length: count }, (_, index) => [
     40.05 + 0.001 * (index % 400),

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { standBetween } from './between.ts';
-import { type Desk, openDesk, places } from './harness.ts';
+import { type Harness, openHarness, places } from './harness.ts';
 
 const natural = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
 
 /** Bundles come back with one topic only, until `odd` is false. */
-async function withIncompleteBundles(t: TestContext, { url }: Desk) {
+async function withIncompleteBundles(t: TestContext, { url }: Harness) {
   const state = { odd: true };
   const baseUrl = await standBetween(t, url, (address, { status, body }) => {
     if (!state.odd || status !== 200 || !address.includes('/bundle/')) return { status, body };
@@ -23,19 +23,19 @@ for (const [name, scopes] of [
   ['a key for bundles only: the standard one again', ['bundle']],
 ] as const) {
   test(`one odd bundle is no reason for dearer plans a week later: ${name}`, async (t) => {
-    const desk = await openDesk(t);
-    const { state, baseUrl } = await withIncompleteBundles(t, desk);
-    const keys = scopes ? [{ ...desk.key(...scopes), scopes: new Set(scopes) }] : [desk.key()];
-    desk.book(places(1));
-    await desk.run({ topics: natural, budget: 15 }, { keys, baseUrl });
+    const harness = await openHarness(t);
+    const { state, baseUrl } = await withIncompleteBundles(t, harness);
+    const keys = scopes ? [{ ...harness.key(...scopes), scopes: new Set(scopes) }] : [harness.key()];
+    harness.writeInput(places(1));
+    await harness.run({ topics: natural, budget: 15 }, { keys, baseUrl });
     state.odd = false;
-    desk.book(places(5).slice(1));
+    harness.writeInput(places(5).slice(1));
     // Believed as long as it may be a change at the provider's …
-    desk.clock.moveTo('2026-03-20T12:00:00Z');
-    assert.notEqual((await desk.plan({ topics: natural }, keys)).credits, 4 * 15);
+    harness.clock.moveTo('2026-03-20T12:00:00Z');
+    assert.notEqual((await harness.plan({ topics: natural }, keys)).credits, 4 * 15);
     // … and looked at again afterwards.
-    desk.clock.moveTo('2026-03-25T12:00:00Z');
-    const { state: ended, summary } = await desk.run({ topics: natural }, { keys, baseUrl });
+    harness.clock.moveTo('2026-03-25T12:00:00Z');
+    const { state: ended, summary } = await harness.run({ topics: natural }, { keys, baseUrl });
     assert.deepEqual([ended, summary.credits_spent], ['complete', 4 * 15]);
   });
 }

@@ -5,10 +5,10 @@ import { noColor } from '../../src/cli/messages/color.ts';
 import { runMessages } from '../../src/cli/messages/run-messages.ts';
 import type { RunEnded } from '../../src/job/run-job.ts';
 import { serveHttp } from '../fetch/servers.ts';
-import { type Desk, openDesk, places } from './harness.ts';
+import { type Harness, openHarness, places } from './harness.ts';
 
 /** The answers to the first requests are lost on their way: the service charged them, and nobody here knows. */
-function losingFirst(t: TestContext, { url }: Desk, lost: number): Promise<string> {
+function losingFirst(t: TestContext, { url }: Harness, lost: number): Promise<string> {
   let asked = 0;
   return serveHttp(t, async (request, response) => {
     const said = await fetch(url + request.url, { headers: { 'x-api-key': String(request.headers['x-api-key']) } });
@@ -25,63 +25,63 @@ const wordsOf = (ended: RunEnded) =>
 const JOB = { topics: ['wildfire' as const], concurrency: 1 };
 
 test('lost answers use up the plan: no credit more is spent, no budget is spoken of, and the next run goes on', async (t) => {
-  const desk = await openDesk(t, { factor: 2_000 });
-  desk.book(places(12));
-  const baseUrl = await losingFirst(t, desk, 3);
-  const ended = await desk.run(JOB, { baseUrl });
+  const harness = await openHarness(t, { factor: 2_000 });
+  harness.writeInput(places(12));
+  const baseUrl = await losingFirst(t, harness, 3);
+  const ended = await harness.run(JOB, { baseUrl });
   assert.deepEqual([ended.state, exitCodeOfRun(ended)], ['paused', EXIT.paused]);
-  assert.equal(desk.charged(), 12);
-  assert.deepEqual(await desk.ledger(), { charged: 9, unknown: 3, open: 0 });
+  assert.equal(harness.charged(), 12);
+  assert.deepEqual(await harness.ledger(), { charged: 9, unknown: 3, open: 0 });
   assert.equal(
     wordsOf(ended),
     "The run's limit of 12 credits (the plan and its retries) is reached: 3 calls without a usable answer may have cost 3 of them. The rest is deferred. To resume: perilbook run x --yes",
   );
-  const again = await desk.run(JOB, { baseUrl });
-  assert.deepEqual([again.state, again.summary.status.ok, desk.charged()], ['complete', 12, 15]);
+  const again = await harness.run(JOB, { baseUrl });
+  assert.deepEqual([again.state, again.summary.status.ok, harness.charged()], ['complete', 12, 15]);
 });
 
 test('within the retries that the plan states, a lost bundle is bought again', async (t) => {
-  const desk = await openDesk(t, { factor: 2_000 });
-  desk.book(places(2));
-  const baseUrl = await losingFirst(t, desk, 1);
-  const ended = await desk.run({ topics: 'natural', concurrency: 1 }, { baseUrl });
+  const harness = await openHarness(t, { factor: 2_000 });
+  harness.writeInput(places(2));
+  const baseUrl = await losingFirst(t, harness, 1);
+  const ended = await harness.run({ topics: 'natural', concurrency: 1 }, { baseUrl });
   const { credits_limit: limit, status } = ended.summary;
   assert.deepEqual([ended.state, status.ok], ['complete', 2]);
-  assert.ok(desk.charged() <= limit && desk.charged() > 30, `${desk.charged()} credits of ${limit}`);
+  assert.ok(harness.charged() <= limit && harness.charged() > 30, `${harness.charged()} credits of ${limit}`);
 });
 
 test('with a budget of the user’s own it is the budget that is reached', async (t) => {
-  const desk = await openDesk(t, { factor: 2_000 });
-  desk.book(places(10));
-  const baseUrl = await losingFirst(t, desk, 1);
-  const ended = await desk.run({ ...JOB, budget: 5 }, { baseUrl });
+  const harness = await openHarness(t, { factor: 2_000 });
+  harness.writeInput(places(10));
+  const baseUrl = await losingFirst(t, harness, 1);
+  const ended = await harness.run({ ...JOB, budget: 5 }, { baseUrl });
   assert.equal(exitCodeOfRun(ended), EXIT.paused);
   assert.match(
     wordsOf(ended),
     /^The budget of 5 credits is reached: 1 call without a usable answer may have cost 1 of them\. .* with another budget: /,
   );
-  assert.equal(desk.charged(), 5);
+  assert.equal(harness.charged(), 5);
 });
 
 test('a budget that is too small for one location', async (t) => {
-  const desk = await openDesk(t);
-  desk.book(places(2));
-  const keys = [{ ...desk.key('bundle'), scopes: new Set(['bundle']) }];
+  const harness = await openHarness(t);
+  harness.writeInput(places(2));
+  const keys = [{ ...harness.key('bundle'), scopes: new Set(['bundle']) }];
   const natural = ['hail', 'drought', 'tornado'] as const;
-  const ended = await desk.run({ topics: [...natural], budget: 5 }, { keys });
+  const ended = await harness.run({ topics: [...natural], budget: 5 }, { keys });
   assert.match(wordsOf(ended), /^Budget \(5 credits\) is too small for even one location\. .* with a larger budget: /);
-  assert.equal(desk.charged(), 0);
+  assert.equal(harness.charged(), 0);
 });
 
 test('under an approved plan, it is the plan that is used up', async (t) => {
-  const desk = await openDesk(t, { factor: 2_000 });
-  desk.book(places(10));
-  const baseUrl = await losingFirst(t, desk, 3);
-  const ended = await desk.run(JOB, { baseUrl, approve: true });
+  const harness = await openHarness(t, { factor: 2_000 });
+  harness.writeInput(places(10));
+  const baseUrl = await losingFirst(t, harness, 3);
+  const ended = await harness.run(JOB, { baseUrl, approve: true });
   assert.equal(exitCodeOfRun(ended), EXIT.paused);
   assert.match(
     wordsOf(ended),
     /^The approved plan \(10 credits\) is used up: 3 calls .* may have cost 3 of them\. .* write a new plan .*: perilbook run x/,
   );
-  assert.equal(desk.charged(), 10);
+  assert.equal(harness.charged(), 10);
 });

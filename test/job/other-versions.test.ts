@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { cellStatements } from '../../src/store/answers.ts';
 import { textDictionary } from '../../src/store/text-dictionary.ts';
-import { column, openDesk, places } from './harness.ts';
+import { column, openHarness, places } from './harness.ts';
 
 /** Takes the last field from every answer, as a version with one column less would have kept them. */
 function narrowAnswers(file: string): void {
@@ -27,17 +27,17 @@ function narrowAnswers(file: string): void {
 }
 
 test('answers of another width, which are written as empty fields, are not called ok, and are bought again', async (t) => {
-  const desk = await openDesk(t);
-  desk.book(places(3));
-  await desk.run({ topics: ['hail'] });
-  narrowAnswers(join(desk.folder, 'store.db'));
-  await desk.run({ topics: ['hail'], budget: 0 });
-  const written = column(desk.output(), 'hail_rating').map((rating, row) => [
-    column(desk.output(), 'hazard_status')[row],
+  const harness = await openHarness(t);
+  harness.writeInput(places(3));
+  await harness.run({ topics: ['hail'] });
+  narrowAnswers(join(harness.folder, 'store.db'));
+  await harness.run({ topics: ['hail'], budget: 0 });
+  const written = column(harness.output(), 'hail_rating').map((rating, row) => [
+    column(harness.output(), 'hazard_status')[row],
     rating === '' ? 'empty' : 'filled',
   ]);
   for (const pair of written) assert.notDeepEqual(pair, ['ok', 'empty']);
-  const again = await desk.run({ topics: ['hail'] });
+  const again = await harness.run({ topics: ['hail'] });
   assert.deepEqual([again.summary.status.ok, again.summary.credits_spent], [3, 3]);
-  assert.ok(column(desk.output(), 'hail_rating').every((rating) => rating !== ''));
+  assert.ok(column(harness.output(), 'hail_rating').every((rating) => rating !== ''));
 });

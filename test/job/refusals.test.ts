@@ -5,7 +5,7 @@ import { noColor } from '../../src/cli/messages/color.ts';
 import { runMessages } from '../../src/cli/messages/run-messages.ts';
 import { casesOf } from '../tier.ts';
 import { standBetween } from './between.ts';
-import { column, openDesk, places } from './harness.ts';
+import { column, openHarness, places } from './harness.ts';
 
 /** Answers that say nothing of a location: some have a code, some only name their status. */
 const FOREIGN: readonly (readonly [string, number, unknown])[] = [
@@ -28,20 +28,20 @@ const FOREIGN: readonly (readonly [string, number, unknown])[] = [
 
 for (const [name, status, body] of casesOf(FOREIGN, ([, status]) => String(Math.floor(status / 10)))) {
   test(`a refusal that passes is no fact about a location: ${status}, ${name}`, async (t) => {
-    const desk = await openDesk(t, { factor: 2_000 });
-    desk.book(places(6));
+    const harness = await openHarness(t, { factor: 2_000 });
+    harness.writeInput(places(6));
     let asked = 0;
-    const baseUrl = await standBetween(t, desk.url, (_, answer) =>
+    const baseUrl = await standBetween(t, harness.url, (_, answer) =>
       ++asked > 2 && asked <= 5 ? { status, body: JSON.stringify(body) } : answer,
     );
     const job = { topics: ['wildfire' as const], concurrency: 1 };
-    const first = await desk.run(job, { baseUrl });
+    const first = await harness.run(job, { baseUrl });
     assert.equal(first.summary.status.rejected, 0);
     // A refusal that ends a run ends three of them here.
     let again = first;
-    for (let run = 0; run < 4 && again.state !== 'complete'; run++) again = await desk.run(job, { baseUrl });
+    for (let run = 0; run < 4 && again.state !== 'complete'; run++) again = await harness.run(job, { baseUrl });
     assert.equal(again.state, 'complete');
-    assert.deepEqual(column(desk.output(), 'hazard_status'), Array(6).fill('ok'));
+    assert.deepEqual(column(harness.output(), 'hazard_status'), Array(6).fill('ok'));
   });
 }
 
@@ -51,20 +51,20 @@ for (const [status, does] of [
   [451, /legal reasons \(451 SOME_CODE\).*provider/],
 ] as const) {
   test(`${status} ends the run at once, with what to do, and nothing is called rejected`, async (t) => {
-    const desk = await openDesk(t, { factor: 500 });
-    desk.book(places(40));
+    const harness = await openHarness(t, { factor: 500 });
+    harness.writeInput(places(40));
     let refused = 0;
-    const baseUrl = await standBetween(t, desk.url, (_, answer) => {
+    const baseUrl = await standBetween(t, harness.url, (_, answer) => {
       refused++;
       return refused > 10 ? { status, body: '{"error":{"code":"SOME_CODE"}}' } : answer;
     });
-    const ended = await desk.run({ topics: ['wildfire'], concurrency: 2 }, { baseUrl });
+    const ended = await harness.run({ topics: ['wildfire'], concurrency: 2 }, { baseUrl });
     assert.deepEqual([ended.state, exitCodeOfRun(ended)], ['stopped', EXIT.keyRefused]);
     assert.match(ended.stop?.message ?? '', does);
     assert.ok(refused <= 10 + 2, `${refused - 10} requests after the service refused`);
     const { ok, deferred, rejected } = ended.summary.status;
     assert.deepEqual([rejected, ok + deferred, ok], [0, 40, 10]);
-    assert.equal((await desk.ledger()).charged, 10);
+    assert.equal((await harness.ledger()).charged, 10);
   });
 }
 
@@ -74,48 +74,48 @@ for (const [status, code] of [
   [404, 'LocationNotCovered'],
 ] as const) {
   test(`a refusal of the location is a fact about it: ${status} ${code}`, async (t) => {
-    const desk = await openDesk(t, { factor: 500 });
-    desk.book(places(6));
+    const harness = await openHarness(t, { factor: 500 });
+    harness.writeInput(places(6));
     let asked = 0;
-    const baseUrl = await standBetween(t, desk.url, (_, answer) =>
+    const baseUrl = await standBetween(t, harness.url, (_, answer) =>
       ++asked === 3 ? { status, body: JSON.stringify({ error: { code } }) } : answer,
     );
     const job = { topics: ['wildfire' as const, 'hail' as const], concurrency: 1 };
-    const first = await desk.run(job, { baseUrl });
+    const first = await harness.run(job, { baseUrl });
     assert.equal(exitCodeOfRun(first), EXIT.complete);
-    const statuses = column(desk.output(), 'hazard_status');
+    const statuses = column(harness.output(), 'hazard_status');
     assert.deepEqual(statuses.toSorted(), ['ok', 'ok', 'ok', 'ok', 'ok', 'rejected']);
-    assert.match(desk.output(), new RegExp(`rejects this location \\(${status} ${code}\\)`));
-    await desk.run(job, { baseUrl });
+    assert.match(harness.output(), new RegExp(`rejects this location \\(${status} ${code}\\)`));
+    await harness.run(job, { baseUrl });
     assert.equal(asked, 5 * 2 + 1, 'a location that was refused is asked for again, be it for another topic');
   });
 }
 
 test('a run in which every location is rejected ends with exit code 3, again too, until the rejections are forgotten', async (t) => {
-  const desk = await openDesk(t, { factor: 500 });
-  desk.book(places(6));
+  const harness = await openHarness(t, { factor: 500 });
+  harness.writeInput(places(6));
   let isOutside = true;
-  const baseUrl = await standBetween(t, desk.url, (_, answer) =>
+  const baseUrl = await standBetween(t, harness.url, (_, answer) =>
     isOutside ? { status: 422, body: '{"error":{"code":"OUTSIDE_COVERAGE"}}' } : answer,
   );
   const job = { topics: ['wildfire' as const] };
   for (const run of [1, 2]) {
-    const ended = await desk.run(job, { baseUrl });
+    const ended = await harness.run(job, { baseUrl });
     assert.deepEqual([ended.summary.status.rejected, exitCodeOfRun(ended)], [6, EXIT.someFailed], `run ${run}`);
     const { next } = runMessages(ended, 'perilbook run x', '/', { width: 100, color: noColor });
     assert.match(next.join(' '), /rejected all 6 .*perilbook cache prune --rejected/);
   }
   isOutside = false;
-  assert.equal(await desk.store.forgetRejections(), 6);
-  assert.equal(await desk.store.forgetRejections(), 0);
-  assert.equal((await desk.run(job, { baseUrl })).summary.status.ok, 6);
+  assert.equal(await harness.store.forgetRejections(), 6);
+  assert.equal(await harness.store.forgetRejections(), 0);
+  assert.equal((await harness.run(job, { baseUrl })).summary.status.ok, 6);
 });
 
 test('a key that no header can carry is refused before any call is in the ledger', async (t) => {
-  const desk = await openDesk(t);
-  desk.book(places(30));
+  const harness = await openHarness(t);
+  harness.writeInput(places(30));
   const bad = { secret: 'abc def “x”', fingerprint: 'abc', scopes: null };
-  await assert.rejects(desk.run({ topics: 'natural' }, { keys: [bad] }), { code: 'KEY_REFUSED' });
-  assert.deepEqual(await desk.ledger(), { charged: 0, unknown: 0, open: 0 });
-  assert.deepEqual(await desk.store.runs(), []);
+  await assert.rejects(harness.run({ topics: 'natural' }, { keys: [bad] }), { code: 'KEY_REFUSED' });
+  assert.deepEqual(await harness.ledger(), { charged: 0, unknown: 0, open: 0 });
+  assert.deepEqual(await harness.store.runs(), []);
 });

@@ -18,7 +18,7 @@ export interface ChildTask {
   readonly creditsPerMonth: number;
   readonly creditsPerMinute: number;
   readonly clock: { readonly start: number; readonly factor: number; readonly origin: number };
-  /** Default: store.db, which the desk has open too. */
+  /** Default: store.db, which the harness has open too. */
   readonly store?: string;
 }
 
@@ -53,7 +53,7 @@ if (process.argv[2] !== undefined) {
     notice: () => {},
   };
   const key = { secret: task.secret, fingerprint: fingerprintOf(task.secret), scopes: null };
-  const connection = { baseUrl: task.baseUrl, source: 'desk', sample: false, keys: [key] };
+  const connection = { baseUrl: task.baseUrl, source: 'harness', sample: false, keys: [key] };
   const prepared = await prepare(job, connection, store, effects);
   const progress = newProgress();
   const { summary, state } = await run(prepared, store, effects, progress, new AbortController().signal);

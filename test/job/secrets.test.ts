@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { RunEnded } from '../../src/job/run-job.ts';
 import { releaseLater } from '../service/small-data.ts';
-import { column, type Desk, openDesk, places } from './harness.ts';
+import { column, type Harness, openHarness, places } from './harness.ts';
 
 /** Every byte that a run left behind or told, but for the service's own files. */
-function everythingOf(desk: Desk, ended: RunEnded): Map<string, Buffer> {
+function everythingOf(harness: Harness, ended: RunEnded): Map<string, Buffer> {
   const left = new Map<string, Buffer>();
-  for (const name of readdirSync(desk.folder, { recursive: true, encoding: 'utf8' })) {
-    if (!name.startsWith('service')) left.set(name, readFileSync(join(desk.folder, name)));
+  for (const name of readdirSync(harness.folder, { recursive: true, encoding: 'utf8' })) {
+    if (!name.startsWith('service')) left.set(name, readFileSync(join(harness.folder, name)));
   }
-  left.set('notices', Buffer.from(desk.notices.join('\n')));
+  left.set('notices', Buffer.from(harness.notices.join('\n')));
   left.set('summary', Buffer.from(JSON.stringify(ended)));
   return left;
 }
@@ -36,21 +36,21 @@ async function serve(t: TestContext, listener: RequestListener): Promise<string>
 }
 
 test('after a run with a good key and a refused one, no byte of what it left holds either', async (t) => {
-  const desk = await openDesk(t);
-  desk.book(places(8));
-  const good = desk.key();
-  const refused = { ...desk.key('hail'), scopes: null };
+  const harness = await openHarness(t);
+  harness.writeInput(places(8));
+  const good = harness.key();
+  const refused = { ...harness.key('hail'), scopes: null };
   const unknown = { secret: 'pb_unknown_0123456789abcdef', fingerprint: 'unknown', scopes: null };
-  const ended = await desk.run({ topics: ['natural', 'park'] }, { keys: [unknown, refused, good] });
+  const ended = await harness.run({ topics: ['natural', 'park'] }, { keys: [unknown, refused, good] });
   assert.equal(ended.state, 'complete');
-  const everything = everythingOf(desk, ended);
+  const everything = everythingOf(harness, ended);
   assert.ok(everything.has('store.db') && everything.has('output.csv'));
   assert.ok(
     [...everything.values()].some((bytes) => bytes.includes(good.fingerprint)),
     'the fingerprint is what is kept',
   );
   for (const { secret } of [good, refused, unknown]) assertHoldsNot(everything, secret);
-  assert.doesNotMatch(JSON.stringify(await desk.store.runs()), new RegExp(good.secret));
+  assert.doesNotMatch(JSON.stringify(await harness.store.runs()), new RegExp(good.secret));
 });
 
 const repeating: readonly (readonly [what: string, status: number, body: (key: string) => string])[] = [
@@ -69,9 +69,9 @@ const repeating: readonly (readonly [what: string, status: number, body: (key: s
 
 for (const [what, status, body] of repeating) {
   test(`a service that ${what}: what is kept and told does not hold it`, async (t) => {
-    const desk = await openDesk(t, { factor: 2_000 });
-    desk.book(places(2));
-    const key = desk.key();
+    const harness = await openHarness(t, { factor: 2_000 });
+    harness.writeInput(places(2));
+    const key = harness.key();
     let asked = 0;
     const baseUrl = await serve(t, (request, response) => {
       asked++;
@@ -80,9 +80,9 @@ for (const [what, status, body] of repeating) {
       const headers = { 'content-type': 'application/json', location: `/elsewhere?key=${sent}`, 'x-request-id': sent };
       response.writeHead(status, headers).end(body(sent));
     });
-    const ended = await desk.run({ topics: ['hail'] }, { keys: [key], baseUrl });
+    const ended = await harness.run({ topics: ['hail'] }, { keys: [key], baseUrl });
     assert.ok(asked > 0);
-    assert.ok(column(desk.output(), 'hazard_status').every((name) => name !== 'ok'));
-    assertHoldsNot(everythingOf(desk, ended), key.secret);
+    assert.ok(column(harness.output(), 'hazard_status').every((name) => name !== 'ok'));
+    assertHoldsNot(everythingOf(harness, ended), key.secret);
   });
 }

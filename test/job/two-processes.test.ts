@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { openDesk, places } from './harness.ts';
+import { openHarness, places } from './harness.ts';
 import type { ChildTask } from './run-child.ts';
 
 const run = promisify(execFile);
@@ -23,7 +23,7 @@ test('two processes, one store, one key, overlapping cells: nothing is bought tw
   const start = Date.parse('2026-03-15T12:00:00Z');
   const origin = Date.now();
   const factor = 40;
-  const desk = await openDesk(t, {
+  const harness = await openHarness(t, {
     subscription: customSubscription(creditsPerMonth, creditsPerMinute),
     clock: { start, factor, origin },
   });
@@ -33,12 +33,12 @@ test('two processes, one store, one key, overlapping cells: nothing is bought tw
       .slice(from, to)
       .map(([lat, lng]) => `${lat},${lng}\n`)
       .join('')}`;
-  writeFileSync(join(desk.folder, 'a.csv'), book(0, 120));
-  writeFileSync(join(desk.folder, 'b.csv'), book(50, 170));
+  writeFileSync(join(harness.folder, 'a.csv'), book(0, 120));
+  writeFileSync(join(harness.folder, 'b.csv'), book(50, 170));
   const task: Omit<ChildTask, 'input' | 'output' | 'topics'> = {
-    folder: desk.folder,
-    baseUrl: desk.url,
-    secret: desk.key().secret,
+    folder: harness.folder,
+    baseUrl: harness.url,
+    secret: harness.key().secret,
     creditsPerMonth,
     creditsPerMinute,
     clock: { start, factor, origin },
@@ -52,9 +52,9 @@ test('two processes, one store, one key, overlapping cells: nothing is bought tw
   assert.deepEqual([a.state, b.state], ['complete', 'complete']);
   assert.deepEqual([a.summary.status.ok, b.summary.status.ok], [120, 120]);
   // wildfire at 120 cells, tornado at 120, hail at all 170 once, though both asked for it at 70 of them.
-  assert.equal(desk.charged(), 120 + 120 + 170);
+  assert.equal(harness.charged(), 120 + 120 + 170);
   assert.equal(a.summary.credits_spent + b.summary.credits_spent, 410);
-  assert.deepEqual(await desk.ledger(), { charged: 410, unknown: 0, open: 0 });
+  assert.deepEqual(await harness.ledger(), { charged: 410, unknown: 0, open: 0 });
   assert.deepEqual([a.slowedDown, b.slowedDown], [0, 0]);
-  assert.ok(desk.clock.now() - start > 60_000, 'the minute limit was in force');
+  assert.ok(harness.clock.now() - start > 60_000, 'the minute limit was in force');
 });

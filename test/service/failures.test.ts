@@ -107,7 +107,7 @@ test('lat and lng are decimal numbers in range, each exactly once, as numbers ar
   assert.deepEqual(more.body.data.location, HERE);
 });
 
-test('other methods and broken requests leave by the same door, and HEAD is not charged', async (t) => {
+test('other methods and broken requests leave by the same endpoint, and HEAD is not charged', async (t) => {
   const { service, key, accounts, clock } = await setUp(t);
   const url = service.url + pathTo('/v1/drought/risk');
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {

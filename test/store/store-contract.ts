@@ -20,13 +20,13 @@ const BOSTON: Cell = { lat7: 423_601_000, lng7: -710_589_000 };
 
 /** What every store must do, whichever database stands behind it. */
 export function testStore(kind: string, openerOf: (t: TestContext) => Opener): void {
-  const it = (name: string, body: (world: CliContext) => Promise<void>) =>
+  const it = (name: string, body: (setup: CliContext) => Promise<void>) =>
     test(`${kind}: ${name}`, async (t) => {
-      const world = await makeWorld(openerOf(t));
+      const setup = await makeSetup(openerOf(t));
       try {
-        await body(world);
+        await body(setup);
       } finally {
-        for (const store of world.opened) await store.close();
+        for (const store of setup.opened) await store.close();
       }
     });
 
@@ -75,8 +75,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.deepEqual([asOld!.outcome, younger!.outcome], ['answered', 'granted']);
   });
 
-  it('a call that is made for an area holds back those for the same area and topics, at whatever cell', async (world) => {
-    const { store, another, terms, propose, clock } = world;
+  it('a call that is made for an area holds back those for the same area and topics, at whatever cell', async (setup) => {
+    const { store, another, terms, propose, clock } = setup;
     const area = 'tract 06037106111';
     const forArea = (cell: Cell, topic: 'wildfire' | 'hail' = 'wildfire', freshSince = clock.now()) => ({
       ...{ ...propose(cell, 'single'), call: { kind: 'single', topic } as const, wanted: [{ topic, freshSince }] },
@@ -100,8 +100,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.deepEqual([third!.outcome, stale!.outcome], ['answered', 'granted']);
   });
 
-  it('an area that was answered in two ways serves nobody for a year, whatever it is answered', async (world) => {
-    const { store, terms, propose, clock } = world;
+  it('an area that was answered in two ways serves nobody for a year, whatever it is answered', async (setup) => {
+    const { store, terms, propose, clock } = setup;
     const area = 'tract 06037106111';
     const known = await terms();
     const settle = async (cell: Cell, rating: string, comparableSince: number) => {
@@ -134,8 +134,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.equal(await outcome(BOSTON), 'answered');
   });
 
-  it('the claim of an area ends with its process, and with a call that failed', async (world) => {
-    const { store, another, terms, propose } = world;
+  it('the claim of an area ends with its process, and with a call that failed', async (setup) => {
+    const { store, another, terms, propose } = setup;
     const forArea = (cell: Cell) => {
       const request = propose(cell, 'standard');
       return { ...request, areas: [{ area: 'county 06037', wanted: request.wanted }] };
@@ -144,7 +144,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     const other = another('b');
     const ofOther = await terms(other);
     assert.equal((await other.claim(ofOther, [forArea(NY)]))[0]!.outcome, 'claimed');
-    world.alive.delete('a');
+    setup.alive.delete('a');
     const [taken] = await other.claim(ofOther, [forArea(NY)]);
     assert.ok(taken?.outcome === 'granted');
     const free = { charge: 'free', credits: 0, outcome: '502', answers: [], failures: [] } as const;
@@ -153,10 +153,10 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.equal((await third.claim(await terms(third), [forArea(LA)]))[0]!.outcome, 'granted');
   });
 
-  it('the claim of a process that died becomes unknown, counts as spent, and frees the cell', async (world) => {
-    const { store, another, terms, propose, clock } = world;
+  it('the claim of a process that died becomes unknown, counts as spent, and frees the cell', async (setup) => {
+    const { store, another, terms, propose, clock } = setup;
     await store.claim(await terms(), [propose(LA, 'standard')]);
-    world.alive.delete('a');
+    setup.alive.delete('a');
     const other = another('b');
     assert.deepEqual(await spent(other, clock), { charged: 0, unknown: 15, open: 0, exhaustedAt: null });
     const [claim] = await other.claim(await terms(other), [propose(LA, 'standard')]);
@@ -203,8 +203,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     );
   });
 
-  it('the quota of the period holds over runs and processes, and comes back at the anniversary', async (world) => {
-    const { store, another, terms, propose, clock } = world;
+  it('the quota of the period holds over runs and processes, and comes back at the anniversary', async (setup) => {
+    const { store, another, terms, propose, clock } = setup;
     const other = another('b');
     const limit = { periodLimit: 20 };
     const [first] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
@@ -226,8 +226,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.equal((await spent(store, clock)).charged, 15);
   });
 
-  it('what is counted in a later period counts in the earlier one too: a clock that was ahead spends no quota twice', async (world) => {
-    const { store, terms, propose, clock } = world;
+  it('what is counted in a later period counts in the earlier one too: a clock that was ahead spends no quota twice', async (setup) => {
+    const { store, terms, propose, clock } = setup;
     const limit = { periodLimit: 20 };
     clock.moveTo('2026-04-04T12:00:00Z');
     const before = billingPeriod(5, clock.now());
@@ -256,8 +256,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.equal((await store.claim(await terms(), [propose(NY, 'single')]))[0]!.outcome, 'granted');
   });
 
-  it('a refusal for quota tells what the ledger thought was left; one that arrives after the anniversary closes the old period', async (world) => {
-    const { store, terms, propose, clock } = world;
+  it('a refusal for quota tells what the ledger thought was left; one that arrives after the anniversary closes the old period', async (setup) => {
+    const { store, terms, propose, clock } = setup;
     clock.moveTo('2026-04-04T23:59:59Z');
     const before = billingPeriod(5, clock.now());
     const limit = { periodLimit: 100, spentElsewhere: 20 };
@@ -277,8 +277,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'single')]))[0]!.outcome, 'granted');
   });
 
-  it('a correction by the provider counts in claims, replaces an earlier one, and is of its period alone', async (world) => {
-    const { store, another, terms, propose, clock } = world;
+  it('a correction by the provider counts in claims, replaces an earlier one, and is of its period alone', async (setup) => {
+    const { store, another, terms, propose, clock } = setup;
     const limit = { periodLimit: 100 };
     const period = billingPeriod(5, clock.now());
     const [unanswered] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
@@ -311,8 +311,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.deepEqual((await spent(store, clock)).correction, { elsewhere: 80, at: clock.now() });
   });
 
-  it('a correction takes back that the quota is used up; a refusal asked for before it says nothing any more', async (world) => {
-    const { store, terms, propose, clock } = world;
+  it('a correction takes back that the quota is used up; a refusal asked for before it says nothing any more', async (setup) => {
+    const { store, terms, propose, clock } = setup;
     const period = billingPeriod(5, clock.now());
     const refusal = { charge: 'free', answers: [], exhausted: true } as const;
     const [early, late] = await store.claim(await terms(), [propose(LA, 'single'), propose(NY, 'single')]);
@@ -330,8 +330,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     });
   });
 
-  it('what others are expected to spend includes what they were seen to spend: the larger counts', async (world) => {
-    const { store, terms, propose, clock } = world;
+  it('what others are expected to spend includes what they were seen to spend: the larger counts', async (setup) => {
+    const { store, terms, propose, clock } = setup;
     const left = async (expected: number) => {
       const [claim] = await store.claim(await terms(store, { periodLimit: 100, spentElsewhere: expected }), [
         propose(LA, 'standard'),
@@ -347,8 +347,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.deepEqual([await left(0), await left(40)], [false, false]);
   });
 
-  it('a statement by run, job, key or day has the sums that spending has', async (world) => {
-    const { store, terms, propose, clock } = world;
+  it('a statement by run, job, key or day has the sums that spending has', async (setup) => {
+    const { store, terms, propose, clock } = setup;
     const now = await terms();
     const requests = [propose(LA, 'standard'), { ...propose(LA, 'single'), key: 'new key' }, propose(NY, 'single')];
     const [first, second, third] = await store.claim(now, requests);
@@ -399,8 +399,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.deepEqual({ charged: credits, unknown, inFlight: open }, all.credits);
   });
 
-  it('no 60 s window holds more than the minute limit: a call counts from its claim to a minute after its end', async (world) => {
-    const { store, terms, propose, clock } = world;
+  it('no 60 s window holds more than the minute limit: a call counts from its claim to a minute after its end', async (setup) => {
+    const { store, terms, propose, clock } = setup;
     const limit = { creditsPerMinute: 20 };
     const [first] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
     assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'wait');
@@ -420,8 +420,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'granted');
   });
 
-  it('a source that answered from sample data is known for it, up to its newest such answer', async (world) => {
-    const { store, terms, propose, source, clock } = world;
+  it('a source that answered from sample data is known for it, up to its newest such answer', async (setup) => {
+    const { store, terms, propose, source, clock } = setup;
     const settle = async (settlement: Partial<Settlement>) => {
       const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
       await store.settle([{ ...charged(claim!, clock, 1), ...settlement }]);
@@ -440,8 +440,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.equal(await store.sampleMark(await store.source('another')), null);
   });
 
-  it('a newer answer replaces an older one and ends a failure; a failure leaves answers be', async (world) => {
-    const { store, terms, propose, source, clock } = world;
+  it('a newer answer replaces an older one and ends a failure; a failure leaves answers be', async (setup) => {
+    const { store, terms, propose, source, clock } = setup;
     const settle = async (settlement: Partial<Settlement>) => {
       const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
       await store.settle([{ ...charged(claim!, clock, 1), ...settlement }]);
@@ -463,8 +463,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.ok(both!.answers.has('wildfire') && both!.failures.has('wildfire'));
   });
 
-  it('what bundles return and which scopes a key lacks is remembered, the latter for a day', async (world) => {
-    const { store, terms, propose, source, clock } = world;
+  it('what bundles return and which scopes a key lacks is remembered, the latter for a day', async (setup) => {
+    const { store, terms, propose, source, clock } = setup;
     const [claim] = await store.claim(await terms(), [propose(LA, 'standard')]);
     await store.settle([
       {
@@ -499,8 +499,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.deepEqual(await store.runs({ job: 'another' }), []);
   });
 
-  it('details lie beside the answers: replaced by newer ones, ended by none, pruned with their time', async (world) => {
-    const { store, terms, propose, source, clock } = world;
+  it('details lie beside the answers: replaced by newer ones, ended by none, pruned with their time', async (setup) => {
+    const { store, terms, propose, source, clock } = setup;
     const packed = (value: unknown) => {
       const json = Buffer.from(JSON.stringify(value));
       return { zstd: zstdCompressSync(json), bytes: json.length };
@@ -575,7 +575,7 @@ interface CliContext {
   propose(cell: Cell, kind: 'single' | 'standard'): ClaimRequest;
 }
 
-async function makeWorld(opener: Opener): Promise<CliContext> {
+async function makeSetup(opener: Opener): Promise<CliContext> {
   const clock = new MovedClock(START);
   const alive = new Set(['a', 'b']);
   const opened: Store[] = [];

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gateBefore, type Passage, startBin } from '../cli/bin-process.ts';
-import { column, openDesk, places } from '../job/harness.ts';
+import { column, openHarness, places } from '../job/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { visitor, WILDFIRE, yes } from './ui-scene.ts';
 
@@ -17,17 +17,17 @@ async function setScene(
   passage: (n: number) => Passage = () => 'answer',
 ) {
   const now = Date.now();
-  const desk = await openDesk(t, { clock: { start: now, factor: 1, origin: now } });
-  desk.book(places(CELLS));
-  const gate = await gateBefore(t, desk.url, passage);
-  const { secret } = desk.key();
+  const harness = await openHarness(t, { clock: { start: now, factor: 1, origin: now } });
+  harness.writeInput(places(CELLS));
+  const gate = await gateBefore(t, harness.url, passage);
+  const { secret } = harness.key();
   const env = { PERILBOOK_BASE_URL: gate.url, PERILBOOK_API_KEY: secret };
   const start = async () => {
-    const bin = startBin(t, ['ui', '--subscription', 'starter', ...more], desk.folder, env);
+    const bin = startBin(t, ['ui', '--subscription', 'starter', ...more], harness.folder, env);
     await bin.said('token=');
     return bin;
   };
-  return { desk, gate, start, bin: await start(), secret };
+  return { harness, gate, start, bin: await start(), secret };
 }
 
 async function visit(stderr: string) {
@@ -40,7 +40,7 @@ async function visit(stderr: string) {
 test('perilbook ui: SIGINT while a run buys lands what is in flight, writes the output, and ends with 130', {
   timeout,
 }, async (t) => {
-  const { desk, gate, bin, secret } = await setScene(t, ['input.csv', '--budget', '1000']);
+  const { harness, gate, bin, secret } = await setScene(t, ['input.csv', '--budget', '1000']);
   const page = await visit(bin.text());
   const { first: id, most_budget } = (await page.ask('GET', '/api/about')).body;
   assert.equal(most_budget, 1000);
@@ -55,11 +55,11 @@ test('perilbook ui: SIGINT while a run buys lands what is in flight, writes the 
   bin.kill('SIGINT');
   const { code, stderr } = await bin.ended;
   assert.equal(code, 130, stderr);
-  const output = readFileSync(join(desk.folder, 'perilbook/ui', id, 'output/input.hazards.csv'), 'utf8');
+  const output = readFileSync(join(harness.folder, 'perilbook/ui', id, 'output/input.hazards.csv'), 'utf8');
   assert.equal(column(output, 'hazard_status').length, CELLS);
-  assert.ok(desk.charged() >= 5 && desk.charged() < 320, `${desk.charged()}`);
+  assert.ok(harness.charged() >= 5 && harness.charged() < 320, `${harness.charged()}`);
   assert.deepEqual(
-    readdirSync(desk.folder).filter((name) => name.endsWith('.csv')),
+    readdirSync(harness.folder).filter((name) => name.endsWith('.csv')),
     ['input.csv'],
   );
   assert.ok(!stderr.includes(secret));
@@ -82,25 +82,25 @@ test('perilbook ui: killed in the middle of a run, the next one lists it as cut 
 }, async (t) => {
   let isHeld = true;
   const passage = (number: number): Passage => (number > 5 && isHeld ? 'hold' : 'answer');
-  const { desk, gate, start, bin } = await setScene(t, ['input.csv'], passage);
+  const { harness, gate, start, bin } = await setScene(t, ['input.csv'], passage);
   const page = await visit(bin.text());
   const { first: id } = (await page.ask('GET', '/api/about')).body;
   await page.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(CELLS) } });
   await gate.reached(8);
   bin.kill('SIGKILL');
   await bin.ended;
-  assert.equal(desk.charged(), 5, 'the held calls never came to the service');
+  assert.equal(harness.charged(), 5, 'the held calls never came to the service');
 
   isHeld = false;
   const later = await visit((await start()).text());
   const [run] = (await later.ask('GET', '/api/runs')).body;
   assert.deepEqual([run.book, run.state, run.is_latest], [id, 'cut off', true]);
   // An answer may have been on its way when the process was killed: the ledger has that call as one of unknown outcome.
-  const lost = desk.charged() - run.charged;
+  const lost = harness.charged() - run.charged;
   assert.ok(lost >= 0 && lost <= run.unknown, `${lost} lost, ${run.unknown} unknown`);
   await later.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(CELLS) } });
   const { end } = await later.ended(id);
-  assert.deepEqual([end?.state, desk.charged()], ['complete', CELLS + lost], 'the rest only');
+  assert.deepEqual([end?.state, harness.charged()], ['complete', CELLS + lost], 'the rest only');
 });
 
 for (const [args, env, code, says] of [

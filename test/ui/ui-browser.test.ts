@@ -68,7 +68,7 @@ test('the whole way with the mouse: drop, choose, price, budget, run, result, re
   const page404 =
     '<!doctype html><html lang="en"><title>R</title><style>p{color:red}</style><main><h1>R</h1><p>1</main>';
   const scene = await openUi(t, { sample: true, reportOf: async () => page404 });
-  const { desk } = scene;
+  const { harness } = scene;
   const { context, page, complaints } = await openPage(t, scene);
   await nothingFound(page, 'empty');
   assert.ok(await page.getByText('Sample data: made up, do not base decisions on it').isVisible());
@@ -104,11 +104,11 @@ test('the whole way with the mouse: drop, choose, price, budget, run, result, re
   assert.match((await page.locator('#confirm-words').textContent())!, /^That is seven credits of the account/);
   await nothingFound(page, 'question');
   await page.click('#confirm-no');
-  assert.equal(desk.charged(), 0, 'asked, and nothing spent');
+  assert.equal(harness.charged(), 0, 'asked, and nothing spent');
   await page.click('#start');
   await page.click('#confirm-yes');
   await title(page, 'Paused');
-  assert.equal(desk.charged(), 7);
+  assert.equal(harness.charged(), 7);
   await nothingFound(page, 'paused');
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
   const partial = readFileSync(await download.path(), 'utf8');
@@ -119,7 +119,7 @@ test('the whole way with the mouse: drop, choose, price, budget, run, result, re
   await page.locator('#confirm-title', { hasText: /^Spend at most 33 credits\?$/ }).waitFor();
   await page.click('#confirm-yes');
   await title(page, 'Complete, but for some rows|Complete');
-  assert.deepEqual([desk.charged(), await page.locator('#runs tr').count()], [CELLS, 2]);
+  assert.deepEqual([harness.charged(), await page.locator('#runs tr').count()], [CELLS, 2]);
   const [report] = await Promise.all([context.waitForEvent('page'), page.click('#report')]);
   assert.equal(await report.evaluate("getComputedStyle(document.querySelector('p')).color"), 'rgb(255, 0, 0)');
   assert.deepEqual([complaints, scene.bugs], [[], []]);
@@ -138,12 +138,12 @@ async function tabTo(page: Page, selector: string): Promise<void> {
 test('the whole way by keyboard alone: name a file, choose, start, stop, go on', options, async (t) => {
   // Ten credits a minute, of which one takes 1.2 s: long enough to stop in.
   const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
-  const { desk } = scene;
-  desk.book(places(CELLS));
+  const { harness } = scene;
+  harness.writeInput(places(CELLS));
   const { page, complaints } = await openPage(t, scene, { colorScheme: 'dark', reducedMotion: 'reduce' });
   const { keyboard } = page;
   await tabTo(page, '#path');
-  await keyboard.type(join(desk.folder, 'input.csv'));
+  await keyboard.type(join(harness.folder, 'input.csv'));
   await keyboard.press('Enter');
   await price(page, '[0-9,]{3,}');
   await tabTo(page, '[data-topics="none"]');
@@ -157,7 +157,7 @@ test('the whole way by keyboard alone: name a file, choose, start, stop, go on',
   assert.equal(await page.evaluate('document.activeElement.id'), 'confirm-no', 'the safe answer is at hand');
   await keyboard.press('Escape');
   assert.equal(await page.evaluate('document.activeElement.id'), 'budget');
-  assert.equal(desk.charged(), 0);
+  assert.equal(harness.charged(), 0);
   await keyboard.press('Enter');
   await tabTo(page, '#confirm-yes');
   await keyboard.press('Enter');
@@ -166,7 +166,7 @@ test('the whole way by keyboard alone: name a file, choose, start, stop, go on',
   await tabTo(page, '#stop');
   await keyboard.press('Enter');
   await title(page, 'Stopped');
-  const spent = desk.charged();
+  const spent = harness.charged();
   assert.ok(spent < CELLS, `${spent} spent before the stop`);
   await nothingFound(page, 'stopped, dark');
 
@@ -179,7 +179,7 @@ test('the whole way by keyboard alone: name a file, choose, start, stop, go on',
   await title(page, 'Running');
   await nothingFound(page, 'running, dark');
   await title(page, 'Complete');
-  assert.equal(desk.charged(), CELLS);
+  assert.equal(harness.charged(), CELLS);
   assert.deepEqual([complaints, scene.bugs], [[], []]);
 });
 
@@ -189,7 +189,7 @@ test(
   async (t) => {
     const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
     writeFileSync(
-      join(scene.desk.folder, 'wide.csv'),
+      join(scene.harness.folder, 'wide.csv'),
       `${Array.from({ length: 80 }, (_, i) => `column_${i}`).join()},lat,lng\n${places(15)
         .map(([lat, lng]) => `${'value,'.repeat(80)}${lat},${lng}\n`)
         .join('')}`,
@@ -199,7 +199,7 @@ test(
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, view);
     await fits('empty');
     const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.click('label[for="file"]')]);
-    await chooser.setFiles(join(scene.desk.folder, 'wide.csv'));
+    await chooser.setFiles(join(scene.harness.folder, 'wide.csv'));
     await price(page, '[0-9,]{3,}');
     await fits('price');
     await nothingFound(page, 'phone');
@@ -215,7 +215,7 @@ test(
     await title(page, 'Running|Complete');
     await title(page, 'Complete');
     await fits('complete');
-    assert.equal(scene.desk.charged(), 15);
+    assert.equal(scene.harness.charged(), 15);
     await page.goto('about:blank');
     await page.goto(`http://127.0.0.1:${scene.ui.port}/`);
     await page.locator('[data-ready]').waitFor();
@@ -231,14 +231,14 @@ test(
     await page.locator('#runs tr').nth(1).waitFor();
     await page.locator('#budget-words', { hasText: 'Nothing is bought until' }).waitFor();
     await title(page, 'Complete');
-    assert.equal(scene.desk.charged(), 15);
+    assert.equal(scene.harness.charged(), 15);
     assert.deepEqual([complaints, scene.bugs], [[], []]);
   },
 );
 
 test('a file without a header line, by the box that says so', options, async (t) => {
   const scene = await openUi(t);
-  const file = join(scene.desk.folder, 'bare.csv');
+  const file = join(scene.harness.folder, 'bare.csv');
   writeFileSync(
     file,
     places(3)

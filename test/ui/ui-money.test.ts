@@ -16,15 +16,15 @@ function timeless(summary: unknown): unknown {
 
 test('the whole way: price, budget, rest, nothing; the service counts what the page said', { timeout }, async (t) => {
   const scene = await openUi(t);
-  const { desk } = scene;
+  const { harness } = scene;
   const visitor = await scene.visit();
-  const { id, columns, location, first } = (await visitor.upload('A book.csv', desk.book(places(CELLS)))).body;
+  const { id, columns, location, first } = (await visitor.upload('A book.csv', harness.writeInput(places(CELLS)))).body;
   assert.deepEqual([columns, location, first.length], [['id', 'lat', 'lng'], { lat: 1, lng: 2 }, 6]);
   const price = async () => (await visitor.ask('POST', `/api/books/${id}/price`, { body: WILDFIRE })).body.summary;
   const planned = await price();
-  const ofPlan = await desk.plan({ topics: ['wildfire'] });
+  const ofPlan = await harness.plan({ topics: ['wildfire'] });
   assert.deepEqual(timeless(planned), timeless(ofPlan), 'the figures of perilbook plan');
-  assert.deepEqual([planned.credits, planned.rows, desk.charged()], [CELLS, CELLS, 0]);
+  assert.deepEqual([planned.credits, planned.rows, harness.charged()], [CELLS, CELLS, 0]);
 
   const start = (body: object) => visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...body } });
   for (const [body, status] of [
@@ -37,25 +37,25 @@ test('the whole way: price, budget, rest, nothing; the service counts what the p
   ] as const) {
     assert.equal((await start(body)).status, status, JSON.stringify(body));
   }
-  assert.equal(desk.charged(), 0);
+  assert.equal(harness.charged(), 0);
 
   assert.equal((await start(yes(7))).status, 202);
   const paused = await visitor.ended(id);
-  assert.deepEqual([paused.end?.state, paused.credits_spent, desk.charged()], ['paused', 7, 7]);
+  assert.deepEqual([paused.end?.state, paused.credits_spent, harness.charged()], ['paused', 7, 7]);
   const partial = (await visitor.ask('GET', `/api/books/${id}/result`)).text;
   assert.deepEqual([count(partial, 'ok'), count(partial, 'deferred')], [7, CELLS - 7]);
 
   assert.equal((await price()).credits, CELLS - 7);
   assert.equal((await start(yes(1000))).status, 202);
   assert.equal((await visitor.ended(id)).end?.state, 'complete');
-  assert.equal(desk.charged(), CELLS, 'the rest only');
+  assert.equal(harness.charged(), CELLS, 'the rest only');
 
   assert.equal((await start(yes(0))).status, 202);
   assert.equal((await visitor.ended(id)).end?.state, 'complete');
   const { headers, text } = await visitor.ask('GET', `/api/books/${id}/result`);
   assert.equal(count(text, 'ok'), CELLS);
   assert.match(String(headers['content-disposition']), /^attachment; filename="A book\.hazards\.csv"/);
-  assert.deepEqual([desk.charged(), (await desk.ledger()).charged], [CELLS, CELLS]);
+  assert.deepEqual([harness.charged(), (await harness.ledger()).charged], [CELLS, CELLS]);
   assert.deepEqual(scene.bugs, []);
 });
 
@@ -64,22 +64,22 @@ test('two starts at once: one runs; stop lands what is in flight; after a restar
 }, async (t) => {
   // Ten credits a minute, of which one takes 1.2 s: the run waits when it is stopped.
   const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
-  const { desk } = scene;
+  const { harness } = scene;
   const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', desk.book(places(30)))).body;
+  const { id } = (await visitor.upload('book.csv', harness.writeInput(places(30)))).body;
   const start = () => visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(30) } });
   const statuses = (await Promise.all([start(), start(), start()])).map(({ status }) => status);
   assert.deepEqual(statuses.sort(), [202, 409, 409]);
   assert.equal((await visitor.ask('POST', `/api/books/${id}/stop`, { body: {} })).status, 202);
   const stopped = await visitor.ended(id);
-  assert.deepEqual([stopped.end?.state, stopped.credits_spent], ['interrupted', desk.charged()]);
-  assert.ok(desk.charged() < 30, `${desk.charged()} were bought`);
+  assert.deepEqual([stopped.end?.state, stopped.credits_spent], ['interrupted', harness.charged()]);
+  assert.ok(harness.charged() < 30, `${harness.charged()} were bought`);
   assert.equal((await visitor.ask('POST', `/api/books/${id}/stop`, { body: {} })).status, 409);
 
   assert.equal((await start()).status, 202);
   const again = await scene.restart();
-  const { charged } = await desk.ledger();
-  assert.equal(desk.charged(), charged, 'closing waits for what is in flight');
+  const { charged } = await harness.ledger();
+  assert.equal(harness.charged(), charged, 'closing waits for what is in flight');
   const later = await again.visit();
   const runs = (await later.ask('GET', '/api/runs')).body;
   assert.deepEqual(
@@ -93,14 +93,14 @@ test('two starts at once: one runs; stop lands what is in flight; after a restar
   assert.deepEqual([book.kept.topics, book.kept.lat, book.has_output], [['wildfire'], 'lat', true]);
   await later.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(30 - charged) } });
   assert.equal((await later.ended(id)).end?.state, 'complete');
-  assert.equal(desk.charged(), 30);
+  assert.equal(harness.charged(), 30);
 });
 
 test('two books that name the same places, started at once, pay each place once', { timeout }, async (t) => {
   const scene = await openUi(t, {}, { factor: 20 });
-  const { desk } = scene;
+  const { harness } = scene;
   const visitor = await scene.visit();
-  const text = desk.book(places(40));
+  const text = harness.writeInput(places(40));
   const books = [
     (await visitor.upload('list.csv', text)).body.id,
     (await visitor.upload('list again.csv', text)).body.id,
@@ -116,34 +116,35 @@ test('two books that name the same places, started at once, pay each place once'
     ends.map(({ end }) => end?.state),
     ['complete', 'complete'],
   );
-  assert.equal(desk.charged(), 40);
+  assert.equal(harness.charged(), 40);
 });
 
 test('a limit that was set where the page was started cannot be passed on the page', { timeout }, async (t) => {
   const scene = await openUi(t, { mostBudget: 5 });
   const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', scene.desk.book(places(9)))).body;
+  const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(9)))).body;
   const start = (budget: number) =>
     visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(budget) } });
   assert.equal((await start(6)).status, 422);
-  assert.equal(scene.desk.charged(), 0);
+  assert.equal(scene.harness.charged(), 0);
   assert.equal((await start(5)).status, 202);
   await visitor.ended(id);
-  assert.equal(scene.desk.charged(), 5);
+  assert.equal(scene.harness.charged(), 5);
 });
 
 test('a price after another choice of topics is that of a fresh plan, and no choice spends', { timeout }, async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', scene.desk.book([...places(5), ...places(2), [30, -140]]))).body;
+  const { id } = (await visitor.upload('book.csv', scene.harness.writeInput([...places(5), ...places(2), [30, -140]])))
+    .body;
   for (const topics of [['wildfire'], ['hail', 'wildfire', 'park'], ['radon'], ['wildfire']]) {
     for (const optimize of ['credits', 'calls'] as const) {
       const body = { ...WILDFIRE, topics, optimize };
       const { summary } = (await visitor.ask('POST', `/api/books/${id}/price`, { body })).body;
-      assert.deepEqual(timeless(summary), timeless(await scene.desk.plan({ topics, optimize })));
+      assert.deepEqual(timeless(summary), timeless(await scene.harness.plan({ topics, optimize })));
     }
   }
-  assert.equal(scene.desk.charged(), 0);
+  assert.equal(scene.harness.charged(), 0);
 });
 
 test('a file without a header line: its first row is bought and comes back', { timeout }, async (t) => {
@@ -158,7 +159,7 @@ test('a file without a header line: its first row is bought and comes back', { t
   const body = { ...WILDFIRE, header: false, ...yes(3) };
   await visitor.ask('POST', `/api/books/${id}/start`, { body });
   const { end } = await visitor.ended(id);
-  assert.deepEqual([end?.state, end?.summary.rows, scene.desk.charged()], ['complete', 3, 3]);
+  assert.deepEqual([end?.state, end?.summary.rows, scene.harness.charged()], ['complete', 3, 3]);
   const again = (await visitor.ask('GET', `/api/books/${id}`)).body;
   assert.deepEqual([again.header, again.kept.lat], [false, '2'], 'as it was chosen');
 });

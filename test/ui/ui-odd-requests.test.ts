@@ -23,7 +23,7 @@ test('an upload of another content type, or of none, is a 415 and leaves nothing
       assert.deepEqual(Object.keys(reply.body.error), ['code', 'message', 'hint']);
     }
   }
-  assert.deepEqual(readdirSync(join(scene.desk.folder, 'ui')), []);
+  assert.deepEqual(readdirSync(join(scene.harness.folder, 'ui')), []);
   assert.deepEqual(scene.bugs, []);
   assert.equal((await visitor.upload('a.csv', 'lat,lng\n40.1,-99.9\n')).status, 201);
 });
@@ -34,8 +34,8 @@ test('odd requests beside a run: the process lives, nothing else is bought, all 
   // Ten credits a minute, of which one takes 1.2 s: the run goes on beside all the requests.
   const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
   const visitor = await scene.visit();
-  const running = (await visitor.upload('running.csv', scene.desk.book(places(20)))).body.id;
-  const other = (await visitor.upload('other.csv', scene.desk.book(places(25).slice(20)))).body.id;
+  const running = (await visitor.upload('running.csv', scene.harness.writeInput(places(20)))).body.id;
+  const other = (await visitor.upload('other.csv', scene.harness.writeInput(places(25).slice(20)))).body.id;
   const start = await visitor.ask('POST', `/api/books/${running}/start`, { body: { ...WILDFIRE, ...yes(20) } });
   assert.equal(start.status, 202);
   const ended = visitor.ended(running);
@@ -71,8 +71,8 @@ test('odd requests beside a run: the process lives, nothing else is bought, all 
   t.diagnostic(`${asked} requests`);
   const { end } = await ended;
   assert.equal(end?.state, 'complete');
-  const { charged, unknown } = await scene.desk.ledger();
-  assert.deepEqual([scene.desk.charged(), charged, unknown], [20, 20, 0]);
+  const { charged, unknown } = await scene.harness.ledger();
+  assert.deepEqual([scene.harness.charged(), charged, unknown], [20, 20, 0]);
   assert.deepEqual(scene.bugs, []);
 });
 
@@ -86,7 +86,7 @@ test('clients that leave in the middle of an upload, or of an answer: the page g
     [line, `Host: 127.0.0.1:${scene.ui.port}`, `Origin: http://127.0.0.1:${scene.ui.port}`, `Cookie: ${cookie}`]
       .concat(more, '', '')
       .join('\r\n');
-  const { id } = (await visitor.upload('book.csv', scene.desk.book(places(3)))).body;
+  const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
   const upload = head('POST /api/books?name=cut.csv HTTP/1.1', 'Content-Type: application/octet-stream');
   for (const text of [
     `${upload.slice(0, -2)}Content-Length: 500\r\n\r\nlat,lng\n`,
@@ -102,10 +102,10 @@ test('clients that leave in the middle of an upload, or of an answer: the page g
     socket.resetAndDestroy();
   }
   assert.equal((await visitor.ask('GET', '/api/about')).status, 200);
-  for (let tries = 0; readdirSync(join(scene.desk.folder, 'ui')).length > 1 && tries < 50; tries++) {
+  for (let tries = 0; readdirSync(join(scene.harness.folder, 'ui')).length > 1 && tries < 50; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  assert.deepEqual(readdirSync(join(scene.desk.folder, 'ui')), [id]);
+  assert.deepEqual(readdirSync(join(scene.harness.folder, 'ui')), [id]);
   assert.deepEqual(scene.bugs, []);
 });
 

@@ -6,7 +6,7 @@ import { makeJob } from '../../src/job/settings/settings.ts';
 import type { UiDependencies } from '../../src/ui/dependencies.ts';
 import type { RunUpdate } from '../../src/ui/runs/run-progress.ts';
 import { type RunningUi, startUi } from '../../src/ui/start-ui.ts';
-import { type Desk, type DeskOptions, openDesk } from '../job/harness.ts';
+import { type Harness, type HarnessOptions, openHarness } from '../job/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
 
 export interface Reply {
@@ -32,7 +32,7 @@ export interface Visitor {
 }
 
 export interface UiScene {
-  readonly desk: Desk;
+  readonly harness: Harness;
   readonly ui: RunningUi;
   /** Somebody who has opened the page. */
   visit(): Promise<Visitor>;
@@ -47,19 +47,19 @@ export interface UiScene {
 export async function openUi(
   t: TestContext,
   dependencies: Partial<UiDependencies> & { sample?: boolean } = {},
-  options: DeskOptions = {},
+  options: HarnessOptions = {},
 ): Promise<UiScene> {
-  return await begin(t, await openDesk(t, options), dependencies);
+  return await begin(t, await openHarness(t, options), dependencies);
 }
 
 async function begin(
   t: TestContext,
-  desk: Desk,
+  harness: Harness,
   { sample = false, ...dependencies }: Partial<UiDependencies> & { sample?: boolean },
 ): Promise<UiScene> {
-  const key = desk.key();
+  const key = harness.key();
   const bugs: unknown[] = [];
-  const { subscription } = desk.job().account;
+  const { subscription } = harness.job().account;
   const base: JobFile = {
     anniversary_day: 31,
     subscription: {
@@ -68,14 +68,14 @@ async function begin(
     },
   };
   const ui = await startUi({
-    store: desk.store,
-    clock: desk.clock,
+    store: harness.store,
+    clock: harness.clock,
     random: Math.random,
-    jobOf: (said) => makeJob([said, base], { dataFolder: desk.folder, workingFolder: desk.folder }),
-    connectionOf: async () => ({ baseUrl: desk.url, source: 'desk', sample, keys: [key] }),
+    jobOf: (said) => makeJob([said, base], { dataFolder: harness.folder, workingFolder: harness.folder }),
+    connectionOf: async () => ({ baseUrl: harness.url, source: 'harness', sample, keys: [key] }),
     reportOf: null,
-    workspace: join(desk.folder, 'ui'),
-    workingFolder: desk.folder,
+    workspace: join(harness.folder, 'ui'),
+    workingFolder: harness.folder,
     first: null,
     mostUpload: 1_000_000,
     mostBudget: null,
@@ -90,7 +90,7 @@ async function begin(
   };
   releaseLater(t, close);
   return {
-    desk,
+    harness,
     ui,
     bugs,
     stranger: () => visitor(ui.port, null),
@@ -101,7 +101,7 @@ async function begin(
     },
     async restart() {
       await close();
-      return await begin(t, desk, { sample, ...dependencies });
+      return await begin(t, harness, { sample, ...dependencies });
     },
   };
 }

@@ -66,7 +66,7 @@ export interface Trial {
 }
 
 /** One service for many trials. */
-export interface HostileWorld {
+export interface HostileSetup {
   /** What an undisturbed run answers. */
   readonly truth: readonly Row[];
   trial(seed: number, options?: TrialOptions): Promise<Trial>;
@@ -81,8 +81,8 @@ export interface TrialOptions {
   readonly foreignKey?: string;
 }
 
-/** Opens the world; whoever opens it closes it, be it a test or the soak. */
-export async function openHostileWorld(): Promise<HostileWorld> {
+/** Opens the setup; whoever opens it closes it, be it a test or the soak. */
+export async function openHostileSetup(): Promise<HostileSetup> {
   const scope = closedLater();
   const t = scope as unknown as TestContext;
   const folder = temporaryFolder(t);

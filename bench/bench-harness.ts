@@ -22,7 +22,7 @@ import { usage } from '../test/service/account-usage.ts';
 import { deliveries } from '../test/service/small-data.ts';
 import { type LongWay, openLongWay } from './long-way.ts';
 
-/** The tract of the small world in which every topic has an answer, a little inside its borders: degrees. */
+/** The tract of the small setup in which every topic has an answer, a little inside its borders: degrees. */
 export const COUNTRY = { south: 40.02, north: 40.48, west: -99.98, east: -99.52 } as const;
 
 /** A charge that the service made: when, by its clock, and how much. */
@@ -32,7 +32,7 @@ export interface Charged {
 }
 
 /** A service and a user of it, on one clock. They meet only through HTTP on 127.0.0.1. */
-export interface BenchDesk {
+export interface BenchHarness {
   /** Runs a job on a book, given as CSV text with the columns `lat` and `lng`, as the command line would. */
   run(book: string, settings: { readonly topics: readonly string[] }, interrupt?: AbortSignal): Promise<BenchRun>;
   /** The service's port. */
@@ -50,7 +50,7 @@ interface BenchRun extends RunEnded {
   readonly progress: Progress;
 }
 
-export interface BenchDeskOptions {
+export interface BenchHarnessOptions {
   readonly clock: Clock;
   readonly subscription: Subscription;
   readonly rateWindow?: RateWindow;
@@ -60,12 +60,12 @@ export interface BenchDeskOptions {
 
 /** Starts a service on the tests' small data (what is measured here does not depend on how much an answer weighs), with
  * an account, and opens an empty store for its user. */
-export async function openBenchDesk({
+export async function openBenchHarness({
   clock,
   subscription,
   rateWindow = 'sliding',
   answersLateMs = 0,
-}: BenchDeskOptions): Promise<BenchDesk> {
+}: BenchHarnessOptions): Promise<BenchHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-bench-'));
   const database = openDataDatabase(join(folder, 'service.db'));
   const accounts = openAccounts(accountsFileFor(join(folder, 'service.db')));

@@ -13,7 +13,7 @@ interface Call {
 
 /** The ledger's calls, read from the file itself, as they are at this moment: opening a store would settle some. */
 export function ledgerCalls(scene: KillScene): Call[] {
-  const file = new Database(join(scene.desk.folder, 'killed.db'), { readonly: true });
+  const file = new Database(join(scene.harness.folder, 'killed.db'), { readonly: true });
   try {
     return file
       .prepare<[], Call>(
@@ -32,10 +32,10 @@ export function ledgerCalls(scene: KillScene): Call[] {
 
 /** Charges that the service made for runs on the killed store: all but those of the undisturbed run. */
 export function serviceCharges(
-  { desk }: KillScene,
+  { harness }: KillScene,
   since: number,
 ): { call: string; requestId: string; credits: number }[] {
-  return desk.accounts
+  return harness.accounts
     .prepare<[number], { call: string; requestId: string; credits: number }>(
       `SELECT kind || coalesce(' ' || topic, '') AS call, request_id AS requestId, credits FROM charges
        WHERE id > ? AND pending_by IS NULL`,
@@ -44,13 +44,13 @@ export function serviceCharges(
 }
 
 /** The number of the service's last charge. */
-export function lastCharge({ desk }: KillScene): number {
-  return desk.accounts.prepare<[], number>('SELECT coalesce(max(id), 0) FROM charges').pluck().get()!;
+export function lastCharge({ harness }: KillScene): number {
+  return harness.accounts.prepare<[], number>('SELECT coalesce(max(id), 0) FROM charges').pluck().get()!;
 }
 
 /** Waits until the service has settled every charge: handed over, or taken back because its reader was killed. */
-export async function serviceSettled({ desk }: KillScene): Promise<void> {
-  const pending = desk.accounts
+export async function serviceSettled({ harness }: KillScene): Promise<void> {
+  const pending = harness.accounts
     .prepare<[], number>('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')
     .pluck();
   for (let looks = 0; pending.get()! > 0; looks++) {

@@ -6,7 +6,7 @@ import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createKey, revokeKey } from '../../src/service/accounts/keys.ts';
 import { usage } from '../service/account-usage.ts';
 import { openAccountsOf, openDatabase, pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
-import { BUNDLE_KINDS, callsOfDoors } from './service-doors.ts';
+import { BUNDLE_KINDS, callsOfEndpoints } from './service-endpoints.ts';
 
 const PLENTY = subscriptionOf(1_000_000, 1_000_000);
 
@@ -26,16 +26,16 @@ function raw(port: number, text: string): Promise<string> {
   });
 }
 
-test('every key of one scope against every endpoint: 38 scopes by 39 doors', { timeout: 120_000 }, async (t) => {
+test('every key of one scope against every endpoint: 38 scopes by 39 endpoints', { timeout: 120_000 }, async (t) => {
   const { accounts, clock, service } = await setUp(t, { subscription: PLENTY });
   let [pairs, credits] = [0, 0];
   for (const scope of ['bundle', ...TOPIC_SLUGS]) {
     const { key } = createKey(accounts, 'tester', [scope], clock);
-    const doors = callsOfDoors();
-    const replies = await Promise.all(doors.map(({ path }) => request(service.url + pathTo(path), key)));
+    const endpoints = callsOfEndpoints();
+    const replies = await Promise.all(endpoints.map(({ path }) => request(service.url + pathTo(path), key)));
     for (const [index, { status, headers }] of replies.entries()) {
-      const door = doors[index]!;
-      assert.equal(status, door.scope === scope ? 200 : 403, `${scope} at ${door.path}`);
+      const endpoint = endpoints[index]!;
+      assert.equal(status, endpoint.scope === scope ? 200 : 403, `${scope} at ${endpoint.path}`);
       credits += Number(headers.get('x-credit-cost') ?? 0);
       pairs += 1;
     }

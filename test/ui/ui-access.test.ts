@@ -52,7 +52,7 @@ test('another host, another origin, none at all: refused, with and without a ses
     assert.equal((await scene.stranger().ask('GET', `/${address.search}`, { headers: { host } })).status, 421, host);
   }
   assert.equal((await scene.stranger().ask('GET', `/${address.search}`)).status, 303, 'those have not used it up');
-  const { id } = (await visitor.upload('book.csv', scene.desk.book(places(3)))).body;
+  const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
   const body = { ...WILDFIRE, ...yes(3) };
   for (const origin of [
     undefined,
@@ -69,7 +69,7 @@ test('another host, another origin, none at all: refused, with and without a ses
   const asForm = { 'content-type': 'text/plain' };
   const form = await visitor.ask('POST', `/api/books/${id}/start`, { headers: asForm, body: JSON.stringify(body) });
   assert.equal(form.status, 415);
-  assert.equal(scene.desk.charged(), 0);
+  assert.equal(scene.harness.charged(), 0);
 });
 
 test('only this machine is listened to', { timeout }, async (t) => {
@@ -115,16 +115,16 @@ test('names of uploads never lead out of their folder', { timeout }, async (t) =
     'a\u0000b.csv',
     'job.yaml',
   ];
-  const before = readdirSync(scene.desk.folder).sort();
+  const before = readdirSync(scene.harness.folder).sort();
   const books = [];
   for (const name of names) {
     const { status, body } = await visitor.upload(name, 'lat,lng\n40.1,-99.9\n');
     assert.equal(status, 201, name);
-    assert.equal(readFileSync(join(scene.desk.folder, 'ui', body.id, 'input', body.name), 'utf8').length, 19);
+    assert.equal(readFileSync(join(scene.harness.folder, 'ui', body.id, 'input', body.name), 'utf8').length, 19);
     books.push(body.id);
   }
-  assert.deepEqual(readdirSync(scene.desk.folder).sort(), before, 'nothing beside the workspace');
-  assert.deepEqual(readdirSync(join(scene.desk.folder, 'ui')).sort(), books.sort());
+  assert.deepEqual(readdirSync(scene.harness.folder).sort(), before, 'nothing beside the workspace');
+  assert.deepEqual(readdirSync(join(scene.harness.folder, 'ui')).sort(), books.sort());
 });
 
 test('a safe name has no folder, hides nothing, is not empty, whatever was said', () => {
@@ -141,7 +141,7 @@ test('a safe name has no folder, hides nothing, is not empty, whatever was said'
 test('what is asked for by path, number or name, and is not there, is not there', { timeout }, async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', scene.desk.book(places(3)))).body;
+  const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
   for (const path of [
     '/assets/..%2f..%2fdesk.ts',
     '/assets/%2e%2e/%2e%2e/package.json',
@@ -178,7 +178,7 @@ test('an upload that is too large is refused, said to be so or not, and nothing 
   const chunked = { 'content-type': 'application/octet-stream', 'transfer-encoding': 'chunked' };
   const unsaid = await visitor.ask('POST', '/api/books?name=b.csv', { headers: chunked, body: 'x'.repeat(5000) });
   assert.equal(unsaid.status, 413);
-  assert.deepEqual(readdirSync(join(scene.desk.folder, 'ui')), []);
+  assert.deepEqual(readdirSync(join(scene.harness.folder, 'ui')), []);
   assert.equal((await visitor.upload('small.csv', 'lat,lng\n40.1,-99.9\n')).status, 201);
   const json = await visitor.ask('POST', '/api/books/named', { body: { path: 'x'.repeat(100_000) } });
   assert.equal(json.status, 413);
@@ -188,9 +188,9 @@ test('a file of this machine: named once or twice it is one book; what is no fil
   timeout,
 }, async (t) => {
   const scene = await openUi(t);
-  const { folder } = scene.desk;
+  const { folder } = scene.harness;
   const visitor = await scene.visit();
-  scene.desk.book(places(3));
+  scene.harness.writeInput(places(3));
   const name = (path: string) => visitor.ask('POST', '/api/books/named', { body: { path } });
   const first = await name('input.csv');
   assert.equal(first.status, 201);
@@ -212,12 +212,12 @@ test('a file of this machine: named once or twice it is one book; what is no fil
 test('the key is in no answer', { timeout }, async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();
-  const key = scene.desk.key();
+  const key = scene.harness.key();
   const other = await openUi(t, {
-    connectionOf: async () => ({ baseUrl: scene.desk.url, source: 'desk', sample: false, keys: [key] }),
+    connectionOf: async () => ({ baseUrl: scene.harness.url, source: 'harness', sample: false, keys: [key] }),
   });
   const there = await other.visit();
-  const { id } = (await there.upload('book.csv', scene.desk.book(places(3)))).body;
+  const { id } = (await there.upload('book.csv', scene.harness.writeInput(places(3)))).body;
   const texts = [JSON.stringify((await visitor.ask('GET', '/api/about')).body)];
   await there.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
   texts.push(JSON.stringify(await there.ended(id)));
@@ -231,7 +231,7 @@ test('a report is shown in an origin of its own, its inline parts known by their
   const html = '<!doctype html><style>p{}</style><p>7<script>1</script>';
   const scene = await openUi(t, { reportOf: async (job) => `${html}<p>${job.topics.join()}` });
   const visitor = await scene.visit();
-  const { id } = (await visitor.upload('book.csv', scene.desk.book(places(3)))).body;
+  const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
   assert.equal((await visitor.ask('GET', `/api/books/${id}/report`)).status, 404, 'before a run');
   await visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
   await visitor.ended(id);
