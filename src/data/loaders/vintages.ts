@@ -73,7 +73,7 @@ const LATEST = Date.UTC(2200);
  */
 function timeIn(value: unknown): number | null {
   const text = typeof value === 'string' ? value.trim() : '';
-  const [, year, month, day] = /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})\b/.exec(text) ?? [];
+  const [, year, month, day] = /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)/.exec(text) ?? [];
   const time =
     year !== undefined
       ? Date.UTC(Number(year), Number(month) - 1, Number(day))
