@@ -19,7 +19,8 @@ export function checkArguments(command: Command, args: readonly string[], flags:
   if (extra.length > 0) throw usage(`Unexpected argument: ${extra.join(', ')}`, command);
   for (const [name, { choices }] of Object.entries(command.positionals ?? {})) {
     const value = flags[name];
-    if (choices === undefined || choices.includes(String(value))) continue;
+    // yargs refuses a missing <argument>; an [argument] may be left out.
+    if (choices === undefined || value === undefined || choices.includes(String(value))) continue;
     const what = `Unknown ${nameOfCommand(command)} ${name} ${JSON.stringify(value)}`;
     throw new PerilbookError('USAGE', what + didYouMean(String(value), choices), `Use one of: ${choices.join(', ')}.`);
   }
