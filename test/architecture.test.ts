@@ -20,7 +20,7 @@ const LAYERS = [
 /** The modules that alone may import a library. */
 const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   yargs: ['cli'],
-  undici: ['fetch'],
+  undici: ['fetch', 'data'],
   bottleneck: ['fetch'],
   'better-sqlite3': ['sqlite', 'store', 'service', 'data'],
   saxes: ['rows', 'data'],
@@ -28,7 +28,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   flatbush: ['data'],
   'csv-stringify': ['rows', 'service', 'data'],
   fastify: ['service', 'ui'],
-  yaml: ['job'],
+  yaml: ['job', 'data'],
   'd3-geo': ['report'],
   'log-update': ['cli'],
   'string-width': ['cli', 'job'],

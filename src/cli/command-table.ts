@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import { DATA_OPTIONS } from './data-options.ts';
 import { ACCOUNT_FLAGS, yargsJobOptions } from './job-options.ts';
 import { SERVICE_OPTIONS } from './service-options.ts';
 
@@ -141,6 +142,24 @@ export const COMMANDS: readonly Command[] = [
       ...json,
     },
     load: async () => (await import('./commands/cache.ts')).cacheCommand,
+  },
+  {
+    usage: 'data [action] [names..]',
+    describe: "download and load the agencies' public data, without an account; without an action, list it",
+    examples: [
+      'data get natural --for portfolio.csv      (the states of its locations)',
+      'data get all --states VA,MD --dry-run     (addresses, sizes and licences)',
+      'data update                               (downloads only what changed)',
+    ],
+    positionals: {
+      action: {
+        describe: 'get, update, check, remove or load',
+        choices: ['get', 'update', 'check', 'remove', 'load'],
+      },
+      names: { type: 'string', array: true, describe: 'topics, sources, natural or all; load: a loader and its files' },
+    },
+    options: { ...DATA_OPTIONS, ...json },
+    load: async () => (await import('./commands/data.ts')).dataCommand,
   },
   {
     usage: 'service <action> [what] [files..]',

@@ -5,6 +5,8 @@ import type { Owner } from '../store/ledger.ts';
 /** The process as the commands see it; only main.ts touches the real one. */
 export interface CliContext {
   readonly args: readonly string[];
+  /** Of the program; `program` adds it. */
+  readonly version?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly workingFolder: string;
   readonly stdin: Readable & { readonly isTTY?: boolean };

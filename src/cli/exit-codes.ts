@@ -34,6 +34,7 @@ const OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   KEY_REFUSED: EXIT.keyRefused,
   SCOPE_MISSING: EXIT.keyRefused,
   SERVICE_DOWN: EXIT.serviceDown,
+  DOWNLOAD_FAILED: EXIT.serviceDown,
   INTERRUPTED: EXIT.interrupted,
 };
 

@@ -39,7 +39,7 @@ export async function program(context: CliContext, version: string): Promise<num
       (y: Argv) => withArguments(y, command),
       async (flags) => {
         checkArguments(command, args, flags);
-        exitCode = await (await command.load())(context, flags);
+        exitCode = await (await command.load())({ ...context, version }, flags);
       },
     );
   }

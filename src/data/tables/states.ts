@@ -32,6 +32,12 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ...OTHER_NAMES,
 ]);
 
+/** How agencies spell a state that is known by its two letters: 51, Virginia. */
+export function spellingsOf(postal: string): { readonly fips: string; readonly name: string } {
+  const [fips = '', , name = ''] = STATE_ROWS.find((row) => row[1] === postal) ?? [];
+  return { fips, name };
+}
+
 /** The postal code of the state of a county or tract code. */
 export function stateOf(countyGeoid: string): string {
   return POSTAL_CODES.get(countyGeoid.slice(0, 2)) ?? '';

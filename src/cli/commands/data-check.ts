@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs';
+import { type CheckedSource, checkSources } from '../../data/download/get-sources.ts';
+import { removeSource } from '../../data/download/remove-source.ts';
+import { chooseSources } from '../../data/sources/source-table.ts';
+import { PerilbookError } from '../../errors.ts';
+import { counted } from '../../format-numbers.ts';
+import { didYouMean } from '../../nearest-name.ts';
+import type { Flags } from '../command.ts';
+import { type CliContext, say, sayJson } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { listed } from '../messages/format.ts';
+import type { DataSurroundings } from './data.ts';
+import { clientFor } from './data-get.ts';
+
+/** `perilbook data check [NAME…]`: checks that the sources exist and have the expected format; downloads nothing. */
+export async function checkSourcesAction(
+  context: CliContext,
+  surroundings: DataSurroundings,
+  names: readonly string[],
+  flags: Flags,
+): Promise<number> {
+  const { env, clock, random, interrupt: signal } = context;
+  const { sources } = surroundings;
+  const hasKey = ({ keyVariable, keyFile }: (typeof sources)[number]) =>
+    keyVariable === undefined || keyFile !== undefined || Boolean(env[keyVariable]);
+  const chosen = names.length === 0 ? sources.filter(hasKey) : chooseSources(names, true, sources).sources;
+  const client = clientFor(context, surroundings);
+  const download = {
+    ...{ client, clock, random, signal },
+    onBytes: () => {},
+    freeBytes: () => Number.POSITIVE_INFINITY,
+  };
+  try {
+    const checked = await checkSources(chosen, env, download);
+    if (flags.json) sayJson(context, { sources: checked.map(checkedJson) });
+    else context.stdout.write(`${listed(checked.map(checkedWords), '').join('\n')}\n`);
+    return checked.some(({ error, warning }) => error ?? warning) ? EXIT.serviceDown : EXIT.complete;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new PerilbookError('INTERRUPTED', 'The check was interrupted', 'Run the same command again.');
+  } finally {
+    await client.close();
+  }
+}
+
+function checkedWords({ source, probed, error, warning }: CheckedSource): [name: string, words: string] {
+  if (error !== undefined) return [source.name, `FAILED: ${error.message}`];
+  const said = probed.map(({ url, rows, changedAt }) =>
+    [
+      url,
+      ...(rows === undefined ? [] : [counted(rows, 'row')]),
+      ...(changedAt === undefined ? [] : [`changed ${new Date(changedAt).toISOString().slice(0, 10)}`]),
+    ].join(', '),
+  );
+  return [source.name, `${warning === undefined ? 'ok' : `LOOK: ${warning}`}: ${said.join('; ')}`];
+}
+
+function checkedJson({ source, probed, error, warning }: CheckedSource): unknown {
+  return {
+    ...{ source: source.name, ok: error === undefined && warning === undefined, warning },
+    answers: probed.map(({ url, rows, changedAt }) => ({
+      ...{ url, rows },
+      ...(changedAt === undefined ? {} : { changed: new Date(changedAt).toISOString() }),
+    })),
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message, hint: error.hint } }),
+  };
+}
+
+/** `perilbook data remove SOURCE…`: removes downloads and the datasets loaded from them. */
+export function removeAction(
+  context: CliContext,
+  { sources, downloads, open, file }: DataSurroundings,
+  names: readonly string[],
+  flags: Flags,
+): number {
+  const known = sources.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined || names.length === 0) {
+    const message = unknown === undefined ? 'Missing which source to remove' : `There is no source "${unknown}"`;
+    const hint = 'perilbook data lists the sources that are here.';
+    throw new PerilbookError('USAGE', `${message}${unknown === undefined ? '' : didYouMean(unknown, known)}`, hint);
+  }
+  const removed = sources
+    .filter(({ name }) => names.includes(name) && existsSync(file))
+    .map((source) => ({ source, datasets: removeSource(open(), source, downloads, context.clock) }));
+  if (flags.json) {
+    sayJson(context, { removed: removed.map(({ source, datasets }) => ({ source: source.name, datasets })) });
+    return EXIT.complete;
+  }
+  for (const { source, datasets } of removed) {
+    const what = datasets === null ? 'nothing of it was here' : `removed ${datasets.join(', ') || 'its downloads'}`;
+    say(context, `${source.name}: ${what}.`);
+  }
+  return EXIT.complete;
+}

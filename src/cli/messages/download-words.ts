@@ -1,0 +1,87 @@
+import type { WantedSource } from '../../data/download/get-sources.ts';
+import type { TransferProgress } from '../../data/download/transfer-rate.ts';
+import type { Source } from '../../data/sources/source.ts';
+import { counted } from '../../format-numbers.ts';
+import { byteSize, table, timeSpan } from './format.ts';
+
+/** A state is estimated as a 51st of the US. */
+const STATES = 51;
+
+/** The estimated size of a download, in bytes. */
+export function estimatedBytes(wanted: readonly WantedSource[]): number {
+  return wanted.reduce((sum, one) => sum + bytesOf(one), 0);
+}
+
+function bytesOf({ source, slices }: WantedSource): number {
+  return slices.includes('US') ? source.bytes : (source.bytes * Math.min(slices.length, STATES)) / STATES;
+}
+
+/** Sizes, addresses and licences, shown before a download. */
+export function downloadPlanWords(wanted: readonly WantedSource[], states: readonly string[] | null): string[] {
+  const rows = wanted.map((one) => [
+    one.source.name,
+    `${one.source.isMeasured && one.slices.includes('US') ? '' : 'about '}${byteSize(bytesOf(one))}`,
+    one.slices.includes('US') ? 'US' : counted(one.slices.length, 'state'),
+    one.source.cadence,
+    addressesOf(one.source).join(' '),
+  ]);
+  return [
+    ...(states === null ? [] : [`States: ${states.join(', ')}`]),
+    ...table(['source', 'size', 'of', 'changes', 'from'], rows, ''),
+    `In all about ${byteSize(estimatedBytes(wanted))}.`,
+    ...bySentence(wanted, ({ note }) => note),
+    ...bySentence(wanted, licenceOf).map((line) => `Licence of ${line}`),
+  ];
+}
+
+/** `areas, counties: sentence`, once per sentence. */
+function bySentence(wanted: readonly WantedSource[], sentenceOf: (source: Source) => string | undefined): string[] {
+  const names = new Map<string, string[]>();
+  for (const { source } of wanted) {
+    const sentence = sentenceOf(source);
+    if (sentence !== undefined) names.set(sentence, [...(names.get(sentence) ?? []), source.name]);
+  }
+  return [...names].map(([sentence, of]) => `${of.join(', ')}: ${sentence}`);
+}
+
+export function downloadPlanJson(wanted: readonly WantedSource[], states: readonly string[] | null): unknown {
+  return {
+    states,
+    bytes: Math.round(estimatedBytes(wanted)),
+    sources: wanted.map((one) => ({
+      source: one.source.name,
+      title: one.source.title,
+      states: one.slices,
+      bytes: Math.round(bytesOf(one)),
+      measured: one.source.isMeasured && one.slices.includes('US'),
+      cadence: one.source.cadence,
+      addresses: addressesOf(one.source),
+      licence: licenceOf(one.source),
+      ...(one.source.note === undefined ? {} : { note: one.source.note }),
+    })),
+  };
+}
+
+/** Works of US agencies are in the public domain (17 USC 105). */
+function licenceOf({ licence }: Source): string {
+  return licence ?? 'a work of the US government, in the public domain.';
+}
+
+function addressesOf({ download }: Source): string[] {
+  switch (download.kind) {
+    case 'file':
+      return download.files.map(({ url }) => url);
+    case 'linked':
+      return [download.page];
+    case 'layer':
+      return typeof download.layer === 'string' ? [download.layer] : Object.values(download.layer);
+    case 'spans':
+      return [download.url.replace(/\?.*/, '')];
+  }
+}
+
+/** 12.3 MB of about 180 MB, 2.1 MB/s, 2 minutes left */
+export function transferWords({ bytes, totalBytes, bytesPerSecond, secondsLeft }: TransferProgress): string {
+  const left = secondsLeft === null ? '' : `, ${timeSpan(secondsLeft / 60)} left`;
+  return `${byteSize(bytes)} of about ${byteSize(totalBytes)}, ${byteSize(bytesPerSecond)}/s${left}`;
+}

@@ -1,0 +1,44 @@
+import { statesNear } from '../data/sources/states-near.ts';
+import { stateNamed } from '../data/tables/states.ts';
+import { PerilbookError } from '../errors.ts';
+import { locationOf } from '../geo/coordinates.ts';
+import { scan } from '../job/scan/scan-input.ts';
+import { openRowFile } from '../rows/open-row-file.ts';
+import type { CliContext } from './context.ts';
+import { jobOf } from './job-options.ts';
+
+/** The largest search radius (earthquakes, storm tracks: topics/search-radii.ts); a search near a border needs both sides. */
+const MARGIN_KM = 100;
+
+/**
+ * The states of the file's locations and those within the margin.
+ *
+ * @throws PerilbookError INPUT_* when the file cannot be read, or has no location in the US
+ */
+export async function statesOfFile(context: CliContext, file: string): Promise<string[]> {
+  const job = jobOf(context, file, {});
+  const rowFile = await openRowFile(job.input, job.reading, { stdin: context.stdin, stdout: context.stdout });
+  const { cells, places } = await scan(rowFile, job);
+  places.close();
+  const states = statesNear(cells.cells(0, cells.size).map(locationOf), MARGIN_KM);
+  if (states.length > 0) return states;
+  throw new PerilbookError(
+    'INPUT_UNREADABLE',
+    `No row of "${file}" lies in the US`,
+    'Check the columns of the coordinates.',
+    {
+      file,
+    },
+  );
+}
+
+/** States in any spelling (VA, Virginia, 51), with commas between; null for the whole US. @throws PerilbookError USAGE */
+export function statesSaid(text: string | undefined): string[] | null {
+  if (text === undefined || text.trim().toUpperCase() === 'US') return null;
+  const states = text.split(',').map((name) => {
+    const state = stateNamed(name);
+    if (state !== null) return state;
+    throw new PerilbookError('USAGE', `--states: "${name.trim()}" is no state`, 'Say, for example: --states VA,MD');
+  });
+  return [...new Set(states)].sort();
+}

@@ -1,0 +1,56 @@
+import type { Clock } from '../../clock.ts';
+import { mayTryAgain } from './download-errors.ts';
+
+export interface AttemptOptions {
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  /** Called before each wait. */
+  readonly onWait?: (reason: string, waitMs: number) => void;
+}
+
+const MOST_ATTEMPTS = 6;
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+/** Longer waits end the download. */
+const LONGEST_ASKED_MS = 10 * 60_000;
+
+/**
+ * Repeats `work` after transient failures, with growing waits or the wait that the server asks for. An attempt after which
+ * `progress` is higher resets the count of attempts.
+ */
+export async function withAttempts<T>(
+  { clock, random, signal, onWait = () => {} }: AttemptOptions,
+  work: () => Promise<T>,
+  progress: () => number = () => 0,
+): Promise<T> {
+  let attempts = 0;
+  let before = progress();
+  for (;;) {
+    try {
+      signal.throwIfAborted();
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      const now = progress();
+      attempts = now > before ? 1 : attempts + 1;
+      before = Math.max(before, now);
+      if (!mayTryAgain(error) || attempts >= MOST_ATTEMPTS) throw error;
+      const asked = error.context.waitMs ?? 0;
+      if (asked > LONGEST_ASKED_MS) throw error;
+      const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempts - 1)) * (0.5 + random() / 2);
+      const waitMs = Math.round(Math.max(asked, backoff));
+      onWait(error.message, waitMs);
+      await clock.sleep(waitMs, signal);
+    }
+  }
+}
+
+/** The wait that a server asks for: seconds, or a date. */
+export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+}

@@ -1,0 +1,67 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import type { PerilbookError } from '../../errors.ts';
+import { memberBlocks, zipMembers } from '../loaders/zip-members.ts';
+import { ADDRESS_MOVED, downloadFailed, TRY_LATER } from './download-errors.ts';
+
+/** The bytes that are checked before a file is received. */
+export const HEAD_BYTES = 1_024;
+
+/**
+ * The reason why the first bytes cannot be those of the requested file, or null.
+ *
+ * @param name the file's name; its extension names the expected format
+ * @param firstLine a regular expression of its first line
+ */
+export function unexpectedStart(name: string, head: Buffer, firstLine?: string): string | null {
+  const text = head.toString('utf8').replace(/^\uFEFF/, '');
+  const isZip = head.subarray(0, 4).equals(Buffer.from([0x50, 0x4b, 0x03, 0x04]));
+  const isPage = /^\s*<(!doctype|html|head|\?xml|!--)/i.test(text);
+  const said = isPage ? 'a web page' : /^\s*\{\s*"error"/.test(text) ? 'an error' : null;
+  if (/\.(zip|xlsx)$/i.test(name)) return isZip ? null : `${said ?? 'other bytes'} in place of a zip`;
+  if (said !== null) return `${said} in place of data`;
+  if (isZip) return 'a zip in place of a text';
+  if (text.trim() === '') return 'nothing';
+  const [line = ''] = text.split('\n');
+  return firstLine === undefined || new RegExp(firstLine).test(line)
+    ? null
+    : `a file that begins with "${line.slice(0, 60).trim()}", which is another one than expected`;
+}
+
+/** The error for such a start. */
+export function unexpectedAnswer(url: string, problem: string): PerilbookError {
+  return downloadFailed(`${url} answered with ${problem}`, ADDRESS_MOVED);
+}
+
+/**
+ * Unpacks a whole zip to check it; nothing is written.
+ *
+ * @throws PerilbookError DOWNLOAD_FAILED when it is damaged, or unpacks to more than so many bytes (a zip bomb)
+ */
+export function checkZip(file: string, url: string, mostBytes: number): void {
+  let bytes = 0;
+  try {
+    for (const member of zipMembers(file)) {
+      for (const block of memberBlocks(file, member)) {
+        bytes += block.length;
+        if (bytes > mostBytes) break;
+      }
+      if (bytes > mostBytes) break;
+    }
+  } catch (error) {
+    throw downloadFailed(`The zip of ${url} is damaged`, TRY_LATER, { again: true }, error);
+  }
+  if (bytes <= mostBytes) return;
+  const megabytes = Math.round(mostBytes / 1e6);
+  throw downloadFailed(`The zip of ${url} unpacks to more than ${megabytes} MB`, ADDRESS_MOVED);
+}
+
+/** The first bytes of a file. */
+export function headOf(file: string): Buffer {
+  const descriptor = openSync(file, 'r');
+  try {
+    const head = Buffer.alloc(HEAD_BYTES);
+    return head.subarray(0, readSync(descriptor, head, 0, HEAD_BYTES, 0));
+  } finally {
+    closeSync(descriptor);
+  }
+}

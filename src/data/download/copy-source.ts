@@ -1,0 +1,59 @@
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Source } from '../sources/source.ts';
+import { headOf, unexpectedStart } from './content-checks.ts';
+import { downloadFailed } from './download-errors.ts';
+import { isWhole } from './download-file.ts';
+import { readManifest, writeManifest } from './manifest.ts';
+import { type Slice, sliceOfKey } from './source-requests.ts';
+import { putInPlace, syncFile } from './whole-file.ts';
+
+/** The slices of a source in a copy of another machine's downloads folder. */
+export function copiedSlices(source: Source, mirror: string, states: readonly string[] | null): Slice[] {
+  const slices = new Set([...readManifest(join(mirror, source.name)).keys()].map(sliceOfKey));
+  if (slices.has('US')) return ['US'];
+  const wanted = states === null ? [...slices] : states.filter((state) => slices.has(state));
+  if (wanted.length > 0) return wanted;
+  throw downloadFailed(
+    `The folder "${mirror}" holds no ${source.name}${states === null || slices.size === 0 ? '' : ` of ${states.join(', ')}`}`,
+    'Name a copy of the downloads folder of a machine that ran perilbook data get (docs/real-data.md, Machines without a network).',
+  );
+}
+
+/**
+ * Copies one slice of a source from a copy of another machine's downloads folder.
+ *
+ * @returns the number of files that are new
+ */
+export function copySlice(source: Source, slice: Slice, mirror: string, folder: string): number {
+  const from = join(mirror, source.name);
+  mkdirSync(folder, { recursive: true });
+  const before = readManifest(folder);
+  const after = new Map([...before].filter(([key]) => sliceOfKey(key) !== slice));
+  let copied = 0;
+  for (const [key, theirs] of readManifest(from)) {
+    if (sliceOfKey(key) !== slice) continue;
+    const { loadedAt: _loaded, dataset: _dataset, level: _level, ...entry } = theirs;
+    const [source_, target] = [join(from, entry.file), join(folder, entry.file)];
+    const own = before.get(key);
+    if (own !== undefined && own.fetchedAt === entry.fetchedAt && own.url === entry.url && isWhole(own, target)) {
+      after.set(key, own);
+      continue;
+    }
+    const problem = !existsSync(source_)
+      ? 'is not there'
+      : !isWhole(entry, source_)
+        ? 'has another size than its manifest says'
+        : unexpectedStart(entry.file, headOf(source_), source.firstLine);
+    if (problem !== null) {
+      throw downloadFailed(`${source_}: ${problem}`, 'Copy the downloads folder again; the stored data is unchanged.');
+    }
+    copyFileSync(source_, `${target}.part`);
+    syncFile(`${target}.part`);
+    putInPlace(`${target}.part`, target);
+    after.set(key, entry);
+    copied += 1;
+  }
+  writeManifest(folder, after);
+  return copied;
+}

@@ -1,0 +1,248 @@
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+import { basename } from 'node:path';
+import { isMissing, refusedAnswer } from './answer-status.ts';
+import { type AttemptOptions, withAttempts } from './attempts.ts';
+import { checkZip, HEAD_BYTES, headOf, unexpectedAnswer, unexpectedStart } from './content-checks.ts';
+import { refuseFullDisk } from './disk-space.ts';
+import { ADDRESS_MOVED, downloadFailed, TRY_LATER } from './download-errors.ts';
+import { dropPart, keptPart, type PartState, partOf } from './kept-part.ts';
+import type { FileEntry } from './manifest.ts';
+import { unpackedBody, type WebAnswer, type WebClient } from './web-client.ts';
+import { putInPlace, syncFile, writeWhole } from './whole-file.ts';
+
+/** The dependencies of a download. */
+export interface DownloadContext extends AttemptOptions {
+  readonly client: WebClient;
+  /** Receives the bytes of a file so far, and its size when known. */
+  readonly onBytes: (file: string, bytes: number, total: number | null) => void;
+  /** The free space of a folder's disk, in bytes. */
+  readonly freeBytes: (folder: string) => number;
+}
+
+export interface FileRequest {
+  readonly url: string;
+  /** The path of the file to create or replace. */
+  readonly target: string;
+  readonly mostBytes: number;
+  readonly firstLine?: string;
+  /** Additional headers, such as a key. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type FileOutcome =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'new'; readonly bytes: number; readonly etag?: string; readonly lastModified?: string };
+
+/** The largest allowed ratio of a zip's unpacked size to its size; CSV packs to about a tenth. */
+const MOST_UNPACKED = 60;
+
+/**
+ * Downloads a file if it changed. An interrupted download resumes where it stopped if the file is still the same (If-Range).
+ * The old file stays until the new one is complete and checked.
+ *
+ * @throws PerilbookError DOWNLOAD_FAILED
+ */
+export async function downloadFile(
+  request: FileRequest,
+  entry: FileEntry | undefined,
+  context: DownloadContext,
+): Promise<FileOutcome> {
+  let most = 0;
+  const seen = (bytes: number) => {
+    most = Math.max(most, bytes);
+  };
+  return await withAttempts(
+    context,
+    () => attempt(request, entry, context, seen),
+    () => most,
+  );
+}
+
+async function attempt(
+  request: FileRequest,
+  entry: FileEntry | undefined,
+  context: DownloadContext,
+  seen: (bytes: number) => void,
+): Promise<FileOutcome> {
+  const { url, target } = request;
+  const part = partOf(target);
+  const kept = keptPart(part, url);
+  if (kept !== null && kept.bytes === kept.total) return finish(request, kept);
+  const validator = kept?.etag ?? kept?.lastModified;
+  const headers = {
+    'accept-encoding': 'identity',
+    ...request.headers,
+    ...(kept === null ? conditions(entry, request) : { range: `bytes=${kept.bytes}-`, 'if-range': validator! }),
+  };
+  return await context.client.get(url, headers, context.signal, async (answer): Promise<FileOutcome> => {
+    if (answer.status === 304 && entry !== undefined) return { kind: 'unchanged' };
+    if (isMissing(answer.status)) return { kind: 'missing' };
+    const from = answer.status === 206 && kept !== null ? startOf(answer, kept) : 0;
+    if (answer.status === 416 || from === null) {
+      dropPart(part);
+      throw downloadFailed(`${url} changed while it was downloaded`, TRY_LATER, { again: true });
+    }
+    if (answer.status !== 200 && from === 0) throw refusedAnswer(url, answer, context.clock.now());
+    const state = stateOf(url, answer, from);
+    const { total } = state;
+    if (Math.max(total ?? 0, from) > request.mostBytes) throw tooLarge(request, total ?? from);
+    refuseFullDisk(target, (total ?? 0) - from, context.freeBytes);
+    if (from === 0) {
+      dropPart(part);
+      writeWhole(`${part}.json`, JSON.stringify(state));
+    }
+    const bytes = await receive(answer, request, from, (here) => {
+      seen(here);
+      context.onBytes(basename(target), here, total ?? null);
+    });
+    if (total !== undefined && bytes !== total) {
+      throw downloadFailed(`${url} broke off after ${bytes} of ${total} bytes`, TRY_LATER, { again: true });
+    }
+    return finish(request, { ...state, bytes });
+  });
+}
+
+/**
+ * Requests the first bytes of a file to check that it exists and has the expected format.
+ *
+ * @returns what the server says of it; null when it has no such file
+ */
+export async function probeFile(
+  { url, target, firstLine, headers }: FileRequest,
+  context: DownloadContext,
+): Promise<Pick<PartState, 'etag' | 'lastModified'> | null> {
+  const asked = { 'accept-encoding': 'identity', ...headers, range: `bytes=0-${HEAD_BYTES - 1}` };
+  return await withAttempts(context, () =>
+    context.client.get(url, asked, context.signal, async (answer) => {
+      if (isMissing(answer.status)) return null;
+      if (answer.status !== 200 && answer.status !== 206) throw refusedAnswer(url, answer, context.clock.now());
+      let head = Buffer.alloc(0);
+      for await (const block of unpackedBody(answer)) {
+        head = Buffer.concat([head, block as Buffer]);
+        if (head.length >= HEAD_BYTES) break;
+      }
+      const problem = unexpectedStart(target, head.subarray(0, HEAD_BYTES), firstLine);
+      if (problem !== null) throw unexpectedAnswer(url, problem);
+      const { etag, 'last-modified': lastModified } = answer.headers;
+      return { ...(etag === undefined ? {} : { etag }), ...(lastModified === undefined ? {} : { lastModified }) };
+    }),
+  );
+}
+
+/** The conditional headers for the local file. */
+function conditions(entry: FileEntry | undefined, { url, target }: FileRequest): Record<string, string> {
+  if (entry?.url !== url || !isWhole(entry, target)) return {};
+  return {
+    ...(entry.etag === undefined ? {} : { 'if-none-match': entry.etag }),
+    ...(entry.lastModified === undefined ? {} : { 'if-modified-since': entry.lastModified }),
+  };
+}
+
+/** Whether the local file is the one that the entry describes. */
+export function isWhole(entry: FileEntry, target: string): boolean {
+  return basename(target) === entry.file && statSync(target, { throwIfNoEntry: false })?.size === entry.bytes;
+}
+
+/** The offset of a partial answer; null when it is not the requested rest of the same file. */
+function startOf({ headers }: WebAnswer, kept: PartState & { readonly bytes: number }): number | null {
+  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
+  const isSame =
+    Number(start) === kept.bytes &&
+    (total === '*' || kept.total === undefined || Number(total) === kept.total) &&
+    (kept.etag === undefined || headers.etag === undefined || headers.etag === kept.etag);
+  return isSame ? kept.bytes : null;
+}
+
+/** The validators and the length of an answer. */
+function stateOf(url: string, { headers, status }: WebAnswer, from: number): PartState {
+  const isPacked = /gzip/i.test(headers['content-encoding'] ?? '');
+  const length = /^\d+$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : null;
+  if (length === null && headers['transfer-encoding'] === undefined) {
+    throw downloadFailed(`${url} does not say how long it is, so that a cut file could not be told`, ADDRESS_MOVED);
+  }
+  const total = length === null || isPacked ? undefined : status === 206 ? from + length : length;
+  const etag = headers.etag;
+  const lastModified = headers['last-modified'];
+  return {
+    url,
+    ...(etag === undefined ? {} : { etag }),
+    ...(lastModified === undefined ? {} : { lastModified }),
+    ...(total === undefined ? {} : { total }),
+  };
+}
+
+async function receive(
+  answer: WebAnswer,
+  request: FileRequest,
+  from: number,
+  onBytes: (bytes: number) => void,
+): Promise<number> {
+  const { url, target, mostBytes, firstLine } = request;
+  const part = partOf(target);
+  const descriptor = openSync(part, from === 0 ? 'w' : 'r+');
+  let bytes = from;
+  let head: Buffer | null = from === 0 ? Buffer.alloc(0) : null;
+  try {
+    for await (const block of unpackedBody(answer)) {
+      const chunk = block as Buffer;
+      if (head !== null) {
+        head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES)]);
+        if (head.length >= HEAD_BYTES) {
+          const problem = unexpectedStart(target, head, firstLine);
+          if (problem !== null) throw refusedStart(url, part, problem);
+          head = null;
+        }
+      }
+      if (bytes + chunk.length > mostBytes) {
+        dropPart(part);
+        throw tooLarge(request, bytes + chunk.length);
+      }
+      for (let at = 0; at < chunk.length; ) at += writeSync(descriptor, chunk, at, chunk.length - at, bytes + at);
+      bytes += chunk.length;
+      onBytes(bytes);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+  return bytes;
+}
+
+function refusedStart(url: string, part: string, problem: string) {
+  dropPart(part);
+  return unexpectedAnswer(url, problem);
+}
+
+/** Checks the complete file and replaces the old one. */
+function finish(request: FileRequest, state: PartState & { readonly bytes: number }): FileOutcome {
+  const { url, target, firstLine } = request;
+  const { bytes, etag, lastModified } = state;
+  const part = partOf(target);
+  const problem = unexpectedStart(target, headOf(part), firstLine);
+  if (problem !== null) throw refusedStart(url, part, problem);
+  if (/\.(zip|xlsx)$/i.test(target)) {
+    try {
+      checkZip(part, url, MOST_UNPACKED * Math.max(bytes, 100_000));
+    } catch (error) {
+      dropPart(part);
+      throw error;
+    }
+  }
+  syncFile(part);
+  putInPlace(part, target);
+  dropPart(part);
+  return {
+    kind: 'new',
+    bytes,
+    ...(etag === undefined ? {} : { etag }),
+    ...(lastModified === undefined ? {} : { lastModified }),
+  };
+}
+
+function tooLarge({ url, mostBytes }: FileRequest, bytes: number) {
+  const megabytes = (value: number) => Math.ceil(value / 1e6);
+  return downloadFailed(
+    `${url} has ${megabytes(bytes)} MB or more, and at most ${megabytes(mostBytes)} MB are expected`,
+    ADDRESS_MOVED,
+  );
+}

@@ -1,0 +1,179 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { basename } from 'node:path';
+import { stringify } from 'csv-stringify/sync';
+import { z } from 'zod';
+import { refuseFullDisk } from './disk-space.ts';
+import { ADDRESS_MOVED, downloadFailed, mayTryAgain, TRY_LATER } from './download-errors.ts';
+import { type DownloadContext, isWhole } from './download-file.ts';
+import { countOf, identityOf, type Layer, type LayerRequest, layerOf, pageOf } from './layer-queries.ts';
+import type { FileEntry } from './manifest.ts';
+import { putInPlace, writeWhole } from './whole-file.ts';
+
+export type LayerOutcome =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'new'; readonly bytes: number; readonly count: number; readonly edited?: number };
+
+/** The progress through the pages. */
+const pagesState = z.object({
+  query: z.string(),
+  edited: z.number().nullable(),
+  count: z.number(),
+  rows: z.number(),
+  lastId: z.number(),
+  bytes: z.number(),
+  startedAt: z.number(),
+});
+type PagesState = z.infer<typeof pagesState>;
+
+const LEAST_PAGE_ROWS = 50;
+/** How long reading may be resumed in a layer without an edit date. */
+const PAGES_LAST_MS = 60 * 60_000;
+/** How often a layer is read again when it changes meanwhile. After that it is accepted if the count fits: fires change every
+ * few minutes. */
+const MOST_READINGS = 3;
+
+/**
+ * Reads a layer page by page, ordered by object id, into one file. The file replaces the old one when it has as many rows as the
+ * server counted. An interrupted download resumes after its last complete page.
+ *
+ * @throws PerilbookError DOWNLOAD_FAILED
+ */
+export async function downloadLayer(
+  request: LayerRequest,
+  entry: FileEntry | undefined,
+  context: DownloadContext,
+): Promise<LayerOutcome> {
+  for (let reading = 1; ; reading++) {
+    const layer = await layerOf(request, context);
+    const count = await countOf(request, context);
+    if (entry !== undefined && isUnchanged(entry, layer, count, request, context)) return { kind: 'unchanged' };
+    const rows = await readPages(request, layer, count, context);
+    // Edited rows do not change the count.
+    const isSame = reading === MOST_READINGS || (await layerOf(request, context)).edited === layer.edited;
+    if (rows.count === count && isSame) {
+      putInPlace(partOf(request), request.target);
+      rmSync(`${partOf(request)}.json`, { force: true });
+      return { kind: 'new', ...rows, ...(layer.edited === null ? {} : { edited: layer.edited }) };
+    }
+    rmSync(partOf(request), { force: true });
+    rmSync(`${partOf(request)}.json`, { force: true });
+    if (reading < MOST_READINGS) continue;
+    throw downloadFailed(
+      rows.count < 0
+        ? `${request.layer} gives the same row on several pages`
+        : `${request.layer} says that it has ${count} rows and gave ${rows.count}`,
+      `The layer may be changing at this moment. ${TRY_LATER}`,
+    );
+  }
+}
+
+function isUnchanged(
+  entry: FileEntry,
+  { edited }: Layer,
+  count: number,
+  request: LayerRequest,
+  { clock }: DownloadContext,
+): boolean {
+  if (entry.url !== identityOf(request) || entry.count !== count || !isWhole(entry, request.target)) return false;
+  return edited === null ? clock.now() - entry.fetchedAt < request.staleAfterMs : entry.edited === edited;
+}
+
+const partOf = ({ target }: LayerRequest): string => `${target}.part`;
+
+/** Reads the missing pages; the number of rows may differ from the count. */
+async function readPages(
+  request: LayerRequest,
+  layer: Layer,
+  count: number,
+  context: DownloadContext,
+): Promise<{ readonly count: number; readonly bytes: number }> {
+  const { target, as, mostBytes } = request;
+  const part = partOf(request);
+  const file = openPart(part, { query: identityOf(request), edited: layer.edited, count }, context);
+  const say = () => context.onBytes(basename(target), file.state.bytes, null);
+  const write = (text: string) => {
+    const bytes = Buffer.from(text);
+    if (file.state.bytes + bytes.length > mostBytes) {
+      throw downloadFailed(`${request.layer} gives more than ${Math.ceil(mostBytes / 1e6)} MB`, ADDRESS_MOVED);
+    }
+    for (let at = 0; at < bytes.length; ) {
+      at += writeSync(file.descriptor, bytes, at, bytes.length - at, file.state.bytes + at);
+    }
+    file.state.bytes += bytes.length;
+  };
+  let isWhole = false;
+  let isOrdered = true;
+  try {
+    if (file.state.bytes === 0) {
+      write(as === 'csv' ? stringify([layer.fields as string[]]) : '{"type":"FeatureCollection","features":[');
+    }
+    let { pageRows } = layer;
+    for (let hasMore = true; hasMore && isOrdered && file.state.rows <= count; ) {
+      const page = await pageOf(request, layer, file.state, pageRows, context).catch((error: unknown) => {
+        // Some servers fail on large pages.
+        if (!mayTryAgain(error) || pageRows <= LEAST_PAGE_ROWS) throw error;
+        pageRows = Math.ceil(pageRows / 4);
+        return null;
+      });
+      if (page === null) continue;
+      refuseFullDisk(target, page.bytes, context.freeBytes);
+      for (const { id, line } of page.rows) {
+        // A repeated row: rows were added or removed meanwhile.
+        if (id <= file.state.lastId) isOrdered = false;
+        write(as === 'csv' ? line : `${file.state.rows === 0 ? '' : ','}\n${line}`);
+        file.state.rows += 1;
+        file.state.lastId = id;
+      }
+      fsyncSync(file.descriptor);
+      writeWhole(`${part}.json`, JSON.stringify(file.state));
+      say();
+      // Servers set the flag at the top, in the properties, or not at all: the count decides.
+      hasMore = page.rows.length > 0 && (page.hasMore || file.state.rows < count);
+    }
+    isWhole = isOrdered && file.state.rows === count;
+    if (isWhole && as === 'geojson') write('\n]}\n');
+    if (isWhole) fsyncSync(file.descriptor);
+  } finally {
+    closeSync(file.descriptor);
+  }
+  const { rows, bytes } = file.state;
+  return { count: isOrdered ? rows : -1, bytes };
+}
+
+/** Opens the partial file, cut after its last complete page, or an empty file. */
+function openPart(
+  part: string,
+  { query, edited, count }: Pick<PagesState, 'query' | 'edited' | 'count'>,
+  { clock }: DownloadContext,
+): { readonly descriptor: number; readonly state: PagesState } {
+  const kept = keptPages(part);
+  const isSame = kept !== null && kept.query === query && kept.edited === edited && kept.count === count;
+  if (isSame && (edited !== null || clock.now() - kept.startedAt < PAGES_LAST_MS)) {
+    const descriptor = openSync(part, 'r+');
+    ftruncateSync(descriptor, kept.bytes);
+    return { descriptor, state: kept };
+  }
+  rmSync(`${part}.json`, { force: true });
+  const state = { query, edited, count, rows: 0, lastId: Number.NEGATIVE_INFINITY, bytes: 0, startedAt: clock.now() };
+  return { descriptor: openSync(part, 'w'), state };
+}
+
+function keptPages(part: string): PagesState | null {
+  if (!existsSync(part) || !existsSync(`${part}.json`)) return null;
+  try {
+    const read = pagesState.safeParse(JSON.parse(readFileSync(`${part}.json`, 'utf8')));
+    return read.success && read.data.rows > 0 && statSync(part).size >= read.data.bytes ? read.data : null;
+  } catch {
+    return null;
+  }
+}

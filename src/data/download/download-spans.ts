@@ -1,0 +1,122 @@
+import { join } from 'node:path';
+import type { SpanDownload } from '../sources/source.ts';
+import type { Box } from '../tables/bounding-boxes.ts';
+import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
+import { type DownloadContext, downloadFile, isWhole } from './download-file.ts';
+import { getText } from './json-answers.ts';
+import type { FileEntry } from './manifest.ts';
+
+/** The range that is halved: it is fixed, so the spans stay the same every year. */
+const FIRST = Date.UTC(1900, 0, 1);
+const DAY_MS = 86_400_000;
+const DAYS = 2 ** 17;
+
+/** A range of whole days in one box. */
+interface Span {
+  readonly name: string;
+  readonly box: Box;
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+}
+
+export interface SpanOutcome {
+  readonly key: string;
+  readonly file: string;
+  readonly url: string;
+  readonly bytes: number;
+  readonly count: number;
+  /** False for an unchanged file. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Downloads the events of all boxes, one file per span of time with at most as many events as a query returns. Spans with the
+ * same count and no updated event are not downloaded again.
+ */
+export async function downloadSpans(
+  download: SpanDownload,
+  name: string,
+  folder: string,
+  entries: ReadonlyMap<string, FileEntry>,
+  limits: { readonly mostBytes: number; readonly firstLine?: string },
+  context: DownloadContext,
+): Promise<SpanOutcome[]> {
+  const outcomes: SpanOutcome[] = [];
+  for (const [boxName, box] of Object.entries(download.boxes)) {
+    for await (const span of spansOf(download, boxName, box, FIRST, FIRST + DAYS * DAY_MS, context)) {
+      const key = `US/${span.name}`;
+      const file = `${name}-${span.name}.csv`;
+      const url = addressOf(download.url, span);
+      const entry = entries.get(key);
+      const target = join(folder, file);
+      if (entry !== undefined && isWhole(entry, target) && (await isUnchanged(download, span, entry, context))) {
+        outcomes.push({ key, file, url, bytes: entry.bytes, count: span.count, isNew: false });
+        continue;
+      }
+      const outcome = await downloadFile({ url, target, ...limits }, undefined, context);
+      if (outcome.kind !== 'new') throw downloadFailed(`${url} is not there`, ADDRESS_MOVED);
+      outcomes.push({ key, file, url, bytes: outcome.bytes, count: span.count, isNew: true });
+    }
+  }
+  return outcomes;
+}
+
+/** Counts the events of the last year in the first box. */
+export async function probeSpans(download: SpanDownload, context: DownloadContext): Promise<number> {
+  const to = context.clock.now();
+  const [box] = Object.values(download.boxes);
+  return await countOf(addressOf(download.countUrl, { box: box!, from: to - 365 * DAY_MS, to }), context);
+}
+
+async function* spansOf(
+  download: SpanDownload,
+  boxName: string,
+  box: Box,
+  from: number,
+  to: number,
+  context: DownloadContext,
+): AsyncGenerator<Span> {
+  if (from > context.clock.now()) return;
+  const name = `${boxName}-${dayOf(from)}-${dayOf(to)}`;
+  const count = await countOf(addressOf(download.countUrl, { box, from, to }), context);
+  if (count === 0) return;
+  if (count <= download.mostRows) {
+    yield { name, box, from, to, count };
+    return;
+  }
+  const days = (to - from) / DAY_MS;
+  if (days <= 1) throw downloadFailed(`${download.countUrl} counts ${count} events in one day`, ADDRESS_MOVED);
+  const middle = from + Math.floor(days / 2) * DAY_MS;
+  yield* spansOf(download, boxName, box, from, middle, context);
+  yield* spansOf(download, boxName, box, middle, to, context);
+}
+
+/** Events are also updated: magnitudes are corrected for weeks. */
+async function isUnchanged(
+  { countUrl }: SpanDownload,
+  span: Span,
+  entry: FileEntry,
+  context: DownloadContext,
+): Promise<boolean> {
+  if (entry.count !== span.count) return false;
+  const since = new Date(entry.fetchedAt).toISOString().slice(0, 19);
+  return (await countOf(`${addressOf(countUrl, span)}&updatedafter=${since}`, context)) === 0;
+}
+
+async function countOf(url: string, context: DownloadContext): Promise<number> {
+  const text = (await getText(url, context, 1_000_000)).trim();
+  if (/^\d+$/.test(text)) return Number(text);
+  throw downloadFailed(`${url} answered with "${text.slice(0, 60)}" in place of a count`, ADDRESS_MOVED);
+}
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+function addressOf(pattern: string, { box, from, to }: Pick<Span, 'box' | 'from' | 'to'>): string {
+  const values: Readonly<Record<string, string | number>> = {
+    from: dayOf(from),
+    to: dayOf(to),
+    ...{ minlat: box.minLat, maxlat: box.maxLat, minlng: box.minLng, maxlng: box.maxLng },
+  };
+  return pattern.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+}

@@ -1,0 +1,46 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasSystemCode, PerilbookError } from '../../errors.ts';
+
+/** The name of this process, and whether another one is still running. */
+interface Holder {
+  readonly name: string;
+  readonly isAlive: (other: string) => boolean;
+}
+
+/**
+ * Locks a downloads folder; the lock of a process that no longer runs is removed.
+ *
+ * @returns the function that unlocks the folder
+ * @throws PerilbookError USAGE when another process downloads into it
+ */
+export function lockDownloads(folder: string, { name, isAlive }: Holder): () => void {
+  const file = join(folder, 'lock');
+  for (let attempt = 0; ; attempt++) {
+    try {
+      writeFileSync(file, name, { flag: 'wx' });
+      return () => rmSync(file, { force: true });
+    } catch (error) {
+      if (!hasSystemCode(error, 'EEXIST')) throw error;
+    }
+    const other = holderOf(file);
+    // The lock was released meanwhile, or its process no longer runs.
+    if (attempt < 2 && (other === null || !isAlive(other))) {
+      rmSync(file, { force: true });
+      continue;
+    }
+    throw new PerilbookError(
+      'USAGE',
+      `Another perilbook data command downloads into "${folder}" (${other})`,
+      `Wait until it has ended. If there is none, remove the file ${file}.`,
+    );
+  }
+}
+
+function holderOf(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}

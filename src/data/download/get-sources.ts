@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PerilbookError } from '../../errors.ts';
+import type { Source } from '../sources/source.ts';
+import { copiedSlices, copySlice } from './copy-source.ts';
+import { fileSystemError } from './disk-space.ts';
+import { downloadFailed } from './download-errors.ts';
+import type { DownloadContext } from './download-file.ts';
+import { fetchSlice } from './fetch-source.ts';
+import { readManifest } from './manifest.ts';
+import { createGate } from './open-gates.ts';
+import { type ProbedSource, probeSource } from './probe-source.ts';
+import { type Slice, slicesOf } from './source-requests.ts';
+
+/** A source and its slices to download. */
+export interface WantedSource {
+  readonly source: Source;
+  readonly slices: readonly Slice[];
+}
+
+export interface ObtainedSource extends WantedSource {
+  readonly newFiles: number;
+  /** Why the download failed, in part or completely. */
+  readonly error?: unknown;
+}
+
+export interface SourceFolders {
+  readonly downloads: string;
+  /** A copy of another machine's downloads folder, used instead of the agencies. */
+  readonly copy?: string;
+}
+
+/** Concurrent sources; the web client limits the requests. */
+const SOURCES_AT_ONCE = 4;
+
+export interface CheckedSource {
+  readonly source: Source;
+  readonly probed: readonly ProbedSource[];
+  /** Why the check failed. */
+  readonly error?: PerilbookError;
+  /** Far fewer rows than expected. */
+  readonly warning?: string;
+}
+
+/** Checks sources concurrently: whether they exist and have the expected format. */
+export async function checkSources(
+  sources: readonly Source[],
+  env: Readonly<Record<string, string | undefined>>,
+  context: DownloadContext,
+): Promise<CheckedSource[]> {
+  const gate = createGate(SOURCES_AT_ONCE);
+  return await Promise.all(
+    sources.map((source) =>
+      gate.pass(context.signal, async (): Promise<CheckedSource> => {
+        try {
+          const probed = await probeSource(source, context, keyHeaders(source, env));
+          const rows = probed.reduce((sum, one) => sum + (one.rows ?? 0), 0);
+          const isSmall = source.download.kind === 'layer' && source.rows !== undefined && 3 * rows < 2 * source.rows;
+          const warning = `it has ${rows} rows, and about ${source.rows} were expected`;
+          return { source, probed, ...(isSmall ? { warning } : {}) };
+        } catch (error) {
+          context.signal.throwIfAborted();
+          if (!(error instanceof PerilbookError)) throw error;
+          return { source, probed: [], error };
+        }
+      }),
+    ),
+  );
+}
+
+/** The slices to download for some states; null for the whole US. */
+export function wantedSources(
+  sources: readonly Source[],
+  states: readonly string[] | null,
+  { downloads, copy }: SourceFolders,
+): WantedSource[] {
+  return sources.map((source) => ({
+    source,
+    slices:
+      copy === undefined
+        ? slicesOf(source, states, readManifest(join(downloads, source.name)))
+        : copiedSlices(source, copy, states),
+  }));
+}
+
+/** Downloads sources concurrently. A failure does not stop the other sources; an abort stops all. */
+export async function obtainSources(
+  wanted: readonly WantedSource[],
+  folders: SourceFolders,
+  env: Readonly<Record<string, string | undefined>>,
+  context: DownloadContext,
+  onDone: (obtained: ObtainedSource) => void = () => {},
+): Promise<ObtainedSource[]> {
+  const gate = createGate(SOURCES_AT_ONCE);
+  return await Promise.all(
+    wanted.map((one) =>
+      gate.pass(context.signal, async () => {
+        const obtained = await obtain(one, folders, env, context);
+        onDone(obtained);
+        return obtained;
+      }),
+    ),
+  );
+}
+
+async function obtain(
+  wanted: WantedSource,
+  { downloads, copy }: SourceFolders,
+  env: Readonly<Record<string, string | undefined>>,
+  context: DownloadContext,
+): Promise<ObtainedSource> {
+  const { source, slices } = wanted;
+  const folder = join(downloads, source.name);
+  let newFiles = 0;
+  try {
+    const headers = copy === undefined ? keyHeaders(source, env) : {};
+    // States are downloaded in turn: they come from one server.
+    for (const slice of slices) {
+      newFiles +=
+        copy === undefined
+          ? await fetchSlice(source, slice, folder, context, headers)
+          : copySlice(source, slice, copy, folder);
+    }
+    return { ...wanted, newFiles };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    const said = fileSystemError(error, folder);
+    if (!(said instanceof PerilbookError)) throw error;
+    return { ...wanted, newFiles, error: said };
+  }
+}
+
+/** The header with the key; the key is in no address. */
+function keyHeaders(
+  { name, download, keyVariable, keyFile, note = '' }: Source,
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  if (keyVariable === undefined || download.kind !== 'file' || download.keyHeader === undefined) return {};
+  const key = keyFile === undefined ? env[keyVariable]?.trim() : keyIn(keyFile);
+  if (key !== undefined && /^[\x21-\x7e]+$/.test(key)) return { [download.keyHeader]: key };
+  const place = keyFile === undefined ? `the environment variable ${keyVariable}` : `the file "${keyFile}"`;
+  const problem = key ? 'holds characters that no key has' : 'holds none';
+  throw downloadFailed(`${name} needs an API key, and ${place} ${problem}`, note);
+}
+
+function keyIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw downloadFailed(
+      `Cannot read the key file "${file}": ${reason}`,
+      'Check key_file in sources.yaml.',
+      null,
+      error,
+    );
+  }
+}

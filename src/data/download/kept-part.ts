@@ -1,0 +1,36 @@
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { z } from 'zod';
+
+/** The description of a partial download. */
+const partState = z.object({
+  url: z.string(),
+  etag: z.string().optional(),
+  lastModified: z.string().optional(),
+  total: z.number().optional(),
+});
+export type PartState = z.infer<typeof partState>;
+
+export const partOf = (target: string): string => `${target}.part`;
+
+/** The partial download of a file if it can be resumed. Only a strong ETag or a date is allowed in If-Range (RFC 9110, 13.1.5). */
+export function keptPart(part: string, url: string): (PartState & { readonly bytes: number }) | null {
+  if (!existsSync(part) || !existsSync(`${part}.json`)) return null;
+  let read: ReturnType<typeof partState.safeParse>;
+  try {
+    read = partState.safeParse(JSON.parse(readFileSync(`${part}.json`, 'utf8')));
+  } catch {
+    return null;
+  }
+  const bytes = statSync(part).size;
+  if (!read.success || read.data.url !== url || bytes === 0) return null;
+  const { etag, lastModified, total } = read.data;
+  const strong = etag?.startsWith('W/') ? undefined : etag;
+  if ((strong === undefined && lastModified === undefined) || (total !== undefined && bytes > total)) return null;
+  const { etag: _weak, ...others } = read.data;
+  return { ...others, ...(strong === undefined ? {} : { etag: strong }), bytes };
+}
+
+export function dropPart(part: string): void {
+  rmSync(part, { force: true });
+  rmSync(`${part}.json`, { force: true });
+}

@@ -1,0 +1,165 @@
+import { stringify } from 'csv-stringify/sync';
+import { z } from 'zod';
+import type { Box } from '../tables/bounding-boxes.ts';
+import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
+import type { DownloadContext } from './download-file.ts';
+import { getArcgisJson } from './json-answers.ts';
+
+export interface LayerRequest {
+  readonly layer: string;
+  readonly where: string;
+  readonly box?: Box;
+  readonly as: 'csv' | 'geojson';
+  readonly fields?: string;
+  readonly simplifiedBy?: number;
+  readonly pageRows?: number;
+  readonly target: string;
+  readonly mostBytes: number;
+  /** When a layer without an edit date is read again. */
+  readonly staleAfterMs: number;
+  /** A state may have no rows; for the whole US this is an error. */
+  readonly mayBeEmpty?: boolean;
+}
+
+const layerInfo = z.object({
+  maxRecordCount: z.number().positive().optional(),
+  objectIdField: z.string().nullish(),
+  fields: z.array(z.object({ name: z.string(), type: z.string().optional() })).nullish(),
+  supportedQueryFormats: z.string().nullish(),
+  advancedQueryCapabilities: z.object({ supportsPagination: z.boolean().optional() }).nullish(),
+  editingInfo: z.object({ lastEditDate: z.number().nullish(), dataLastEditDate: z.number().nullish() }).nullish(),
+});
+
+export interface Layer {
+  readonly idField: string;
+  readonly fields: readonly string[];
+  readonly pageRows: number;
+  readonly hasOffset: boolean;
+  readonly edited: number | null;
+}
+
+const PAGE_ROWS = 2_000;
+
+/** Requests a layer's description, count and first row, to check that it exists and has the expected fields. */
+export async function probeLayer(
+  request: LayerRequest,
+  context: DownloadContext,
+): Promise<{ readonly count: number; readonly edited: number | null }> {
+  const layer = await layerOf(request, context);
+  const count = await countOf(request, context);
+  await pageOf(request, layer, { rows: 0, lastId: 0 }, 1, context);
+  return { count, edited: layer.edited };
+}
+
+export async function layerOf({ layer, as, fields, pageRows }: LayerRequest, context: DownloadContext): Promise<Layer> {
+  const read = layerInfo.safeParse(await getArcgisJson(`${layer}?f=json`, context));
+  const info = read.success ? read.data : {};
+  const all = info.fields ?? [];
+  const idField = info.objectIdField ?? all.find(({ type }) => type === 'esriFieldTypeOID')?.name;
+  if (idField === undefined || all.length === 0) {
+    throw downloadFailed(`${layer} does not describe its fields: it is no layer any more`, ADDRESS_MOVED);
+  }
+  const wanted = all.map(({ name }) => name).filter((name) => fields === undefined || new RegExp(fields).test(name));
+  if (wanted.length === 0) throw downloadFailed(`${layer} has none of the fields that are needed`, ADDRESS_MOVED);
+  if (as === 'geojson' && info.supportedQueryFormats && !/geojson/i.test(info.supportedQueryFormats)) {
+    throw downloadFailed(`${layer} does not give GeoJSON any more`, ADDRESS_MOVED);
+  }
+  return {
+    idField,
+    fields: wanted,
+    pageRows: Math.min(pageRows ?? PAGE_ROWS, info.maxRecordCount ?? PAGE_ROWS),
+    hasOffset: info.advancedQueryCapabilities?.supportsPagination !== false,
+    edited: info.editingInfo?.dataLastEditDate ?? info.editingInfo?.lastEditDate ?? null,
+  };
+}
+
+export async function countOf(request: LayerRequest, context: DownloadContext): Promise<number> {
+  const url = queryOf(request, { where: request.where, returnCountOnly: 'true', f: 'json' });
+  const { count } = await getArcgisJson(url, context);
+  if (typeof count === 'number' && (count > 0 || request.mayBeEmpty === true)) return count;
+  if (count === 0) throw downloadFailed(`${url} counts no rows`, ADDRESS_MOVED);
+  throw downloadFailed(`${url} does not count its rows`, ADDRESS_MOVED);
+}
+
+/** The identity of a layer's file: address, filter and fields. */
+export function identityOf(request: LayerRequest): string {
+  return queryOf(request, { where: request.where, outFields: request.fields ?? '*', f: request.as });
+}
+
+function queryOf({ layer, box }: LayerRequest, parameters: Readonly<Record<string, string>>): string {
+  const bounds: Record<string, string> =
+    box === undefined
+      ? {}
+      : {
+          geometry: `${box.minLng},${box.minLat},${box.maxLng},${box.maxLat}`,
+          geometryType: 'esriGeometryEnvelope',
+          inSR: '4326',
+          spatialRel: 'esriSpatialRelIntersects',
+        };
+  return `${layer}/query?${new URLSearchParams({ ...parameters, ...bounds })}`;
+}
+
+interface LayerRow {
+  readonly id: number;
+  readonly line: string;
+}
+
+export async function pageOf(
+  request: LayerRequest,
+  { idField, fields, hasOffset }: Layer,
+  { rows: before, lastId }: { readonly rows: number; readonly lastId: number },
+  pageRows: number,
+  context: DownloadContext,
+): Promise<{ readonly rows: readonly LayerRow[]; readonly bytes: number; readonly hasMore: boolean }> {
+  const { as, layer, where, simplifiedBy } = request;
+  const isAfter = hasOffset || before === 0 ? where : `(${where}) AND ${idField}>${lastId}`;
+  const names = request.fields === undefined ? '*' : [...new Set([idField, ...fields])].join(',');
+  const url = queryOf(request, {
+    where: isAfter,
+    outFields: names,
+    orderByFields: idField,
+    ...(hasOffset ? { resultOffset: String(before), resultRecordCount: String(pageRows) } : {}),
+    ...(as === 'csv'
+      ? { returnGeometry: 'false', f: 'json' }
+      : {
+          outSR: '4326',
+          geometryPrecision: '6',
+          ...(simplifiedBy === undefined ? {} : { maxAllowableOffset: String(simplifiedBy) }),
+          f: 'geojson',
+        }),
+  });
+  const page = await getArcgisJson(url, context);
+  const { features, exceededTransferLimit, properties, crs } = page as unknown as PageAnswer;
+  if (!Array.isArray(features)) throw downloadFailed(`${url} answered without features`, ADDRESS_MOVED);
+  refuseMetres(layer, crs);
+  const rows = features.map((feature) => {
+    const values = feature.attributes ?? feature.properties ?? {};
+    const id = Number(values[idField] ?? feature.id);
+    if (!Number.isFinite(id)) throw downloadFailed(`${url} gives a row without ${idField}`, ADDRESS_MOVED);
+    const cells = () => stringify([fields.map((name) => values[name] ?? '')], { cast: { number: String } });
+    return { id, line: as === 'csv' ? cells() : JSON.stringify(feature) };
+  });
+  return {
+    rows,
+    bytes: rows.reduce((sum, { line }) => sum + line.length, 0),
+    hasMore: exceededTransferLimit === true || properties?.exceededTransferLimit === true,
+  };
+}
+
+interface PageAnswer {
+  readonly features?: readonly {
+    readonly id?: unknown;
+    readonly attributes?: Readonly<Record<string, unknown>>;
+    readonly properties?: Readonly<Record<string, unknown>> | null;
+  }[];
+  readonly exceededTransferLimit?: unknown;
+  readonly properties?: { readonly exceededTransferLimit?: unknown };
+  readonly crs?: { readonly properties?: { readonly name?: unknown } };
+}
+
+/** Layers are stored in metres (EPSG:3857); some servers ignore outSR. */
+function refuseMetres(layer: string, crs: PageAnswer['crs']): void {
+  const name = crs?.properties?.name;
+  if (typeof name !== 'string' || /CRS84|:(4326|4269)$/.test(name)) return;
+  throw downloadFailed(`${layer} gives its coordinates in ${name} in place of degrees`, ADDRESS_MOVED);
+}

@@ -1,0 +1,51 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { writeWhole } from './whole-file.ts';
+
+/** The record of a downloaded file, from which a change is detected. */
+const fileEntry = z.object({
+  /** Its name in the source's folder. */
+  file: z.string().regex(/^[^/\\]+$/),
+  /** The agency's address, without a key. */
+  url: z.string(),
+  bytes: z.number(),
+  fetchedAt: z.number(),
+  /** When the server was last asked for changes. */
+  checkedAt: z.number(),
+  etag: z.string().optional(),
+  lastModified: z.string().optional(),
+  /** The edit date of a layer. */
+  edited: z.number().optional(),
+  /** The server's count of rows or events. */
+  count: z.number().optional(),
+  /** When it was loaded, and as which dataset. */
+  loadedAt: z.number().optional(),
+  dataset: z.string().optional(),
+  level: z.string().optional(),
+});
+
+const manifestFile = z.object({ version: z.literal(1), files: z.record(z.string(), fileEntry) });
+
+export type FileEntry = z.infer<typeof fileEntry>;
+
+/** The files of one source by slice and number: `US`, `VA`, `US/2`. */
+export type Manifest = ReadonlyMap<string, FileEntry>;
+
+const MANIFEST_FILE = 'manifest.json';
+
+/** Reads a manifest; an unreadable one counts as empty, and the files are downloaded again. */
+export function readManifest(folder: string): Map<string, FileEntry> {
+  try {
+    const read = manifestFile.safeParse(JSON.parse(readFileSync(join(folder, MANIFEST_FILE), 'utf8')));
+    return new Map(read.success ? Object.entries(read.data.files) : []);
+  } catch {
+    return new Map();
+  }
+}
+
+export function writeManifest(folder: string, manifest: Manifest): void {
+  const file = join(folder, MANIFEST_FILE);
+  mkdirSync(dirname(file), { recursive: true });
+  writeWhole(file, `${JSON.stringify({ version: 1, files: Object.fromEntries(manifest) }, null, 2)}\n`);
+}

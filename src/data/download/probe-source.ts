@@ -1,0 +1,68 @@
+import type { Source } from '../sources/source.ts';
+import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
+import { type DownloadContext, type FileRequest, probeFile } from './download-file.ts';
+import { probeSpans } from './download-spans.ts';
+import { newestLink } from './find-links.ts';
+import { getText } from './json-answers.ts';
+import { probeLayer } from './layer-queries.ts';
+import { datedRequests, fileNameOf, layerRequests } from './source-requests.ts';
+
+/** The result of checking one address. */
+export interface ProbedSource {
+  /** The server's count of rows. */
+  readonly rows?: number;
+  /** The last change, in milliseconds since the epoch. */
+  readonly changedAt?: number;
+  readonly url: string;
+}
+
+/**
+ * Checks that a source exists and has the expected format; downloads nothing.
+ *
+ * @throws PerilbookError DOWNLOAD_FAILED when it moved, changed its form, or cannot be reached
+ */
+export async function probeSource(
+  source: Source,
+  context: DownloadContext,
+  headers: Readonly<Record<string, string>>,
+): Promise<ProbedSource[]> {
+  const { download, firstLine } = source;
+  const limits = { mostBytes: 0, headers, ...(firstLine === undefined ? {} : { firstLine }) };
+  const now = context.clock.now();
+  const probeOne = async (requests: readonly Pick<FileRequest, 'url' | 'target'>[]): Promise<ProbedSource> => {
+    for (const request of requests) {
+      const found = await probeFile({ ...request, ...limits }, context);
+      if (found === null) continue;
+      const changedAt = Date.parse(found.lastModified ?? '');
+      return { url: request.url, ...(Number.isNaN(changedAt) ? {} : { changedAt }) };
+    }
+    throw downloadFailed(`${requests.at(-1)!.url} is not there, nor are newer ones`, ADDRESS_MOVED);
+  };
+  const probed: ProbedSource[] = [];
+  switch (download.kind) {
+    case 'file':
+      for (const [index] of download.files.entries()) {
+        probed.push(await probeOne(datedRequests(download, index, 'US', '', now)));
+      }
+      return probed;
+    case 'linked': {
+      const html = await getText(download.page, context, 20_000_000);
+      for (const pattern of download.links) {
+        const url = newestLink(html, download.page, pattern);
+        probed.push(await probeOne([{ url, target: fileNameOf(url) }]));
+      }
+      return probed;
+    }
+    case 'layer': {
+      const slices = typeof download.layer === 'string' ? ['US'] : Object.keys(download.layer);
+      for (const slice of slices) {
+        const [request] = layerRequests(source, download, slice, '', now);
+        const { count, edited } = await probeLayer(request!, context);
+        probed.push({ url: request!.layer, rows: count, ...(edited === null ? {} : { changedAt: edited }) });
+      }
+      return probed;
+    }
+    case 'spans':
+      return [{ url: download.countUrl, rows: await probeSpans(download, context) }];
+  }
+}

@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import type { FileDownload, LayerDownload, Source } from '../sources/source.ts';
+import { boxesOfState } from '../sources/states-near.ts';
+import { spellingsOf } from '../tables/states.ts';
+import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
+import type { FileRequest } from './download-file.ts';
+import type { LayerRequest } from './layer-queries.ts';
+import type { Manifest } from './manifest.ts';
+
+/** The whole country, or a state as two letters. */
+export type Slice = string;
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+/** Whether a source can be downloaded by state. */
+function isByState({ download }: Source): boolean {
+  switch (download.kind) {
+    case 'file':
+      return download.files.some(({ stateUrl }) => stateUrl !== undefined);
+    case 'layer':
+      return download.stateWhere !== undefined || typeof download.layer !== 'string';
+    default:
+      return false;
+  }
+}
+
+/** The slices to download for some states; null for the whole US. */
+export function slicesOf(source: Source, states: readonly string[] | null, manifest: Manifest): Slice[] {
+  const { download } = source;
+  if (states === null || !isByState(source) || manifest.has('US')) return ['US'];
+  const layers = download.kind === 'layer' && typeof download.layer !== 'string' ? download.layer : null;
+  return layers === null ? [...states] : states.filter((state) => layers[state] !== undefined);
+}
+
+/** The slice of a file, by its key in the manifest. */
+export const sliceOfKey = (key: string): Slice => key.split('/')[0]!;
+
+export const keyOf = (slice: Slice, index: number): string => (index === 0 ? slice : `${slice}/${index + 1}`);
+export const staleAfterMs = ({ staleAfterDays }: Source): number => staleAfterDays * DAY_MS;
+
+/** The largest allowed size of a file. */
+export function mostBytesOf({ bytes, mostBytes }: Source): number {
+  return mostBytes ?? 4 * bytes + 64_000_000;
+}
+
+/** The possible addresses of a file, newest first. */
+export function datedRequests(
+  download: FileDownload,
+  index: number,
+  slice: Slice,
+  folder: string,
+  now: number,
+): Pick<FileRequest, 'url' | 'target'>[] {
+  const { url: whole, stateUrl, name } = download.files[index]!;
+  const pattern = slice === 'US' ? whole : (stateUrl ?? whole);
+  const dates = /\{(year|hour)\}/.test(pattern) ? datesOf(download, now) : [{}];
+  return dates.map((date) => {
+    const url = filled(pattern, slice, date);
+    return { url, target: join(folder, name === undefined ? fileNameOf(url) : filled(name, slice, date)) };
+  });
+}
+
+function datesOf({ years, hours }: FileDownload, now: number): Readonly<Record<string, string>>[] {
+  if (hours !== undefined) {
+    return Array.from({ length: hours + 1 }, (_, back) => {
+      const hour = new Date(now - back * HOUR_MS).toISOString();
+      return { hour: hour.slice(0, 13).replace(/\D/g, '') };
+    });
+  }
+  const newest = new Date(now).getUTCFullYear() - (years?.newest ?? 0);
+  const oldest = years?.oldest ?? newest;
+  return Array.from({ length: Math.max(1, newest - oldest + 1) }, (_, back) => ({ year: String(newest - back) }));
+}
+
+function filled(pattern: string, slice: Slice, date: Readonly<Record<string, string>> = {}): string {
+  const values: Readonly<Record<string, string>> = {
+    ...{ slice, state: slice, st: slice.toLowerCase(), postalState: `US-${slice}` },
+    ...spellingsOf(slice),
+    ...date,
+  };
+  return pattern.replace(/\{(\w+)\}/g, (braced, name: string) => values[name] ?? braced);
+}
+
+/** The file name in an address; the loader of boundaries reads the year in it. */
+export function fileNameOf(url: string): string {
+  const name = decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '').replace(/[^\w.()-]/g, '_');
+  if (/^[\w()-][\w.()-]*$/.test(name)) return name;
+  throw downloadFailed(`${url} does not end in the name of a file`, ADDRESS_MOVED);
+}
+
+/** One request, or one per box of a state (Alaska has two). */
+export function layerRequests(
+  source: Source,
+  download: LayerDownload,
+  slice: Slice,
+  folder: string,
+  now: number,
+): LayerRequest[] {
+  const { as, fields, simplifiedBy, pageRows, stateWhere } = download;
+  const layer = typeof download.layer === 'string' ? download.layer : download.layer[slice]!;
+  const thisYear = `${new Date(now).getUTCFullYear()}-01-01`;
+  const isState = slice !== 'US' && stateWhere !== undefined;
+  const filters = [
+    download.where?.replace('{thisYear}', thisYear),
+    isState && stateWhere !== 'box' ? filled(stateWhere, slice) : undefined,
+  ].filter((filter) => filter !== undefined);
+  const where = filters.length === 0 ? '1=1' : filters.join(' AND ');
+  const boxes = isState && stateWhere === 'box' ? boxesOfState(slice) : [null];
+  return boxes.map((box, index) => ({
+    ...{ layer, where, as },
+    ...(box === null ? {} : { box }),
+    ...(fields === undefined ? {} : { fields }),
+    ...(simplifiedBy === undefined ? {} : { simplifiedBy }),
+    ...(pageRows === undefined ? {} : { pageRows }),
+    target: join(folder, `${source.name}-${slice}${index === 0 ? '' : `-${index + 1}`}.${as}`),
+    mostBytes: mostBytesOf(source),
+    staleAfterMs: staleAfterMs(source),
+    mayBeEmpty: slice !== 'US',
+  }));
+}

@@ -1,0 +1,38 @@
+/** The progress of a download. */
+export interface TransferProgress {
+  readonly bytes: number;
+  /** The expected total, an estimate. */
+  readonly totalBytes: number;
+  readonly bytesPerSecond: number;
+  /** Null while no bytes arrive. */
+  readonly secondsLeft: number | null;
+}
+
+/** The rate is measured over this time. */
+const WINDOW_MS = 10_000;
+
+/** Adds up the bytes of all files and computes the rate. Times come from a steady clock, in milliseconds. */
+export function createTransferRate(expectedBytes: number) {
+  const files = new Map<string, number>();
+  const samples: { readonly at: number; readonly bytes: number }[] = [];
+  let received = 0;
+  return {
+    /** The bytes of a file so far; the first value may include bytes of an earlier call. */
+    see(file: string, bytes: number, at: number): void {
+      const before = files.get(file);
+      files.set(file, bytes);
+      if (before !== undefined && bytes > before) received += bytes - before;
+      samples.push({ at, bytes: received });
+      while (samples.length > 2 && at - samples[0]!.at > WINDOW_MS) samples.shift();
+    },
+    read(): TransferProgress {
+      const bytes = [...files.values()].reduce((sum, value) => sum + value, 0);
+      const [first, last] = [samples[0], samples.at(-1)];
+      const seconds = first === undefined || last === undefined ? 0 : (last.at - first.at) / 1_000;
+      const bytesPerSecond = seconds === 0 ? 0 : (last!.bytes - first!.bytes) / seconds;
+      const totalBytes = Math.max(expectedBytes, bytes);
+      const secondsLeft = bytesPerSecond === 0 ? null : (totalBytes - bytes) / bytesPerSecond;
+      return { bytes, totalBytes, bytesPerSecond, secondsLeft };
+    },
+  };
+}

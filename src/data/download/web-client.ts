@@ -1,0 +1,182 @@
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { Agent, EnvHttpProxyAgent, request } from 'undici';
+import { ADDRESS_MOVED, downloadFailed, TRY_LATER } from './download-errors.ts';
+import { createGate } from './open-gates.ts';
+
+/** A server's answer. */
+export interface WebAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable;
+}
+
+export interface WebClientOptions {
+  /** `perilbook/1.2.3`, or `perilbook/1.2.3 (+contact)`. */
+  readonly userAgent: string;
+  /** Holds HTTP_PROXY, HTTPS_PROXY and NO_PROXY, in upper or lower case. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Replaces every server: MIRROR/host/path. */
+  readonly mirror?: string;
+  /** The timeout for headers and between two parts of a body. */
+  readonly silenceMs?: number;
+}
+
+/** Sends all requests, with limits on concurrent requests in all and per host. */
+export interface WebClient {
+  /** The answer is closed when `read` settles. */
+  get<T>(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+    read: (answer: WebAnswer) => Promise<T>,
+  ): Promise<T>;
+  close(): Promise<void>;
+}
+
+const AT_ONCE = 6;
+/** The Census Bureau answers 429 to many at once. */
+const AT_ONCE_PER_HOST = 2;
+const SILENCE_MS = 60_000;
+const MOST_REDIRECTS = 5;
+
+export function createWebClient({ userAgent, env, mirror, silenceMs = SILENCE_MS }: WebClientOptions): WebClient {
+  const timeouts = {
+    headersTimeout: silenceMs,
+    bodyTimeout: silenceMs,
+    connect: { timeout: Math.min(silenceMs, 20_000) },
+  };
+  // '' stops undici from reading process.env itself.
+  const proxy = (name: string) => env[name.toLowerCase()] ?? env[name] ?? '';
+  const proxies = {
+    httpProxy: proxy('HTTP_PROXY'),
+    httpsProxy: proxy('HTTPS_PROXY'),
+    noProxy: proxy('NO_PROXY'),
+  };
+  const isProxied = proxies.httpProxy !== '' || proxies.httpsProxy !== '';
+  const dispatcher = isProxied ? new EnvHttpProxyAgent({ ...timeouts, ...proxies }) : new Agent(timeouts);
+  const gates = new Map<string, ReturnType<typeof createGate>>();
+  const everywhere = createGate(AT_ONCE);
+
+  function gateOf(host: string): ReturnType<typeof createGate> {
+    const gate = gates.get(host) ?? createGate(AT_ONCE_PER_HOST);
+    gates.set(host, gate);
+    return gate;
+  }
+
+  async function send(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<WebAnswer> {
+    let at = mirror === undefined ? url : mirrored(url, mirror);
+    let own = { 'user-agent': userAgent, accept: '*/*', ...headers };
+    for (let redirects = 0; ; redirects++) {
+      const answer = await request(at, { dispatcher, headers: own, signal, method: 'GET' });
+      const location = answer.headers.location;
+      if (answer.statusCode < 300 || answer.statusCode >= 400 || typeof location !== 'string') {
+        return { status: answer.statusCode, headers: plainHeaders(answer.headers), body: answer.body };
+      }
+      answer.body.on('error', () => {}).destroy();
+      const next = new URL(location, at);
+      if (redirects === MOST_REDIRECTS)
+        throw downloadFailed(`${url} leads from one address to the next`, ADDRESS_MOVED);
+      if (next.protocol !== 'https:' && new URL(at).protocol === 'https:') {
+        throw downloadFailed(`${url} leads to ${next.origin}, which is not encrypted`, ADDRESS_MOVED);
+      }
+      // The key must not be sent to another host.
+      if (next.host !== new URL(at).host) own = { 'user-agent': userAgent, accept: '*/*' };
+      at = next.href;
+    }
+  }
+
+  return {
+    async get(url, headers, signal, read) {
+      const host = new URL(url).host;
+      return await gateOf(host).pass(signal, () =>
+        everywhere.pass(signal, async () => {
+          const answer = await send(url, headers, signal).catch((error: unknown) => {
+            throw signal.aborted ? signal.reason : connectionError(url, error);
+          });
+          // Destroying an unread body emits an error that does not matter.
+          answer.body.on('error', () => {});
+          try {
+            return await read(answer);
+          } catch (error) {
+            throw signal.aborted ? signal.reason : isOfConnection(error) ? connectionError(url, error) : error;
+          } finally {
+            answer.body.destroy();
+          }
+        }),
+      );
+    },
+    async close() {
+      await dispatcher.destroy();
+    },
+  };
+}
+
+/** MIRROR/www2.census.gov/geo/…, with the query. */
+function mirrored(url: string, mirror: string): string {
+  const { host, pathname, search } = new URL(url);
+  return `${mirror.replace(/\/+$/, '')}/${host}${pathname}${search}`;
+}
+
+function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+}
+
+/** Whether an error is one of the socket, of undici or of zlib. */
+function isOfConnection(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    error.name !== 'PerilbookError' &&
+    /^(E[A-Z]+|UND_ERR_.*|Z_.*|HPE_.*)$/.test(codeOf(error)) &&
+    !DISK_CODES.has(codeOf(error))
+  );
+}
+
+const DISK_CODES = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOENT',
+  'EISDIR',
+  'ENOTDIR',
+  'EIO',
+  'EFBIG',
+]);
+const codeOf = (error: Error): string => String((error as NodeJS.ErrnoException).code ?? '');
+
+function connectionError(url: string, error: unknown): unknown {
+  if (!(error instanceof Error) || error.name === 'PerilbookError') return error;
+  const { host } = new URL(url);
+  const isSilent = /TIMEOUT/.test(codeOf(error));
+  const reason = isSilent ? 'it timed out' : error.message || codeOf(error);
+  return downloadFailed(`The connection to ${host} broke off: ${reason}`, TRY_LATER, { again: true }, error);
+}
+
+/** The body, unpacked if the server sent it as gzip. */
+export function unpackedBody({ headers, body }: WebAnswer): Readable {
+  if (!/gzip/i.test(headers['content-encoding'] ?? '')) return body;
+  const unpacked = createGunzip();
+  body.on('error', (error) => unpacked.destroy(error));
+  return body.pipe(unpacked);
+}
+
+/**
+ * Reads the text of an answer.
+ *
+ * @throws PerilbookError DOWNLOAD_FAILED for more than `mostBytes`, counted after unpacking
+ */
+export async function textOfAnswer(answer: WebAnswer, url: string, mostBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const body = unpackedBody(answer);
+  for await (const chunk of body) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > mostBytes) {
+      throw downloadFailed(`${url} answers with more than ${Math.round(mostBytes / 1e6)} MB`, ADDRESS_MOVED);
+    }
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,102 @@
+import { MB, type Source } from './source.ts';
+
+const SERVICES = 'https://services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services';
+const EIA = 'Source: U.S. Energy Information Administration: a work of the US government, in the public domain.';
+
+/** HIFLD Open was closed on 2025-08-26: lines and towers are copies of its last state, plants and pipelines are EIA's. */
+export const ENERGY_NETWORKS: readonly Source[] = [
+  {
+    name: 'power-plants',
+    loader: 'power-plants',
+    title: 'US Energy Information Administration, power plants',
+    topics: ['powerPlant'],
+    // The spelling of the states in this layer is not documented, so it is filtered by box.
+    download: {
+      kind: 'layer',
+      layer: `${SERVICES}/Power_Plants_in_the_US/FeatureServer/0`,
+      stateWhere: 'box',
+      as: 'geojson',
+    },
+    bytes: 10.4 * MB,
+    isMeasured: true,
+    rows: 13_446,
+    licence: EIA,
+    staleAfterDays: 90,
+    cadence: 'irregular: data of February 2025',
+  },
+  {
+    name: 'nuclear-reactors',
+    loader: 'nuclear-reactors',
+    title: 'US Energy Information Administration, nuclear power plants',
+    topics: ['nuclearReactors'],
+    download: {
+      kind: 'layer',
+      layer: `${SERVICES}/Power_Plants_in_the_US/FeatureServer/0`,
+      where: "PrimSource='nuclear'",
+      as: 'geojson',
+    },
+    bytes: 0.1 * MB,
+    isMeasured: false,
+    rows: 55,
+    licence: EIA,
+    staleAfterDays: 90,
+    cadence: 'irregular: data of February 2025',
+  },
+  {
+    name: 'transmission-lines',
+    loader: 'transmission-lines',
+    title: 'HIFLD electric power transmission lines, archived',
+    topics: ['highVoltageLine'],
+    download: {
+      kind: 'layer',
+      layer: `${SERVICES}/US_Electric_Power_Transmission_Lines/FeatureServer/0`,
+      stateWhere: 'box',
+      as: 'geojson',
+      pageRows: 1_000,
+    },
+    bytes: 161 * MB,
+    isMeasured: true,
+    rows: 94_619,
+    vintage: '2024-09-30 (archived)',
+    staleAfterDays: 3650,
+    cadence: 'never: HIFLD was closed in August 2025',
+  },
+  {
+    name: 'cell-towers',
+    loader: 'cell-towers',
+    title: 'FCC cellular towers as HIFLD published them, archived',
+    topics: ['cellTower'],
+    download: {
+      kind: 'layer',
+      layer: `${SERVICES}/Cellular_Towers_in_the_United_States/FeatureServer/0`,
+      stateWhere: "LocState='{state}'",
+      as: 'geojson',
+    },
+    bytes: 25 * MB,
+    isMeasured: false,
+    vintage: '2024-07-06 (archived)',
+    staleAfterDays: 3650,
+    cadence: 'never: HIFLD was closed in August 2025',
+    note: 'Cellular licences only. The fuller Antenna Structure Registration of the FCC (r_tower.zip) has no loader yet.',
+  },
+  {
+    name: 'gas-pipelines',
+    loader: 'gas-pipelines',
+    title: 'US Energy Information Administration, natural gas pipelines',
+    topics: ['naturalGasPipeline'],
+    download: {
+      kind: 'layer',
+      layer: `${SERVICES}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0`,
+      stateWhere: 'box',
+      as: 'geojson',
+      pageRows: 1_000,
+    },
+    bytes: 14.8 * MB,
+    isMeasured: true,
+    rows: 32_892,
+    vintage: 'edited',
+    licence: EIA,
+    staleAfterDays: 365,
+    cadence: 'irregular',
+  },
+];

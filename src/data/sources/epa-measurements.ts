@@ -1,0 +1,60 @@
+import { MB, type Source } from './source.ts';
+
+const AIRNOW = 'https://files.airnowtech.org/airnow/today';
+
+export const EPA_MEASUREMENTS: readonly Source[] = [
+  {
+    name: 'air-quality',
+    loader: 'air-quality',
+    title: 'EPA Air Quality System, annual AQI by county',
+    topics: ['airQuality'],
+    // The current year is published too but is incomplete.
+    download: {
+      kind: 'file',
+      files: [{ url: 'https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_{year}.zip' }],
+      years: { newest: 1, oldest: 2015 },
+    },
+    bytes: 0.03 * MB,
+    isMeasured: false,
+    rows: 1_000,
+    staleAfterDays: 180,
+    cadence: 'twice a year',
+  },
+  {
+    name: 'airnow',
+    loader: 'airnow',
+    title: 'EPA AirNow, ozone, PM2.5 and PM10 of the last hour',
+    topics: ['ozone', 'pm25', 'pm10'],
+    download: {
+      kind: 'file',
+      files: [
+        { url: `${AIRNOW}/HourlyData_{hour}.dat` },
+        { url: `${AIRNOW}/Monitoring_Site_Locations_V2.dat`, as: 'sites' },
+      ],
+      hours: 4,
+    },
+    bytes: 5.5 * MB,
+    isMeasured: false,
+    rows: 10_000,
+    staleAfterDays: 0,
+    cadence: 'hourly',
+  },
+  {
+    name: 'radon',
+    loader: 'radon',
+    title: 'EPA Map of Radon Zones, counties',
+    topics: ['radon'],
+    // The .xls of the same table cannot be read.
+    download: {
+      kind: 'layer',
+      layer: 'https://gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0',
+      as: 'csv',
+      fields: '^(CountyFIPS|CountyName|StateName|RadonZone)$',
+    },
+    bytes: 0.2 * MB,
+    isMeasured: false,
+    rows: 3_144,
+    staleAfterDays: 3650,
+    cadence: 'never: drawn in 1993',
+  },
+];

@@ -1,0 +1,132 @@
+import { MB, type Source } from './source.ts';
+
+const SERVICES = 'https://services.arcgis.com/cJ9YHowT8TU7DUyn/arcgis/rest/services';
+const FRS = 'https://ordsext.epa.gov/FLA/www3/state_files';
+const TRI = 'https://data.epa.gov/efservice/downloads/tri/mv_tri_basic_download';
+
+export const EPA_SITES: readonly Source[] = [
+  {
+    name: 'brownfield',
+    loader: 'brownfield',
+    title: 'EPA brownfields (ACRES, from the Facility Registry Service)',
+    topics: ['brownfield'],
+    download: {
+      kind: 'layer',
+      layer: `${SERVICES}/FRS_INTERESTS_ACRES/FeatureServer/0`,
+      stateWhere: "STATE_CODE='{state}'",
+      as: 'geojson',
+    },
+    bytes: 40 * MB,
+    isMeasured: false,
+    vintage: 'edited',
+    staleAfterDays: 30,
+    cadence: 'monthly',
+  },
+  {
+    name: 'frs',
+    loader: 'frs',
+    title: 'EPA Facility Registry Service, all facilities: the brownfields in them (in place of brownfield)',
+    topics: ['brownfield'],
+    when: 'named',
+    replaces: 'brownfield',
+    download: {
+      kind: 'file',
+      files: [{ url: `${FRS}/national_combined.zip`, stateUrl: `${FRS}/state_combined_{st}.zip` }],
+    },
+    bytes: 1_260 * MB,
+    isMeasured: false,
+    staleAfterDays: 30,
+    cadence: 'monthly',
+    note: 'The server often breaks off: the download goes on where it stopped. It replaces brownfield.',
+  },
+  {
+    name: 'superfund',
+    loader: 'superfund',
+    title: 'EPA Superfund National Priorities List, sites with status',
+    topics: ['superfund'],
+    download: {
+      kind: 'layer',
+      layer: `${SERVICES}/Superfund_National_Priorities_List_(NPL)_Sites_with_Status_Information/FeatureServer/0`,
+      as: 'geojson',
+    },
+    bytes: 2 * MB,
+    isMeasured: false,
+    rows: 1_816,
+    vintage: 'edited',
+    staleAfterDays: 30,
+    cadence: 'monthly',
+  },
+  {
+    name: 'tri',
+    loader: 'tri',
+    title: 'EPA Toxics Release Inventory, basic data file',
+    topics: ['toxicReleaseInventory'],
+    download: {
+      kind: 'file',
+      files: [
+        // The address ends in /csv.
+        { url: `${TRI}/{year}_US/csv`, stateUrl: `${TRI}/{year}_{state}/csv`, name: 'tri_{year}_{slice}.csv' },
+      ],
+      years: { newest: 1, oldest: 2020 },
+    },
+    bytes: 60.6 * MB,
+    isMeasured: true,
+    rows: 77_295,
+    firstLine: 'TRI',
+    staleAfterDays: 120,
+    cadence: 'yearly: preliminary in summer, complete in autumn',
+  },
+  {
+    name: 'lmop',
+    loader: 'lmop',
+    title: 'EPA Landfill Methane Outreach Program, landfills and projects',
+    topics: ['solidWasteLandfill'],
+    // Other files on the page end in lmopdata.xlsx too.
+    download: {
+      kind: 'linked',
+      page: 'https://www.epa.gov/lmop/landfill-technical-data',
+      links: ['[^"\']*/(\\d{4})-(\\d{2})/landfilllmopdata\\.xlsx'],
+    },
+    bytes: 1 * MB,
+    isMeasured: false,
+    rows: 2_600,
+    staleAfterDays: 120,
+    cadence: 'once or twice a year',
+  },
+  {
+    name: 'ust-facilities',
+    loader: 'ust-facilities',
+    title: 'EPA UST Finder, underground storage tanks (most data of 2018 to 2019)',
+    topics: ['ustFacility'],
+    download: {
+      kind: 'layer',
+      layer: `${SERVICES}/UST_Finder_Feature_Layer_2/FeatureServer/0`,
+      stateWhere: "State='{name}'",
+      as: 'geojson',
+    },
+    bytes: 500 * MB,
+    isMeasured: false,
+    rows: 800_000,
+    vintage: 'edited',
+    staleAfterDays: 180,
+    cadence: 'irregular: last in December 2024',
+  },
+  {
+    name: 'ust-releases',
+    loader: 'ust-releases',
+    title: 'EPA UST Finder, releases of underground storage tanks',
+    topics: ['ustRelease'],
+    download: {
+      kind: 'layer',
+      layer: `${SERVICES}/UST_Finder_Feature_Layer_2/FeatureServer/1`,
+      stateWhere: "State='{name}'",
+      as: 'geojson',
+    },
+    bytes: 350 * MB,
+    isMeasured: false,
+    rows: 562_217,
+    vintage: 'edited',
+    staleAfterDays: 180,
+    cadence: 'irregular: last in December 2024',
+  },
+];

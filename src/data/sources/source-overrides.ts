@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import { didYouMean } from '../../nearest-name.ts';
+import type { Source, SourceDownload } from './source.ts';
+
+const address = z.url({ protocol: /^https?$/ });
+
+const override = z
+  .strictObject({
+    url: address.optional(),
+    state_url: address.optional(),
+    page: address.optional(),
+    layer: address.optional(),
+    licence: z.string().optional(),
+    vintage: z.string().optional(),
+    key_file: z.string().min(1).optional(),
+  })
+  .refine(({ url, page, layer }) => [url, page, layer].filter(Boolean).length <= 1, 'takes one of url, page and layer')
+  .refine(({ url, state_url }) => state_url === undefined || url !== undefined, 'state_url needs url');
+
+const overridesFile = z.strictObject({
+  /** Replaces every server: MIRROR/host/path. */
+  mirror: address.optional(),
+  /** A page or an e-mail address for the User-Agent. */
+  contact: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/)
+    .optional(),
+  sources: z.record(z.string(), override).optional(),
+});
+
+/** The sources with the settings of `sources.yaml`. */
+export interface SourceOverrides {
+  readonly sources: readonly Source[];
+  readonly mirror?: string;
+  readonly contact?: string;
+}
+
+/**
+ * Reads a `sources.yaml` and applies it to the sources.
+ *
+ * @throws PerilbookError USAGE for an unreadable file or an unknown setting
+ */
+export function overriddenSources(file: string, sources: readonly Source[], isOptional = false): SourceOverrides {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const isMissing = hasSystemCode(error, 'ENOENT') || hasSystemCode(error, 'ENOTDIR');
+    if (isOptional && isMissing) return { sources };
+    throw wrong(file, error instanceof Error ? error.message : String(error), error);
+  }
+  let value: unknown;
+  try {
+    value = parse(text) ?? {};
+  } catch (error) {
+    throw wrong(file, (error as Error).message, error);
+  }
+  const read = overridesFile.safeParse(value);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    throw wrong(file, `${issue!.path.join('.') || 'the file'}: ${issue!.message}`);
+  }
+  const { mirror, contact, sources: named = {} } = read.data;
+  const names = sources.map(({ name }) => name);
+  for (const name of Object.keys(named)) {
+    if (!names.includes(name)) throw wrong(file, `there is no source "${name}"${didYouMean(name, names)}`);
+  }
+  return {
+    sources: sources.map((source) => overridden(source, named[source.name], file)),
+    ...(mirror === undefined ? {} : { mirror }),
+    ...(contact === undefined ? {} : { contact }),
+  };
+}
+
+function overridden(source: Source, said: z.infer<typeof override> | undefined, file: string): Source {
+  if (said === undefined) return source;
+  const { licence, vintage, key_file: keyFile } = said;
+  if (keyFile !== undefined && source.keyVariable === undefined) {
+    throw wrong(file, `sources.${source.name}.key_file: this source needs no key`);
+  }
+  return {
+    ...source,
+    download: overriddenDownload(source, said, file),
+    ...(licence === undefined ? {} : { licence }),
+    ...(vintage === undefined ? {} : { vintage }),
+    ...(keyFile === undefined ? {} : { keyFile: resolve(dirname(file), keyFile) }),
+  };
+}
+
+function overriddenDownload({ name, download }: Source, said: z.infer<typeof override>, file: string): SourceDownload {
+  const { url, state_url: stateUrl, page, layer } = said;
+  if (url !== undefined) {
+    const years = download.kind === 'file' && download.years !== undefined ? { years: download.years } : {};
+    const hours = download.kind === 'file' && download.hours !== undefined ? { hours: download.hours } : {};
+    const [, ...others] = download.kind === 'file' ? download.files : [];
+    const keyHeader =
+      download.kind === 'file' && download.keyHeader !== undefined ? { keyHeader: download.keyHeader } : {};
+    const files = [{ url, ...(stateUrl === undefined ? {} : { stateUrl }) }, ...others];
+    return { kind: 'file', files, ...years, ...hours, ...keyHeader };
+  }
+  if (page !== undefined) {
+    if (download.kind === 'linked') return { ...download, page };
+    throw wrong(file, `sources.${name}.page: this source is not found through a page; give url`);
+  }
+  if (layer !== undefined) {
+    if (download.kind === 'layer') return { ...download, layer };
+    throw wrong(file, `sources.${name}.layer: this source is no layer; give url`);
+  }
+  return download;
+}
+
+function wrong(file: string, problem: string, cause?: unknown): PerilbookError {
+  const hint = 'docs/real-data.md, Mirrors, shows the format.';
+  return new PerilbookError('USAGE', `Cannot use "${file}": ${problem}`, hint, { file }, cause);
+}

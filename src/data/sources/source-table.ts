@@ -1,0 +1,89 @@
+import { isTopicSlug, NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import { PerilbookError } from '../../errors.ts';
+import { didYouMean } from '../../nearest-name.ts';
+import { CENSUS_BOUNDARIES } from './census-boundaries.ts';
+import { ENERGY_NETWORKS } from './energy-networks.ts';
+import { EPA_MEASUREMENTS } from './epa-measurements.ts';
+import { EPA_SITES } from './epa-sites.ts';
+import { FEMA_RISK_INDEX } from './fema-risk-index.ts';
+import { FUEL_STATIONS } from './fuel-stations.ts';
+import { NIFC_WILDFIRES } from './nifc-wildfires.ts';
+import { NOAA_STORMS } from './noaa-storms.ts';
+import { PARKS_AND_WELLS } from './parks-and-wells.ts';
+import type { Source } from './source.ts';
+import { USGS_EARTHQUAKES } from './usgs-earthquakes.ts';
+
+/** All sources; boundaries first, because every topic needs them. */
+export const SOURCES: readonly Source[] = [
+  ...CENSUS_BOUNDARIES,
+  ...FEMA_RISK_INDEX,
+  ...NOAA_STORMS,
+  ...USGS_EARTHQUAKES,
+  ...NIFC_WILDFIRES,
+  ...EPA_MEASUREMENTS,
+  ...EPA_SITES,
+  ...ENERGY_NETWORKS,
+  ...FUEL_STATIONS,
+  ...PARKS_AND_WELLS,
+];
+
+/** The chosen sources. */
+export interface ChosenSources {
+  readonly sources: readonly Source[];
+  /** Sources of `all` that are left out, each with the reason. */
+  readonly leftOut: readonly { readonly source: Source; readonly reason: string }[];
+}
+
+/**
+ * The sources for names of sources, loaders or topics, `natural` or `all`. Topics include the boundaries.
+ *
+ * @param hasStates whether states were named: parks and wells need them
+ * @throws PerilbookError USAGE when a name is none of these
+ */
+export function chooseSources(names: readonly string[], hasStates: boolean, all = SOURCES): ChosenSources {
+  const chosen = new Set<Source>();
+  const leftOut = new Map<Source, string>();
+  for (const name of names) {
+    const topics = topicsNamed(name, all);
+    if (topics === null) {
+      for (const source of all.filter((known) => isNamed(known, name))) chosen.add(source);
+      continue;
+    }
+    for (const source of all.filter(({ when }) => when === 'base')) chosen.add(source);
+    for (const source of all.filter((known) => known.topics.some((topic) => topics.has(topic)))) {
+      if (source.when === 'states' && !hasStates && name === 'all') leftOut.set(source, 'it needs --states or --for');
+      else if (source.when !== 'named') chosen.add(source);
+    }
+  }
+  const needy = [...chosen].find(({ when }) => when === 'states');
+  if (needy !== undefined && !hasStates) {
+    throw new PerilbookError(
+      'USAGE',
+      `${needy.name} cannot be downloaded for the whole US: it is too large, or published by state only`,
+      `Name the states (--states VA,MD), or a file whose locations tell them (--for FILE).`,
+    );
+  }
+  return {
+    sources: all.filter((source) => chosen.has(source)),
+    leftOut: [...leftOut].filter(([source]) => !chosen.has(source)).map(([source, reason]) => ({ source, reason })),
+  };
+}
+
+/** Whether a name is that of the source or of its loader. */
+function isNamed(source: Source, name: string): boolean {
+  return source.name === name || (source.loader === name && source.when !== 'named');
+}
+
+/** Null for a source or loader. A word that is both a topic and a source (hail) means the topic. */
+function topicsNamed(name: string, all: readonly Source[]): ReadonlySet<TopicSlug> | null {
+  if (isTopicSlug(name)) return new Set([name]);
+  if (all.some((source) => isNamed(source, name))) return null;
+  if (name === 'natural') return new Set(NATURAL_SLUGS);
+  if (name === 'all') return new Set(all.flatMap(({ topics }) => topics));
+  const known = ['natural', 'all', ...all.flatMap((source) => [source.name, ...source.topics])];
+  throw new PerilbookError(
+    'USAGE',
+    `There is no source or topic "${name}"${didYouMean(name, known)}`,
+    'perilbook data lists the sources, perilbook topics the topics.',
+  );
+}

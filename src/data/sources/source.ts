@@ -1,0 +1,111 @@
+import type { TopicSlug } from '../../contract/topics.ts';
+import type { Box } from '../tables/bounding-boxes.ts';
+
+/*
+ * Descriptions of the agencies' publications. Placeholders in addresses: {year}, {hour} (YYYYMMDDHH, UTC), {fips} (51),
+ * {state} (VA), {st} (va), {name} (Virginia), {postalState} (US-VA), {slice} (US or VA).
+ */
+
+/** A file at a known address. */
+interface FileAddress {
+  readonly url: string;
+  /** The address of one state's file. */
+  readonly stateUrl?: string;
+  /** The local file name, if the address does not end in one; may contain placeholders. */
+  readonly name?: string;
+  /** The file is the loader's option `sites` (AirNow's list of monitors). */
+  readonly as?: 'sites';
+}
+
+export interface FileDownload {
+  readonly kind: 'file';
+  readonly files: readonly FileAddress[];
+  /** The values of {year}: from `newest` years before the current one back to `oldest`. */
+  readonly years?: { readonly newest: number; readonly oldest: number };
+  /** How many hours back {hour} may be: the current hour is published late. */
+  readonly hours?: number;
+  /** The header for the API key. */
+  readonly keyHeader?: string;
+}
+
+/** Files whose names change; a page links to them. */
+interface LinkedDownload {
+  readonly kind: 'linked';
+  readonly page: string;
+  /** One regular expression per file; its first group is the year of the newest data, the second the day of the file. */
+  readonly links: readonly string[];
+}
+
+/** An ArcGIS layer, read page by page. */
+export interface LayerDownload {
+  readonly kind: 'layer';
+  /** The layer's address, or one for each state that has one. */
+  readonly layer: string | Readonly<Record<string, string>>;
+  /** The filter; `{thisYear}` is the first day of the current year. */
+  readonly where?: string;
+  /** The filter of one state; `box` where the layer has no column of the state. */
+  readonly stateWhere?: string | 'box';
+  /** The loader's format: attributes as CSV, or features as GeoJSON. */
+  readonly as: 'csv' | 'geojson';
+  /** A regular expression for the required fields; default: all fields. */
+  readonly fields?: string;
+  /** The largest simplification of outlines, in degrees. */
+  readonly simplifiedBy?: number;
+  /** Rows per page, if the layer's own limit is too high for large outlines. */
+  readonly pageRows?: number;
+}
+
+/** A query with a limited number of results: each span of time is counted first and halved while it has too many. */
+export interface SpanDownload {
+  readonly kind: 'spans';
+  /** With {from}, {to}, {minlat}, {maxlat}, {minlng} and {maxlng}. */
+  readonly url: string;
+  readonly countUrl: string;
+  readonly mostRows: number;
+  readonly boxes: Readonly<Record<string, Box>>;
+}
+
+export type SourceDownload = FileDownload | LinkedDownload | LayerDownload | SpanDownload;
+
+/** An agency's publication and its loader. */
+export interface Source {
+  readonly name: string;
+  readonly loader: string;
+  /** The publisher and the dataset. */
+  readonly title: string;
+  /** The topics that it answers; empty for boundaries, which every topic needs. */
+  readonly topics: readonly TopicSlug[];
+  readonly download: SourceDownload;
+  /** The download size for the whole US, in bytes. */
+  readonly bytes: number;
+  /** Whether the size was measured, not estimated. */
+  readonly isMeasured: boolean;
+  /** The approximate number of rows for the whole US, if known. */
+  readonly rows?: number;
+  /** The largest allowed file, in bytes; default: 4 times `bytes` plus 64 MB. */
+  readonly mostBytes?: number;
+  /** The age in days at which a file is downloaded again from a server without validators. */
+  readonly staleAfterDays: number;
+  /** How often the agency publishes, in words. */
+  readonly cadence: string;
+  /** The vintage, if neither rows nor file name contain it; `edited` for the layer's edit date. */
+  readonly vintage?: string;
+  /** Replaces the loader's licence; `saysAccess` appends the day of access. */
+  readonly licence?: string;
+  readonly saysAccess?: true;
+  /** A regular expression for the first line of a text file. */
+  readonly firstLine?: string;
+  /** `base`: included with every topic. `named`: only by name. `states`: only with --states or --for. */
+  readonly when?: 'base' | 'named' | 'states';
+  /** The source of the same dataset that this one replaces. */
+  readonly replaces?: string;
+  /** The environment variable that holds the API key. */
+  readonly keyVariable?: string;
+  /** The file that holds the API key instead. */
+  readonly keyFile?: string;
+  /** Advice shown to the user, such as what to do by hand. */
+  readonly note?: string;
+}
+
+/** Bytes per megabyte. */
+export const MB = 1_000_000;

@@ -1,0 +1,262 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
+
+/** A file as an agency's web server gives it. */
+export interface MirroredFile {
+  readonly body: Buffer;
+  readonly etag?: string;
+  readonly lastModified?: string;
+}
+
+/** An ArcGIS layer and how its server behaves. */
+export interface MirroredLayer {
+  readonly fields: readonly string[];
+  readonly rows: readonly {
+    readonly attributes: Readonly<Record<string, unknown>>;
+    readonly geometry?: unknown;
+  }[];
+  readonly edited?: number | null;
+  /** The limit that it names, and the one that it keeps to: 732 where 2,000 were asked for. */
+  readonly maxRecordCount?: number;
+  readonly mostRows?: number;
+  /** Where it says that there is more; GeoJSON has it among the properties. */
+  readonly flag?: 'top' | 'properties' | 'never' | 'always';
+  readonly hasOffset?: boolean;
+  readonly formats?: string;
+  readonly crs?: string;
+}
+
+export interface MirroredQuake {
+  readonly time: number;
+  readonly lat: number;
+  readonly lng: number;
+  readonly updated?: number;
+}
+
+interface AskedRequest {
+  /** host/path?query, as the agency would be asked. */
+  readonly target: string;
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** Answers in place of the mirror, and says whether it did. */
+type Fault = (request: AskedRequest, response: ServerResponse) => boolean;
+
+/** The agencies' servers on loopback, asked as MIRROR/host/path. */
+export interface AgencyMirror {
+  readonly url: string;
+  readonly files: Map<string, MirroredFile>;
+  readonly layers: Map<string, MirroredLayer>;
+  quakes: readonly MirroredQuake[];
+  readonly requests: AskedRequest[];
+  /** Answers 200 and 206 with data in them since the last call; pages of links are none. */
+  downloads(): number;
+  /** The fault happens to so many requests whose target fits. */
+  fail(target: RegExp, times: number, fault: Fault): void;
+}
+
+export async function agencyMirror(t: TestContext): Promise<AgencyMirror> {
+  const faults: { target: RegExp; times: number; fault: Fault }[] = [];
+  let downloads = 0;
+  const mirror: Omit<AgencyMirror, 'url'> = {
+    files: new Map(),
+    layers: new Map(),
+    quakes: [],
+    requests: [],
+    downloads() {
+      const seen = downloads;
+      downloads = 0;
+      return seen;
+    },
+    fail(target, times, fault) {
+      faults.push({ target, times, fault });
+    },
+  };
+  const server = createServer((request, response) => {
+    const target = decodeURIComponent(request.url!.slice(1));
+    const asked = { target: request.url!.slice(1), headers: request.headers };
+    mirror.requests.push(asked);
+    const fault = faults.find((one) => one.times > 0 && one.target.test(target));
+    if (fault !== undefined) {
+      fault.times -= 1;
+      if (fault.fault(asked, response)) return;
+    }
+    // fema.gov refuses programs; the Census Bureau answers a page to those without a name.
+    if (!/^perilbook\//.test(request.headers['user-agent'] ?? '')) return sendPage(response, 200);
+    const url = new URL(`http://${asked.target}`);
+    const [path] = target.split('?');
+    const file = mirror.files.get(path!);
+    if (file !== undefined) {
+      const isData = !file.body.subarray(0, 5).equals(Buffer.from('<html'));
+      downloads += sendFile(file, request, response) && isData ? 1 : 0;
+      return;
+    }
+    const layer = mirror.layers.get(path!.replace(/\/query$/, ''));
+    if (layer !== undefined) {
+      const isQuery = path!.endsWith('/query');
+      if (isQuery && url.searchParams.get('returnCountOnly') !== 'true') downloads += 1;
+      return sendJson(response, isQuery ? queried(layer, url.searchParams) : described(layer), request);
+    }
+    if (path!.startsWith('earthquake.usgs.gov/')) {
+      if (!path!.endsWith('/count')) downloads += 1;
+      return sendQuakes(mirror.quakes, path!, url.searchParams, response);
+    }
+    sendPage(response, 404);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return Object.assign(mirror, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+}
+
+/** A web page, as servers give it in place of data. */
+export function sendPage(response: ServerResponse, status: number): void {
+  const text = '<!DOCTYPE html><html><body>Sorry, this page is not available.</body></html>';
+  response.writeHead(status, { 'content-type': 'text/html', 'content-length': text.length }).end(text);
+}
+
+export function sendJson(response: ServerResponse, value: unknown, request?: IncomingMessage): void {
+  const text = JSON.stringify(value);
+  const isPacked = /gzip/.test(String(request?.headers['accept-encoding'] ?? ''));
+  const body = isPacked ? gzipSync(text) : Buffer.from(text);
+  const packed = isPacked ? { 'content-encoding': 'gzip' } : {};
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length, ...packed }).end(body);
+}
+
+/** Whether there was data in the answer. */
+function sendFile(file: MirroredFile, { headers }: IncomingMessage, response: ServerResponse): boolean {
+  const { body, etag, lastModified } = file;
+  const named = {
+    'accept-ranges': 'bytes',
+    ...(etag === undefined ? {} : { etag }),
+    ...(lastModified === undefined ? {} : { 'last-modified': lastModified }),
+  };
+  const isSame =
+    headers['if-none-match'] === undefined
+      ? lastModified !== undefined && headers['if-modified-since'] === lastModified
+      : headers['if-none-match'] === etag;
+  if (isSame) {
+    response.writeHead(304, named).end();
+    return false;
+  }
+  const range = /^bytes=(\d+)-$/.exec(String(headers.range ?? ''));
+  const condition = headers['if-range'];
+  const isWanted = condition === undefined || condition === etag || condition === lastModified;
+  const from = range !== null && isWanted ? Number(range[1]) : 0;
+  if (from >= body.length) {
+    response.writeHead(416, { 'content-range': `bytes */${body.length}` }).end();
+    return false;
+  }
+  const part = body.subarray(from);
+  const place = from === 0 ? {} : { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` };
+  response.writeHead(from === 0 ? 200 : 206, { ...named, ...place, 'content-length': part.length }).end(part);
+  return true;
+}
+
+function described({ fields, edited, maxRecordCount = 2_000, hasOffset = true, formats }: MirroredLayer): unknown {
+  return {
+    objectIdField: 'OBJECTID',
+    maxRecordCount,
+    supportedQueryFormats: formats ?? 'JSON, geoJSON, PBF',
+    fields: ['OBJECTID', ...fields].map((name) => ({
+      name,
+      type: name === 'OBJECTID' ? 'esriFieldTypeOID' : 'esriFieldTypeString',
+    })),
+    advancedQueryCapabilities: { supportsPagination: hasOffset },
+    ...(edited === undefined || edited === null
+      ? {}
+      : { editingInfo: { lastEditDate: edited - 1, dataLastEditDate: edited } }),
+  };
+}
+
+function queried(layer: MirroredLayer, query: URLSearchParams): unknown {
+  const rows = layer.rows
+    .map((row, index) => ({ ...row, id: index + 1 }))
+    .filter((row) => isWanted(row, query.get('where')!, query.get('geometry')));
+  if (query.get('returnCountOnly') === 'true') return { count: rows.length };
+  const { hasOffset = true, maxRecordCount = 2_000, mostRows = maxRecordCount, flag = 'properties', crs } = layer;
+  const from = hasOffset ? Number(query.get('resultOffset') ?? 0) : 0;
+  const asked = hasOffset ? Number(query.get('resultRecordCount') ?? maxRecordCount) : maxRecordCount;
+  const page = rows.slice(from, from + Math.min(asked, mostRows));
+  const isMore = flag === 'always' || (flag !== 'never' && from + page.length < rows.length);
+  const more = isMore ? { exceededTransferLimit: true } : {};
+  const names = query.get('outFields')!;
+  const attributesOf = (row: (typeof rows)[number]) =>
+    Object.fromEntries(
+      Object.entries({ OBJECTID: row.id, ...row.attributes }).filter(
+        ([name]) => names === '*' || names.split(',').includes(name),
+      ),
+    );
+  if (query.get('f') === 'json') {
+    return { features: page.map((row) => ({ attributes: attributesOf(row) })), ...more };
+  }
+  return {
+    type: 'FeatureCollection',
+    ...(crs === undefined ? {} : { crs: { type: 'name', properties: { name: crs } } }),
+    features: page.map((row) => ({
+      type: 'Feature',
+      id: row.id,
+      geometry: row.geometry,
+      properties: attributesOf(row),
+    })),
+    ...(flag === 'top' ? more : { properties: more }),
+  };
+}
+
+type Row = MirroredLayer['rows'][number] & { readonly id: number };
+
+/** Understands `A='x'`, `OBJECTID>n`, and takes every other condition as met. */
+function isWanted(row: Row, where: string, box: string | null): boolean {
+  const after = /OBJECTID>(\d+)/.exec(where);
+  if (after !== null && row.id <= Number(after[1])) return false;
+  for (const [, name, value] of where.matchAll(/(\w+)='([^']*)'/g)) {
+    if (name! in row.attributes && String(row.attributes[name!]) !== value) return false;
+  }
+  if (box === null) return true;
+  const [west, south, east, north] = box.split(',').map(Number) as [number, number, number, number];
+  const [lng, lat] = (row.geometry as { coordinates: [number, number] }).coordinates;
+  return lng >= west && lng <= east && lat >= south && lat <= north;
+}
+
+function sendQuakes(
+  quakes: readonly MirroredQuake[],
+  path: string,
+  query: URLSearchParams,
+  response: ServerResponse,
+): void {
+  const at = (name: string) => Date.parse(`${query.get(name)!.slice(0, 10)}T00:00:00Z`);
+  const number = (name: string) => Number(query.get(name));
+  const updatedAfter = query.get('updatedafter');
+  const found = quakes.filter(
+    ({ time, lat, lng, updated = time }) =>
+      time >= at('starttime') &&
+      time < at('endtime') &&
+      lat >= number('minlatitude') &&
+      lat <= number('maxlatitude') &&
+      lng >= number('minlongitude') &&
+      lng <= number('maxlongitude') &&
+      (updatedAfter === null || updated > Date.parse(`${updatedAfter}Z`)),
+  );
+  if (path.endsWith('/count')) {
+    const text = String(found.length);
+    response.writeHead(200, { 'content-length': text.length }).end(text);
+    return;
+  }
+  if (found.length > 20_000) {
+    sendPage(response, 400);
+    return;
+  }
+  const head = 'time,latitude,longitude,depth,mag,magType,nst,gap,dmin,rms,net,id,updated,place,type';
+  const lines = found.map(
+    ({ time, lat, lng }) =>
+      `${new Date(time).toISOString()},${lat},${lng},10,3.1,ml,12,80,0.1,0.2,us,us${time},${new Date(time).toISOString()},"1 km of here",earthquake`,
+  );
+  // The catalog sends in chunks, without a length.
+  response.writeHead(200, { 'content-type': 'text/csv' });
+  response.write(`${head}\n`);
+  response.end(lines.map((line) => `${line}\n`).join(''));
+}

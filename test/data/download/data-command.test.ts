@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { strToU8, zipSync } from 'fflate';
+import { openDataDatabase } from '../../../src/data/tables/data-database.ts';
+import { importDataset } from '../../../src/data/tables/import-dataset.ts';
+import type { SetupOptions } from '../../cli/command-line.ts';
+import { perilbook } from '../../cli/command-line.ts';
+import { MovedClock } from '../../moved-clock.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
+import { agencyMirror, sendPage } from './agency-mirror.ts';
+
+const RADON = 'gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0';
+const AIR = 'aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2025.zip';
+const COUNTIES = ['51001', '51003', '51005'];
+
+const radonLayer = (zone: number) => ({
+  fields: ['CountyFIPS', 'CountyName', 'StateName', 'RadonZone'],
+  rows: COUNTIES.map((CountyFIPS) => ({
+    attributes: { CountyFIPS, CountyName: 'X', StateName: 'VA', RadonZone: zone },
+  })),
+});
+
+function airZip(days: number): Buffer {
+  const header =
+    'State,County,Year,Days with AQI,Good Days,Moderate Days,Unhealthy for Sensitive Groups Days,Unhealthy Days,' +
+    'Very Unhealthy Days,Hazardous Days,Max AQI,90th Percentile AQI,Median AQI';
+  const row = `Virginia,Accomack,2025,${days},${days - 10},10,0,0,0,0,90,60,40`;
+  return Buffer.from(zipSync({ 'annual_aqi_by_county_2025.csv': strToU8(`${header}\n${row}\n`) }));
+}
+
+async function setUp(t: TestContext) {
+  const folder = temporaryFolder(t);
+  const mirror = await agencyMirror(t);
+  mirror.layers.set(RADON, radonLayer(2));
+  mirror.files.set(AIR, { body: airZip(360), etag: '"1"' });
+  const world = { folder, env: { XDG_DATA_HOME: folder }, clock: new MovedClock('2026-06-01T00:00:00Z') };
+  return {
+    ...{ folder, mirror, world, downloads: join(folder, 'perilbook/downloads') },
+    run: (args: readonly string[], changes: SetupOptions = {}) =>
+      perilbook(['data', ...args, '--mirror', mirror.url], { ...world, ...changes }),
+  };
+}
+
+const datasetsOf = async (world: SetupOptions) =>
+  (JSON.parse((await perilbook(['data', '--json'], world)).stdout) as { datasets: { name: string; rows: number }[] })
+    .datasets;
+
+test('nothing is downloaded before somebody said yes; --dry-run shows addresses, sizes and licences', async (t) => {
+  const { run, mirror, world } = await setUp(t);
+  const refused = await run(['get', 'air-quality']);
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /annual_aqi_by_county_\{year\}\.zip/);
+  assert.match(refused.stderr, /nobody is here to be asked\n {2}Say --yes.*NEEDS_APPROVAL/);
+  const dry = await run(['get', 'natural', '--states', 'Virginia,md', '--dry-run', '--json']);
+  assert.equal(dry.code, 0);
+  const plan = JSON.parse(dry.stdout);
+  assert.deepEqual(plan.states, ['MD', 'VA']);
+  const nri = plan.sources.find(({ source }: { source: string }) => source === 'nri-tracts');
+  assert.deepEqual(nri.states, ['MD', 'VA']);
+  assert.match(nri.licence, /not endorsed by FEMA/);
+  assert.ok(nri.bytes > 1_000_000 && !nri.measured);
+  const words = await run(['get', 'all', '--dry-run']);
+  assert.match(words.stderr, /Without parks: it needs --states or --for/);
+  assert.match(words.stdout, /In all about \d\.\d GB/);
+  assert.equal(mirror.requests.length, 0);
+  assert.match((await perilbook(['data'], world)).stdout, /No data is here[\s\S]*nri-tracts/);
+});
+
+test('the program names itself and who downloads, and asks nobody but the mirror', async (t) => {
+  const { run, mirror, folder } = await setUp(t);
+  writeFileSync(join(folder, 'sources.yaml'), 'contact: data@example.com\n');
+  assert.equal((await run(['get', 'air-quality', '--yes', '--sources', 'sources.yaml'])).code, 0);
+  const agents = new Set(mirror.requests.map(({ headers }) => headers['user-agent']));
+  assert.deepEqual([...agents], ['perilbook/0.0.0 (+data@example.com)']);
+});
+
+test('a source that fails keeps none of the others from coming, and its old data stays', async (t) => {
+  const { run, mirror, world } = await setUp(t);
+  const both = ['air-quality', 'radon', '--yes'];
+  mirror.files.set('www2.census.gov/x', { body: Buffer.from('') });
+  await run(['get', ...both]);
+  const before = await datasetsOf(world);
+  assert.deepEqual(
+    before.map(({ name, rows }) => [name, rows]),
+    [
+      ['airQuality', 1],
+      ['radon', 3],
+    ],
+  );
+  mirror.files.set(AIR, { body: airZip(362), etag: '"2"' });
+  mirror.fail(/RadonZone|ROE_Radon/, 99, (_, response) => {
+    sendPage(response, 403);
+    return true;
+  });
+  const updated = await run(['update', '--json']);
+  assert.equal(updated.code, 6);
+  const outcomes = JSON.parse(updated.stdout).sources as {
+    source: string;
+    records?: number;
+    error?: { code: string };
+  }[];
+  assert.deepEqual(
+    outcomes.map(({ source, records, error }) => [source, records, error?.code]),
+    [
+      ['air-quality', 1, undefined],
+      ['radon', undefined, 'DOWNLOAD_FAILED'],
+    ],
+  );
+  assert.equal((await datasetsOf(world)).find(({ name }) => name === 'radon')!.rows, 3);
+});
+
+test('files that the loader refuses leave the data as it was, and the next update tries again', async (t) => {
+  const { run, mirror, world } = await setUp(t);
+  await run(['get', 'air-quality', '--yes']);
+  // A year that is not over.
+  mirror.files.set(AIR, { body: airZip(100), etag: '"2"' });
+  const refused = await run(['update']);
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /air-quality: Cannot load .*no row is usable/);
+  assert.equal((await datasetsOf(world))[0]!.rows, 1);
+  mirror.files.set(AIR, { body: airZip(364), etag: '"3"' });
+  assert.match((await run(['update'])).stderr, /air-quality: loaded 1 record, 2025/);
+});
+
+test('a database that was made anew is filled from the files that are here', async (t) => {
+  const { run, mirror, folder, world } = await setUp(t);
+  await run(['get', 'air-quality', '--yes']);
+  mirror.downloads();
+  for (const name of readdirSync(join(folder, 'perilbook'))) {
+    if (name.startsWith('service.db')) rmSync(join(folder, 'perilbook', name));
+  }
+  assert.equal((await run(['update'])).code, 0);
+  assert.equal((await datasetsOf(world))[0]!.rows, 1);
+  assert.equal(mirror.downloads(), 0);
+});
+
+test('each of two data files gets what was downloaded since it was loaded', async (t) => {
+  const { run, mirror, world } = await setUp(t);
+  const update = async (...args: string[]) => JSON.parse((await run(['update', '--json', ...args])).stdout).sources[0];
+  await run(['get', 'air-quality', '--yes']);
+  assert.equal((await update('--db', 'other.db')).records, 1);
+  world.clock.move(1_000);
+  mirror.files.set(AIR, { body: airZip(364), etag: '"2"' });
+  assert.equal((await update()).records, 1);
+  assert.deepEqual(
+    [(await update('--db', 'other.db')).records, (await update('--db', 'other.db')).records],
+    [1, undefined],
+  );
+});
+
+test('a stop in the middle says how to go on, and the same command does', async (t) => {
+  const { run, mirror, downloads } = await setUp(t);
+  const stop = new AbortController();
+  mirror.fail(/annual_aqi/, 9, (_, response) => {
+    response.writeHead(200, { etag: '"1"', 'content-length': 5_000 }).write(airZip(360).subarray(0, 100));
+    setTimeout(() => stop.abort(), 30);
+    return true;
+  });
+  const stopped = await run(['get', 'air-quality', '--yes'], { interrupt: stop.signal });
+  assert.equal(stopped.code, 130);
+  assert.match(stopped.stderr, /The download was interrupted\n {2}Run the same command again/);
+  assert.equal(existsSync(join(downloads, 'lock')), false);
+});
+
+test('two commands do not download into one folder; the lock of a process that is gone is taken over', async (t) => {
+  const { run, downloads } = await setUp(t);
+  mkdirSync(downloads, { recursive: true });
+  writeFileSync(join(downloads, 'lock'), 'machine/1/x');
+  const second = await run(['get', 'air-quality', '--yes']);
+  assert.equal(second.code, 2);
+  assert.match(second.stderr, /Another perilbook data command downloads/);
+  assert.equal((await run(['get', 'air-quality', '--yes'], { isAlive: () => false })).code, 0);
+});
+
+test('a folder that cannot be written is named', async (t) => {
+  const { run, folder } = await setUp(t);
+  writeFileSync(join(folder, 'file'), '');
+  const refused = await run(['get', 'air-quality', '--yes'], { env: { XDG_DATA_HOME: join(folder, 'file') } });
+  assert.equal(refused.code, 6);
+  assert.match(refused.stderr, /Cannot write into .*file\/perilbook\/downloads: ENOTDIR/);
+});
+
+test('a machine without a network takes the downloads of another one', async (t) => {
+  const { run, mirror, downloads, folder } = await setUp(t);
+  await run(['get', 'air-quality', '--yes']);
+  cpSync(downloads, join(folder, 'stick'), { recursive: true });
+  mirror.downloads();
+  const other = join(folder, 'other');
+  mkdirSync(other);
+  const world = { folder, env: { XDG_DATA_HOME: other }, clock: new MovedClock('2026-07-01T00:00:00Z') };
+  const copy = () => perilbook(['data', 'get', 'air-quality', '--mirror', 'stick', '--yes', '--json'], world);
+  const got = await copy();
+  assert.equal(got.code, 0, got.stderr);
+  assert.equal(JSON.parse(got.stdout).sources[0].records, 1);
+  const again = JSON.parse((await copy()).stdout).sources[0];
+  assert.deepEqual([again.new_files, again.records], [0, undefined]);
+  assert.equal(mirror.downloads(), 0);
+  const missing = await perilbook(['data', 'get', 'tri', '--mirror', 'stick', '--yes'], world);
+  assert.match(missing.stderr, /The folder ".*stick" holds no tri/);
+  const file = join(folder, 'stick/air-quality/annual_aqi_by_county_2025.zip');
+  writeFileSync(file, readFileSync(file).subarray(0, 100));
+  rmSync(join(other, 'perilbook'), { recursive: true });
+  assert.match(
+    (await perilbook(['data', 'get', 'air-quality', '--mirror', 'stick', '--yes'], world)).stderr,
+    /another size/,
+  );
+});
+
+test('a key that is missing, a mirror that is none and an update of nothing say what to do', async (t) => {
+  const { run, world } = await setUp(t);
+  const keyless = await run(['get', 'alternative-fuels-afdc', '--yes']);
+  assert.match(keyless.stderr, /PERILBOOK_AFDC_KEY holds none\n {2}Needs a free key from https/);
+  const nowhere = await perilbook(['data', 'get', 'radon', '--mirror', 'nowhere', '--yes'], world);
+  assert.match(nowhere.stderr, /--mirror "nowhere" is neither an address nor a folder/);
+  assert.match((await run(['update'])).stderr, /Nothing to update/);
+  assert.match((await run(['get'])).stderr, /Missing what to get/);
+  assert.match((await run(['get', 'radon', '--states', 'Virgina'])).stderr, /"Virgina" is no state/);
+});
+
+test('data load loads a file that one already has', async (t) => {
+  const { world, folder } = await setUp(t);
+  writeFileSync(join(folder, 'annual_aqi_by_county_2025.zip'), airZip(360));
+  const loaded = await perilbook(['data', 'load', 'air-quality', 'annual_aqi_by_county_2025.zip'], world);
+  assert.equal(loaded.code, 0, loaded.stderr);
+  assert.equal((await datasetsOf(world))[0]!.rows, 1);
+});
+
+test('data check says which sources moved, changed their form or shrank, and downloads nothing', async (t) => {
+  const { run, mirror, downloads } = await setUp(t);
+  mirror.files.set('www.spc.noaa.gov/wcm/', { body: Buffer.from('<html><a href="data/other.csv">hail</a></html>') });
+  mirror.files.set('developer.nlr.gov/api/alt-fuel-stations/v1.csv', { body: Buffer.from('Id,Name\n1,x\n') });
+  const names = ['air-quality', 'tornado', 'tri', 'power-plants', 'counties'];
+  const key = { env: { XDG_DATA_HOME: join(downloads, '..', '..'), PERILBOOK_AFDC_KEY: 'k' } };
+  const checked = await run(['check', ...names, 'alternative-fuels-afdc', 'radon', '--json'], key);
+  assert.equal(checked.code, 6);
+  const by = new Map(
+    (JSON.parse(checked.stdout).sources as { source: string; ok: boolean; error?: { message: string } }[]).map(
+      (one) => [one.source, one],
+    ),
+  );
+  assert.equal(by.get('air-quality')!.ok, true);
+  assert.match(by.get('tornado')!.error!.message, /has no link to 1950/);
+  assert.match(by.get('tri')!.error!.message, /is not there, nor are newer ones/);
+  assert.match(by.get('power-plants')!.error!.message, /status 404/);
+  assert.match(by.get('alternative-fuels-afdc')!.error!.message, /begins with "Id,Name"/);
+  // 3 counties where 3,144 were expected.
+  assert.match(JSON.stringify(by.get('radon')), /"ok":false,"warning":"it has 3 rows/);
+  assert.equal(existsSync(downloads), false);
+  const one = await run(['check', 'air-quality']);
+  assert.equal(one.code, 0);
+  assert.match(one.stdout, /^air-quality {2}ok: https:\/\/aqs\.epa\.gov/);
+  assert.ok(mirror.requests.at(-1)!.headers.range);
+});
+
+test('data remove takes away what a source brought, and not what was loaded since', async (t) => {
+  const { run, world, folder, downloads } = await setUp(t);
+  await run(['get', 'air-quality', '--yes']);
+  assert.match((await run(['remove', 'air-qualty'])).stderr, /no source "air-qualty"; did you mean air-quality\?/);
+  assert.match((await run(['remove', 'air-quality'])).stderr, /air-quality: removed airQuality/);
+  assert.deepEqual(await datasetsOf(world), []);
+  assert.equal(existsSync(join(downloads, 'air-quality')), false);
+  assert.match((await run(['remove', 'air-quality'])).stderr, /nothing of it was here/);
+
+  await run(['get', 'air-quality', '--yes']);
+  world.clock.move(1_000);
+  writeFileSync(join(folder, 'annual_aqi_by_county_2025.zip'), airZip(361));
+  const loaded = await perilbook(['data', 'load', 'air-quality', 'annual_aqi_by_county_2025.zip', '--replace'], world);
+  assert.equal(loaded.code, 0, loaded.stderr);
+  assert.match((await run(['remove', 'air-quality'])).stderr, /removed its downloads/);
+  assert.equal((await datasetsOf(world)).length, 1);
+});
+
+test('sample data beside real data is named', async (t) => {
+  const { run, world, folder } = await setUp(t);
+  mkdirSync(join(folder, 'perilbook'), { recursive: true });
+  const database = openDataDatabase(join(folder, 'perilbook/service.db'));
+  const made = { name: 'radon', source: 'made up', vintage: 'x', licence: '', sample: true } as const;
+  importDataset(database, { kind: 'radon', info: made, records: [{ countyGeoid: '51001', zone: 1 }] }, world.clock);
+  database.close();
+  assert.match((await run(['get', 'air-quality', '--yes'])).stderr, /also holds sample data \(made up\): radon\./);
+});

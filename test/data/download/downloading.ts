@@ -1,0 +1,41 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { DownloadContext } from '../../../src/data/download/download-file.ts';
+import { createWebClient } from '../../../src/data/download/web-client.ts';
+import { MovedClock } from '../../moved-clock.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
+import { type AgencyMirror, agencyMirror } from './agency-mirror.ts';
+
+export interface Downloading {
+  readonly mirror: AgencyMirror;
+  readonly folder: string;
+  readonly clock: MovedClock;
+  readonly context: DownloadContext;
+  /** A context of its own: another signal, another disk. */
+  with(changes: Partial<DownloadContext>): DownloadContext;
+  /** The text of a file in the folder; null for none. */
+  read(name: string): string | null;
+}
+
+/** A mirror, an empty folder, and what downloads from one to the other on a clock that moves by itself. */
+export async function downloading(t: TestContext, silenceMs = 5_000): Promise<Downloading> {
+  const mirror = await agencyMirror(t);
+  const folder = temporaryFolder(t);
+  const clock = new MovedClock('2026-06-01T00:00:00Z');
+  const client = createWebClient({ userAgent: 'perilbook/0.0.0', env: {}, mirror: mirror.url, silenceMs });
+  t.after(() => client.close());
+  const context: DownloadContext = {
+    ...{ client, clock, random: () => 0.5, signal: new AbortController().signal },
+    onBytes: () => {},
+    freeBytes: () => 1e12,
+  };
+  return {
+    ...{ mirror, folder, clock, context },
+    with: (changes) => ({ ...context, ...changes }),
+    read(name) {
+      const file = join(folder, name);
+      return existsSync(file) ? readFileSync(file, 'utf8') : null;
+    },
+  };
+}

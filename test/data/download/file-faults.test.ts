@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { strToU8, zipSync } from 'fflate';
+import { type DownloadContext, downloadFile } from '../../../src/data/download/download-file.ts';
+import type { FileEntry } from '../../../src/data/download/manifest.ts';
+import { PerilbookError } from '../../../src/errors.ts';
+import { sendPage } from './agency-mirror.ts';
+import { type Downloading, downloading } from './downloading.ts';
+
+const HOST = 'www.spc.noaa.gov/wcm/data';
+const URL_OF = (name: string) => `https://${HOST}/${name}`;
+const CSV = Buffer.from(`om,yr,mo\n${Array.from({ length: 400 }, (_, row) => `${row},2025,7\n`).join('')}`);
+const OLD = 'om,yr,mo\n1,2024,1\n';
+
+function get(here: Downloading, name = 'hail.csv', context: DownloadContext = here.context, entry?: FileEntry) {
+  const request = { url: URL_OF(name), target: join(here.folder, name), mostBytes: 100_000 };
+  return downloadFile(request, entry, context);
+}
+
+/** The old file is there, and a download that fails leaves it so. */
+async function keepsOld(here: Downloading, name: string, message: RegExp, hint: RegExp = /unchanged/): Promise<void> {
+  writeFileSync(join(here.folder, name), OLD);
+  await assert.rejects(get(here, name), (error) => {
+    assert.ok(error instanceof PerilbookError);
+    assert.equal(error.code, 'DOWNLOAD_FAILED');
+    assert.match(error.message, message);
+    assert.match(error.hint, hint);
+    return true;
+  });
+  assert.equal(here.read(name), OLD);
+}
+
+/** Sends the beginning of a body and breaks the connection. */
+function breakAfter(response: ServerResponse, body: Buffer, bytes: number, headers: Record<string, string>): boolean {
+  response.writeHead(200, { ...headers, 'content-length': body.length });
+  response.flushHeaders();
+  if (bytes === 0) response.socket!.end();
+  else response.write(body.subarray(0, bytes), () => response.socket!.end());
+  return true;
+}
+
+test('a download that breaks off at any byte goes on there, and the file is whole', async (t) => {
+  const here = await downloading(t);
+  for (const bytes of [0, 1, 2, 511, 1_023, 1_024, 1_025, CSV.length - 2, CSV.length - 1]) {
+    const name = `hail-${bytes}.csv`;
+    here.mirror.files.set(`${HOST}/${name}`, { body: CSV, etag: '"1"' });
+    here.mirror.fail(new RegExp(name), 1, (_, response) => breakAfter(response, CSV, bytes, { etag: '"1"' }));
+    assert.equal((await get(here, name)).kind, 'new');
+    assert.equal(here.read(name), CSV.toString());
+    const { headers } = here.mirror.requests.at(-1)!;
+    assert.equal(headers.range, bytes === 0 ? undefined : `bytes=${bytes}-`);
+    assert.equal(headers['if-range'], bytes === 0 ? undefined : '"1"');
+  }
+  assert.deepEqual(
+    readdirSync(here.folder).filter((file) => file.includes('.part')),
+    [],
+  );
+});
+
+test('a server that breaks off again and again is asked as long as it brings something', async (t) => {
+  const here = await downloading(t);
+  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  here.mirror.fail(/hail/, 12, ({ headers }, response) => {
+    const from = Number(/\d+/.exec(String(headers.range ?? ''))?.[0] ?? 0);
+    const part = CSV.subarray(from);
+    const place = from === 0 ? {} : { 'content-range': `bytes ${from}-${CSV.length - 1}/${CSV.length}` };
+    response.writeHead(from === 0 ? 200 : 206, { etag: '"1"', ...place, 'content-length': part.length });
+    response.write(part.subarray(0, 300), () => response.socket!.end());
+    return true;
+  });
+  await get(here);
+  assert.equal(here.read('hail.csv'), CSV.toString());
+});
+
+test('a file that changes between two parts is taken anew: two versions never mix', async (t) => {
+  const here = await downloading(t);
+  const next = Buffer.from(CSV.toString().replaceAll('2025', '2026'));
+  const file = `${HOST}/hail.csv`;
+  here.mirror.fail(/hail/, 1, (_, response) => {
+    here.mirror.files.set(file, { body: next, etag: '"2"' });
+    return breakAfter(response, CSV, 900, { etag: '"1"' });
+  });
+  await get(here);
+  assert.equal(here.read('hail.csv'), next.toString());
+
+  // A server that sends the rest of the new file, whatever If-Range says.
+  here.mirror.fail(/hail/, 1, (_, response) => breakAfter(response, CSV, 900, { etag: '"1"' }));
+  here.mirror.fail(/hail/, 1, (_, response) => {
+    const rest = next.subarray(900);
+    const place = { 'content-range': `bytes 900-${next.length - 1}/${next.length}` };
+    response.writeHead(206, { etag: '"2"', ...place, 'content-length': rest.length }).end(rest);
+    return true;
+  });
+  rmSync(join(here.folder, 'hail.csv'));
+  await get(here);
+  assert.equal(here.read('hail.csv'), next.toString());
+});
+
+test('what a kill leaves behind is gone on with, or begun anew where nothing certain is known of it', async (t) => {
+  const here = await downloading(t);
+  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  const part = join(here.folder, 'hail.csv.part');
+  const state = { url: URL_OF('hail.csv'), etag: '"1"', total: CSV.length };
+  const cases: [bytes: Buffer | null, state: string | null, range: string | undefined][] = [
+    [CSV.subarray(0, 700), JSON.stringify(state), 'bytes=700-'],
+    [CSV.subarray(0, 700), JSON.stringify({ ...state, etag: 'W/"1"' }), undefined],
+    [CSV.subarray(0, 700), JSON.stringify({ ...state, url: URL_OF('other.csv') }), undefined],
+    [CSV.subarray(0, 700), '{"url":"htt', undefined],
+    [CSV.subarray(0, 700), null, undefined],
+    [null, JSON.stringify(state), undefined],
+    [Buffer.concat([CSV, CSV]), JSON.stringify(state), undefined],
+  ];
+  for (const [bytes, text, range] of cases) {
+    if (bytes !== null) writeFileSync(part, bytes);
+    if (text !== null) writeFileSync(`${part}.json`, text);
+    await get(here);
+    assert.equal(here.read('hail.csv'), CSV.toString());
+    assert.equal(here.mirror.requests.at(-1)!.headers.range, range, String(text));
+  }
+  // Killed between the last byte and the rename.
+  writeFileSync(part, CSV);
+  writeFileSync(`${part}.json`, JSON.stringify(state));
+  rmSync(join(here.folder, 'hail.csv'));
+  const asked = here.mirror.requests.length;
+  await get(here);
+  assert.equal(here.read('hail.csv'), CSV.toString());
+  assert.equal(here.mirror.requests.length, asked);
+});
+
+test('a stop ends the download, and the next one goes on', async (t) => {
+  const here = await downloading(t);
+  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  const stop = new AbortController();
+  here.mirror.fail(/hail/, 1, (_, response) => {
+    response.writeHead(200, { etag: '"1"', 'content-length': CSV.length }).write(CSV.subarray(0, 2_000));
+    return true;
+  });
+  const context = here.with({ signal: stop.signal, onBytes: () => stop.abort() });
+  await assert.rejects(get(here, 'hail.csv', context), { name: 'AbortError' });
+  assert.equal(here.read('hail.csv'), null);
+  assert.equal(statSync(join(here.folder, 'hail.csv.part')).size, 2_000);
+  await get(here);
+  assert.equal(here.read('hail.csv'), CSV.toString());
+  assert.equal(here.mirror.requests.at(-1)!.headers.range, 'bytes=2000-');
+});
+
+test('a page of HTML never replaces data', async (t) => {
+  const here = await downloading(t);
+  here.mirror.fail(/./, 2, (_, response) => {
+    sendPage(response, 200);
+    return true;
+  });
+  await keepsOld(here, 'hail.csv', /hail\.csv answered with a web page in place of data/);
+  await keepsOld(here, 'hail.csv.zip', /answered with a web page in place of a zip/, /address/);
+});
+
+test('403 and 404 say what to do', async (t) => {
+  const here = await downloading(t);
+  here.mirror.fail(/./, 1, (_, response) => {
+    sendPage(response, 403);
+    return true;
+  });
+  await keepsOld(here, 'hail.csv', /status 403: it refuses programs/, /browser.*perilbook data load/);
+  assert.deepEqual(await get(here, 'nowhere.csv'), { kind: 'missing' });
+});
+
+test('a server that asks to wait is left alone for so long', async (t) => {
+  const here = await downloading(t);
+  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  here.mirror.fail(/./, 1, (_, response) => {
+    response.writeHead(429, { 'retry-after': '120', 'content-length': 0 }).end();
+    return true;
+  });
+  const begun = here.clock.now();
+  await get(here);
+  assert.equal(here.clock.now() - begun, 120_000);
+  assert.equal(here.read('hail.csv'), CSV.toString());
+});
+
+test('failures of a moment are tried again, lasting ones end after six attempts', async (t) => {
+  const here = await downloading(t);
+  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  const failing = (_: unknown, response: ServerResponse) => {
+    response.writeHead(503, { 'content-length': 0 }).end();
+    return true;
+  };
+  here.mirror.fail(/./, 2, failing);
+  await get(here);
+  assert.equal(here.read('hail.csv'), CSV.toString());
+  here.mirror.fail(/./, 6, failing);
+  const asked = here.mirror.requests.length;
+  await keepsOld(here, 'hail.csv', /status 503/, /again/);
+  assert.equal(here.mirror.requests.length - asked, 6);
+});
+
+test('a server that says nothing is given up and asked again', async (t) => {
+  const here = await downloading(t, 100);
+  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  here.mirror.fail(/./, 1, () => true);
+  await get(here);
+  assert.equal(here.read('hail.csv'), CSV.toString());
+});
+
+test('a damaged zip, and one that unpacks to far more than it should, are refused', async (t) => {
+  const here = await downloading(t);
+  const zip = Buffer.from(zipSync({ 'hail.csv': strToU8(CSV.toString()) }));
+  const damaged = Buffer.from(zip);
+  damaged[60] = damaged[60]! ^ 0xff;
+  here.mirror.files.set(`${HOST}/damaged.zip`, { body: damaged, etag: '"1"' });
+  await keepsOld(here, 'damaged.zip', /zip of .* is damaged/);
+  const bomb = Buffer.from(zipSync({ 'hail.csv': new Uint8Array(6_500_000) }, { level: 1 }));
+  here.mirror.files.set(`${HOST}/bomb.zip`, { body: bomb, etag: '"1"' });
+  const request = { url: URL_OF('bomb.zip'), target: join(here.folder, 'bomb.zip'), mostBytes: 10_000_000 };
+  await assert.rejects(downloadFile(request, undefined, here.context), /unpacks to more than 6 MB/);
+  assert.deepEqual(
+    readdirSync(here.folder).filter((file) => file.startsWith('bomb')),
+    [],
+  );
+});
+
+test('a file larger than expected is refused, packed or not, and whatever the server says of its size', async (t) => {
+  const here = await downloading(t);
+  const large = Buffer.from(`om,yr,mo\n${'1,2025,7\n'.repeat(20_000)}`);
+  here.mirror.files.set(`${HOST}/hail.csv`, { body: large });
+  await keepsOld(here, 'hail.csv', /at most 1 MB are expected/);
+  here.mirror.fail(/./, 1, (_, response) => {
+    const body = gzipSync(large);
+    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length }).end(body);
+    return true;
+  });
+  await keepsOld(here, 'hail.csv', /at most 1 MB are expected/);
+  here.mirror.fail(/./, 1, (_, response) => {
+    response.writeHead(200);
+    response.end(large);
+    return true;
+  });
+  await keepsOld(here, 'hail.csv', /at most 1 MB are expected/);
+});
+
+test('an answer whose end could not be told from a break is refused', async (t) => {
+  const here = await downloading(t);
+  here.mirror.fail(/./, 1, (_, response) => {
+    response.socket!.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${CSV}`);
+    return true;
+  });
+  await keepsOld(here, 'hail.csv', /does not say how long it is/);
+});
+
+test('a disk without room for the file is not written to', async (t) => {
+  const here = await downloading(t);
+  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV });
+  await assert.rejects(get(here, 'hail.csv', here.with({ freeBytes: () => 100 })), (error) => {
+    assert.match((error as PerilbookError).message, /needs 1 MB more.*has 1 MB left/);
+    assert.match((error as PerilbookError).hint, /XDG_DATA_HOME/);
+    return true;
+  });
+  assert.deepEqual(readdirSync(here.folder), []);
+});
+
+test('a packed answer is unpacked, and a file that did not change is not sent again', async (t) => {
+  const here = await downloading(t);
+  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  here.mirror.fail(/./, 1, (_, response) => {
+    const body = gzipSync(CSV);
+    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length, etag: '"1"' }).end(body);
+    return true;
+  });
+  const got = await get(here);
+  assert.equal(here.read('hail.csv'), CSV.toString());
+  assert.equal(got.kind, 'new');
+  const known = { etag: '"1"', bytes: CSV.length, file: 'hail.csv', url: URL_OF('hail.csv') };
+  const entry: FileEntry = { ...known, fetchedAt: 0, checkedAt: 0 };
+  assert.deepEqual(await get(here, 'hail.csv', here.context, entry), { kind: 'unchanged' });
+  // The file was cut by something else: the manifest is not trusted.
+  writeFileSync(join(here.folder, 'hail.csv'), OLD);
+  assert.equal((await get(here, 'hail.csv', here.context, entry)).kind, 'new');
+  assert.equal(here.read('hail.csv'), CSV.toString());
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { strToU8, zipSync } from 'fflate';
+import { createWebClient } from '../../../src/data/download/web-client.ts';
+import { startBin } from '../../cli/bin-process.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
+import { agencyMirror } from './agency-mirror.ts';
+
+test('a process that is killed while it downloads leaves the old data; the next one goes on and loads', async (t) => {
+  const folder = temporaryFolder(t);
+  const mirror = await agencyMirror(t);
+  const year = new Date().getUTCFullYear() - 1;
+  const header =
+    'State,County,Year,Days with AQI,Good Days,Moderate Days,Unhealthy for Sensitive Groups Days,Unhealthy Days,' +
+    'Very Unhealthy Days,Hazardous Days,Max AQI,90th Percentile AQI,Median AQI';
+  const rows = Array.from({ length: 400 }, () => `Virginia,Accomack,${year},360,350,10,0,0,0,0,90,60,40`);
+  const zip = Buffer.from(zipSync({ 'a.csv': strToU8(`${[header, ...rows].join('\n')}\n`) }, { level: 0 }));
+  const file = `aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_${year}.zip`;
+  mirror.files.set(file, { body: zip, etag: '"1"' });
+  const args = ['data', 'get', 'air-quality', '--yes', '--mirror', mirror.url];
+  const part = join(folder, `perilbook/downloads/air-quality/annual_aqi_by_county_${year}.zip.part`);
+  for (const bytes of [7_000, 15_000]) {
+    const arrived = new Promise<void>((resolve) => {
+      mirror.fail(/annual_aqi/, 1, ({ headers }, response) => {
+        const from = Number(/\d+/.exec(String(headers.range ?? ''))?.[0] ?? 0);
+        const place = from === 0 ? {} : { 'content-range': `bytes ${from}-${zip.length - 1}/${zip.length}` };
+        response.writeHead(from === 0 ? 200 : 206, { etag: '"1"', ...place, 'content-length': zip.length - from });
+        response.write(zip.subarray(from, bytes), () => setTimeout(resolve, 150));
+        return true;
+      });
+    });
+    const bin = startBin(t, args, folder);
+    await arrived;
+    bin.kill('SIGKILL');
+    assert.equal((await bin.ended).signal, 'SIGKILL');
+    assert.ok(readFileSync(part).equals(zip.subarray(0, bytes)));
+  }
+  const ended = await startBin(t, args, folder).ended;
+  assert.equal(ended.code, 0, ended.stderr);
+  assert.match(ended.stderr, /air-quality: loaded 400 records/);
+  assert.equal(mirror.requests.at(-1)!.headers.range, 'bytes=15000-');
+  assert.ok(readFileSync(part.replace(/\.part$/, '')).equals(zip));
+});
+
+test('a proxy of the environment is used, and left aside for the hosts of NO_PROXY', async (t) => {
+  const mirror = await agencyMirror(t);
+  mirror.files.set('www.spc.noaa.gov/x.csv', { body: Buffer.from('om,yr\n') });
+  const asked: string[] = [];
+  const proxy = createServer((request, response) => {
+    asked.push(request.url!);
+    response.end('om,yr\n');
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  t.after(() => proxy.close());
+  const address = proxy.address() as { port: number };
+  const ask = async (env: Record<string, string>) => {
+    const client = createWebClient({ userAgent: 'perilbook/0', env, mirror: mirror.url });
+    const signal = new AbortController().signal;
+    const status = await client.get('https://www.spc.noaa.gov/x.csv', {}, signal, async (answer) => answer.status);
+    await client.close();
+    return status;
+  };
+  const env = { http_proxy: `http://127.0.0.1:${address.port}` };
+  assert.equal(await ask(env), 200);
+  assert.deepEqual(asked, [`${mirror.url}/www.spc.noaa.gov/x.csv`]);
+  assert.equal(await ask({ ...env, NO_PROXY: '127.0.0.1' }), 200);
+  assert.equal(asked.length, 1);
+});

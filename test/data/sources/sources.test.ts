@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../../src/contract/topics.ts';
+import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
+import { overriddenSources } from '../../../src/data/sources/source-overrides.ts';
+import { chooseSources, SOURCES } from '../../../src/data/sources/source-table.ts';
+import { boxesOfState, statesNear } from '../../../src/data/sources/states-near.ts';
+import { STATES } from '../../../src/data/tables/states.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
+
+const namesOf = (names: readonly string[], hasStates = false) =>
+  chooseSources(names, hasStates).sources.map(({ name }) => name);
+
+test('every loader has a source, every source a loader, and every topic its data', () => {
+  assert.deepEqual([...new Set(SOURCES.map(({ loader }) => loader))].sort(), [...LOADERS.keys()].sort());
+  assert.equal(new Set(SOURCES.map(({ name }) => name)).size, SOURCES.length);
+  const usual = SOURCES.filter(({ when }) => when !== 'named');
+  const topics = new Set(usual.flatMap(({ topics }) => topics));
+  assert.deepEqual(
+    TOPIC_SLUGS.filter((topic) => !topics.has(topic)),
+    [],
+  );
+  for (const { name, download, firstLine, replaces } of SOURCES) {
+    assert.match(JSON.stringify(download), /https:\/\//, name);
+    assert.doesNotMatch(JSON.stringify(download), /"http:\/\//, name);
+    assert.doesNotThrow(() => new RegExp(firstLine ?? ''));
+    if (download.kind === 'linked') for (const link of download.links) new RegExp(link);
+    if (replaces !== undefined) assert.ok(SOURCES.some((other) => other.name === replaces));
+  }
+});
+
+test('sources are chosen by topic, source, loader, natural and all, with the boundaries that topics need', () => {
+  assert.deepEqual(namesOf(['radon']), ['areas', 'counties', 'radon']);
+  assert.deepEqual(namesOf(['air-quality']), ['air-quality']);
+  assert.deepEqual(namesOf(['nri']), ['nri-tracts', 'nri-counties']);
+  assert.deepEqual(namesOf(['powerPlant']), ['areas', 'counties', 'power-plants']);
+  assert.deepEqual(namesOf(['ibtracs']), ['ibtracs']);
+  const natural = namesOf(['natural']);
+  assert.deepEqual(natural.slice(0, 4), ['areas', 'counties', 'nri-tracts', 'nri-counties']);
+  assert.equal(natural.length, 11);
+  assert.ok(!natural.includes('ibtracs'));
+  assert.deepEqual(
+    chooseSources(['all'], false).leftOut.map(({ source }) => source.name),
+    ['parks', 'wells'],
+  );
+  assert.ok(namesOf(['all'], true).includes('wells'));
+  for (const topic of NATURAL_SLUGS) assert.ok(namesOf([topic]).includes('nri-tracts'), topic);
+});
+
+test('a misspelt name and a source that needs states are refused with what to do', () => {
+  assert.throws(() => namesOf(['tornadoo']), /There is no source or topic "tornadoo"; did you mean tornado\?/);
+  assert.throws(() => namesOf(['wells']), { message: /cannot be downloaded for the whole US/, hint: /--states/ });
+});
+
+test('sources.yaml gives other addresses, and what it cannot say is refused with its place', (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'sources.yaml');
+  const read = (text: string) => {
+    writeFileSync(file, text);
+    return overriddenSources(file, SOURCES);
+  };
+  const { sources, mirror, contact } = read(
+    [
+      'mirror: https://mirror.example.com/agencies',
+      'contact: data@example.com',
+      'sources:',
+      '  nri-tracts: {url: "https://files.example.com/nri-tracts.csv.zip", licence: ours}',
+      '  areas: {url: "https://files.example.com/us-{year}.zip", state_url: "https://files.example.com/{st}-{year}.zip"}',
+      '  hail: {page: "https://files.example.com/storms/"}',
+      '  parks: {layer: "https://gis.example.com/arcgis/rest/services/parks/FeatureServer/3"}',
+      '  alternative-fuels-afdc: {key_file: afdc.key}',
+    ].join('\n'),
+  );
+  const by = (name: string) => sources.find((source) => source.name === name)!;
+  assert.deepEqual([mirror, contact], ['https://mirror.example.com/agencies', 'data@example.com']);
+  assert.deepEqual(by('nri-tracts').download, {
+    kind: 'file',
+    files: [{ url: 'https://files.example.com/nri-tracts.csv.zip' }],
+  });
+  assert.equal(by('nri-tracts').licence, 'ours');
+  assert.ok(by('areas').download.kind === 'file' && by('areas').download.kind);
+  assert.deepEqual((by('areas').download as { years: unknown }).years, { newest: 0, oldest: 2022 });
+  assert.equal((by('hail').download as { page: string }).page, 'https://files.example.com/storms/');
+  assert.match((by('parks').download as { layer: string }).layer, /parks\/FeatureServer\/3$/);
+  assert.equal(by('alternative-fuels-afdc').keyFile, join(folder, 'afdc.key'));
+  assert.equal(
+    by('tri'),
+    SOURCES.find(({ name }) => name === 'tri'),
+  );
+  for (const [text, message] of [
+    ['sources: {hial: {page: "https://a.example"}}', /there is no source "hial"; did you mean hail\?/],
+    ['sources: {hail: {page: "ftp://a.example"}}', /sources\.hail\.page/],
+    ['sources: {hail: {layer: "https://a.example"}}', /hail\.layer: this source is no layer/],
+    ['sources: {hail: {url: "https://a.example/a", page: "https://a.example"}}', /takes one of url, page and layer/],
+    ['sources: {hail: {key_file: key}}', /needs no key/],
+    ['miror: https://a.example', /miror/],
+    ['sources: [', /sources\.yaml/],
+  ] as const) {
+    assert.throws(() => read(text), { code: 'USAGE', message });
+  }
+  assert.throws(() => overriddenSources(join(folder, 'none.yaml'), SOURCES), /none\.yaml/);
+  assert.equal(overriddenSources(join(folder, 'none.yaml'), SOURCES, true).sources, SOURCES);
+});
+
+test('the states near locations are those within 100 km, on both sides of every border', () => {
+  const near = (lat: number, lng: number) => statesNear([{ lat, lng }], 100);
+  // Richmond, Virginia: North Carolina is 110 km away, and locations are looked at by squares of 0.1 degrees.
+  assert.deepEqual(near(37.54, -77.44), ['MD', 'NC', 'VA']);
+  assert.deepEqual(near(37.7, -77.44), ['MD', 'VA']);
+  assert.deepEqual(near(38.9, -77.04), ['DC', 'MD', 'PA', 'VA', 'WV']);
+  assert.deepEqual(near(39.0, -98.5), ['KS']);
+  assert.deepEqual(near(36.999, -109.045), ['AZ', 'CO', 'NM', 'UT']);
+  assert.deepEqual(near(41.7, -71.5), ['CT', 'MA', 'NY', 'RI']);
+  assert.deepEqual(near(48.85, 2.35), []);
+  assert.deepEqual(near(52.9, 172.9), ['AK']);
+  assert.deepEqual(
+    statesNear(
+      [
+        { lat: 39, lng: -98.5 },
+        { lat: 21.3, lng: -157.9 },
+      ],
+      100,
+    ),
+    ['HI', 'KS'],
+  );
+});
+
+test('boxes of states hold their locations, Alaska on both sides of the 180th meridian', () => {
+  for (const state of STATES) assert.ok(boxesOfState(state).length >= 1, state);
+  assert.equal(boxesOfState('AK').length, 2);
+  const [box] = boxesOfState('VA');
+  assert.ok(box!.minLng < -83.6 && box!.maxLng > -75.3 && box!.minLat < 36.6 && box!.maxLat > 39.4);
+});
