@@ -140,7 +140,7 @@ for (const signal of casesOf(['SIGINT', 'SIGHUP', 'SIGTERM'] as const, (name) =>
 }
 
 /** Names that a run may leave in its folder; a half-written output has another. */
-const KNOWN = /^(input|output)\.csv$|^job\.yaml$|^store\.db(-wal|-shm)?$|^service\.db/;
+const KNOWN = /^(input|output)\.csv$|^job\.yaml$|^store\.db(-wal|-shm)?$|^service(-accounts)?\.db/;
 
 test('a second SIGINT leaves at once, and leaves nothing half done behind', { timeout }, async (t) => {
   let held = true;
