@@ -14,7 +14,7 @@ const LAYERS = [
   ['job', 'service'],
   ['rows', 'plan', 'fetch', 'store', 'columns', 'data'],
   ['contract', 'geo', 'sqlite'],
-  ['errors.ts', 'clock.ts', 'format-numbers.ts', 'nearest-name.ts', 'running-processes.ts'],
+  ['errors.ts', 'batches.ts', 'clock.ts', 'format-numbers.ts', 'nearest-name.ts', 'running-processes.ts'],
 ];
 
 /** The modules that alone may import a library. */

@@ -76,6 +76,25 @@ test('a client that leaves in the middle of the body is not charged', async (t) 
   assert.equal(credits(), 1);
 });
 
+test('a client that leaves while its call waits for its batch is not charged', async (t) => {
+  const { service, key, accounts, clock } = await setUp(t);
+  const count = () => accounts.prepare<[], number>('SELECT count(*) FROM charges').pluck().get();
+  // Requests and the end of the connection arrive in one turn; some are read before the end is noticed, and wait.
+  const head = (path: string) => `GET ${pathTo(path)} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
+  for (let round = 0; round < 20; round++) {
+    const socket = connect(service.port, '127.0.0.1');
+    socket.on('error', () => {});
+    await new Promise((done) => socket.write(head('/v1/bundle/enterprise').repeat(3), done));
+    socket.resetAndDestroy();
+  }
+  const end = Date.now() + 30_000;
+  // A call that is answered afterwards, so that all before it have been read.
+  assert.equal((await fetch(service.url + pathTo('/v1/drought/risk'), { headers: { 'x-api-key': key } })).status, 200);
+  while (count() !== 1 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(count(), 1);
+  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 1);
+});
+
 test('a charge that cannot be made final, because another process writes, is made final later', async (t) => {
   const errors: unknown[] = [];
   const { service, key, accounts, file } = await setUp(t, {

@@ -1,3 +1,4 @@
+import { inBatches } from '../../batches.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
@@ -17,7 +18,6 @@ import type { BundleContents, Claim, ClaimRequest, Settlement } from '../../stor
 import type { Key } from '../planning/api-keys.ts';
 import { priceListOf } from '../planning/price-list.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
-import { inBatches } from './batcher.ts';
 import type { BuyingContext } from './buying-context.ts';
 import { claimLimits } from './claim-limits.ts';
 import { KeyProbes } from './key-probes.ts';

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { inBatches } from '../../batches.ts';
 import type { Clock } from '../../clock.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
@@ -8,7 +9,6 @@ import type { AccountsDatabase } from '../accounts/accounts-database.ts';
 import { registerInstance, removeCrashedInstances } from '../accounts/instances.ts';
 import { createSettlements } from '../accounts/settlements.ts';
 import { type AnswerOptions, createCallAnswers, isLarge } from './answer-call.ts';
-import { createCallBatches } from './call-batches.ts';
 import { createDeliveryTracker } from './delivery-tracker.ts';
 import { openApiDocument } from './openapi.ts';
 import { addRoutes } from './routes.ts';
@@ -40,6 +40,8 @@ export interface RunningService extends AsyncDisposable {
 }
 
 const CLOSE_TIMEOUT_MS = 10_000;
+/** Most calls of a batch: a larger one would keep the others waiting, and more bodies in memory. */
+const MOST_CALLS = 64;
 
 /**
  * Starts the lookup service.
@@ -63,7 +65,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     data,
     clock,
     tracker,
-    answerCall: createCallBatches(answerCalls, isLarge),
+    answerCall: inBatches(answerCalls, { most: MOST_CALLS, isAlone: isLarge }),
     describe: () => openApiDocument(radiiWith(options.radii ?? {}), options.standardTopics ?? NATURAL_SLUGS),
   });
   await app.listen({ port: options.port, host }).catch((error) => {

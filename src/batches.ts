@@ -1,0 +1,45 @@
+/** An item that waits for its result. */
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** How items are divided into batches. */
+export interface BatchLimits<Item> {
+  /** Most items of a batch. Default: any number. */
+  readonly most?: number;
+  /** Whether an item is a batch of its own. Default: none is. */
+  readonly isAlone?: (item: Item) => boolean;
+}
+
+/**
+ * Collects the items of one turn of the event loop and processes them together at its end, in order: no item waits for one
+ * that has not arrived, and no batch for the end of the one before.
+ *
+ * @param work gives the results in the order of the items; when it fails, each item of the batch fails with its error
+ */
+export function inBatches<Item, Result>(
+  work: (items: readonly Item[]) => readonly Result[] | Promise<readonly Result[]>,
+  { most = Number.POSITIVE_INFINITY, isAlone = () => false }: BatchLimits<Item> = {},
+): (item: Item) => Promise<Result> {
+  const waiting: Waiting<Item, Result>[] = [];
+
+  async function workOnBatch(): Promise<void> {
+    const alone = waiting.findIndex(({ item }) => isAlone(item));
+    const batch = waiting.splice(0, Math.max(1, Math.min(alone < 0 ? waiting.length : alone, most)));
+    if (waiting.length > 0) setImmediate(workOnBatch);
+    try {
+      const results = await work(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index]!);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (waiting.length === 1) setImmediate(workOnBatch);
+    });
+}

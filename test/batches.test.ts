@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { type BatchLimits, inBatches } from '../src/batches.ts';
+
+/** Batches of numbers that are doubled at once or later; which were processed together is kept. */
+function doubling(limits: BatchLimits<number> = {}, isLater = false) {
+  const batches: number[][] = [];
+  const double = inBatches((items: readonly number[]) => {
+    batches.push([...items]);
+    const doubled = items.map((item) => item * 2);
+    return isLater ? nextTurn(doubled) : doubled;
+  }, limits);
+  return { double, batches };
+}
+
+test('the items of one turn are processed together, each with its own result', async () => {
+  for (const isLater of [false, true]) {
+    const { double, batches } = doubling({}, isLater);
+    assert.deepEqual(await Promise.all([3, 1, 2].map(double)), [6, 2, 4]);
+    assert.equal(await double(5), 10);
+    assert.deepEqual(batches, [[3, 1, 2], [5]]);
+  }
+});
+
+test('a batch has at most as many items as is allowed', async () => {
+  const { double, batches } = doubling({ most: 64 });
+  const numbers = Array.from({ length: 70 }, (_, index) => index);
+  assert.deepEqual(
+    await Promise.all(numbers.map(double)),
+    numbers.map((number) => number * 2),
+  );
+  assert.deepEqual(
+    batches.map(({ length }) => length),
+    [64, 6],
+  );
+});
+
+test('an item that goes alone is a batch of its own, in its turn', async () => {
+  const { double, batches } = doubling({ isAlone: (item) => item >= 100 });
+  await Promise.all([1, 2, 100, 3, 200, 300].map(double));
+  assert.deepEqual(batches, [[1, 2], [100], [3], [200], [300]]);
+});
+
+test('items that arrive during a batch are the next one, which does not wait for the first', async () => {
+  const batches: number[][] = [];
+  const ends: (() => void)[] = [];
+  const work = inBatches(async (items: readonly number[]) => {
+    batches.push([...items]);
+    await new Promise<void>((end) => ends.push(end));
+    return items;
+  });
+  const first = [work(1), work(2)];
+  await nextTurn();
+  const second = work(3);
+  await nextTurn();
+  assert.deepEqual(batches, [[1, 2], [3]]);
+  ends[1]!();
+  assert.equal(await second, 3);
+  ends[0]!();
+  assert.deepEqual(await Promise.all(first), [1, 2]);
+});
+
+test('when the work fails, each item of the batch fails, and later ones do not', async () => {
+  for (const isLater of [false, true]) {
+    let isBroken = true;
+    const failing = (items: readonly number[]) => {
+      if (isBroken) throw new Error('no disk');
+      return items;
+    };
+    const work = inBatches(isLater ? async (items: readonly number[]) => failing(items) : failing);
+    const ends = await Promise.allSettled([work(1), work(2)]);
+    assert.deepEqual(
+      ends.map((end) => end.status === 'rejected' && String(end.reason)),
+      ['Error: no disk', 'Error: no disk'],
+    );
+    isBroken = false;
+    assert.equal(await work(3), 3);
+  }
+});
+
+test('each item is processed once, in the order of arrival, and gets its own result', async () => {
+  const arriving = fc.array(fc.tuple(fc.nat({ max: 3 }), fc.integer()), { maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(arriving, async (arrivals) => {
+      const seen: number[] = [];
+      const work = inBatches(async (items: readonly number[]) => {
+        seen.push(...items);
+        return items.map((item) => `result of ${item}`);
+      });
+      const results: Promise<string>[] = [];
+      for (const [turns, item] of arrivals) {
+        for (let turn = 0; turn < turns; turn++) await nextTurn();
+        results.push(work(item));
+      }
+      const items = arrivals.map(([, item]) => item);
+      assert.deepEqual(
+        await Promise.all(results),
+        items.map((item) => `result of ${item}`),
+      );
+      assert.deepEqual(seen, items);
+    }),
+  );
+});
