@@ -1,4 +1,4 @@
-import { airQualityRecord } from '../tables/record-checks.ts';
+import type { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import type { AirQualityRecord } from '../tables/records.ts';
 import { CONNECTICUT_NOTE, countiesServedBy } from './connecticut.ts';
 import { countyNamed } from './county-names.ts';
@@ -8,7 +8,8 @@ import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
 import { numberIn } from './named-columns.ts';
 import { yearSpan } from './vintages.ts';
 
-const DAYS = {
+/** EPA's names of the columns. */
+export const AQI_COLUMNS = {
   daysWithAqi: 'Days with AQI',
   goodDays: 'Good Days',
   moderateDays: 'Moderate Days',
@@ -18,7 +19,7 @@ const DAYS = {
   hazardousDays: 'Hazardous Days',
   maxAqi: 'Max AQI',
   medianAqi: 'Median AQI',
-} as const;
+} as const satisfies Record<(typeof AIR_QUALITY_DAYS)[number], string>;
 
 const PUBLICATION = {
   source: 'EPA Air Quality System, annual AQI by county',
@@ -51,12 +52,12 @@ function* summariesIn(
 ): Generator<AirQualityRecord> {
   const { columns, rows: table } = csvTable(file);
   const [state, county, year] = [columns.need('State'), columns.need('County'), columns.need('Year')];
-  const fields = Object.entries(DAYS).map(([field, name]) => [field, columns.need(name)] as const);
+  const fields = Object.entries(AQI_COLUMNS).map(([field, name]) => [field, columns.need(name)] as const);
   // A file has about a thousand rows a year.
   const rows = [...table];
   const days = new Map<string, number>();
   for (const { cells } of rows) {
-    const measured = numberIn(cells[columns.need(DAYS.daysWithAqi)]) ?? 0;
+    const measured = numberIn(cells[columns.need(AQI_COLUMNS.daysWithAqi)]) ?? 0;
     days.set(cells[year]!, Math.max(measured, days.get(cells[year]!) ?? 0));
   }
   for (const { line, cells } of rows) {
@@ -72,7 +73,7 @@ function* summariesIn(
           ? `the figure ${missing[0]} is missing`
           : most < FEWEST_DAYS_OF_A_YEAR && !anyYear
             ? `the year ${summary.year} is not over: no county has more than ${most} days of it`
-            : airQualityRecord.safeParse({ countyGeoid: '00000', ...summary }).success
+            : isPlausible(summary)
               ? null
               : 'the figures are out of range';
     if (problem !== null || 'problem' in found) {
@@ -85,4 +86,9 @@ function* summariesIn(
     if (counties.length > 1) report.note(CONNECTICUT_NOTE);
     for (const countyGeoid of counties) yield { countyGeoid, ...summary };
   }
+}
+
+function isPlausible({ year, maxAqi, medianAqi, ...days }: YearFigures & { readonly year: number }): boolean {
+  const isCount = (count: number) => Number.isInteger(count) && count >= 0 && count <= 366;
+  return Number.isInteger(year) && maxAqi >= 0 && medianAqi >= 0 && Object.values(days).every(isCount);
 }

@@ -128,7 +128,8 @@ function parsed(json: string, line: number, file: string): FileFeature {
   try {
     const { id, geometry, properties } = JSON.parse(json) as Partial<FileFeature>;
     const named = typeof id === 'string' || typeof id === 'number' ? { id } : {};
-    return { line, ...named, geometry, properties: properties ?? {} };
+    const isObject = typeof properties === 'object' && properties !== null && !Array.isArray(properties);
+    return { line, ...named, geometry, properties: isObject ? properties : {} };
   } catch (error) {
     throw invalidFile(
       file,

@@ -79,11 +79,12 @@ export function propertyFinder(names: readonly string[]): PropertyFinder {
   };
 }
 
-/** A cell as a number; null when it is blank or not a number. */
+/** A cell as a number; null when it is blank, not a number, or too large for one. */
 export function numberIn(cell: string | undefined): number | null {
   const text = cell?.trim() ?? '';
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return null;
-  return Number(text) + 0;
+  const number = Number(text) + 0;
+  return Number.isFinite(number) ? number : null;
 }
 
 /** The cells of a row by name, without blank ones and those to skip. */

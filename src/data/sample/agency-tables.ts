@@ -1,5 +1,6 @@
 import type { LineString } from 'geojson';
 import { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
+import { AQI_COLUMNS } from '../loaders/air-quality.ts';
 import { namesOfCounty } from '../loaders/county-names.ts';
 import { NRI_PREFIXES } from '../loaders/nri.ts';
 import type {
@@ -36,15 +37,9 @@ export function* ratingTable(ratings: Iterable<NaturalRatingRecord>): Generator<
   if (geoid !== '') yield row();
 }
 
-const AIR_QUALITY_COLUMNS = [
-  ...['State', 'County', 'Year', 'Days with AQI', 'Good Days', 'Moderate Days'],
-  ...['Unhealthy for Sensitive Groups Days', 'Unhealthy Days', 'Very Unhealthy Days', 'Hazardous Days'],
-  ...['Max AQI', 'Median AQI'],
-];
-
 /** A year of air quality as EPA's annual file: with names, without codes. */
 export function* airQualityTable(years: Iterable<AirQualityRecord>): Generator<string> {
-  yield csvLine(AIR_QUALITY_COLUMNS);
+  yield csvLine(['State', 'County', 'Year', ...AIR_QUALITY_DAYS.map((field) => AQI_COLUMNS[field])]);
   for (const summary of years) {
     const names = namesOfCounty(summary.countyGeoid)!;
     yield csvLine([...names, summary.year, ...AIR_QUALITY_DAYS.map((field) => summary[field])]);

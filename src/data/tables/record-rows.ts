@@ -1,30 +1,26 @@
-import type { z } from 'zod';
-import { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import { packOutline } from './area-outlines.ts';
-import type { Box } from './bounding-boxes.ts';
 import type { DataDatabase } from './data-database.ts';
 import { boxOfGeometry } from './geometry-box.ts';
 import { type Layer, layerTable } from './layers.ts';
 import { createPropertyTypes } from './property-types.ts';
-import {
-  airQualityRecord,
-  areaRecord,
-  featureRecord,
-  naturalRatingRecord,
-  radonRecord,
-  readingRecord,
-} from './record-checks.ts';
-import type { AreaRecord, EventRecord, Level, LoadTarget, SiteRecord } from './records.ts';
+import type {
+  AirQualityRecord,
+  AreaRecord,
+  Level,
+  LoadTarget,
+  NaturalRatingRecord,
+  RadonRecord,
+  ReadingRecord,
+  SiteRecord,
+} from './records.ts';
 import { RowBuffer } from './row-buffer.ts';
 import type { LoadPart, LoadRow, LoadTable } from './staged-load.ts';
 
-/** A record that cannot be stored. */
-export class InvalidRecord extends Error {}
-
-/** The tables of a dataset, and how one record becomes rows. */
+/** The tables of a dataset, and how one record becomes rows. Records are not checked again: each loader rejects the rows that
+ * cannot be stored, with their file and line. */
 export interface RecordRows {
   readonly parts: readonly LoadPart[];
-  /** Null when the rows come at the end. @throws InvalidRecord that says what is wrong with it */
+  /** Null when the rows come at the end. */
   readonly rowsOf: (record: unknown) => RowsOfRecord | null;
   /** The rows that need all records to be known, record by record. */
   readonly rowsAtEnd?: () => Iterable<RowsOfRecord>;
@@ -56,19 +52,18 @@ export function recordRows(database: DataDatabase, target: LoadTarget): RecordRo
             'ON CONFLICT (county) DO UPDATE SET year = excluded.year, days = excluded.days WHERE excluded.year > year',
         },
         (record) => {
-          const parsed = parse(airQualityRecord, record);
-          const days = Object.fromEntries(AIR_QUALITY_DAYS.map((field) => [field, parsed[field]]));
-          return [parsed.countyGeoid, parsed.year, JSON.stringify(days)];
+          const { countyGeoid, year, ...days } = record as AirQualityRecord;
+          return [countyGeoid, year, JSON.stringify(days)];
         },
       );
     case 'radon':
       return oneTable(existing('radon', 2), (record) => {
-        const { countyGeoid, zone } = parse(radonRecord, record);
+        const { countyGeoid, zone } = record as RadonRecord;
         return [countyGeoid, zone];
       });
     case 'readings':
       return oneTable(existing('reading_boxes', 11), (record) => {
-        const { pollutant, monitor, lat, lng, concentration, measuredAt } = parse(readingRecord, record);
+        const { pollutant, monitor, lat, lng, concentration, measuredAt } = record as ReadingRecord;
         return [null, lng, lng, lat, lat, pollutant, monitor, lat, lng, concentration, measuredAt];
       });
   }
@@ -89,12 +84,6 @@ function levelsOf(level: Level | undefined): readonly ('tract' | 'county')[] {
   return LEVELS.filter((known) => level === undefined || level === known);
 }
 
-function partOf(levels: readonly string[], level: string): number {
-  const part = levels.indexOf(level);
-  if (part < 0) throw new InvalidRecord(`level: Expected ${levels.join(' or ')}, got ${level}`);
-  return part;
-}
-
 function areaRows(database: DataDatabase, level: Level | undefined): RecordRows {
   const levels = levelsOf(level);
   const nextId = areaIds(database);
@@ -104,16 +93,11 @@ function areaRows(database: DataDatabase, level: Level | undefined): RecordRows 
       tables: [existing(`areas_${name}`, 5), existing(`area_boxes_${name}`, 6)],
     })),
     rowsOf(record) {
-      const area = parse(areaRecord, record) as AreaRecord;
-      const { geoid, name, state, geometry } = area;
-      if (geometry.type !== 'Polygon' && geometry.type !== 'MultiPolygon') {
-        throw new InvalidRecord(`geometry: Expected Polygon or MultiPolygon (${geoid})`);
-      }
-      const box = boxOf(geometry);
-      const part = partOf(levels, area.level);
+      const { geoid, level: own, name, state, geometry } = record as AreaRecord;
+      const box = boxOfGeometry(geometry)!;
       const id = nextId();
       return [
-        part,
+        levels.indexOf(own),
         [
           [0, [id, geoid, name, state, packOutline(geometry)]],
           [1, [id, box.minLng, box.maxLng, box.minLat, box.maxLat, geoid]],
@@ -147,8 +131,8 @@ function ratingRows(level: Level | undefined): RecordRows {
   return {
     parts: levels.map((name) => ({ level: name, tables: [existing(`ratings_${name}`, 5)] })),
     rowsOf(record) {
-      const { geoid, topic, rating, score, frequency } = parse(naturalRatingRecord, record);
-      const part = partOf(levels, geoid.length === 5 ? 'county' : 'tract');
+      const { geoid, topic, rating, score, frequency } = record as NaturalRatingRecord;
+      const part = levels.indexOf(geoid.length === 5 ? 'county' : 'tract');
       return [part, [[0, [geoid, topic, rating, score, frequency]]]];
     },
   };
@@ -165,8 +149,8 @@ function layerRows(layer: Layer): RecordRows {
     parts: [{ level: '', tables: [layerTable(layer)] }],
     buffer,
     rowsOf(record) {
-      const { id, geometry, properties } = parse<SiteRecord | EventRecord>(featureRecord, record);
-      const { minLng, maxLng, minLat, maxLat } = boxOf(geometry);
+      const { id, geometry, properties } = record as SiteRecord;
+      const { minLng, maxLng, minLat, maxLat } = boxOfGeometry(geometry)!;
       const point = geometry.type === 'Point' ? [minLng, minLat] : [null, null];
       const named = id === undefined ? '' : `"id":${JSON.stringify(id)},`;
       // The properties come last: each answer adds its distance there (layers.ts).
@@ -182,22 +166,4 @@ function layerRows(layer: Layer): RecordRows {
       }
     },
   };
-}
-
-function parse<T>(schema: z.ZodType<T>, record: unknown): T {
-  const parsed = schema.safeParse(record);
-  if (parsed.success) return parsed.data;
-  throw new InvalidRecord(
-    parsed.error.issues
-      .map(({ path, message }) => (path.length ? `${path.join('.')}: ${message}` : message))
-      .join('; '),
-  );
-}
-
-function boxOf(geometry: unknown): Box {
-  const box = boxOfGeometry(geometry);
-  if (box === null) {
-    throw new InvalidRecord('geometry: Expected a GeoJSON geometry with positions within ±180 and ±90 degrees');
-  }
-  return box;
 }

@@ -24,16 +24,6 @@ export interface LoadPart {
 /** A row, and the index of its table in the part. */
 export type LoadRow = readonly [table: number, values: readonly unknown[]];
 
-/** A row that the database rejected; `record` counts from 1. */
-export class RejectedRow extends Error {
-  readonly record: number;
-
-  constructor(record: number, cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
-    this.record = record;
-  }
-}
-
 /** So many records are written in one transaction, which takes about 50 ms; another load waits for it. */
 const BATCH_RECORDS = 2_000;
 /** Or bytes: a longer wait moves the batch to V8's old space, which grows to hundreds of MB of garbage. */
@@ -161,9 +151,22 @@ export class StagedLoad implements Disposable {
       try {
         for (const [table, values] of rows) this.#inserts[part]![table]!.run(values);
       } catch (error) {
-        throw new RejectedRow(record, error);
+        throw this.#explained(error, record);
       }
     }
+  }
+
+  /** The error with its record, when the record is at fault and not, say, a full disk. */
+  #explained(error: unknown, row: number): unknown {
+    const { code, message } = error as { code?: unknown; message: string };
+    if (typeof code !== 'string' || !code.startsWith('SQLITE_CONSTRAINT')) return error;
+    return new PerilbookError(
+      'SERVICE_DATA',
+      `Cannot load dataset "${this.#dataset}": record ${row}: ${message}`,
+      'Correct or remove this record and load again; the stored data is unchanged.',
+      { dataset: this.#dataset, row },
+      error,
+    );
   }
 }
 
