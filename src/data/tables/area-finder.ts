@@ -4,7 +4,7 @@ import { type Area, AreaLevel } from './area-level.ts';
 import { metersToOutline, outlineHolds } from './area-outlines.ts';
 import { boxesAround } from './bounding-boxes.ts';
 import type { DataDatabase } from './data-database.ts';
-import { createDataVersion, type DataVersion } from './data-version.ts';
+import { createDataVersion, type DataVersion, oncePerVersion } from './data-version.ts';
 
 export type { Area } from './area-level.ts';
 
@@ -30,15 +30,13 @@ export function createAreaFinder(
 ): (location: Location) => Area | null {
   const tracts = new AreaLevel(database, 'tract');
   const counties = new AreaLevel(database, 'county');
-  let version = -1;
+  const refresh = oncePerVersion(versionOf, () => {
+    tracts.refresh();
+    counties.refresh();
+  });
 
   return (location) => {
-    const current = versionOf();
-    if (current !== version) {
-      tracts.refresh();
-      counties.refresh();
-      version = current;
-    }
+    refresh();
     const tract = areaHolding(tracts, location);
     if (tract !== null) return tract;
     const county = areaHolding(counties, location);

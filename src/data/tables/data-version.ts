@@ -28,3 +28,13 @@ export function createHeldVersion(database: DataDatabase): HeldVersion {
     held: () => version,
   };
 }
+
+/** Makes a function that computes a value when it is first called, and again after a dataset was replaced. */
+export function oncePerVersion<T>(versionOf: DataVersion, compute: () => T): () => T {
+  let held: { readonly version: number; readonly value: T } | null = null;
+  return () => {
+    const version = versionOf();
+    if (held?.version !== version) held = { version, value: compute() };
+    return held.value;
+  };
+}

@@ -1,6 +1,6 @@
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { DataDatabase } from './data-database.ts';
-import type { DataVersion } from './data-version.ts';
+import { type DataVersion, oncePerVersion } from './data-version.ts';
 import type { DatasetInfo, DatasetName, Level } from './records.ts';
 import { eventDatasetsOf, needsOf } from './topic-needs.ts';
 
@@ -65,12 +65,5 @@ export function describeData(database: DataDatabase): DataDescription {
 /** Makes the function that tells whether any dataset is sample data. */
 export function createSampleWatch(database: DataDatabase, versionOf: DataVersion): () => boolean {
   const anySample = database.prepare<[], 0 | 1>('SELECT EXISTS (SELECT 1 FROM datasets WHERE sample = 1)').pluck();
-  let version = -1;
-  let sample = false;
-  return () => {
-    const current = versionOf();
-    if (current !== version) sample = anySample.get() === 1;
-    version = current;
-    return sample;
-  };
+  return oncePerVersion(versionOf, () => anySample.get() === 1);
 }

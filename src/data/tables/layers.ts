@@ -5,7 +5,7 @@ import { distanceMeters } from '../../geo/distance.ts';
 import { type MeasurableShape, metersToShape, shapeOf } from '../../geo/nearest.ts';
 import { type Box, boxesAround } from './bounding-boxes.ts';
 import type { DataDatabase } from './data-database.ts';
-import { createDataVersion, type DataVersion } from './data-version.ts';
+import { createDataVersion, type DataVersion, oncePerVersion } from './data-version.ts';
 import { type CachedFeature, FeatureTiles, type ReadFeatures } from './feature-tiles.ts';
 import type { EventKind } from './records.ts';
 import type { LoadTable } from './staged-load.ts';
@@ -58,7 +58,7 @@ export function createLayerSearch(
   versionOf: DataVersion = createDataVersion(database),
 ): LayerSearch {
   const readers = new Map<Layer, ReadFeatures>();
-  let version = -1;
+  const refresh = oncePerVersion(versionOf, () => tiles.clear());
 
   function readerOf(layer: Layer): ReadFeatures {
     let reader = readers.get(layer);
@@ -70,9 +70,7 @@ export function createLayerSearch(
   }
 
   return (layer, location, meters) => {
-    const current = versionOf();
-    if (current !== version) tiles.clear();
-    version = current;
+    refresh();
     const layerTiles = tiles.layer(layer, perDegreeOf(meters), readerOf(layer));
     const found: FoundFeature[] = [];
     // A line or outline is on each tile that it touches.

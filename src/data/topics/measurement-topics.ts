@@ -10,7 +10,7 @@ import { distanceMeters } from '../../geo/distance.ts';
 import type { Area } from '../tables/area-finder.ts';
 import { boxesAround } from '../tables/bounding-boxes.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import type { DataVersion } from '../tables/data-version.ts';
+import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
 import type { MissingReason, ResultText } from './result-text.ts';
 
@@ -70,24 +70,16 @@ export function createMeasurementAnswers(
     .prepare<[Pollutant], number | null>('SELECT max(measured_at) FROM reading_boxes WHERE pollutant = ?')
     .pluck();
   const isSample = database.prepare<[], 0 | 1>("SELECT sample FROM datasets WHERE name = 'readings'").pluck();
-  let newest: Readonly<Record<Pollutant, number>> | null = null;
-  let version = -1;
-
   /** When each pollutant was last measured anywhere; computed once per load, because it reads all readings. */
-  function newestReadings(): Readonly<Record<Pollutant, number>> {
-    const current = versionOf();
-    if (newest === null || current !== version) {
-      const isSampleData = isSample.get() === 1;
-      const at = (pollutant: Pollutant) => {
-        const measuredAt = newestOf.get(pollutant) ?? Number.NEGATIVE_INFINITY;
-        // Sample readings never grow old.
-        return isSampleData && measuredAt > 0 ? Number.POSITIVE_INFINITY : measuredAt;
-      };
-      newest = { ozone: at('ozone'), pm25: at('pm25'), pm10: at('pm10') };
-    }
-    version = current;
-    return newest;
-  }
+  const newestReadings = oncePerVersion(versionOf, () => {
+    const isSampleData = isSample.get() === 1;
+    const at = (pollutant: Pollutant) => {
+      const measuredAt = newestOf.get(pollutant) ?? Number.NEGATIVE_INFINITY;
+      // Sample readings never grow old.
+      return isSampleData && measuredAt > 0 ? Number.POSITIVE_INFINITY : measuredAt;
+    };
+    return { ozone: at('ozone'), pm25: at('pm25'), pm10: at('pm10') };
+  });
 
   function airQuality(county: string): AirQualityValue | MissingReason {
     const found = daysOf.get(county);

@@ -3,7 +3,7 @@ import { type NaturalSlug, topicOf } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import type { DataVersion } from '../tables/data-version.ts';
+import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import type { FoundFeature, LayerSearch } from '../tables/layers.ts';
 import type { EventKind } from '../tables/records.ts';
 import { arrayText, collectionText, type MissingReason, type ResultText, type TextPart } from './result-text.ts';
@@ -62,12 +62,9 @@ function areaRatings(
   const select = database.prepare<[string], RatingRow>(
     `SELECT topic, rating, score, frequency FROM ratings_${level} WHERE geoid = ?`,
   );
-  const cache = new Map<string, AreaRatings>();
-  let version = -1;
+  const cacheOf = oncePerVersion(versionOf, () => new Map<string, AreaRatings>());
   return (geoid) => {
-    const current = versionOf();
-    if (current !== version) cache.clear();
-    version = current;
+    const cache = cacheOf();
     const known = cache.get(geoid);
     if (known !== undefined) return known;
     const ratings = new Map(

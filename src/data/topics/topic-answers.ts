@@ -8,7 +8,7 @@ import {
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import type { DataVersion } from '../tables/data-version.ts';
+import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layers.ts';
 import type { DatasetName, EventKind } from '../tables/records.ts';
@@ -38,11 +38,11 @@ export function createTopicAnswers(
   const natural = createNaturalAnswers(database, search, radii, versionOf, hasEvents);
   const measurement = createMeasurementAnswers(database, versionOf);
 
-  let covered: DatasetCoverage = new Map();
-  let version = -1;
+  // Reading thirty names takes longer than answering a rating.
+  const covered = oncePerVersion(versionOf, () => coverageOf(loaded.all()));
 
   function covers(name: DatasetName, area: Area): boolean {
-    const limits = covered.get(name);
+    const limits = covered().get(name);
     return limits !== undefined && (limits === null || limits.has(stateOf(area.county)));
   }
 
@@ -69,13 +69,7 @@ export function createTopicAnswers(
     }
   }
 
-  return (topics, location, area, now) => {
-    // Reading thirty names takes longer than answering a rating.
-    const current = versionOf();
-    if (current !== version) covered = coverageOf(loaded.all());
-    version = current;
-    return new Map(topics.map((topic) => [topic, answer(topic, location, area, now)]));
-  };
+  return (topics, location, area, now) => new Map(topics.map((topic) => [topic, answer(topic, location, area, now)]));
 }
 
 interface LoadedStates {
