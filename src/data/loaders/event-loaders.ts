@@ -1,11 +1,9 @@
 import type { Geometry, Position } from 'geojson';
-import type { EventKind, EventRecord } from '../tables/records.ts';
-import { featuresIn } from './feature-files.ts';
+import type { EventKind, SiteRecord } from '../tables/records.ts';
+import { featureLoader } from './feature-loader.ts';
 import type { FileFeature } from './geojson-features.ts';
-import { describeLoad, inFeatureFiles, type Loader, type Publication, publicDomain } from './loader.ts';
+import { publicDomain } from './loader.ts';
 import { numberIn } from './named-columns.ts';
-import { geometryProblem } from './sites.ts';
-import { vintageByColumns } from './vintages.ts';
 
 const USGS = {
   source: 'USGS ANSS Comprehensive Earthquake Catalog',
@@ -16,54 +14,60 @@ const NIFC = {
   licence: publicDomain('National Interagency Fire Center'),
 };
 
+/** The time of an earthquake or of a fire's discovery. */
+const TIMES = {
+  names: ['time', 'FireDiscoveryDateTime', 'attr_FireDiscoveryDateTime', 'poly_DateCurrent', 'FireDiscov'],
+  as: 'day',
+} as const;
+
 /** Earthquakes as points with their depth in km, without blasts and explosions. */
-export const earthquakes: Loader = eventLoader(
-  'earthquake',
-  'USGS earthquakes: CSV (15 or 22 columns) or GeoJSON',
-  USGS,
-  () => {
-    // A query returns at most 20,000, so a load has several files, whose times may overlap.
-    const known = new Set<string>();
-    return ({ geometry, properties }) => {
-      const { type } = properties;
-      if (type !== undefined && type !== null && type !== 'earthquake') return `not an earthquake: ${type}`;
-      const id = earthquakeId(properties);
-      if (id !== null && known.has(id)) return 'an earthquake that an earlier row has';
-      if (id !== null) known.add(id);
-      return { geometry: withDepth(geometry as Geometry, properties), properties: withNumbers(properties) };
-    };
+export const earthquakes = featureLoader(
+  { kind: 'records', event: 'earthquake' },
+  {
+    ...USGS,
+    describe: 'USGS earthquakes: CSV (15 or 22 columns) or GeoJSON',
+    vintage: TIMES,
+    begin() {
+      // A query returns at most 20,000, so a load has several files, whose times may overlap.
+      const known = new Set<string>();
+      return ({ geometry, properties }) => {
+        const { type } = properties;
+        if (type !== undefined && type !== null && type !== 'earthquake') return `not an earthquake: ${type}`;
+        const id = earthquakeId(properties);
+        if (id !== null && known.has(id)) return 'an earthquake that an earlier row has';
+        if (id !== null) known.add(id);
+        return { geometry: withDepth(geometry, properties), properties: withNumbers(properties) };
+      };
+    },
   },
 );
 
 /** Fires that are burning. */
-export const wildfireIncidents: Loader = eventLoader(
+export const wildfireIncidents = fireLoader(
   'wildfire.current',
   'NIFC WFIGS current incident locations: GeoJSON, CSV, shapefile',
-  NIFC,
-  () => (feature) => {
-    const out = fireField(feature, 'FireOutDateTime');
-    return whyNotWildfire(feature) ?? (out === '' ? (feature as EventRecord) : 'the fire is out');
-  },
+  (feature) => (fireField(feature, 'FireOutDateTime') === '' ? null : 'the fire is out'),
 );
 
 /** The fires of past years. */
-export const wildfireHistory: Loader = eventLoader(
+export const wildfireHistory = fireLoader(
   'wildfire.historical',
   'NIFC WFIGS incident locations of past years: GeoJSON, CSV, shapefile',
-  NIFC,
-  () => (feature) => whyNotWildfire(feature) ?? (feature as EventRecord),
+  () => null,
 );
 
 /** The outlines of fires. */
-export const wildfirePerimeters: Loader = eventLoader(
+export const wildfirePerimeters = fireLoader(
   'wildfire.perimeters',
   'NIFC WFIGS interagency fire perimeters: GeoJSON, shapefile',
-  NIFC,
-  () => (feature) =>
-    /Polygon$/.test((feature.geometry as Geometry).type)
-      ? (whyNotWildfire(feature) ?? (feature as EventRecord))
-      : 'not the outline of a fire',
+  ({ geometry }) => (/Polygon$/.test(geometry.type) ? null : 'not the outline of a fire'),
 );
+
+/** @param refuse why a wildfire is none of the kind; null when it is one */
+function fireLoader(event: EventKind, describe: string, refuse: (feature: FileFeature & SiteRecord) => string | null) {
+  const begin = () => (feature: FileFeature & SiteRecord) => whyNotWildfire(feature) ?? refuse(feature) ?? feature;
+  return featureLoader({ kind: 'records', event }, { ...NIFC, describe, vintage: TIMES, begin });
+}
 
 /** Why an incident is not a wildfire; null when it is one. The lists also have prescribed burns (RX), and cases that
  * dispatchers abandoned but could only rename. */
@@ -85,43 +89,6 @@ function fireField({ properties }: FileFeature, field: string): string {
     if (text !== '') return text;
   }
   return '';
-}
-
-/** The time of an earthquake or of a fire's discovery. */
-const TIMES = ['time', 'FireDiscoveryDateTime', 'attr_FireDiscoveryDateTime', 'poly_DateCurrent', 'FireDiscov'];
-
-/** @param begin makes the function that turns a feature of one load into its record, or says why there is none */
-function eventLoader(
-  event: EventKind,
-  describe: string,
-  publication: Publication,
-  begin: () => (feature: FileFeature) => EventRecord | string,
-): Loader {
-  return {
-    describe,
-    start(files, options, report) {
-      const recordOf = begin();
-      const vintage = vintageByColumns({ names: TIMES, as: 'day' });
-      return {
-        kind: 'records',
-        event,
-        info: describeLoad(`records:${event}`, files, options, publication, vintage.text),
-        records: inFeatureFiles<EventRecord>(files, report, {
-          featuresOf: (file) => featuresIn(file, options, report),
-          recordOf(feature) {
-            const record = geometryProblem(feature.geometry) ?? recordOf(feature);
-            if (typeof record === 'string') {
-              report.reject(record, feature.line, feature.properties);
-              return null;
-            }
-            vintage.see(feature.properties);
-            const { id } = feature;
-            return { ...(id === undefined ? {} : { id }), geometry: record.geometry, properties: record.properties };
-          },
-        }),
-      };
-    },
-  };
 }
 
 /** The catalog's id of an event: a column of the CSV; in GeoJSON the code of the network and the event's own. */

@@ -4,13 +4,13 @@ import { airQuality } from './air-quality.ts';
 import { airnow } from './airnow.ts';
 import { areas, counties } from './boundaries.ts';
 import { earthquakes, wildfireHistory, wildfireIncidents, wildfirePerimeters } from './event-loaders.ts';
+import { featureLoader } from './feature-loader.ts';
 import { hurdat2 } from './hurdat2.ts';
 import { ibtracs } from './ibtracs.ts';
 import type { Loader } from './loader.ts';
 import { nri } from './nri.ts';
 import { radon } from './radon.ts';
 import { SITE_FORMATS } from './site-formats.ts';
-import { siteLoader } from './sites.ts';
 import { hail, tornado } from './storm-reports.ts';
 
 /** All loaders by their names on the command line. */
@@ -18,7 +18,9 @@ export const LOADERS: ReadonlyMap<string, Loader> = new Map<string, Loader>([
   ['areas', areas],
   ['counties', counties],
   ['nri', nri],
-  ...Object.entries(SITE_FORMATS).map(([name, form]) => [name, siteLoader(form)] as const),
+  ...Object.entries(SITE_FORMATS).map(
+    ([name, form]) => [name, featureLoader({ kind: 'sites', topic: form.topic }, form)] as const,
+  ),
   ['earthquakes', earthquakes],
   ['hail', hail],
   ['tornado', tornado],

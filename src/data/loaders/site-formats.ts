@@ -1,6 +1,7 @@
+import type { ProximitySlug } from '../../contract/topics.ts';
+import type { FeatureFormat } from './feature-loader.ts';
 import type { FileFeature } from './geojson-features.ts';
 import { publicDomain } from './loader.ts';
-import type { SiteFileFormat } from './sites.ts';
 
 const EPA = publicDomain('US Environmental Protection Agency');
 
@@ -135,4 +136,4 @@ export const SITE_FORMATS = {
     source: 'Oil and gas wells',
     licence: '',
   },
-} as const satisfies Record<string, SiteFileFormat>;
+} as const satisfies Record<string, FeatureFormat & { readonly topic: ProximitySlug }>;
