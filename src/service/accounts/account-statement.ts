@@ -24,10 +24,10 @@ export interface PeriodStatement {
 }
 
 interface ChargedPeriodRow extends Readonly<Record<CallKind, number>> {
-  readonly period_start: number;
+  readonly periodStart: number;
   readonly credits: number;
   readonly allowance: number | null;
-  readonly overage_rate: number | null;
+  readonly overageRate: number | null;
 }
 
 /**
@@ -41,17 +41,15 @@ export function statement(accounts: AccountsDatabase, account: ServiceAccount, n
   const current = billingPeriod(day, now).start;
   const rows = accounts
     .prepare<[number], ChargedPeriodRow>(
-      `SELECT period_start, credits, single, standard, enterprise, allowance, overage_rate
+      `SELECT period_start AS periodStart, credits, single, standard, enterprise, allowance, overage_rate AS overageRate
        FROM periods WHERE account = ? ORDER BY period_start`,
     )
     .all(account.id);
-  const charged = rows.map((row) => statementOf(row, account, billingPeriod(day, row.period_start).end, now));
-  if (rows.some((row) => row.period_start === current)) return charged;
-  const unused = { credits: 0, single: 0, standard: 0, enterprise: 0, allowance: null, overage_rate: null };
-  return [
-    ...charged,
-    statementOf({ ...unused, period_start: current }, account, billingPeriod(day, current).end, now),
-  ].sort((a, b) => a.periodStart - b.periodStart);
+  const charged = rows.map((row) => statementOf(row, account, billingPeriod(day, row.periodStart).end, now));
+  if (rows.some((row) => row.periodStart === current)) return charged;
+  const unused = { credits: 0, single: 0, standard: 0, enterprise: 0, allowance: null, overageRate: null };
+  const own = statementOf({ ...unused, periodStart: current }, account, billingPeriod(day, current).end, now);
+  return [...charged, own].sort((a, b) => a.periodStart - b.periodStart);
 }
 
 function statementOf(
@@ -63,10 +61,10 @@ function statementOf(
   const isClosed = now >= end;
   const hasOwnTerms = isClosed && row.allowance !== null;
   const allowance = hasOwnTerms ? row.allowance! : subscription.creditsPerMonth;
-  const overageRate = hasOwnTerms ? row.overage_rate : subscription.overageRate;
+  const overageRate = hasOwnTerms ? row.overageRate : subscription.overageRate;
   const overageCredits = Math.max(0, row.credits - allowance);
   return {
-    periodStart: row.period_start,
+    periodStart: row.periodStart,
     periodEnd: end,
     isClosed,
     calls: { single: row.single, standard: row.standard, enterprise: row.enterprise },

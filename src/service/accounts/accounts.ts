@@ -15,31 +15,16 @@ export interface ServiceAccount {
   readonly signedUpAt: number;
 }
 
-/** A row of `accounts`. */
-export interface AccountRow {
-  readonly id: number;
-  readonly name: string;
-  readonly subscription: SubscriptionName;
-  readonly credits_per_month: number;
-  readonly credits_per_minute: number;
-  readonly overage_rate: number | null;
-  readonly overages: 0 | 1;
-  readonly signed_up_at: number;
-}
+/** The columns of `accounts` as `accountOf` takes them. */
+export const SELECT_ACCOUNTS = `SELECT id, name, subscription, credits_per_month AS creditsPerMonth,
+  credits_per_minute AS creditsPerMinute, overage_rate AS overageRate, overages, signed_up_at AS signedUpAt FROM accounts`;
 
-export function accountOfRow(row: AccountRow): ServiceAccount {
-  return {
-    id: row.id,
-    name: row.name,
-    subscription: {
-      name: row.subscription,
-      creditsPerMonth: row.credits_per_month,
-      creditsPerMinute: row.credits_per_minute,
-      overageRate: row.overage_rate,
-    },
-    overages: row.overages === 1,
-    signedUpAt: row.signed_up_at,
-  };
+/** A row of SELECT_ACCOUNTS. */
+export type AccountRow = Omit<ServiceAccount, 'subscription' | 'overages'> &
+  Omit<Subscription, 'name'> & { readonly subscription: SubscriptionName; readonly overages: 0 | 1 };
+
+export function accountOf({ id, name, subscription, overages, signedUpAt, ...terms }: AccountRow): ServiceAccount {
+  return { id, name, subscription: { name: subscription, ...terms }, overages: overages === 1, signedUpAt };
 }
 
 /** A new account. Defaults: overages are off, and sign-up is now. */
@@ -86,8 +71,8 @@ export function createAccount(accounts: AccountsDatabase, account: NewAccount, c
  * @throws PerilbookError SERVICE_ACCOUNT when there is none
  */
 export function findAccount(accounts: AccountsDatabase, name: string): ServiceAccount {
-  const row = accounts.prepare<[string], AccountRow>('SELECT * FROM accounts WHERE name = ?').get(name);
-  if (row !== undefined) return accountOfRow(row);
+  const row = accounts.prepare<[string], AccountRow>(`${SELECT_ACCOUNTS} WHERE name = ?`).get(name);
+  if (row !== undefined) return accountOf(row);
   throw new PerilbookError(
     'SERVICE_ACCOUNT',
     `Cannot find account "${name}"`,
@@ -97,7 +82,7 @@ export function findAccount(accounts: AccountsDatabase, name: string): ServiceAc
 
 /** All accounts, by name. */
 export function listAccounts(accounts: AccountsDatabase): ServiceAccount[] {
-  return accounts.prepare<[], AccountRow>('SELECT * FROM accounts ORDER BY name').all().map(accountOfRow);
+  return accounts.prepare<[], AccountRow>(`${SELECT_ACCOUNTS} ORDER BY name`).all().map(accountOf);
 }
 
 /**

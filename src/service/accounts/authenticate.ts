@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../../contract/credits.ts';
-import { type AccountRow, accountOfRow, type ServiceAccount } from './accounts.ts';
+import { type AccountRow, accountOf, SELECT_ACCOUNTS, type ServiceAccount } from './accounts.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 import { hashOfKey, type KeyTimes, stateOf } from './keys.ts';
 
@@ -31,9 +31,10 @@ export type Authenticate = (presented: string | undefined, now: number) => Calle
 export function createAuthentication(accounts: AccountsDatabase): () => Authenticate {
   // Two look-ups, because SQLite takes five times as long to join the tables for one row.
   const selectKey = accounts.prepare<[Buffer], CallerRow>(
-    'SELECT id, account, hash, scopes, expires_at, retires_at, revoked_at FROM keys WHERE hash = ?',
+    `SELECT id, account, hash, scopes, expires_at AS expiresAt, retires_at AS retiresAt, revoked_at AS revokedAt
+     FROM keys WHERE hash = ?`,
   );
-  const selectAccount = accounts.prepare<[number], AccountRow>('SELECT * FROM accounts WHERE id = ?');
+  const selectAccount = accounts.prepare<[number], AccountRow>(`${SELECT_ACCOUNTS} WHERE id = ?`);
 
   function callerOf(hash: Buffer, now: number): Caller | KeyRefusal {
     const row = selectKey.get(hash);
@@ -43,7 +44,7 @@ export function createAuthentication(accounts: AccountsDatabase): () => Authenti
     const scopes = new Set(row.scopes.split(','));
     return {
       key: row.id,
-      account: accountOfRow(selectAccount.get(row.account)!),
+      account: accountOf(selectAccount.get(row.account)!),
       may: (scope) => scopes.has(scope),
     };
   }

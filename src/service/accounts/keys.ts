@@ -100,11 +100,11 @@ export function rotateKey(
         throw new PerilbookError(
           'SERVICE_ACCOUNT',
           `Cannot rotate key ${keyId}: it is ${state}`,
-          state === 'rotating' ? `Rotate its successor, key ${old.replaced_by}.` : 'Make a new key.',
+          state === 'rotating' ? `Rotate its successor, key ${old.replacedBy}.` : 'Make a new key.',
         );
       }
-      const expiresAt = old.expires_at === null ? null : now + (old.expires_at - old.created_at);
-      const successor = insertKey(accounts, { account: old.account, scopes: old.scopes, expiresAt }, now, random);
+      const expiresAt = old.expiresAt === null ? null : now + (old.expiresAt - old.createdAt);
+      const successor = insertKey(accounts, { account: old.accountId, scopes: old.scopes, expiresAt }, now, random);
       accounts
         .prepare('UPDATE keys SET retires_at = ?, replaced_by = ? WHERE id = ?')
         .run(now + Math.round(graceSeconds * 1_000), successor.id, keyId);
@@ -127,49 +127,33 @@ export function revokeKey(accounts: AccountsDatabase, keyId: number, clock: Cloc
 export function listKeys(accounts: AccountsDatabase, clock: Clock, account?: string): KeyInfo[] {
   const now = clock.now();
   return accounts
-    .prepare<[], KeyRow & { readonly name: string }>(
-      'SELECT keys.*, accounts.name FROM keys JOIN accounts ON accounts.id = keys.account ORDER BY keys.id',
-    )
+    .prepare<[], KeyRow>(`${SELECT_KEYS} ORDER BY keys.id`)
     .all()
-    .filter(({ name }) => account === undefined || name === account)
-    .map((row) => ({
-      id: row.id,
-      account: row.name,
-      scopes: row.scopes.split(',') as Scope[],
-      state: stateOf(row, now),
-      createdAt: row.created_at,
-      expiresAt: row.expires_at,
-      retiresAt: row.retires_at,
-      revokedAt: row.revoked_at,
-      replacedBy: row.replaced_by,
-    }));
+    .filter((row) => account === undefined || row.account === account)
+    .map(({ accountId: _, id, account: name, scopes, ...times }) => {
+      return { id, account: name, scopes: scopes.split(',') as Scope[], state: stateOf(times, now), ...times };
+    });
 }
 
-/** The columns of `keys` that end a key's life. */
-export interface KeyTimes {
-  readonly expires_at: number | null;
-  readonly retires_at: number | null;
-  readonly revoked_at: number | null;
-}
+/** The times that end a key's life. */
+export type KeyTimes = Pick<KeyInfo, 'expiresAt' | 'retiresAt' | 'revokedAt'>;
 
-interface KeyRow extends KeyTimes {
-  readonly id: number;
-  readonly account: number;
-  readonly scopes: string;
-  readonly created_at: number;
-  readonly replaced_by: number | null;
-}
+type KeyRow = Omit<KeyInfo, 'scopes' | 'state'> & { readonly accountId: number; readonly scopes: string };
+
+const SELECT_KEYS = `SELECT keys.id, account AS accountId, accounts.name AS account, scopes, created_at AS createdAt,
+  expires_at AS expiresAt, retires_at AS retiresAt, revoked_at AS revokedAt, replaced_by AS replacedBy
+  FROM keys JOIN accounts ON accounts.id = keys.account`;
 
 /** The state of a key at a time; `active` and `rotating` keys work. */
 export function stateOf(row: KeyTimes, now: number): KeyState {
-  if (row.revoked_at !== null) return 'revoked';
-  if (row.retires_at !== null && now >= row.retires_at) return 'retired';
-  if (row.expires_at !== null && now >= row.expires_at) return 'expired';
-  return row.retires_at === null ? 'active' : 'rotating';
+  if (row.revokedAt !== null) return 'revoked';
+  if (row.retiresAt !== null && now >= row.retiresAt) return 'retired';
+  if (row.expiresAt !== null && now >= row.expiresAt) return 'expired';
+  return row.retiresAt === null ? 'active' : 'rotating';
 }
 
 function rowOf(accounts: AccountsDatabase, keyId: number): KeyRow {
-  const row = accounts.prepare<[number], KeyRow>('SELECT * FROM keys WHERE id = ?').get(keyId);
+  const row = accounts.prepare<[number], KeyRow>(`${SELECT_KEYS} WHERE keys.id = ?`).get(keyId);
   if (row !== undefined) return row;
   throw new PerilbookError(
     'SERVICE_ACCOUNT',
