@@ -1,7 +1,6 @@
 import type { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import type { AirQualityRecord } from '../tables/records.ts';
-import { CONNECTICUT_NOTE, countiesServedBy } from './connecticut.ts';
-import { countyNamed } from './county-names.ts';
+import { CONNECTICUT_NOTE, countiesServedBy, countyNamed } from './county-names.ts';
 import { csvTable } from './csv-records.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
@@ -9,7 +8,7 @@ import { numberIn } from './named-columns.ts';
 import { yearSpan } from './vintages.ts';
 
 /** EPA's names of the columns. */
-export const AQI_COLUMNS = {
+const AQI_COLUMNS = {
   daysWithAqi: 'Days with AQI',
   goodDays: 'Good Days',
   moderateDays: 'Moderate Days',

@@ -29,7 +29,7 @@ function startAreas(level: BoundaryLevel): StartLoad {
     const seen = new Set<string>();
     return {
       kind: 'areas',
-      ...(options.allLevels ? {} : { level }),
+      level,
       info: describeLoad('areas', files, options, publication, () => yearIn(files[0]!)),
       records: inFeatureFiles<AreaRecord>(files, report, {
         featuresOf: (file) => featuresIn(file, {}, report),

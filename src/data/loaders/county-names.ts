@@ -29,13 +29,8 @@ const OTHER_SPELLINGS: readonly (readonly [state: string, name: string, geoid: s
   ['CT', 'Western Connecticut', '09190'],
 ];
 
-interface Gazetteer {
-  /** The names of state and county in EPA's spelling, by county code. */
-  readonly names: ReadonlyMap<string, readonly [state: string, county: string]>;
-  readonly counties: ReadonlyMap<string, string>;
-}
-
-let gazetteer: Gazetteer | undefined;
+/** County codes by state and name. */
+let gazetteer: ReadonlyMap<string, string> | undefined;
 
 /** The county of a table without codes. `state` is spelled in any way that `stateNamed` reads. Case, spaces, accents
  * and a final "County", "Parish" or "Borough" do not matter; a city and a county of the same name are distinct. */
@@ -45,35 +40,24 @@ export function countyNamed(state: string, name: string): CountyFinding {
   if (known === null) return { problem: `"${state.trim()}" is not a US state` };
   const county = plain(name);
   const geoid =
-    gazetteer.counties.get(`${known}/${county}`) ??
-    gazetteer.counties.get(
-      `${known}/${county.replace(/(county|parish|borough|censusarea|municipality|municipio)$/, '')}`,
-    );
+    gazetteer.get(`${known}/${county}`) ??
+    gazetteer.get(`${known}/${county.replace(/(county|parish|borough|censusarea|municipality|municipio)$/, '')}`);
   return geoid === undefined ? { problem: `${state.trim()} has no county of this name` } : { geoid };
 }
 
-/** The names of a county and its state in EPA's tables; null for an unknown code. */
-export function namesOfCounty(geoid: string): readonly [state: string, county: string] | null {
-  gazetteer ??= readGazetteer();
-  return gazetteer.names.get(geoid) ?? null;
-}
-
 /** From the us-atlas package: the Census Bureau's names. */
-function readGazetteer(): Gazetteer {
-  const states = censusNames('states');
+function readGazetteer(): ReadonlyMap<string, string> {
   const counties = new Map<string, string>();
-  const names = new Map<string, readonly [string, string]>();
   for (const [state, name, geoid] of OTHER_SPELLINGS) counties.set(`${state}/${plain(name)}`, geoid);
   // Cities last, and only where the plain name is free: "Richmond" is the county and "Richmond City" the city.
   const byCode = [...censusNames('counties')].sort(([a], [b]) => Number(isCity(a)) - Number(isCity(b)));
   for (const [id, name] of byCode) {
-    names.set(id, [states.get(id.slice(0, 2))!, isCity(id) ? `${name} City` : name]);
     const keys = [name, ...(isCity(id) ? [`${name} city`] : [])];
     for (const key of keys.map((text) => `${stateOf(id)}/${plain(text)}`)) {
       if (!counties.has(key)) counties.set(key, id);
     }
   }
-  return { counties, names };
+  return counties;
 }
 
 function isCity(geoid: string): boolean {
@@ -87,4 +71,30 @@ function plain(name: string): string {
     .replace(/\bsaint\b/g, 'st')
     .replace(/\bsainte\b/g, 'ste')
     .replace(/[^a-z0-9]/g, '');
+}
+
+/**
+ * Connecticut replaced its counties by nine planning regions (Federal Register 87 FR 34235, June 2022), and EPA still
+ * publishes by county. A region is answered from the county where most of its people live, by the towns of each
+ * (Connecticut Office of Policy and Management, Councils of Governments).
+ */
+const COUNTY_OF_REGION: readonly (readonly [region: string, county: string])[] = [
+  ['09110', '09003'], // Capitol: Hartford, and half of Tolland
+  ['09120', '09001'], // Greater Bridgeport: Fairfield
+  ['09130', '09007'], // Lower Connecticut River Valley: Middlesex, and two towns of New London
+  ['09140', '09009'], // Naugatuck Valley: New Haven, and towns of Litchfield, Hartford and Fairfield
+  ['09150', '09015'], // Northeastern: Windham, and one town of Tolland
+  ['09160', '09005'], // Northwest Hills: Litchfield, and two towns of Hartford
+  ['09170', '09009'], // South Central: New Haven
+  ['09180', '09011'], // Southeastern: New London, and one town of Windham
+  ['09190', '09001'], // Western: Fairfield, and two towns of Litchfield
+];
+
+/** The note in the load report. */
+export const CONNECTICUT_NOTE =
+  "Connecticut's planning regions are answered from the former county where most of their people live.";
+
+/** The codes that a county's row serves: its own and those of Connecticut's planning regions. */
+export function countiesServedBy(county: string): string[] {
+  return [county, ...COUNTY_OF_REGION.filter(([, old]) => old === county).map(([region]) => region)];
 }

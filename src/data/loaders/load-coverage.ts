@@ -46,9 +46,9 @@ export class LoadCoverage {
     this.#target = target;
     this.#report = report;
     this.#statesOf = statesOfRecords(target);
-    this.#before = options.sample === true || options.replace === true ? null : realDataset(database, target);
+    this.#before = options.replace === true ? null : realDataset(database, target);
     this.#given = options.states === undefined || options.states === 'US' ? null : new Set(options.states);
-    this.#nation = options.sample === true || options.states === 'US' ? null : nationOf(datasetOf(target));
+    this.#nation = options.states === 'US' ? null : nationOf(datasetOf(target));
     this.#copies = this.#given !== null && this.#before !== null ? createCopies() : null;
   }
 

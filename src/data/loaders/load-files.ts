@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { importDataset, importStream } from '../tables/import-dataset.ts';
-import type { Dataset, DatasetInfo, DatasetName, Level, StreamedDataset } from '../tables/records.ts';
+import { importStream } from '../tables/import-dataset.ts';
+import type { DatasetInfo, DatasetName, Level, StreamedDataset } from '../tables/records.ts';
 import { STATES } from '../tables/states.ts';
 import { inputFiles } from './input-files.ts';
 import { LoadCoverage } from './load-coverage.ts';
@@ -39,18 +39,6 @@ export async function loadFiles(
 ): Promise<LoadResult> {
   const { dataset, finish } = startLoad(database, name, files, options);
   return finish(await importStream(database, dataset, clock, onProgress));
-}
-
-/** As `loadFiles`, synchronously; shapefiles cannot be loaded so. */
-export function loadFilesAtOnce(
-  database: DataDatabase,
-  name: string,
-  files: readonly string[],
-  options: LoaderOptions,
-  clock: Clock,
-): LoadResult {
-  const { dataset, finish } = startLoad(database, name, files, options);
-  return finish(importDataset(database, dataset as Dataset, clock));
 }
 
 function startLoad(

@@ -17,15 +17,12 @@ export interface LoaderOptions {
   readonly source?: string;
   readonly vintage?: string;
   readonly licence?: string;
-  readonly sample?: boolean;
   /** The states to load, as two letters, or `US` for the whole; left out to derive them from the rows. */
   readonly states?: readonly string[] | 'US';
   /** Load files that do not look like the loader's. */
   readonly force?: boolean;
   /** Replace the dataset even if that loses rows. */
   readonly replace?: boolean;
-  /** Replace tracts and counties together, not only the level of the files. */
-  readonly allLevels?: boolean;
 }
 
 /** Turns the files of an agency into a dataset; the report gets what becomes of each row. */
@@ -70,7 +67,7 @@ export function describeLoad(
       return options.vintage ?? (vintage() || `file of ${dayOf(files.at(-1)!)}`);
     },
     licence: options.licence ?? licence,
-    sample: options.sample ?? false,
+    sample: false,
   };
 }
 

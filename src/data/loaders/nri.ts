@@ -55,7 +55,7 @@ export const nri: Loader = {
     const seen = new Set<string>();
     return {
       kind: 'nri',
-      ...(options.allLevels ? {} : { level: level! }),
+      level: level!,
       info: describeLoad('nri', files, options, PUBLICATION, () => version),
       records: inTurn(files, report, (file) =>
         ratingsIn(file, level!, report, seen, (text) => {

@@ -1,13 +1,11 @@
-import { closeSync, fsyncSync, linkSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { hasSystemCode } from '../../errors.ts';
-import { loadFilesAtOnce } from '../loaders/load-files.ts';
 import { type DataDatabase, openDataDatabase } from '../tables/data-database.ts';
 import { describeData } from '../tables/describe-data.ts';
+import { importDataset } from '../tables/import-dataset.ts';
 import type { Dataset } from '../tables/records.ts';
-import { writeAgencyFiles } from './agency-files.ts';
 import { sampleDatasets } from './sample-datasets.ts';
 
 /** All sample data is the same. */
@@ -48,30 +46,19 @@ function flushToDisk(file: string): void {
   }
 }
 
-/** Imports all sample data: written as the agencies' files, and loaded from them. */
 export function importSample(database: DataDatabase, clock: Clock): void {
-  loadSample(database, clock, () => true);
+  importGenerated(database, clock, () => true);
 }
 
 /** Renews the near real-time readings: a database made last week would answer with last week's air. */
 export function refreshSampleReadings(database: DataDatabase, clock: Clock): void {
   const readings = describeData(database).datasets.find(({ name }) => name === 'readings');
   if (!readings?.sample || Math.abs(clock.now() - readings.loadedAt) < READINGS_FRESH_MS) return;
-  loadSample(database, clock, ({ kind }) => kind === 'readings');
+  importGenerated(database, clock, ({ kind }) => kind === 'readings');
 }
 
-function loadSample(database: DataDatabase, clock: Clock, wanted: (dataset: Dataset) => boolean): void {
-  const folder = mkdtempSync(join(tmpdir(), 'perilbook-sample-'));
-  try {
-    for (const dataset of sampleDatasets({ seed: SEED, now: clock.now() })) {
-      if (!wanted(dataset)) continue;
-      const { loader, files, sites } = writeAgencyFiles(dataset, folder);
-      const { source, vintage, licence, sample } = dataset.info;
-      const options = { source, vintage, licence, sample, allLevels: true, ...(sites === undefined ? {} : { sites }) };
-      loadFilesAtOnce(database, loader, files, options, clock);
-      for (const file of [...files, ...(sites === undefined ? [] : [sites])]) rmSync(file);
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+function importGenerated(database: DataDatabase, clock: Clock, isWanted: (dataset: Dataset) => boolean): void {
+  for (const dataset of sampleDatasets({ seed: SEED, now: clock.now() })) {
+    if (isWanted(dataset)) importDataset(database, dataset, clock);
   }
 }

@@ -52,7 +52,7 @@ export const POLLUTION_SITES = {
       ...address(draft),
       Industry_Sector: pick(draft.random, SECTORS),
       Primary_NAICS: `3${digits(draft.random, 5)}`,
-      Chemical: pick(draft.random, CHEMICALS),
+      Chemical: [pick(draft.random, CHEMICALS)],
       Reporting_Year: 2023,
       Unit_of_Measure: 'Pounds',
       Fugitive_Air: whole(draft.random, 0, 4000),

@@ -39,7 +39,8 @@ export function* tornadoReports(land: Land, now: number, random: Random): Genera
     const mag = Math.min(5, Math.floor(-1.1 * Math.log(1 - random())));
     const length = round(between(random, 0.1, 3 + 6 * mag), 2);
     // Most travel to the north-east.
-    const end = awayFrom(start, length * KM_PER_MILE, Math.PI / 4 + 0.4 * normal(random));
+    const { lat, lng } = awayFrom(start, length * KM_PER_MILE, Math.PI / 4 + 0.4 * normal(random));
+    const end = { lat: round(lat, 4), lng: round(lng, 4) };
     yield {
       geometry: { type: 'LineString', coordinates: [positionOf(start), positionOf(end)] },
       properties: {
@@ -51,8 +52,8 @@ export function* tornadoReports(land: Land, now: number, random: Random): Genera
         fat: mag > 2 ? whole(random, 0, 3) : 0,
         slat: start.lat,
         slon: start.lng,
-        elat: round(end.lat, 4),
-        elon: round(end.lng, 4),
+        elat: end.lat,
+        elon: end.lng,
         len: length,
         wid: whole(random, 20, 100 + 300 * mag),
         source: 'sample',
@@ -110,7 +111,7 @@ export function* hurricaneTracks(now: number, random: Random): Generator<EventRe
         sid: `SAMPLE${season}${number}`,
         name: `Sample storm ${number}`,
         season,
-        basin: path[0]![0] > 0 ? 'WP' : path[0]![0] < -130 ? 'CP' : 'NA',
+        basin: path[0]![0] > 0 ? 'Western Pacific' : path[0]![0] < -130 ? 'Central Pacific' : 'North Atlantic',
         max_wind_kt: wind,
         min_pressure_mb: Math.round(1020 - wind * 0.62),
         category: [64, 83, 96, 113, 137].filter((knots) => wind >= knots).length,

@@ -23,11 +23,6 @@ export function ozoneMicrograms(ppb: number): number {
   return Math.round((ppb / 1_000) * OZONE_UG_PER_PPM * 100) / 100;
 }
 
-/** Converts µg/m³ of ozone to ppb, with three decimals. */
-export function ozonePpb(micrograms: number): number {
-  return Math.round((micrograms / OZONE_UG_PER_PPM) * 1_000_000) / 1_000;
-}
-
 interface Breakpoints {
   /** The highest concentration of each category but the last. */
   readonly highest: readonly number[];

@@ -4,26 +4,26 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { strToU8, zipSync } from 'fflate';
-import { writeAgencyFiles } from '../../../src/data/sample/agency-files.ts';
 import { sampleDatasets } from '../../../src/data/sample/sample-datasets.ts';
 import { SOURCES } from '../../../src/data/sources/source-table.ts';
 import type { Dataset } from '../../../src/data/tables/records.ts';
 import { perilbook } from '../../cli/command-line.ts';
 import { MovedClock } from '../../moved-clock.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
+import { type AgencyFile, writeAgencyFile } from './agency-files.ts';
 import { type AgencyMirror, agencyMirror, type MirroredLayer } from './agency-mirror.ts';
 
 const NOW = '2026-06-01T12:20:00Z';
 const KEPT = 60;
 
-/** The beginning of made-up deliveries, as the agencies' files, by their loaders. */
-function sampleFiles(folder: string): Map<string, { file: string; sites?: string }> {
-  const files = new Map<string, { file: string; sites?: string }>();
-  for (const delivery of sampleDatasets({ seed: 1, now: Date.parse(NOW) })) {
-    if (delivery.kind === 'areas' || delivery.kind === 'nri' || delivery.kind === 'records') continue;
-    const records = { [Symbol.iterator]: () => first(delivery.records as Iterable<unknown>, KEPT) };
-    const { loader, files: written, sites } = writeAgencyFiles({ ...delivery, records } as unknown as Dataset, folder);
-    files.set(loader, { file: written[0]!, ...(sites === undefined ? {} : { sites }) });
+/** The first records of made-up datasets in the agencies' formats, by their loaders. */
+function sampleFiles(folder: string): Map<string, AgencyFile> {
+  const files = new Map<string, AgencyFile>();
+  for (const dataset of sampleDatasets({ seed: 1, now: Date.parse(NOW) })) {
+    if (dataset.kind === 'areas' || dataset.kind === 'nri' || dataset.kind === 'records') continue;
+    const records = { [Symbol.iterator]: () => first(dataset.records as Iterable<unknown>, KEPT) };
+    const written = writeAgencyFile({ ...dataset, records } as unknown as Dataset, folder);
+    files.set(written.loader, written);
   }
   return files;
 }
