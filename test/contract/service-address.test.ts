@@ -35,7 +35,7 @@ for (const [address, spellings] of Object.entries(SPELLINGS)) {
   });
 }
 
-test('addresses of other services stay apart, and what is no address stays as it is', () => {
+test('addresses of different services stay different, and text that is no address is unchanged', () => {
   const others = [
     'http://a',
     'https://a',

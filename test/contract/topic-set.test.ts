@@ -13,7 +13,7 @@ import {
 } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 
-test('a set holds its topics, in contract order, whatever the order and the repetitions', () => {
+test('a set gives its topics in contract order, whatever their order and repetitions', () => {
   assert.deepEqual(topicsIn(topicSet([])), []);
   assert.deepEqual(topicsIn(topicSet(TOPIC_SLUGS)), TOPIC_SLUGS);
   assert.deepEqual(topicsIn(topicSet(['radon', 'hail', 'radon'])), ['hail', 'radon']);

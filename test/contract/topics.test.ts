@@ -31,7 +31,7 @@ test('the unit has the micro sign', () => {
   );
 });
 
-test('a natural value is strict in its rating and tells null from 0', () => {
+test('a natural value needs one of the eight ratings, and null differs from 0', () => {
   const schema = RESULT_SCHEMAS.get('drought')!;
   const value = { title: 'Drought', rating: 'Not Applicable', score: null, frequency: null };
   assert.ok(schema.safeParse({ value, details: null }).success);
@@ -57,7 +57,7 @@ test('coordinates in a path are plain decimals', () => {
   assert.equal(pathOf({ kind: 'enterprise' }, 100, 40.7128), '/v1/bundle/enterprise?lat=100&lng=40.7128');
 });
 
-test('a billing period holds its moment and agrees with a day-by-day clock', () => {
+test('a billing period contains its moment and agrees with a count day by day', () => {
   const day = 86_400_000;
   const isAnniversary = (anniversaryDay: number, ms: number): boolean => {
     const date = new Date(ms);

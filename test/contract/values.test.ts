@@ -42,7 +42,7 @@ test('each of the 37 topics accepts what the contract promises, and what a provi
   }
 });
 
-test('each promised field is needed, and its kind is checked', () => {
+test('each promised field is required, and its type is checked', () => {
   for (const [slug, value, details] of good) {
     for (const wrong of [undefined, null, 'text', true, []]) {
       assert.ok(!accepts(slug, { value: wrong, details }), `${slug}: ${JSON.stringify(wrong)}`);
@@ -96,7 +96,7 @@ const meta = {
 };
 const location = { lat: 40, lng: -100 };
 
-test('envelopes: what is promised is needed, what may be added is let be', () => {
+test('envelopes: promised fields are required, additional ones are accepted', () => {
   const single = { data: { topic: 'hail', location, result: { value: natural, details: [] } }, meta };
   assert.ok(singleEnvelope.safeParse({ ...single, links: {} }).success);
   assert.ok(!singleEnvelope.safeParse({ ...single, data: { ...single.data, topic: 'snow' } }).success);

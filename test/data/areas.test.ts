@@ -24,7 +24,7 @@ function finderOf(t: TestContext, records: readonly AreaRecord[]): (lng: number,
 /** Whole degrees and halves, so that places often lie on edges and corners. */
 const grid = fc.integer({ min: 0, max: 16 }).map((half) => half / 2);
 
-test('a grid of squares puts every place in exactly one of them, edges and corners too', () => {
+test('every location on a grid of squares is in exactly one of them, also on edges and corners', () => {
   const squares = [0, 1, 2, 3].flatMap((x) => [0, 1, 2, 3].map((y) => ({ x, y, outline: outlineOf(square(x, y, 1)) })));
   fc.assert(
     fc.property(fc.double({ min: 0, max: 3.9999, noNaN: true }), grid, fc.boolean(), (free, fixed, turned) => {
@@ -37,7 +37,7 @@ test('a grid of squares puts every place in exactly one of them, edges and corne
   );
 });
 
-test('a polygon cut in two along any line: every place inside is in one half, and never in both', () => {
+test('a polygon cut in two along any line: every location inside is in exactly one half', () => {
   const whole = outlineOf(square(0, 0, 8));
   const inner = fc.double({ min: 0.001, max: 7.999, noNaN: true });
   fc.assert(
@@ -99,7 +99,7 @@ test('holes are outside, islands in holes and second polygons inside', () => {
   );
 });
 
-test('an outline comes back from its bytes to the 1e-7 degree', () => {
+test('an outline is unpacked from its bytes exact to 1e-7 degrees', () => {
   const outline = outlineOf({
     type: 'Polygon',
     coordinates: [
@@ -116,7 +116,7 @@ test('an outline comes back from its bytes to the 1e-7 degree', () => {
   ]);
 });
 
-test('a tract where there is one, else the county', (t) => {
+test('a location is in its tract, or in its county where there is no tract', (t) => {
   const find = finderOf(t, AREAS);
   assert.deepEqual(find(-99.75, 40.25), { geoid: '31001000100', county: '31001' });
   assert.deepEqual(find(-98.5, 40.5), { geoid: '31003', county: '31003' });
@@ -125,7 +125,7 @@ test('a tract where there is one, else the county', (t) => {
   assert.deepEqual(find(-99, 40.5), { geoid: '31003', county: '31003' });
 });
 
-test('where outlines overlap, the smallest geoid; where tracts leave a gap, the nearest of the same county', (t) => {
+test('where outlines overlap, the area with the smallest geoid is found; in a gap, the nearest tract of the county', (t) => {
   const tract = (geoid: string, lng: number, size: number): AreaRecord => ({
     geoid,
     level: 'tract',
@@ -148,7 +148,7 @@ test('where outlines overlap, the smallest geoid; where tracts leave a gap, the 
   assert.equal(find(-99.01, 40.2)!.geoid, '31001');
 });
 
-test('off the coast the nearest area within 5 km, beyond it nothing', (t) => {
+test('off the coast the nearest area within 5 km is found, and none beyond', (t) => {
   const find = finderOf(t, AREAS);
   const degree = 111_195;
   assert.equal(find(-99.75, 40 - (COAST_METERS - 50) / degree)!.geoid, '31001000100');
@@ -158,7 +158,7 @@ test('off the coast the nearest area within 5 km, beyond it nothing', (t) => {
   assert.equal(find(180, 90), null);
 });
 
-test('at a land border the nearest area within 500 m: what lies behind it is no place of the US', (t) => {
+test('at a land border the nearest area within 500 m is found; farther away is outside the US', (t) => {
   // El Paso, down to the Rio Grande at 31.75; Ciudad Juárez begins there.
   const geometry = square(-106.55, 31.75, 0.25);
   const find = finderOf(t, [{ geoid: '48141', level: 'county', name: 'El Paso', state: 'TX', geometry }]);
@@ -178,7 +178,7 @@ test('an area on the 180th meridian is found from both sides of it', (t) => {
   assert.equal(find(-178.5, 51.2), null);
 });
 
-test('outlines that were dropped, because they are too many to be kept, are the same when they are read again', (t) => {
+test('an outline that was evicted from memory is the same when it is read again', (t) => {
   const records = Array.from({ length: 12 }, (_, index): AreaRecord => {
     const geoid = `310010${String((index * 5) % 12).padStart(5, '0')}`;
     return { geoid, level: 'tract', name: '', state: 'NE', geometry: square(-100 + index, 40, 1) };
@@ -201,7 +201,7 @@ test('outlines that were dropped, because they are too many to be kept, are the 
   );
 });
 
-test('of the islands that outlines leave out the sample service knows all but some far ones; of the towns abroad none', (t) => {
+test('the sample covers the islands that outlines leave out, but for some far ones, and no foreign town', (t) => {
   const database = openDatabase(t);
   const [areas] = sampleDatasets({ seed: 1, now: NOON });
   assert.equal(areas!.kind, 'areas');

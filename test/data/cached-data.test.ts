@@ -50,7 +50,7 @@ test('a box search finds the boxes that touch a box, and no others', () => {
   );
 });
 
-test('a search over kept tiles finds what a walk over all features finds, the nearest first, within its bound', (t) => {
+test('a search over cached tiles finds the same as a scan of all features, the nearest first, within the limit of bytes', (t) => {
   const lng = fc.oneof(
     fc.double({ min: -180, max: 180, noNaN: true }),
     fc.double({ min: -0.3, max: 0.3, noNaN: true }),
@@ -99,7 +99,7 @@ test('a search over kept tiles finds what a walk over all features finds, the ne
             const [start] = shape.type === 'LineString' ? shape.coordinates : [(shape as Point).coordinates];
             const toStart = distanceMeters(location, { lng: start![0]!, lat: start![1]! });
             if (shape.type === 'Point') return toStart;
-            // Lines are shorter than 150 km, and the plane of nearestMeters is no good for those on the far side of the setup.
+            // Lines are shorter than 150 km, and the plane of nearestMeters is no good for those on the far side of the earth.
             return toStart < 200_000 ? nearestMeters(location, [{ geometry: shape }])! : Number.POSITIVE_INFINITY;
           };
           const expected = geometries
@@ -119,7 +119,7 @@ test('a search over kept tiles finds what a walk over all features finds, the ne
   );
 });
 
-test('a bent line counts by its own distance, not by that of its box', (t) => {
+test('a bent line counts by its own distance, not by the distance of its box', (t) => {
   const database = openDatabase(t);
   const here = { lat: 40.5, lng: -99.5 };
   // West, north-west and north-east of here: nowhere nearer than 150 km. Six, as on a tile with many features.
@@ -139,7 +139,7 @@ test('a bent line counts by its own distance, not by that of its box', (t) => {
   assert.equal(search('records:hurricane', here, 250_000).length, 6);
 });
 
-test('areas, ratings and sites that are replaced while the service runs are answered from at once', async (t) => {
+test('a running service answers from replaced areas, ratings and sites at once', async (t) => {
   const { database, file, clock, get } = await setUp(t);
   const sites = async () => (await get(pathTo('/v1/park/risk'))).body.data.result.value;
   const rating = async () => (await get(pathTo('/v1/drought/risk'))).body.data.result.value.rating;

@@ -33,7 +33,7 @@ const parks = (records: Iterable<SiteRecord>): Dataset => ({
   records,
 });
 
-test('a feature counts by its true distance: points, lines, outlines, and what merely reaches into the box', async (t) => {
+test('a feature counts by its true distance, whether a point, a line or an outline, and not by its box', async (t) => {
   const { get, database } = await setUp(t);
   const degree = 111_195;
   const east = (meters: number) => HERE.lng + meters / (degree * Math.cos((HERE.lat * Math.PI) / 180));
@@ -78,7 +78,7 @@ test('a feature counts by its true distance: points, lines, outlines, and what m
   );
 });
 
-test('a property has one type in all features, whatever form the file had; a ZIP is text; ids are kept', async (t) => {
+test('a property has one type in all features, whatever the format of the file; a ZIP is text; ids are kept', async (t) => {
   const { get, database } = await setUp(t);
   const properties = async () =>
     (await get(pathTo('/v1/park/risk'))).body.data.result.details.features.map(
@@ -127,7 +127,7 @@ test('a property has one type in all features, whatever form the file had; a ZIP
   assert.deepEqual(await properties(), expected, 'the data that was there');
 });
 
-test('the radii can be changed, within reason', async (t) => {
+test('the radii can be changed, and those out of range are refused', async (t) => {
   const { get, database, accounts } = await setUp(t, { service: { radii: { park: 100, hail: 10 } } });
   importDataset(database, parks([point(HERE.lng, HERE.lat), point(HERE.lng, HERE.lat + 0.002)]), clock);
   assert.equal((await get(pathTo('/v1/park/risk'))).body.data.result.value, 1);
@@ -147,7 +147,7 @@ test('features across the 180th meridian are counted', async (t) => {
   assert.equal(body.data.result.value, 2);
 });
 
-test('a new dataset replaces the data set whole, also under a running service', async (t) => {
+test('a load replaces the whole dataset, also while a service runs', async (t) => {
   const { get, database, file, service, key } = await setUp(t);
   const count = async () => (await get(pathTo('/v1/park/risk'))).body.data.result.value;
   assert.equal(await count(), 2);
@@ -205,7 +205,7 @@ test('a geometry without positions within ±180 and ±90 degrees has no box', ()
   assert.deepEqual(boxOfGeometry(point(1, 2).geometry), { minLng: 1, maxLng: 1, minLat: 2, maxLat: 2 });
 });
 
-test('of several years of air quality the newest counts, and of several monitors the nearest', async (t) => {
+test('the newest of several years of air quality counts, and the nearest of several monitors', async (t) => {
   const { get, database } = await setUp(t);
   const year = deliveries().find(({ kind }) => kind === 'airQuality') as Dataset & { kind: 'airQuality' };
   const [summary] = [...year.records];
@@ -235,7 +235,7 @@ test('of several years of air quality the newest counts, and of several monitors
   assert.deepEqual(pm10, { error: 'unavailable', reason: 'no_data' });
 });
 
-test('a rating is that of the tract, else that of its county', async (t) => {
+test('a rating is that of the tract, or of the county where the tract has none', async (t) => {
   const { get, database } = await setUp(t);
   const rating = { topic: 'drought', score: 1, frequency: 2 } as const;
   importDataset(
@@ -256,7 +256,7 @@ test('a rating is that of the tract, else that of its county', async (t) => {
   assert.equal(await ratingAt(-99.25), 'Very Low');
 });
 
-test('the description lists the data sets, what can be answered, what is missing, and samples', (t) => {
+test('the description lists the datasets, what can be answered, what is missing, and samples', (t) => {
   const database = openDatabase(t);
   const nothing = describeData(database);
   assert.deepEqual([nothing.datasets, nothing.topics, nothing.sample], [[], [], false]);
@@ -284,7 +284,7 @@ test('the description lists the data sets, what can be answered, what is missing
   );
 });
 
-test('a database that is none, or too new, is refused with a reason', (t) => {
+test('a file that is no database, or is too new, is refused with a reason', (t) => {
   const file = databaseFile(t);
   assert.throws(() => openDataDatabase(`${file}/nowhere/service.db`), { code: 'SERVICE_DATA' });
   assert.throws(() => openDataDatabase(import.meta.filename), { code: 'SERVICE_DATA' });

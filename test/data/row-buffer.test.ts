@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RowBuffer } from '../../src/data/tables/row-buffer.ts';
 
-test('a row buffer returns rows in their order, alone or by group, and nothing without rows or after its end', () => {
+test('a row buffer returns rows in order, alone or by group, and nothing when empty or disposed of', () => {
   const filled = () => {
     const buffer = new RowBuffer();
     for (const [group, row] of [

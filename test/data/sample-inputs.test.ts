@@ -31,7 +31,7 @@ test('the committed inputs are what the generator writes, byte for byte', (t) =>
   }
 });
 
-test('the book has 113 good rows on 65 cells and seven faulty rows', () => {
+test('the sample portfolio has 113 valid rows in 65 cells and seven faulty rows', () => {
   const rows = rowsOf('portfolio-oed.csv');
   const good = rows.filter((row) => row.LocNumber!.startsWith('L'));
   assert.deepEqual([rows.length, good.length], [120, 113]);
@@ -74,7 +74,7 @@ test('the listings are written as a spreadsheet writes them', () => {
   }
 });
 
-test('the small book has twelve rows on eight cells', () => {
+test('the small sample has twelve rows in eight cells', () => {
   const rows = rowsOf('portfolio-small.csv');
   assert.equal(rows.length, 12);
   assert.equal(new Set(rows.map((row) => cellKey(row.latitude!, row.longitude!))).size, 8);

@@ -54,7 +54,7 @@ test('every county has a radon zone, and all three zones occur', () => {
   assert.equal(zones.find(({ countyGeoid }) => countyGeoid === '15003')?.zone, 3);
 });
 
-test('readings are of the last full hour, never negative, and PM10 holds PM2.5', () => {
+test('readings are of the last full hour, never negative, and PM10 includes PM2.5', () => {
   const byMonitor = Map.groupBy(imported('readings').records, ({ monitor }) => monitor);
   for (const [monitor, readings] of byMonitor) {
     assert.deepEqual(
@@ -68,7 +68,7 @@ test('readings are of the last full hour, never negative, and PM10 holds PM2.5',
   }
 });
 
-test('a monitor stands within 80 km of the centre of nearly every county', () => {
+test("nearly every county's centre has a monitor within 80 km", () => {
   const monitors = [...imported('readings').records].filter(({ pollutant }) => pollutant === 'ozone');
   const distances = counties.map(({ centre }) =>
     monitors.reduce((least, monitor) => Math.min(least, distanceMeters(centre, monitor)), Number.POSITIVE_INFINITY),
@@ -78,7 +78,7 @@ test('a monitor stands within 80 km of the centre of nearly every county', () =>
   assert.ok(Math.max(...distances) < 150_000);
 });
 
-test('on the hour, readings are of the hour before', () => {
+test('at a full hour, readings are of the hour before', () => {
   const [reading] = [...sampleDatasets({ seed: 1, now: Date.UTC(2026, 5, 1, 12) })].find(
     (dataset) => dataset.kind === 'readings',
   )!.records;

@@ -29,7 +29,7 @@ test('every rating occurs', () => {
   assert.deepEqual(new Set(ratingsOf(1).map(({ rating }) => rating)), new Set(RATINGS));
 });
 
-test('scores, frequencies and ratings keep the rules of the index', () => {
+test('scores, frequencies and ratings follow the rules of the index', () => {
   for (const { geoid, topic, rating, score, frequency } of ratingsOf(1)) {
     const what = `${geoid} ${topic} ${rating} ${score} ${frequency}`;
     if (rating === 'Not Applicable' || rating === 'Insufficient Data') {
@@ -87,7 +87,7 @@ const PLAIN_FACTS: readonly [place: string, geoid: string, topic: NaturalSlug, r
   ['San Juan, PR', '72127', 'hurricane', HIGH],
 ];
 
-test('hazards lie where everybody knows them to lie, whatever the seed', () => {
+test('hazards are where they are known to be, whatever the seed', () => {
   for (const seed of SEEDS) {
     const ratings = new Map(ratingsOf(seed).map(({ geoid, topic, rating }) => [`${geoid}/${topic}`, rating]));
     for (const [place, geoid, topic, expected] of PLAIN_FACTS) {

@@ -73,7 +73,7 @@ test('pipelines and power lines are lines, some parks are polygons', () => {
   assert.deepEqual(types('cellTower'), new Set(['Point']));
 });
 
-test('nobody can take a sample site for a real one', () => {
+test('the name of every sample site says that it is a sample', () => {
   for (const { topic, records } of sites) {
     for (const { properties } of records) assert.match(JSON.stringify(properties), /Sample .* \d{5}/, topic);
   }
@@ -88,7 +88,7 @@ for (const centre of DENSE_CENTRES) {
   });
 }
 
-test('other cities have some tens of a kind', () => {
+test('other cities have fewer than a hundred sites of a topic', () => {
   for (const city of CITIES) {
     if (DENSE_CENTRES.some(({ name }) => name === city.name)) continue;
     const { counts } = around(city);
@@ -96,7 +96,7 @@ test('other cities have some tens of a kind', () => {
   }
 });
 
-test('the open country of Wyoming has next to nothing', () => {
+test('rural Wyoming has almost no sites', () => {
   const { counts } = around({ lat: 43.04, lng: -108.63 });
   assert.equal(counts.length, PROXIMITY_SLUGS.length);
   assert.ok(counts.reduce((a, b) => a + b, 0) < 5, String(counts));

@@ -50,7 +50,7 @@ test('a dataset does not depend on whether those before it were read, and can be
   assert.equal(JSON.stringify([...radon.records]), first);
 });
 
-test('every data set is imported once, has records and says that it is a sample', () => {
+test('every dataset is generated once, has records and says that it is a sample', () => {
   const datasets = [...sampleDatasets(OPTIONS)];
   const expected: DatasetName[] = [
     'areas',
@@ -82,7 +82,7 @@ test('every data set is imported once, has records and says that it is a sample'
   }
 });
 
-test('the whole sample is small enough to load while one waits', () => {
+test('the whole sample has less than 100 MB of records', () => {
   let bytes = 0;
   let sites = 0;
   for (const dataset of sampleDatasets(OPTIONS)) {

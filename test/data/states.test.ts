@@ -9,7 +9,7 @@ import { fileOf, loading } from './loaders/loading.ts';
 
 const records = [point(HERE.lng, HERE.lat)];
 
-test('a topic whose data are of some states is unavailable, and free, in all others', async (t) => {
+test('a topic whose data covers some states is unavailable, and free, in all others', async (t) => {
   const { database, clock, get } = await setUp(t);
   const wells = async () => {
     const single = await get(pathTo('/v1/oilGasWell/risk'));
@@ -31,7 +31,7 @@ test('a topic whose data are of some states is unavailable, and free, in all oth
   assert.deepEqual(await wells(), [200, 1, 1]);
 });
 
-test('of a data set with levels each may be of states of its own', async (t) => {
+test('each level of a dataset may cover its own states', async (t) => {
   const { database, clock, get } = await setUp(t);
   const status = async () => (await get(pathTo('/v1/drought/risk'))).status;
   const ratingOf = (geoid: string) =>
@@ -48,7 +48,7 @@ test('of a data set with levels each may be of states of its own', async (t) => 
   assert.equal(await status(), 200);
 });
 
-test('a load of few states is of these only, and says so; US for the whole', async (t) => {
+test('a load with rows of few states covers these only, and says so; --states US covers the whole', async (t) => {
   const { database, load } = loading(t);
   const states = () => describeData(database).datasets.map(({ name, states: of }) => [name, of]);
   const wells = fileOf(t, 'wells.csv', 'well,lat,lng\nOne,36,-119\n');
@@ -63,7 +63,7 @@ test('a load of few states is of these only, and says so; US for the whole', asy
   await assert.rejects(load('wells', wells, { states: ['CA', 'XX'] }), unknown);
 });
 
-test('states are known however an agency spells them, else by where a record lies', () => {
+test('states are recognized however an agency spells them, and else by the location of the record', () => {
   for (const spelled of ['VA', 'va', ' Virginia', 'VIRGINIA', '51', '51.0', 'US-VA'])
     assert.equal(stateNamed(spelled), 'VA');
   for (const [spelled, letters] of [

@@ -238,7 +238,7 @@ test('points: the nearest of many, and each kind of geometry agrees with the fea
   );
 });
 
-test('a convex polygon: 0 exactly where all of its sides lie on one hand, else its outline', () => {
+test('the distance to a convex polygon is 0 inside, and else that to its outline', () => {
   const angles = fc.uniqueArray(fc.integer({ min: 0, max: 359 }), { minLength: 3, maxLength: 8 });
   fc.assert(
     fc.property(

@@ -64,14 +64,14 @@ for (const [lat, lng, expected] of CASES) {
   test(`"${lat}" and "${lng}" give ${expected}`, () => assert.equal(findingOf(lat, lng), expected));
 }
 
-test('only a place abroad is outside_us, every other finding is invalid', () => {
+test('only a foreign location is outside_us; every other problem is invalid', () => {
   for (const finding of Object.keys(LOCATION_NOTES) as LocationFinding[]) {
     assert.equal(statusOfFinding(finding), finding === 'outside_us' ? 'outside_us' : 'invalid');
     assert.match(LOCATION_NOTES[finding], /^[A-Z].*\.$/);
   }
 });
 
-test('the text of any number in range is read to the bit', () => {
+test('the text of any number in range is read exactly', () => {
   const degrees = (most: number) => fc.double({ min: -most, max: most, noNaN: true });
   fc.assert(
     fc.property(degrees(90), degrees(180), (lat, lng) => {
@@ -83,7 +83,7 @@ test('the text of any number in range is read to the bit', () => {
   );
 });
 
-test('any text gives a location or a finding, never an error, and never NaN', () => {
+test('any text gives a location or a problem, never an exception or NaN', () => {
   const text = fc.oneof(fc.string(), fc.stringMatching(/^[-+NSEW \d.,°'"e:]{0,12}$/));
   fc.assert(
     fc.property(text, text, (lat, lng) => {
@@ -94,7 +94,7 @@ test('any text gives a location or a finding, never an error, and never NaN', ()
   );
 });
 
-test('text on which a careless pattern would never end is refused', () => {
+test('text that would make a naive pattern backtrack forever is refused', () => {
   const long = `${'1 '.repeat(50_000)}x`;
   assert.equal(findingOf(long, '1'.repeat(100_000)), 'not_a_number');
   assert.equal(findingOf(`${' '.repeat(100_000)}x`, '1'), 'not_a_number');

@@ -28,7 +28,7 @@ for (const [name, lat, lng, county, state] of places) {
   });
 }
 
-test('a place outside the US has none', () => {
+test('a location outside the US has no county', () => {
   for (const [lat, lng] of [
     [51.5, -0.12],
     [0, 0],
@@ -39,7 +39,7 @@ test('a place outside the US has none', () => {
   }
 });
 
-test('agrees with d3-geo about places all over the country', () => {
+test('the county of a location is the one that d3-geo finds, all over the country', () => {
   const atlas: Topology<{ counties: GeometryCollection }> = createRequire(import.meta.url)(
     'us-atlas/counties-10m.json',
   );

@@ -148,7 +148,7 @@ for (const [kind, places, expected] of [
   });
 }
 
-test('places off the drawn coast are told from those on it and those abroad', () => {
+test('locations off the drawn coast are distinguished from those on land and foreign ones', () => {
   const told = (lat: number, lng: number) => [isOffshore({ lat, lng }), isForeign({ lat, lng })];
   assert.deepEqual(told(43.7645, -69.3154), [true, false], 'Monhegan');
   assert.deepEqual(told(39.7392, -104.9903), [false, false], 'Denver');
@@ -161,7 +161,7 @@ test('NaN and infinite coordinates are not covered', () => {
   for (const lng of [Number.NaN, Infinity, -Infinity]) assert.equal(isCovered({ lat: 40, lng }), false);
 });
 
-test('the answer for a place never depends on what was asked before', () => {
+test('the result for a location does not depend on earlier calls', () => {
   const place = fc.record({
     lat: fc.double({ min: 24, max: 50, noNaN: true }),
     lng: fc.double({ min: -125, max: -66, noNaN: true }),
@@ -174,7 +174,7 @@ test('the answer for a place never depends on what was asked before', () => {
   );
 });
 
-test('the deep inside is all covered, the open sea is not', () => {
+test('the interior is covered, the open sea is not', () => {
   const inside = fc.record({
     lat: fc.double({ min: 33, max: 48, noNaN: true }),
     lng: fc.double({ min: -116, max: -97, noNaN: true }),

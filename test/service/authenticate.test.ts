@@ -41,7 +41,7 @@ function comparisons(t: TestContext): (readonly [Buffer, Buffer])[] {
   return pairs;
 }
 
-test('a key is looked up and compared by its SHA-256 alone, in constant time', async (t) => {
+test('a key is looked up and compared by its SHA-256 only, in constant time', async (t) => {
   const { accounts, key, keyId, clock } = await setUp(t);
   const given: unknown[] = [];
   const pairs = comparisons(t);
@@ -66,7 +66,7 @@ test('a key is looked up and compared by its SHA-256 alone, in constant time', a
   }
 });
 
-test('a row that a look-up gave for another hash opens nothing', async (t) => {
+test('a key row of another hash is refused', async (t) => {
   const { accounts, key, clock } = await setUp(t);
   const row = accounts.prepare('SELECT * FROM keys').get();
   const lying = new Proxy(accounts, {

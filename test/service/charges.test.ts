@@ -131,7 +131,7 @@ class Books {
   }
 }
 
-test('whatever comes in whatever order: the sums of minute and period are those of the charges, and no limit is crossed', (t) => {
+test('in any order of calls the sums of minute and period equal the charges, and no limit is exceeded', (t) => {
   fc.assert(
     fc.property(fc.array(anyStep, { minLength: 1, maxLength: 40 }), (steps) => {
       const books = new Books(t);

@@ -48,7 +48,7 @@ test('two services on one file, each with its own handle, share quota and minute
   assert.deepEqual(tally(replies.map(({ status }) => status)), { 200: 100, 429: 100 });
 });
 
-test('what another process writes while a call is being read is seen by its charge', async (t) => {
+test('a charge counts what another process charged while the answer was read', async (t) => {
   // The first look at the topic spends a credit from another handle, as another process would.
   let spend = () => {};
   const { single, file, clock, accounts } = await setUp(t, {
@@ -72,7 +72,7 @@ test('what another process writes while a call is being read is seen by its char
   assert.equal(used(), 4);
 });
 
-test('what was charged is there after a restart', async (t) => {
+test('charges survive a restart', async (t) => {
   const { single, service, key, file, clock, database, accounts } = await setUp(t, {
     subscription: subscriptionOf(10, 5),
   });
@@ -90,7 +90,7 @@ test('what was charged is there after a restart', async (t) => {
   assert.equal(usage(again, 'tester', clock.now()).creditsCharged, 10);
 });
 
-test('the allowance comes back on the anniversary at 00:00 UTC, of the 31st on the last day of a shorter month', async (t) => {
+test('the allowance resets on the anniversary at 00:00 UTC, for the 31st on the last day of a shorter month', async (t) => {
   const clock = new StillClock(Date.UTC(2026, 0, 31, 12));
   const { single, accounts } = await setUp(t, {
     clock,
@@ -117,7 +117,7 @@ test('the allowance comes back on the anniversary at 00:00 UTC, of the 31st on t
   assert.equal(used.totalCredits, 4);
 });
 
-test('with overages on, calls go on succeeding and what is beyond the allowance is counted', async (t) => {
+test('with overages on, calls beyond the allowance succeed and are counted', async (t) => {
   const { single, get, accounts, clock } = await setUp(t, {
     overages: true,
     subscription: subscriptionOf(20, PLENTY),
@@ -131,7 +131,7 @@ test('with overages on, calls go on succeeding and what is beyond the allowance 
   assert.deepEqual(used.calls, { single: 1, standard: 1, enterprise: 1 });
 });
 
-test('an upgrade lifts a quota that is used up, at once', async (t) => {
+test('an upgrade lifts a used-up quota at once', async (t) => {
   const { single, accounts } = await setUp(t, { subscription: subscriptionOf(1, PLENTY) });
   assert.equal((await single()).status, 200);
   assert.equal((await single()).status, 429);
@@ -185,7 +185,7 @@ test('a fixed minute begins with the minute of the clock', async (t) => {
   assert.equal(headers.get('x-ratelimit-reset'), '60');
 });
 
-test('the running sum of the minute is that of the charges, whatever the clock does', async (t) => {
+test('the running sum of the minute equals the charges, whatever the clock does', async (t) => {
   const { single, get, clock, accounts } = await setUp(t, { subscription: subscriptionOf(PLENTY, 60) });
   // Forward by fits and starts, and once back by half a minute.
   for (const step of [0, 700, 20_000, 39_000, 500, -30_000, 100, 29_000, 61_000, 5, 59_990, 12, 400_000, 1]) {
@@ -200,7 +200,7 @@ test('the running sum of the minute is that of the charges, whatever the clock d
   }
 });
 
-test('accounts do not share anything', async (t) => {
+test('accounts share neither quota nor rate limit', async (t) => {
   const { single, accounts, clock, get } = await setUp(t, { subscription: subscriptionOf(1, 1) });
   createAccount(accounts, { name: 'other', subscription: subscriptionOf(1, 1) }, clock);
   const { key } = createKey(accounts, 'other', ['drought'], clock);
@@ -210,7 +210,7 @@ test('accounts do not share anything', async (t) => {
   assert.equal((await get(pathTo('/v1/drought/risk'), key)).status, 429);
 });
 
-test('calls of several accounts and keys that come at once are each held to their own account', async (t) => {
+test('simultaneous calls of several accounts and keys are each limited by their own account', async (t) => {
   const { get, accounts, clock, key } = await setUp(t, { subscription: subscriptionOf(9, PLENTY) });
   createAccount(accounts, { name: 'other', subscription: subscriptionOf(PLENTY, 7) }, clock);
   const second = createKey(accounts, 'tester', ['drought'], clock);

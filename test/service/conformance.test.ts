@@ -23,7 +23,7 @@ function sendTo(baseUrl: string): Send {
 
 const spentAt = (accounts: AccountsDatabase) => accounts.prepare('SELECT sum(credits) FROM charges').pluck().get();
 
-test('our own service keeps every statement that can be checked, for the credits that were said', async (t) => {
+test('our own service meets every statement that can be checked, for the credits announced', async (t) => {
   const { service, accounts, clock, key } = await setUp(t);
   const narrow = createKey(accounts, 'tester', ['wildfire'], clock);
   const result = await runChecks({ ...common, key, narrowKey: narrow.key, send: sendTo(service.url) });
@@ -36,7 +36,7 @@ test('our own service keeps every statement that can be checked, for the credits
   assert.deepEqual([creditsAtRisk(false), creditsAtRisk(true)], [6, 6 + 15 + 35]);
 });
 
-test('what the key or the data do not allow is skipped, not failed', async (t) => {
+test('a statement that the key or the data cannot check is skipped, not failed', async (t) => {
   const { service, database, accounts, clock } = await setUp(t);
   database.exec("DELETE FROM datasets WHERE name IN ('radon', 'sites:park')");
   const { key } = createKey(accounts, 'tester', ['drought', 'radon', 'park'], clock);
@@ -80,7 +80,7 @@ async function broken(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test('a service that breaks the contract fails exactly where it does', async (t) => {
+test('a service that breaks the contract fails exactly the statements that it breaks', async (t) => {
   const { service, key } = await setUp(t);
   const baseUrl = await broken(t, service.url, (path, { headers, body, ...reply }) => {
     const topics = body.data?.topics;
@@ -126,7 +126,7 @@ test('a service that breaks the contract fails exactly where it does', async (t)
   ]);
 });
 
-test('a call that is no answer breaks its statements, one that may not be made skips them, and the rest goes on', async (t) => {
+test('a call without an answer fails its statements, one that may not be made skips them, and the others are checked', async (t) => {
   const { service, key } = await setUp(t);
   const ours = sendTo(service.url);
   const send: Send = async (request) => {

@@ -7,7 +7,7 @@ import { codingFor, encodedBody } from '../../src/service/http/content-encoding.
 import { usage } from './account-usage.ts';
 import { deliveries, HERE, info, pathTo, point, type SetupOptions, setUp } from './small-data.ts';
 
-test('the coding is the best that the client accepts; none where it names none or prefers identity', () => {
+test('the coding is the best that the client accepts, and none where it names none or prefers identity', () => {
   const cases: readonly [accepted: string | undefined, coding: string | null][] = [
     [undefined, null],
     ['', null],
@@ -58,7 +58,7 @@ function receive(url: string, headers: Record<string, string>): Promise<Received
   });
 }
 
-test('a compressed answer is the answer, and costs what the answer costs', async (t) => {
+test('a compressed answer has the same content and cost', async (t) => {
   const { service, key, accounts, clock } = await setUp(t, withTowers());
   const url = service.url + pathTo('/v1/cellTower/risk');
   const plain = await receive(url, { 'x-api-key': key });
@@ -81,7 +81,7 @@ test('a compressed answer is the answer, and costs what the answer costs', async
   assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 4);
 });
 
-test('who leaves while the answer is compressed is not charged', async (t) => {
+test('a client that leaves while its answer is compressed is not charged', async (t) => {
   const { service, key, single, accounts, clock } = await setUp(t, withTowers('x'.repeat(40_000)));
   const socket = connect(service.port, '127.0.0.1');
   t.after(() => socket.destroy());

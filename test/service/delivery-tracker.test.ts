@@ -45,7 +45,7 @@ function setUp(t: TestContext) {
   return { tracker, settled, errors, fault, pass: (ms: number) => t.mock.timers.tick(ms) };
 }
 
-test('what has arrived waits 5 ms for a transaction; what has not is taken back at once', (t) => {
+test('a delivered charge waits 5 ms for a transaction; an undelivered one is taken back at once', (t) => {
   const { tracker, settled, pass } = setUp(t);
   const [arrived, left] = [new Connection(tracker), new Connection(tracker)];
   arrived.answer(1)();
@@ -62,7 +62,7 @@ test('what has arrived waits 5 ms for a transaction; what has not is taken back 
   assert.equal(settled.length, 2);
 });
 
-test('a transaction settles what has ended; where it does not, or fails, nothing is forgotten', (t) => {
+test('a transaction settles what has ended; if it fails or does not settle, that is settled later', (t) => {
   const { tracker, settled, pass } = setUp(t);
   const connection = new Connection(tracker);
   connection.answer(1)();
@@ -92,7 +92,7 @@ test('a transaction settles what has ended; where it does not, or fails, nothing
   ]);
 });
 
-test('only a response that ended on a sound connection has arrived, and each ends once', (t) => {
+test('only a response that ended on a working connection is delivered, and each ends once', (t) => {
   const { tracker, settled, pass } = setUp(t);
   const gone = new Connection(tracker);
   gone.destroyed = true;
@@ -120,7 +120,7 @@ test('only a response that ended on a sound connection has arrived, and each end
   assert.deepEqual(settled.slice(1), [{ delivered: [], undelivered: [4] }]);
 });
 
-test('settling that fails is told and tried again half a second later, not at every client that leaves', (t) => {
+test('settling that fails is reported and tried again half a second later, not at every client that leaves', (t) => {
   const { tracker, settled, errors, fault, pass } = setUp(t);
   fault.error = new Error('another process writes');
   const connection = new Connection(tracker);
@@ -142,7 +142,7 @@ test('settling that fails is told and tried again half a second later, not at ev
   assert.deepEqual(settled.slice(1), [{ delivered: [], undelivered: [3] }], 'once it succeeded, at once again');
 });
 
-test('at the end what is still on its way is taken back with all that has ended', (t) => {
+test('at the end, charges of unfinished responses are taken back and ended ones settled', (t) => {
   const { tracker, settled, pass } = setUp(t);
   const connection = new Connection(tracker);
   connection.answer(1)();

@@ -134,7 +134,7 @@ test('charges are settled by their own ids: those between them, of this instance
   assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 7);
 });
 
-test('requests that are sent one after the other without waiting are each charged once', async (t) => {
+test('pipelined requests are each charged once', async (t) => {
   const { service, key, accounts, clock } = await setUp(t);
   const socket = connect(service.port, '127.0.0.1');
   releaseLater(t, () => socket.destroy());
@@ -148,7 +148,7 @@ test('requests that are sent one after the other without waiting are each charge
   assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 20);
 });
 
-test('requests behind one that nobody reads wait for it, and are not charged when its client leaves', async (t) => {
+test('pipelined requests behind an unread response wait, and are not charged when the client leaves', async (t) => {
   const { service, key, single, accounts, clock } = await setUp(t, LARGE);
   const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
   const socket = await halfRead(t, service.port, key, TOWERS);
@@ -159,7 +159,7 @@ test('requests behind one that nobody reads wait for it, and are not charged whe
   await until(() => usage(accounts, 'tester', clock.now()).creditsCharged === 10);
 });
 
-test('closing lets a body in flight arrive whole, and then charges it', async (t) => {
+test('closing lets a body in flight arrive completely, and then charges it', async (t) => {
   const { service, key, accounts, clock, file } = await setUp(t, LARGE);
   const response = await fetch(service.url + TOWERS, { headers: { 'x-api-key': key } });
   const closed = service.close();
@@ -172,7 +172,7 @@ test('closing lets a body in flight arrive whole, and then charges it', async (t
   assert.deepEqual(lockFiles(file), []);
 });
 
-test('closing cuts a reader that does not read, after its bound, and does not charge it', {
+test('closing disconnects a client that does not read after the time-out, and does not charge it', {
   timeout: 60_000,
 }, async (t) => {
   const { service, key, accounts, clock } = await setUp(t, { ...LARGE, service: { closeTimeout: 100 } });
@@ -181,7 +181,7 @@ test('closing cuts a reader that does not read, after its bound, and does not ch
   assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 0);
 });
 
-test('what a killed service had not handed over is not charged, and what it had is', async (t) => {
+test('of a killed service, delivered answers are charged and others are not', async (t) => {
   const { service, key, database, accounts, clock, file } = await setUp(t, LARGE);
   await service.close();
   const { child, port } = await forkService(t, file);
@@ -203,7 +203,7 @@ test('what a killed service had not handed over is not charged, and what it had 
   assert.equal(lockFiles(file).length, 1);
 });
 
-test('what a killed service left pending does not stand in the way of the last credits', async (t) => {
+test('what a killed service left pending does not block the last credits', async (t) => {
   const { service, key, accounts, clock, file } = await setUp(t, { ...LARGE, subscription: subscriptionOf(2, 100) });
   const { child, port } = await forkService(t, file);
   await halfRead(t, port, key, TOWERS);

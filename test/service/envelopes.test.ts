@@ -36,7 +36,7 @@ test('every topic answers with the envelope and the value of its category, for o
   }
 });
 
-test('details follow the topic: null, an array, an object with features, the three arrays of wildfire', async (t) => {
+test("the details of each topic have its shape: null, an array, an object with features, wildfire's three arrays", async (t) => {
   const { get } = await setUp(t);
   const details = async (topic: string) => (await get(pathTo(`/v1/${topic}/risk`))).body.data.result.details;
   const plain = NATURAL_SLUGS.filter(
@@ -57,7 +57,7 @@ test('details follow the topic: null, an array, an object with features, the thr
   assert.equal(fires.perimeters.length, 2);
 });
 
-test('where there is nothing near, counts are 0, arrays are empty and wildfire is an empty object', async (t) => {
+test('with nothing near, counts are 0, arrays are empty and wildfire is an empty object', async (t) => {
   const { get } = await setUp(t);
   const { body } = await get(pathTo('/v1/bundle/enterprise', NEXT_DOOR));
   assert.deepEqual(body.data.topics.brownfield, {
@@ -74,7 +74,7 @@ test('where there is nothing near, counts are 0, arrays are empty and wildfire i
   });
 });
 
-test('measurements say what they are', async (t) => {
+test('each measurement has its value, unit and rating', async (t) => {
   const { get } = await setUp(t);
   const { airQuality, pm25, ozone, radon } = (await get(pathTo('/v1/bundle/enterprise'))).body.data.topics;
   assert.equal(airQuality.value.metric, 'Good');
@@ -107,7 +107,7 @@ test('the bundles return their topics in contract order for 15 and 35 credits', 
   }
 });
 
-test('the headers of a success tell the cost and how the minute stands', async (t) => {
+test('the headers of a success give the cost and the state of the minute', async (t) => {
   const { get, clock } = await setUp(t);
   const first = await get(pathTo('/v1/bundle/standard'));
   assert.equal(first.headers.get('x-ratelimit-limit'), '1200');
@@ -147,7 +147,7 @@ test('a coordinate is echoed as the number it is, and -0 as 0', async (t) => {
   assert.equal(refused.status, 422);
 });
 
-test('features come nearest first, each with its distance in whole metres, and the search tells its radius', async (t) => {
+test('features come nearest first, each with its distance in whole metres, and the answer gives the search radius', async (t) => {
   const { lat, lng } = HERE;
   const records = [
     feature(

@@ -51,7 +51,7 @@ test('every failure has its status, its code and the one shape, and costs nothin
   assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
 });
 
-test('the order of the questions decides which failure is told', async (t) => {
+test('the order of the checks decides which failure is reported', async (t) => {
   const { get, accounts, clock, single } = await setUp(t, { subscription: subscriptionOf(2, 1) });
   const narrow = createKey(accounts, 'tester', ['wildfire'], clock).key;
   assertFailure(await get('/v1/flood/risk', null), 401, 'UNAUTHENTICATED');
@@ -107,7 +107,7 @@ test('lat and lng are decimal numbers in range, each exactly once, as numbers ar
   assert.deepEqual(more.body.data.location, HERE);
 });
 
-test('other methods and broken requests leave by the same endpoint, and HEAD is not charged', async (t) => {
+test('other methods and broken requests get the same error shape, and HEAD is not charged', async (t) => {
   const { service, key, accounts, clock } = await setUp(t);
   const url = service.url + pathTo('/v1/drought/risk');
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
@@ -125,7 +125,7 @@ test('other methods and broken requests leave by the same endpoint, and HEAD is 
   assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
 });
 
-test('two keys in one request are no key', async (t) => {
+test('a request with two keys is refused', async (t) => {
   const { service, key } = await setUp(t);
   const status = await new Promise((resolve, reject) => {
     httpRequest(service.url + pathTo('/v1/drought/risk'), { headers: { 'x-api-key': [key, key] } }, (response) => {
@@ -169,7 +169,7 @@ test('a topic whose data is not loaded is unavailable, an area without a row has
   assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 35);
 });
 
-test('a county that the index as it was loaded lacks altogether is unavailable', async (t) => {
+test('a county without any row in the loaded index is unavailable', async (t) => {
   const { get, database, clock } = await setUp(t);
   const records = [{ geoid: '31003', topic: 'drought', rating: 'Very Low', score: 1, frequency: 1 } as const];
   importDataset(database, { kind: 'nri', info: info('nri'), records }, clock);
@@ -177,7 +177,7 @@ test('a county that the index as it was loaded lacks altogether is unavailable',
   assertFailure(await get(pathTo('/v1/drought/risk')), 502, 'UPSTREAM_UNAVAILABLE');
 });
 
-test('a feed that is not loaded does not keep back the rating; its records are left out, not empty', async (t) => {
+test('without its records a topic still has its rating; the records are left out, not empty', async (t) => {
   const missing = ['records:wildfire.perimeters', 'records:hail', 'records:earthquake'];
   const { get, database } = await setUp(t, {
     deliveries: deliveries().filter(({ info }) => !missing.includes(info.name)),
@@ -202,7 +202,7 @@ test('a feed that is not loaded does not keep back the rating; its records are l
   );
 });
 
-test('a monitor that is silent has no data; a feed that is old is unavailable', async (t) => {
+test('without a recent reading nearby there is no data; without any recent reading the topic is unavailable', async (t) => {
   const clock = new StillClock();
   const { get, database } = await setUp(t, { clock });
   const hour = 3_600_000;
@@ -242,7 +242,7 @@ test('a monitor that is silent has no data; a feed that is old is unavailable', 
   assert.equal((await get(pathTo('/v1/ozone/risk'))).status, 200);
 });
 
-test('without areas nobody can tell what lies in the US', async (t) => {
+test('without areas every location is unavailable', async (t) => {
   const { get } = await setUp(t, { deliveries: [] });
   assertFailure(await get(pathTo('/v1/park/risk')), 502, 'UPSTREAM_UNAVAILABLE');
 });

@@ -31,7 +31,7 @@ test('after 20 unknown keys in a minute further ones are answered 429; keys that
   assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 1);
 });
 
-test('unknown keys that come at once are counted each, beside a key that works', async (t) => {
+test('simultaneous unknown keys are each counted, and a key that works is served', async (t) => {
   const { get, single } = await setUp(t);
   const statuses = Array.from({ length: 100 }, () => get(PATH, guess()));
   const good = Array.from({ length: 20 }, () => single());
@@ -41,7 +41,7 @@ test('unknown keys that come at once are counted each, beside a key that works',
   for (const { status } of await Promise.all(good)) assert.equal(status, 200);
 });
 
-test('addresses are counted apart, and only so many: the oldest is forgotten', () => {
+test('addresses are counted separately, up to a limit: the oldest is forgotten', () => {
   const take = createKeyGuesses(3);
   const useUp = (address: string, now: number) => {
     for (let i = 0; i < 20; i++) assert.equal(take(address, now), null);
@@ -54,7 +54,7 @@ test('addresses are counted apart, and only so many: the oldest is forgotten', (
   assert.equal(take('a', 10), null, 'a was the oldest');
 });
 
-test('a clock that is set back begins a minute anew', () => {
+test('a clock that is set back starts a new minute', () => {
   const take = createKeyGuesses();
   for (let i = 0; i < 20; i++) take('a', 1_000_000);
   assert.equal(take('a', 1_000_000), 60);

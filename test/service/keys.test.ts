@@ -12,7 +12,7 @@ const refusedFor = (reason: RegExp) => (error: { code?: unknown; message: string
   return true;
 };
 
-test('a key opens its own topic and no other, and `bundle` opens the bundles only', async (t) => {
+test('a key allows its own topics only, and `bundle` allows the bundles only', async (t) => {
   const { get, accounts, clock } = await setUp(t);
   const bundle = createKey(accounts, 'tester', ['bundle'], clock).key;
   for (const [index, slug] of TOPIC_SLUGS.entries()) {
@@ -28,7 +28,7 @@ test('a key opens its own topic and no other, and `bundle` opens the bundles onl
   assert.equal((await get(pathTo('/v1/bundle/enterprise'), bundle)).status, 200);
 });
 
-test('during the grace of a rotation both keys work; then the old one is refused, to the second', async (t) => {
+test('during the grace period of a rotation both keys work; then the old one is refused, to the second', async (t) => {
   const { get, accounts, clock, key, keyId } = await setUp(t);
   const path = pathTo('/v1/drought/risk');
   const successor = rotateKey(accounts, keyId, 3_600, clock);
@@ -67,7 +67,7 @@ test('a rotation is refused for a key that has a successor, is revoked or has ex
   assert.throws(() => rotateKey(accounts, first.id, -1, clock), refusedFor(/grace/));
 });
 
-test('a key that is revoked stops at once, in its grace too', async (t) => {
+test('a revoked key stops at once, also in its grace period', async (t) => {
   const { get, accounts, clock, key, keyId } = await setUp(t);
   rotateKey(accounts, keyId, 3_600, clock);
   assert.equal((await get(pathTo('/v1/drought/risk'))).status, 200);
@@ -77,7 +77,7 @@ test('a key that is revoked stops at once, in its grace too', async (t) => {
   assert.ok(headers.get('www-authenticate'));
 });
 
-test('a key that is lost is replaced with no grace', async (t) => {
+test('a lost key is replaced without a grace period', async (t) => {
   const { get, accounts, clock, keyId } = await setUp(t);
   const { key } = rotateKey(accounts, keyId, 0, clock);
   assert.equal((await get(pathTo('/v1/drought/risk'))).status, 401);
@@ -93,7 +93,7 @@ test('a key expires at its time', async (t) => {
   assert.equal((await get(pathTo('/v1/drought/risk'), key)).status, 401);
 });
 
-test('a key is 32 random bytes, and the file holds nothing but its hash', async (t) => {
+test('a key has 32 random bytes, and the file contains only its hash', async (t) => {
   const { accounts, clock, key } = await setUp(t);
   assert.match(key, /^pb_[A-Za-z0-9_-]{43}$/);
   const known = createKey(accounts, 'tester', ['hail'], clock, { random: (size) => Buffer.alloc(size, 7) });

@@ -85,7 +85,7 @@ test('a new data file has no tables of accounts, an old one without accounts los
   assert.ok(!tablesOf(old).includes('charges'));
 });
 
-test('accounts are not moved to a file that has accounts, nor from under a service that runs', (t) => {
+test('accounts are not moved to a file that has accounts, nor while a service runs on the data file', (t) => {
   const file = formerFile(t);
   const [data, accounts] = [openDatabase(t, file), openAccountsOf(t, file)];
   const former = new Database(file);
@@ -99,7 +99,7 @@ test('accounts are not moved to a file that has accounts, nor from under a servi
   former.close();
 });
 
-test('a move that was interrupted is completed in the file where it began, and not doubled in another', (t) => {
+test('an interrupted move is completed in the file where it began, and not repeated in another', (t) => {
   const file = formerFile(t);
   const [data, first] = [openDataDatabase(file), openAccounts(accountsFileFor(file))];
   // The last step, the drop, fails: the copy is there.

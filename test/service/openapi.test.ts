@@ -7,7 +7,7 @@ import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { categoryOfAqi, categoryOfConcentration } from '../../src/data/topics/air-quality-index.ts';
 import { HERE, NEXT_DOOR, pathTo, setUp } from './small-data.ts';
 
-test('the OpenAPI document is valid, and names the endpoints, the key, the topics and what may go wrong', async (t) => {
+test('the OpenAPI document is valid, and has the endpoints, the key, the topics and the failures', async (t) => {
   const { get } = await setUp(t);
   const { status, body } = await get('/openapi.json', null);
   assert.equal(status, 200);
@@ -39,7 +39,7 @@ test('the OpenAPI document is valid, and names the endpoints, the key, the topic
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('every answer is as the OpenAPI document describes it, topic by topic', async (t) => {
+test('every answer matches the OpenAPI document, topic by topic', async (t) => {
   const { get, service } = await setUp(t, { service: { failures: (topic) => topic === 'radon' } });
   const { body: document } = await get('/openapi.json', null);
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -71,7 +71,7 @@ test('every answer is as the OpenAPI document describes it, topic by topic', asy
   }
 });
 
-test('categories change where the agency says that they do', () => {
+test("air quality categories change at the agency's breakpoints", () => {
   assert.deepEqual([0, 50, 51, 100, 150, 200, 300, 301, 999].map(categoryOfAqi), [
     'Good',
     'Good',

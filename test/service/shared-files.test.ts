@@ -17,7 +17,7 @@ import {
   subscriptionOf,
 } from './small-data.ts';
 
-test('a load that holds the write lock of the data file holds back no charge', async (t) => {
+test('a load that holds the write lock of the data file blocks no charge', async (t) => {
   const { get, single, file, database, accounts, clock } = await setUp(t);
   for (const handle of [database, accounts]) handle.pragma('busy_timeout = 0');
   const load = openDatabase(t, file);
@@ -48,7 +48,7 @@ test('a data file that cannot be written is served', async (t) => {
   assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 35);
 });
 
-test('two services that only read one data file, on one accounts file, charge one quota to the credit', async (t) => {
+test('two services on one data file and one accounts file share one quota exactly', async (t) => {
   const { file, database, accounts, clock, key, service } = await setUp(t, {
     subscription: subscriptionOf(97, 1_000_000),
   });
@@ -70,7 +70,7 @@ test('two services that only read one data file, on one accounts file, charge on
   assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 97);
 });
 
-test('all topics of an answer are of one version of the data, also when it is replaced while they are read', async (t) => {
+test('all topics of an answer are of one version of the data, also if a load replaces it meanwhile', async (t) => {
   let replace = () => {};
   const { get, file, clock } = await setUp(t, {
     service: {

@@ -127,9 +127,9 @@ test('every source of sites and measurements comes from its server into the data
   ).map(({ name }) => name);
   assert.equal(names.length, 15);
   const env = { XDG_DATA_HOME: folder, PERILBOOK_AFDC_KEY: 'secret-key-of-ours' };
-  const world = { folder, env, clock: new MovedClock(NOW) };
+  const options = { folder, env, clock: new MovedClock(NOW) };
   const run = async (...args: string[]) =>
-    perilbook(['data', ...args, '--mirror', mirror.url, '--yes', '--json'], world);
+    perilbook(['data', ...args, '--mirror', mirror.url, '--yes', '--json'], options);
   const got = await run('get', ...names);
   const { sources } = JSON.parse(got.stdout) as {
     sources: { source: string; records?: number; error?: { message: string } }[];
@@ -157,7 +157,7 @@ test('every source of sites and measurements comes from its server into the data
   assert.doesNotMatch(mirror.requests.map(({ target }) => target).join(), /secret-key/);
   const manifest = readFileSync(join(folder, 'perilbook/downloads/alternative-fuels-afdc/manifest.json'), 'utf8');
   assert.doesNotMatch(manifest + own.stdout + own.stderr, /secret-key/);
-  const list = JSON.parse((await perilbook(['data', '--json'], world)).stdout);
+  const list = JSON.parse((await perilbook(['data', '--json'], options)).stdout);
   const here = list.sources.filter((one: { downloaded: unknown }) => one.downloaded !== null);
   assert.ok(!here.some((one: { source: string }) => one.source === 'alternative-fuels'));
 });

@@ -35,20 +35,20 @@ async function setUp(t: TestContext) {
   const mirror = await agencyMirror(t);
   mirror.layers.set(RADON, radonLayer(2));
   mirror.files.set(AIR, { body: airZip(360), etag: '"1"' });
-  const world = { folder, env: { XDG_DATA_HOME: folder }, clock: new MovedClock('2026-06-01T00:00:00Z') };
+  const options = { folder, env: { XDG_DATA_HOME: folder }, clock: new MovedClock('2026-06-01T00:00:00Z') };
   return {
-    ...{ folder, mirror, world, downloads: join(folder, 'perilbook/downloads') },
+    ...{ folder, mirror, options, downloads: join(folder, 'perilbook/downloads') },
     run: (args: readonly string[], changes: SetupOptions = {}) =>
-      perilbook(['data', ...args, '--mirror', mirror.url], { ...world, ...changes }),
+      perilbook(['data', ...args, '--mirror', mirror.url], { ...options, ...changes }),
   };
 }
 
-const datasetsOf = async (world: SetupOptions) =>
-  (JSON.parse((await perilbook(['data', '--json'], world)).stdout) as { datasets: { name: string; rows: number }[] })
+const datasetsOf = async (options: SetupOptions) =>
+  (JSON.parse((await perilbook(['data', '--json'], options)).stdout) as { datasets: { name: string; rows: number }[] })
     .datasets;
 
 test('nothing is downloaded before somebody said yes; --dry-run shows addresses, sizes and licences', async (t) => {
-  const { run, mirror, world } = await setUp(t);
+  const { run, mirror, options } = await setUp(t);
   const refused = await run(['get', 'air-quality']);
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /annual_aqi_by_county_\{year\}\.zip/);
@@ -65,7 +65,7 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   assert.match(words.stderr, /Without parks: it needs --states or --for/);
   assert.match(words.stdout, /In all about \d\.\d GB/);
   assert.equal(mirror.requests.length, 0);
-  assert.match((await perilbook(['data'], world)).stdout, /No data is here[\s\S]*nri-tracts/);
+  assert.match((await perilbook(['data'], options)).stdout, /No data is here[\s\S]*nri-tracts/);
 });
 
 test('the program names itself and who downloads, and asks nobody but the mirror', async (t) => {
@@ -77,11 +77,11 @@ test('the program names itself and who downloads, and asks nobody but the mirror
 });
 
 test('a source that fails keeps none of the others from coming, and its old data stays', async (t) => {
-  const { run, mirror, world } = await setUp(t);
+  const { run, mirror, options } = await setUp(t);
   const both = ['air-quality', 'radon', '--yes'];
   mirror.files.set('www2.census.gov/x', { body: Buffer.from('') });
   await run(['get', ...both]);
-  const before = await datasetsOf(world);
+  const before = await datasetsOf(options);
   assert.deepEqual(
     before.map(({ name, rows }) => [name, rows]),
     [
@@ -108,40 +108,40 @@ test('a source that fails keeps none of the others from coming, and its old data
       ['radon', undefined, 'DOWNLOAD_FAILED'],
     ],
   );
-  assert.equal((await datasetsOf(world)).find(({ name }) => name === 'radon')!.rows, 3);
+  assert.equal((await datasetsOf(options)).find(({ name }) => name === 'radon')!.rows, 3);
 });
 
 test('files that the loader refuses leave the data as it was, and the next update tries again', async (t) => {
-  const { run, mirror, world } = await setUp(t);
+  const { run, mirror, options } = await setUp(t);
   await run(['get', 'air-quality', '--yes']);
   // A year that is not over.
   mirror.files.set(AIR, { body: airZip(100), etag: '"2"' });
   const refused = await run(['update']);
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /air-quality: Cannot load .*no row is usable/);
-  assert.equal((await datasetsOf(world))[0]!.rows, 1);
+  assert.equal((await datasetsOf(options))[0]!.rows, 1);
   mirror.files.set(AIR, { body: airZip(364), etag: '"3"' });
   assert.match((await run(['update'])).stderr, /air-quality: loaded 1 record, 2025/);
 });
 
 test('a database that was made anew is filled from the files that are here', async (t) => {
-  const { run, mirror, folder, world } = await setUp(t);
+  const { run, mirror, folder, options } = await setUp(t);
   await run(['get', 'air-quality', '--yes']);
   mirror.downloads();
   for (const name of readdirSync(join(folder, 'perilbook'))) {
     if (name.startsWith('service.db')) rmSync(join(folder, 'perilbook', name));
   }
   assert.equal((await run(['update'])).code, 0);
-  assert.equal((await datasetsOf(world))[0]!.rows, 1);
+  assert.equal((await datasetsOf(options))[0]!.rows, 1);
   assert.equal(mirror.downloads(), 0);
 });
 
 test('each of two data files gets what was downloaded since it was loaded', async (t) => {
-  const { run, mirror, world } = await setUp(t);
+  const { run, mirror, options } = await setUp(t);
   const update = async (...args: string[]) => JSON.parse((await run(['update', '--json', ...args])).stdout).sources[0];
   await run(['get', 'air-quality', '--yes']);
   assert.equal((await update('--db', 'other.db')).records, 1);
-  world.clock.move(1_000);
+  options.clock.move(1_000);
   mirror.files.set(AIR, { body: airZip(364), etag: '"2"' });
   assert.equal((await update()).records, 1);
   assert.deepEqual(
@@ -189,30 +189,30 @@ test('a machine without a network takes the downloads of another one', async (t)
   mirror.downloads();
   const other = join(folder, 'other');
   mkdirSync(other);
-  const world = { folder, env: { XDG_DATA_HOME: other }, clock: new MovedClock('2026-07-01T00:00:00Z') };
-  const copy = () => perilbook(['data', 'get', 'air-quality', '--mirror', 'stick', '--yes', '--json'], world);
+  const options = { folder, env: { XDG_DATA_HOME: other }, clock: new MovedClock('2026-07-01T00:00:00Z') };
+  const copy = () => perilbook(['data', 'get', 'air-quality', '--mirror', 'stick', '--yes', '--json'], options);
   const got = await copy();
   assert.equal(got.code, 0, got.stderr);
   assert.equal(JSON.parse(got.stdout).sources[0].records, 1);
   const again = JSON.parse((await copy()).stdout).sources[0];
   assert.deepEqual([again.new_files, again.records], [0, undefined]);
   assert.equal(mirror.downloads(), 0);
-  const missing = await perilbook(['data', 'get', 'tri', '--mirror', 'stick', '--yes'], world);
+  const missing = await perilbook(['data', 'get', 'tri', '--mirror', 'stick', '--yes'], options);
   assert.match(missing.stderr, /The folder ".*stick" holds no tri/);
   const file = join(folder, 'stick/air-quality/annual_aqi_by_county_2025.zip');
   writeFileSync(file, readFileSync(file).subarray(0, 100));
   rmSync(join(other, 'perilbook'), { recursive: true });
   assert.match(
-    (await perilbook(['data', 'get', 'air-quality', '--mirror', 'stick', '--yes'], world)).stderr,
+    (await perilbook(['data', 'get', 'air-quality', '--mirror', 'stick', '--yes'], options)).stderr,
     /another size/,
   );
 });
 
 test('a key that is missing, a mirror that is none and an update of nothing say what to do', async (t) => {
-  const { run, world } = await setUp(t);
+  const { run, options } = await setUp(t);
   const keyless = await run(['get', 'alternative-fuels-afdc', '--yes']);
   assert.match(keyless.stderr, /PERILBOOK_AFDC_KEY holds none\n {2}Needs a free key from https/);
-  const nowhere = await perilbook(['data', 'get', 'radon', '--mirror', 'nowhere', '--yes'], world);
+  const nowhere = await perilbook(['data', 'get', 'radon', '--mirror', 'nowhere', '--yes'], options);
   assert.match(nowhere.stderr, /--mirror "nowhere" is neither an address nor a folder/);
   assert.match((await run(['update'])).stderr, /Nothing to update/);
   assert.match((await run(['get'])).stderr, /Missing what to get/);
@@ -220,11 +220,11 @@ test('a key that is missing, a mirror that is none and an update of nothing say 
 });
 
 test('data load loads a file that one already has', async (t) => {
-  const { world, folder } = await setUp(t);
+  const { options, folder } = await setUp(t);
   writeFileSync(join(folder, 'annual_aqi_by_county_2025.zip'), airZip(360));
-  const loaded = await perilbook(['data', 'load', 'air-quality', 'annual_aqi_by_county_2025.zip'], world);
+  const loaded = await perilbook(['data', 'load', 'air-quality', 'annual_aqi_by_county_2025.zip'], options);
   assert.equal(loaded.code, 0, loaded.stderr);
-  assert.equal((await datasetsOf(world))[0]!.rows, 1);
+  assert.equal((await datasetsOf(options))[0]!.rows, 1);
 });
 
 test('data check says which sources moved, changed their form or shrank, and downloads nothing', async (t) => {
@@ -255,29 +255,32 @@ test('data check says which sources moved, changed their form or shrank, and dow
 });
 
 test('data remove takes away what a source brought, and not what was loaded since', async (t) => {
-  const { run, world, folder, downloads } = await setUp(t);
+  const { run, options, folder, downloads } = await setUp(t);
   await run(['get', 'air-quality', '--yes']);
   assert.match((await run(['remove', 'air-qualty'])).stderr, /no source "air-qualty"; did you mean air-quality\?/);
   assert.match((await run(['remove', 'air-quality'])).stderr, /air-quality: removed airQuality/);
-  assert.deepEqual(await datasetsOf(world), []);
+  assert.deepEqual(await datasetsOf(options), []);
   assert.equal(existsSync(join(downloads, 'air-quality')), false);
   assert.match((await run(['remove', 'air-quality'])).stderr, /nothing of it was here/);
 
   await run(['get', 'air-quality', '--yes']);
-  world.clock.move(1_000);
+  options.clock.move(1_000);
   writeFileSync(join(folder, 'annual_aqi_by_county_2025.zip'), airZip(361));
-  const loaded = await perilbook(['data', 'load', 'air-quality', 'annual_aqi_by_county_2025.zip', '--replace'], world);
+  const loaded = await perilbook(
+    ['data', 'load', 'air-quality', 'annual_aqi_by_county_2025.zip', '--replace'],
+    options,
+  );
   assert.equal(loaded.code, 0, loaded.stderr);
   assert.match((await run(['remove', 'air-quality'])).stderr, /removed its downloads/);
-  assert.equal((await datasetsOf(world)).length, 1);
+  assert.equal((await datasetsOf(options)).length, 1);
 });
 
 test('sample data beside real data is named', async (t) => {
-  const { run, world, folder } = await setUp(t);
+  const { run, options, folder } = await setUp(t);
   mkdirSync(join(folder, 'perilbook'), { recursive: true });
   const database = openDataDatabase(join(folder, 'perilbook/service.db'));
   const made = { name: 'radon', source: 'made up', vintage: 'x', licence: '', sample: true } as const;
-  importDataset(database, { kind: 'radon', info: made, records: [{ countyGeoid: '51001', zone: 1 }] }, world.clock);
+  importDataset(database, { kind: 'radon', info: made, records: [{ countyGeoid: '51001', zone: 1 }] }, options.clock);
   database.close();
   assert.match((await run(['get', 'air-quality', '--yes'])).stderr, /also holds sample data \(made up\): radon\./);
 });

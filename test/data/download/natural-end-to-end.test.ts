@@ -18,12 +18,12 @@ test('data get natural --for FILE fills an empty folder from real rows, and data
   const mirror = await agencyMirror(t);
   serveNatural(mirror);
   writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,38.3,-78.44\n2,38.03,-78.48\n');
-  const world = {
+  const options = {
     folder,
     env: { XDG_DATA_HOME: join(folder, 'home') },
     clock: new MovedClock('2026-06-01T00:00:00Z'),
   };
-  const run = (...args: string[]) => perilbook(['data', ...args, '--mirror', mirror.url], world);
+  const run = (...args: string[]) => perilbook(['data', ...args, '--mirror', mirror.url], options);
 
   const got = await run('get', 'natural', '--for', 'book.csv', '--yes');
   assert.equal(got.code, 0, got.stderr);
@@ -48,7 +48,7 @@ test('data get natural --for FILE fills an empty folder from real rows, and data
       frequency: Number(row.HAIL_AFREQ),
     });
   }
-  const described = JSON.parse((await perilbook(['data', '--json'], world)).stdout);
+  const described = JSON.parse((await perilbook(['data', '--json'], options)).stdout);
   assert.deepEqual(
     described.datasets.map(({ name, level, states }: Record<string, unknown>) => [name, level, states]),
     [

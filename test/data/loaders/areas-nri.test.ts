@@ -70,7 +70,7 @@ test('both versions of the index give all 18 topics; inland flooding is riverine
   }
 });
 
-test('rows that cannot be used are counted with their reason and first line', async (t) => {
+test('unusable rows are counted with their reason and first line', async (t) => {
   const { load } = loading(t);
   const rows = [
     county('51001'),
@@ -123,7 +123,7 @@ test('tracts are read by their whole code, and by parts only when six digits are
   assert.equal(database.prepare('SELECT DISTINCT geoid FROM ratings_tract').pluck().get(), '51079030102');
 });
 
-test('a table that is no table of the index is refused, and the data stay', async (t) => {
+test('a table that is not the index is refused, and the stored data is unchanged', async (t) => {
   const { database, load } = loading(t);
   await load('nri', fileOf(t, 'a.csv', nriTable([county('51001')], 'March 2023')));
   const before = describeData(database);
@@ -174,7 +174,7 @@ test('one level of areas is replaced without the other', async (t) => {
   ]);
 });
 
-test('boundaries of before 2022 are told by codes that are no more', async (t) => {
+test('boundaries from before 2022 are recognized by their former codes', async (t) => {
   const { load } = loading(t);
   const notes = async (GEOID: string) =>
     (await load('counties', fileOf(t, 'a.geojson', boundaries([[{ GEOID }, square(-79, 38, 0.5)]])), { replace: true }))

@@ -9,7 +9,7 @@ function read(t: Parameters<typeof fileOf>[0], content: string | Buffer, delimit
   return [...csvRecords(fileOf(t, 'a.csv', content), delimiter)];
 }
 
-test('lines, line ends, marks and quotes', (t) => {
+test('lines, line ends, byte order marks and quotes are read', (t) => {
   const cells = (content: string | Buffer) => read(t, content).map((record) => record.cells);
   assert.deepEqual(cells('\ufeffa,b\r\n1,2\r\n\r\n3,\r\n'), [
     ['a', 'b'],
@@ -36,7 +36,7 @@ test('lines, line ends, marks and quotes', (t) => {
   assert.deepEqual(read(t, 'a|"b"|c\n', '|')[0]!.cells, ['a', '"b"', 'c']);
 });
 
-test('the line of a record is that on which it begins', (t) => {
+test('the line of a record is the line on which it begins', (t) => {
   assert.deepEqual(
     read(t, 'a\n"1\n2\n3",x\n\nb\n').map(({ line, cells }) => [line, cells[0]]),
     [
@@ -47,7 +47,7 @@ test('the line of a record is that on which it begins', (t) => {
   );
 });
 
-test('a file larger than a block, with quoted cells across its edges', (t) => {
+test('a file larger than a block is read, with quoted cells across the ends of blocks', (t) => {
   const rows = Array.from({ length: 60_000 }, (_, i) => `${i},"é ""${i}"" \n end",${'x'.repeat(i % 50)}\n`);
   const records = read(t, rows.join(''));
   assert.equal(records.length, rows.length);
@@ -57,7 +57,7 @@ test('a file larger than a block, with quoted cells across its edges', (t) => {
   }
 });
 
-test('what csv-parse reads, this reads alike', (t) => {
+test('a file that csv-parse reads is read the same', (t) => {
   const cell = fc.string({ unit: fc.constantFrom('a', ',', '"', '\n', 'é', ' '), maxLength: 6 });
   fc.assert(
     fc.property(fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 8 }), (rows) => {
@@ -71,7 +71,7 @@ test('what csv-parse reads, this reads alike', (t) => {
   );
 });
 
-test('a quote that is not closed is refused with its line: nothing behind it is lost in its cell', (t) => {
+test('a quote that is not closed is refused with its line, so that no rows vanish into its cell', (t) => {
   const rows = (count: number) => Array.from({ length: count }, (_, i) => `${i},x\n`).join('');
   const refused = (content: string, row: number) =>
     assert.throws(() => read(t, content), {

@@ -15,7 +15,7 @@ async function read(file: string): Promise<unknown[]> {
   return features;
 }
 
-test('features of a GeoJSON file: any spacing, braces and quotes in texts, a file of many blocks', (t) => {
+test('GeoJSON features are read with any spacing, braces and quotes in texts, over many blocks', (t) => {
   const properties = { name: 'a "}{" \\ é', nested: { list: [{ a: 1 }, ']'] } };
   const many = Array.from({ length: 30_000 }, (_, i) => ({
     type: 'Feature',
@@ -32,7 +32,7 @@ test('features of a GeoJSON file: any spacing, braces and quotes in texts, a fil
   assert.deepEqual([...geojsonFeatures(fileOf(t, 'a.geojson', '{"features": [ ]}'))], []);
 });
 
-test('a GeoJSON file that ends early, is none, or is not in degrees is refused', (t) => {
+test('a GeoJSON file that ends early, or is not in degrees, and a file that is not GeoJSON are refused', (t) => {
   const refused = (text: string, reason: RegExp) =>
     assert.throws(() => [...geojsonFeatures(fileOf(t, 'a.geojson', text))], { code: 'SERVICE_DATA', message: reason });
   refused('{"type":"FeatureCollection","features":[{"type":"Feature"}', /ends before/);
@@ -42,7 +42,7 @@ test('a GeoJSON file that ends early, is none, or is not in degrees is refused',
   refused('{"crs":{"type":"name","properties":{"name":"EPSG:3857"}},"features":[]}', /EPSG:3857/);
 });
 
-test('a shapefile is read beside its table and out of a zip alike; an unknown system is refused', async (t) => {
+test('a shapefile is read the same from files and from a zip; an unknown coordinate system is refused', async (t) => {
   const shapes = shapefileOf(
     [
       { lng: -78.5, lat: 38.25, name: 'one' },
@@ -89,7 +89,7 @@ const NAD83 =
 const MERCATOR =
   'PROJCS["WGS_1984_Web_Mercator_Auxiliary_Sphere",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Mercator_Auxiliary_Sphere"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",0.0],PARAMETER["Standard_Parallel_1",0.0],PARAMETER["Auxiliary_Sphere_Type",0.0],UNIT["Meter",1.0]]';
 
-test('a shapefile of another coordinate system is converted, or refused; one without any is said to be', async (t) => {
+test('a shapefile of another coordinate system is converted or refused; one without any is noted', async (t) => {
   const { database, load } = loading(t);
   const place = async (prj: string, lng: number, lat: number) => {
     const { shp, dbf, prj: text } = shapefileOf([{ lng, lat, name: 'one' }], prj);
@@ -154,7 +154,7 @@ test('a shapefile that was cut, or damaged in its zip, is refused and replaces n
   assert.equal(featuresOf(database, 'sites_park').length, 10);
 });
 
-test('the table of a shapefile is read in the encoding that its .cpg names, in all the ways that it is named', async (t) => {
+test('the table of a shapefile is read in the encoding of its .cpg, however it is spelled', async (t) => {
   const { shp, dbf } = shapefileOf([{ lng: -122, lat: 37, name: 'Pe?a' }], '');
   const nameIn = async (cpg: string, letter: readonly number[]) => {
     const at = dbf.indexOf('Pe') + 2;
@@ -182,7 +182,7 @@ test('the table of a shapefile is read in the encoding that its .cpg names, in a
   await assert.rejects(nameIn('OEM 437', [0xa4]), { code: 'SERVICE_DATA', message: /encoding .*OEM 437/ });
 });
 
-test('a CSV of points: columns found or named, properties as given, every unusable row told', async (t) => {
+test('a CSV of points: columns are recognized or named, properties kept, unusable rows reported', async (t) => {
   const { database, load } = loading(t);
   const csv = [
     'X,Y,Well,Zip,Latitude,Longitude ,Note',

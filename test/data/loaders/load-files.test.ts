@@ -34,7 +34,7 @@ test('loading the same file twice gives the same database', async (t) => {
   assert.deepEqual(dump(database), once);
 });
 
-test('a running service answers from the old data until the new are all there', async (t) => {
+test('a running service answers from the old data until a load is complete', async (t) => {
   const { get, accounts, file } = await setUp(t);
   const count = async () => (await get(pathTo('/v1/oilGasWell/risk'))).body.data.result.value;
   assert.equal(await count(), 2);
@@ -54,7 +54,7 @@ test('a running service answers from the old data until the new are all there', 
   assert.equal(accounts.prepare('SELECT count(*) FROM charges').pluck().get(), 5);
 });
 
-test('what a load that broke off left behind does not stand in the way of the next', async (t) => {
+test('what an interrupted load left behind does not block the next load', async (t) => {
   const { database, load } = loading(t);
   await load('wells', fileOf(t, 'a.csv', wells(10)));
   const broken = (function* (): Generator<EventRecord> {
@@ -77,7 +77,7 @@ test('what a load that broke off left behind does not stand in the way of the ne
   assert.equal(describeData(database).datasets[0]!.rows, 20);
 });
 
-test('of two loads of one data set at a time, the one that began last counts, and the other says so', async (t) => {
+test('of two simultaneous loads of a dataset the one that began last counts, and the other fails with the reason', async (t) => {
   const { database } = loading(t);
   const target = { kind: 'sites', topic: 'park', info: info('sites:park') } as const;
   let interrupted = false;

@@ -14,7 +14,7 @@ function geoidOf(state: string, county: string): string {
   return 'geoid' in found ? found.geoid : found.problem;
 }
 
-test('counties by name: spaces, accents, cities, words behind the name, changed names', () => {
+test('counties are found by name, whatever spaces, accents, suffixes and former names', () => {
   for (const [state, county, geoid] of [
     ['Alaska', 'Anchorage ', '02020'],
     ['New Mexico', 'Dona Ana', '35013'],
@@ -104,7 +104,7 @@ const HOURLY = [
   '99/99/26|99:00|010030010|Fairhope|-6|PM10|UG/M3|9|X',
 ].join('\n');
 
-test('AirNow: readings no locations of monitors, ozone in micrograms', async (t) => {
+test('AirNow: readings need the locations of monitors, and ozone is stored in micrograms', async (t) => {
   const hourly = fileOf(t, 'HourlyData_2025112017.dat', Buffer.from(HOURLY, 'latin1'));
   const old =
     '010030010|OZONE|0010|Fairhope|Active|AL1|ADEM|R4|30.497|-87.880|37.1|-6\n000010102|PM10|1|x|Active|a|b|c|48.95|-54.6|1|-3\n';
@@ -139,7 +139,7 @@ test('AirNow: readings no locations of monitors, ozone in micrograms', async (t)
   await assert.rejects(load('airnow', hourly), { code: 'USAGE', message: /no locations of monitors/ });
 });
 
-test('AirNow: monitors are known by their number with the country before it and without', async (t) => {
+test('AirNow: monitors are recognized by their number with and without the country', async (t) => {
   const hour = (id: string) => `11/20/25|17:00|${id}|Fairhope|-6|OZONE|PPB|41|ADEM\n`;
   const sites =
     'StationID|AQSID|FullAQSID|Latitude|Longitude\n1|010030010|840010030010|30.497|-87.880\n2||840010030011|30.5|-87.9\n';
@@ -159,7 +159,7 @@ test('AirNow: monitors are known by their number with the country before it and 
   }
 });
 
-test('annual AQI: a year that is not over is left out, whatever else the files hold', async (t) => {
+test('annual AQI: a year that is not over is rejected, whatever else the files hold', async (t) => {
   const { load } = loading(t);
   const running = `${AQI_HEADER}\n"Alaska","Anchorage ",2025,317,300,17,0,0,0,0,90,55,30\n"Ohio","Allen",2025,90,90,0,0,0,0,0,40,35,30\n`;
   const whole = `${AQI_HEADER}\n"Alaska","Anchorage ",2024,366,300,66,0,0,0,0,90,55,30\n`;

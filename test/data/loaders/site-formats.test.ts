@@ -33,7 +33,7 @@ test('TRI: one facility of all its chemicals, whatever the names of the columns'
   }
 });
 
-test('Superfund: two rows of headings and a total', async (t) => {
+test('Superfund: a second row of headings and a total are not sites', async (t) => {
   const { database, load } = loading(t);
   const csv = `Region,State,Site Name,,EPA ID,Zip,Latitude,Longitude,NPL Status
 ,,,,,(NAI),,,Date
@@ -141,7 +141,7 @@ test('of a list of power plants only the nuclear ones are reactors', async (t) =
   assert.equal((await load('nuclear-reactors', fileOf(t, 'r.csv', reactors))).records, 1);
 });
 
-test('lines and towers: HIFLD columns in any case, projected lines told', async (t) => {
+test('lines and towers: HIFLD columns are read in any case, and projected lines are noted', async (t) => {
   const { database, load } = loading(t);
   const line = (coordinates: number[][]) => ({
     type: 'Feature',
@@ -189,7 +189,7 @@ test("EPA's layer of one program a row, in capitals and not", async (t) => {
   }
 });
 
-test('how old the rows are is told by their own columns, else by the day of the file', async (t) => {
+test("the vintage is that of the rows' own columns, or the day of the file", async (t) => {
   const { load } = loading(t);
   const vintage = async (loader: string, csv: string) =>
     (await load(loader, fileOf(t, 'a.csv', csv), { replace: true })).vintage;

@@ -25,7 +25,7 @@ test('tornadoes: no header, a header of too few names, the modern header', async
   }
 });
 
-test('tornadoes: one record of each, a point where no end is known', async (t) => {
+test('tornadoes: each is one record, a point where no end is known', async (t) => {
   const { database, load } = loading(t);
   const whole = ROW.split(',');
   const row = (changes: Record<number, string>) => whole.map((cell, place) => changes[place] ?? cell).join(',');
@@ -54,7 +54,7 @@ test('tornadoes: one record of each, a point where no end is known', async (t) =
   );
 });
 
-test('tornadoes: parts that no row gives whole are one tornado; parts with numbers of their own are none', async (t) => {
+test('tornadoes: parts without a row of the whole track are one tornado; parts with their own numbers are none', async (t) => {
   const { database, load } = loading(t);
   const row = (om: number, ns: number, sg: number, ...ends: number[]) =>
     `${om},2014,6,7,2014-06-07,14:00:00,3,MO,29,0,1,0,0,0,0,${ends.join()},3.41,200,${ns},1,${sg},143,0,0,0`;
@@ -113,7 +113,7 @@ test('files that overlap: a report of an earlier file is not loaded again; two t
   assert.equal(featuresOf(database, 'records_tornado').length, 3);
 });
 
-test('hail: inches as given', async (t) => {
+test('hail: sizes are kept in inches', async (t) => {
   const { database, load } = loading(t);
   const row =
     '649851,2020,01,10,2020-01-10,07:42:00,3,OK,40,0,1.75,0,0,0,0,35.9000,-99.4300,35.9000,-99.4300,0,0,0,0,0,129,0,0,0';
@@ -123,7 +123,7 @@ test('hail: inches as given', async (t) => {
   assert.deepEqual([report.properties.mag, report.properties.mo, report.properties.st], [1.75, 1, 'OK']);
 });
 
-test('HURDAT2: a storm is one track with its worst; unknown values are none', async (t) => {
+test('HURDAT2: a storm is one track with its highest wind and lowest pressure; unknown values are null', async (t) => {
   const { database, load } = loading(t);
   const fix = (time: string, lat: string, lng: string, wind: string, pressure: string) =>
     `20140628, ${time},  , HU, ${lat}, ${lng}, ${wind}, ${pressure},${'    0,'.repeat(12)}`;
@@ -176,7 +176,7 @@ test('HURDAT2: a storm is one track with its worst; unknown values are none', as
   assert.deepEqual([lone.geometry.type, lone.properties.max_wind_kt, lone.properties.category], ['Point', null, null]);
 });
 
-test('HURDAT2: what follows the header of another basin belongs to no storm; a file of no fixes replaces nothing', async (t) => {
+test('HURDAT2: lines after the header of another basin belong to no storm; a file without fixes replaces nothing', async (t) => {
   const { database, load } = loading(t);
   const fix = (lat: string, lng: string) => `20140628, 1800,  , HU, ${lat}, ${lng},  85,  973,${'    0,'.repeat(12)}`;
   const atlantic = ['AL012014,             ARTHUR,      1,', fix('32.0N', ' 78.2W')];
@@ -193,7 +193,7 @@ test('HURDAT2: what follows the header of another basin belongs to no storm; a f
   assert.equal(featuresOf(database, 'records_hurricane').length, 1);
 });
 
-test('IBTrACS: a track that crosses the 180th meridian counts on, and is cut there', async (t) => {
+test('IBTrACS: a track that crosses the 180th meridian is cut there', async (t) => {
   const { database, load } = loading(t);
   const text = `SID,SEASON,NUMBER,BASIN,NAME,ISO_TIME,LAT,LON,WMO_WIND,WMO_PRES,TRACK_TYPE,USA_WIND
 2018200N10200,2018,1,EP,HECTOR,2018-08-10 06:00:00,20,204.3,90,960,main,
@@ -248,7 +248,7 @@ test('IBTrACS: the row of units, spurs, blanks of one space, the basin as HURDAT
   assert.equal(other.geometry.type, 'Point');
 });
 
-test('earthquakes: CSV and GeoJSON, blasts are none', async (t) => {
+test('earthquakes: CSV and GeoJSON are read, without blasts', async (t) => {
   const { database, load } = loading(t);
   const csv = `time,latitude,longitude,depth,mag,magType,nst,gap,dmin,rms,net,id,updated,place,type
 2024-01-01T00:00:00.000Z,38.8,-122.8,2.1,1.53,md,,40,,0.02,nc,nc1,2024-01-01T00:05:00.000Z,"7 km NW of The Geysers, CA",earthquake
