@@ -1,8 +1,7 @@
-import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import { type NaturalSlug, type ProximitySlug, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { DataDatabase } from './data-database.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
-import type { DatasetInfo, DatasetName, Level } from './records.ts';
-import { eventDatasetsOf, needsOf } from './topic-needs.ts';
+import type { DatasetInfo, DatasetName, EventKind, Level } from './records.ts';
 
 /** A loaded dataset, or one level of it. */
 export interface LoadedDataset extends DatasetInfo {
@@ -66,4 +65,35 @@ export function describeData(database: DataDatabase): DataDescription {
 export function createSampleWatch(database: DataDatabase, versionOf: DataVersion): () => boolean {
   const anySample = database.prepare<[], 0 | 1>('SELECT EXISTS (SELECT 1 FROM datasets WHERE sample = 1)').pluck();
   return oncePerVersion(versionOf, () => anySample.get() === 1);
+}
+
+/** The events in the details of five topics. */
+const EVENTS: Readonly<Partial<Record<NaturalSlug, readonly EventKind[]>>> = {
+  earthquake: ['earthquake'],
+  hail: ['hail'],
+  hurricane: ['hurricane'],
+  tornado: ['tornado'],
+  wildfire: ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'],
+};
+
+/** The datasets that a topic cannot be answered without. `areas` is always one, because it defines what is in the US. A
+ * natural topic's events are not: a rating without records is still an answer. */
+export function needsOf(topic: TopicSlug): readonly DatasetName[] {
+  return ['areas', ...ownNeedsOf(topic)];
+}
+
+function ownNeedsOf(topic: TopicSlug): DatasetName[] {
+  switch (topicOf(topic).category) {
+    case 'natural':
+      return ['nri'];
+    case 'proximity':
+      return [`sites:${topic as ProximitySlug}`];
+    case 'measurement':
+      return [topic === 'airQuality' || topic === 'radon' ? topic : 'readings'];
+  }
+}
+
+/** The datasets of the events in a topic's details. */
+function eventDatasetsOf(topic: TopicSlug): readonly DatasetName[] {
+  return (EVENTS[topic as NaturalSlug] ?? []).map((event): DatasetName => `records:${event}`);
 }

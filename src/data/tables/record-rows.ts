@@ -1,6 +1,6 @@
 import { packOutline } from './area-outlines.ts';
+import { boxOfGeometry } from './bounding-boxes.ts';
 import type { DataDatabase } from './data-database.ts';
-import { boxOfGeometry } from './geometry-box.ts';
 import { type Layer, layerTable } from './layers.ts';
 import { createPropertyTypes } from './property-types.ts';
 import type {

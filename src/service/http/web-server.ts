@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { METHODS } from 'node:http';
+import { type IncomingMessage, METHODS, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -8,7 +9,6 @@ import fastify, {
 } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { refuseBrokenRequest, refuseExpectations } from './broken-requests.ts';
-import { spareBusyConnections } from './idle-connections.ts';
 import { type FailureReply, sendFailure } from './replies.ts';
 
 /** Limits of connections. */
@@ -141,4 +141,28 @@ export async function closeWithin(app: FastifyInstance, ms: number): Promise<voi
     clearTimeout(bound);
     clearInterval(sweep);
   }
+}
+
+/**
+ * Makes `closeIdleConnections` of a server close idle connections only. Node regards a connection as idle as soon as its
+ * response has been ended, although megabytes may still have to be sent; `close` calls it first, which would cut bodies in
+ * flight. To be called before the server listens.
+ */
+function spareBusyConnections(server: Server): void {
+  const responsesOn = new Map<Socket, { count: number }>();
+  server.on('connection', (socket: Socket) => {
+    responsesOn.set(socket, { count: 0 });
+    socket.once('close', () => responsesOn.delete(socket));
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const responses = responsesOn.get(socket);
+    if (responses === undefined) return;
+    responses.count += 1;
+    response.on('finish', () => {
+      responses.count -= 1;
+    });
+  });
+  server.closeIdleConnections = () => {
+    for (const [socket, { count }] of responsesOn) if (count === 0) socket.destroy();
+  };
 }
