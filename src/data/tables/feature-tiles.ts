@@ -77,11 +77,11 @@ export class FeatureTiles {
   }
 
   /** A layer cut into this many tiles per degree. */
-  layer(name: string, perDegree: number, read: ReadFeatures): LayerTiles {
+  layer(name: string, perDegree: number, readerOf: () => ReadFeatures): LayerTiles {
     const key = `${name} ${perDegree}`;
     let layer = this.#layers.get(key);
     if (layer === undefined) {
-      layer = { perDegree, read, tiles: new Map(), features: new Map() };
+      layer = { perDegree, read: readerOf(), tiles: new Map(), features: new Map() };
       this.#layers.set(key, layer);
     }
     return layer;

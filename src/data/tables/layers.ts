@@ -57,21 +57,11 @@ export function createLayerSearch(
   tiles: FeatureTiles = new FeatureTiles(),
   versionOf: DataVersion = createDataVersion(database),
 ): LayerSearch {
-  const readers = new Map<Layer, ReadFeatures>();
   const refresh = oncePerVersion(versionOf, () => tiles.clear());
-
-  function readerOf(layer: Layer): ReadFeatures {
-    let reader = readers.get(layer);
-    if (reader === undefined) {
-      reader = featureReader(database, layer);
-      readers.set(layer, reader);
-    }
-    return reader;
-  }
 
   return (layer, location, meters) => {
     refresh();
-    const layerTiles = tiles.layer(layer, perDegreeOf(meters), readerOf(layer));
+    const layerTiles = tiles.layer(layer, perDegreeOf(meters), () => featureReader(database, layer));
     const found: FoundFeature[] = [];
     // A line or outline is on each tile that it touches.
     const measured = new Set<number>();
