@@ -46,7 +46,7 @@ function converted(geometry: Geometry | null, convert: ToDegrees): unknown {
 }
 
 /** The reader does not report a cut part: it takes the cut for the end, or fails there. */
-function assertComplete(file: string, { shp, dbf }: Parts): void {
+function assertComplete(file: string, { shp, dbf }: Pick<Parts, 'shp' | 'dbf'>): void {
   const shape = beginning(shp, 100);
   const table = beginning(dbf, 32);
   const isComplete =
@@ -102,8 +102,8 @@ function encodingOf(file: string, cpg: string): string {
 interface Parts {
   readonly shp: string | Buffer;
   readonly dbf: string | Buffer;
-  readonly prj?: Buffer;
-  readonly cpg?: Buffer;
+  readonly prj: Buffer | undefined;
+  readonly cpg: Buffer | undefined;
 }
 
 function partsBeside(file: string): Parts {
@@ -121,7 +121,7 @@ function partsBeside(file: string): Parts {
     const name = beside(extension);
     return name === undefined ? undefined : readFileSync(name);
   };
-  return { shp: file, dbf, ...present('prj', text('prj')), ...present('cpg', text('cpg')) };
+  return { shp: file, dbf, prj: text('prj'), cpg: text('cpg') };
 }
 
 function partsOfZip(file: string): Parts {
@@ -137,9 +137,5 @@ function partsOfZip(file: string): Parts {
   };
   const dbf = part('dbf');
   if (dbf === undefined) throw invalidFile(file, 'the zip holds no .dbf beside its .shp', 'Download it again.');
-  return { shp: part('shp')!, dbf, ...present('prj', part('prj')), ...present('cpg', part('cpg')) };
-}
-
-function present<K extends string>(key: K, value: Buffer | undefined): { [P in K]?: Buffer } {
-  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: Buffer });
+  return { shp: part('shp')!, dbf, prj: part('prj'), cpg: part('cpg') };
 }
