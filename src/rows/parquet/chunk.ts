@@ -1,12 +1,10 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import type { BuiltColumns, StoredColumn } from './column-builder.ts';
 import type { DefinitionLevels } from './definition-levels.ts';
-import { numberValues, textValues, type Values } from './encode.ts';
+import { numberValues, type ReusableArrays, textValues, type Values } from './encode.ts';
 import { binary, i32, i64, list, struct } from './fields.ts';
-import type { ReusableArrays } from './reusable-arrays.ts';
 import { PHYSICAL_TYPES } from './schema.ts';
-import { THRIFT, type ThriftField, type ThriftStruct } from './thrift.ts';
-import { writeThrift } from './thrift-write.ts';
+import { THRIFT, type ThriftField, type ThriftStruct, writeThrift } from './thrift.ts';
 
 /** A column of a row group as bytes, and what the footer says of it. */
 export interface EncodedChunk {

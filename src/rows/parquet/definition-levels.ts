@@ -1,6 +1,6 @@
 import type { BuiltColumns, StoredColumn } from './column-builder.ts';
+import type { ReusableArrays } from './encode.ts';
 import { encodeHybrid, encodeRun } from './hybrid.ts';
-import type { ReusableArrays } from './reusable-arrays.ts';
 
 /** A page holds so many rows of its row group. */
 const ROWS_A_PAGE = 131_072;

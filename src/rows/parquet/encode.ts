@@ -1,6 +1,5 @@
 import type { NumberColumn, TextColumn } from './column-builder.ts';
 import { bitsOf, encodeHybrid } from './hybrid.ts';
-import type { ReusableArrays } from './reusable-arrays.ts';
 import type { PhysicalType } from './schema.ts';
 
 /** The values of a column that are there, ready to be stored. */
@@ -180,4 +179,27 @@ function distinctNumbers(
     }
   }
   return { values: found.slice(0, count), ids };
+}
+
+export type ReusableArrays = ReturnType<typeof reusableArrays>;
+
+/** Makes arrays that one writer uses for each column; they grow with its largest row group. To allocate them each time took twice
+ * the memory of everything else. An array is valid until it is asked for again, and holds old values. */
+export function reusableArrays() {
+  return {
+    ids: growing((length) => new Uint32Array(length)),
+    places: growing((length) => new Uint32Array(length)),
+    levels: growing((length) => new Uint32Array(length)),
+    slots: growing((length) => new Uint32Array(length)),
+    numbers: growing((length) => new Float64Array(length)),
+    distinct: growing((length) => new Float64Array(length)),
+  };
+}
+
+function growing<T extends Uint32Array | Float64Array>(make: (length: number) => T): (length: number) => T {
+  let array = make(0);
+  return (length) => {
+    if (array.length < length) array = make(length);
+    return array.subarray(0, length) as T;
+  };
 }

@@ -1,7 +1,6 @@
 import { PerilbookError } from '../../errors.ts';
 import { structsAt, textAt } from './fields.ts';
-import type { StoredValue } from './page-values.ts';
-import type { SchemaNode } from './schema.ts';
+import type { SchemaNode, StoredValue } from './schema.ts';
 import type { ThriftStruct } from './thrift.ts';
 
 /** The location of a geometry, or why it has none. */

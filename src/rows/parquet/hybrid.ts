@@ -50,7 +50,7 @@ export function unpackBits(
   count: number,
 ): void {
   if (width > 24) {
-    unpackWide(bytes, from, width, values, offset, count);
+    for (let i = 0; i < count; i++) values[offset + i] = Number(packedValue(bytes, from, width, i));
     return;
   }
   const mask = (1 << width) - 1;
@@ -68,21 +68,14 @@ export function unpackBits(
   }
 }
 
-/** Bit by bit: 32 bits of a number cannot hold such a value and the rest of a byte. */
-function unpackWide(
-  bytes: Uint8Array,
-  from: number,
-  width: number,
-  values: Uint32Array,
-  offset: number,
-  count: number,
-): void {
-  let bit = from * 8;
-  for (let i = 0; i < count; i++) {
-    let value = 0;
-    for (let b = 0; b < width; b++, bit++) value += ((bytes[bit >> 3]! >> (bit & 7)) & 1) * 2 ** b;
-    values[offset + i] = value;
-  }
+/** One of some packed values of up to 64 bits: 32 bits of a number cannot hold more than 24 of them and the rest of a byte. */
+export function packedValue(bytes: Uint8Array, from: number, width: number, index: number): bigint {
+  const firstBit = index * width;
+  const start = from + (firstBit >> 3);
+  const skipped = firstBit & 7;
+  let value = 0n;
+  for (let byte = 0; byte * 8 < skipped + width; byte++) value |= BigInt(bytes[start + byte]!) << BigInt(byte * 8);
+  return BigInt.asUintN(width, value >> BigInt(skipped));
 }
 
 /** A run must save more than its own header, and packed values come in groups of eight. */
@@ -94,12 +87,21 @@ export const bitsOf = (largest: number): number => 32 - Math.clz32(largest);
 /** Writes one value that is repeated. */
 export function encodeRun(value: number, count: number, width: number): Buffer {
   const out = Buffer.allocUnsafe(16);
-  let used = 0;
-  let rest = count * 2;
+  return out.subarray(0, putRun(out, 0, value, count, width));
+}
+
+function putRun(out: Buffer, at: number, value: number, count: number, width: number): number {
+  let used = putVarint(out, at, count * 2);
+  for (let b = 0; b < width; b += 8) out[used++] = (value >>> b) & 0xff;
+  return used;
+}
+
+function putVarint(out: Buffer, at: number, value: number): number {
+  let used = at;
+  let rest = value;
   for (; rest >= 0x80; rest = Math.floor(rest / 128)) out[used++] = (rest & 0x7f) | 0x80;
   out[used++] = rest;
-  for (let b = 0; b < width; b += 8) out[used++] = (value >>> b) & 0xff;
-  return out.subarray(0, used);
+  return used;
 }
 
 /** Writes values of at most 24 bits. */
@@ -109,15 +111,10 @@ export function encodeHybrid(values: Uint32Array, width: number): Buffer {
   );
   let used = 0;
   let pending = 0;
-  const putVarint = (value: number) => {
-    let rest = value;
-    for (; rest >= 0x80; rest = Math.floor(rest / 128)) out[used++] = (rest & 0x7f) | 0x80;
-    out[used++] = rest;
-  };
   const putPacked = (to: number) => {
     if (to === pending) return;
     const groups = Math.ceil((to - pending) / 8);
-    putVarint(groups * 2 + 1);
+    used = putVarint(out, used, groups * 2 + 1);
     used = pack(values, pending, to, groups * 8, width, out, used);
   };
   let at = 0;
@@ -129,8 +126,7 @@ export function encodeHybrid(values: Uint32Array, width: number): Buffer {
     const start = at + ((8 - ((at - pending) & 7)) & 7);
     if (end - start >= SHORTEST_RUN || (pending === at && end === values.length && end > at)) {
       putPacked(start);
-      putVarint((end - start) * 2);
-      for (let b = 0; b < width; b += 8) out[used++] = (value >>> b) & 0xff;
+      used = putRun(out, used, value, end - start, width);
       pending = end;
     }
     at = end;

@@ -1,5 +1,4 @@
-import type { StoredValue } from './page-values.ts';
-import type { SchemaNode } from './schema.ts';
+import type { SchemaNode, StoredValue } from './schema.ts';
 import { Damage } from './thrift.ts';
 import { textOf } from './value-text.ts';
 
@@ -8,13 +7,8 @@ export interface LeafEntries {
   readonly repetitions: readonly number[];
   readonly definitions: readonly number[];
   readonly values: readonly unknown[];
-}
-
-/** The entries of one row, or of a part of it. */
-interface Slice {
-  readonly entries: LeafEntries;
-  readonly from: number;
-  readonly to: number;
+  /** The first entry that no row has taken yet. */
+  next: number;
 }
 
 /** Makes the values of a column that lies in a list or a struct ready for JSON, exactly. */
@@ -34,68 +28,62 @@ const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
 
 /** Puts the rows of a nested column together again, one after the other. */
 export function rowAssembler(field: SchemaNode, leaves: ReadonlyMap<SchemaNode, LeafEntries>): () => string {
-  const ends = new Map<SchemaNode, number>();
+  const under = new Map<SchemaNode, readonly LeafEntries[]>();
+  const gather = (node: SchemaNode): readonly LeafEntries[] => {
+    const found = node.leaf ? [leaves.get(node)!] : node.children.flatMap(gather);
+    under.set(node, found);
+    return found;
+  };
+  const entries = gather(field);
+  const assertRow = (isBetween: (repetition: number | undefined) => boolean): void => {
+    if (entries.every(({ repetitions, next }) => isBetween(repetitions[next]))) return;
+    throw new Damage(`column ${field.name} does not have its values row by row`);
+  };
   return () => {
-    const slices = new Map<SchemaNode, Slice>();
-    for (const [leaf, entries] of leaves) {
-      const from = ends.get(leaf) ?? 0;
-      let to = from + 1;
-      while (to < entries.repetitions.length && entries.repetitions[to] !== 0) to++;
-      if (entries.repetitions[from] !== 0 || to > entries.repetitions.length)
-        throw new Damage(`column ${leaf.name} does not have its values row by row`);
-      ends.set(leaf, to);
-      slices.set(leaf, { entries, from, to });
-    }
-    const value = assemble(field, slices);
-    return value === null || value === undefined ? '' : JSON.stringify(value);
+    assertRow((repetition) => repetition === 0);
+    const value = assemble(field, under);
+    assertRow((repetition) => repetition === 0 || repetition === undefined);
+    return value === null ? '' : JSON.stringify(value);
   };
 }
 
-function assemble(node: SchemaNode, slices: ReadonlyMap<SchemaNode, Slice>): unknown {
-  const [first] = slices.values();
+type EntriesUnder = ReadonlyMap<SchemaNode, readonly LeafEntries[]>;
+
+/** Takes the entries of one value of a field, which are one in each column unless the field has lists. */
+function assemble(node: SchemaNode, under: EntriesUnder): unknown {
+  const entries = under.get(node)!;
+  const [first] = entries;
   if (!first) return {};
-  const isThere = first.entries.definitions[first.from]! >= node.maxDefinition;
-  if (node.repetition === 'repeated') {
-    return isThere ? split(node, slices).map((part) => contentOf(node, part)) : [];
+  if (!(first.definitions[first.next]! >= node.maxDefinition)) {
+    for (const leaf of entries) leaf.next++;
+    return node.repetition === 'repeated' ? [] : null;
   }
-  return isThere || node.repetition === 'required' ? contentOf(node, slices) : null;
+  if (node.repetition !== 'repeated') return contentOf(node, under);
+  const items: unknown[] = [];
+  const hasMore = ({ repetitions, next }: LeafEntries) => repetitions[next] === node.maxRepetition;
+  do {
+    items.push(contentOf(node, under));
+    if (entries.some((leaf) => hasMore(leaf) !== hasMore(first)))
+      throw new Damage(`the parts of ${node.name} do not fit together`);
+  } while (hasMore(first));
+  return items;
 }
 
-/** A new element begins where an entry is repeated at the level of the list itself. */
-function split(node: SchemaNode, slices: ReadonlyMap<SchemaNode, Slice>): Map<SchemaNode, Slice>[] {
-  const parts: Map<SchemaNode, Slice>[] = [];
-  for (const [leaf, { entries, from, to }] of slices) {
-    let part = 0;
-    for (let start = from; start < to; part++) {
-      let end = start + 1;
-      while (end < to && entries.repetitions[end]! > node.maxRepetition) end++;
-      const into = parts[part] ?? new Map<SchemaNode, Slice>();
-      parts[part] = into.set(leaf, { entries, from: start, to: end });
-      start = end;
-    }
-  }
-  if (parts.some((part) => part.size !== slices.size))
-    throw new Damage(`the parts of ${node.name} do not fit together`);
-  return parts;
-}
-
-function contentOf(node: SchemaNode, slices: ReadonlyMap<SchemaNode, Slice>): unknown {
+function contentOf(node: SchemaNode, under: EntriesUnder): unknown {
   if (node.leaf) {
-    const { entries, from } = slices.get(node)!;
-    return entries.values[from];
+    const [entries] = under.get(node)!;
+    return entries!.values[entries!.next++];
   }
-  const partsOf = (child: SchemaNode) => assemble(child, new Map([...slices].filter(([leaf]) => isUnder(leaf, child))));
   const [child] = node.children;
-  if (node.meaning.kind === 'list' && child && node.children.length === 1 && child.repetition === 'repeated') {
-    const items = partsOf(child) as unknown[];
+  const { kind } = node.meaning;
+  if (child && node.children.length === 1 && child.repetition === 'repeated' && (kind === 'list' || kind === 'map')) {
+    const items = assemble(child, under) as Record<string, unknown>[];
+    if (kind === 'map') return mapOf(child, items);
     // Three levels with a wrapper around each element, or two as old writers made them.
     const isWrapper = child.children.length === 1 && child.name !== 'array' && child.name !== `${node.name}_tuple`;
-    return isWrapper ? items.map((item) => (item as Record<string, unknown>)[child.children[0]!.name]) : items;
+    return isWrapper ? items.map((item) => item[child.children[0]!.name]) : items;
   }
-  if (node.meaning.kind === 'map' && child && node.children.length === 1 && child.repetition === 'repeated') {
-    return mapOf(child, partsOf(child) as Record<string, unknown>[]);
-  }
-  return Object.fromEntries(node.children.map((part) => [part.name, partsOf(part)]));
+  return Object.fromEntries(node.children.map((part) => [part.name, assemble(part, under)]));
 }
 
 /** An object where the keys are texts; else a list of keys and values, for which JSON has no other form. */
@@ -103,8 +91,4 @@ function mapOf(entry: SchemaNode, items: readonly Record<string, unknown>[]): un
   const [key, value] = entry.children;
   if (key?.meaning.kind !== 'text' || entry.children.length > 2) return items;
   return Object.fromEntries(items.map((item) => [String(item[key.name]), value ? item[value.name] : null]));
-}
-
-function isUnder(leaf: SchemaNode, node: SchemaNode): boolean {
-  return leaf.from >= node.from && leaf.to <= node.to;
 }

@@ -1,12 +1,8 @@
-import { deltaInt32, deltaInt64 } from './delta-values.ts';
 import { bitsOf, decodeHybrid } from './hybrid.ts';
 import type { Page } from './pages.ts';
-import { plainValues, splitValues } from './plain-values.ts';
-import type { Leaf, SchemaNode } from './schema.ts';
+import type { Leaf, SchemaNode, StoredValue } from './schema.ts';
 import { Damage } from './thrift.ts';
-
-/** A value as it is stored. INT96 comes as one number of 96 bits. */
-export type StoredValue = boolean | number | bigint | Uint8Array;
+import { decodeValues } from './value-encodings.ts';
 
 /** A data page, decoded. Levels are null where the column has none. */
 export interface DecodedPage<T> {
@@ -44,7 +40,7 @@ export function pageDecoder<T>(
   let dictionary: Dictionary<T> | null = null;
   return (page) => {
     if (page.kind === 'dictionary') {
-      const stored = plainValues(page.body, 0, leaf, page.values);
+      const stored = decodeValues(page.body, 0, 0, leaf, page.values);
       dictionary = { size: stored.length, entryAt: entriesOf(stored, form) };
       return null;
     }
@@ -57,7 +53,7 @@ export function pageDecoder<T>(
   function valuesOf({ body, encoding }: Page, at: number, leaf: Leaf, count: number): (index: number) => T {
     const isIndexed = encoding === 2 || encoding === 8;
     if (!isIndexed || count === 0) {
-      const stored = storedValues(body, at, encoding, leaf, count);
+      const stored = decodeValues(body, at, encoding, leaf, count);
       return (index) => form(stored[index]!);
     }
     if (!dictionary) throw new Damage('a page refers to a dictionary that is not there');
@@ -100,53 +96,4 @@ function readLevels(page: Page, { maxRepetition, maxDefinition }: SchemaNode) {
 function checked(levels: Uint32Array, most: number): Uint32Array {
   for (const level of levels) if (level > most) throw new Damage(`a page has a level of ${level} over ${most}`);
   return levels;
-}
-
-function storedValues(body: Buffer, at: number, encoding: number, leaf: Leaf, count: number): ArrayLike<StoredValue> {
-  if (count === 0) return [];
-  switch (encoding) {
-    case 0:
-      return plainValues(body, at, leaf, count);
-    case 3: {
-      if (leaf.type !== 'BOOLEAN' || at + 4 > body.length) break;
-      return formed(decodeHybrid(body, at + 4, 1, count), Boolean);
-    }
-    case 5:
-      if (leaf.type === 'INT32') return deltaInt32(body, at, count).values;
-      if (leaf.type === 'INT64') return deltaInt64(body, at, count).values;
-      break;
-    case 6:
-      return deltaTexts(body, at, count, false);
-    case 7:
-      return deltaTexts(body, at, count, true);
-    case 9:
-      return splitValues(body, at, leaf, count);
-  }
-  throw new Damage(`it has ${leaf.type} values in encoding ${encoding}, which Perilbook does not read`);
-}
-
-/** A megabyte that is shared by a million texts would be a terabyte. */
-const MOST_COPIED = 512 * 1024 * 1024;
-
-/** Texts as their lengths and then their bytes; with `shared`, each begins with so many bytes of the one before. */
-function deltaTexts(body: Buffer, from: number, count: number, shared: boolean): Uint8Array[] {
-  const prefixes = shared ? deltaInt32(body, from, count) : null;
-  const lengths = deltaInt32(body, prefixes?.end ?? from, count);
-  const texts: Uint8Array[] = [];
-  let at = lengths.end;
-  let last: Uint8Array = new Uint8Array();
-  let copied = 0;
-  for (let i = 0; i < count; i++) {
-    const [prefix, length] = [prefixes?.values[i] ?? 0, lengths.values[i]!];
-    if (prefix < 0 || prefix > last.length || length < 0 || length > body.length - at) {
-      throw new Damage('a page has texts that reach beyond it');
-    }
-    if (prefix > 0) copied += prefix + length;
-    if (copied > MOST_COPIED) throw new Damage(`a page has texts of more than ${MOST_COPIED} bytes`);
-    const rest = body.subarray(at, at + length);
-    last = prefix === 0 ? rest : Buffer.concat([last.subarray(0, prefix), rest]);
-    texts.push(last);
-    at += length;
-  }
-  return texts;
 }

@@ -1,10 +1,23 @@
 import type { Writable } from 'node:stream';
-import type { InputFile } from '../files/input-file.ts';
+import type { InputFile, InputPass } from '../files/input-file.ts';
 import type { Row, RowFile } from '../port.ts';
-import { type FileColumn, fileColumns } from './file-columns.ts';
-import { openParquet, type ParquetFile } from './footer.ts';
-import { rowsOfGroup } from './read.ts';
+import { type FileColumn, fileColumns, leavesUnder } from './file-columns.ts';
+import { openParquet, orUnreadable, type ParquetFile, placeOfChunk, type RowGroup } from './footer.ts';
+import { assertDegrees, NO_PLACE, type PointPlace, placeOf, placeOfWkb } from './geometry.ts';
+import { jsonForm, type LeafEntries, rowAssembler } from './nested.ts';
+import { type DecodedPage, pageDecoder } from './page-values.ts';
+import { pagesOf } from './pages.ts';
+import type { SchemaNode, StoredValue } from './schema.ts';
+import { Damage } from './thrift.ts';
+import { textForm } from './value-text.ts';
 import { writeParquet } from './write.ts';
+
+const ROWS_A_BATCH = 256;
+/** A nested column is put together a row group at a time. */
+const MOST_NESTED = 16 * 1024 * 1024;
+
+/** The next values of a column. */
+type ValueSource<T> = (count: number) => Promise<readonly T[]>;
 
 /**
  * Opens a Parquet file. Its columns are the fields of the schema by name, lists and structs as JSON; behind
@@ -36,4 +49,147 @@ async function* readRows(file: ParquetFile, wanted: readonly FileColumn[]): Asyn
     firstRow += group.rows;
   }
   await pass.assertSame();
+}
+
+interface GroupReader {
+  readonly file: ParquetFile;
+  readonly pass: InputPass;
+  readonly group: RowGroup;
+}
+
+/** Streams the rows of one row group in batches, decoding only the columns that are asked for. Memory: the dictionary and
+ * one page of each flat column; all of a nested one. */
+async function* rowsOfGroup(
+  file: ParquetFile,
+  pass: InputPass,
+  group: RowGroup,
+  firstRow: number,
+  columns: readonly FileColumn[],
+): AsyncGenerator<readonly Row[]> {
+  const at: GroupReader = { file, pass, group };
+  const places = new Map<SchemaNode, ValueSource<PointPlace>>();
+  for (const column of columns) {
+    if (column.kind !== 'place' || places.has(column.field)) continue;
+    assertDegrees(file.input.name, column.field.name, column.geometry);
+    places.set(column.field, placeSource(at, column));
+  }
+  const texts = columns.map((column) => (column.kind === 'place' ? null : textSource(at, column)));
+  for (let done = 0; done < group.rows; ) {
+    const count = Math.min(ROWS_A_BATCH, group.rows - done);
+    const { found, parts } = await orUnreadable(file.input.name, async () => {
+      const found = new Map<SchemaNode, readonly PointPlace[]>();
+      for (const [field, source] of places) found.set(field, await source(count));
+      const parts: (readonly string[])[] = [];
+      for (const [i, column] of columns.entries()) {
+        parts.push(
+          column.kind === 'place'
+            ? found.get(column.field)!.map((place) => place[column.axis])
+            : await texts[i]!(count),
+        );
+      }
+      return { found: [...found.values()], parts };
+    });
+    const rows: Row[] = [];
+    for (let i = 0; i < count; i++) {
+      const number = firstRow + done + i + 1;
+      const fields: string[] = [];
+      for (const part of parts) fields.push(part[i]!);
+      const problem =
+        found.length === 0 ? undefined : found.map((list) => list[i]!.problem).find((said) => said !== undefined);
+      rows.push(problem === undefined ? { number, line: number, fields } : { number, line: number, fields, problem });
+    }
+    done += count;
+    yield rows;
+  }
+}
+
+function textSource(at: GroupReader, column: Exclude<FileColumn, { kind: 'place' }>): ValueSource<string> {
+  const node = column.kind === 'member' ? column.leaf : column.field;
+  return node.leaf && node.maxRepetition === 0 ? flatSource(at, node, textForm(node), '') : nestedSource(at, node);
+}
+
+function placeSource(
+  at: GroupReader,
+  { field, geometry }: Extract<FileColumn, { kind: 'place' }>,
+): ValueSource<PointPlace> {
+  if (geometry.encoding === 'wkb') return flatSource(at, field, placeOfWkb, NO_PLACE);
+  const axis = (name: string): ValueSource<number> => {
+    const leaf = field.children.find((child) => child.name === name && child.leaf?.type === 'DOUBLE');
+    return leaf
+      ? flatSource(at, leaf, (value) => value as number, Number.NaN)
+      : async (count) => new Array(count).fill(Number.NaN);
+  };
+  const [x, y] = [axis('x'), axis('y')];
+  return async (count) => {
+    const [xs, ys] = [await x(count), await y(count)];
+    return xs.map((value, i) => placeOf(value, ys[i]!));
+  };
+}
+
+/** A column with one value a row at most: `missing` where there is none. */
+function flatSource<T>(at: GroupReader, node: SchemaNode, form: (value: StoredValue) => T, missing: T): ValueSource<T> {
+  const pages = decodedPages(at, node, form);
+  let page: DecodedPage<T> | null = null;
+  let entry = 0;
+  let next = 0;
+  return async (count) => {
+    const values: T[] = [];
+    while (values.length < count) {
+      if (page === null || entry === page.values) {
+        const more = await pages.next();
+        if (more.done) throw new Damage(`column ${node.name} has fewer values than it promises`);
+        page = more.value;
+        entry = 0;
+        next = 0;
+      }
+      const { definitions, present, valueAt } = page;
+      const end = Math.min(page.values, entry + count - values.length);
+      if (definitions === null || present === page.values) {
+        for (; entry < end; entry++) values.push(valueAt(next++));
+      } else {
+        for (; entry < end; entry++) {
+          values.push(definitions[entry] === node.maxDefinition ? valueAt(next++) : missing);
+        }
+      }
+    }
+    return values;
+  };
+}
+
+async function* decodedPages<T>({ file, pass, group }: GroupReader, node: SchemaNode, form: (value: StoredValue) => T) {
+  const decode = pageDecoder(node, form);
+  for await (const page of pagesOf(pass, placeOfChunk(file, group, node), file.bodyEnd)) {
+    const decoded = decode(page);
+    if (decoded !== null) yield decoded;
+  }
+}
+
+function nestedSource(at: GroupReader, field: SchemaNode): ValueSource<string> {
+  let nextRow: (() => string) | null = null;
+  return async (count) => {
+    if (nextRow === null) {
+      const leaves = new Map<SchemaNode, LeafEntries>();
+      for (const leaf of leavesUnder(field)) leaves.set(leaf, await allEntries(at, leaf));
+      nextRow = rowAssembler(field, leaves);
+    }
+    return Array.from({ length: count }, nextRow);
+  };
+}
+
+async function allEntries(at: GroupReader, leaf: SchemaNode): Promise<LeafEntries> {
+  const repetitions: number[] = [];
+  const definitions: number[] = [];
+  const values: unknown[] = [];
+  for await (const page of decodedPages(at, leaf, jsonForm(leaf))) {
+    if (values.length + page.values > MOST_NESTED)
+      throw new Damage(`column ${leaf.name} is too large to be written as text`);
+    let next = 0;
+    for (let i = 0; i < page.values; i++) {
+      const definition = page.definitions?.[i] ?? leaf.maxDefinition;
+      repetitions.push(page.repetitions?.[i] ?? 0);
+      definitions.push(definition);
+      values.push(definition === leaf.maxDefinition ? page.valueAt(next++) : null);
+    }
+  }
+  return { repetitions, definitions, values, next: 0 };
 }

@@ -14,13 +14,17 @@ export const PHYSICAL_TYPES = [
 ] as const;
 export type PhysicalType = (typeof PHYSICAL_TYPES)[number];
 
+/** A value as it is stored. INT96 comes as one number of 96 bits. */
+export type StoredValue = boolean | number | bigint | Uint8Array;
+
 /** What the values of a column mean, beyond how they are stored. */
 export type Meaning =
-  | { readonly kind: 'stored' | 'text' | 'unsigned' | 'date' | 'uuid' | 'float16' | 'interval' }
+  | { readonly kind: PlainKind }
   | { readonly kind: 'decimal'; readonly scale: number }
   | { readonly kind: 'time' | 'timestamp'; readonly digits: 3 | 6 | 9; readonly utc: boolean }
-  | { readonly kind: 'geometry'; readonly crs: string | null }
-  | { readonly kind: 'list' | 'map' };
+  | { readonly kind: 'geometry'; readonly crs: string | null };
+
+type PlainKind = 'stored' | 'text' | 'unsigned' | 'date' | 'uuid' | 'float16' | 'interval' | 'list' | 'map';
 
 /** A field of the schema with what lies under it. */
 export interface SchemaNode {
@@ -105,77 +109,49 @@ function readNode(elements: readonly ThriftStruct[], from: number, above: Levels
   return { ...common, children, leaf: null, to };
 }
 
-const UNIT_DIGITS = { 1: 3, 2: 6, 3: 9 } as const;
+/** The logical types without parameters, by their numbers. */
+const LOGICAL: Readonly<Record<number, PlainKind>> = {
+  ...{ 1: 'text', 2: 'map', 3: 'list', 4: 'text', 6: 'date', 12: 'text', 14: 'uuid', 15: 'float16' },
+};
+
+/** The converted types without parameters, by their numbers. */
+const CONVERTED: Readonly<Record<number, PlainKind>> = {
+  ...{ 0: 'text', 1: 'map', 2: 'map', 3: 'list', 4: 'text', 6: 'date', 19: 'text', 21: 'interval' },
+  ...{ 11: 'unsigned', 12: 'unsigned', 13: 'unsigned', 14: 'unsigned' },
+};
+
+const UNIT_DIGITS: Readonly<Record<number, 3 | 6 | 9>> = { 1: 3, 2: 6, 3: 9 };
 
 /** The logical type decides; older writers give a converted type only. */
 function readMeaning(element: ThriftStruct): Meaning {
-  const union = structAt(element, 10);
-  const logical = union?.fields[0];
+  const logical = structAt(element, 10)?.fields[0];
   const detail = logical && 'fields' in (logical.value as object) ? (logical.value as ThriftStruct) : { fields: [] };
   switch (logical?.id) {
-    case 1:
-    case 4:
-    case 12:
-      return { kind: 'text' };
-    case 2:
-      return { kind: 'map' };
-    case 3:
-      return { kind: 'list' };
     case 5:
       return decimal(numberAt(detail, 1));
-    case 6:
-      return { kind: 'date' };
     case 7:
     case 8: {
-      const unit = structAt(detail, 2)?.fields[0]?.id;
-      const digits = unit === 1 || unit === 2 || unit === 3 ? UNIT_DIGITS[unit] : 6;
+      const digits = UNIT_DIGITS[structAt(detail, 2)?.fields[0]?.id ?? 0] ?? 6;
       return { kind: logical.id === 7 ? 'time' : 'timestamp', digits, utc: booleanAt(detail, 1) ?? false };
     }
     case 10:
       return { kind: booleanAt(detail, 2) === false ? 'unsigned' : 'stored' };
-    case 14:
-      return { kind: 'uuid' };
-    case 15:
-      return { kind: 'float16' };
     case 17:
     case 18:
       return { kind: 'geometry', crs: textAt(detail, 1) ?? null };
-    default:
-      return convertedMeaning(element);
+    default: {
+      const kind = LOGICAL[logical?.id ?? 0];
+      return kind ? { kind } : convertedMeaning(element);
+    }
   }
 }
 
 function convertedMeaning(element: ThriftStruct): Meaning {
-  switch (numberAt(element, 6)) {
-    case 0:
-    case 4:
-    case 19:
-      return { kind: 'text' };
-    case 1:
-    case 2:
-      return { kind: 'map' };
-    case 3:
-      return { kind: 'list' };
-    case 5:
-      return decimal(numberAt(element, 7));
-    case 6:
-      return { kind: 'date' };
-    case 7:
-    case 8:
-      return { kind: 'time', digits: numberAt(element, 6) === 7 ? 3 : 6, utc: true };
-    case 9:
-    case 10:
-      return { kind: 'timestamp', digits: numberAt(element, 6) === 9 ? 3 : 6, utc: true };
-    case 11:
-    case 12:
-    case 13:
-    case 14:
-      return { kind: 'unsigned' };
-    case 21:
-      return { kind: 'interval' };
-    default:
-      return { kind: 'stored' };
-  }
+  const type = numberAt(element, 6) ?? -1;
+  if (type === 5) return decimal(numberAt(element, 7));
+  if (type === 7 || type === 8) return { kind: 'time', digits: type === 7 ? 3 : 6, utc: true };
+  if (type === 9 || type === 10) return { kind: 'timestamp', digits: type === 9 ? 3 : 6, utc: true };
+  return { kind: CONVERTED[type] ?? 'stored' };
 }
 
 function decimal(scale = 0): Meaning {

@@ -2,7 +2,6 @@
  * Thrift's compact protocol as a generic tree. A Parquet footer is edited in this form, so that unknown fields are kept.
  */
 
-/** The types as they stand in field headers. */
 export const THRIFT = {
   TRUE: 1,
   FALSE: 2,
@@ -59,12 +58,74 @@ interface Reader {
   left: number;
 }
 
+interface Writer {
+  bytes: Buffer;
+  used: number;
+}
+
 /** Reads the struct at the start of `bytes`, and says where it ends. @throws Damage */
 export function readThrift(bytes: Buffer): { struct: ThriftStruct; end: number } {
   const reader: Reader = { bytes, at: 0, left: MOST_VALUES };
   const struct = readStruct(reader, 0);
   return { struct, end: reader.at };
 }
+
+/** Writes a struct as bytes. */
+export function writeThrift(struct: ThriftStruct): Buffer {
+  const writer = { bytes: Buffer.allocUnsafe(64 * 1024), used: 0 };
+  writeStruct(writer, struct);
+  return writer.bytes.subarray(0, writer.used);
+}
+
+/** How a value of one type is read and written. */
+interface Codec {
+  read(reader: Reader, depth: number): ThriftValue;
+  write(writer: Writer, value: ThriftValue): void;
+}
+
+function codec<T extends ThriftValue>(
+  read: (reader: Reader, depth: number) => T,
+  write: (to: Writer, value: T) => void,
+) {
+  return { read, write: write as Codec['write'] };
+}
+
+const BYTE = codec(readByte, writeByte);
+const INTEGER = codec(readInteger, writeInteger);
+const LIST = codec(readList, writeList);
+const bytesOf = (length: number) => codec((reader) => readBytes(reader, length), writeBytes);
+
+const CODECS: Readonly<Record<number, Codec>> = {
+  // Only in lists and maps: there a boolean is a byte of its own.
+  [THRIFT.TRUE]: BYTE,
+  [THRIFT.FALSE]: BYTE,
+  [THRIFT.BYTE]: BYTE,
+  [THRIFT.I16]: INTEGER,
+  [THRIFT.I32]: INTEGER,
+  [THRIFT.I64]: codec(readLong, writeInteger),
+  [THRIFT.DOUBLE]: bytesOf(8),
+  [THRIFT.BINARY]: codec(
+    (reader) => readBytes(reader, readVarint(reader)),
+    (writer, value: Buffer) => {
+      writeVarint(writer, value.length);
+      writeBytes(writer, value);
+    },
+  ),
+  [THRIFT.LIST]: LIST,
+  [THRIFT.SET]: LIST,
+  [THRIFT.MAP]: codec(readMap, writeMap),
+  [THRIFT.STRUCT]: codec((reader, depth) => readStruct(reader, depth + 1), writeStruct),
+  [THRIFT.UUID]: bytesOf(16),
+};
+
+function readValue(reader: Reader, type: number, depth: number): ThriftValue {
+  if (--reader.left < 0) throw new Damage(`it holds more than ${MOST_VALUES} values`);
+  const found = CODECS[type];
+  if (!found) throw new Damage(`it has a value of the unknown type ${type}`);
+  return found.read(reader, depth);
+}
+
+const isBoolean = (type: number) => type === THRIFT.TRUE || type === THRIFT.FALSE;
 
 function readStruct(reader: Reader, depth: number): ThriftStruct {
   if (depth > DEEPEST) throw new Damage('it is nested too deeply');
@@ -74,41 +135,24 @@ function readStruct(reader: Reader, depth: number): ThriftStruct {
     const header = readByte(reader);
     const type = header & 0x0f;
     if (type === 0) return { fields };
-    id = header >> 4 === 0 ? unzigzag(readVarint(reader)) : id + (header >> 4);
-    const isBoolean = type === THRIFT.TRUE || type === THRIFT.FALSE;
-    fields.push({ id, type, value: isBoolean ? type === THRIFT.TRUE : readValue(reader, type, depth) });
+    id = header >> 4 === 0 ? readInteger(reader) : id + (header >> 4);
+    fields.push({ id, type, value: isBoolean(type) ? type === THRIFT.TRUE : readValue(reader, type, depth) });
   }
 }
 
-function readValue(reader: Reader, type: number, depth: number): ThriftValue {
-  if (--reader.left < 0) throw new Damage(`it holds more than ${MOST_VALUES} values`);
-  switch (type) {
-    // Only in lists and maps: there a boolean is a byte of its own.
-    case THRIFT.TRUE:
-    case THRIFT.FALSE:
-    case THRIFT.BYTE:
-      return readByte(reader);
-    case THRIFT.I16:
-    case THRIFT.I32:
-      return unzigzag(readVarint(reader));
-    case THRIFT.I64:
-      return readI64(reader);
-    case THRIFT.DOUBLE:
-      return readBytes(reader, 8);
-    case THRIFT.BINARY:
-      return readBytes(reader, readVarint(reader));
-    case THRIFT.LIST:
-    case THRIFT.SET:
-      return readList(reader, depth);
-    case THRIFT.MAP:
-      return readMap(reader, depth);
-    case THRIFT.STRUCT:
-      return readStruct(reader, depth + 1);
-    case THRIFT.UUID:
-      return readBytes(reader, 16);
-    default:
-      throw new Damage(`it has a value of the unknown type ${type}`);
+function writeStruct(writer: Writer, { fields }: ThriftStruct): void {
+  let last = 0;
+  for (const { id, type, value } of fields) {
+    const step = id - last;
+    if (step > 0 && step < 16) writeByte(writer, (step << 4) | type);
+    else {
+      writeByte(writer, type);
+      writeInteger(writer, id);
+    }
+    last = id;
+    if (!isBoolean(type)) CODECS[type]!.write(writer, value);
   }
+  writeByte(writer, 0);
 }
 
 function readList(reader: Reader, depth: number): ThriftList {
@@ -119,6 +163,12 @@ function readList(reader: Reader, depth: number): ThriftList {
   const items: ThriftValue[] = [];
   for (let i = 0; i < size; i++) items.push(readValue(reader, elementType, depth + 1));
   return { elementType, items };
+}
+
+function writeList(writer: Writer, { elementType, items }: ThriftList): void {
+  writeByte(writer, (Math.min(items.length, 15) << 4) | elementType);
+  if (items.length > 14) writeVarint(writer, items.length);
+  for (const item of items) CODECS[elementType]!.write(writer, item);
 }
 
 function readMap(reader: Reader, depth: number): ThriftMap {
@@ -134,6 +184,15 @@ function readMap(reader: Reader, depth: number): ThriftMap {
   return { keyType, valueType, entries };
 }
 
+function writeMap(writer: Writer, { keyType, valueType, entries }: ThriftMap): void {
+  writeVarint(writer, entries.length);
+  if (entries.length > 0) writeByte(writer, (keyType << 4) | valueType);
+  for (const [key, item] of entries) {
+    CODECS[keyType]!.write(writer, key);
+    CODECS[valueType]!.write(writer, item);
+  }
+}
+
 /** Every element takes a byte at least: a list cannot promise more than there is. */
 function checkCount(reader: Reader, count: number): void {
   if (count > reader.bytes.length - reader.at) throw new TooShort('it ends in the middle of a list');
@@ -145,10 +204,27 @@ function readByte(reader: Reader): number {
   return byte;
 }
 
+function writeByte(writer: Writer, byte: number): void {
+  makeRoom(writer, 1);
+  writer.bytes[writer.used++] = byte;
+}
+
 function readBytes(reader: Reader, length: number): Buffer {
   if (length > reader.bytes.length - reader.at) throw new TooShort('it ends in the middle of a text');
   reader.at += length;
   return reader.bytes.subarray(reader.at - length, reader.at);
+}
+
+function writeBytes(writer: Writer, bytes: Buffer): void {
+  makeRoom(writer, bytes.length);
+  writer.used += bytes.copy(writer.bytes, writer.used);
+}
+
+function makeRoom(writer: Writer, more: number): void {
+  if (writer.used + more <= writer.bytes.length) return;
+  const larger = Buffer.allocUnsafe(Math.max(writer.bytes.length * 2, writer.used + more));
+  writer.bytes.copy(larger, 0, 0, writer.used);
+  writer.bytes = larger;
 }
 
 function readVarint(reader: Reader): number {
@@ -161,24 +237,29 @@ function readVarint(reader: Reader): number {
   throw new Damage('it has a number that is too long');
 }
 
-function unzigzag(value: number): number {
+function writeVarint(writer: Writer, value: number | bigint): void {
+  let rest = BigInt(value);
+  for (; rest >= 0x80n; rest >>= 7n) writeByte(writer, Number(rest & 0x7fn) | 0x80);
+  writeByte(writer, Number(rest));
+}
+
+/** Signed numbers are stored in zigzag order: 0, -1, 1, -2. */
+function readInteger(reader: Reader): number {
+  const value = readVarint(reader);
   return (value >>> 1) ^ -(value & 1);
 }
 
-function readI64(reader: Reader): bigint {
-  let low = 0;
-  let scale = 1;
-  for (let i = 0; i < 7; i++) {
-    const byte = readByte(reader);
-    low += (byte & 0x7f) * scale;
-    if (byte < 0x80) return low % 2 === 0 ? BigInt(low / 2) : -BigInt((low + 1) / 2);
-    scale *= 128;
-  }
-  let value = BigInt(low);
-  for (let shift = 49n; shift < 70n; shift += 7n) {
+function readLong(reader: Reader): bigint {
+  let value = 0n;
+  for (let shift = 0n; shift < 70n; shift += 7n) {
     const byte = readByte(reader);
     value |= BigInt(byte & 0x7f) << shift;
     if (byte < 0x80) return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
   }
   throw new Damage('it has a number that is too long');
+}
+
+function writeInteger(writer: Writer, value: number | bigint): void {
+  const whole = BigInt(value);
+  writeVarint(writer, (whole << 1n) ^ (whole >> 63n));
 }

@@ -1,5 +1,4 @@
-import type { StoredValue } from './page-values.ts';
-import type { Leaf, Meaning, SchemaNode } from './schema.ts';
+import type { Leaf, Meaning, SchemaNode, StoredValue } from './schema.ts';
 
 /**
  * The text form of each type:

@@ -8,12 +8,11 @@ import { encodeChunk } from './chunk.ts';
 import { type BuiltColumns, columnBuilder } from './column-builder.ts';
 import { definitionLevels } from './definition-levels.ts';
 import { type AddedChunks, editFooter, keptBody } from './edit.ts';
+import { reusableArrays } from './encode.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
 import type { ParquetFile } from './footer.ts';
 import { readAt } from './footer.ts';
-import { reusableArrays } from './reusable-arrays.ts';
-import type { ThriftStruct } from './thrift.ts';
-import { writeThrift } from './thrift-write.ts';
+import { type ThriftStruct, writeThrift } from './thrift.ts';
 
 const BYTES_A_COPY = 1024 * 1024;
 const ROWS_A_BATCH = 4096;
