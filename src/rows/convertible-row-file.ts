@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream';
 import type { Field } from '../contract/answer.ts';
 import { type ConvertedTable, convertedTable } from './converted-table.ts';
 import { fieldFormatter } from './csv/format-fields.ts';
+import type { ByteBuffer } from './files/byte-buffer.ts';
 import type { InputFile } from './files/input-file.ts';
-import { openMatchingOutput } from './files/matching-output.ts';
-import { writeRows } from './files/output-file.ts';
+import { writeTextRows } from './files/matching-output.ts';
 import { jsonLine } from './json/ndjson-write.ts';
 import { keptIndexes, withKeptColumns } from './kept-columns.ts';
 import { formatOfOutput, type TextFormat } from './output-format.ts';
@@ -18,7 +18,7 @@ export function convertibleRowFile(rowFile: RowFile, input: InputFile, stdout?: 
   return {
     ...rowFile,
     write: (request) =>
-      withKeptColumns(rowFile, request, async (all) => {
+      withKeptColumns(rowFile, { ...request, stdout }, async (all) => {
         const format = formatOfOutput(all.output);
         // Tabs, like any delimiter, are kept in a file that is called .csv; one that is called .tsv has nothing else.
         const isOwn =
@@ -31,9 +31,9 @@ export function convertibleRowFile(rowFile: RowFile, input: InputFile, stdout?: 
         const isTyped = format !== 'csv' && format !== 'tsv';
         const hasDistinctNames = format === 'parquet' || format === 'ndjson';
         const table = await convertedTable(rowFile, all, { isTyped, hasDistinctNames });
-        if (format === 'parquet') return await writeNewParquet(table, all, input.identity, stdout);
-        if (format === 'xlsx' || format === 'xlsm') return await writeNewXlsx(table, all, input.identity, stdout);
-        return await writeText(table, all, input, format, stdout);
+        if (format === 'parquet') return await writeNewParquet(table, all, input.identity);
+        if (format === 'xlsx' || format === 'xlsm') return await writeNewXlsx(table, all, input.identity);
+        return await writeText(table, all, input, format);
       }),
   };
 }
@@ -43,13 +43,11 @@ async function writeText(
   request: WriteRequest,
   input: InputFile,
   format: TextFormat,
-  stdout?: Writable,
 ): Promise<WriteResult> {
   const names = table.columns.map(({ name }) => name);
   const lineOf = lineFormatter(format, table, request);
   // The UTF-16 of the input is kept only where its bytes are: a new table would have it without a byte order mark.
-  const output = await openMatchingOutput(request.output, input, stdout, request.signal, true);
-  return await writeRows(output, request.signal, async (gathered) => {
+  const write = async (gathered: ByteBuffer) => {
     if (format !== 'ndjson') gathered.addText(`${delimited(format, () => false)(names)}\n`);
     let count = 0;
     for await (const batch of table.batches()) {
@@ -58,7 +56,9 @@ async function writeText(
       await gathered.flushIfFull();
     }
     return count;
-  });
+  };
+  // The UTF-16 of the input is kept only where its bytes are: a new table would have it without a byte order mark.
+  return await writeTextRows(request, input, write, true);
 }
 
 /** Formats a row as a line: a string of one character a byte. */

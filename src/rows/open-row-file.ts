@@ -26,34 +26,33 @@ export interface Streams {
 /** Opens an input, `-` for standard input: looks at its content (never at its name), finds its format and its columns. */
 export async function openRowFile(file: string, options: OpenOptions = {}, streams?: Streams): Promise<RowFile> {
   const raw = await openInput(file, streams?.stdin);
-  if (isZip(raw.head))
-    return convertibleRowFile(await xlsxRowFile(raw, options, streams?.stdout), raw, streams?.stdout);
+  const convertible = (rowFile: RowFile, input = raw) => convertibleRowFile(rowFile, input, streams?.stdout);
+  if (isZip(raw.head)) return convertible(await xlsxRowFile(raw, options));
   if (options.sheet !== undefined) throw unfitting(raw.name, 'a sheet is named', 'no Excel workbook', 'sheet');
   if (isParquet(raw.head)) {
     refuseHeaderLine(raw.name, options, 'Parquet');
-    return convertibleRowFile(await parquetRowFile(raw, streams?.stdout), raw, streams?.stdout);
+    return convertible(await parquetRowFile(raw));
   }
-  const unpacked = await unpackedInput(raw);
-  const input = await utf8Input(unpacked, options.encoding);
+  const input = await utf8Input(await unpackedInput(raw), options.encoding);
   if (input.head.length === 0) {
     const hint = 'Check that it was written: the first line must name the columns.';
     throw new PerilbookError('INPUT_UNREADABLE', `${input.name} is empty`, hint, { file });
   }
-  return convertibleRowFile(await textBook(input, options, streams?.stdout), input, streams?.stdout);
+  return convertible(await textRowFile(input, options), input);
 }
 
-async function textBook(input: InputFile, options: OpenOptions, stdout?: Writable): Promise<RowFile> {
+async function textRowFile(input: InputFile, options: OpenOptions): Promise<RowFile> {
   // NDJSON first: a value in one of its lines may be a FeatureCollection.
   if (isNdjson(input)) {
     refuseHeaderLine(input.name, options, 'NDJSON');
-    return ndjsonRowFile(input, stdout);
+    return ndjsonRowFile(input);
   }
   if (isGeojson(input.head)) {
     refuseHeaderLine(input.name, options, 'GeoJSON');
-    return await geojsonRowFile(input, stdout);
+    return await geojsonRowFile(input);
   }
   refuseOtherFormats(input.name, input.head);
-  return csvRowFile(input, options, stdout);
+  return csvRowFile(input, options);
 }
 
 function refuseHeaderLine(file: string, { headerLine }: OpenOptions, format: string): void {

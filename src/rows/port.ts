@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { Field } from '../contract/answer.ts';
 
 /** One record of the input, as far as a run needs it. */
@@ -51,6 +52,8 @@ export interface WriteRequest {
   /** A path, or `-` for standard output. A path is written through a temporary file beside it and renamed at the end:
    * an old output stays whole until then. */
   readonly output: string;
+  /** What takes an output named `-`. */
+  readonly stdout?: Writable | undefined;
   /** The original columns from this index on were written by Perilbook earlier and are left out; null keeps all. */
   readonly dropFrom: number | null;
   /** Columns of an earlier run that stay as they are, by their index; they take their old place among the added ones. */
@@ -60,7 +63,7 @@ export interface WriteRequest {
   readonly added: readonly AddedColumn[];
   /** The fields to append to the next `count` rows of the file. */
   readonly fill: (count: number) => Promise<readonly RowFields[]>;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Makes the fields that are added to rows, in the order of the added columns. Rows with the same fields share one function

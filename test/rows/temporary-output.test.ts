@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { checkOutput } from '../../src/rows/files/output-file.ts';
-import { temporaryName } from '../../src/rows/files/temporary-output.ts';
+import { temporaryName } from '../../src/rows/files/temporary-files.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 test('what a killed process left of an output is removed; that of a running one, and of other outputs, stays', async (t) => {

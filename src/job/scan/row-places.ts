@@ -1,7 +1,7 @@
 import { closeSync, readSync, writeSync } from 'node:fs';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import type { LocationFinding } from '../../geo/parse-location.ts';
-import { openUnnamed } from '../../rows/files/unnamed-file.ts';
+import { openUnnamed } from '../../rows/files/temporary-files.ts';
 
 /** Rows without a usable location, of one kind: they get the same fields. */
 export interface Unlocated {

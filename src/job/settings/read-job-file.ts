@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import stringWidth from 'string-width';
 import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
-import { didYouMeanFile } from '../../rows/files/nearest-file.ts';
+import { didYouMeanFile } from '../../rows/files/input-file.ts';
 import { type JobFile, jobFileSchema } from './job-file.ts';
 import { holdsKey, KEY_HINT, namesKey } from './key-shapes.ts';
 import { issuesOf, type SettingIssue } from './setting-issues.ts';

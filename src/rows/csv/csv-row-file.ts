@@ -1,10 +1,8 @@
-import type { Writable } from 'node:stream';
 import type { Field } from '../../contract/answer.ts';
 import { fieldsFor, filledRows } from '../added-fields.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
-import { openMatchingOutput } from '../files/matching-output.ts';
-import { writeRows } from '../files/output-file.ts';
+import { writeTextRows } from '../files/matching-output.ts';
 import { keptIndexes } from '../kept-columns.ts';
 import type { Row, RowFields, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { type CsvBatch, CUT_WIDTH, csvBatches, cutRecord } from './batches.ts';
@@ -12,15 +10,14 @@ import { type CsvOptions, type Dialect, likelyHeader, readDialect } from './dial
 import { encodingToWrite } from './encoding.ts';
 import { fieldFormatter } from './format-fields.ts';
 
-/** Opens a CSV file. `stdout` takes an output named `-`. */
-export function csvRowFile(input: InputFile, options: CsvOptions, stdout?: Writable): RowFile {
+export function csvRowFile(input: InputFile, options: CsvOptions): RowFile {
   const dialect = readDialect(input, options);
   return {
     format: dialect.delimiter === '\t' ? 'tsv' : 'csv',
     columns: dialect.columns,
     likelyHeader: (isHeader) => (dialect.hasHeader ? likelyHeader(input, options, isHeader) : null),
     read: (columns, needed) => readRows(input, dialect, columns, needed),
-    write: (request) => writeCsv(input, dialect, request, stdout),
+    write: (request) => writeCsv(input, dialect, request),
   };
 }
 
@@ -35,20 +32,14 @@ async function* readRows(
   }
 }
 
-async function writeCsv(
-  input: InputFile,
-  dialect: Dialect,
-  request: WriteRequest,
-  stdout?: Writable,
-): Promise<WriteResult> {
+async function writeCsv(input: InputFile, dialect: Dialect, request: WriteRequest): Promise<WriteResult> {
   const { dropFrom, signal } = request;
   const format = { delimiter: dialect.delimiter, encoding: await encodingToWrite(input, dialect) };
   const kept = keptIndexes(request.added);
   const formatAdded = fieldFormatter({ ...format, isAdded: (index) => !kept.has(index) });
   const textOf = madeOnce((make) => formatAdded(fieldsFor(request, make)));
   const separator = separatorOf(dialect.delimiter, request);
-  const output = await openMatchingOutput(request.output, input, stdout, signal);
-  return await writeRows(output, signal, async (gathered) => {
+  return await writeTextRows(request, input, async (gathered) => {
     addHeader(gathered, input.head, dialect, request, fieldFormatter({ ...format, isAdded: () => false }));
     let rows = 0;
     for await (const batch of csvBatches(input, dialect, { columns: null, dropFrom, signal })) {

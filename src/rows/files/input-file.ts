@@ -1,11 +1,12 @@
-import { close, createReadStream, fstat, open, read, type Stats, writeFile } from 'node:fs';
+import { close, createReadStream, fstat, open, read, readdirSync, type Stats, writeFile } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import { didYouMean } from '../../nearest-name.ts';
 import type { Compression } from './compression.ts';
-import { didYouMeanFile } from './nearest-file.ts';
-import { openUnnamed } from './unnamed-file.ts';
+import { openUnnamed } from './temporary-files.ts';
 import type { Utf16 } from './utf16.ts';
 
 /** Descriptors, not FileHandles: the copy of a pipe is read until the process ends, and a FileHandle that is collected first
@@ -49,6 +50,16 @@ export interface InputPass extends AsyncDisposable {
   readInto(buffer: Buffer, offset: number, position: number): Promise<number>;
   /** Refuses when the file has changed since it was opened. */
   assertSame(): Promise<void>;
+}
+
+/** Fills a buffer from a position of the file; false when the file ends before. */
+export async function readWhole(pass: InputPass, buffer: Buffer, position: number): Promise<boolean> {
+  for (let done = 0; done < buffer.length; ) {
+    const count = await pass.readInto(buffer, done, position + done);
+    if (count === 0) return false;
+    done += count;
+  }
+  return true;
 }
 
 /** Opens the input: a path, or `-` for `stdin`. What cannot be read twice (a pipe, a device) is first copied to a temporary
@@ -170,4 +181,14 @@ function asUnreadable(file: string, error: unknown): unknown {
     return unreadable(file, 'does not fit in the temporary folder', 'Set TMPDIR to a folder with more room.', error);
   }
   return unreadable(file, `cannot be read (${error.message})`, 'Check the file and the disk that it is on.', error);
+}
+
+/** `; did you mean X?` behind the name of a file that is not there, if a file of its folder has nearly that name. */
+export function didYouMeanFile(path: string): string {
+  try {
+    return didYouMean(basename(path), readdirSync(dirname(path)));
+  } catch {
+    // The folder is not there either.
+    return '';
+  }
 }

@@ -1,26 +1,27 @@
-import type { Writable } from 'node:stream';
 import { createGzip, createZstdCompress } from 'node:zlib';
+import type { WriteRequest, WriteResult } from '../port.ts';
+import type { ByteBuffer } from './byte-buffer.ts';
 import { type Compression, compressionOfOutput } from './compression.ts';
 import type { InputFile } from './input-file.ts';
-import { type OutputFile, openOutput } from './output-file.ts';
+import { type OutputFile, writeRows } from './output-file.ts';
 import { utf16Output } from './utf16-files.ts';
 
 /**
- * Opens an output for text that was read from `input`, compressed as the names say.
+ * Writes text that was read from `input`, compressed as the names say.
  *
  * @param isUtf8 for text of another format than the input's; a copy of it keeps its UTF-16
  */
-export async function openMatchingOutput(
-  name: string,
+export async function writeTextRows(
+  request: WriteRequest,
   input: InputFile,
-  stdout?: Writable,
-  signal?: AbortSignal,
+  write: (gathered: ByteBuffer) => Promise<number>,
   isUtf8 = false,
-): Promise<OutputFile> {
-  const file = await openOutput(name, input.identity, stdout, signal);
-  const compression = compressionOfOutput(name, input);
-  const packed = compression ? compressedOutput(file, compression) : file;
-  return input.utf16 && !isUtf8 ? utf16Output(packed, input.utf16) : packed;
+): Promise<WriteResult> {
+  const compression = compressionOfOutput(request.output, input);
+  return await writeRows(request, input.identity, write, (file) => {
+    const packed = compression ? compressedOutput(file, compression) : file;
+    return input.utf16 && !isUtf8 ? utf16Output(packed, input.utf16) : packed;
+  });
 }
 
 const BYTES_A_CHUNK = 256 * 1024;

@@ -2,9 +2,9 @@ import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink 
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
-import type { WriteResult } from '../port.ts';
+import type { WriteRequest, WriteResult } from '../port.ts';
 import { type ByteBuffer, byteBuffer } from './byte-buffer.ts';
-import { removeAbandoned, temporaryName } from './temporary-output.ts';
+import { removeAbandoned, temporaryName } from './temporary-files.ts';
 
 /** An output. Nothing is visible under its name before `commit`. */
 export interface OutputFile {
@@ -95,12 +95,14 @@ export async function writeWhole<Result>(
   }
 }
 
-/** Writes rows whole or not at all, from small pieces; `write` gives their number. */
+/** Writes rows whole or not at all, from small pieces; `write` gives their number. `encoded` compresses or converts them. */
 export async function writeRows(
-  output: OutputFile,
-  signal: AbortSignal | undefined,
+  { output: name, stdout, signal }: Pick<WriteRequest, 'output' | 'stdout' | 'signal'>,
+  input: InputIdentity | null,
   write: (gathered: ByteBuffer) => Promise<number>,
+  encoded = (file: OutputFile) => file,
 ): Promise<WriteResult> {
+  const output = encoded(await openOutput(name, input, stdout, signal));
   const rows = await writeWhole(output, signal, async () => {
     const gathered = byteBuffer((bytes) => output.write(bytes));
     const count = await write(gathered);

@@ -1,3 +1,5 @@
+import { Readable, type Transform } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { PerilbookError } from '../../errors.ts';
 import { HEAD_BYTES, type InputFile, type InputPass } from './input-file.ts';
 
@@ -57,5 +59,23 @@ export async function* chunksFrom(pass: InputPass, from: number): AsyncGenerator
     if (count === 0) return;
     position += count;
     yield chunk.subarray(0, count);
+  }
+}
+
+/** Passes chunks through an engine that packs or unpacks them. */
+export async function* throughEngine(
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+  engine: Transform,
+): AsyncGenerator<Buffer, void, void> {
+  const source = Readable.from(chunks);
+  source.on('error', (error) => engine.destroy(error));
+  source.pipe(engine);
+  try {
+    for await (const chunk of engine) yield chunk;
+  } finally {
+    source.destroy();
+    engine.destroy();
+    // The file may be closed only when no read of it is under way.
+    await finished(source).catch(() => {});
   }
 }

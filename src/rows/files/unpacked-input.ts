@@ -1,10 +1,8 @@
-import { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { PerilbookError } from '../../errors.ts';
 import { type Compression, compressionOf } from './compression.ts';
 import type { InputFile, InputPass } from './input-file.ts';
-import { chunksFrom, streamedInput } from './streamed-input.ts';
+import { chunksFrom, streamedInput, throughEngine } from './streamed-input.ts';
 
 /** The file decompressed while it is read; the file itself when it is not compressed. Nothing is decompressed to memory or disk
  * as a whole: a small file that holds an enormous text takes time and no space. */
@@ -36,18 +34,10 @@ async function* unpack(
       compression === 'gzip'
         ? createGunzip({ chunkSize: BYTES_A_CHUNK })
         : createZstdDecompress({ chunkSize: BYTES_A_CHUNK });
-    const source = Readable.from(chunksFrom(pass, position));
-    source.on('error', (error) => engine.destroy(error));
-    source.pipe(engine);
     try {
-      for await (const chunk of engine) yield chunk;
+      yield* throughEngine(chunksFrom(pass, position), engine);
     } catch (error) {
       throw asDamaged(input.name, compression, error);
-    } finally {
-      source.destroy();
-      engine.destroy();
-      // The file may be closed only when no read of it is under way.
-      await finished(source).catch(() => {});
     }
     position += engine.bytesWritten;
   }

@@ -1,10 +1,9 @@
-import type { Writable } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
 import { fieldsFor, filledRows } from '../added-fields.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
-import { openMatchingOutput } from '../files/matching-output.ts';
-import { writeRows } from '../files/output-file.ts';
+import { writeTextRows } from '../files/matching-output.ts';
+import { chunksFrom } from '../files/streamed-input.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { isObject, type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
 import { parseObject } from './ndjson-parse.ts';
@@ -41,7 +40,7 @@ export function isGeojson(head: Buffer): boolean {
 const BEGINS_OBJECT = /^(?:\xef\xbb\xbf)?[\s\x1e]*\{/;
 
 /** Opens GeoJSON. Its columns are the latitude and the longitude of the geometry, the id of the feature, then the properties. */
-export async function geojsonRowFile(input: InputFile, stdout?: Writable): Promise<RowFile> {
+export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
   const bytes = await wholeFile(input);
   const { features, columns, hasPoints, hasIds } = orNotJson(input.name, () => survey(bytes));
   // Without points the geometry is no location: two columns of degrees among the properties are.
@@ -64,22 +63,19 @@ export async function geojsonRowFile(input: InputFile, stdout?: Writable): Promi
     },
     write: (request) => {
       const dropped = columns.slice(Math.max(0, (request.dropFrom ?? Number.POSITIVE_INFINITY) - firstProperty));
-      return writeFeatures(input, bytes, features, new Set(dropped.map(({ name }) => name)), request, stdout);
+      return writeFeatures(input, bytes, features, new Set(dropped.map(({ name }) => name)), request);
     },
   };
 }
 
 async function wholeFile(input: InputFile): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  let position = 0;
+  let size = 0;
   await using pass = await input.startPass();
-  for (;;) {
-    const chunk = Buffer.allocUnsafe(1024 * 1024);
-    const count = await pass.readInto(chunk, 0, position);
-    if (count === 0) break;
-    chunks.push(chunk.subarray(0, count));
-    position += count;
-    if (position > LARGEST_FILE) {
+  for await (const chunk of chunksFrom(pass, 0)) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > LARGEST_FILE) {
       const hint = 'Write it as GeoParquet, or as CSV with a column for latitude and one for longitude.';
       const message = `${input.name} is GeoJSON of more than ${LARGEST_FILE / 1024 / 1024} MiB`;
       throw new PerilbookError('INPUT_UNREADABLE', message, hint, { file: input.name });
@@ -189,11 +185,9 @@ async function writeFeatures(
   features: readonly GeojsonFeature[],
   dropped: ReadonlySet<string>,
   request: WriteRequest,
-  stdout?: Writable,
 ): Promise<WriteResult> {
   const names = request.added.map(({ name }) => name);
-  const output = await openMatchingOutput(request.output, input, stdout, request.signal);
-  return await writeRows(output, request.signal, async (gathered) => {
+  return await writeTextRows(request, input, async (gathered) => {
     let copied = 0;
     for (let from = 0; from < features.length; from += ROWS_A_BATCH) {
       request.signal?.throwIfAborted();

@@ -1,10 +1,8 @@
-import type { Writable } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
 import { fieldsFor, filledRows } from '../added-fields.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
-import { openMatchingOutput } from '../files/matching-output.ts';
-import { writeRows } from '../files/output-file.ts';
+import { writeTextRows } from '../files/matching-output.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
 import { type LineBatch, lineBatches } from './ndjson-lines.ts';
@@ -28,18 +26,18 @@ export function isNdjson({ head, isWhole }: InputFile): boolean {
  * followed by the values inside of it (`location.lat`). Members that come only later stay in their lines, and become columns
  * only in another format.
  */
-export function ndjsonRowFile(input: InputFile, stdout?: Writable): RowFile {
+export function ndjsonRowFile(input: InputFile): RowFile {
   const objects = linesOfHead(input.head, input.isWhole)
     .map(parseObject)
     .filter((object) => object !== null);
   const columns = jsonColumns(objects);
-  const rowFile = rowFileOf(input, columns, stdout);
+  const rowFile = rowFileOf(input, columns);
   return input.isWhole
     ? rowFile
-    : { ...rowFile, entire: async () => rowFileOf(input, await allColumns(input, columns), stdout) };
+    : { ...rowFile, entire: async () => rowFileOf(input, await allColumns(input, columns)) };
 }
 
-function rowFileOf(input: InputFile, columns: readonly JsonColumn[], stdout?: Writable): RowFile {
+function rowFileOf(input: InputFile, columns: readonly JsonColumn[]): RowFile {
   return {
     format: 'ndjson',
     columns: columns.map(({ name }) => name),
@@ -49,7 +47,7 @@ function rowFileOf(input: InputFile, columns: readonly JsonColumn[], stdout?: Wr
         input,
         wanted.map((index) => columns[index]!),
       ),
-    write: (request) => writeNdjson(input, columns, request, stdout),
+    write: (request) => writeNdjson(input, columns, request),
   };
 }
 
@@ -106,13 +104,11 @@ async function writeNdjson(
   input: InputFile,
   columns: readonly JsonColumn[],
   request: WriteRequest,
-  stdout?: Writable,
 ): Promise<WriteResult> {
   const dropped = new Set(columns.slice(request.dropFrom ?? columns.length).map(({ name }) => name));
   const names = request.added.map(({ name }) => name);
   const added = new Set(names);
-  const output = await openMatchingOutput(request.output, input, stdout, request.signal);
-  return await writeRows(output, request.signal, async (gathered) => {
+  return await writeTextRows(request, input, async (gathered) => {
     let count = 0;
     for await (const batch of lineBatches(input, request.signal)) {
       const lines = textLines(batch);

@@ -1,5 +1,5 @@
 import { PerilbookError } from '../../errors.ts';
-import type { InputFile, InputPass } from '../files/input-file.ts';
+import { type InputFile, type InputPass, readWhole } from '../files/input-file.ts';
 import { fieldAt, numberAt, sizeAt, structAt, structsAt, textAt } from './fields.ts';
 import { readSchema, type SchemaNode } from './schema.ts';
 import { Damage, readThrift, type ThriftStruct } from './thrift.ts';
@@ -84,13 +84,8 @@ async function readFooter(input: InputFile, pass: InputPass): Promise<{ footer: 
 /** Reads exactly so many bytes. @throws Damage when the file ends before */
 export async function readAt(pass: InputPass, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length);
-  let filled = 0;
-  while (filled < length) {
-    const count = await pass.readInto(bytes, filled, position + filled);
-    if (count === 0) throw new Damage('it ends too early');
-    filled += count;
-  }
-  return bytes;
+  if (await readWhole(pass, bytes, position)) return bytes;
+  throw new Damage('it ends too early');
 }
 
 function describe(input: InputFile, footer: ThriftStruct, bodyEnd: number): ParquetFile {

@@ -1,6 +1,5 @@
-import type { Writable } from 'node:stream';
 import type { ConvertedTable } from '../converted-table.ts';
-import { type InputIdentity, openOutput, writeRows } from '../files/output-file.ts';
+import { type InputIdentity, writeRows } from '../files/output-file.ts';
 import type { AddedColumn, WriteRequest, WriteResult } from '../port.ts';
 import { columnBuilder } from './column-builder.ts';
 import { type AddedChunks, schemaElement } from './edit.ts';
@@ -19,10 +18,8 @@ export async function writeNewParquet(
   { columns, batches }: ConvertedTable,
   request: WriteRequest,
   identity: InputIdentity | null,
-  stdout?: Writable,
 ): Promise<WriteResult> {
-  const output = await openOutput(request.output, identity, stdout, request.signal);
-  return await writeRows(output, request.signal, async (gathered) => {
+  return await writeRows(request, identity, async (gathered) => {
     const sink = parquetSink(gathered);
     await sink.write(Buffer.from('PAR1'));
     const group = columnBuilder(columns, MOST_ROWS_A_GROUP);

@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import type { InputFile, InputPass } from '../files/input-file.ts';
 import type { Row, RowFile } from '../port.ts';
 import { type FileColumn, fileColumns, leavesUnder } from './file-columns.ts';
@@ -21,10 +20,9 @@ type ValueSource<T> = (count: number) => Promise<readonly T[]>;
 
 /**
  * Opens a Parquet file. Its columns are the fields of the schema by name, lists and structs as JSON; behind
- * a struct come its values (`address.zip`), behind a column of points `<name>.latitude` and `<name>.longitude`. `stdout`
- * takes an output named `-`.
+ * a struct come its values (`address.zip`), behind a column of points `<name>.latitude` and `<name>.longitude`.
  */
-export async function parquetRowFile(input: InputFile, stdout?: Writable): Promise<RowFile> {
+export async function parquetRowFile(input: InputFile): Promise<RowFile> {
   const file = await openParquet(input);
   const columns = fileColumns(file);
   return {
@@ -37,7 +35,7 @@ export async function parquetRowFile(input: InputFile, stdout?: Writable): Promi
         file,
         wanted.map((index) => columns[index]!),
       ),
-    write: (request) => writeParquet(file, columns, request, stdout),
+    write: (request) => writeParquet(file, columns, request),
   };
 }
 

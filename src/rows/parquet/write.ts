@@ -1,8 +1,7 @@
-import type { Writable } from 'node:stream';
 import { filledRows } from '../added-fields.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputPass } from '../files/input-file.ts';
-import { openOutput, writeRows } from '../files/output-file.ts';
+import { writeRows } from '../files/output-file.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 import { encodeChunk } from './chunk.ts';
 import { type BuiltColumns, columnBuilder } from './column-builder.ts';
@@ -26,10 +25,8 @@ export async function writeParquet(
   file: ParquetFile,
   columns: readonly FileColumn[],
   request: WriteRequest,
-  stdout?: Writable,
 ): Promise<WriteResult> {
-  const output = await openOutput(request.output, file.input.identity, stdout, request.signal);
-  return await writeRows(output, request.signal, async (gathered) => {
+  return await writeRows(request, file.input.identity, async (gathered) => {
     await using pass = await file.input.startPass();
     return await writeParts(file, columns, request, pass, parquetSink(gathered));
   });

@@ -1,8 +1,7 @@
-import type { Writable } from 'node:stream';
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { ConvertedTable } from '../converted-table.ts';
-import { type InputIdentity, openOutput, writeRows } from '../files/output-file.ts';
+import { type InputIdentity, writeRows } from '../files/output-file.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 import { cellXml, LONGEST_TEXT } from './cell-values.ts';
 import { columnLetters, MOST_COLUMNS, MOST_ROWS } from './sheet-parser.ts';
@@ -40,12 +39,10 @@ export async function writeNewXlsx(
   { columns, batches }: ConvertedTable,
   request: WriteRequest,
   identity: InputIdentity | null,
-  stdout?: Writable,
 ): Promise<WriteResult> {
   const names = columns.map(({ name }) => name);
   if (names.length > MOST_COLUMNS) throw tooLarge(request.output, `${names.length} columns`);
-  const output = await openOutput(request.output, identity, stdout, request.signal);
-  return await writeRows(output, request.signal, async (gathered) => {
+  return await writeRows(request, identity, async (gathered) => {
     const result = { rows: 0 };
     const zip = zipWriter(gathered, request.output);
     for (const [name, xml] of PARTS) await zip.add(name, [Buffer.from(HEAD + xml)]);

@@ -1,8 +1,7 @@
-import type { Writable } from 'node:stream';
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
 import { fieldsFor, filledRows } from '../added-fields.ts';
-import { openOutput, writeRows } from '../files/output-file.ts';
+import { writeRows } from '../files/output-file.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 import { cellXml } from './cell-values.ts';
 import { columnLetters, columnOf, MOST_COLUMNS, type SheetCell, type SheetRow } from './sheet-parser.ts';
@@ -16,16 +15,10 @@ import { zipWriter } from './zip-writer.ts';
  * every other cell as it is written. A model of the workbook (exceljs, SheetJS) would drop what it does not know (charts,
  * slicers, conditional formats of newer versions), and holds all cells in memory.
  */
-export async function writeSheet(
-  sheet: OpenSheet,
-  widest: number,
-  request: WriteRequest,
-  stdout?: Writable,
-): Promise<WriteResult> {
+export async function writeSheet(sheet: OpenSheet, widest: number, request: WriteRequest): Promise<WriteResult> {
   const { input, workbook } = sheet;
   const region = regionOf(sheet, widest, request);
-  const output = await openOutput(request.output, input.identity, stdout, request.signal);
-  return await writeRows(output, request.signal, async (gathered) => {
+  return await writeRows(request, input.identity, async (gathered) => {
     let rows = 0;
     const zip = zipWriter(gathered, request.output);
     const edited = editedSheet(sheet, region, request, (count) => {

@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
 import type { InputFile } from '../files/input-file.ts';
 import type { Row, RowFile } from '../port.ts';
@@ -36,8 +35,8 @@ export interface OpenSheet {
 /** How many rows at the top of a sheet may be titles. */
 const ROWS_LOOKED_AT = 20;
 
-/** Opens a sheet of an Excel workbook (.xlsx, .xlsm). `stdout` takes an output named `-`. */
-export async function xlsxRowFile(input: InputFile, options: XlsxOptions, stdout?: Writable): Promise<RowFile> {
+/** Opens a sheet of an Excel workbook (.xlsx, .xlsm). */
+export async function xlsxRowFile(input: InputFile, options: XlsxOptions): Promise<RowFile> {
   const workbook = await openWorkbook(input, options.sheet);
   const cells: CellReader = {
     strings: await readSharedStrings(input, workbook.sharedStrings),
@@ -80,7 +79,7 @@ export async function xlsxRowFile(input: InputFile, options: XlsxOptions, stdout
     read,
     write: async (request) => {
       if (widest === null) for await (const _ of read([]));
-      return await writeSheet(sheet, widest!, request, stdout);
+      return await writeSheet(sheet, widest!, request);
     },
   };
 }

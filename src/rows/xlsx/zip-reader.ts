@@ -1,9 +1,9 @@
-import { PassThrough, Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
+import { PassThrough } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 import { PerilbookError } from '../../errors.ts';
-import type { InputFile, InputPass } from '../files/input-file.ts';
+import { type InputFile, type InputPass, readWhole } from '../files/input-file.ts';
+import { throughEngine } from '../files/streamed-input.ts';
 
 /** The parts of a workbook: a zip whose directory was read. */
 export interface ZipParts {
@@ -36,15 +36,12 @@ export async function* unpackedPart(input: InputFile, entry: Entry): AsyncGenera
   if (entry.isEncrypted() || (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)) {
     throw damaged(input.name, `its part ${entry.fileName} is packed in a way that is not read`);
   }
-  const source = Readable.from(packedPart(input, entry));
   const isStored = entry.compressionMethod === 0;
   const engine = isStored ? new PassThrough() : createInflateRaw({ chunkSize: 128 * 1024 });
-  source.on('error', (error) => engine.destroy(error));
-  source.pipe(engine);
   let size = 0;
   let checksum = 0;
   try {
-    for await (const chunk of engine as AsyncIterable<Buffer>) {
+    for await (const chunk of throughEngine(packedPart(input, entry), engine)) {
       size += chunk.length;
       checksum = crc32(chunk, checksum);
       if (size > entry.uncompressedSize) throw damaged(input.name, `its part ${entry.fileName} is longer than it says`);
@@ -55,11 +52,6 @@ export async function* unpackedPart(input: InputFile, entry: Entry): AsyncGenera
   } catch (error) {
     if (error instanceof PerilbookError) throw error;
     throw damaged(input.name, `its part ${entry.fileName} cannot be unpacked`, error);
-  } finally {
-    source.destroy();
-    engine.destroy();
-    // The file may be closed only when no read of it is under way.
-    await finished(source).catch(() => {});
   }
 }
 
@@ -106,15 +98,10 @@ class PassReader extends RandomAccessReader {
     position: number,
     callback: (error: Error | null) => void,
   ): void {
-    this.#fill(buffer.subarray(0, offset + length), offset, position).then(() => callback(null), callback);
-  }
-
-  async #fill(buffer: Buffer, offset: number, position: number): Promise<void> {
-    for (let done = 0; offset + done < buffer.length; ) {
-      const count = await this.#pass.readInto(buffer, offset + done, position + done);
-      if (count === 0) throw new Error('unexpected end of the file');
-      done += count;
-    }
+    readWhole(this.#pass, buffer.subarray(offset, offset + length), position).then(
+      (isThere) => callback(isThere ? null : new Error('unexpected end of the file')),
+      callback,
+    );
   }
 }
 

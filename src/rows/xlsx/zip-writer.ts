@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream';
 import { crc32, createDeflateRaw } from 'node:zlib';
 import type { Entry } from 'yauzl';
 import { PerilbookError } from '../../errors.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
+import { throughEngine } from '../files/streamed-input.ts';
 
 /** Writes a zip part by part (APPNOTE 4.3). yazl, the writer that goes with yauzl, cannot copy a compressed part as it is. */
 export interface ZipWriter {
@@ -72,17 +72,9 @@ export function zipWriter(to: ByteBuffer, file: string): ZipWriter {
         }
       };
       const engine = createDeflateRaw({ level: LEVEL, chunkSize: 128 * 1024 });
-      const source = Readable.from(measured());
-      source.on('error', (error) => engine.destroy(error));
-      source.pipe(engine);
-      try {
-        for await (const chunk of engine as AsyncIterable<Buffer>) {
-          part.packedSize += chunk.length;
-          await put(chunk);
-        }
-      } finally {
-        source.destroy();
-        engine.destroy();
+      for await (const chunk of throughEngine(measured(), engine)) {
+        part.packedSize += chunk.length;
+        await put(chunk);
       }
       if (part.size > LARGEST) throw tooLarge(file);
       await put(u32(0x0807_4b50, part.crc, part.packedSize, part.size));

@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { openSync, unlinkSync } from 'node:fs';
 import { readdir, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { isProcessRunning, machineName } from '../../running-processes.ts';
 
@@ -32,4 +34,13 @@ const REST = new RegExp(`^([0-9a-f]{${PID_DIGITS}})[0-9a-f]{${RANDOM_DIGITS}}\\.
 
 function machineDigits(): string {
   return createHash('sha256').update(machineName()).digest('hex').slice(0, MACHINE_DIGITS);
+}
+
+/** Opens a temporary file and unlinks it at once: its space is freed when the process ends, however it ends. @throws the
+ * error of the file system */
+export function openUnnamed(): number {
+  const path = join(tmpdir(), `perilbook-${randomBytes(8).toString('hex')}.tmp`);
+  const file = openSync(path, 'wx+', 0o600);
+  unlinkSync(path);
+  return file;
 }
