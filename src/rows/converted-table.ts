@@ -1,6 +1,5 @@
 import type { Field } from '../contract/answer.ts';
-import { fieldsFor, filledRows } from './added-fields.ts';
-import type { AddedColumn, RowFile, WriteRequest } from './port.ts';
+import { type AddedColumn, fieldsFor, filledRows, type RowFile, type WriteRequest } from './port.ts';
 
 /** The rows of a file with their added fields, for a format that is not the file's own: its values are texts, or numbers in
  * the columns that the run has read as numbers. */

@@ -5,7 +5,7 @@ import { fieldFormatter } from './csv/format-fields.ts';
 import type { ByteBuffer } from './files/byte-buffer.ts';
 import type { InputFile } from './files/input-file.ts';
 import { writeTextRows } from './files/matching-output.ts';
-import { jsonLine } from './json/ndjson-write.ts';
+import { jsonLine } from './json/json-members.ts';
 import { keptIndexes, withKeptColumns } from './kept-columns.ts';
 import { formatOfOutput, type TextFormat } from './output-format.ts';
 import { writeNewParquet } from './parquet/new-parquet.ts';

@@ -1,6 +1,5 @@
 import type { Field } from '../contract/answer.ts';
-import { fieldsFor, filledRows } from './added-fields.ts';
-import type { AddedColumn, Row, RowFile, WriteRequest } from './port.ts';
+import { type AddedColumn, fieldsFor, filledRows, type Row, type RowFile, type WriteRequest } from './port.ts';
 
 /**
  * Runs `write` with the kept columns of an earlier run among the added ones: all that the file has in its old order, the new

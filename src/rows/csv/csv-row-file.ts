@@ -1,14 +1,20 @@
 import type { Field } from '../../contract/answer.ts';
-import { fieldsFor, filledRows } from '../added-fields.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/matching-output.ts';
 import { keptIndexes } from '../kept-columns.ts';
-import type { Row, RowFields, RowFile, WriteRequest, WriteResult } from '../port.ts';
+import {
+  fieldsFor,
+  filledRows,
+  type Row,
+  type RowFields,
+  type RowFile,
+  type WriteRequest,
+  type WriteResult,
+} from '../port.ts';
 import { type CsvBatch, CUT_WIDTH, csvBatches, cutRecord } from './batches.ts';
 import { type CsvOptions, type Dialect, likelyHeader, readDialect } from './dialect.ts';
-import { encodingToWrite } from './encoding.ts';
-import { fieldFormatter } from './format-fields.ts';
+import { encodingToWrite, fieldFormatter } from './format-fields.ts';
 
 export function csvRowFile(input: InputFile, options: CsvOptions): RowFile {
   const dialect = readDialect(input, options);

@@ -1,15 +1,12 @@
 import { PerilbookError } from '../../errors.ts';
-import { fieldsFor, filledRows } from '../added-fields.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/matching-output.ts';
 import { chunksFrom } from '../files/streamed-input.ts';
-import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
-import { isObject, type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
-import { parseObject } from './ndjson-parse.ts';
+import { fieldsFor, filledRows, type Row, type RowFile, type WriteRequest, type WriteResult } from '../port.ts';
+import { listElements, memberTexts, NotJson, objectMembers, skipSpace, withMembers } from './json-members.ts';
+import { isObject, type JsonColumn, jsonColumns, jsonText, parseObject } from './json-values.ts';
 import { addPieces } from './ndjson-row-file.ts';
-import { listElements, NotJson, objectMembers, skipSpace } from './ndjson-scan.ts';
-import { memberTexts, withMembers } from './ndjson-write.ts';
 
 /** The whole file is held in memory. */
 const LARGEST_FILE = 256 * 1024 * 1024;
@@ -91,13 +88,8 @@ function orNotJson<T>(file: string, work: () => T): T {
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
     const hint = 'Write or fetch the file again.';
-    throw new PerilbookError(
-      'INPUT_UNREADABLE',
-      `${file} is GeoJSON that is damaged or cut off`,
-      hint,
-      { file },
-      error,
-    );
+    const message = `${file} is GeoJSON that is damaged or cut off`;
+    throw new PerilbookError('INPUT_UNREADABLE', message, hint, { file }, error);
   }
 }
 
@@ -215,14 +207,10 @@ function addFeature(
 ): void {
   const { members } = objectMembers(bytes, from);
   const properties = members.findLast(({ name }) => name === 'properties');
-  if (properties && bytes[properties.valueFrom] === 0x7b) {
-    const { pieces, end } = withMembers(bytes, properties.valueFrom, dropped, added);
-    addPieces(gathered, bytes, [{ from, to: properties.valueFrom }, ...pieces, { from: end, to }]);
-  } else if (properties) {
-    const made = `{${added.join(',')}}`;
-    addPieces(gathered, bytes, [{ from, to: properties.valueFrom }, made, { from: properties.valueTo, to }]);
-  } else {
-    const { pieces } = withMembers(bytes, from, new Set(), [`"properties":{${added.join(',')}}`]);
-    addPieces(gathered, bytes, pieces);
-  }
+  const made = `{${added.join(',')}}`;
+  if (properties) {
+    const { valueFrom, valueTo } = properties;
+    const changed = bytes[valueFrom] === 0x7b ? withMembers(bytes, valueFrom, dropped, added).pieces : [made];
+    addPieces(gathered, bytes, [{ from, to: valueFrom }, ...changed, { from: valueTo, to }]);
+  } else addPieces(gathered, bytes, withMembers(bytes, from, new Set(), [`"properties":${made}`]).pieces);
 }

@@ -1,13 +1,11 @@
 import { PerilbookError } from '../../errors.ts';
-import { fieldsFor, filledRows } from '../added-fields.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/matching-output.ts';
-import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
-import { type JsonColumn, jsonColumns, jsonText } from './ndjson-columns.ts';
+import { fieldsFor, filledRows, type Row, type RowFile, type WriteRequest, type WriteResult } from '../port.ts';
+import { memberTexts, type Piece, withMembers } from './json-members.ts';
+import { type JsonColumn, jsonColumns, jsonText, parseObject } from './json-values.ts';
 import { type LineBatch, lineBatches } from './ndjson-lines.ts';
-import { isJsonObject, parseObject } from './ndjson-parse.ts';
-import { memberTexts, type Piece, withMembers } from './ndjson-write.ts';
 
 /** Types of objects that are whole documents, and not rows, even on one line. */
 const WHOLE_DOCUMENTS = ['FeatureCollection', 'GeometryCollection', 'Topology'];
@@ -116,15 +114,11 @@ async function writeNdjson(
       let copied = batch.from;
       for (const [i, { text, from, line }] of lines.entries()) {
         // A line that is not an object stays as it is: fields could be added to it only by damaging it further.
-        if (!isJsonObject(text)) continue;
+        if (parseObject(text) === null) continue;
         const at = batch.bytes.indexOf('{', from);
         gathered.addBytes(batch.bytes, copied, at);
-        const { pieces, end, kept } = withMembers(
-          batch.bytes,
-          at,
-          dropped,
-          memberTexts(names, fieldsFor(request, filled[i]!)),
-        );
+        const members = memberTexts(names, fieldsFor(request, filled[i]!));
+        const { pieces, end, kept } = withMembers(batch.bytes, at, dropped, members);
         const clash = kept.find(({ name }) => added.has(name));
         if (clash) throw clashIn(input.name, line, clash.name);
         addPieces(gathered, batch.bytes, pieces);

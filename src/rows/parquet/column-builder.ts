@@ -1,7 +1,6 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
-import { fieldsFor } from '../added-fields.ts';
-import type { AddedColumn, RowFields } from '../port.ts';
+import { type AddedColumn, fieldsFor, type RowFields } from '../port.ts';
 
 /**
  * The added fields of a row group as columns. Rows that share one function are one entry. The arrays that the function makes are

@@ -1,8 +1,7 @@
-import { filledRows } from '../added-fields.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputPass } from '../files/input-file.ts';
 import { writeRows } from '../files/output-file.ts';
-import type { WriteRequest, WriteResult } from '../port.ts';
+import { filledRows, type WriteRequest, type WriteResult } from '../port.ts';
 import { encodeChunk } from './chunk.ts';
 import { type BuiltColumns, columnBuilder } from './column-builder.ts';
 import { definitionLevels } from './definition-levels.ts';

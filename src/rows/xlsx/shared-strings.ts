@@ -14,19 +14,16 @@ const MOST_BYTES = 1024 * 1024 * 1024;
 export async function readSharedStrings(input: InputFile, entry: Entry | undefined): Promise<SharedStrings> {
   if (!entry) return () => undefined;
   let bytes = Buffer.allocUnsafe(Math.min(1024 * 1024, entry.uncompressedSize + 1024));
-  let ends = new Float64Array(1024);
-  let count = 0;
-  let used = 0;
+  /** Where each text begins, and where the last one ends. */
+  const places = [0];
   const keep = (text: string): void => {
-    const most = text.length * 3;
-    if (used + most > bytes.length) bytes = grown(input.name, bytes, used, used + most);
-    used += bytes.write(text, used, 'utf8');
-    if (count === ends.length) {
-      const larger = new Float64Array(count * 2);
-      larger.set(ends);
-      ends = larger;
+    const used = places.at(-1)!;
+    const most = used + text.length * 3;
+    if (most > bytes.length) {
+      if (used > MOST_BYTES) throw tooMuchText(input.name);
+      bytes = Buffer.concat([bytes.subarray(0, used)], Math.max(bytes.length * 2, most));
     }
-    ends[count++] = used;
+    places.push(used + bytes.write(text, used, 'utf8'));
   };
   let text = '';
   let isText = false;
@@ -56,17 +53,11 @@ export async function readSharedStrings(input: InputFile, entry: Entry | undefin
     throw damaged(input.name, `its part ${entry.fileName} is not XML`, error);
   }
   return (index) =>
-    index >= 0 && index < count ? bytes.toString('utf8', index === 0 ? 0 : ends[index - 1], ends[index]) : undefined;
+    index >= 0 && index < places.length - 1 ? bytes.toString('utf8', places[index], places[index + 1]) : undefined;
 }
 
-function grown(file: string, bytes: Buffer, used: number, needed: number): Buffer<ArrayBuffer> {
-  const size = Math.max(bytes.length * 2, needed);
-  if (used > MOST_BYTES) {
-    const hint = 'Save the sheet as CSV and give Perilbook that file.';
-    const message = `${file} has more than ${MOST_BYTES / 1024 / 1024} MiB of texts`;
-    throw new PerilbookError('INPUT_UNREADABLE', message, hint, { file });
-  }
-  const larger = Buffer.allocUnsafe(size);
-  bytes.copy(larger, 0, 0, used);
-  return larger;
+function tooMuchText(file: string): PerilbookError {
+  const hint = 'Save the sheet as CSV and give Perilbook that file.';
+  const message = `${file} has more than ${MOST_BYTES / 1024 / 1024} MiB of texts`;
+  return new PerilbookError('INPUT_UNREADABLE', message, hint, { file });
 }

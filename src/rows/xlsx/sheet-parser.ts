@@ -1,5 +1,7 @@
 import { SaxesParser } from 'saxes';
-import { localName } from './workbook.ts';
+import type { InputFile } from '../files/input-file.ts';
+import { localName, type Workbook } from './workbook.ts';
+import { damaged, unpackedPart } from './zip-reader.ts';
 
 /** A cell, and where it stands in the characters of the sheet's XML. */
 export interface SheetCell {
@@ -35,24 +37,39 @@ export const MOST_ROWS = 1_048_576;
 /** No cell holds more than 32,767 letters: beyond this without a tag it is no sheet. */
 const LONGEST_PIECE = 16 * 1024 * 1024;
 
-export interface SheetParser {
-  write(text: string): void;
-  /** @throws Error where the XML is not whole */
-  close(): void;
-  /** Where the row begins that was opened and is not yet closed; null between rows. */
-  openRow(): number | null;
+/** A piece of a sheet's XML, and the rows that end in it. */
+export interface SheetPiece {
+  readonly text: string;
+  readonly rows: readonly SheetRow[];
+  /** Where the row begins whose end is still to come; null where none is open. */
+  readonly openRow: number | null;
 }
 
-export interface SheetListener {
-  readonly row: (row: SheetRow) => void;
-  /** `<dimension ref="…"/>`, which stands before the rows. */
-  readonly dimension?: (ref: string, from: number, to: number) => void;
+/** Streams the XML of the sheet in pieces of some 128 KiB. Memory is bounded by the longest row. `onDimension` is called for
+ * `<dimension ref="…"/>`, which comes before the rows. */
+export async function* sheetPieces(
+  input: InputFile,
+  { sheet, sheetName }: Workbook,
+  onDimension?: (ref: string, from: number, to: number) => void,
+): AsyncGenerator<SheetPiece, void, void> {
+  const parse = sheetParser(onDimension);
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const parsed = (chunk: Buffer | null): SheetPiece => {
+    try {
+      return parse(chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode(), chunk === null);
+    } catch (error) {
+      throw damaged(input.name, `the sheet "${sheetName}" cannot be read (${(error as Error).message})`, error);
+    }
+  };
+  for await (const chunk of unpackedPart(input, sheet)) yield parsed(chunk);
+  yield parsed(null);
 }
 
-/** Finds the rows and cells in the XML of a sheet, as it comes. Throws an `Error` for what is no sheet. */
-export function sheetParser(listener: SheetListener): SheetParser {
+/** Makes a function that finds the rows and cells in the XML of a sheet, as it comes. It throws an `Error` for what is no sheet. */
+function sheetParser(onDimension?: (ref: string, from: number, to: number) => void) {
   const parser = new SaxesParser({ position: true, xmlns: false } as const);
   let isInData = false;
+  let rows: SheetRow[] = [];
   let row: SheetRow | null = null;
   let cell: SheetCell | null = null;
   let isValue = false;
@@ -70,7 +87,7 @@ export function sheetParser(listener: SheetListener): SheetParser {
     const local = localName(name);
     if (!isInData) {
       if (local === 'sheetData') isInData = true;
-      else if (local === 'dimension') listener.dimension?.(attributes.ref ?? '', tagFrom, parser.position);
+      else if (local === 'dimension') onDimension?.(attributes.ref ?? '', tagFrom, parser.position);
       return;
     }
     switch (local) {
@@ -103,12 +120,11 @@ export function sheetParser(listener: SheetListener): SheetParser {
         if (isValue) cell!.text ??= '';
     }
   });
-  parser.on('text', (text) => {
+  const addText = (text: string) => {
     if (isValue) cell!.text += text;
-  });
-  parser.on('cdata', (text) => {
-    if (isValue) cell!.text += text;
-  });
+  };
+  parser.on('text', addText);
+  parser.on('cdata', addText);
   parser.on('closetag', ({ name }) => {
     lastPlace = parser.position;
     if (!isInData) return;
@@ -127,7 +143,7 @@ export function sheetParser(listener: SheetListener): SheetParser {
       case 'row':
         if (row) {
           row.to = parser.position;
-          listener.row(row);
+          rows.push(row);
         }
         row = null;
         return;
@@ -135,13 +151,12 @@ export function sheetParser(listener: SheetListener): SheetParser {
         isInData = false;
     }
   });
-  return {
-    write(text) {
-      parser.write(text);
-      if (parser.position - lastPlace > LONGEST_PIECE) throw new Error('a text in it has no end');
-    },
-    close: () => void parser.close(),
-    openRow: () => row?.from ?? null,
+  return (text: string, isLast: boolean): SheetPiece => {
+    rows = [];
+    parser.write(text);
+    if (parser.position - lastPlace > LONGEST_PIECE) throw new Error('a text in it has no end');
+    if (isLast) parser.close();
+    return { text, rows, openRow: row?.from ?? null };
   };
 }
 

@@ -1,11 +1,9 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
-import { fieldsFor, filledRows } from '../added-fields.ts';
 import { writeRows } from '../files/output-file.ts';
-import type { WriteRequest, WriteResult } from '../port.ts';
+import { fieldsFor, filledRows, type WriteRequest, type WriteResult } from '../port.ts';
 import { cellXml } from './cell-values.ts';
-import { columnLetters, columnOf, MOST_COLUMNS, type SheetCell, type SheetRow } from './sheet-parser.ts';
-import { sheetPieces } from './sheet-stream.ts';
+import { columnLetters, columnOf, MOST_COLUMNS, type SheetCell, type SheetRow, sheetPieces } from './sheet-parser.ts';
 import type { OpenSheet } from './xlsx-row-file.ts';
 import { packedPart } from './zip-reader.ts';
 import { zipWriter } from './zip-writer.ts';

@@ -4,8 +4,7 @@ import type { Row, RowFile } from '../port.ts';
 import { type CellReader, cellText } from './cell-values.ts';
 import { readNumberFormats } from './number-formats.ts';
 import { readSharedStrings } from './shared-strings.ts';
-import type { SheetCell, SheetRow } from './sheet-parser.ts';
-import { sheetPieces } from './sheet-stream.ts';
+import { type SheetCell, type SheetRow, sheetPieces } from './sheet-parser.ts';
 import { openWorkbook, type Workbook } from './workbook.ts';
 import { writeSheet } from './write-sheet.ts';
 

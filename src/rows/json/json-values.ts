@@ -51,10 +51,32 @@ export function jsonText(object: unknown, { path }: JsonColumn): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The type library does not know this function yet. */
-const isRawJson = (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON;
-
-/** True for what stands between braces. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !exactJson.isRawJSON(value);
+}
+
+interface ExactJson {
+  rawJSON(text: string): unknown;
+  isRawJSON(value: unknown): boolean;
+  parse(text: string, reviver: (key: string, value: unknown, context: { source: string }) => unknown): unknown;
+}
+
+/** The type library does not know these functions yet. */
+const exactJson = JSON as unknown as ExactJson;
+
+/** What may be a number that JavaScript rounds: many digits, with or without a point between them, or an exponent. */
+const LONG_NUMBER = /\d{16}|[\d.]{17}|\de[+-]?\d/i;
+
+/** Reads an object; null for anything else. Numbers that JavaScript would round keep their digits. */
+export function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = LONG_NUMBER.test(text) ? exactJson.parse(text, keepDigits) : JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function keepDigits(_: string, value: unknown, { source }: { source: string }): unknown {
+  return typeof value === 'number' && String(value) !== source ? exactJson.rawJSON(source) : value;
 }
