@@ -45,7 +45,7 @@ export function fillWith(fields: readonly Field[]): RowFill {
   return async (rows) => rows.map(() => fields);
 }
 
-/** A fill that says of each row what problem it has. */
+/** A fill that adds the problem of each row. */
 export const fillProblems: RowFill = async (rows) =>
   rows.map((row) => (row.problem === undefined ? ['ok', null, 1.5] : ['invalid', row.problem, null]));
 

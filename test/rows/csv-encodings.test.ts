@@ -59,7 +59,7 @@ const PACKINGS: Readonly<Record<string, readonly [pack: typeof asIs, unpack: typ
   ],
 };
 
-/** Writes the bytes to a file, reads and writes it as a book, and gives the bytes of the output. */
+/** Writes the bytes to a file, enriches it, and gives the bytes of the output. */
 async function enriched(content: Buffer, extension: string, options: OpenOptions, fields: readonly string[]) {
   const [input, output] = [join(folder, `in.${extension}`), join(folder, `out.${extension}`)];
   writeFileSync(input, content);

@@ -43,7 +43,7 @@ test('the width is the usual one: a torn first row is the exception and not the 
   assert.match(problems[3] ?? '', /4 fields where the file has 3/);
 });
 
-test('without numbers the user is told to give them', async () => {
+test('without column numbers the error asks for them', async () => {
   const { columns } = await rowFileOf('1,2\n');
   assert.throws(() => findLocationColumns(columns), {
     code: 'INPUT_COLUMNS',

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
-/** What DuckDB says of the rows of a query: names, types, and the values as texts. */
+/** What DuckDB reads from a query: names, types, and the values as texts. */
 export interface Answer {
   readonly names: readonly string[];
   readonly types: readonly string[];

@@ -29,7 +29,7 @@ for (const [names, lat, lng] of CERTAIN) {
   });
 }
 
-test('where there is a choice the note says which was taken', () => {
+test('where several pairs fit, the note names the one that was taken', () => {
   const pairs = findLocationColumns(['slat', 'slon', 'elat', 'elon']);
   assert.deepEqual([pairs.lat, pairs.lng], [0, 1]);
   assert.match(pairs.note ?? '', /"slat" \(column 1\) and "slon" \(column 2\) were taken, not "elat"/);
@@ -103,7 +103,7 @@ test('what is not there is named, with what was probably meant', () => {
   assert.throws(() => findLocationColumns(Array.from({ length: 50 }, (_, i) => `c${i}`)), refused(/c39, and 10 more$/));
 });
 
-test('a file without a header is told so', () => {
+test('the error for a file without a header asks for column numbers', () => {
   const storm = ['619', '2005', '1', '7', '2005-01-07', '17:17:00', '3', 'MS'];
   assert.throws(() => findLocationColumns(storm), {
     code: 'INPUT_COLUMNS',
@@ -111,7 +111,7 @@ test('a file without a header is told so', () => {
   });
 });
 
-test('where no column is found, the option for one column that holds both is said too', () => {
+test('where no column is found, the error also names the option for one column that holds both', () => {
   assert.throws(() => findLocationColumns(['id', 'where']), { hint: /--lat COLUMN --lng COLUMN.*--location COLUMN/ });
 });
 

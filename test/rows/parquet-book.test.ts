@@ -161,7 +161,7 @@ test('an output that is enriched again has its old columns once, and grows by no
   assert.deepEqual(after, before);
 });
 
-test('a value that its column cannot hold is said, and nothing is written', async () => {
+test('a value that its column cannot hold is an error, and nothing is written', async () => {
   const file = join(folder, 'misfit.parquet');
   const output = join(folder, 'misfit-out.parquet');
   await madeParquet('select 1 as id', file);

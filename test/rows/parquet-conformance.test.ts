@@ -18,7 +18,7 @@ const files = noRealData
   ? []
   : readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((name) => /\.parquet(?:\.encrypted)?$/.test(name));
 
-/** What became of a file, and what DuckDB says of it. */
+/** The result for a file, and how DuckDB reads it. */
 type Kind =
   | 'enriched, the same in DuckDB'
   | 'enriched, the same bytes; DuckDB reads neither file'

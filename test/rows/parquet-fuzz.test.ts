@@ -20,7 +20,7 @@ function seeded(seed: number): (below: number) => number {
   };
 }
 
-/** Opens, reads and writes a file; only an error that says what is wrong with it may come out. */
+/** Opens, reads and writes a file; the only allowed error is one that names the problem. */
 async function digest(bytes: Buffer): Promise<'read' | 'refused'> {
   const [file, output] = [join(folder, 'fuzz.parquet'), join(folder, 'fuzz-out.parquet')];
   writeFileSync(file, bytes);

@@ -137,7 +137,7 @@ test('hurricane tracks fed by mistake are called by their name', { skip: noRealD
   });
 });
 
-test('tornado files without a header are told so', { skip: noRealData }, async () => {
+test('the error for tornado files without a header asks for column numbers', { skip: noRealData }, async () => {
   const book = await openRowFile(realFile('storms/2011_torn.csv'));
   assert.throws(() => findLocationColumns(book.columns), { code: 'INPUT_COLUMNS', hint: /looks like data/ });
 });

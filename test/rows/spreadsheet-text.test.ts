@@ -88,7 +88,7 @@ test('formats with types need nothing: a text there is never a formula', async (
   assert.equal(readFileSync(output, 'utf8'), '{"lat":40.5,"lng":-99,"rating":"=cmd"}\n');
 });
 
-test('whatever is said: nothing begins like a formula that is no number, and nothing else is changed', async () => {
+test('no added text begins like a formula unless it is a number, and nothing else is changed', async () => {
   const text = fc.oneof(
     fc.string(),
     fc.tuple(fc.constantFrom('=', '+', '-', '@', '\t', '\r'), fc.string()).map((two) => two.join('')),

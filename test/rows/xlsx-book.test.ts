@@ -190,7 +190,7 @@ test('macros stay in a macro workbook; other formats of sheets are refused in wo
   await assert.rejects(open(workbook([], { extra: ods })), /\(\.ods\)/);
 });
 
-test('what is cut off, changed or longer than it says is refused, and never a bug', async () => {
+test('parts that are cut off, changed or longer than declared are refused, and never a bug', async () => {
   const whole = made();
   const refuses = async (content: Buffer) => {
     try {
@@ -209,7 +209,7 @@ test('what is cut off, changed or longer than it says is refused, and never a bu
     if (await refuses(changed)) refused++;
   }
   assert.ok(refused > 8, `${refused} refused`);
-  // A part that says it is small and unpacks to more.
+  // A part that is declared small and unpacks to more.
   const bomb = Buffer.from(
     made([{ ...OTHER, rows: `<row r="1"><c r="A1"><v>${'1'.repeat(1_000_000)}</v></c></row>` }]),
   );

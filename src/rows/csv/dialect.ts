@@ -1,5 +1,5 @@
 import { PerilbookError } from '../../errors.ts';
-import type { InputFile } from '../files/input-file.ts';
+import { type InputFile, unreadable } from '../files/input-file.ts';
 import { type FileEncoding, guessEncoding, type TextEncoding } from '../files/text-encoding.ts';
 import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from './scan-records.ts';
 
@@ -66,7 +66,7 @@ export function readDialect(
   const manner = { delimiter, encoding, isEncodingGuessed: known === null };
   const { record, linesBefore } = findHeader(head, delimiter);
   if (options.headerLine !== undefined && linesBefore >= options.headerLine) {
-    throw refused(name, `has nothing on line ${options.headerLine}, which is to name the columns`, HEADER_LINE);
+    throw unreadable(name, `has nothing on line ${options.headerLine}, which is to name the columns`, HEADER_LINE);
   }
   if (options.header === false) {
     const { start: at } = record;
@@ -104,7 +104,7 @@ function linesAbove(
   let from = head.toString('latin1', 0, BOM.length) === BOM ? BOM.length : 0;
   for (let line = 1; line < headerLine; line++) {
     while (from < head.length && head[from] !== LF && head[from] !== CR) from++;
-    if (from >= head.length) throw refused(name, `has no line ${headerLine}`, HEADER_LINE);
+    if (from >= head.length) throw unreadable(name, `has no line ${headerLine}`, HEADER_LINE);
     from += head[from] === CR && head[from + 1] === LF ? 2 : 1;
   }
   return { from, linesAbove: headerLine - 1 };
@@ -137,12 +137,12 @@ function findHeader({ name, bytes, from, linesAbove, isWhole }: Head, delimiter:
   let linesBefore = linesAbove;
   for (let at = from; at < bytes.length; at = record.next) {
     if (!scanRecord(bytes, at, bytes.length, isWhole, delimiter.charCodeAt(0), record)) {
-      throw refused(name, 'has no line end in its first mebibyte', 'Perilbook reads CSV with one record a line.');
+      throw unreadable(name, 'has no line end in its first mebibyte', 'Perilbook reads CSV with one record a line.');
     }
     if (!isBlank(record)) return { record, linesBefore };
     linesBefore += record.lineEnds;
   }
-  throw refused(name, 'has no header line', 'The first line must name the columns.');
+  throw unreadable(name, 'has no header line', 'The first line must name the columns.');
 }
 
 /** The delimiter that cuts the header into the most fields, where the records agree with it. */
@@ -189,8 +189,4 @@ function checkedDelimiter(delimiter: string): string {
     `${JSON.stringify(delimiter)} cannot be a delimiter`,
     'Give one character, for instance a comma, a semicolon, a tab or a bar.',
   );
-}
-
-function refused(file: string, what: string, hint: string): PerilbookError {
-  return new PerilbookError('INPUT_UNREADABLE', `${file} ${what}`, hint, { file });
 }

@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { unreadable } from './input-file.ts';
 
 interface FormatSignature {
   readonly start: RegExp;
@@ -60,17 +60,13 @@ const SIGNATURES: readonly FormatSignature[] = [
 export function refuseOtherFormats(file: string, head: Buffer): void {
   const start = head.toString('latin1', 0, isContainer(head) ? head.length : 4096);
   const signature = SIGNATURES.find((known) => known.start.test(start));
-  if (signature) throw refusal(file, signature.what, signature.hint);
-  if (isBinary(start)) throw refusal(file, 'binary data', 'Check that this is the file that you mean.');
+  if (signature) throw unreadable(file, `is ${signature.what}`, signature.hint);
+  if (isBinary(start)) throw unreadable(file, 'is binary data', 'Check that this is the file that you mean.');
 }
 
 /** The directory of such a container can be anywhere in it. */
 function isContainer(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === '\xd0\xcf\x11\xe0';
-}
-
-function refusal(file: string, what: string, hint: string): PerilbookError {
-  return new PerilbookError('INPUT_UNREADABLE', `${file} is ${what}`, hint, { file });
 }
 
 /** Text has no zero bytes and next to no control characters. */

@@ -165,7 +165,8 @@ function changed(file: string): PerilbookError {
   return unreadable(file, 'has changed since it was opened', 'Run again when no other program writes to it.');
 }
 
-function unreadable(file: string, what: string, hint: string, cause?: unknown): PerilbookError {
+/** @param what a clause about the file, such as `is empty` */
+export function unreadable(file: string, what: string, hint: string, cause?: unknown): PerilbookError {
   return new PerilbookError('INPUT_UNREADABLE', `${file} ${what}`, hint, { file }, cause);
 }
 

@@ -1,7 +1,7 @@
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { PerilbookError } from '../../errors.ts';
 import { type Compression, compressionOf } from './compression.ts';
-import type { InputFile, InputPass } from './input-file.ts';
+import { type InputFile, type InputPass, unreadable } from './input-file.ts';
 import { chunksFrom, streamedInput, throughEngine } from './streamed-input.ts';
 
 /** The file decompressed while it is read; the file itself when it is not compressed. Nothing is decompressed to memory or disk
@@ -55,12 +55,11 @@ function asDamaged(file: string, compression: Compression, error: unknown): unkn
   if (code === 'Z_BUF_ERROR') return damaged(file, compression, 'is cut off', error);
   if (code === 'ZSTD_error_frameParameter_windowTooLarge') {
     const hint = 'Compress it again without --long, or unpack it first (unzstd --long=31 FILE).';
-    return new PerilbookError('INPUT_UNREADABLE', `${file} needs too much memory to unpack`, hint, { file }, error);
+    return unreadable(file, 'needs too much memory to unpack', hint, error);
   }
   return damaged(file, compression, `is damaged (${error.message})`, error);
 }
 
 function damaged(file: string, compression: Compression, what: string, cause?: unknown): PerilbookError {
-  const message = `${file} is compressed with ${compression} and ${what}`;
-  return new PerilbookError('INPUT_UNREADABLE', message, 'Fetch or copy the file again.', { file }, cause);
+  return unreadable(file, `is compressed with ${compression} and ${what}`, 'Fetch or copy the file again.', cause);
 }

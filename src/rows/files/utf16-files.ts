@@ -1,5 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
-import type { InputFile, InputPass } from './input-file.ts';
+import { type InputFile, type InputPass, unreadable } from './input-file.ts';
 import type { OutputFile } from './output-file.ts';
 import { chunksFrom, streamedInput } from './streamed-input.ts';
 import type { FileEncoding } from './text-encoding.ts';
@@ -26,8 +25,7 @@ async function* utf8Chunks(pass: InputPass, name: string, utf16: Utf16): AsyncGe
     if (end > 0) yield utf8Of(inOrder(bytes.subarray(0, end), utf16));
   }
   if (rest.length % 2 === 1) {
-    const hint = 'Fetch or copy the file again.';
-    throw new PerilbookError('INPUT_UNREADABLE', `${name} ends within a UTF-16 character`, hint, { file: name });
+    throw unreadable(name, 'ends within a UTF-16 character', 'Fetch or copy the file again.');
   }
   if (rest.length > 0) yield utf8Of(inOrder(rest, utf16));
 }

@@ -1,6 +1,5 @@
-import { PerilbookError } from '../../errors.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
-import type { InputFile } from '../files/input-file.ts';
+import { type InputFile, unreadable } from '../files/input-file.ts';
 import { writeTextRows } from '../files/matching-output.ts';
 import { chunksFrom } from '../files/streamed-input.ts';
 import { fieldsFor, filledRows, type Row, type RowFile, type WriteRequest, type WriteResult } from '../port.ts';
@@ -74,8 +73,7 @@ async function wholeFile(input: InputFile): Promise<Buffer> {
     size += chunk.length;
     if (size > LARGEST_FILE) {
       const hint = 'Write it as GeoParquet, or as CSV with a column for latitude and one for longitude.';
-      const message = `${input.name} is GeoJSON of more than ${LARGEST_FILE / 1024 / 1024} MiB`;
-      throw new PerilbookError('INPUT_UNREADABLE', message, hint, { file: input.name });
+      throw unreadable(input.name, `is GeoJSON of more than ${LARGEST_FILE / 1024 / 1024} MiB`, hint);
     }
   }
   await pass.assertSame();
@@ -87,9 +85,7 @@ function orNotJson<T>(file: string, work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
-    const hint = 'Write or fetch the file again.';
-    const message = `${file} is GeoJSON that is damaged or cut off`;
-    throw new PerilbookError('INPUT_UNREADABLE', message, hint, { file }, error);
+    throw unreadable(file, 'is GeoJSON that is damaged or cut off', 'Write or fetch the file again.', error);
   }
 }
 

@@ -1,5 +1,5 @@
 import { PerilbookError } from '../../errors.ts';
-import { type InputFile, type InputPass, readWhole } from '../files/input-file.ts';
+import { type InputFile, type InputPass, readWhole, unreadable } from '../files/input-file.ts';
 import { fieldAt, numberAt, sizeAt, structAt, structsAt, textAt } from './fields.ts';
 import { readSchema, type SchemaNode } from './schema.ts';
 import { Damage, readThrift, type ThriftStruct } from './thrift.ts';
@@ -54,14 +54,8 @@ export async function orUnreadable<T>(file: string, work: () => Promise<T>): Pro
   } catch (error) {
     if (error instanceof PerilbookError) throw error;
     const reason = error instanceof Damage ? error.message : 'its bytes are not what they should be';
-    const message = `${file} cannot be read as Parquet: ${reason}`;
-    throw new PerilbookError(
-      'INPUT_UNREADABLE',
-      message,
-      'Write the file again, or export it as CSV.',
-      { file },
-      error,
-    );
+    const hint = 'Write the file again, or export it as CSV.';
+    throw unreadable(file, `cannot be read as Parquet: ${reason}`, hint, error);
   }
 }
 
@@ -142,10 +136,10 @@ export function placeOfChunk(file: ParquetFile, group: RowGroup, node: SchemaNod
 
 function encrypted(file: string): PerilbookError {
   const hint = 'Decrypt it with the program that wrote it, and give Perilbook the plain file.';
-  return new PerilbookError('INPUT_UNREADABLE', `${file} is encrypted`, hint, { file });
+  return unreadable(file, 'is encrypted', hint);
 }
 
 function cutOff(file: string): PerilbookError {
   const hint = 'Copy or download it again: the end of the file is missing.';
-  return new PerilbookError('INPUT_UNREADABLE', `${file} is a Parquet file that was cut off`, hint, { file });
+  return unreadable(file, 'is a Parquet file that was cut off', hint);
 }

@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes';
 import type { Entry } from 'yauzl';
 import { PerilbookError } from '../../errors.ts';
-import type { InputFile } from '../files/input-file.ts';
+import { type InputFile, unreadable } from '../files/input-file.ts';
 import { localName } from './workbook.ts';
 import { damaged, unpackedPart } from './zip-reader.ts';
 
@@ -20,7 +20,10 @@ export async function readSharedStrings(input: InputFile, entry: Entry | undefin
     const used = places.at(-1)!;
     const most = used + text.length * 3;
     if (most > bytes.length) {
-      if (used > MOST_BYTES) throw tooMuchText(input.name);
+      if (used > MOST_BYTES) {
+        const what = `has more than ${MOST_BYTES / 1024 / 1024} MiB of texts`;
+        throw unreadable(input.name, what, 'Save the sheet as CSV and give Perilbook that file.');
+      }
       bytes = Buffer.concat([bytes.subarray(0, used)], Math.max(bytes.length * 2, most));
     }
     places.push(used + bytes.write(text, used, 'utf8'));
@@ -54,10 +57,4 @@ export async function readSharedStrings(input: InputFile, entry: Entry | undefin
   }
   return (index) =>
     index >= 0 && index < places.length - 1 ? bytes.toString('utf8', places[index], places[index + 1]) : undefined;
-}
-
-function tooMuchText(file: string): PerilbookError {
-  const hint = 'Save the sheet as CSV and give Perilbook that file.';
-  const message = `${file} has more than ${MOST_BYTES / 1024 / 1024} MiB of texts`;
-  return new PerilbookError('INPUT_UNREADABLE', message, hint, { file });
 }

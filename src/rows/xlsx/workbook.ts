@@ -1,9 +1,8 @@
 import { posix } from 'node:path';
 import { SaxesParser } from 'saxes';
 import type { Entry } from 'yauzl';
-import { PerilbookError } from '../../errors.ts';
 import { didYouMean } from '../../nearest-name.ts';
-import type { InputFile } from '../files/input-file.ts';
+import { type InputFile, unreadable } from '../files/input-file.ts';
 import { damaged, partText, readDirectory, type ZipParts } from './zip-reader.ts';
 
 /** A sheet of a workbook, and what is needed to read it. */
@@ -39,9 +38,9 @@ export async function openWorkbook(input: InputFile, wanted?: string): Promise<W
   const main = (await relationsOf(input, parts, '')).find(({ type }) => type.endsWith('/officeDocument'));
   const workbook = main && parts.find(main.target);
   if (!main || !workbook)
-    throw refused(input.name, 'a zip archive', 'Unpack it first, then give Perilbook a file of it.');
+    throw unreadable(input.name, 'is a zip archive', 'Unpack it first, then give Perilbook a file of it.');
   if (main.target.endsWith('.bin')) {
-    throw refused(input.name, 'a binary Excel workbook (.xlsb)', 'Save it as "Excel Workbook (.xlsx)" first.');
+    throw unreadable(input.name, 'is a binary Excel workbook (.xlsb)', 'Save it as "Excel Workbook (.xlsx)" first.');
   }
   const elements = await readElements(input, workbook);
   const relations = await relationsOf(input, parts, main.target);
@@ -124,7 +123,7 @@ function chooseSheet(
     const shown = sheets.findIndex((sheet) => isSheet(sheet) && (sheet.state ?? 'visible') === 'visible');
     const first = shown >= 0 ? shown : sheets.findIndex(isSheet);
     if (first < 0)
-      throw refused(file, 'a workbook without a sheet of cells', 'Check that this is the file that you mean.');
+      throw unreadable(file, 'is a workbook without a sheet of cells', 'Check that this is the file that you mean.');
     return first;
   }
   const exact = names.indexOf(wanted);
@@ -132,25 +131,21 @@ function chooseSheet(
   const number = /^\d+$/.test(wanted.trim()) ? Number(wanted) - 1 : -1;
   const found = [exact, loose, number].find((index) => index >= 0 && index < sheets.length);
   if (found === undefined) {
-    throw new PerilbookError(
-      'INPUT_UNREADABLE',
-      `${file} has no sheet ${JSON.stringify(wanted)}${didYouMean(wanted, names)}`,
-      `Its sheets are: ${names.map((name) => `"${name}"`).join(', ')}.`,
-      { file },
-    );
+    const what = `has no sheet ${JSON.stringify(wanted)}${didYouMean(wanted, names)}`;
+    throw unreadable(file, what, `Its sheets are: ${names.map((name) => `"${name}"`).join(', ')}.`);
   }
   if (isSheet(sheets[found]!)) return found;
-  throw refused(file, `a workbook whose sheet "${names[found]}" has no cells`, 'Name another one: --sheet NAME.');
+  throw unreadable(file, `is a workbook whose sheet "${names[found]}" has no cells`, 'Name another one: --sheet NAME.');
 }
 
 function refuseOthers(file: string, parts: ZipParts): void {
   if (parts.find('content.xml') && parts.find('META-INF/manifest.xml')) {
-    throw refused(file, 'an OpenDocument spreadsheet (.ods)', 'Save it as "Excel Workbook (.xlsx)" or as CSV first.');
+    throw unreadable(
+      file,
+      'is an OpenDocument spreadsheet (.ods)',
+      'Save it as "Excel Workbook (.xlsx)" or as CSV first.',
+    );
   }
   if (parts.find('[Content_Types].xml')) return;
-  throw refused(file, 'a zip archive', 'Unpack it first, then give Perilbook a file of it.');
-}
-
-function refused(file: string, what: string, hint: string): PerilbookError {
-  return new PerilbookError('INPUT_UNREADABLE', `${file} is ${what}`, hint, { file });
+  throw unreadable(file, 'is a zip archive', 'Unpack it first, then give Perilbook a file of it.');
 }

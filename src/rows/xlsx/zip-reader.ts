@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 import { PerilbookError } from '../../errors.ts';
-import { type InputFile, type InputPass, readWhole } from '../files/input-file.ts';
+import { type InputFile, type InputPass, readWhole, unreadable } from '../files/input-file.ts';
 import { throughEngine } from '../files/streamed-input.ts';
 
 /** The parts of a workbook: a zip whose directory was read. */
@@ -112,8 +112,8 @@ async function withZip<Result>(input: InputFile, work: (zip: ZipFile) => Promise
     return await work(await fromRandomAccessReaderPromise(new PassReader(pass), input.size, options));
   } catch (error) {
     if (error instanceof PerilbookError) throw error;
-    const message = `${input.name} is an Excel workbook or another zip archive, and it is cut off or damaged`;
-    throw new PerilbookError('INPUT_UNREADABLE', message, HINT, { file: input.name }, error);
+    const what = 'is an Excel workbook or another zip archive, and it is cut off or damaged';
+    throw unreadable(input.name, what, HINT, error);
   }
 }
 
@@ -121,5 +121,5 @@ const HINT = 'Open it in Excel or LibreOffice and save it again, or fetch it aga
 
 /** @param what a clause, such as `its directory is cut off` */
 export function damaged(file: string, what: string, cause?: unknown): PerilbookError {
-  return new PerilbookError('INPUT_UNREADABLE', `${file} is a damaged Excel workbook: ${what}`, HINT, { file }, cause);
+  return unreadable(file, `is a damaged Excel workbook: ${what}`, HINT, cause);
 }

@@ -13,29 +13,29 @@ export interface ZipWriter {
   finish(): Promise<void>;
 }
 
-/** What the directory says of a part. */
-interface ZipPart {
-  readonly nameBytes: Buffer;
-  readonly comment: Buffer;
-  readonly flags: number;
-  readonly method: number;
-  readonly time: number;
-  readonly date: number;
-  readonly madeBy: number;
-  readonly internal: number;
-  readonly external: number;
-  readonly offset: number;
-  crc: number;
-  packedSize: number;
-  size: number;
-}
+/** A part as the directory lists it, under the names that yauzl gives these fields. Extra fields are left out: they may hold
+ * sizes and places of the other zip (zip64). */
+type ZipPart = typeof NEW_PART & { readonly offset: number };
 
 const DEFLATED = 8;
 /** The sizes stand behind the bytes; names are UTF-8. */
 const [SIZES_BEHIND, UTF8] = [0x0008, 0x0800];
 const VERSION = 20;
-/** 1980-01-01, the earliest day of a zip: the same input always gives the same bytes. */
-const FIRST_DAY = 0x21;
+const NEW_PART = {
+  fileNameRaw: Buffer.alloc(0) as Buffer,
+  fileCommentRaw: Buffer.alloc(0) as Buffer,
+  generalPurposeBitFlag: UTF8,
+  compressionMethod: DEFLATED,
+  lastModFileTime: 0,
+  /** 1980-01-01, the earliest day of a zip: the same input always gives the same bytes. */
+  lastModFileDate: 0x21,
+  versionMadeBy: VERSION,
+  internalFileAttributes: 0,
+  externalFileAttributes: 0,
+  crc32: 0,
+  compressedSize: 0,
+  uncompressedSize: 0,
+};
 const LARGEST = 0xffff_ffff;
 /** Level 6 took 1.6 times as long for 6 % less of a sheet of 200,000 rows. */
 const LEVEL = 4;
@@ -51,33 +51,33 @@ export function zipWriter(to: ByteBuffer, file: string): ZipWriter {
   };
   return {
     async copy(entry, content) {
-      const flags = entry.generalPurposeBitFlag & ~SIZES_BEHIND;
-      const part = partLike(entry, flags, entry.compressionMethod, position);
+      const generalPurposeBitFlag = entry.generalPurposeBitFlag & ~SIZES_BEHIND;
+      const part = { ...entry, generalPurposeBitFlag, offset: position };
       parts.push(part);
       await put(localHeader(part));
       for await (const chunk of content) await put(chunk);
     },
     async add(name, content, like) {
-      const part = like
-        ? { ...partLike(like, (like.generalPurposeBitFlag & UTF8) | SIZES_BEHIND, DEFLATED, position) }
-        : newPart(name, position);
-      Object.assign(part, { crc: 0, packedSize: 0, size: 0 });
+      const model = like ?? { ...NEW_PART, fileNameRaw: Buffer.from(name) };
+      const generalPurposeBitFlag = (model.generalPurposeBitFlag & UTF8) | SIZES_BEHIND;
+      const unknown = { crc32: 0, compressedSize: 0, uncompressedSize: 0 };
+      const part = { ...model, ...unknown, generalPurposeBitFlag, compressionMethod: DEFLATED, offset: position };
       parts.push(part);
-      await put(localHeader({ ...part }));
+      await put(localHeader(part));
       const measured = async function* () {
         for await (const chunk of content) {
-          part.crc = crc32(chunk, part.crc);
-          part.size += chunk.length;
+          part.crc32 = crc32(chunk, part.crc32);
+          part.uncompressedSize += chunk.length;
           yield chunk;
         }
       };
       const engine = createDeflateRaw({ level: LEVEL, chunkSize: 128 * 1024 });
       for await (const chunk of throughEngine(measured(), engine)) {
-        part.packedSize += chunk.length;
+        part.compressedSize += chunk.length;
         await put(chunk);
       }
-      if (part.size > LARGEST) throw tooLarge(file);
-      await put(u32(0x0807_4b50, part.crc, part.packedSize, part.size));
+      if (part.uncompressedSize > LARGEST) throw tooLarge(file);
+      await put(u32(0x0807_4b50, part.crc32, part.compressedSize, part.uncompressedSize));
     },
     async finish() {
       const start = position;
@@ -89,60 +89,32 @@ export function zipWriter(to: ByteBuffer, file: string): ZipWriter {
   };
 }
 
-function partLike(entry: Entry, flags: number, method: number, offset: number): ZipPart {
-  return {
-    nameBytes: entry.fileNameRaw,
-    // Extra fields are left out: they may hold sizes and places of the other zip (zip64).
-    comment: entry.fileCommentRaw,
-    flags,
-    method,
-    time: entry.lastModFileTime,
-    date: entry.lastModFileDate,
-    madeBy: entry.versionMadeBy,
-    internal: entry.internalFileAttributes,
-    external: entry.externalFileAttributes,
-    offset,
-    crc: entry.crc32,
-    packedSize: entry.compressedSize,
-    size: entry.uncompressedSize,
-  };
-}
-
-function newPart(name: string, offset: number): ZipPart {
-  const nothing = { time: 0, internal: 0, external: 0, crc: 0, packedSize: 0, size: 0, comment: Buffer.alloc(0) };
-  const flags = UTF8 | SIZES_BEHIND;
-  return {
-    ...nothing,
-    ...{ nameBytes: Buffer.from(name), flags, method: DEFLATED, date: FIRST_DAY, madeBy: VERSION, offset },
-  };
-}
-
 /** Numbers of two bytes, little-endian as every machine that Node 24 runs on but s390x. */
 const u16 = (...values: number[]): Buffer => Buffer.from(Uint16Array.from(values).buffer);
 /** Numbers of four bytes. */
 const u32 = (...values: number[]): Buffer => Buffer.from(Uint32Array.from(values).buffer);
 
 /** The fields that both headers of a part have. */
-const common = ({ flags, method, time, date, crc, packedSize, size }: ZipPart): Buffer =>
-  Buffer.concat([u16(flags, method, time, date), u32(crc, packedSize, size)]);
+const common = (part: ZipPart): Buffer =>
+  Buffer.concat([
+    u16(part.generalPurposeBitFlag, part.compressionMethod, part.lastModFileTime, part.lastModFileDate),
+    u32(part.crc32, part.compressedSize, part.uncompressedSize),
+  ]);
 
 function localHeader(part: ZipPart): Buffer {
-  const { nameBytes } = part;
-  return Buffer.concat([u32(0x0403_4b50), u16(VERSION), common(part), u16(nameBytes.length, 0), nameBytes]);
+  const { fileNameRaw } = part;
+  return Buffer.concat([u32(0x0403_4b50), u16(VERSION), common(part), u16(fileNameRaw.length, 0), fileNameRaw]);
 }
 
 function directoryHeader(part: ZipPart): Buffer {
-  const { nameBytes, comment, madeBy, internal, external, offset } = part;
-  const lengths = u16(nameBytes.length, 0, comment.length, 0, internal);
-  const header = [u32(0x0201_4b50), u16(madeBy, VERSION), common(part), lengths, u32(external, offset)];
-  return Buffer.concat([...header, nameBytes, comment]);
+  const { fileNameRaw, fileCommentRaw } = part;
+  const lengths = u16(fileNameRaw.length, 0, fileCommentRaw.length, 0, part.internalFileAttributes);
+  const places = u32(part.externalFileAttributes, part.offset);
+  const header = [u32(0x0201_4b50), u16(part.versionMadeBy, VERSION), common(part), lengths, places];
+  return Buffer.concat([...header, fileNameRaw, fileCommentRaw]);
 }
 
 function tooLarge(file: string): PerilbookError {
-  return new PerilbookError(
-    'OUTPUT_UNWRITABLE',
-    `${file} would be larger than a workbook can be (4 GiB)`,
-    'Name the output .csv or .parquet.',
-    { file },
-  );
+  const message = `${file} would be larger than a workbook can be (4 GiB)`;
+  return new PerilbookError('OUTPUT_UNWRITABLE', message, 'Name the output .csv or .parquet.', { file });
 }
