@@ -46,10 +46,7 @@ const RECORDS_TO_JUDGE_BY = 50;
 const BOM = '\xef\xbb\xbf';
 
 /** Looks at the head of a file (in an encoding whose structure is ASCII). */
-export function readDialect(
-  input: Pick<InputFile, 'name' | 'head' | 'isWhole' | 'utf16'>,
-  options: CsvOptions,
-): Dialect {
+export function readDialect(input: InputFile, options: CsvOptions): Dialect {
   const { name, head: bytes, isWhole } = input;
   const start = bytes.toString('latin1', 0, BOM.length) === BOM ? BOM.length : 0;
   const declared = /^sep=([^\r\n"])(?=[\r\n])/i.exec(bytes.toString('latin1', start, start + 8));
@@ -79,11 +76,7 @@ export function readDialect(
   return { ...manner, columns, header: record, hasHeader: true, firstLine };
 }
 
-function knownEncoding(
-  { utf16 }: Pick<InputFile, 'utf16'>,
-  named: FileEncoding | undefined,
-  hasBom: boolean,
-): TextEncoding | null {
+function knownEncoding({ utf16 }: InputFile, named: FileEncoding | undefined, hasBom: boolean): TextEncoding | null {
   // UTF-16 reads as UTF-8 here, whatever else its bytes look like.
   if (utf16) return 'utf-8';
   if (named === 'utf-8' || named === 'windows-1252') return named;
@@ -94,7 +87,7 @@ const HEADER_LINE = 'Name another line: --header-line N (header_line: N in the j
 
 /** Where the line begins that is to be the header. @throws USAGE, INPUT_UNREADABLE */
 function linesAbove(
-  { name, head }: Pick<InputFile, 'name' | 'head'>,
+  { name, head }: InputFile,
   { headerLine = 1, header }: CsvOptions,
 ): Pick<Head, 'from' | 'linesAbove'> {
   if (header === false) {
@@ -116,7 +109,7 @@ const TITLE_LINES = 20;
 
 /** The first line behind the header whose fields could be the column names; null where none could. */
 export function likelyHeader(
-  input: Pick<InputFile, 'name' | 'head' | 'isWhole' | 'utf16'>,
+  input: InputFile,
   options: CsvOptions,
   isHeader: (fields: readonly string[]) => boolean,
 ): number | null {

@@ -70,17 +70,13 @@ export function columnBuilder(added: readonly AddedColumn[], mostRows: number): 
     return entries++;
   };
 
-  const begin = (): void => {
-    if (!isTaken) return;
-    isTaken = false;
-    for (const column of columns) clear(column);
-    [rows, entries] = [0, 0];
-    known.clear();
-  };
-
   return {
     add(make) {
-      begin();
+      if (isTaken) {
+        for (const column of columns) clear(column);
+        [rows, entries, isTaken] = [0, 0, false];
+        known.clear();
+      }
       entryOf[rows++] = entryFor(make);
     },
     take() {

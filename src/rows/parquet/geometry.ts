@@ -27,21 +27,17 @@ export function findGeometries(fields: readonly SchemaNode[], footer: ThriftStru
   const declared = declaredGeometries(footer);
   const found = new Map<SchemaNode, GeometryColumn>();
   for (const field of fields) {
-    const said = declared[field.name];
-    const type = field.leaf?.type;
-    if (said && !mayBePoints(said.geometry_types)) continue;
-    if (said && type === 'BYTE_ARRAY' && (said.encoding ?? 'WKB').toUpperCase() === 'WKB') {
-      found.set(field, { encoding: 'wkb', otherSystem: otherSystem(said.crs) });
-    } else if (said?.encoding === 'point' && field.children.length > 0) {
-      found.set(field, { encoding: 'point', otherSystem: otherSystem(said.crs) });
-    } else if (field.meaning.kind === 'geometry' && type === 'BYTE_ARRAY') {
-      found.set(field, { encoding: 'wkb', otherSystem: otherSystem(field.meaning.crs) });
-    } else if (
-      type === 'BYTE_ARRAY' &&
-      field.meaning.kind === 'stored' &&
-      USUAL_NAMES.includes(field.name.toLowerCase())
-    ) {
-      found.set(field, { encoding: 'wkb', otherSystem: null });
+    const listed = declared[field.name];
+    if (listed && !mayBePoints(listed.geometry_types)) continue;
+    const { meaning } = field;
+    const isBinary = field.leaf?.type === 'BYTE_ARRAY';
+    const isNamed = meaning.kind === 'stored' && USUAL_NAMES.includes(field.name.toLowerCase());
+    if (listed?.encoding === 'point' && field.children.length > 0) {
+      found.set(field, { encoding: 'point', otherSystem: otherSystem(listed.crs) });
+    } else if (isBinary && listed && (listed.encoding ?? 'WKB').toUpperCase() === 'WKB') {
+      found.set(field, { encoding: 'wkb', otherSystem: otherSystem(listed.crs) });
+    } else if (isBinary && (meaning.kind === 'geometry' || isNamed)) {
+      found.set(field, { encoding: 'wkb', otherSystem: meaning.kind === 'geometry' ? otherSystem(meaning.crs) : null });
     }
   }
   return found;
@@ -70,7 +66,7 @@ function mayBePoints(types: unknown): boolean {
 
 const DEGREES = /\b(?:CRS84h?|4326|4269|4979|4258)\b/i;
 
-/** The name of a system whose coordinates are not degrees, or null. Nothing said means degrees, in all these formats. */
+/** The name of a system whose coordinates are not degrees, or null. A missing system means degrees, in all these formats. */
 function otherSystem(crs: unknown): string | null {
   if (crs === undefined || crs === null || crs === '') return null;
   if (typeof crs === 'string') {

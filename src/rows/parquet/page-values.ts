@@ -39,7 +39,7 @@ export function pageDecoder<T>(
   const leaf = node.leaf!;
   let dictionary: Dictionary<T> | null = null;
   return (page) => {
-    if (page.kind === 'dictionary') {
+    if (page.isDictionary) {
       const stored = decodeValues(page.body, 0, 0, leaf, page.values);
       dictionary = { size: stored.length, entryAt: entriesOf(stored, form) };
       return null;

@@ -7,7 +7,7 @@ import { Damage, readThrift, type ThriftStruct, TooShort } from './thrift.ts';
 
 /** A page of a column, unpacked. */
 export interface Page {
-  readonly kind: 'dictionary' | 'data' | 'data-2';
+  readonly isDictionary: boolean;
   /** How many values it has, nulls included. */
   readonly values: number;
   readonly encoding: number;
@@ -19,6 +19,12 @@ export interface Page {
   /** How the levels inside of the body are encoded. */
   readonly levelEncodings: readonly [repetition: number, definition: number];
 }
+
+/** The field of the header that describes a page, by its kind. */
+const DICTIONARY = 2;
+const DATA_2 = 3;
+const DETAIL_FIELDS: Readonly<Record<number, number>> = { 0: 5, [DICTIONARY]: 7, [DATA_2]: 8 };
+const RLE_LEVELS = [3, 3] as const;
 
 const WINDOW_BYTES = 256 * 1024;
 const LARGEST_HEADER = 16 * 1024 * 1024;
@@ -41,7 +47,7 @@ export async function* pagesOf(pass: InputPass, place: ChunkPlace, bodyEnd: numb
     checkSum(header, bytes);
     const page = pageFrom(header, bytes, place.codec);
     if (page === null) continue;
-    if (page.kind !== 'dictionary') {
+    if (!page.isDictionary) {
       if (page.values > left) throw new Damage('a column has more values than it promises');
       if (page.values > MOST_ROWS_A_GROUP)
         throw new Damage(`a page has ${page.values} values, over ${MOST_ROWS_A_GROUP}`);
@@ -93,48 +99,35 @@ function checkSum(header: ThriftStruct, bytes: Buffer): void {
   }
 }
 
+/** Null for index pages, and kinds of page that are not known yet: they hold no values. */
 function pageFrom(header: ThriftStruct, bytes: Buffer, codec: number): Page | null {
   const size = sizeAt(header, 2, 'the unpacked size of a page');
-  const none = { repetitionLevels: null, definitionLevels: null } as const;
-  const describe = (id: number) => {
-    const detail = structAt(header, id);
-    if (!detail) throw new Damage('a page has a damaged header');
-    return detail;
-  };
-  switch (numberAt(header, 1)) {
-    case 0: {
-      const detail = describe(5);
-      const values = sizeAt(detail, 1, 'the number of values of a page');
-      const levelEncodings = [numberAt(detail, 4) ?? 3, numberAt(detail, 3) ?? 3] as const;
-      const body = decompress(bytes, codec, size);
-      return { kind: 'data', values, encoding: numberAt(detail, 2) ?? 0, body, levelEncodings, ...none };
-    }
-    case 2: {
-      const detail = describe(7);
-      const values = sizeAt(detail, 1, 'the number of values of a dictionary');
-      const body = decompress(bytes, codec, size);
-      return { kind: 'dictionary', values, encoding: numberAt(detail, 2) ?? 0, body, levelEncodings: [3, 3], ...none };
-    }
-    case 3: {
-      const detail = describe(8);
-      const definitions = sizeAt(detail, 5, 'the size of the levels of a page');
-      const repetitions = sizeAt(detail, 6, 'the size of the levels of a page');
-      const levels = definitions + repetitions;
-      if (levels > bytes.length || levels > size) throw new Damage('the levels of a page reach beyond it');
-      const rest = bytes.subarray(levels);
-      const isPacked = booleanAt(detail, 7) !== false && rest.length > 0;
-      return {
-        kind: 'data-2',
-        values: sizeAt(detail, 1, 'the number of values of a page'),
-        encoding: numberAt(detail, 4) ?? 0,
-        body: isPacked ? decompress(rest, codec, size - levels) : rest,
-        repetitionLevels: bytes.subarray(0, repetitions),
-        definitionLevels: bytes.subarray(repetitions, levels),
-        levelEncodings: [3, 3],
-      };
-    }
-    default:
-      // Index pages, and kinds of page that are not known yet, hold no values.
-      return null;
+  const kind = numberAt(header, 1) ?? -1;
+  const field = DETAIL_FIELDS[kind];
+  if (field === undefined) return null;
+  const detail = structAt(header, field);
+  if (!detail) throw new Damage('a page has a damaged header');
+  const isDictionary = kind === DICTIONARY;
+  const values = sizeAt(detail, 1, 'the number of values of a page');
+  if (kind !== DATA_2) {
+    const levelEncodings = isDictionary ? RLE_LEVELS : ([numberAt(detail, 4) ?? 3, numberAt(detail, 3) ?? 3] as const);
+    const body = decompress(bytes, codec, size);
+    const none = { repetitionLevels: null, definitionLevels: null };
+    return { isDictionary, values, encoding: numberAt(detail, 2) ?? 0, body, levelEncodings, ...none };
   }
+  const definitions = sizeAt(detail, 5, 'the size of the levels of a page');
+  const repetitions = sizeAt(detail, 6, 'the size of the levels of a page');
+  const levels = definitions + repetitions;
+  if (levels > bytes.length || levels > size) throw new Damage('the levels of a page reach beyond it');
+  const rest = bytes.subarray(levels);
+  const isPacked = booleanAt(detail, 7) !== false && rest.length > 0;
+  return {
+    isDictionary,
+    values,
+    encoding: numberAt(detail, 4) ?? 0,
+    body: isPacked ? decompress(rest, codec, size - levels) : rest,
+    repetitionLevels: bytes.subarray(0, repetitions),
+    definitionLevels: bytes.subarray(repetitions, levels),
+    levelEncodings: RLE_LEVELS,
+  };
 }

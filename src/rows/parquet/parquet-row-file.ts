@@ -93,7 +93,7 @@ async function* rowsOfGroup(
       const fields: string[] = [];
       for (const part of parts) fields.push(part[i]!);
       const problem =
-        found.length === 0 ? undefined : found.map((list) => list[i]!.problem).find((said) => said !== undefined);
+        found.length === 0 ? undefined : found.map((list) => list[i]!.problem).find((problem) => problem !== undefined);
       rows.push(problem === undefined ? { number, line: number, fields } : { number, line: number, fields, problem });
     }
     done += count;
