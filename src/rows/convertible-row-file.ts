@@ -4,7 +4,7 @@ import { type ConvertedTable, convertedTable } from './converted-table.ts';
 import { fieldFormatter } from './csv/format-fields.ts';
 import type { ByteBuffer } from './files/byte-buffer.ts';
 import type { InputFile } from './files/input-file.ts';
-import { writeTextRows } from './files/matching-output.ts';
+import { writeTextRows } from './files/row-output.ts';
 import { jsonLine } from './json/json-members.ts';
 import { keptIndexes, withKeptColumns } from './kept-columns.ts';
 import { formatOfOutput, type TextFormat } from './output-format.ts';

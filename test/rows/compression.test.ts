@@ -5,7 +5,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { test } from 'node:test';
 import { constants, gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { compressionOf, compressionOfOutput } from '../../src/rows/files/compression.ts';
-import { compressedOutput } from '../../src/rows/files/matching-output.ts';
+import { compressedOutput } from '../../src/rows/files/row-output.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { ADDED, allRows, fillProblems, temporaryFolder, writeRows } from './book-fixture.ts';
 

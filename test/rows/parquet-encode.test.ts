@@ -90,18 +90,10 @@ const struct: fc.Arbitrary<ThriftStruct> = fc.letrec<{ struct: ThriftStruct }>((
   const list = scalar.chain((elementType) =>
     fc.array(value(elementType), { maxLength: 5 }).map((items) => ({ elementType, items })),
   );
-  const map = fc
-    .tuple(scalar, scalar)
-    .chain(([keyType, valueType]) =>
-      fc
-        .array(fc.tuple(value(keyType), value(valueType)), { minLength: 1, maxLength: 4 })
-        .map((entries) => ({ keyType, valueType, entries })),
-    );
   const field = fc.oneof(
     fc.constantFrom(1, 2, 3, 4, 5, 6, 7, 8, 12, 13).chain((type) => value(type).map((made) => ({ type, value: made }))),
     list.map((made) => ({ type: THRIFT.LIST, value: made })),
     list.map((made) => ({ type: THRIFT.SET, value: made })),
-    map.map((made) => ({ type: THRIFT.MAP, value: made })),
   );
   const ids = fc.uniqueArray(fc.integer({ min: 1, max: 200 }), { maxLength: 4 });
   return {

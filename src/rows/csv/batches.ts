@@ -1,6 +1,6 @@
 import { PerilbookError } from '../../errors.ts';
 import type { InputFile } from '../files/input-file.ts';
-import { type ReadWindow, readWindow } from '../files/read-window.ts';
+import { type ReadWindow, readWindow } from '../files/streamed-input.ts';
 import type { Row } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from './scan-records.ts';

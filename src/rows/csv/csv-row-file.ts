@@ -1,7 +1,7 @@
 import type { Field } from '../../contract/answer.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
-import { writeTextRows } from '../files/matching-output.ts';
+import { writeTextRows } from '../files/row-output.ts';
 import { keptIndexes } from '../kept-columns.ts';
 import {
   fieldsFor,

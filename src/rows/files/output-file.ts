@@ -2,8 +2,6 @@ import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink 
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
-import type { WriteRequest, WriteResult } from '../port.ts';
-import { type ByteBuffer, byteBuffer } from './byte-buffer.ts';
 import { removeAbandoned, temporaryName } from './temporary-files.ts';
 
 /** An output. Nothing is visible under its name before `commit`. */
@@ -93,23 +91,6 @@ export async function writeWhole<Result>(
     await output.discard();
     throw error;
   }
-}
-
-/** Writes rows whole or not at all, from small pieces; `write` gives their number. `encoded` compresses or converts them. */
-export async function writeRows(
-  { output: name, stdout, signal }: Pick<WriteRequest, 'output' | 'stdout' | 'signal'>,
-  input: InputIdentity | null,
-  write: (gathered: ByteBuffer) => Promise<number>,
-  encoded = (file: OutputFile) => file,
-): Promise<WriteResult> {
-  const output = encoded(await openOutput(name, input, stdout, signal));
-  const rows = await writeWhole(output, signal, async () => {
-    const gathered = byteBuffer((bytes) => output.write(bytes));
-    const count = await write(gathered);
-    await gathered.finish();
-    return count;
-  });
-  return { rows, bytes: output.written() };
 }
 
 async function openFile(output: string, input: InputIdentity | null): Promise<UncountedOutput> {

@@ -1,6 +1,6 @@
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
-import { writeTextRows } from '../files/matching-output.ts';
+import { writeTextRows } from '../files/row-output.ts';
 import { chunksFrom } from '../files/streamed-input.ts';
 import { fieldsFor, filledRows, type Row, type RowFile, type WriteRequest, type WriteResult } from '../port.ts';
 import { listElements, memberTexts, NotJson, objectMembers, skipSpace, withMembers } from './json-members.ts';

@@ -1,7 +1,7 @@
 import { PerilbookError } from '../../errors.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
-import { writeTextRows } from '../files/matching-output.ts';
+import { writeTextRows } from '../files/row-output.ts';
 import { fieldsFor, filledRows, type Row, type RowFile, type WriteRequest, type WriteResult } from '../port.ts';
 import { memberTexts, type Piece, withMembers } from './json-members.ts';
 import { type JsonColumn, jsonColumns, jsonText, parseObject } from './json-values.ts';

@@ -1,6 +1,8 @@
+import { PerilbookError } from '../../errors.ts';
+import { structsAt, textAt } from './fields.ts';
 import type { ParquetFile } from './footer.ts';
-import { findGeometries, type GeometryColumn } from './geometry.ts';
-import type { SchemaNode } from './schema.ts';
+import type { SchemaNode, StoredValue } from './schema.ts';
+import type { ThriftStruct } from './thrift.ts';
 
 /**
  * A column of the file. `whole` is a field of the schema and the only kind that is written; the others can be read, and come
@@ -52,4 +54,112 @@ export function leavesUnder(node: SchemaNode): SchemaNode[] {
 /** How many fields of the schema are kept when the columns from an index on are left out; null keeps all. */
 export function fieldsKept(columns: readonly FileColumn[], dropFrom: number | null): number {
   return columns.slice(0, dropFrom ?? columns.length).filter(({ kind }) => kind === 'whole').length;
+}
+
+/** The location of a geometry, or why it has none. */
+export interface PointPlace {
+  readonly latitude: string;
+  readonly longitude: string;
+  readonly problem?: string;
+}
+
+/** How the points of a column are stored, and what they are measured in. */
+interface GeometryColumn {
+  readonly encoding: 'wkb' | 'point';
+  /** Set when the coordinates are no longitudes and latitudes. */
+  readonly otherSystem: string | null;
+}
+
+export const NO_PLACE: PointPlace = { latitude: '', longitude: '' };
+
+const USUAL_NAMES = ['geometry', 'geom', 'wkb_geometry', 'geo_point'];
+
+/** Finds the columns of points: what GeoParquet's metadata names, what the schema says is a geometry, and failing both a
+ * binary column with a usual name. */
+function findGeometries(fields: readonly SchemaNode[], footer: ThriftStruct): Map<SchemaNode, GeometryColumn> {
+  const declared = declaredGeometries(footer);
+  const found = new Map<SchemaNode, GeometryColumn>();
+  for (const field of fields) {
+    const listed = declared[field.name];
+    if (listed && !mayBePoints(listed.geometry_types)) continue;
+    const { meaning } = field;
+    const isBinary = field.leaf?.type === 'BYTE_ARRAY';
+    const isNamed = meaning.kind === 'stored' && USUAL_NAMES.includes(field.name.toLowerCase());
+    if (listed?.encoding === 'point' && field.children.length > 0) {
+      found.set(field, { encoding: 'point', otherSystem: otherSystem(listed.crs) });
+    } else if (isBinary && listed && (listed.encoding ?? 'WKB').toUpperCase() === 'WKB') {
+      found.set(field, { encoding: 'wkb', otherSystem: otherSystem(listed.crs) });
+    } else if (isBinary && (meaning.kind === 'geometry' || isNamed)) {
+      found.set(field, { encoding: 'wkb', otherSystem: meaning.kind === 'geometry' ? otherSystem(meaning.crs) : null });
+    }
+  }
+  return found;
+}
+
+interface Declared {
+  readonly encoding?: string;
+  readonly geometry_types?: unknown;
+  readonly crs?: unknown;
+}
+
+function declaredGeometries(footer: ThriftStruct): Readonly<Record<string, Declared>> {
+  const geo = (structsAt(footer, 5) ?? []).find((pair) => textAt(pair, 1) === 'geo');
+  try {
+    const { columns } = JSON.parse((geo && textAt(geo, 2)) || '{}') as { columns?: Record<string, Declared> };
+    return columns && typeof columns === 'object' ? columns : {};
+  } catch {
+    return {};
+  }
+}
+
+/** A column of polygons holds no locations: two columns of degrees beside it may. */
+function mayBePoints(types: unknown): boolean {
+  return !Array.isArray(types) || types.length === 0 || types.some((type) => /^Point/.test(String(type)));
+}
+
+const DEGREES = /\b(?:CRS84h?|4326|4269|4979|4258)\b/i;
+
+/** The name of a system whose coordinates are not degrees, or null. A missing system means degrees, in all these formats. */
+function otherSystem(crs: unknown): string | null {
+  if (crs === undefined || crs === null || crs === '') return null;
+  if (typeof crs === 'string') {
+    return DEGREES.test(crs) || /^\s*(?:GEOG|GEOD)/.test(crs) || !/^(?:EPSG:|srid:|PROJ)/i.test(crs)
+      ? null
+      : crs.slice(0, 60);
+  }
+  const { type, name } = crs as { type?: unknown; name?: unknown };
+  return type === 'ProjectedCRS' ? String(name ?? 'a projection').slice(0, 60) : null;
+}
+
+/** Refuses points that are not in degrees, before a place is bought for them. */
+export function assertDegrees(file: string, column: string, { otherSystem }: GeometryColumn): void {
+  if (otherSystem === null) return;
+  throw new PerilbookError(
+    'INPUT_COLUMNS',
+    `The points of column ${column} are in ${otherSystem}, not in longitude and latitude`,
+    'Write the file again with coordinates in WGS84 (EPSG:4326), or name two columns of degrees.',
+    { file, column },
+  );
+}
+
+const KINDS = ['', 'point', 'line', 'polygon', 'group of points', 'group of lines', 'group of polygons', 'collection'];
+
+/** Reads a point in well-known binary, with or without height, measure and reference system. */
+export function placeOfWkb(value: StoredValue): PointPlace {
+  const unreadable = { ...NO_PLACE, problem: 'The geometry cannot be read.' };
+  if (!(value instanceof Uint8Array) || value.length < 5) return unreadable;
+  const view = new DataView(value.buffer, value.byteOffset, value.length);
+  const little = view.getUint8(0) === 1;
+  const type = view.getUint32(1, little);
+  const kind = (type & 0x0fffffff) % 1000;
+  if (kind !== 1)
+    return KINDS[kind] ? { ...NO_PLACE, problem: `The geometry is a ${KINDS[kind]}, not a point.` } : unreadable;
+  const at = type & 0x20000000 ? 9 : 5;
+  if (value.length < at + 16) return unreadable;
+  return placeOf(view.getFloat64(at, little), view.getFloat64(at + 8, little));
+}
+
+/** A point without coordinates is written as two NaN. */
+export function placeOf(x: number, y: number): PointPlace {
+  return Number.isNaN(x) && Number.isNaN(y) ? NO_PLACE : { latitude: String(y), longitude: String(x) };
 }

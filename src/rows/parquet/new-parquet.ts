@@ -1,5 +1,6 @@
 import type { ConvertedTable } from '../converted-table.ts';
-import { type InputIdentity, writeRows } from '../files/output-file.ts';
+import type { InputIdentity } from '../files/output-file.ts';
+import { writeRows } from '../files/row-output.ts';
 import type { AddedColumn, WriteRequest, WriteResult } from '../port.ts';
 import { columnBuilder } from './column-builder.ts';
 import { type AddedChunks, schemaElement } from './edit.ts';

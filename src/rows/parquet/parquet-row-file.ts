@@ -1,8 +1,16 @@
 import type { InputFile, InputPass } from '../files/input-file.ts';
 import type { Row, RowFile } from '../port.ts';
-import { type FileColumn, fileColumns, leavesUnder } from './file-columns.ts';
+import {
+  assertDegrees,
+  type FileColumn,
+  fileColumns,
+  leavesUnder,
+  NO_PLACE,
+  type PointPlace,
+  placeOf,
+  placeOfWkb,
+} from './file-columns.ts';
 import { openParquet, orUnreadable, type ParquetFile, placeOfChunk, type RowGroup } from './footer.ts';
-import { assertDegrees, NO_PLACE, type PointPlace, placeOf, placeOfWkb } from './geometry.ts';
 import { jsonForm, type LeafEntries, rowAssembler } from './nested.ts';
 import { type DecodedPage, pageDecoder } from './page-values.ts';
 import { pagesOf } from './pages.ts';

@@ -1,5 +1,6 @@
 /**
- * Thrift's compact protocol as a generic tree. A Parquet footer is edited in this form, so that unknown fields are kept.
+ * Thrift's compact protocol as a generic tree. A Parquet footer is edited in this form, so that unknown fields are kept. Maps
+ * are left out: no version of Parquet has one in its footer or its pages.
  */
 
 export const THRIFT = {
@@ -13,13 +14,12 @@ export const THRIFT = {
   BINARY: 8,
   LIST: 9,
   SET: 10,
-  MAP: 11,
   STRUCT: 12,
   UUID: 13,
 } as const;
 
 /** Doubles and UUIDs are kept as their bytes: a NaN has a payload. */
-export type ThriftValue = boolean | number | bigint | Buffer | ThriftStruct | ThriftList | ThriftMap;
+export type ThriftValue = boolean | number | bigint | Buffer | ThriftStruct | ThriftList;
 
 export interface ThriftField {
   readonly id: number;
@@ -34,12 +34,6 @@ export interface ThriftStruct {
 export interface ThriftList {
   readonly elementType: number;
   items: ThriftValue[];
-}
-
-export interface ThriftMap {
-  readonly keyType: number;
-  readonly valueType: number;
-  readonly entries: readonly (readonly [ThriftValue, ThriftValue])[];
 }
 
 /** What a tree may grow to: some 100 bytes of memory a value, and no deeper than any real schema. */
@@ -96,7 +90,7 @@ const LIST = codec(readList, writeList);
 const bytesOf = (length: number) => codec((reader) => readBytes(reader, length), writeBytes);
 
 const CODECS: Readonly<Record<number, Codec>> = {
-  // Only in lists and maps: there a boolean is a byte of its own.
+  // Only in lists: there a boolean is a byte of its own.
   [THRIFT.TRUE]: BYTE,
   [THRIFT.FALSE]: BYTE,
   [THRIFT.BYTE]: BYTE,
@@ -113,7 +107,6 @@ const CODECS: Readonly<Record<number, Codec>> = {
   ),
   [THRIFT.LIST]: LIST,
   [THRIFT.SET]: LIST,
-  [THRIFT.MAP]: codec(readMap, writeMap),
   [THRIFT.STRUCT]: codec((reader, depth) => readStruct(reader, depth + 1), writeStruct),
   [THRIFT.UUID]: bytesOf(16),
 };
@@ -169,28 +162,6 @@ function writeList(writer: Writer, { elementType, items }: ThriftList): void {
   writeByte(writer, (Math.min(items.length, 15) << 4) | elementType);
   if (items.length > 14) writeVarint(writer, items.length);
   for (const item of items) CODECS[elementType]!.write(writer, item);
-}
-
-function readMap(reader: Reader, depth: number): ThriftMap {
-  const size = readVarint(reader);
-  if (size === 0) return { keyType: 0, valueType: 0, entries: [] };
-  checkCount(reader, size);
-  const types = readByte(reader);
-  const [keyType, valueType] = [types >> 4, types & 0x0f];
-  const entries: [ThriftValue, ThriftValue][] = [];
-  for (let i = 0; i < size; i++) {
-    entries.push([readValue(reader, keyType, depth + 1), readValue(reader, valueType, depth + 1)]);
-  }
-  return { keyType, valueType, entries };
-}
-
-function writeMap(writer: Writer, { keyType, valueType, entries }: ThriftMap): void {
-  writeVarint(writer, entries.length);
-  if (entries.length > 0) writeByte(writer, (keyType << 4) | valueType);
-  for (const [key, item] of entries) {
-    CODECS[keyType]!.write(writer, key);
-    CODECS[valueType]!.write(writer, item);
-  }
 }
 
 /** Every element takes a byte at least: a list cannot promise more than there is. */

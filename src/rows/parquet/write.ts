@@ -1,6 +1,6 @@
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputPass } from '../files/input-file.ts';
-import { writeRows } from '../files/output-file.ts';
+import { writeRows } from '../files/row-output.ts';
 import { filledRows, type WriteRequest, type WriteResult } from '../port.ts';
 import { definitionLevels, encodeChunk } from './chunk.ts';
 import { type BuiltColumns, columnBuilder } from './column-builder.ts';

@@ -1,7 +1,8 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { ConvertedTable } from '../converted-table.ts';
-import { type InputIdentity, writeRows } from '../files/output-file.ts';
+import type { InputIdentity } from '../files/output-file.ts';
+import { writeRows } from '../files/row-output.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 import { cellXml, LONGEST_TEXT } from './cell-values.ts';
 import { columnLetters, MOST_COLUMNS, MOST_ROWS } from './sheet-parser.ts';

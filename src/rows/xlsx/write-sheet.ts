@@ -1,6 +1,6 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
-import { writeRows } from '../files/output-file.ts';
+import { writeRows } from '../files/row-output.ts';
 import { fieldsFor, filledRows, type WriteRequest, type WriteResult } from '../port.ts';
 import { cellXml } from './cell-values.ts';
 import { columnLetters, columnOf, MOST_COLUMNS, type SheetCell, type SheetRow, sheetPieces } from './sheet-parser.ts';

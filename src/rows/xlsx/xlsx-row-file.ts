@@ -1,8 +1,7 @@
 import { PerilbookError } from '../../errors.ts';
 import type { InputFile } from '../files/input-file.ts';
 import type { Row, RowFile } from '../port.ts';
-import { type CellReader, cellText } from './cell-values.ts';
-import { readNumberFormats } from './number-formats.ts';
+import { type CellReader, cellText, readNumberFormats } from './cell-values.ts';
 import { readSharedStrings } from './shared-strings.ts';
 import { type SheetCell, type SheetRow, sheetPieces } from './sheet-parser.ts';
 import { openWorkbook, type Workbook } from './workbook.ts';

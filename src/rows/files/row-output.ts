@@ -1,10 +1,27 @@
 import { createGzip, createZstdCompress } from 'node:zlib';
 import type { WriteRequest, WriteResult } from '../port.ts';
-import type { ByteBuffer } from './byte-buffer.ts';
+import { type ByteBuffer, byteBuffer } from './byte-buffer.ts';
 import { type Compression, compressionOfOutput } from './compression.ts';
 import type { InputFile } from './input-file.ts';
-import { type OutputFile, writeRows } from './output-file.ts';
+import { type InputIdentity, type OutputFile, openOutput, writeWhole } from './output-file.ts';
 import { utf16Output } from './utf16-files.ts';
+
+/** Writes rows whole or not at all, from small pieces; `write` gives their number. `encoded` compresses or converts them. */
+export async function writeRows(
+  { output: name, stdout, signal }: Pick<WriteRequest, 'output' | 'stdout' | 'signal'>,
+  input: InputIdentity | null,
+  write: (gathered: ByteBuffer) => Promise<number>,
+  encoded = (file: OutputFile) => file,
+): Promise<WriteResult> {
+  const output = encoded(await openOutput(name, input, stdout, signal));
+  const rows = await writeWhole(output, signal, async () => {
+    const gathered = byteBuffer((bytes) => output.write(bytes));
+    const count = await write(gathered);
+    await gathered.finish();
+    return count;
+  });
+  return { rows, bytes: output.written() };
+}
 
 /**
  * Writes text that was read from `input`, compressed as the names say.
