@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { findPerilbookColumns } from '../../src/rows/kept-columns.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
-import { findPerilbookColumns } from '../../src/rows/perilbook-columns.ts';
 
 const CERTAIN: readonly (readonly [names: string, lat: number, lng: number])[] = [
   ['LocNumber,Latitude,Longitude', 1, 2],

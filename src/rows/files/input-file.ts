@@ -107,7 +107,7 @@ async function inputOf(name: string, fd: number, identity: FileIdentity | null):
 }
 
 async function startPass(name: string, spooled: number, identity: FileIdentity | null): Promise<InputPass> {
-  const fd = identity ? await reopen(name) : spooled;
+  const fd = identity ? await openFd(name, 'r').catch((error) => Promise.reject(asGone(name, error))) : spooled;
   const pass: InputPass = {
     async readInto(buffer, offset, position) {
       try {
@@ -132,13 +132,8 @@ async function startPass(name: string, spooled: number, identity: FileIdentity |
   }
 }
 
-async function reopen(name: string): Promise<number> {
-  try {
-    return await openFd(name, 'r');
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) throw changed(name);
-    throw asUnreadable(name, error);
-  }
+function asGone(name: string, error: unknown): unknown {
+  return hasSystemCode(error, 'ENOENT') ? changed(name) : asUnreadable(name, error);
 }
 
 async function spool(stream: Readable, name: string): Promise<number> {

@@ -28,7 +28,7 @@ export interface InputIdentity {
  * nothing behind. */
 export async function checkOutput(output: string, input: string, databases: readonly string[] = []): Promise<void> {
   if (output === '-') return;
-  for (const database of databases) await refuseDatabase(output, database);
+  for (const database of databases) await orUnwritable(output, () => refuseDatabase(output, database));
   const old = await stat(output).catch(() => undefined);
   // Opening a pipe would wait for its reader.
   if (old && !old.isFile() && !old.isDirectory()) return;
@@ -37,15 +37,11 @@ export async function checkOutput(output: string, input: string, databases: read
 }
 
 async function refuseDatabase(output: string, database: string): Promise<void> {
-  try {
-    const target = await stat(await resolveLinks(output)).catch(ignoreMissing);
-    for (const end of ['', '-wal', '-shm', '-journal']) {
-      const used = await stat(`${await resolveLinks(database)}${end}`).catch(ignoreMissing);
-      if (!target || !used || target.dev !== used.dev || target.ino !== used.ino) continue;
-      throw unwritable(output, 'holds the store, with all that was paid for', 'Choose another output file.');
-    }
-  } catch (error) {
-    throw asUnwritable(output, error);
+  const target = await stat(await resolveLinks(output)).catch(ignoreMissing);
+  for (const end of ['', '-wal', '-shm', '-journal']) {
+    const used = await stat(`${await resolveLinks(database)}${end}`).catch(ignoreMissing);
+    if (!target || !used || target.dev !== used.dev || target.ino !== used.ino) continue;
+    throw unwritable(output, 'holds the store, with all that was paid for', 'Choose another output file.');
   }
 }
 
@@ -94,7 +90,7 @@ export async function writeWhole<Result>(
 }
 
 async function openFile(output: string, input: InputIdentity | null): Promise<UncountedOutput> {
-  try {
+  return await orUnwritable(output, async () => {
     const target = await resolveLinks(output);
     const old = await stat(target).catch(ignoreMissing);
     if (old?.isDirectory()) throw unwritable(output, 'is a directory', 'Give the name of a file.');
@@ -108,9 +104,7 @@ async function openFile(output: string, input: InputIdentity | null): Promise<Un
     const handle = await open(temporary, 'wx', old ? old.mode & 0o777 : 0o666);
     if (old) await handle.chmod(old.mode & 0o777).catch(() => {});
     return renamedOutput(output, handle, temporary, target);
-  } catch (error) {
-    throw asUnwritable(output, error);
-  }
+  });
 }
 
 /** Syncs while rows are still written: a single sync at the end of a large file takes long. */
@@ -122,11 +116,7 @@ function renamedOutput(output: string, handle: FileHandle, temporary: string, ta
   let syncing: Promise<void> = Promise.resolve();
   return {
     async write(bytes) {
-      try {
-        await handle.writeFile(bytes);
-      } catch (error) {
-        throw asUnwritable(output, error);
-      }
+      await orUnwritable(output, () => handle.writeFile(bytes));
       unsynced += bytes.length;
       if (unsynced < BYTES_A_SYNC) return;
       unsynced = 0;
@@ -134,18 +124,15 @@ function renamedOutput(output: string, handle: FileHandle, temporary: string, ta
       // `commit` reports a failure; until then it must not count as unhandled.
       syncing.catch(() => {});
     },
-    async commit() {
-      try {
+    commit: () =>
+      orUnwritable(output, async () => {
         await syncing;
         await handle.sync();
         await handle.close();
         await rename(temporary, target);
         left = true;
         await syncFolder(dirname(target));
-      } catch (error) {
-        throw asUnwritable(output, error);
-      }
-    },
+      }),
     async discard() {
       if (left) return;
       left = true;
@@ -163,9 +150,7 @@ function deviceOutput(output: string, handle: FileHandle): UncountedOutput {
     open = false;
   };
   return {
-    async write(bytes) {
-      await handle.writeFile(bytes).catch((error) => Promise.reject(asUnwritable(output, error)));
-    },
+    write: (bytes) => orUnwritable(output, () => handle.writeFile(bytes)),
     commit: close,
     discard: close,
   };
@@ -223,10 +208,8 @@ function unwritable(file: string, what: string, hint: string, cause?: unknown): 
   return new PerilbookError('OUTPUT_UNWRITABLE', `${file} ${what}`, hint, { file }, cause);
 }
 
-const NO_ROOM = [
-  'does not fit on its disk',
-  'Make room or choose another output file, then run again: nothing is bought twice.',
-] as const;
+const ROOM = 'Make room or choose another output file, then run again: nothing is bought twice.';
+const NO_ROOM = ['does not fit on its disk', ROOM] as const;
 
 const REASONS: Readonly<Record<string, readonly [what: string, hint: string]>> = {
   ENOENT: ['lies in a folder that does not exist', 'Create the folder, or choose another output file.'],
@@ -239,6 +222,14 @@ const REASONS: Readonly<Record<string, readonly [what: string, hint: string]>> =
   EFBIG: NO_ROOM,
   EPIPE: ['was closed by its reader', 'Run again with a reader that takes all rows: nothing is bought twice.'],
 };
+
+async function orUnwritable<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asUnwritable(file, error);
+  }
+}
 
 function asUnwritable(file: string, error: unknown): unknown {
   if (error instanceof PerilbookError || !(error instanceof Error) || !('code' in error)) return error;

@@ -40,20 +40,13 @@ export interface NumberColumn {
   nulls: number;
 }
 
-/** Takes the fields of rows, one row group after the other. */
-export interface ColumnBuilder {
-  add(make: RowFields): void;
-  /** What was gathered since the last time. Valid until the next `add`. */
-  take(): BuiltColumns;
-}
-
 /** Size of the cache of functions. It is emptied when it is full: to keep them all took 5 s of garbage collections for a million
  * rows that share nothing. */
 const CACHED = 16_384;
 
-/** Makes a builder for row groups of at most `mostRows` rows. Its arrays are allocated once for all row groups: to enlarge them
+/** Takes the fields of rows, one row group of at most `mostRows` rows after the other. Its arrays are allocated once for all row groups: to enlarge them
  * on the way took a third of all time. Pages of them that are never written take no memory. */
-export function columnBuilder(added: readonly AddedColumn[], mostRows: number): ColumnBuilder {
+export function columnBuilder(added: readonly AddedColumn[], mostRows: number) {
   const columns = orTooLarge(mostRows, () => added.map((column) => newColumn(column, mostRows)));
   const entryOf = new Uint32Array(mostRows);
   const known = new Map<RowFields, number>();
@@ -71,7 +64,7 @@ export function columnBuilder(added: readonly AddedColumn[], mostRows: number): 
   };
 
   return {
-    add(make) {
+    add(make: RowFields): void {
       if (isTaken) {
         for (const column of columns) clear(column);
         [rows, entries, isTaken] = [0, 0, false];
@@ -79,7 +72,8 @@ export function columnBuilder(added: readonly AddedColumn[], mostRows: number): 
       }
       entryOf[rows++] = entryFor(make);
     },
-    take() {
+    /** What was gathered since the last time. Valid until the next `add`. */
+    take(): BuiltColumns {
       // The row group has no rows: what is here is of the one before.
       if (isTaken) rows = 0;
       isTaken = true;

@@ -1,5 +1,4 @@
 import type { ByteBuffer } from '../files/byte-buffer.ts';
-import type { InputPass } from '../files/input-file.ts';
 import { writeRows } from '../files/row-output.ts';
 import { filledRows, type WriteRequest, type WriteResult } from '../port.ts';
 import { definitionLevels, encodeChunk } from './chunk.ts';
@@ -7,8 +6,7 @@ import { type BuiltColumns, columnBuilder } from './column-builder.ts';
 import { type AddedChunks, editFooter, keptBody } from './edit.ts';
 import { reusableArrays } from './encode.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
-import type { ParquetFile } from './footer.ts';
-import { readAt } from './footer.ts';
+import { type ParquetFile, readAt } from './footer.ts';
 import { type ThriftStruct, writeThrift } from './thrift.ts';
 
 const BYTES_A_COPY = 1024 * 1024;
@@ -26,56 +24,32 @@ export async function writeParquet(
 ): Promise<WriteResult> {
   return await writeRows(request, file.input.identity, async (gathered) => {
     await using pass = await file.input.startPass();
-    return await writeParts(file, columns, request, pass, parquetSink(gathered));
+    const sink = parquetSink(gathered);
+    const kept = fieldsKept(columns, request.dropFrom);
+    const bodyEnd = keptBody(file, kept);
+    for (let at = 0; at < bodyEnd; at += BYTES_A_COPY) {
+      request.signal?.throwIfAborted();
+      await sink.write(await readAt(pass, at, Math.min(BYTES_A_COPY, bodyEnd - at)));
+    }
+    const addedTo: AddedChunks[] = [];
+    const mostRows = file.rowGroups.reduce((most, { rows }) => Math.max(most, rows), 0);
+    const builder = columnBuilder(request.added, mostRows);
+    for (const group of file.rowGroups) {
+      for (let done = 0; done < group.rows; done += ROWS_A_BATCH) {
+        request.signal?.throwIfAborted();
+        for (const make of await filledRows(request, Math.min(ROWS_A_BATCH, group.rows - done))) builder.add(make);
+      }
+      addedTo.push(await sink.addChunks(builder.take()));
+    }
+    await sink.finish(editFooter(file, kept, request.added, addedTo));
+    await pass.assertSame();
+    return file.rows;
   });
 }
 
-async function writeParts(
-  file: ParquetFile,
-  columns: readonly FileColumn[],
-  request: WriteRequest,
-  pass: InputPass,
-  sink: ParquetSink,
-): Promise<number> {
-  const kept = fieldsKept(columns, request.dropFrom);
-  await copyBody(pass, keptBody(file, kept), sink, request.signal);
-  const addedTo: AddedChunks[] = [];
-  const gathered = columnBuilder(
-    request.added,
-    file.rowGroups.reduce((most, group) => Math.max(most, group.rows), 0),
-  );
-  for (const group of file.rowGroups) {
-    for (let done = 0; done < group.rows; done += ROWS_A_BATCH) {
-      request.signal?.throwIfAborted();
-      const filled = await filledRows(request, Math.min(ROWS_A_BATCH, group.rows - done));
-      for (const make of filled) gathered.add(make);
-    }
-    addedTo.push(await sink.addChunks(gathered.take()));
-  }
-  await sink.finish(editFooter(file, kept, request.added, addedTo));
-  await pass.assertSame();
-  return file.rows;
-}
-
-async function copyBody(pass: InputPass, end: number, sink: ParquetSink, signal?: AbortSignal): Promise<void> {
-  for (let at = 0; at < end; at += BYTES_A_COPY) {
-    signal?.throwIfAborted();
-    await sink.write(await readAt(pass, at, Math.min(BYTES_A_COPY, end - at)));
-  }
-}
-
-/** The output of a Parquet file, which must know where each of its parts lies. */
-export interface ParquetSink {
-  readonly position: () => number;
-  write(bytes: Buffer): Promise<void>;
-  /** Encodes and writes the columns of one row group. */
-  addChunks(store: BuiltColumns): Promise<AddedChunks>;
-  /** Writes the footer and the end of the file. */
-  finish(footer: ThriftStruct): Promise<void>;
-}
-
-/** Counts what is written. Bytes are copied, so their buffer may be reused at once. */
-export function parquetSink(gathered: ByteBuffer): ParquetSink {
+/** The output of a Parquet file, which must know where each of its parts lies. Bytes are copied, so their buffer may be reused
+ * at once. */
+export function parquetSink(gathered: ByteBuffer) {
   const arrays = reusableArrays();
   let position = 0;
   const write = async (bytes: Buffer) => {
@@ -86,7 +60,8 @@ export function parquetSink(gathered: ByteBuffer): ParquetSink {
   return {
     position: () => position,
     write,
-    async addChunks(store) {
+    /** Encodes and writes the columns of one row group. */
+    async addChunks(store: BuiltColumns): Promise<AddedChunks> {
       const chunks: ThriftStruct[] = [];
       let size = 0;
       let unpackedSize = 0;
@@ -100,7 +75,8 @@ export function parquetSink(gathered: ByteBuffer): ParquetSink {
       }
       return { chunks, size, unpackedSize };
     },
-    async finish(footer) {
+    /** Writes the footer and the end of the file. */
+    async finish(footer: ThriftStruct): Promise<void> {
       const bytes = writeThrift(footer);
       const end = Buffer.alloc(8);
       end.writeUInt32LE(bytes.length);

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { knownColumns } from '../../columns/row.ts';
 import { PerilbookError } from '../../errors.ts';
+import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { findLocationColumns } from '../../rows/location-columns.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
-import { findPerilbookColumns } from '../../rows/perilbook-columns.ts';
 import type { RowFile } from '../../rows/port.ts';
 import type { ChosenFile } from './workspace.ts';
 
