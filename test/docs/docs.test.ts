@@ -24,6 +24,16 @@ test('docs/README.md and the README lead to every document, and no link leads no
   }
 });
 
+test('every test, benchmark and source file that docs/reliability.md names exists', () => {
+  const text = readFileSync(join(FOLDER, 'reliability.md'), 'utf8');
+  const named = new Set(text.match(/\b(?:test|bench|src)\/[\w./-]+\.ts\b/g));
+  assert.ok(named.size > 50);
+  assert.deepEqual(
+    [...named].filter((file) => !existsSync(join(ROOT, file))),
+    [],
+  );
+});
+
 for (const name of documents) {
   const text = readFileSync(join(FOLDER, name), 'utf8');
   if (name === 'errors.md' || !/^```(console|sh)$/m.test(text)) continue;
