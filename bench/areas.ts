@@ -64,7 +64,8 @@ async function plan(folder: string, settings: JobFile) {
   const effects = { clock: systemClock, random: Math.random, streams, notice: () => {} };
   try {
     const connection = { baseUrl: '', source: 'bench', sample: true, keys: [key] };
-    return (await prepare(job, connection, store, effects)).summary;
+    using prepared = await prepare(job, { connection, store, effects });
+    return prepared.summary;
   } finally {
     await store.close();
   }

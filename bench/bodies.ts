@@ -124,10 +124,13 @@ async function handled(
   try {
     const key = { secret, fingerprint: 'bench', scopes: null };
     const connection = { baseUrl, source: baseUrl, sample: true, keys: [key] };
-    const prepared = await prepare(job, connection, store, effects);
+    using prepared = await prepare(job, { connection, store, effects });
     const progress = newProgress();
     const figures = await measured(places.length, async () => {
-      const { state } = await runJob(prepared, store, effects, progress, new AbortController().signal);
+      const { state } = await runJob(prepared, {
+        ...{ store, effects, progress },
+        interrupt: new AbortController().signal,
+      });
       if (state !== 'complete' || progress.calls !== places.length)
         throw new Error(`${state}: ${progress.calls} calls`);
     });

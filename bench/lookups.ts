@@ -66,7 +66,8 @@ async function plan(folder: string, store: Store, cached: number): Promise<void>
   const effects = { clock: systemClock, random: Math.random, streams, notice: () => {} };
   const key = { secret: '', fingerprint: '', scopes: null };
   const connection = { baseUrl: '', source: 'bench', sample: true, keys: [key] };
-  const { plan } = await prepare(job, connection, store, effects);
+  using prepared = await prepare(job, { connection, store, effects });
+  const { plan } = prepared;
   if (plan.cellsCached !== cached) throw new Error(`${plan.cellsCached} cells were found in the store`);
 }
 

@@ -104,9 +104,12 @@ async function perilbook(folder: string, format: Format): Promise<void> {
   const effects = { clock: systemClock, random: Math.random, streams, notice: console.error };
   const key = { secret: 'none-is-asked', fingerprint: '', scopes: null };
   const connection = { baseUrl: '', source: SOURCE, sample: false, keys: [key] };
-  const prepared = await prepare(job, connection, store, effects);
+  using prepared = await prepare(job, { connection, store, effects });
   if (prepared.plan.price.credits !== 0) throw new Error('the store lacks something');
-  await runJob(prepared, store, effects, newProgress(), new AbortController().signal);
+  await runJob(prepared, {
+    ...{ store, effects, progress: newProgress() },
+    interrupt: new AbortController().signal,
+  });
   await store.close();
 }
 

@@ -18,8 +18,8 @@ const MARGIN_KM = 100;
 export async function statesOfFile(context: CliContext, file: string): Promise<string[]> {
   const job = jobOf(context, file, {});
   const rowFile = await openRowFile(job.input, job.reading, { stdin: context.stdin, stdout: context.stdout });
-  const { cells, places } = await scan(rowFile, job);
-  places.close();
+  using scanned = await scan(rowFile, job);
+  const { cells } = scanned;
   const states = statesNear(cells.cells(0, cells.size).map(locationOf), MARGIN_KM);
   if (states.length > 0) return states;
   throw new PerilbookError(

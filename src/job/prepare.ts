@@ -58,7 +58,13 @@ export interface Prepared {
   readonly approved: { readonly id: string; readonly budget: number } | null;
 }
 
+/** A prepared job that owns its temporary files, which are deleted when it is disposed of. */
+export type OpenedJob = Prepared & Disposable;
+
 export interface PrepareOptions {
+  readonly connection: Connection;
+  readonly store: Store;
+  readonly effects: Effects;
   /** Counts the rows and follows the phase. */
   readonly progress?: Progress;
   /** The time from which freshness is measured; now, where it is left out. */
@@ -72,41 +78,46 @@ export interface PrepareOptions {
  */
 export async function prepare(
   job: Job,
-  connection: Connection,
-  store: Store,
-  effects: Effects,
-  { progress, asOf = effects.clock.now(), approved = null }: PrepareOptions = {},
-): Promise<Prepared> {
+  { connection, store, effects, progress, asOf = effects.clock.now(), approved = null }: PrepareOptions,
+): Promise<OpenedJob> {
   const rowFile = await openRowFile(job.input, job.reading, effects.streams);
-  const scanned = await scan(rowFile, job, (rows) => {
-    if (progress) record(progress, 'rowsScanned', rows);
-  });
+  using opened = new DisposableStack();
+  const scanned = opened.use(
+    await scan(rowFile, job, (rows) => {
+      if (progress) record(progress, 'rowsScanned', rows);
+    }),
+  );
   if (progress) record(progress, 'phase', 'pricing');
   const source = await store.source(connection.source);
   const sampleRows = await SampleRows.open(connection, store, source);
   const freshness = freshnessOf(job, asOf);
   const edited = await editedValues(rowFile, { job, scan: scanned, store, source, sampleRows, freshness });
   const findings = edited === null ? scanned.findings : [...scanned.findings, edited];
-  return await priced({ job, connection, rowFile }, { ...scanned, findings }, store, asOf, approved);
+  const prepared = await priced({ job, connection, rowFile, scan: { ...scanned, findings }, store, asOf, approved });
+  const owned = opened.move();
+  return { ...prepared, [Symbol.dispose]: () => owned.dispose() };
 }
 
-/** Prices a scanned input again: after a run, to see what it left, or under an approved plan. The input is not read again. */
+/** Prices a scanned input again: after a run, to see what it left, or under an approved plan. The input is not read again, and its
+ * temporary files still belong to the job that was prepared first. */
 export async function prepareAgain(
-  { plan, freshness, ...prepared }: Prepared,
+  { job, connection, rowFile, plan, freshness }: Prepared,
   store: Store,
   approved: ApprovedPlan | null = null,
 ): Promise<Prepared> {
-  return await priced(prepared, plan.scan, store, freshness.startedAt, approved);
+  return await priced({ job, connection, rowFile, scan: plan.scan, store, asOf: freshness.startedAt, approved });
+}
+
+interface ScannedJob extends Pick<Prepared, 'job' | 'connection' | 'rowFile'> {
+  readonly scan: Scan;
+  readonly store: Store;
+  readonly asOf: number;
+  readonly approved?: ApprovedPlan | null;
 }
 
 /** Prices a scanned input; the topics may differ from those that it was scanned for. */
-export async function priced(
-  { job, connection, rowFile }: Pick<Prepared, 'job' | 'connection' | 'rowFile'>,
-  scanned: Scan,
-  store: Store,
-  asOf: number,
-  approved: ApprovedPlan | null = null,
-): Promise<Prepared> {
+export async function priced(scanned: ScannedJob): Promise<Prepared> {
+  const { job, connection, rowFile, scan, store, asOf, approved = null } = scanned;
   const source = await store.source(connection.source);
   const apiKeys = await ApiKeys.open(connection.keys, store, source);
   const priceList = priceListOf(job, await store.bundleContents(source), apiKeys);
@@ -116,33 +127,15 @@ export async function priced(
   const fieldsOf = completeFields(job.topics, job.counts, sampleRows.has);
   const approvedCredits = approved && (await creditsLeft(approved, store));
   const plan = await makePlan({
-    ...{ job, scan: scanned, store, source, priceList, apiKeys, freshness, approvedCredits },
+    ...{ job, scan, store, source, priceList, apiKeys, freshness, approvedCredits },
     onComplete: (cell, { asOf, fields }) => cells.put(cell, () => fieldsOf(asOf, fields())),
   });
   const summary = planSummary({ plan, job, priceList, sample: sampleRows.any, unit: rowFile.unit });
   const parts = {
-    job,
-    connection,
-    plan,
-    summary,
-    priceList,
-    source,
-    apiKeys,
-    freshness,
-    rowFile,
-    cells,
-    sampleRows,
+    ...{ job, connection, rowFile, source, apiKeys, priceList },
+    ...{ freshness, sampleRows, cells, plan, summary },
   };
   if (approved === null) return { ...parts, approved };
   checkApproved(approved, parts, approvedCredits!);
   return { ...parts, approved: { id: approved.id, budget: approved.credits_at_most } };
-}
-
-/** The temporary files of a prepared job. A run closes them itself when it has written its output. */
-export function temporaryFilesOf({ plan }: Prepared): Disposable {
-  return {
-    [Symbol.dispose]() {
-      plan.scan.places.close();
-    },
-  };
 }

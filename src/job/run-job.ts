@@ -13,6 +13,14 @@ import { createBodyReader } from './reading/body-readers.ts';
 import { type RunSummary, runSummary } from './summary.ts';
 import { writeOutput } from './writing.ts';
 
+/** What a run works with, besides the prepared job. */
+export interface RunSurroundings {
+  readonly store: Store;
+  readonly effects: Effects;
+  readonly progress: Progress;
+  readonly interrupt: AbortSignal;
+}
+
 /** How a run ended, and why if it stopped early. */
 export interface RunEnded {
   readonly summary: RunSummary;
@@ -24,16 +32,11 @@ export interface RunEnded {
  * Buys what the plan says, as far as budget and quota allow, and writes the output: complete in rows whatever happened.
  * An interrupt stops new calls; those in flight are completed, and the output is still written.
  */
-export async function run(
-  prepared: Prepared,
-  store: Store,
-  effects: Effects,
-  progress: Progress,
-  interrupt: AbortSignal,
-): Promise<RunEnded> {
-  const { job, plan, summary, freshness, source, connection, sampleRows, approved } = prepared;
+export async function run(prepared: Prepared, surroundings: RunSurroundings): Promise<RunEnded> {
+  const { store, progress } = surroundings;
+  const { job, plan, summary, freshness, source, connection, sampleRows, approved, rowFile, cells } = prepared;
   refuseUnobtainable(prepared);
-  checkFormat(job.output, prepared.rowFile.format);
+  checkFormat(job.output, rowFile.format);
   await checkOutput(job.output, job.input, [job.store]);
   for (const { secret } of connection.keys) requireSendable(secret);
   const number = await store.startRun({
@@ -47,18 +50,11 @@ export async function run(
     ...(approved === null ? {} : { plan: approved.id }),
   });
   try {
-    const bought = await buy(prepared, store, effects, progress, interrupt, number);
+    const bought = await buy(prepared, surroundings, number);
     await sampleRows.refresh();
     record(progress, 'phase', 'writing');
     const written = await writeOutput({
-      rowFile: prepared.rowFile,
-      job,
-      scan: plan.scan,
-      store,
-      source,
-      sampleRows,
-      freshness,
-      cells: prepared.cells,
+      ...{ rowFile, job, scan: plan.scan, store, source, sampleRows, freshness, cells },
       onRows: (rows) => record(progress, 'rowsWritten', rows),
     });
     const spent = await store.runSpending(number);
@@ -77,10 +73,7 @@ export async function run(
 
 async function buy(
   { job, plan, connection, source, apiKeys, freshness, approved }: Prepared,
-  store: Store,
-  effects: Effects,
-  progress: Progress,
-  interrupt: AbortSignal,
+  { store, effects, progress, interrupt }: RunSurroundings,
   run: number,
 ): Promise<Stop | null> {
   if (plan.order.length === 0) return null;

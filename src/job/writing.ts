@@ -43,39 +43,35 @@ export interface OutputWriting extends CellSource {
 export async function writeOutput(writing: OutputWriting): Promise<Written> {
   const { rowFile, job, scan, sampleRows, freshness, cells: cache } = writing;
   const { layout, cells, places } = scan;
-  try {
-    const ends: CellEnds = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
-    const readCells = await cellReader(writing, (number, record, status) => {
-      ends.statuses[number] = ROW_STATUSES.indexOf(status);
-      ends.tiers[number] = tiersReached(status, record, job, freshness);
-    });
-    await endCells(ends, job.tiers.length, cache, readCells);
-    const bare = places.unlocated.map((kind) => {
-      const note = { status: statusOf(kind), note: kind.note };
-      const fields = bareFields(job.topics, note, sampleRows.still, job.counts);
-      return () => fields;
-    });
-    const nextPlaces = places.placesFrom(cells.size);
-    const result = await rowFile.write({
-      output: job.output,
-      dropFrom: layout.dropFrom,
-      kept: scan.kept,
-      numbers: scan.numbers,
-      added: addedColumns(job.topics, job.prefix, job.counts),
-      fill: async (count) => {
-        writing.onRows?.(count);
-        return await cachedFields(
-          nextPlaces(count),
-          { get: (number) => cache.get(number) ?? bare[number - cells.size] },
-          readCells,
-        );
-      },
-    });
-    if (result.rows !== scan.rows) throw fewerRows(job.input, result.rows, scan.rows);
-    return { ...result, ...sumsOf(scan, ends, job.tiers.length) };
-  } finally {
-    places.close();
-  }
+  const ends: CellEnds = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
+  const readCells = await cellReader(writing, (number, record, status) => {
+    ends.statuses[number] = ROW_STATUSES.indexOf(status);
+    ends.tiers[number] = tiersReached(status, record, job, freshness);
+  });
+  await endCells(ends, job.tiers.length, cache, readCells);
+  const bare = places.unlocated.map((kind) => {
+    const note = { status: statusOf(kind), note: kind.note };
+    const fields = bareFields(job.topics, note, sampleRows.still, job.counts);
+    return () => fields;
+  });
+  const nextPlaces = places.placesFrom(cells.size);
+  const result = await rowFile.write({
+    output: job.output,
+    dropFrom: layout.dropFrom,
+    kept: scan.kept,
+    numbers: scan.numbers,
+    added: addedColumns(job.topics, job.prefix, job.counts),
+    fill: async (count) => {
+      writing.onRows?.(count);
+      return await cachedFields(
+        nextPlaces(count),
+        { get: (number) => cache.get(number) ?? bare[number - cells.size] },
+        readCells,
+      );
+    },
+  });
+  if (result.rows !== scan.rows) throw fewerRows(job.input, result.rows, scan.rows);
+  return { ...result, ...sumsOf(scan, ends, job.tiers.length) };
 }
 
 const statusOf = ({ finding }: Unlocated): RowStatus =>

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { enrichedCells, locationsOf } from '../job/enriched-cells.ts';
 import { type NotedRows, notedRows } from '../job/noted-rows.ts';
 import { accountState } from '../job/planning/account-state.ts';
-import { type Connection, type Effects, type Prepared, prepare, temporaryFilesOf } from '../job/prepare.ts';
+import { type Connection, type Effects, type Prepared, prepare } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
 import type { RunRecord, Store } from '../store/port.ts';
 import type { Facts, LedgerLine, Missing, Money } from './facts.ts';
@@ -31,8 +31,7 @@ export async function reportOfLatestRun(
 ): Promise<string> {
   const now = effects.clock.now();
   const run = await latestRun(job, store);
-  const prepared = await prepare(job, connection, store, effects, { asOf: run?.startedAt ?? now });
-  using _files = temporaryFilesOf(prepared);
+  using prepared = await prepare(job, { connection, store, effects, asOf: run?.startedAt ?? now });
   return await makeReport(prepared, store, now);
 }
 

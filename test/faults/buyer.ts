@@ -46,8 +46,9 @@ export async function buy(buyer: BuyerOptions): Promise<RunEnded> {
       notice: (message: string) => void buyer.notices?.push(message),
     };
     const connection = { baseUrl: buyer.baseUrl, source: 'harness', sample: false, keys: [buyer.key] };
-    const prepared = await prepare(job, connection, store, effects);
-    return await run(prepared, store, effects, buyer.progress ?? newProgress(), new AbortController().signal);
+    using prepared = await prepare(job, { connection, store, effects });
+    const [progress, interrupt] = [buyer.progress ?? newProgress(), new AbortController().signal];
+    return await run(prepared, { store, effects, progress, interrupt });
   } finally {
     await store.close();
   }

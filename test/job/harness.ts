@@ -152,15 +152,18 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
       return text;
     },
     async run(settings, runOptions = {}) {
-      const priced = await prepare(job(settings), connectionOf(runOptions), store, effects);
+      using priced = await prepare(job(settings), { connection: connectionOf(runOptions), store, effects });
       const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
       const prepared = approved === null ? priced : await prepareAgain(priced, store, approved);
       const interrupt = runOptions.interrupt ?? new AbortController().signal;
       const ofRun = runOptions.reader ? { ...effects, reader: runOptions.reader } : effects;
-      return run(prepared, store, ofRun, runOptions.progress ?? newProgress(), interrupt);
+      const progress = runOptions.progress ?? newProgress();
+      return await run(prepared, { store, effects: ofRun, progress, interrupt });
     },
     async plan(settings, keys) {
-      return (await prepare(job(settings), connectionOf(keys ? { keys } : {}), store, effects)).summary;
+      const connection = connectionOf(keys ? { keys } : {});
+      using prepared = await prepare(job(settings), { connection, store, effects });
+      return prepared.summary;
     },
     output: () => readFileSync(join(folder, 'output.csv'), 'utf8'),
     database,

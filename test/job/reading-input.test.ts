@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { newProgress } from '../../src/job/buying/progress.ts';
+import { prepare } from '../../src/job/prepare.ts';
+import { run } from '../../src/job/run-job.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { workbook } from '../rows/xlsx-fixture.ts';
@@ -125,4 +129,22 @@ test('in formats with types location and value are numbers, where every row has 
   );
   const [first, second] = await parquetReadObjects({ file });
   assert.deepEqual([first!.lat, first!.tiv, second!.tiv], [40.1, 1000, null]);
+});
+
+test('a run leaves the rows of a prepared job readable; disposing of the job closes them', async (t) => {
+  const harness = await openHarness(t);
+  harness.writeInput([[40.1, -99.9]]);
+  const { store } = harness;
+  const effects = {
+    ...{ clock: harness.clock, random: Math.random, notice: () => {} },
+    streams: { stdin: new PassThrough(), stdout: new PassThrough() },
+  };
+  const connection = { baseUrl: harness.url, source: 'harness', sample: false, keys: [harness.key()] };
+  const prepared = await prepare(harness.job({ topics: ['hail'] }), { connection, store, effects });
+  const { places, cells } = prepared.plan.scan;
+  const interrupt = new AbortController().signal;
+  await run(prepared, { store, effects, progress: newProgress(), interrupt });
+  assert.deepEqual([...places.placesFrom(cells.size)(1)], [0]);
+  prepared[Symbol.dispose]();
+  assert.throws(() => places.placesFrom(cells.size)(1), { code: 'INPUT_UNREADABLE' });
 });

@@ -54,9 +54,9 @@ if (process.argv[2] !== undefined) {
   };
   const key = { secret: task.secret, fingerprint: fingerprintOf(task.secret), scopes: null };
   const connection = { baseUrl: task.baseUrl, source: 'harness', sample: false, keys: [key] };
-  const prepared = await prepare(job, connection, store, effects);
+  using prepared = await prepare(job, { connection, store, effects });
   const progress = newProgress();
-  const { summary, state } = await run(prepared, store, effects, progress, new AbortController().signal);
+  const { summary, state } = await run(prepared, { store, effects, progress, interrupt: new AbortController().signal });
   await store.close();
   process.stdout.write(JSON.stringify({ state, slowedDown: progress.slowedDown, calls: progress.calls, summary }));
 }

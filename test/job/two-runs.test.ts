@@ -22,8 +22,10 @@ test('two runs of one process on one store, as on the page of perilbook ui, buy 
     const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
     const effects = { clock: harness.clock, random: Math.random, streams, notice: () => {} };
     const connection = { baseUrl: harness.url, source: 'harness', sample: false, keys: [harness.key()] };
-    const prepared = await prepare(job, connection, harness.store, effects);
-    return run(prepared, harness.store, effects, newProgress(), new AbortController().signal);
+    const { store } = harness;
+    using prepared = await prepare(job, { connection, store, effects });
+    const interrupt = new AbortController().signal;
+    return await run(prepared, { store, effects, progress: newProgress(), interrupt });
   };
   const ends = await Promise.all([go('a'), go('b')]);
   assert.deepEqual(
@@ -51,14 +53,16 @@ test('two runs under one approved plan, begun together, stay within it together'
     t.after(() => store.close());
     const job = harness.job({ output: `${name}.csv`, topics: ['wildfire'] });
     const connection = { baseUrl, source: 'harness', sample: false, keys: [harness.key()] };
-    return { store, prepared: await prepare(job, connection, store, effects) };
+    const prepared = await prepare(job, { connection, store, effects });
+    t.after(() => prepared[Symbol.dispose]());
+    return { store, prepared };
   };
   const both = [await prepared('a'), await prepared('b')];
   const approved = approvablePlan(both[0]!.prepared, harness.clock.now());
   assert.equal(approved.credits_at_most, 40);
   const ready = await Promise.all(both.map(({ prepared, store }) => prepareAgain(prepared, store, approved)));
   const go = ({ store }: (typeof both)[number], nth: number) =>
-    run(ready[nth]!, store, effects, newProgress(), new AbortController().signal);
+    run(ready[nth]!, { store, effects, progress: newProgress(), interrupt: new AbortController().signal });
   const ends = await Promise.all(both.map(go));
   assert.ok(harness.charged() <= 40, `${harness.charged()} credits under a plan of 40`);
   assert.ok(ends.some(({ stop }) => stop?.reason === 'approved_plan'));

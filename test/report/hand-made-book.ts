@@ -76,7 +76,10 @@ export async function handMadeBook(t: TestContext, name: string): Promise<HandMa
     ...{ baseUrl: 'https://hazards.example.com/v1?token=SECRET-TOKEN', source: 'hand-made' },
     ...{ sample: name === 'spread', keys: [key] },
   };
-  const prepared = await prepare(job, connection, store, effects, { asOf: Date.parse('2026-03-15T12:00:00Z') });
+  const prepared = await prepare(job, {
+    ...{ connection, store, effects },
+    asOf: Date.parse('2026-03-15T12:00:00Z'),
+  });
   return { prepared, store, clock, page: () => makeReport(prepared, store, clock.now()) };
 }
 

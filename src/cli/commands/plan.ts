@@ -16,7 +16,7 @@ import { showProgress } from '../progress/show.ts';
 export async function planCommand(context: CliContext, flags: Flags): Promise<number> {
   const job = jobOf(context, flags.job as string | undefined, flags);
   await using store = openStore(context, job);
-  const prepared = await price();
+  using prepared = await price();
   const out = flags.out as string | undefined;
   if (out !== undefined) {
     await writePlan(resolve(context.workingFolder, out), approvablePlan(prepared, context.clock.now()), job);
@@ -32,6 +32,7 @@ export async function planCommand(context: CliContext, flags: Flags): Promise<nu
   async function price() {
     using show = await showProgress(context, context.stderr.isTTY !== true);
     const connection = unopenedConnection(context, job);
-    return await prepare(job, connection, store, runEffects(context, show.say), { progress: show.progress });
+    const effects = runEffects(context, show.say);
+    return await prepare(job, { connection, store, effects, progress: show.progress });
   }
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { readPlan } from '../../job/approved-plan.ts';
 import { runFacts, timestampOf } from '../../job/estimate.ts';
-import { type Prepared, prepare, prepareAgain, temporaryFilesOf } from '../../job/prepare.ts';
+import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
 import { run } from '../../job/run-job.ts';
 import { makeReport } from '../../report/make-report.ts';
 import { checkOutput } from '../../rows/files/output-file.ts';
@@ -46,10 +46,10 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
   await using store = openStore(context, job);
   await using opened = await connect(context, job, (line) => talk([line]));
   const style = { width: lineWidth(context.stderr), color: colorFor(context, context.stderr) };
+  using owned = new DisposableStack();
   const { prepared, ended } = await planAndRun();
   if (report !== null) {
     const after = await prepareAgain(prepared, store);
-    using _files = temporaryFilesOf(after);
     await writeReport(context, report, await makeReport(after, store, context.clock.now()));
     talk([`Wrote the report to ${shownPath(report, context.workingFolder)}`]);
   }
@@ -66,13 +66,15 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
   async function planAndRun() {
     using show = await showProgress(context, flags.quiet === true);
     const effects = runEffects(context, show.say, flags.debug === true);
-    const prepared = await prepare(job, opened.connection, store, effects, { progress: show.progress, approved });
+    const { connection } = opened;
+    const prepared = owned.use(await prepare(job, { connection, store, effects, progress: show.progress, approved }));
     show.pause();
     talk([...planMessages(prepared, context.workingFolder, style), '']);
     if (approved === null) await approve(context, flags, prepared);
     show.know(runFacts(prepared, timestampOf(context.clock)));
     show.resume();
-    return { prepared, ended: await run(prepared, store, effects, show.progress, context.interrupt) };
+    const { progress } = show;
+    return { prepared, ended: await run(prepared, { store, effects, progress, interrupt: context.interrupt }) };
   }
 }
 

@@ -82,10 +82,6 @@ export class RowPlaces implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.close();
-  }
-
-  close(): void {
     if (this.#file !== null) closeSync(this.#file);
     this.#file = null;
     this.#chunks.length = 0;

@@ -30,7 +30,7 @@ export interface Finding {
 
 /** The result of the first pass over the input. Its memory grows with the number of cells, not of rows: the cells of the
  * rows beyond the first millions are in a file. */
-export interface Scan {
+export interface Scan extends Disposable {
   readonly rows: number;
   readonly located: number;
   readonly invalid: number;
@@ -40,7 +40,7 @@ export interface Scan {
   readonly findings: readonly Finding[];
   readonly cells: CellTable;
   readonly areas: AreaTable;
-  /** The cell or finding of each row; closed by the pass that writes. */
+  /** The cell or finding of each row. Disposing of the scan closes it. */
   readonly places: RowPlaces;
   readonly layout: Layout;
   /** The columns that the job uses with a number in every row. */
@@ -67,7 +67,8 @@ export async function scan(rowFile: RowFile, job: Job, onRows: (rows: number) =>
   const layout = layoutOf(rowFile, job);
   const cells = new CellTable();
   const areas = new AreaTable();
-  const places = new RowPlaces();
+  using opened = new DisposableStack();
+  const places = opened.use(new RowPlaces());
   const findings = new Map<Finding['finding'], { note: string; rows: number; firstLine: number }>();
   let rows = 0;
   let located = 0;
@@ -111,6 +112,7 @@ export async function scan(rowFile: RowFile, job: Job, onRows: (rows: number) =>
     onRows(rows);
   }
   const outsideUs = findings.get('outside_us')?.rows ?? 0;
+  const owned = opened.move();
   return {
     rows,
     located,
@@ -126,6 +128,7 @@ export async function scan(rowFile: RowFile, job: Job, onRows: (rows: number) =>
     layout,
     numbers: types.numbers(),
     kept: types.kept(),
+    [Symbol.dispose]: () => owned.dispose(),
   };
 }
 

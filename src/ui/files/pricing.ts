@@ -44,7 +44,7 @@ export class Pricing implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#kept?.scan.places.close();
+    this.#kept?.scan[Symbol.dispose]();
     this.#kept = null;
   }
 
@@ -52,12 +52,8 @@ export class Pricing implements Disposable {
     const scanned = await this.#scanned(job);
     // The cached scan may be of other topics, whose columns did not clash with the input's.
     layoutOf(scanned.rowFile, job);
-    const prepared = await priced(
-      { job, connection, rowFile: scanned.rowFile },
-      scanned.scan,
-      this.#store,
-      this.#now(),
-    );
+    const { rowFile, scan } = scanned;
+    const prepared = await priced({ job, connection, rowFile, scan, store: this.#store, asOf: this.#now() });
     const accounts = prepared.plan.accounts.map(({ account, available, period }) => ({
       account: account.name,
       available,

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
 import { newProgress } from '../../job/buying/progress.ts';
 import { MinuteMeter, runFacts, timestampOf } from '../../job/estimate.ts';
-import { type Effects, prepare, temporaryFilesOf } from '../../job/prepare.ts';
+import { type Effects, prepare } from '../../job/prepare.ts';
 import { run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
@@ -88,12 +88,13 @@ export class Runs {
     const { store, connectionOf } = this.#dependencies;
     const effects = this.#effects(active);
     try {
-      const prepared = await prepare(job, await connectionOf(job), store, effects);
+      const connection = await connectionOf(job);
+      using prepared = await prepare(job, { connection, store, effects });
       active.available = prepared.plan.available;
       active.facts = runFacts(prepared, timestampOf(this.#dependencies.clock));
-      using _files = temporaryFilesOf(prepared);
       if (active.phase === 'reading') active.phase = 'buying';
-      active.ended = await run(prepared, store, effects, active.progress, active.interruption.signal);
+      const { progress, interruption } = active;
+      active.ended = await run(prepared, { store, effects, progress, interrupt: interruption.signal });
       active.phase = 'ended';
     } catch (error) {
       active.error = errorMessageOf(error);
