@@ -29,48 +29,14 @@ const ESCAPE =
 /** Separators between the bytes of a list of hexadecimal numbers. */
 const BETWEEN_HEX = /0x|[:;,+]/g;
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  excl: '!',
-  quot: '"',
-  num: '#',
-  dollar: '$',
-  percnt: '%',
-  amp: '&',
-  apos: "'",
-  lpar: '(',
-  rpar: ')',
-  ast: '*',
-  midast: '*',
-  plus: '+',
-  comma: ',',
-  hyphen: '-',
-  period: '.',
-  sol: '/',
-  colon: ':',
-  semi: ';',
-  lt: '<',
-  equals: '=',
-  gt: '>',
-  quest: '?',
-  commat: '@',
-  lsqb: '[',
-  lbrack: '[',
-  bsol: '\\',
-  rsqb: ']',
-  rbrack: ']',
-  hat: '^',
-  lowbar: '_',
-  underbar: '_',
-  grave: '`',
-  diacriticalgrave: '`',
-  lcub: '{',
-  lbrace: '{',
-  verbar: '|',
-  vert: '|',
-  verticalline: '|',
-  rcub: '}',
-  rbrace: '}',
-};
+/** HTML's names of ASCII characters, each followed by its character. */
+const NAMED_CHARACTERS =
+  'excl! quot" num# dollar$ percnt% amp& lpar( rpar) ast* midast* plus+ comma, hyphen- period. sol/ colon: semi; lt< equals= gt> ' +
+  "quest? commat@ lsqb[ lbrack[ bsol\\ rsqb] rbrack] hat^ lowbar_ underbar_ lcub{ lbrace{ verbar| vert| verticalline| apos' " +
+  'rcub} rbrace} grave` diacriticalgrave`';
+
+/** A Map: an object would also have `constructor`. */
+const ENTITIES = new Map(NAMED_CHARACTERS.split(' ').map((one) => [one.slice(0, -1), one.slice(-1)]));
 
 /** The folded text, then the same with one more layer of encoding decoded, until there is none left; at last without the separators
  * of hexadecimal bytes. */
@@ -114,7 +80,7 @@ export function canonical(text: string): [folded: string, undone: string] {
 /** The character that an escape stands for, folded; the escape itself where it stands for none. */
 function decoded(sequence: string, ...groups: (string | undefined)[]): string {
   const [percent, u4, u, x, decimal, hex, name] = groups;
-  if (name !== undefined) return ENTITIES[name] === undefined ? sequence : folded(ENTITIES[name]);
+  if (name !== undefined) return folded(ENTITIES.get(name) ?? sequence);
   const digits = percent ?? u4 ?? u ?? x ?? hex;
   const code = digits !== undefined ? Number.parseInt(digits, 16) : Number(decimal ?? Number.NaN);
   // A backslash that escapes nothing.

@@ -104,3 +104,8 @@ test('a text too long to be searched for places is dropped whole, and quickly', 
 test('a key of one, two or three characters would be part of ordinary words, and is left', () => {
   assert.equal(redactorOf(['abc', '']).text('abc'), 'abc');
 });
+
+test('a text that names a member of every object, in the form of an HTML entity, stays as it is', () => {
+  const text = 'an unknown &constructor; and a known &amp; one';
+  assert.equal(redactorOf(['abcdefgh1234']).text(text), text);
+});
