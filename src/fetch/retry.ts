@@ -51,7 +51,7 @@ export const NOTHING_TRIED: Tried = { failures: 0, inDoubt: 0, slowedDown: 0, ra
 export type Decision =
   | { readonly next: 'give-up' }
   | { readonly next: 'retry'; readonly afterMs: number; readonly rate: boolean; readonly tried: Tried }
-  | { readonly next: 'pause'; readonly afterMs: number; readonly why: 'rate' | 'upstream' };
+  | { readonly next: 'pause'; readonly afterMs: number };
 
 export interface RetryQuestion {
   readonly verdict: Exclude<Verdict, Answered>;
@@ -99,14 +99,14 @@ function afterRate(
   const rateWaitMs = tried.rateWaitMs + afterMs;
   // The calls of a run wait together: each may have waited little while all of them have waited long.
   if (afterMs > policy.longestWaitMs || Math.max(rateWaitMs, slowedDownMs + afterMs) > policy.rateWaitMostMs)
-    return { next: 'pause', afterMs, why: 'rate' };
+    return { next: 'pause', afterMs };
   return { next: 'retry', afterMs, rate: true, tried: { ...tried, slowedDown: tried.slowedDown + 1, rateWaitMs } };
 }
 
 function afterUpstream({ rate }: Refused, tried: Tried, policy: RetryPolicy, random: () => number): Decision {
   const failed = { ...tried, failures: tried.failures + 1 };
   const asked = rate.retryAfterMs ?? 0;
-  if (asked > policy.longestWaitMs) return { next: 'pause', afterMs: asked, why: 'upstream' };
+  if (asked > policy.longestWaitMs) return { next: 'pause', afterMs: asked };
   if (failed.failures >= Math.min(policy.attempts, policy.attemptsUpstream)) return { next: 'give-up' };
   return { next: 'retry', afterMs: Math.max(asked, backoff(failed, policy, random)), rate: false, tried: failed };
 }

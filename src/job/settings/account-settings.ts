@@ -3,7 +3,7 @@ import { normalizedAddress } from '../../contract/service-address.ts';
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { AccountTerms } from '../../store/port.ts';
-import { definedOnly } from './defined-only.ts';
+import { definedOnly } from './defaults.ts';
 import type { JobFile } from './job-file.ts';
 import { topicsOf } from './topic-choice.ts';
 

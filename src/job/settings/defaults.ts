@@ -19,3 +19,8 @@ export const DEFAULTS = {
 
 /** One answer in a hundred is enough to find a wrong area column early. */
 export const DEFAULT_VERIFY = 0.01;
+
+/** An object without its undefined members, which would override defined ones in a spread. */
+export function definedOnly<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never;
+}
