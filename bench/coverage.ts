@@ -1,4 +1,4 @@
-/** Places a second of which it is told whether they lie in the US, beside d3-geo asking the same outline for the same. */
+/** Locations a second that are checked for lying in the US, compared with d3-geo on the same outline. */
 import { createRequire } from 'node:module';
 import { geoContains } from 'd3-geo';
 import { feature } from 'topojson-client';

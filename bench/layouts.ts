@@ -28,7 +28,7 @@ interface Layout {
   ) => { add(cell: number): void; read(cells: readonly number[]): readonly unknown[] };
 }
 
-/** 36 numbers and 18 ratings a cell, said at two times. */
+/** 36 numbers and 18 ratings a cell, with two times of answers. */
 const answersOf = (cell: number): Answer[] =>
   NATURAL_SLUGS.map((topic, index) => {
     const mixed = (cell * 7919 + index * 104_729) % 1_000_000;

@@ -45,7 +45,7 @@ test('Retry-After as a date, at least a second from now', () => {
   );
 });
 
-test('a year ahead is told as it is: the decision is not made here', () => {
+test('a date a year ahead is returned as it is: the retry policy decides', () => {
   assert.equal(after(String(365 * 86_400)), 365 * 86_400_000);
 });
 

@@ -19,7 +19,7 @@ export function setUp(options: Partial<ThrottleOptions> = {}) {
   return { clock, throttle, started, spend };
 }
 
-/** A job that begins and lands when told. */
+/** A job whose end the test decides. */
 export function heldJob() {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let permit: Permit | undefined;

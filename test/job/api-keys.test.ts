@@ -93,7 +93,7 @@ test('what earlier runs learned of a key is known again, by its fingerprint, for
   }
 });
 
-test('whatever was learned, a key is used only if it lives, was said to hold the scope, and was not refused it', async (t) => {
+test('a key is used only while it is valid, the job states the scope for it, and the service has not refused that scope', async (t) => {
   const { store, source } = await openStore(t);
   const scopes: Scope[] = ['bundle', 'hail', 'park'];
   const learned = fc.oneof(
@@ -151,7 +151,7 @@ test('keys come from the environment and from the first line of files, without t
   );
 });
 
-test('a key that is not where it is said to be: the place is named, and what to do', (t) => {
+test('a key that is missing where the job names it: the error names the place and what to do', (t) => {
   const folder = temporaryFolder(t);
   const empty = join(folder, 'empty');
   writeFileSync(empty, '\npb_on_the_second_line\n');

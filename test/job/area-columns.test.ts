@@ -24,7 +24,7 @@ test('areas are read behind the fields that are read anyway, and found in any ca
   assert.throws(() => find(names, { tract: 'Trakt' }), /no column Trakt; did you mean Tract\?/);
 });
 
-test('OED: each scheme with the name of its own number; without a pair it is said what is missing', () => {
+test('OED: each scheme goes with the name of its own number; without a pair the error says what is missing', () => {
   const names = ['GeogName2', 'GeogScheme1', 'x', 'GeogName1', 'geogscheme2', 'GeogScheme3', 'GeogName4'];
   assert.deepEqual(find(names, { oed: true }, 2), {
     read: [1, 3, 4, 0],
@@ -51,7 +51,7 @@ test('a row names a tract, a county, both or neither; a tract tells its county',
   assert.deepEqual(of(), { tract: null, county: null, unreadable: false }, 'a row that is too short');
 });
 
-test('a code that is there and cannot be read is said to be', () => {
+test('a code that is present and cannot be read is reported', () => {
   const both = { tract: 0, county: 1, pairs: [] };
   const of = (...fields: string[]) => areasOfRow(fields, both);
   assert.deepEqual(of('downtown', '36061'), { tract: null, county: '36061', unreadable: true });

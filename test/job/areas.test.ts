@@ -62,7 +62,7 @@ test('what belongs to the place still goes by cell: counts of details, sites nea
   assert.ok(column(harness.output(), 'radon_zone').every((zone) => zone !== ''));
 });
 
-test('a share is bought anyway and compared; a wrong code is found, told, and its area bought one by one', async (t) => {
+test('a share is bought anyway and compared; a wrong code is reported, and its area is bought one by one', async (t) => {
   const harness = await openHarness(t);
   // Two places of the other county claim to lie in the first tract: their ratings will differ.
   tractBook(

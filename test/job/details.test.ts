@@ -32,7 +32,7 @@ test('details: keep stores the details of each answer; without it nothing is kep
   for (const { json } of superfund) assert.equal(JSON.parse(json).type, 'FeatureCollection');
 });
 
-test('an answer that cannot be read is paid, said to be paid, and not paid again', async (t) => {
+test('an answer that cannot be read counts as spent and is not paid again', async (t) => {
   const harness = await openHarness(t);
   harness.writeInput(places(2));
   const dying = new URL(

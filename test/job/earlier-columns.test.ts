@@ -52,7 +52,7 @@ test('enriching an output with other topics keeps the columns that were bought, 
   assert.equal(harness.charged(), spent + 2 * PLACES.length);
 });
 
-test('a kept value stays as it is, edited or not; an edited one that is written anew is told', async (t) => {
+test('a kept value stays as it is, edited or not; an edited one that is written again is reported', async (t) => {
   const harness = await openHarness(t);
   const first = await firstRun(harness);
   const rating = column(first, 'hail_rating')[1]!;
@@ -69,7 +69,7 @@ test('a kept value stays as it is, edited or not; an edited one that is written 
       .map(({ rows, first_line }) => [rows, first_line]),
     [[1, 3]],
   );
-  // Nothing was changed here: nothing is told.
+  // Nothing was changed here: nothing is reported.
   const untouched = await later(harness, 'output.csv', 'same.csv', ['radon', 'hail']);
   assert.deepEqual(
     untouched.summary.findings.map(({ finding }) => finding),
@@ -78,7 +78,7 @@ test('a kept value stays as it is, edited or not; an edited one that is written 
   assert.equal(read(harness, 'same.csv'), first);
 });
 
-test('an edited value is told though the time of its row is that of a later run, of other topics', async (t) => {
+test('an edited value is reported although the time of its row is that of a later run, of other topics', async (t) => {
   const harness = await openHarness(t);
   const first = await firstRun(harness);
   await later(harness, 'output.csv', 'second.csv', ['wildfire']);

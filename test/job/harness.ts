@@ -32,7 +32,7 @@ interface HarnessClock extends Clock {
   moveTo(time: string): void;
 }
 
-/** The service knows two counties of Nebraska and four tracts in one of them; see small-world.ts. */
+/** The service knows two counties of Nebraska and four tracts in one of them; see test/service/small-data.ts. */
 export interface Harness {
   readonly folder: string;
   readonly clock: HarnessClock;

@@ -159,7 +159,7 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
 ];
 
 for (const [what, text, at, says] of wrong) {
-  test(`${what}: said with its line and column`, () => {
+  test(`${what}: reported with its line and column`, () => {
     const { message, context } = errorOf(text);
     assert.match(message, says);
     const [, line, column] = /^job\.yaml:(\d+):(\d+): /.exec(message)!;
@@ -192,10 +192,10 @@ for (const [what, text] of [
   });
 }
 
-test('an unknown setting whose content stands below it is said with its own line', () =>
+test('an unknown setting is reported at its own line, though its content begins below', () =>
   assert.match(errorOf('input: a\ntopcis:\n  - park\n').message, /^job\.yaml:2:1: /));
 
-test('a setting at the wrong place is not told to be itself', () => {
+test('a misplaced setting does not get its own name as the suggestion', () => {
   const { message } = errorOf('service: {base_url: "https://h.example", store: s.db}\n');
   assert.match(message, /unknown setting "store"/);
   assert.doesNotMatch(message, /did you mean store\?/);
@@ -253,7 +253,7 @@ const anyJob: fc.Arbitrary<JobFile> = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 );
 
-test('what a job file says comes out as it was said, however YAML writes it', () => {
+test('settings have the same value in every notation of YAML', () => {
   fc.assert(
     fc.property(anyJob, fc.boolean(), (said, flow) => {
       const text = stringify(said, flow ? { collectionStyle: 'flow' } : {});

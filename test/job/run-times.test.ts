@@ -34,7 +34,7 @@ function machine() {
   };
 }
 
-test('clocks that agree, to the minute, are one; nothing is told', () => {
+test('clocks that agree to the minute count as one, without a notice', () => {
   for (const ahead of [0, 50_000, -50_000]) {
     const { answer, apart, told, pass } = machine();
     answer(ahead);
@@ -44,7 +44,7 @@ test('clocks that agree, to the minute, are one; nothing is told', () => {
   }
 });
 
-test('a service that is ahead or behind by less than two days is believed, and the user is told once', () => {
+test('a service that is ahead or behind by less than two days is believed, with one notice', () => {
   for (const ahead of [HOUR, -HOUR, 47 * HOUR]) {
     const { answer, apart, told, pass } = machine();
     for (let nth = 0; nth < 3; nth++) {
@@ -57,7 +57,7 @@ test('a service that is ahead or behind by less than two days is believed, and t
   }
 });
 
-test('a service that is farther off is not believed, and the user is told', () => {
+test('a service that is farther off is not believed, with a notice', () => {
   for (const ahead of [3 * DAY, -3 * DAY, 8_000 * 365 * DAY]) {
     const { answer, apart, told } = machine();
     answer(ahead);

@@ -8,7 +8,7 @@ import type { RunEnded } from '../../src/job/run-job.ts';
 import { releaseLater } from '../service/small-data.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 
-/** Every byte that a run left behind or told, but for the service's own files. */
+/** Every byte of the files and messages of a run, but for the service's own files. */
 function everythingOf(harness: Harness, ended: RunEnded): Map<string, Buffer> {
   const left = new Map<string, Buffer>();
   for (const name of readdirSync(harness.folder, { recursive: true, encoding: 'utf8' })) {
@@ -68,7 +68,7 @@ const repeating: readonly (readonly [what: string, status: number, body: (key: s
 ];
 
 for (const [what, status, body] of repeating) {
-  test(`a service that ${what}: what is kept and told does not hold it`, async (t) => {
+  test(`a service that ${what}: no file and no message contains the key`, async (t) => {
     const harness = await openHarness(t, { factor: 2_000 });
     harness.writeInput(places(2));
     const key = harness.key();

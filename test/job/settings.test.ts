@@ -75,13 +75,13 @@ test('a setting that is there but undefined says nothing', () => {
   assert.equal(job({ topics: undefined }, { topics: 'park' }).topics.length, 1);
 });
 
-test('0 and an empty prefix are said, not missing', () => {
+test('0 and an empty prefix are values, not missing settings', () => {
   assert.equal(job({ budget: 0 }, { budget: 9 }).budget, 0);
   assert.equal(job({ precision: 0 }, { precision: 3 }).precision, 0);
   assert.equal(job({ prefix: '' }, { prefix: 'x_' }).prefix, '');
 });
 
-test('the columns of the location may be said one here, one there', () => {
+test('the two location columns may come from two sources of settings', () => {
   assert.deepEqual(job({ location: { lat: 'Y' } }, { location: { lng: 'X' } }).location, { lat: 'Y', lng: 'X' });
   assert.deepEqual(job({ location: { lat: 'Y' } }, { location: { lat: 'y', lng: 'x' } }).location, {
     lat: 'Y',
@@ -89,7 +89,7 @@ test('the columns of the location may be said one here, one there', () => {
   });
 });
 
-test('the service may be said in parts: its address here, its keys there', () => {
+test('the address and the keys of the service may come from two sources of settings', () => {
   const keys = { base_url: '', api_keys: [{ file: '/keys/a' }] };
   const address = { base_url: 'https://h.example/api/' };
   const both = {
@@ -202,7 +202,7 @@ test('a ceiling of overages is whole credits at the rate of the subscription, ne
   }
   assert.equal(job({ overages: { ceiling: 1 } }).account.overageCredits, 25);
   assert.equal(job({}).account.overageCredits, 0);
-  // The rate of the account may be said at its key.
+  // The rate of the account may be set at its key.
   const api_keys = [
     { env: 'A', subscription: 'starter' as const },
     { env: 'B', account: 'other' },

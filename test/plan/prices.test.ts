@@ -37,7 +37,7 @@ test('a price is what one cell costs times the cells that lack the same, by kind
   assert.equal(price.unobtainable.size, 0);
 });
 
-test('what no key may buy is told with the cells that lack it, and costs nothing', () => {
+test('topics that no key may buy are listed with the number of cells that lack them, and cost nothing', () => {
   const price = priceCheapest(lacking([['wildfire', 'park'], 4], [['park'], 2]), {
     ...priceList,
     bundles: false,

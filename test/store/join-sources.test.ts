@@ -15,7 +15,7 @@ const MIGRATIONS = new URL('../../src/store/migrations/', import.meta.url);
 const ADDRESS = 'https://api.example.com/hazards';
 const SPELLINGS = ['HTTPS://API.example.com/hazards/', `${ADDRESS}//`, 'https://api.example.com:443/hazards'];
 
-/** A store of version 7, which kept addresses as they were said. */
+/** A store of version 7, which kept addresses as they were spelled. */
 function openOldStore(file: string): Database.Database {
   const database = new Database(file);
   const steps = readdirSync(MIGRATIONS).filter((name) => name < '0008');

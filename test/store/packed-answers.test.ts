@@ -44,7 +44,7 @@ const answers: fc.Arbitrary<Answer[]> = fc.uniqueArray(
   { selector: ({ topic }) => topic, minLength: 1, maxLength: TOPICS.length },
 );
 
-test('answers come back as the newest of each topic that was told, whatever was told before', (t) => {
+test('the newest answer of each topic is read, whatever was stored before', (t) => {
   const { database, texts, read, merge } = openCells(join(temporaryFolder(t), 'store.db'));
   t.after(() => database.close());
   let number = 0;
