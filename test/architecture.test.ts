@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
 const SRC = join(import.meta.dirname, '../src');
@@ -109,6 +109,27 @@ test('only main touches the process, and nothing but it and the cli prints', () 
 test('no grab-bag files, no barrels', () => {
   const wrong = files.filter((file) => /(^|\/)(utils?|helpers?|common|misc|index)(\.ts|\/)/.test(file));
   assert.deepEqual(wrong, []);
+});
+
+test('a type name has one meaning', () => {
+  const declared = files.flatMap((file) =>
+    [
+      ...readFileSync(join(SRC, file), 'utf8').matchAll(/^(?:export )?(?:abstract )?(?:interface|type|class) (\w+)/gm),
+    ].map(([, name]) => ({ name: name!, file })),
+  );
+  assert.ok(declared.length > 300);
+  const twice = [...Map.groupBy(declared, ({ name }) => name).values()].filter((places) => places.length > 1);
+  assert.deepEqual(twice, []);
+});
+
+/** The same thing in two modules: a port, the routes of a server, the command that shows a table of the contract. */
+const SHARED_FILE_NAMES = ['port.ts', 'routes.ts', 'topics.ts'];
+
+test('two files share a name only if they are the same thing in two modules', () => {
+  const twice = [...Map.groupBy(files, (file) => basename(file))].filter(
+    ([name, places]) => places.length > 1 && !SHARED_FILE_NAMES.includes(name),
+  );
+  assert.deepEqual(twice, []);
 });
 
 test('no import cycles', () => {

@@ -3,6 +3,9 @@ import type { TopicSlug } from './topics.ts';
 /** The three kinds of call. */
 export type CallKind = 'single' | 'standard' | 'enterprise';
 
+/** A call that answers many topics at once. */
+export type BundleKind = Exclude<CallKind, 'single'>;
+
 /** Credits per successful call (docs/service-api.md, 2.1 to 2.3). */
 export const CREDITS: Readonly<Record<CallKind, number>> = { single: 1, standard: 15, enterprise: 35 };
 

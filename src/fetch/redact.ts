@@ -101,11 +101,11 @@ function base64Form(text: string, before: number): string {
   return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + text.length) * 8) / 6));
 }
 
-type Span = readonly [from: number, to: number];
+type TextSpan = readonly [from: number, to: number];
 
 /** Where a form occurs in a layer, as positions in the original text. */
-function spansOf({ text, starts, ends }: DecodedLayer, form: string): Span[] {
-  const spans: Span[] = [];
+function spansOf({ text, starts, ends }: DecodedLayer, form: string): TextSpan[] {
+  const spans: TextSpan[] = [];
   for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) {
     const last = at + form.length - 1;
     spans.push(starts === null ? [at, last + 1] : [starts[at]!, ends![last]!]);
@@ -113,7 +113,7 @@ function spansOf({ text, starts, ends }: DecodedLayer, form: string): Span[] {
   return spans;
 }
 
-function withoutSpans(text: string, spans: Span[]): string {
+function withoutSpans(text: string, spans: TextSpan[]): string {
   let rest = '';
   let done = 0;
   for (const [from, to] of spans.sort((a, b) => a[0] - b[0])) {

@@ -1,4 +1,4 @@
-import { type Call, type CallKind, CREDITS } from '../contract/credits.ts';
+import { type BundleKind, type Call, CREDITS } from '../contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 
 /** What the price of a cell depends on apart from the topics that it lacks. */
@@ -26,8 +26,6 @@ export interface Purchase {
  * both 17 and 18. The more expensive reading is priced; a single that turns out to be unnecessary is not bought. */
 export const ASSUMED_STANDARD: ReadonlySet<TopicSlug> = new Set(NATURAL_SLUGS.filter((slug) => slug !== 'avalanche'));
 export const ASSUMED_ENTERPRISE: ReadonlySet<TopicSlug> = new Set(TOPIC_SLUGS);
-
-export type BundleKind = Exclude<CallKind, 'single'>;
 
 const BUNDLE_CHOICES: readonly (readonly BundleKind[])[] = [
   [],

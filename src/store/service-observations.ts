@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import type { SampleMark } from '../contract/answer.ts';
-import type { CallKind, Scope } from '../contract/credits.ts';
+import type { BundleKind, Scope } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import type { BundleContents } from './port.ts';
 
@@ -17,8 +17,6 @@ const THIN_BUNDLE_HOLDS_MS = 7 * DAY_MS;
 
 /** Number of topics in each bundle (docs/service-api.md, 2.3 and 2.9). */
 const PROMISED = { standard: 17, enterprise: 37 } as const;
-
-type BundleKind = Exclude<CallKind, 'single'>;
 
 /** What answers show about the service itself: sample data, contents of bundles, refused scopes. Every function runs inside the
  * caller's transaction, if there is one. */

@@ -15,7 +15,7 @@ import { z } from 'zod';
 import { refuseFullDisk } from './disk-space.ts';
 import { ADDRESS_MOVED, downloadFailed, mayTryAgain, TRY_LATER } from './download-errors.ts';
 import { type DownloadContext, isWhole } from './download-file.ts';
-import { countOf, identityOf, type Layer, type LayerRequest, layerOf, pageOf } from './layer-queries.ts';
+import { type ArcgisLayer, countOf, identityOf, type LayerRequest, layerOf, pageOf } from './layer-queries.ts';
 import type { FileEntry } from './manifest.ts';
 import { putInPlace, writeWhole } from './whole-file.ts';
 
@@ -79,7 +79,7 @@ export async function downloadLayer(
 
 function isUnchanged(
   entry: FileEntry,
-  { edited }: Layer,
+  { edited }: ArcgisLayer,
   count: number,
   request: LayerRequest,
   { clock }: DownloadContext,
@@ -93,7 +93,7 @@ const partOf = ({ target }: LayerRequest): string => `${target}.part`;
 /** Reads the missing pages; the number of rows may differ from the count. */
 async function readPages(
   request: LayerRequest,
-  layer: Layer,
+  layer: ArcgisLayer,
   count: number,
   context: DownloadContext,
 ): Promise<{ readonly count: number; readonly bytes: number }> {

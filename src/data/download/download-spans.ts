@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const DAYS = 2 ** 17;
 
 /** A range of whole days in one box. */
-interface Span {
+interface TimeSpan {
   readonly name: string;
   readonly box: Box;
   readonly from: number;
@@ -76,7 +76,7 @@ async function* spansOf(
   from: number,
   to: number,
   context: DownloadContext,
-): AsyncGenerator<Span> {
+): AsyncGenerator<TimeSpan> {
   if (from > context.clock.now()) return;
   const name = `${boxName}-${dayOf(from)}-${dayOf(to)}`;
   const count = await countOf(addressOf(download.countUrl, { box, from, to }), context);
@@ -95,7 +95,7 @@ async function* spansOf(
 /** Events are also updated: magnitudes are corrected for weeks. */
 async function isUnchanged(
   { countUrl }: SpanDownload,
-  span: Span,
+  span: TimeSpan,
   entry: FileEntry,
   context: DownloadContext,
 ): Promise<boolean> {
@@ -112,7 +112,7 @@ async function countOf(url: string, context: DownloadContext): Promise<number> {
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-function addressOf(pattern: string, { box, from, to }: Pick<Span, 'box' | 'from' | 'to'>): string {
+function addressOf(pattern: string, { box, from, to }: Pick<TimeSpan, 'box' | 'from' | 'to'>): string {
   const values: Readonly<Record<string, string | number>> = {
     from: dayOf(from),
     to: dayOf(to),

@@ -30,7 +30,7 @@ const layerInfo = z.object({
   editingInfo: z.object({ lastEditDate: z.number().nullish(), dataLastEditDate: z.number().nullish() }).nullish(),
 });
 
-export interface Layer {
+export interface ArcgisLayer {
   readonly idField: string;
   readonly fields: readonly string[];
   readonly pageRows: number;
@@ -51,7 +51,10 @@ export async function probeLayer(
   return { count, edited: layer.edited };
 }
 
-export async function layerOf({ layer, as, fields, pageRows }: LayerRequest, context: DownloadContext): Promise<Layer> {
+export async function layerOf(
+  { layer, as, fields, pageRows }: LayerRequest,
+  context: DownloadContext,
+): Promise<ArcgisLayer> {
   const read = layerInfo.safeParse(await getArcgisJson(`${layer}?f=json`, context));
   const info = read.success ? read.data : {};
   const all = info.fields ?? [];
@@ -106,7 +109,7 @@ interface LayerRow {
 
 export async function pageOf(
   request: LayerRequest,
-  { idField, fields, hasOffset }: Layer,
+  { idField, fields, hasOffset }: ArcgisLayer,
   { rows: before, lastId }: { readonly rows: number; readonly lastId: number },
   pageRows: number,
   context: DownloadContext,

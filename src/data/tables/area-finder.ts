@@ -1,6 +1,6 @@
 import type { Location } from '../../geo/coordinates.ts';
 import { isForeign, isOffshore } from '../../geo/us-coverage.ts';
-import { type Area, AreaLevel } from './area-level.ts';
+import { type Area, AreaIndex } from './area-level.ts';
 import { metersToOutline, outlineHolds } from './area-outlines.ts';
 import { boxesAround } from './bounding-boxes.ts';
 import type { DataDatabase } from './data-database.ts';
@@ -28,8 +28,8 @@ export function createAreaFinder(
   database: DataDatabase,
   versionOf: DataVersion = createDataVersion(database),
 ): (location: Location) => Area | null {
-  const tracts = new AreaLevel(database, 'tract');
-  const counties = new AreaLevel(database, 'county');
+  const tracts = new AreaIndex(database, 'tract');
+  const counties = new AreaIndex(database, 'county');
   const refresh = oncePerVersion(versionOf, () => {
     tracts.refresh();
     counties.refresh();
@@ -50,7 +50,7 @@ export function createAreaFinder(
   };
 }
 
-function areaHolding(level: AreaLevel, location: Location): Area | null {
+function areaHolding(level: AreaIndex, location: Location): Area | null {
   const { lat, lng } = location;
   for (const place of level.touching({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat })) {
     if (outlineHolds(level.outline(place), location)) return level.area(place);
@@ -60,7 +60,7 @@ function areaHolding(level: AreaLevel, location: Location): Area | null {
 
 /** The nearest of the eligible areas within a distance; of equally near ones, the one with the smallest geoid. */
 function nearest(
-  level: AreaLevel,
+  level: AreaIndex,
   location: Location,
   within: number,
   isEligible: (area: Area) => boolean,

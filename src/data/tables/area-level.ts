@@ -18,16 +18,16 @@ const MAX_COORDINATES = 16_000_000;
 /** The share left after eviction; evicting one by one would need an ordered list at every lookup. */
 const SHARE_AFTER_EVICTION = 0.75;
 
-type AreaRow = Box & { readonly id: number; readonly geoid: string };
+type BoundaryRow = Box & { readonly id: number; readonly geoid: string };
 
 /**
  * The areas of a level in memory, empty until the first `refresh`. Each is named by its index in the order of geoids. The boxes
  * and names of 85,000 tracts take about 20 MB.
  */
-export class AreaLevel {
+export class AreaIndex {
   readonly #limit: number;
   readonly #highestId: Statement<[], number | null>;
-  readonly #rows: Statement<[], AreaRow>;
+  readonly #rows: Statement<[], BoundaryRow>;
   readonly #outlineOf: Statement<[number], Buffer>;
   /** Ids are never reused, so every load has its own highest one. */
   #highest: number | null = null;
@@ -45,7 +45,7 @@ export class AreaLevel {
   constructor(database: DataDatabase, level: 'tract' | 'county', limit: number = MAX_COORDINATES) {
     this.#limit = limit;
     this.#highestId = database.prepare<[], number | null>(`SELECT max(id) FROM areas_${level}`).pluck();
-    this.#rows = database.prepare<[], AreaRow>(
+    this.#rows = database.prepare<[], BoundaryRow>(
       `SELECT id, geoid, min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
        FROM area_boxes_${level} ORDER BY geoid`,
     );

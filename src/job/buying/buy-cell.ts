@@ -1,4 +1,4 @@
-import type { Call } from '../../contract/credits.ts';
+import type { BundleKind, Call } from '../../contract/credits.ts';
 import {
   difference,
   hasTopic,
@@ -11,7 +11,7 @@ import {
 import type { TopicSlug } from '../../contract/topics.ts';
 import { isTopicDown } from '../../fetch/breaker.ts';
 import { RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../fetch/retry.ts';
-import { type BundleKind, cheapestCalls, priceListWithout } from '../../plan/cheapest-calls.ts';
+import { cheapestCalls, priceListWithout } from '../../plan/cheapest-calls.ts';
 import { answeredMeanwhile, areasToClaim } from '../planning/area-plan.ts';
 import { missingTopics } from '../planning/freshness.ts';
 import { buyCall, type CallEnd } from './buy-call.ts';

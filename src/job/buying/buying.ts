@@ -1,5 +1,5 @@
 import { inBatches } from '../../batches.ts';
-import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
+import { type BundleKind, type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { AnswerOrigin } from '../../fetch/answer-origin.ts';
@@ -13,7 +13,7 @@ import {
   isTopicDown,
   recordSignal,
 } from '../../fetch/breaker.ts';
-import type { BundleKind, PriceList } from '../../plan/cheapest-calls.ts';
+import type { PriceList } from '../../plan/cheapest-calls.ts';
 import type { BundleContents, Claim, ClaimRequest, Settlement } from '../../store/port.ts';
 import type { Key } from '../planning/api-keys.ts';
 import { priceListOf } from '../planning/price-list.ts';

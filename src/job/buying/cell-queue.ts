@@ -1,3 +1,4 @@
+import type { BundleKind } from '../../contract/credits.ts';
 import {
   difference,
   NO_TOPICS,
@@ -9,7 +10,6 @@ import {
 } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
-import type { BundleKind } from '../../plan/cheapest-calls.ts';
 import type { CellNumbers, Plan } from '../planning/planning.ts';
 
 /** The work at one cell: what is to be bought there, and what was tried. `buyCell` keeps it up to date. */

@@ -12,9 +12,9 @@ import {
   type WriteRequest,
   type WriteResult,
 } from '../port.ts';
-import { type CsvBatch, CUT_WIDTH, csvBatches, cutRecord } from './batches.ts';
 import { type CsvOptions, type Dialect, likelyHeader, readDialect } from './dialect.ts';
 import { encodingToWrite, fieldFormatter } from './format-fields.ts';
+import { type CsvBatch, CUT_WIDTH, csvBatches, cutRecord } from './record-batches.ts';
 
 export function csvRowFile(input: InputFile, options: CsvOptions): RowFile {
   const dialect = readDialect(input, options);

@@ -6,14 +6,14 @@ import type { SheetCell } from './sheet-parser.ts';
 import { readElements } from './workbook.ts';
 
 /** What the values of a sheet's cells are read with. */
-export interface CellReader {
+export interface SheetCellReader {
   readonly strings: SharedStrings;
   readonly formats: readonly (NumberFormat | null)[];
   readonly counts1904: boolean;
 }
 
 /** The text of a cell as a CSV file would have it: a number with a point, a date in ISO 8601; '' for an empty one. */
-export function cellText({ type, text, style }: SheetCell, { strings, formats, counts1904 }: CellReader): string {
+export function cellText({ type, text, style }: SheetCell, { strings, formats, counts1904 }: SheetCellReader): string {
   if (text === null || text === '') return '';
   switch (type) {
     case 's':

@@ -1,7 +1,7 @@
 import { PerilbookError } from '../../errors.ts';
 import type { InputFile } from '../files/input-file.ts';
 import type { Row, RowFile } from '../port.ts';
-import { type CellReader, cellText, readNumberFormats } from './cell-values.ts';
+import { cellText, readNumberFormats, type SheetCellReader } from './cell-values.ts';
 import { readSharedStrings } from './shared-strings.ts';
 import { type SheetCell, type SheetRow, sheetPieces } from './sheet-parser.ts';
 import { openWorkbook, type Workbook } from './workbook.ts';
@@ -21,7 +21,7 @@ export interface XlsxOptions {
 export interface OpenSheet {
   readonly input: InputFile;
   readonly workbook: Workbook;
-  readonly cells: CellReader;
+  readonly cells: SheetCellReader;
   /** The number of the header row; null where there is none. */
   readonly headerLine: number | null;
   readonly columns: readonly string[];
@@ -36,7 +36,7 @@ const ROWS_LOOKED_AT = 20;
 /** Opens a sheet of an Excel workbook (.xlsx, .xlsm). */
 export async function xlsxRowFile(input: InputFile, options: XlsxOptions): Promise<RowFile> {
   const workbook = await openWorkbook(input, options.sheet);
-  const cells: CellReader = {
+  const cells: SheetCellReader = {
     strings: await readSharedStrings(input, workbook.sharedStrings),
     formats: await readNumberFormats(input, workbook.styles),
     counts1904: workbook.counts1904,
@@ -123,12 +123,12 @@ function usedWidth({ cells }: SheetRow, isUsed: OpenSheet['isUsed']): number {
   return (cells.findLast(isUsed)?.column ?? -1) + 1;
 }
 
-function textsOf(row: SheetRow, width: number, cells: CellReader): string[] {
+function textsOf(row: SheetRow, width: number, cells: SheetCellReader): string[] {
   const all = Array.from({ length: width }, (_, column) => column);
   return fieldsOf(row, all, cells).map((text) => text.trim());
 }
 
-function fieldsOf({ cells }: SheetRow, wanted: readonly number[], reader: CellReader): string[] {
+function fieldsOf({ cells }: SheetRow, wanted: readonly number[], reader: SheetCellReader): string[] {
   const byColumn: (SheetCell | undefined)[] = [];
   for (const cell of cells) byColumn[cell.column] = cell;
   return wanted.map((column) => {

@@ -11,11 +11,11 @@ import type { RunEnded } from '../../job/run-job.ts';
 import type { ErrorMessage } from '../web/error-replies.ts';
 
 /** `stopping`: calls in flight finish, then the output is written. `failed`: ended by an error. */
-type RunState = 'reading' | 'buying' | 'stopping' | 'ended' | 'failed';
+type ActiveRunState = 'reading' | 'buying' | 'stopping' | 'ended' | 'failed';
 
 /** A run of this process. */
 export interface ActiveRun {
-  phase: RunState;
+  phase: ActiveRunState;
   readonly beganAt: number;
   readonly progress: Progress;
   readonly meter: MinuteMeter;
@@ -32,7 +32,7 @@ export interface ActiveRun {
 
 /** The state of a run as the page shows it, sent several times a second. */
 export interface RunUpdate {
-  readonly phase: RunState;
+  readonly phase: ActiveRunState;
   /** Identifies the run: a short one may begin and end between two updates. */
   readonly began_at: number;
   readonly cells: number;
