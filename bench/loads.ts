@@ -1,5 +1,5 @@
 /**
- * The memory of `perilbook service load tri` for files of growing size: held in memory, the facilities of 300 MB took 2.15 GB. BENCH_MB
+ * The memory of `perilbook data load tri` for files of growing size: held in memory, the facilities of 300 MB took 2.15 GB. BENCH_MB
  * chooses the sizes.
  */
 import { execFileSync } from 'node:child_process';

@@ -14,6 +14,7 @@ const OF_YARGS = ['_', '$0', '', 'help', 'h', 'version'];
  * @throws USAGE
  */
 export function checkArguments(command: Command, args: readonly string[], flags: Flags): void {
+  refuseMovedActions(command, flags);
   refuseUnknownOptions(command, flags);
   const [, ...extra] = flags._ as readonly (string | number)[];
   if (extra.length > 0) throw usage(`Unexpected argument: ${extra.join(', ')}`, command);
@@ -61,6 +62,16 @@ export function unknownCommand(name: string, known: readonly string[]): Perilboo
 
 function usage(message: string, command: Command): PerilbookError {
   return new PerilbookError('USAGE', message, `See perilbook ${nameOfCommand(command)} --help.`);
+}
+
+/** Comes first, because the options of a former action may be unknown too. */
+function refuseMovedActions(command: Command, flags: Flags): void {
+  for (const [name, { moved = {} }] of Object.entries(command.positionals ?? {})) {
+    const now = moved[String(flags[name])];
+    if (now === undefined) continue;
+    const former = `perilbook ${nameOfCommand(command)} ${flags[name]}`;
+    throw new PerilbookError('USAGE', `\`${former}\` is now \`perilbook ${now}\``, `Write: perilbook ${now}`);
+  }
 }
 
 function refuseUnknownOptions(command: Command, flags: Flags): void {

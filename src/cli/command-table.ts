@@ -150,6 +150,7 @@ export const COMMANDS: readonly Command[] = [
       'data get natural --for portfolio.csv      (the states of its locations)',
       'data get all --states VA,MD --dry-run     (addresses, sizes and licences)',
       'data update                               (downloads only what changed)',
+      'data load sample                          (made-up data for all topics)',
     ],
     positionals: {
       action: {
@@ -162,24 +163,23 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/data.ts')).dataCommand,
   },
   {
-    usage: 'service <action> [what] [files..]',
-    describe: 'run your own service: start, load NAME FILE, data, check, account, key',
+    usage: 'service <action> [what]',
+    describe: 'run your own service: start, check, account, key',
     examples: [
-      'service load sample',
       'service account create --account acme --subscription professional',
       'service key create --account acme --scopes all',
       'service start --port 8737',
     ],
     positionals: {
       action: {
-        describe: 'start, load, data, check, account or key',
-        choices: ['start', 'load', 'data', 'check', 'account', 'key'],
+        describe: 'start, check, account or key',
+        choices: ['start', 'check', 'account', 'key'],
+        moved: { load: 'data load', data: 'data' },
       },
       what: {
         type: 'string',
-        describe: 'load: the data set; account: create, list, statement; key: create, list, rotate, revoke',
+        describe: 'account: create, list, statement; key: create, list, rotate, revoke',
       },
-      files: { type: 'string', array: true, describe: "load: the agency's files" },
     },
     options: { ...SERVICE_OPTIONS, ...json },
     load: async () => (await import('./commands/service.ts')).serviceCommand,

@@ -38,7 +38,7 @@ export function completions(words: readonly string[], commands: readonly Command
   const bare = optionNames(Object.fromEntries(options.filter(([, { type }]) => type === 'boolean'))).map(dashed);
   if (before.startsWith('-') && !bare.includes(before)) return valuesOf(before, current === '=' ? '' : current) ?? [];
   if (words.length === 2) return starting(command.positionals?.action?.choices ?? []);
-  const isLoad = words[0] === 'service' && words[1] === 'load' && words.length === 3;
+  const isLoad = words[0] === 'data' && words[1] === 'load' && words.length === 3;
   return isLoad ? starting(['sample', ...LOADERS.keys()]) : [];
 }
 

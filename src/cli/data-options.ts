@@ -1,13 +1,10 @@
 import type { Options } from 'yargs';
-import { SERVICE_OPTIONS } from './service-options.ts';
-
-const { sites, source, vintage, licence, force } = SERVICE_OPTIONS;
 
 /** The options of `perilbook data`; each description starts with the actions that use it. */
 export const DATA_OPTIONS = {
   states: {
     type: 'string',
-    describe: 'get: of these states, e.g. VA,MD; load: the rows of these states',
+    describe: 'get: of these states, e.g. VA,MD; load: take their rows only and keep those of others; US for all',
     requiresArg: true,
   },
   for: {
@@ -31,7 +28,11 @@ export const DATA_OPTIONS = {
   },
   replace: { type: 'boolean', describe: 'get, update, load: replace a dataset even where it loses rows' },
   db: { type: 'string', describe: 'the data file (default: service.db in the data folder)', requiresArg: true },
-  lat: { type: 'string', describe: 'load: column of the latitude' },
-  lng: { type: 'string', describe: 'load: column of the longitude' },
-  ...{ sites, source, vintage, licence, force },
+  lat: { type: 'string', describe: 'load: column of the latitude', requiresArg: true },
+  lng: { type: 'string', describe: 'load: column of the longitude', requiresArg: true },
+  sites: { type: 'string', describe: "load airnow: file of the monitors' locations", requiresArg: true },
+  source: { type: 'string', describe: 'load: where the file is from', requiresArg: true },
+  vintage: { type: 'string', describe: 'load: date or period of the file', requiresArg: true },
+  licence: { type: 'string', describe: "load: notice that the file's licence requires", requiresArg: true },
+  force: { type: 'boolean', describe: "load: load a file that does not look like the loader's" },
 } as const satisfies Record<string, Options>;

@@ -59,7 +59,7 @@ export async function program(context: CliContext, version: string): Promise<num
 }
 
 function withArguments(y: Argv, { positionals = {}, options = {} }: Command): Argv {
-  for (const [name, { choices: _, ...settings }] of Object.entries(positionals)) {
+  for (const [name, { choices: _, moved: __, ...settings }] of Object.entries(positionals)) {
     y.positional(name, settings as PositionalOptions);
   }
   for (const [name, option] of Object.entries(options)) {

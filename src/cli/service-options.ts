@@ -2,23 +2,8 @@ import type { Options } from 'yargs';
 
 /** The options of `perilbook service`. A description begins with the action that the option belongs to. */
 export const SERVICE_OPTIONS = {
-  lat: { type: 'string', describe: 'load: column of the latitude; check: latitude', requiresArg: true },
-  lng: { type: 'string', describe: 'load: column of the longitude; check: longitude', requiresArg: true },
-  sites: { type: 'string', describe: "load airnow: file of the monitors' locations", requiresArg: true },
-  source: { type: 'string', describe: 'load: where the file is from', requiresArg: true },
-  states: {
-    type: 'string',
-    describe: 'load: take the rows of these states only, and keep those of others, e.g. CA,NV; US for all',
-    requiresArg: true,
-  },
-  replace: { type: 'boolean', describe: 'load: replace the data set even if it loses rows' },
-  force: { type: 'boolean', describe: "load: load a file that does not look like the loader's" },
-  vintage: { type: 'string', describe: 'load: date or period of the file', requiresArg: true },
-  licence: {
-    type: 'string',
-    describe: "load: notice that the file's licence requires",
-    requiresArg: true,
-  },
+  lat: { type: 'string', describe: 'check: latitude', requiresArg: true },
+  lng: { type: 'string', describe: 'check: longitude', requiresArg: true },
   'base-url': { type: 'string', describe: 'check: address of the service', requiresArg: true },
   'key-file': { type: 'string', describe: 'check: file that holds a key', requiresArg: true },
   'narrow-key-file': {

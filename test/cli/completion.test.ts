@@ -17,7 +17,7 @@ test('commands, options and actions are completed', async () => {
   assert.deepEqual(await of('run', 'book.csv', '--qu'), ['--quiet']);
   assert.deepEqual(await of('cache', ''), ['stats', 'prune', 'export']);
   assert.deepEqual(await of('job', 'ch'), ['check']);
-  assert.deepEqual(await of('service', 'load', 'hur'), ['hurdat2']);
+  assert.deepEqual(await of('data', 'load', 'hur'), ['hurdat2']);
 });
 
 test('topics are completed, after a comma too, and none twice', async () => {

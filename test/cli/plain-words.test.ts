@@ -75,7 +75,7 @@ test('with --json an error is one JSON value on stdout, in every command', async
     [['quota', 'none.yaml'], { code: 'JOB_FILE', file: 'none.yaml' }],
     [['job', 'check'], { code: 'USAGE' }],
     [['cache', 'prune'], { code: 'USAGE' }],
-    [['service', 'data', '--db', 'book.csv'], { code: 'SERVICE_DATA' }],
+    [['data', '--db', 'book.csv'], { code: 'SERVICE_DATA' }],
     [['topics', '--nonsense'], { code: 'USAGE' }],
     [['nonsense'], { code: 'USAGE' }],
   ];

@@ -12,21 +12,21 @@ const DAY = 86_400_000;
 
 test('a database that is not there is no empty one: it is refused, and not made', async (t) => {
   const folder = temporaryFolder(t);
-  const service = (...args: string[]) => perilbook(['service', ...args, '--db', 'typo.db'], { folder });
+  const withDb = (...args: string[]) => perilbook([...args, '--db', 'typo.db'], { folder });
   for (const args of [
-    ['account', 'list'],
-    ['account', 'statement'],
-    ['key', 'list'],
-    ['key', 'revoke', '--key', '1'],
+    ['service', 'account', 'list'],
+    ['service', 'account', 'statement'],
+    ['service', 'key', 'list'],
+    ['service', 'key', 'revoke', '--key', '1'],
     ['data'],
   ]) {
-    const { code, stderr } = await service(...args);
+    const { code, stderr } = await withDb(...args);
     assert.equal(code, 2, args.join(' '));
     assert.match(stderr, /There is no file .*typo\.db\n.*--db/);
   }
   assert.equal(existsSync(join(folder, 'typo.db')), false);
-  assert.equal((await service('account', 'create', '--account', 'a', '--subscription', 'starter')).code, 0);
-  assert.equal((await service('account', 'list')).code, 0);
+  assert.equal((await withDb('service', 'account', 'create', '--account', 'a', '--subscription', 'starter')).code, 0);
+  assert.equal((await withDb('service', 'account', 'list')).code, 0);
 });
 
 test('overage credits and dollars by period, as they were charged: list and statement', {

@@ -13,7 +13,7 @@ const KILLS = times({ short: 2, faults: 16, soak: 80 });
 /** The new tables are put in the place of the old ones in the last steps: half of the kills are drawn from these. */
 const LAST_STEPS = 40;
 
-/** `service load` in a process of its own, killed at random steps, beside a service that goes on answering from the file. */
+/** `data load` in a process of its own, killed at random steps, beside a service that goes on answering from the file. */
 test('a load that is killed leaves the old data in use, whole, and the next one completes', {
   timeout: 300_000,
 }, async (t) => {
@@ -24,7 +24,7 @@ test('a load that is killed leaves the old data in use, whole, and the next one 
   const load = (here: number, env: Readonly<Record<string, string>> = {}) => {
     writeFileSync(join(folder, 'wells.csv'), wells(here));
     const preload = `--import ${join(import.meta.dirname, 'kill-at-step.ts')}`;
-    const words = ['service', 'load', 'wells', 'wells.csv', '--states', 'US', '--db', file];
+    const words = ['data', 'load', 'wells', 'wells.csv', '--states', 'US', '--db', file];
     return startBin(t, words, folder, { NODE_OPTIONS: preload, ...env }).ended;
   };
   const count = async (): Promise<number> => (await get(pathTo('/v1/oilGasWell/risk'))).body.data.result.value;

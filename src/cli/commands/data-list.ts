@@ -1,82 +1,184 @@
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { readManifest } from '../../data/download/manifest.ts';
 import { sliceOfKey } from '../../data/download/source-requests.ts';
 import type { Source } from '../../data/sources/source.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
-import { describeData } from '../../data/tables/describe-data.ts';
+import {
+  type DataDescription,
+  describeData,
+  eventDatasetsOf,
+  type LoadedDataset,
+  needsOf,
+} from '../../data/tables/describe-data.ts';
+import type { DatasetName } from '../../data/tables/records.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { byteSize, listed, table } from '../messages/format.ts';
+import { byteSize, listed, table, timeSpan } from '../messages/format.ts';
 import type { DataSurroundings } from './data.ts';
 
-/** `perilbook data`: lists loaded datasets, downloads, and sources that can be downloaded. */
+/** `perilbook data`: lists the loaded data by topic, and what is missing with the command that gets it. */
 export function listAction(
   context: CliContext,
   { sources, downloads, file }: DataSurroundings,
   database: DataDatabase | null,
   flags: Flags,
 ): number {
-  const description = database === null ? null : describeData(database);
-  const datasets = description?.datasets ?? [];
-  const topics = new Set<string>(description?.topics ?? []);
-  const all = sources.map((source) => ({ source, here: downloadedOf(source, downloads) }));
-  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  const here = sources.map((source) => ({ source, downloaded: downloadedOf(source, downloads) }));
+  const description = database === null ? NOTHING : describeData(database);
   if (flags.json) {
-    sayJson(context, {
-      database: file,
-      datasets,
-      topics: [...topics],
-      sources: all.map(({ source: { name, title, topics: of, bytes, cadence, note }, here }) => ({
-        ...{ source: name, title, topics: of, bytes, cadence, note, downloaded: here },
-      })),
-    });
+    sayJson(context, { database: file, ...listJson(description, here) });
     return EXIT.complete;
   }
-  const rows = all.flatMap(({ source, here }) =>
-    here === null
-      ? []
-      : [[source.name, here.states.join(','), byteSize(here.bytes), day(here.fetchedAt), source.title]],
-  );
-  const missing = all.filter(({ here }) => here === null);
-  const loaded = datasets.map(({ name, level, rows: count, vintage, loadedAt, source, sample, states }) => [
-    level === '' ? name : `${name} (${level})`,
-    grouped(count),
-    vintage,
-    day(loadedAt),
-    `${source}${states === undefined ? '' : `, of ${states.join(', ')}`}${sample ? ' (sample data)' : ''}`,
-  ]);
-  const licences = [...new Set(datasets.map(({ licence }) => licence).filter(Boolean))];
-  const lines = [
-    ...(loaded.length === 0
+  const { datasets, topics } = description;
+  const downloaded = here.filter((one) => one.downloaded !== null);
+  const lines =
+    datasets.length === 0
       ? ['No data is here.']
-      : [`Loaded into ${file}:`, ...table(['dataset', 'rows', 'vintage', 'loaded', 'source'], loaded)]),
-    ...(rows.length === 0
-      ? []
-      : [`Downloaded to ${downloads}:`, ...table(['source', 'of', 'size', 'asked', 'what'], rows)]),
-    `${counted(topics.size, 'topic')} can be answered.`,
-    ...(missing.length === 0
-      ? []
       : [
-          'Can be downloaded (perilbook data get NAME):',
-          ...listed(missing.map(({ source: { name, title, bytes } }) => [name, `${title}, ${byteSize(bytes)}`])),
-        ]),
-    ...licences,
-  ];
+          `Loaded into ${file}${existsSync(file) ? ` (${byteSize(statSync(file).size)})` : ''}:`,
+          ...datasetTable(datasets, here, context.clock.now()),
+        ];
+  const unloaded = downloaded.filter(({ downloaded: of }) => of!.parts.some(({ loadedAt }) => loadedAt === undefined));
+  if (unloaded.length > 0) {
+    lines.push(
+      `Downloaded, not loaded (perilbook data update loads it): ${unloaded.map(({ source }) => source.name).join(', ')}`,
+    );
+  }
+  lines.push(`${counted(topics.length, 'topic')} can be answered.`);
+  if (datasets.length > 0) lines.push(...missingLines(description, sources));
+  const others = here.filter((one) => one.downloaded === null);
+  if (others.length > 0) {
+    lines.push(
+      'Can be downloaded (perilbook data get NAME; NAME is one of these, a topic, natural or all):',
+      ...listed(others.map(({ source: { name, title, bytes } }) => [name, `${title}, ${byteSize(bytes)}`])),
+    );
+  }
+  lines.push(...licenceLines(datasets));
   context.stdout.write(`${lines.join('\n')}\n`);
   return EXIT.complete;
+}
+
+const NOTHING: DataDescription = {
+  datasets: [],
+  topics: [],
+  unavailable: TOPIC_SLUGS.map((topic) => ({ topic, missing: needsOf(topic) })),
+  withoutRecords: [],
+  sample: false,
+};
+
+interface SourceHere {
+  readonly source: Source;
+  readonly downloaded: ReturnType<typeof downloadedOf>;
 }
 
 /** The downloads of a source, or null. */
 function downloadedOf({ name }: Source, downloads: string) {
   const manifest = readManifest(join(downloads, name));
   if (manifest.size === 0) return null;
-  const entries = [...manifest.values()];
+  const parts = [...manifest.values()];
   return {
     states: [...new Set([...manifest.keys()].map(sliceOfKey))],
-    bytes: entries.reduce((sum, { bytes }) => sum + bytes, 0),
-    fetchedAt: Math.max(...entries.map(({ fetchedAt }) => fetchedAt)),
-    checkedAt: Math.max(...entries.map(({ checkedAt }) => checkedAt)),
+    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    fetchedAt: Math.max(...parts.map(({ fetchedAt }) => fetchedAt)),
+    checkedAt: Math.max(...parts.map(({ checkedAt }) => checkedAt)),
+    parts,
+  };
+}
+
+function datasetTable(datasets: readonly LoadedDataset[], here: readonly SourceHere[], now: number): string[] {
+  const rows = datasets.map(({ name, level, rows: count, vintage, loadedAt, source, sample, states }) => [
+    topicsWords(topicsOf(name)),
+    level === '' ? name : `${name} (${level})`,
+    grouped(count),
+    downloadSize(name, level, here),
+    vintage,
+    timeSpan((now - loadedAt) / 60_000),
+    states?.join(',') ?? 'US',
+    source + (sample ? ' (sample data)' : ''),
+  ]);
+  return table(['for', 'dataset', 'rows', 'size', 'vintage', 'age', 'of', 'source'], rows);
+}
+
+/** The size of a dataset's downloads; '' for a file that was loaded by hand. */
+function downloadSize(name: string, level: string, here: readonly SourceHere[]): string {
+  const bytes = here
+    .flatMap(({ downloaded }) => downloaded?.parts ?? [])
+    .reduce((sum, part) => (part.dataset === name && (part.level ?? '') === level ? sum + part.bytes : sum), 0);
+  return bytes === 0 ? '' : byteSize(bytes);
+}
+
+function topicsOf(name: DatasetName): TopicSlug[] {
+  return TOPIC_SLUGS.filter((topic) => needsOf(topic).includes(name) || eventDatasetsOf(topic).includes(name));
+}
+
+function topicsWords(topics: readonly TopicSlug[]): string {
+  if (topics.length === TOPIC_SLUGS.length) return 'all topics';
+  return isNatural(topics) ? 'natural topics' : topics.join(', ');
+}
+
+const isNatural = (topics: readonly TopicSlug[]) =>
+  topics.length === NATURAL_SLUGS.length && NATURAL_SLUGS.every((slug) => topics.includes(slug));
+
+/** One line for each set of missing datasets, with the command that gets it. */
+function missingLines({ unavailable, withoutRecords }: DataDescription, sources: readonly Source[]): string[] {
+  const linesOf = (heading: string, lacking: DataDescription['unavailable']): string[] => {
+    if (lacking.length === 0) return [];
+    const groups = Map.groupBy(lacking, ({ missing }) => missing.join(', '));
+    const rows = [...groups].map(([missing, group]): [string, string] => {
+      const topics = group.map(({ topic }) => topic);
+      return [`${topicsWords(topics)}: ${missing}`, getCommand(topics, sources)];
+    });
+    return [heading, ...listed(rows)];
+  };
+  return [
+    ...linesOf('Unavailable, because a dataset is missing:', unavailable),
+    ...linesOf('Answered without records, because a dataset is missing:', withoutRecords),
+  ];
+}
+
+/** The command that gets the data of some topics. */
+function getCommand(topics: readonly TopicSlug[], sources: readonly Source[]): string {
+  const needsStates = sources.some(
+    ({ when, topics: of }) => when === 'states' && of.some((one) => topics.includes(one)),
+  );
+  const names = isNatural(topics) ? 'natural' : topics.length === TOPIC_SLUGS.length ? 'all' : topics.join(' ');
+  return `perilbook data get ${names}${needsStates ? ' --for FILE' : ''}`;
+}
+
+function licenceLines(datasets: readonly LoadedDataset[]): string[] {
+  const groups = Map.groupBy(
+    datasets.filter(({ licence }) => licence !== ''),
+    ({ licence }) => licence,
+  );
+  return [...groups].map(
+    ([licence, of]) => `Licence of ${[...new Set(of.map(({ name }) => name))].join(', ')}: ${licence}`,
+  );
+}
+
+function listJson(description: DataDescription, here: readonly SourceHere[]): object {
+  const { datasets, unavailable, withoutRecords, sample } = description;
+  const missingOf = (topic: TopicSlug) =>
+    [...unavailable, ...withoutRecords].find((lacking) => lacking.topic === topic)?.missing ?? [];
+  const sources = here.map(({ source }) => source);
+  return {
+    sample,
+    datasets,
+    topics: TOPIC_SLUGS.map((topic) => ({
+      topic,
+      answered: description.topics.includes(topic),
+      datasets: [...needsOf(topic), ...eventDatasetsOf(topic)].filter((name) =>
+        datasets.some((loaded) => loaded.name === name),
+      ),
+      missing: missingOf(topic),
+      ...(missingOf(topic).length === 0 ? {} : { get: getCommand([topic], sources) }),
+    })),
+    sources: here.map(({ source: { name, title, topics, bytes, cadence, note }, downloaded }) => {
+      const { parts: _, ...asked } = downloaded ?? { parts: [] };
+      return { source: name, title, topics, bytes, cadence, note, downloaded: downloaded === null ? null : asked };
+    }),
   };
 }

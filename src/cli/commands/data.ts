@@ -10,7 +10,7 @@ import { type CliContext, dataFolder } from '../context.ts';
 import { checkSourcesAction, removeAction } from './data-check.ts';
 import { getAction, updateAction } from './data-get.ts';
 import { listAction } from './data-list.ts';
-import { loadAction } from './service-load.ts';
+import { loadAction } from './data-load.ts';
 
 /** Sources, files and mirror of `perilbook data`. */
 export interface DataSurroundings {
@@ -47,10 +47,19 @@ export async function dataCommand(context: CliContext, flags: Flags): Promise<nu
     case 'remove':
       return removeAction(context, surroundings, names, flags);
     case 'load':
-      return await loadAction(context, open(), { ...flags, what: names[0], files: names.slice(1) });
+      return await loadAction(context, surroundings, names, flags);
     default:
+      if (flags.db !== undefined) refuseMissing(file, '--db');
       return listAction(context, surroundings, existsSync(file) ? opened.use(openDataReadOnly(file)) : null, flags);
   }
+}
+
+/** A misspelled name must not look like a file without data. */
+export function refuseMissing(file: string, option: string): void {
+  if (existsSync(file)) return;
+  throw new PerilbookError('SERVICE_DATA', `There is no file ${file}`, `Check the name that ${option} gives.`, {
+    file,
+  });
 }
 
 function sourcesOf(context: CliContext, flags: Flags): Omit<DataSurroundings, 'open' | 'file'> {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { openDataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
+import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
@@ -11,35 +11,21 @@ import type { Flags } from '../command.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { portOf } from '../option-values.ts';
+import { refuseMissing } from './data.ts';
 import { accountAction, keyAction } from './service-accounts.ts';
 import { checkAction } from './service-check.ts';
-import { dataAction, loadAction } from './service-load.ts';
 
 const DEFAULT_PORT = 8737;
 
-/** `perilbook service start | load | data | check | account … | key …`. */
+/** `perilbook service start | check | account … | key …`. */
 export async function serviceCommand(context: CliContext, flags: Flags): Promise<number> {
   if (flags.action === 'check') return checkAction(context, flags);
   const port = portOf(flags) ?? DEFAULT_PORT;
   const files = filesOf(context, flags);
-  switch (flags.action) {
-    case 'start':
-      return await startAction(context, files, port);
-    case 'load': {
-      using data = openDataDatabase(madeFolder(files.data));
-      return await loadAction(context, data, flags);
-    }
-    case 'data': {
-      if (flags.db !== undefined) refuseMissing(files.data, '--db');
-      using data = openDataReadOnly(madeFolder(files.data));
-      return dataAction(context, data, flags);
-    }
-    default: {
-      if (NEEDS_ACCOUNTS.includes(String(flags.what))) refuseNoAccounts(files, flags);
-      using accounts = openAccountsOf(files);
-      return flags.action === 'account' ? accountAction(context, accounts, flags) : keyAction(context, accounts, flags);
-    }
-  }
+  if (flags.action === 'start') return await startAction(context, files, port);
+  if (NEEDS_ACCOUNTS.includes(String(flags.what))) refuseNoAccounts(files, flags);
+  using accounts = openAccountsOf(files);
+  return flags.action === 'account' ? accountAction(context, accounts, flags) : keyAction(context, accounts, flags);
 }
 
 /** The two files of a service. */
@@ -86,13 +72,6 @@ function refuseNoAccounts({ data, accounts, belongTogether }: ServiceFiles, flag
   else if (flags.db !== undefined && !existsSync(accounts)) refuseMissing(data, '--db');
 }
 
-function refuseMissing(file: string, option: string): void {
-  if (existsSync(file)) return;
-  throw new PerilbookError('SERVICE_DATA', `There is no file ${file}`, `Check the name that ${option} gives.`, {
-    file,
-  });
-}
-
 async function startAction(context: CliContext, files: ServiceFiles, port: number): Promise<number> {
   using accounts = openAccountsOf({ ...files, belongTogether: true });
   using data = openDataReadOnly(madeFolder(files.data));
@@ -106,7 +85,7 @@ async function startAction(context: CliContext, files: ServiceFiles, port: numbe
   if (unavailable.length > 0) {
     say(
       context,
-      `Unavailable: ${unavailable.map(({ topic }) => topic).join(' ')} (perilbook service load lists what can be loaded; load sample fills all with sample data)`,
+      `Unavailable: ${unavailable.map(({ topic }) => topic).join(' ')} (perilbook data shows how to get them; perilbook data load sample fills all with sample data)`,
     );
   }
   if (withoutRecords.length > 0) {

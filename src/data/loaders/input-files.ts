@@ -55,7 +55,7 @@ function pathInZip(loader: string, file: string, options: LoaderOptions): string
 
 function wrongFile(loader: string, file: string, problem: string, profile: FileProfile): PerilbookError {
   const others = loadersFor(profile).filter((name) => name !== loader);
-  const fits = others.length === 0 ? '' : `Load it with: perilbook service load ${others.join(' or ')}. `;
+  const fits = others.length === 0 ? '' : `Load it with: perilbook data load ${others.join(' or ')}. `;
   return new PerilbookError(
     'SERVICE_DATA',
     `Cannot load "${file}" as ${loader}: ${problem}`,

@@ -110,6 +110,6 @@ function checkStates(states: LoaderOptions['states']): void {
   throw new PerilbookError(
     'USAGE',
     `"${unknown}" is not the two letters of a state`,
-    'Example: perilbook service load wells FILE --states CA,NV',
+    'Example: perilbook data load wells FILE --states CA,NV',
   );
 }

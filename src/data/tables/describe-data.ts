@@ -94,6 +94,6 @@ function ownNeedsOf(topic: TopicSlug): DatasetName[] {
 }
 
 /** The datasets of the events in a topic's details. */
-function eventDatasetsOf(topic: TopicSlug): readonly DatasetName[] {
+export function eventDatasetsOf(topic: TopicSlug): readonly DatasetName[] {
   return (EVENTS[topic as NaturalSlug] ?? []).map((event): DatasetName => `records:${event}`);
 }

@@ -134,7 +134,7 @@ export class StagedLoad implements Disposable {
     throw new PerilbookError(
       'SERVICE_DATA',
       `Cannot continue to load dataset "${this.#dataset}": another load of it has started`,
-      'Wait until the other load has ended, then check: perilbook service data.',
+      'Wait until the other load has ended, then check: perilbook data.',
       { dataset: this.#dataset },
     );
   }

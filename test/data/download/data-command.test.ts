@@ -30,6 +30,31 @@ function airZip(days: number): Buffer {
   return Buffer.from(zipSync({ 'annual_aqi_by_county_2025.csv': strToU8(`${header}\n${row}\n`) }));
 }
 
+const LISTED = `Loaded into /perilbook/service.db (SIZE):
+  for         dataset     rows  size   vintage  age         of  source
+  airQuality  airQuality     1  318 B     2025  3 days 0 h  US  EPA Air Quality System, annual AQI by county (annual_aqi_by_county_2025.csv)
+  radon       radon          3  81 B      1993  3 days 0 h  US  EPA Map of Radon Zones (radon-US.csv)
+0 topics can be answered.
+Unavailable, because a dataset is missing:
+  natural topics: areas, nri                                 perilbook data get natural
+  brownfield: areas, sites:brownfield                        perilbook data get brownfield
+  superfund: areas, sites:superfund                          perilbook data get superfund
+  toxicReleaseInventory: areas, sites:toxicReleaseInventory  perilbook data get toxicReleaseInventory
+  solidWasteLandfill: areas, sites:solidWasteLandfill        perilbook data get solidWasteLandfill
+  ustFacility: areas, sites:ustFacility                      perilbook data get ustFacility
+  ustRelease: areas, sites:ustRelease                        perilbook data get ustRelease
+  oilGasWell: areas, sites:oilGasWell                        perilbook data get oilGasWell --for FILE
+  naturalGasPipeline: areas, sites:naturalGasPipeline        perilbook data get naturalGasPipeline
+  powerPlant: areas, sites:powerPlant                        perilbook data get powerPlant
+  nuclearReactors: areas, sites:nuclearReactors              perilbook data get nuclearReactors
+  highVoltageLine: areas, sites:highVoltageLine              perilbook data get highVoltageLine
+  cellTower: areas, sites:cellTower                          perilbook data get cellTower
+  alternativeFuels: areas, sites:alternativeFuels            perilbook data get alternativeFuels
+  park: areas, sites:park                                    perilbook data get park --for FILE
+  airQuality, radon: areas                                   perilbook data get airQuality radon
+  ozone, pm25, pm10: areas, readings                         perilbook data get ozone pm25 pm10
+`;
+
 async function setUp(t: TestContext) {
   const folder = temporaryFolder(t);
   const mirror = await agencyMirror(t);
@@ -225,6 +250,29 @@ test('data load loads a file that one already has', async (t) => {
   const loaded = await perilbook(['data', 'load', 'air-quality', 'annual_aqi_by_county_2025.zip'], options);
   assert.equal(loaded.code, 0, loaded.stderr);
   assert.equal((await datasetsOf(options))[0]!.rows, 1);
+});
+
+test('data lists what is loaded by topic, and the command that gets what is missing', async (t) => {
+  const { run, world, folder, downloads } = await setUp(t);
+  await run(['get', 'air-quality', 'radon', '--yes', '--states', 'VA']);
+  world.clock.move(3 * 86_400_000);
+  const { stdout } = await perilbook(['data'], world);
+  const [before, offered] = stdout.split('Can be downloaded');
+  assert.equal(before!.replace(/\([\d.]+ kB\)/, '(SIZE)').replaceAll(folder, ''), LISTED);
+  assert.match(offered!, /\n {2}areas {2,}US Census Bureau, cartographic boundaries of census tracts, 57\.8 MB\n/);
+  assert.doesNotMatch(offered!, /\n {2}radon {3}/, 'a source that is here is not offered');
+  const json = JSON.parse((await perilbook(['data', '--json'], world)).stdout);
+  const one = json.topics.find(({ topic }: { topic: string }) => topic === 'park');
+  assert.deepEqual(one, {
+    ...{ topic: 'park', answered: false, datasets: [], missing: ['areas', 'sites:park'] },
+    get: 'perilbook data get park --for FILE',
+  });
+
+  rmSync(join(folder, 'perilbook/service.db'));
+  const other = await perilbook(['data', '--db', 'other.db'], world);
+  assert.deepEqual([other.code, other.stdout], [2, '']);
+  assert.match(other.stderr, /There is no file .*other\.db\n {2}Check the name that --db gives/);
+  assert.ok(existsSync(downloads));
 });
 
 test('data check says which sources moved, changed their form or shrank, and downloads nothing', async (t) => {

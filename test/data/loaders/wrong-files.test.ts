@@ -51,12 +51,7 @@ test('a file of another agency is refused with the loader that it is for; --forc
   const shapes = (name: string, properties: object, geometry: object) =>
     fileOf(t, `${name}.geojson`, collection(properties, geometry));
   const wrong: readonly (readonly [loader: string, file: string, problem: RegExp, hint: RegExp])[] = [
-    [
-      'nuclear-reactors',
-      table('superfund'),
-      /no column of a reactor/,
-      /Load it with: perilbook service load superfund\./,
-    ],
+    ['nuclear-reactors', table('superfund'), /no column of a reactor/, /Load it with: perilbook data load superfund\./],
     ['superfund', table('power-plants'), /no column .*EPA_ID/, /load power-plants or nuclear-reactors/],
     ['tri', table('lmop'), /no column/, /load lmop/],
     ['parks', table('superfund'), /it is a file for superfund/, /--force/],

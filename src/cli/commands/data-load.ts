@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { steadyTime } from '../../clock.ts';
 import { type LoadResult, loadFiles } from '../../data/loaders/load-files.ts';
 import type { LoaderOptions } from '../../data/loaders/loader.ts';
 import { LOADERS, loaderNamed } from '../../data/loaders/loader-table.ts';
@@ -8,15 +7,21 @@ import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { stateNamed } from '../../data/tables/states.ts';
 import { PerilbookError } from '../../errors.ts';
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { counted, grouped } from '../../format-numbers.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { listed, table } from '../messages/format.ts';
+import { listed } from '../messages/format.ts';
+import { showLine } from '../progress/one-line.ts';
+import type { DataSurroundings } from './data.ts';
 
-/** `perilbook service load sample | LOADER FILE…`; without a name, the loaders. */
-export async function loadAction(context: CliContext, database: DataDatabase, flags: Flags): Promise<number> {
-  const name = flags.what as string | undefined;
+/** `perilbook data load sample | LOADER FILE…`; without a name, lists the loaders. */
+export async function loadAction(
+  context: CliContext,
+  { open }: Pick<DataSurroundings, 'open'>,
+  [name, ...said]: readonly string[],
+  flags: Flags,
+): Promise<number> {
   if (name === undefined) {
     const loaders = [...LOADERS].map(([known, { describe }]) => [known, describe] as const);
     if (flags.json) sayJson(context, Object.fromEntries(loaders));
@@ -24,6 +29,8 @@ export async function loadAction(context: CliContext, database: DataDatabase, fl
     return EXIT.complete;
   }
   if (name === 'sample') {
+    if (said.length > 0) throw new PerilbookError('USAGE', 'data load sample takes no file', 'Leave the file out.');
+    const database = open();
     refuseSample(database, flags);
     importSample(database, context.clock);
     const { datasets } = describeData(database);
@@ -31,25 +38,14 @@ export async function loadAction(context: CliContext, database: DataDatabase, fl
     return EXIT.complete;
   }
   loaderNamed(name);
-  const files = ((flags.files as string[] | undefined) ?? []).map((file) =>
-    resolve(context.workingFolder, String(file)),
-  );
+  const files = said.map((file) => resolve(context.workingFolder, file));
   if (files.length === 0) {
-    throw new PerilbookError(
-      'USAGE',
-      `Missing file for the loader ${name}`,
-      `Write: perilbook service load ${name} FILE`,
-    );
+    throw new PerilbookError('USAGE', `Missing file for the loader ${name}`, `Write: perilbook data load ${name} FILE`);
   }
-  const progress = showRecords(context);
-  const result = await loadFiles(
-    database,
-    name,
-    files,
-    optionsOf(context, flags),
-    context.clock,
-    progress.show,
-  ).finally(progress.end);
+  const progress = showLine(context);
+  const onRecords = (records: number) => progress.line(() => `${counted(records, 'record')} …`);
+  const options = optionsOf(context, flags);
+  const result = await loadFiles(open(), name, files, options, context.clock, onRecords).finally(progress.end);
   if (flags.json) sayJson(context, result);
   say(context, resultWords(result).join('\n'));
   return EXIT.complete;
@@ -100,49 +96,4 @@ function resultWords({ dataset, level, vintage, records, rows, loaded, rejected,
     ),
     ...notes.map((note) => `  ${note}`),
   ];
-}
-
-const PROGRESS_MS = 200;
-
-function showRecords(context: CliContext): { show: (records: number) => void; end: () => void } {
-  const { stderr, clock } = context;
-  if (stderr.isTTY !== true || context.env.TERM === 'dumb') return { show: () => {}, end: () => {} };
-  let shownAt: number | null = null;
-  return {
-    show(records) {
-      const now = steadyTime(clock);
-      if (shownAt !== null && now - shownAt < PROGRESS_MS) return;
-      shownAt = now;
-      stderr.write(`\r\u001b[K${counted(records, 'record')} …`);
-    },
-    end() {
-      if (shownAt !== null) stderr.write('\r\u001b[K');
-    },
-  };
-}
-
-/** `perilbook service data`: what is loaded, which topics it answers, and the notices that publishers require. */
-export function dataAction(context: CliContext, database: DataDatabase, flags: Flags): number {
-  const description = describeData(database);
-  if (flags.json) {
-    sayJson(context, description);
-    return EXIT.complete;
-  }
-  const rows = description.datasets.map(({ name, level, rows: count, source, vintage, loadedAt, sample, states }) => [
-    level === '' ? name : `${name} (${level})`,
-    grouped(count),
-    vintage,
-    dateTime(loadedAt),
-    source + (states === undefined ? '' : `, of ${states.join(', ')}`) + (sample ? ' (sample data)' : ''),
-  ]);
-  const lines = table(['data set', 'rows', 'vintage', 'loaded', 'source'], rows, '');
-  const licences = [...new Set(description.datasets.map(({ licence }) => licence).filter(Boolean))];
-  const answered = [
-    `${counted(description.topics.length, 'topic')} can be answered.`,
-    ...description.withoutRecords.map(
-      ({ topic, missing }) => `${topic} without records: ${missing.join(', ')} not loaded`,
-    ),
-  ];
-  context.stdout.write(`${[...lines, '', ...answered, ...licences].join('\n')}\n`);
-  return EXIT.complete;
 }
