@@ -31,6 +31,11 @@ export const SERVICE_OPTIONS = {
     describe: 'file of accounts, keys and charges (default: beside the data file, service-accounts.db for service.db)',
     requiresArg: true,
   },
+  'update-every': {
+    type: 'string',
+    describe: 'start: update the near real-time sources that are downloaded at this interval, e.g. 1h',
+    requiresArg: true,
+  },
   port: { type: 'number', describe: 'port to listen on (8737)', requiresArg: true },
   account: { type: 'string', describe: 'name of an account; check: whose credits it spends', requiresArg: true },
   scopes: {

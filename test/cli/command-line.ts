@@ -21,6 +21,8 @@ export interface SetupOptions {
   readonly interrupt?: AbortSignal;
   /** Whether the process that holds a claim may still be at work: true where nothing is said. */
   readonly isAlive?: () => boolean;
+  /** Receives what is printed on stderr while the command runs. */
+  readonly onStderr?: (text: string) => void;
   /** Standard output is a terminal so wide. */
   readonly columns?: number;
 }
@@ -41,7 +43,7 @@ export async function perilbook(args: readonly string[], options: SetupOptions =
       options.columns === undefined
         ? collect(out)
         : Object.assign(collect(out), { isTTY: true, columns: options.columns }),
-    stderr: collect(err),
+    stderr: collect(err).on('data', (chunk: Buffer) => options.onStderr?.(chunk.toString())),
     clock: options.clock ?? systemClock,
     random: Math.random,
     interrupt: options.interrupt ?? new AbortController().signal,

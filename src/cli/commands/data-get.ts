@@ -75,12 +75,7 @@ export async function updateAction(
 ): Promise<number> {
   const { sources, downloads } = surroundings;
   const chosen = names.length === 0 ? sources : chooseSources(names, true, sources).sources;
-  const slicesHere = ({ name }: Source) => [
-    ...new Set([...readManifest(join(downloads, name)).keys()].map(sliceOfKey)),
-  ];
-  const wanted = chosen
-    .map((source) => ({ source, slices: slicesHere(source) }))
-    .filter(({ slices }) => slices.length > 0);
+  const wanted = downloadedSources(chosen, downloads);
   if (wanted.length === 0) {
     throw new PerilbookError(
       'USAGE',
@@ -89,6 +84,16 @@ export async function updateAction(
     );
   }
   return await obtainAndLoad(context, surroundings, wanted, flags);
+}
+
+/** The sources that were downloaded, with the slices that were. */
+export function downloadedSources(sources: readonly Source[], downloads: string): WantedSource[] {
+  return sources
+    .map((source) => ({
+      source,
+      slices: [...new Set([...readManifest(join(downloads, source.name)).keys()].map(sliceOfKey))],
+    }))
+    .filter(({ slices }) => slices.length > 0);
 }
 
 async function statesWanted(context: CliContext, flags: Flags): Promise<readonly string[] | null> {
@@ -116,6 +121,28 @@ async function obtainAndLoad(
   wanted: readonly WantedSource[],
   flags: Flags,
 ): Promise<number> {
+  const outcomes = await updateSources(context, surroundings, wanted, flags.replace === true, (outcome) => {
+    if (!flags.json) say(context, sourceOutcomeWords(outcome).join('\n'));
+  });
+  if (flags.json) sayJson(context, sourceOutcomesJson(outcomes));
+  noteSample(context, surroundings);
+  const [failed] = outcomes.filter(({ error }) => error !== undefined);
+  return failed === undefined ? EXIT.complete : exitCodeOfError(failed.error);
+}
+
+/**
+ * Downloads what changed and loads it, source by source. A source that fails keeps its old data and does not stop the
+ * others.
+ *
+ * @throws PerilbookError INTERRUPTED when the context's signal aborts; USAGE when another process downloads
+ */
+export async function updateSources(
+  context: CliContext,
+  surroundings: DataSurroundings,
+  wanted: readonly WantedSource[],
+  replace: boolean,
+  onOutcome: (outcome: SourceOutcome) => void,
+): Promise<SourceOutcome[]> {
   const { downloads } = surroundings;
   makeFolder(downloads);
   const unlock = lockDownloads(downloads, context.owner);
@@ -123,15 +150,12 @@ async function obtainAndLoad(
     const obtained = await obtain(context, surroundings, wanted);
     const outcomes: SourceOutcome[] = [];
     for (const one of obtained) {
-      const outcome = await load(context, surroundings, one, flags);
-      if (!flags.json) say(context, sourceOutcomeWords(outcome).join('\n'));
+      const outcome = await load(context, surroundings, one, replace);
+      onOutcome(outcome);
       outcomes.push(outcome);
       if (context.interrupt.aborted) throw interrupted();
     }
-    if (flags.json) sayJson(context, sourceOutcomesJson(outcomes));
-    noteSample(context, surroundings);
-    const [failed] = outcomes.filter(({ error }) => error !== undefined);
-    return failed === undefined ? EXIT.complete : exitCodeOfError(failed.error);
+    return outcomes;
   } finally {
     unlock();
   }
@@ -210,7 +234,7 @@ async function load(
   context: CliContext,
   { sources, downloads, open }: DataSurroundings,
   obtained: ObtainedSource,
-  flags: Flags,
+  replace: boolean,
 ): Promise<SourceOutcome> {
   const { source } = obtained;
   const database = open();
@@ -220,7 +244,7 @@ async function load(
   const show = showLine(context);
   try {
     const onRecords = (records: number) => show.line(() => `${source.name}: ${counted(records, 'record')} loaded …`);
-    const options = { replace: flags.replace === true, onRecords };
+    const options = { replace, onRecords };
     const loaded = await loadDownloads(database, source, slices, { downloads, rivals }, options, context.clock);
     return loaded === null ? obtained : { ...obtained, loaded };
   } catch (error) {

@@ -62,7 +62,8 @@ export function refuseMissing(file: string, option: string): void {
   });
 }
 
-function sourcesOf(context: CliContext, flags: Flags): Omit<DataSurroundings, 'open' | 'file'> {
+/** The sources, with the addresses of `sources.yaml`, and the folder of their files. */
+export function sourcesOf(context: CliContext, flags: Flags): Omit<DataSurroundings, 'open' | 'file'> {
   const said = flags.sources as string | undefined;
   const folder = dataFolder(context);
   const file = said === undefined ? join(folder, 'sources.yaml') : resolve(context.workingFolder, said);

@@ -14,6 +14,7 @@ import { portOf } from '../option-values.ts';
 import { refuseMissing } from './data.ts';
 import { accountAction, keyAction } from './service-accounts.ts';
 import { checkAction } from './service-check.ts';
+import { keepUpdated, updateIntervalOf } from './service-updates.ts';
 
 const DEFAULT_PORT = 8737;
 
@@ -22,7 +23,7 @@ export async function serviceCommand(context: CliContext, flags: Flags): Promise
   if (flags.action === 'check') return checkAction(context, flags);
   const port = portOf(flags) ?? DEFAULT_PORT;
   const files = filesOf(context, flags);
-  if (flags.action === 'start') return await startAction(context, files, port);
+  if (flags.action === 'start') return await startAction(context, files, port, updateIntervalOf(flags));
   if (NEEDS_ACCOUNTS.includes(String(flags.what))) refuseNoAccounts(files, flags);
   using accounts = openAccountsOf(files);
   return flags.action === 'account' ? accountAction(context, accounts, flags) : keyAction(context, accounts, flags);
@@ -72,7 +73,12 @@ function refuseNoAccounts({ data, accounts, belongTogether }: ServiceFiles, flag
   else if (flags.db !== undefined && !existsSync(accounts)) refuseMissing(data, '--db');
 }
 
-async function startAction(context: CliContext, files: ServiceFiles, port: number): Promise<number> {
+async function startAction(
+  context: CliContext,
+  files: ServiceFiles,
+  port: number,
+  updateIntervalMs: number | null,
+): Promise<number> {
   using accounts = openAccountsOf({ ...files, belongTogether: true });
   using data = openDataReadOnly(madeFolder(files.data));
   const { topics, unavailable, withoutRecords, sample } = describeData(data);
@@ -92,6 +98,7 @@ async function startAction(context: CliContext, files: ServiceFiles, port: numbe
     const lacking = withoutRecords.map(({ topic, missing }) => `${topic} (${missing.join(', ')})`);
     say(context, `Answered without the records that are not loaded: ${lacking.join('; ')}`);
   }
+  if (updateIntervalMs !== null) await keepUpdated(context, files.data, updateIntervalMs);
   if (!context.interrupt.aborted) {
     await new Promise((done) => context.interrupt.addEventListener('abort', done, { once: true }));
   }

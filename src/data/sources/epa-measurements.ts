@@ -38,6 +38,7 @@ export const EPA_MEASUREMENTS: readonly Source[] = [
     rows: 10_000,
     staleAfterDays: 0,
     cadence: 'hourly',
+    isNearRealTime: true,
   },
   {
     name: 'radon',

@@ -28,6 +28,7 @@ export const NIFC_WILDFIRES: readonly Source[] = [
     rows: 650,
     staleAfterDays: 0,
     cadence: 'every 5 minutes',
+    isNearRealTime: true,
   },
   {
     name: 'wildfire-history',

@@ -88,6 +88,8 @@ export interface Source {
   readonly staleAfterDays: number;
   /** How often the agency publishes, in words. */
   readonly cadence: string;
+  /** Published hourly or more often: a service may update it while it runs. */
+  readonly isNearRealTime?: true;
   /** The vintage, if neither rows nor file name contain it; `edited` for the layer's edit date. */
   readonly vintage?: string;
   /** Replaces the loader's licence; `saysAccess` appends the day of access. */

@@ -33,5 +33,6 @@ export const USGS_EARTHQUAKES: readonly Source[] = [
     firstLine: '^time,latitude,longitude,depth,mag',
     staleAfterDays: 1,
     cadence: 'by the minute',
+    isNearRealTime: true,
   },
 ];

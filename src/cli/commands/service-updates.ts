@@ -1,0 +1,83 @@
+import { sleepUntilSteady, steadyTime } from '../../clock.ts';
+import { openDataDatabase } from '../../data/tables/data-database.ts';
+import { PerilbookError } from '../../errors.ts';
+import { durationMs } from '../../job/settings/duration.ts';
+import type { Flags } from '../command.ts';
+import { type CliContext, say } from '../context.ts';
+import { sourceOutcomeWords } from '../messages/source-outcomes.ts';
+import { sourcesOf } from './data.ts';
+import { downloadedSources, updateSources } from './data-get.ts';
+
+/** The agencies publish no faster, and their servers must not be burdened. */
+const LEAST_INTERVAL_MS = 5 * 60_000;
+
+/** An update that takes longer is aborted; the next one resumes it. */
+const LONGEST_UPDATE_MS = 30 * 60_000;
+
+/** The milliseconds between two updates, or null without --update-every. @throws USAGE */
+export function updateIntervalOf(flags: Flags): number | null {
+  const said = flags['update-every'] as string | undefined;
+  if (said === undefined) return null;
+  const interval = durationMs(said);
+  if (interval !== null && interval >= LEAST_INTERVAL_MS) return interval;
+  const problem = interval === null ? 'is not a duration' : 'is shorter than 5 minutes';
+  throw new PerilbookError('USAGE', `--update-every ${said} ${problem}`, 'Write it like 1h.');
+}
+
+/**
+ * Updates the downloaded near real-time sources at once and then at each interval, until the context's signal aborts.
+ * Never two updates at once: an interval begins when the previous update has ended. Errors are printed, and the service
+ * answers from the old data. The service's own connection only reads, so each update opens one for writing.
+ */
+export async function keepUpdated(context: CliContext, file: string, intervalMs: number): Promise<void> {
+  const { clock, interrupt } = context;
+  while (!interrupt.aborted) {
+    await updateOnce(context, file).catch((error: unknown) => {
+      if (!interrupt.aborted) sayUpdate(context, failureWords(error));
+    });
+    await sleepUntilSteady(clock, steadyTime(clock) + intervalMs, interrupt);
+  }
+}
+
+async function updateOnce(context: CliContext, file: string): Promise<void> {
+  const { sources, ...folders } = sourcesOf(context, {});
+  const live = sources.filter(({ isNearRealTime }) => isNearRealTime === true);
+  const wanted = downloadedSources(live, folders.downloads);
+  if (wanted.length === 0) {
+    const names = live.map(({ name }) => name).join(' ');
+    return sayUpdate(context, `no near real-time source is downloaded. Get them: perilbook data get ${names}`);
+  }
+  using opened = new DisposableStack();
+  const database = opened.use(openDataDatabase(file));
+  const limit = new AbortController();
+  const done = new AbortController();
+  const isOver = context.clock.sleep(LONGEST_UPDATE_MS, done.signal).then(() => limit.abort());
+  const bounded = { ...context, interrupt: AbortSignal.any([context.interrupt, limit.signal]) };
+  try {
+    await updateSources(bounded, { ...folders, sources, file, open: () => database }, wanted, false, (outcome) => {
+      // An unchanged source is not worth a line each hour.
+      if (outcome.loaded !== undefined || outcome.error !== undefined) {
+        sayUpdate(context, sourceOutcomeWords(outcome).join('\n'));
+      }
+    });
+  } catch (error) {
+    if (!limit.signal.aborted) throw error;
+    throw new PerilbookError(
+      'DOWNLOAD_FAILED',
+      'The update was stopped after 30 minutes',
+      'The next update resumes it. The stored data is unchanged.',
+    );
+  } finally {
+    done.abort();
+    await isOver;
+  }
+}
+
+function failureWords(error: unknown): string {
+  if (error instanceof PerilbookError) return `${error.message}\n  ${error.hint} [${error.code}]`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function sayUpdate(context: CliContext, words: string): void {
+  say(context, `perilbook service: update: ${words}`);
+}
