@@ -172,31 +172,6 @@ for (const [loader, files, counts, rejected] of FILES) {
   });
 }
 
-/** Extracts of agencies' files from public repositories, and what was counted in them by other means. */
-const EXTRACTS: readonly (readonly [loader: string, files: string, counts: readonly number[], states?: string])[] = [
-  ['lmop', 'lmop/lmopdata{ct,de,ma,md,nj,ny}.csv', [355, 316, 201], 'CT,DE,MA,MD,NJ,NY'],
-  ['wildfire-incidents', 'wfigs_current.csv', [3, 1, 1]],
-  ['wildfire-history', 'wfigs_current.csv', [3, 2, 2]],
-  ['superfund', 'npl_sites_with_status_1row.csv', [1, 1, 1], 'MD'],
-  ['counties', 'boundaries/geojson-counties-fips.json.gz', [3221, 3221, 3221]],
-  ['counties', 'boundaries/nc.shp', [100, 100, 100]],
-  ['areas', 'boundaries/tl_2023_44_tract.shp', [250, 250, 250]],
-  ['areas', 'boundaries/tracts_{11,44,78}.geojson', [455, 455, 455]],
-];
-
-for (const [loader, pattern, counts, states] of EXTRACTS) {
-  test(`${loader}: agencies/${pattern}`, {
-    skip: existsSync(realFile('agencies')) ? noRealData : 'no extracts are here',
-  }, async (t) => {
-    const { load } = loading(t);
-    const [, before = pattern, choices = '', after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? [];
-    const files = choices.split(',').map((choice) => realFile(`agencies/${before}${choice}${after}`));
-    const result = await load(loader, files);
-    assert.deepEqual([result.rows, result.loaded, result.records], counts);
-    assert.equal(result.states?.join(), states);
-  });
-}
-
 test('a facility of TRI lists the chemicals of all its rows', { skip: noRealData }, async (t) => {
   const { database, load } = loading(t);
   await load('tri', realFile('sites/TRI_2017_CA.csv'));
