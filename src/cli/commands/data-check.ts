@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { type CheckedSource, checkSources } from '../../data/download/get-sources.ts';
 import { removeSource } from '../../data/download/remove-source.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
@@ -33,7 +32,10 @@ export async function checkSourcesAction(
   try {
     const checked = await checkSources(chosen, env, download);
     if (flags.json) sayJson(context, { sources: checked.map(checkedJson) });
-    else context.stdout.write(`${listed(checked.map(checkedWords), '').join('\n')}\n`);
+    else {
+      context.stdout.write(`${listed(checked.map(checkedWords), '').join('\n')}\n`);
+      for (const hint of new Set(checked.map(({ error }) => error?.hint))) if (hint) say(context, hint);
+    }
     return checked.some(({ error, warning }) => error ?? warning) ? EXIT.serviceDown : EXIT.complete;
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -52,7 +54,7 @@ function checkedWords({ source, probed, error, warning }: CheckedSource): [name:
       ...(changedAt === undefined ? [] : [`changed ${new Date(changedAt).toISOString().slice(0, 10)}`]),
     ].join(', '),
   );
-  return [source.name, `${warning === undefined ? 'ok' : `LOOK: ${warning}`}: ${said.join('; ')}`];
+  return [source.name, `${warning === undefined ? 'ok' : `WARNING: ${warning}`}: ${said.join('; ')}`];
 }
 
 function checkedJson({ source, probed, error, warning }: CheckedSource): unknown {
@@ -69,7 +71,7 @@ function checkedJson({ source, probed, error, warning }: CheckedSource): unknown
 /** `perilbook data remove SOURCE…`: removes downloads and the datasets loaded from them. */
 export function removeAction(
   context: CliContext,
-  { sources, downloads, open, file }: DataSurroundings,
+  { sources, downloads, open }: DataSurroundings,
   names: readonly string[],
   flags: Flags,
 ): number {
@@ -81,7 +83,7 @@ export function removeAction(
     throw new PerilbookError('USAGE', `${message}${unknown === undefined ? '' : didYouMean(unknown, known)}`, hint);
   }
   const removed = sources
-    .filter(({ name }) => names.includes(name) && existsSync(file))
+    .filter(({ name }) => names.includes(name))
     .map((source) => ({ source, datasets: removeSource(open(), source, downloads, context.clock) }));
   if (flags.json) {
     sayJson(context, { removed: removed.map(({ source, datasets }) => ({ source: source.name, datasets })) });

@@ -55,6 +55,13 @@ Unavailable, because a dataset is missing:
   ozone, pm25, pm10: areas, readings                         perilbook data get ozone pm25 pm10
 `;
 
+const CHECKED = `areas         FAILED: https://www2.census.gov/geo/tiger/GENZ2022/shp/cb_2022_us_tract_500k.zip is not there, nor are newer ones
+counties      FAILED: https://www2.census.gov/geo/tiger/GENZ2022/shp/cb_2022_us_county_500k.zip is not there, nor are newer ones
+air-quality   ok: https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2025.zip
+radon         WARNING: it has 3 rows, and about 3144 were expected: https://gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0, 3 rows
+power-plants  FAILED: https://services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services/Power_Plants_in_the_US/FeatureServer/0?f=json answered with status 404
+`;
+
 async function setUp(t: TestContext) {
   const folder = temporaryFolder(t);
   const mirror = await agencyMirror(t);
@@ -253,15 +260,15 @@ test('data load loads a file that one already has', async (t) => {
 });
 
 test('data lists what is loaded by topic, and the command that gets what is missing', async (t) => {
-  const { run, world, folder, downloads } = await setUp(t);
+  const { run, options, folder, downloads } = await setUp(t);
   await run(['get', 'air-quality', 'radon', '--yes', '--states', 'VA']);
-  world.clock.move(3 * 86_400_000);
-  const { stdout } = await perilbook(['data'], world);
+  options.clock.move(3 * 86_400_000);
+  const { stdout } = await perilbook(['data'], options);
   const [before, offered] = stdout.split('Can be downloaded');
   assert.equal(before!.replace(/\([\d.]+ kB\)/, '(SIZE)').replaceAll(folder, ''), LISTED);
   assert.match(offered!, /\n {2}areas {2,}US Census Bureau, cartographic boundaries of census tracts, 57\.8 MB\n/);
   assert.doesNotMatch(offered!, /\n {2}radon {3}/, 'a source that is here is not offered');
-  const json = JSON.parse((await perilbook(['data', '--json'], world)).stdout);
+  const json = JSON.parse((await perilbook(['data', '--json'], options)).stdout);
   const one = json.topics.find(({ topic }: { topic: string }) => topic === 'park');
   assert.deepEqual(one, {
     ...{ topic: 'park', answered: false, datasets: [], missing: ['areas', 'sites:park'] },
@@ -269,7 +276,7 @@ test('data lists what is loaded by topic, and the command that gets what is miss
   });
 
   rmSync(join(folder, 'perilbook/service.db'));
-  const other = await perilbook(['data', '--db', 'other.db'], world);
+  const other = await perilbook(['data', '--db', 'other.db'], options);
   assert.deepEqual([other.code, other.stdout], [2, '']);
   assert.match(other.stderr, /There is no file .*other\.db\n {2}Check the name that --db gives/);
   assert.ok(existsSync(downloads));
@@ -296,6 +303,10 @@ test('data check says which sources moved, changed their form or shrank, and dow
   // 3 counties where 3,144 were expected.
   assert.match(JSON.stringify(by.get('radon')), /"ok":false,"warning":"it has 3 rows/);
   assert.equal(existsSync(downloads), false);
+  const words = await run(['check', 'air-quality', 'power-plants', 'radon']);
+  assert.equal(words.code, 6);
+  assert.equal(words.stdout, CHECKED);
+  assert.equal(words.stderr.match(/The agency may have moved it/g)?.length, 1, 'what to do is said once');
   const one = await run(['check', 'air-quality']);
   assert.equal(one.code, 0);
   assert.match(one.stdout, /^air-quality {2}ok: https:\/\/aqs\.epa\.gov/);
@@ -321,6 +332,13 @@ test('data remove takes away what a source brought, and not what was loaded sinc
   assert.equal(loaded.code, 0, loaded.stderr);
   assert.match((await run(['remove', 'air-quality'])).stderr, /removed its downloads/);
   assert.equal((await datasetsOf(options)).length, 1);
+
+  await run(['get', 'air-quality', '--yes']);
+  for (const name of readdirSync(join(folder, 'perilbook'))) {
+    if (name.startsWith('service.db')) rmSync(join(folder, 'perilbook', name));
+  }
+  assert.match((await run(['remove', 'air-quality'])).stderr, /removed its downloads/, 'without a data file');
+  assert.equal(existsSync(join(downloads, 'air-quality')), false);
 });
 
 test('sample data beside real data is named', async (t) => {
