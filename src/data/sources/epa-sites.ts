@@ -37,7 +37,7 @@ export const EPA_SITES: readonly Source[] = [
     isMeasured: false,
     staleAfterDays: 30,
     cadence: 'monthly',
-    note: 'The server often breaks off: the download goes on where it stopped. It replaces brownfield.',
+    note: 'The server often breaks off: the download continues where it stopped. It replaces brownfield.',
   },
   {
     name: 'superfund',

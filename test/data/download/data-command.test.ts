@@ -306,7 +306,7 @@ test('data check says which sources moved, changed their form or shrank, and dow
   const words = await run(['check', 'air-quality', 'power-plants', 'radon']);
   assert.equal(words.code, 6);
   assert.equal(words.stdout, CHECKED);
-  assert.equal(words.stderr.match(/The agency may have moved it/g)?.length, 1, 'what to do is said once');
+  assert.equal(words.stderr.match(/The agency may have moved it/g)?.length, 1, 'the advice is printed once');
   const one = await run(['check', 'air-quality']);
   assert.equal(one.code, 0);
   assert.match(one.stdout, /^air-quality {2}ok: https:\/\/aqs\.epa\.gov/);
