@@ -1,5 +1,6 @@
 import { statesNear } from '../data/sources/states-near.ts';
 import { stateNamed } from '../data/tables/states.ts';
+import { DEFAULT_RADII } from '../data/topics/search-radii.ts';
 import { PerilbookError } from '../errors.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { scan } from '../job/scan/scan-input.ts';
@@ -7,8 +8,8 @@ import { openRowFile } from '../rows/open-row-file.ts';
 import type { CliContext } from './context.ts';
 import { jobOf } from './job-options.ts';
 
-/** The largest search radius (earthquakes, storm tracks: topics/search-radii.ts); a search near a border needs both sides. */
-const MARGIN_KM = 100;
+/** The largest search radius, that of earthquakes and storm tracks: a search near a border needs both sides. */
+const MARGIN_KM = Math.max(...Object.values(DEFAULT_RADII)) / 1_000;
 
 /**
  * The states of the file's locations and those within the margin.
