@@ -17,7 +17,7 @@ import { accountsFileFor, openAccounts } from '../src/service/accounts/accounts-
 import type { RateWindow } from '../src/service/accounts/charges.ts';
 import { createKey } from '../src/service/accounts/keys.ts';
 import { startService } from '../src/service/http/start-service.ts';
-import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { usage } from '../test/service/account-usage.ts';
 import { deliveries } from '../test/service/small-data.ts';
 import { type LongWay, openLongWay } from './long-way.ts';

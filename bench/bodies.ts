@@ -20,7 +20,7 @@ import { prepare } from '../src/job/prepare.ts';
 import { createBodyReader } from '../src/job/reading/body-readers.ts';
 import { run as runJob } from '../src/job/run-job.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
-import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { makeSampleDatabase, sized } from './size.ts';
 import { table } from './table.ts';
 

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import type { Answer } from '../src/contract/answer.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
-import { cellStatements } from '../src/store/answers.ts';
-import { openDatabase } from '../src/store/sqlite-database.ts';
-import { textDictionary } from '../src/store/text-dictionary.ts';
+import { cellStatements } from '../src/store/sqlite/answers.ts';
+import { openDatabase } from '../src/store/sqlite/sqlite-database.ts';
+import { textDictionary } from '../src/store/sqlite/text-dictionary.ts';
 import { sized } from './size.ts';
 import { table } from './table.ts';
 

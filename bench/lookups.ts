@@ -14,10 +14,10 @@ import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import type { Cell } from '../src/geo/coordinates.ts';
 import { prepare } from '../src/job/prepare.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
-import { cellStatements } from '../src/store/answers.ts';
 import type { Store } from '../src/store/port.ts';
-import { openSqliteStore } from '../src/store/sqlite-store.ts';
-import { textDictionary } from '../src/store/text-dictionary.ts';
+import { cellStatements } from '../src/store/sqlite/answers.ts';
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { textDictionary } from '../src/store/sqlite/text-dictionary.ts';
 import { sized } from './size.ts';
 import { table } from './table.ts';
 

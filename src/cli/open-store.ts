@@ -1,7 +1,7 @@
 import { columnsOf } from '../columns/topic-columns.ts';
 import type { Job } from '../job/settings/settings.ts';
 import type { Store } from '../store/port.ts';
-import { openSqliteStore } from '../store/sqlite-store.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { CliContext } from './context.ts';
 
 /** Opens the store of a job, to be held by `await using`. @throws STORE_TOO_NEW, STORE_UNUSABLE */

@@ -11,7 +11,7 @@ import type { RunSummary } from '../../src/job/summary.ts';
 import { createAccount } from '../../src/service/accounts/accounts.ts';
 import { createKey } from '../../src/service/accounts/keys.ts';
 import type { Store } from '../../src/store/port.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { places } from '../job/harness.ts';
 import { usage } from '../service/account-usage.ts';
 import { deliveries, info, openAccountsOf, openDatabase, point, start } from '../service/small-data.ts';

@@ -22,7 +22,7 @@ import type { AccountsDatabase } from '../../src/service/accounts/accounts-datab
 import { createKey } from '../../src/service/accounts/keys.ts';
 import type { ServiceOptions } from '../../src/service/http/start-service.ts';
 import type { Store } from '../../src/store/port.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 import { usage } from '../service/account-usage.ts';
 import { deliveries, openAccountsOf, openDatabase, releaseLater, start } from '../service/small-data.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { cellStatements } from '../../src/store/answers.ts';
-import { textDictionary } from '../../src/store/text-dictionary.ts';
+import { cellStatements } from '../../src/store/sqlite/answers.ts';
+import { textDictionary } from '../../src/store/sqlite/text-dictionary.ts';
 import { column, openHarness, places } from './harness.ts';
 
 /** Takes the last field from every answer, as a version with one column less would have kept them. */

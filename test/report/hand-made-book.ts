@@ -12,7 +12,7 @@ import { readJobFile } from '../../src/job/settings/read-job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { makeReport } from '../../src/report/make-report.ts';
 import type { Claim, Settlement, Store } from '../../src/store/port.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

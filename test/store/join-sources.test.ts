@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { TopicSlug } from '../../src/contract/topics.ts';
-import { cellStatements } from '../../src/store/answers.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { textDictionary } from '../../src/store/text-dictionary.ts';
+import { cellStatements } from '../../src/store/sqlite/answers.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { textDictionary } from '../../src/store/sqlite/text-dictionary.ts';
 import { collected } from '../collected.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-const MIGRATIONS = new URL('../../src/store/migrations/', import.meta.url);
+const MIGRATIONS = new URL('../../src/store/sqlite/migrations/', import.meta.url);
 const ADDRESS = 'https://api.example.com/hazards';
 const SPELLINGS = ['HTTPS://API.example.com/hazards/', `${ADDRESS}//`, 'https://api.example.com:443/hazards'];
 

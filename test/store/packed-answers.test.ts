@@ -7,15 +7,15 @@ import fc from 'fast-check';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
-import { cellStatements, type WidthOf } from '../../src/store/answers.ts';
-import { openDatabase } from '../../src/store/sqlite-database.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { textDictionary } from '../../src/store/text-dictionary.ts';
+import { cellStatements, type WidthOf } from '../../src/store/sqlite/answers.ts';
+import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { textDictionary } from '../../src/store/sqlite/text-dictionary.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const owner = { name: 'me', isAlive: () => true };
-const MIGRATIONS = new URL('../../src/store/migrations/', import.meta.url);
+const MIGRATIONS = new URL('../../src/store/sqlite/migrations/', import.meta.url);
 const TOPICS = NATURAL_SLUGS.slice(0, 5);
 const CELL = { lat7: 1, lng7: 2 };
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { MINUTE_MARGIN_MS } from '../../src/store/admission.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import type { ClaimLimits, Store } from '../../src/store/port.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -120,7 +120,7 @@ function sumOf(rows: Awaited<ReturnType<Store['statement']>>) {
 
 test('a store of an earlier version forgets its rejections, which may be of any 4xx, and keeps the rest', async (t) => {
   const file = join(temporaryFolder(t), 'store.db');
-  const folder = new URL('../../src/store/migrations/', import.meta.url);
+  const folder = new URL('../../src/store/sqlite/migrations/', import.meta.url);
   const before = readdirSync(folder)
     .filter((name) => name.endsWith('.sql') && name < '0008')
     .sort();
@@ -152,7 +152,7 @@ test('a store of an earlier version forgets its rejections, which may be of any 
 test('a store of the first version is brought up to date with its ledger whole', async (t) => {
   const file = join(temporaryFolder(t), 'store.db');
   const database = new Database(file);
-  database.exec(readFileSync(new URL('../../src/store/migrations/0001-book.sql', import.meta.url), 'utf8'));
+  database.exec(readFileSync(new URL('../../src/store/sqlite/migrations/0001-book.sql', import.meta.url), 'utf8'));
   database.exec(`
     INSERT INTO sources VALUES (1, 'somewhere');
     INSERT INTO runs (id, job, input, output, account, owner, started_at, state, planned_credits, budget, charged)

@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
-import type { Answer, CellRecord, TopicFailure } from '../contract/answer.ts';
-import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
-import type { Cell } from '../geo/coordinates.ts';
-import { damagedCell, newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
-import { FieldPacker } from './packed-fields.ts';
-import type { CompleteCell, WantedAnswer } from './port.ts';
+import type { Answer, CellRecord, TopicFailure } from '../../contract/answer.ts';
+import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
+import type { Cell } from '../../geo/coordinates.ts';
+import { damagedCell, newAnswerSpan, nextAnswer, packAnswer } from '../packed-answers.ts';
+import { FieldPacker } from '../packed-fields.ts';
+import type { CompleteCell, WantedAnswer } from '../port.ts';
 import type { StoredDictionary } from './text-dictionary.ts';
 
 type PackedFailures = Record<string, [reason: TopicFailure['reason'], note: string, at: number]>;

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { AccountTerms, KnownAccount } from './port.ts';
+import type { AccountTerms, KnownAccount } from '../port.ts';
 
 /** The terms of the accounts that runs have spent; `remember` runs inside the caller's transaction. */
 export function accountTermsStatements(database: Database.Database) {

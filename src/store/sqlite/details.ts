@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
 import type Database from 'better-sqlite3';
-import { isTopicSlug } from '../contract/topics.ts';
-import type { Cell } from '../geo/coordinates.ts';
-import type { KeptDetails, Store, StoreStats } from './port.ts';
+import { isTopicSlug } from '../../contract/topics.ts';
+import type { Cell } from '../../geo/coordinates.ts';
+import type { KeptDetails, Store, StoreStats } from '../port.ts';
 
 const decompress = promisify(zstdDecompress);
 

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import type { Clock } from '../clock.ts';
-import type { Answer, Field } from '../contract/answer.ts';
-import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
-import type { AreaAnswers, StoredArea } from './port.ts';
+import type { Clock } from '../../clock.ts';
+import type { Answer, Field } from '../../contract/answer.ts';
+import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
+import type { AreaAnswers, StoredArea } from '../port.ts';
 
 interface AreaRow {
   readonly id: number;

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { PerilbookError } from '../errors.ts';
-import { openSqlite, type SqliteDatabase } from '../sqlite/open-database.ts';
+import { PerilbookError } from '../../errors.ts';
+import { openSqlite, type SqliteDatabase } from '../../sqlite/open-database.ts';
 import { joinSources } from './join-sources.ts';
 import { packJsonAnswers } from './pack-json-answers.ts';
 import { asStoreError } from './store-errors.ts';

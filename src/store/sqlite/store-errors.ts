@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
-import { PerilbookError } from '../errors.ts';
-import type { Store } from './port.ts';
+import { PerilbookError } from '../../errors.ts';
+import type { Store } from '../port.ts';
 
 const RUN_AGAIN = 'then run again: what was answered is kept, and calls without an outcome are listed as unknown.';
 

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
-import { normalizedAddress } from '../contract/service-address.ts';
-import { newAnswerSpan, nextAnswer } from './packed-answers.ts';
+import { normalizedAddress } from '../../contract/service-address.ts';
+import { newAnswerSpan, nextAnswer } from '../packed-answers.ts';
 
 interface SourceRow {
   readonly id: number;

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
-import { intersection, type TopicSet, topicSet } from '../contract/topic-set.ts';
+import { intersection, type TopicSet, topicSet } from '../../contract/topic-set.ts';
+import type { AreaWanted } from '../port.ts';
 import type { areaStatements } from './area-answers.ts';
-import type { AreaWanted } from './port.ts';
 
 /** A call in flight for an area. */
 export interface OpenAreaCall {

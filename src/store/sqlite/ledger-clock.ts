@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { type Clock, steadyTime } from '../clock.ts';
+import { type Clock, steadyTime } from '../../clock.ts';
 
 /** The clock of the ledger. */
 export interface LedgerClock {

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
-import type { Clock } from '../clock.ts';
-import type { BillingPeriod } from '../contract/billing-period.ts';
-import type { Correction, StatementBy, StatementQuery, StatementRow } from './port.ts';
+import type { Clock } from '../../clock.ts';
+import type { BillingPeriod } from '../../contract/billing-period.ts';
+import type { Correction, StatementBy, StatementQuery, StatementRow } from '../port.ts';
 import { laterCreditsOf } from './spending-sums.ts';
 
 interface StatementSums {

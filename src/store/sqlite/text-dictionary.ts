@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
-import { PerilbookError } from '../errors.ts';
-import type { Texts } from './packed-fields.ts';
+import { PerilbookError } from '../../errors.ts';
+import type { Texts } from '../packed-fields.ts';
 
 /** Notes and names of places can be all different: texts beyond this number are stored in each cell. */
 const MOST_TEXTS = 4096;

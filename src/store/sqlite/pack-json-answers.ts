@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import type { Field } from '../contract/answer.ts';
-import type { TopicSlug } from '../contract/topics.ts';
-import { packAnswer } from './packed-answers.ts';
-import { FieldPacker } from './packed-fields.ts';
+import type { Field } from '../../contract/answer.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import { packAnswer } from '../packed-answers.ts';
+import { FieldPacker } from '../packed-fields.ts';
 import { textDictionary } from './text-dictionary.ts';
 
 type UnpackedAnswers = Record<string, [asOf: number, fields: Field[]]>;

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { ChargeState, PeriodSpending, Spending } from './port.ts';
+import type { ChargeState, PeriodSpending, Spending } from '../port.ts';
 
 interface PeriodRow extends Spending {
   readonly exhaustedAt: number | null;

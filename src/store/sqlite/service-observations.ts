@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
-import type { Clock } from '../clock.ts';
-import type { SampleMark } from '../contract/answer.ts';
-import type { BundleKind, Scope } from '../contract/credits.ts';
-import type { TopicSlug } from '../contract/topics.ts';
-import type { BundleContents } from './port.ts';
+import type { Clock } from '../../clock.ts';
+import type { SampleMark } from '../../contract/answer.ts';
+import type { BundleKind, Scope } from '../../contract/credits.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import type { BundleContents } from '../port.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
