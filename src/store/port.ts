@@ -142,6 +142,13 @@ export interface CompleteCell {
   readonly fields: () => readonly Field[];
 }
 
+/** The answers and failures of one cell that nothing was paid for. */
+export interface CellAnswers {
+  readonly cell: Cell;
+  readonly answers: readonly Answer[];
+  readonly failures: readonly (TopicFailure & { readonly topic: TopicSlug })[];
+}
+
 /** What is known of an area. */
 export interface StoredArea {
   readonly answers: ReadonlyMap<TopicSlug, Answer>;
@@ -297,6 +304,8 @@ export interface Store extends AsyncDisposable {
   claim(terms: ClaimLimits, requests: readonly ClaimRequest[]): Promise<readonly Claim[]>;
   /** Writes outcomes and answers in one transaction: both are durable when this resolves. */
   settle(settlements: readonly Settlement[]): Promise<void>;
+  /** Writes answers that cost nothing, in one transaction and without a ledger row: they are durable when this resolves. */
+  putAnswers(source: number, found: readonly CellAnswers[]): Promise<void>;
   /** The error of a store whose file was deleted, moved or replaced while it is open; null where it is in its place. What is
    * settled is still written to it. */
   moved(): Promise<PerilbookError | null>;

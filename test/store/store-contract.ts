@@ -463,6 +463,30 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.ok(both!.answers.has('wildfire') && both!.failures.has('wildfire'));
   });
 
+  it('answers that cost nothing are stored without a call in the ledger, all of a batch or none', async (setup) => {
+    const { store, another, source, clock } = setup;
+    const answer = { topic: 'wildfire', asOf: clock.now(), fields: ['Very Low', 0, null] } as const;
+    const failure = { topic: 'hail', reason: 'unavailable', note: 'not here', at: clock.now() } as const;
+    await store.putAnswers(source, [
+      { cell: LA, answers: [answer], failures: [failure] },
+      { cell: NY, answers: [], failures: [{ ...failure, reason: 'rejected' }] },
+    ]);
+    const [la, ny] = await another('b').read(source, [LA, NY]);
+    assert.deepEqual([...la!.answers.values()], [answer]);
+    assert.equal(la!.failures.get('hail')!.note, 'not here');
+    assert.equal(ny!.failures.get('hail')!.reason, 'rejected');
+    // A topic that is answered later has failed no longer, and keeps what it was told of others.
+    await store.putAnswers(source, [{ cell: LA, answers: [{ ...answer, topic: 'hail' }], failures: [] }]);
+    const [later] = await store.read(source, [LA]);
+    assert.deepEqual([[...later!.answers.keys()].sort(), later!.failures.size], [['hail', 'wildfire'], 0]);
+    // A field that cannot be stored fails the whole batch.
+    const broken = { cell: NY, answers: [{ ...answer, fields: new Array(300).fill(1) }], failures: [] };
+    await assert.rejects(store.putAnswers(source, [{ cell: BOSTON, answers: [answer], failures: [] }, broken]));
+    assert.deepEqual(await store.read(source, [BOSTON]), [null]);
+    const { calls } = await store.stats();
+    assert.deepEqual(calls, { sent: 0, charged: 0, free: 0, unknown: 0 });
+  });
+
   it('what bundles return and which scopes a key lacks is remembered, the latter for a day', async (setup) => {
     const { store, terms, propose, source, clock } = setup;
     const [claim] = await store.claim(await terms(), [propose(LA, 'standard')]);

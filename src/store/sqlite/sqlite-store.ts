@@ -110,6 +110,11 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
         for (const settlement of settlements) ledger.settle(settlement);
       });
     },
+    async putAnswers(source, found) {
+      immediately(() => {
+        for (const { cell, answers, failures } of found) cells.merge(source, cell, answers, failures);
+      });
+    },
     async moved() {
       return inPlace.moved();
     },
