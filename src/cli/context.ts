@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
-import type { Owner } from '../store/sqlite/ledger.ts';
+import type { Owner } from '../store/port.ts';
 
 /** The process as the commands see it; only main.ts touches the real one. */
 export interface CliContext {

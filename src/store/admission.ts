@@ -1,5 +1,5 @@
 import type { Claim, PeriodSpending, Spending } from './port.ts';
-import type { Recent } from './sqlite/recent-calls.ts';
+import type { Recent } from './recent-calls.ts';
 
 /** A little longer than a minute, because clocks differ; shorter than the throttle's own margin, so that a single process is
  * paced by its throttle and not by refused claims. */

@@ -284,6 +284,12 @@ export interface StoreStats {
   readonly bytes: number;
 }
 
+/** The process that holds claims. `isAlive` says whether the owner of another claim may still be running. */
+export interface Owner {
+  readonly name: string;
+  isAlive(owner: string): boolean;
+}
+
 /** All that is kept between runs: answers, ledger, runs. */
 export interface Store extends AsyncDisposable {
   /** The number of a source; a new source gets one. */

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { intersection, type TopicSet, topicSet } from '../../contract/topic-set.ts';
+import { isAreaAnswered } from '../area-merge.ts';
 import type { AreaWanted } from '../port.ts';
 import type { areaStatements } from './area-answers.ts';
 
@@ -22,12 +23,9 @@ export function areaClaims(database: Database.Database, areas: ReturnType<typeof
   const topicsOf = ({ wanted }: AreaWanted): TopicSet => topicSet(wanted.map(({ topic }) => topic));
 
   return {
-    /** Whether an area has a fresh answer to a wanted topic by now. An area whose answers differ is not used. */
-    isAnswered(source: number, { area, wanted }: AreaWanted): boolean {
-      const known = areas.read(source, area);
-      if (!known || known.mismatchedAt !== null) return false;
-      return wanted.some(({ topic, freshSince }) => (known.answers.get(topic)?.asOf ?? -1) >= freshSince);
-    },
+    /** Whether an area has a fresh answer to a wanted topic by now. */
+    isAnswered: (source: number, { area, wanted }: AreaWanted): boolean =>
+      isAreaAnswered(areas.read(source, area), wanted),
     /** Calls in flight that ask for some of the same topics of the area. */
     open(source: number, wanted: AreaWanted): OpenAreaCall[] {
       const topics = topicsOf(wanted);

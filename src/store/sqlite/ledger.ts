@@ -3,22 +3,16 @@ import type { Clock } from '../../clock.ts';
 import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal, type Usage } from '../admission.ts';
-import type { ChargeState, Claim, ClaimLimits, ClaimRequest, Settlement } from '../port.ts';
+import type { ChargeState, Claim, ClaimLimits, ClaimRequest, Owner, Settlement } from '../port.ts';
 import type { cellStatements } from './answers.ts';
 import type { areaStatements } from './area-answers.ts';
 import { areaClaims } from './area-claims.ts';
 import type { detailsStatements } from './details.ts';
 import { openLedgerClock } from './ledger-clock.ts';
-import { recentCalls } from './recent-calls.ts';
+import { recentCalls } from './minute-window.ts';
 import type { runStatements } from './runs.ts';
 import type { observationStatements } from './service-observations.ts';
 import type { spendingSums } from './spending-sums.ts';
-
-/** The process that holds claims. `isAlive` says whether the owner of another claim may still be running. */
-export interface Owner {
-  readonly name: string;
-  isAlive(owner: string): boolean;
-}
 
 interface OpenCall {
   readonly id: number;

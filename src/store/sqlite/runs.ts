@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../clock.ts';
-import type { NewRun, RunEnd, RunRecord, Spending } from '../port.ts';
-import type { Owner } from './ledger.ts';
+import type { NewRun, Owner, RunEnd, RunRecord, Spending } from '../port.ts';
 
 type RunRow = Omit<RunRecord, 'summary'> & { readonly summary: string | null; readonly owner: string };
 

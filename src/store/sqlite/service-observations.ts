@@ -3,20 +3,8 @@ import type { Clock } from '../../clock.ts';
 import type { SampleMark } from '../../contract/answer.ts';
 import type { BundleKind, Scope } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import { bundleContentsOf, REFUSAL_HOLDS_MS, type SeenBundle } from '../bundle-observations.ts';
 import type { BundleContents } from '../port.ts';
-
-const DAY_MS = 24 * 60 * 60_000;
-
-/** How long a refused scope counts. Keys get new scopes now and then, and to ask again is free (403). A refusal that is dated
- * in the future by a wrong clock counts no longer than that either. */
-const REFUSAL_HOLDS_MS = DAY_MS;
-
-/** How long a bundle that returned fewer topics than the contract says counts as such. Without a limit it would never be
- * bought and seen again, and one odd answer would make every later plan dearer. To look again costs one bundle. */
-const THIN_BUNDLE_HOLDS_MS = 7 * DAY_MS;
-
-/** Number of topics in each bundle (docs/service-api.md, 2.3 and 2.9). */
-const PROMISED = { standard: 17, enterprise: 37 } as const;
 
 /** What answers show about the service itself: sample data, contents of bundles, refused scopes. Every function runs inside the
  * caller's transaction, if there is one. */
@@ -27,7 +15,7 @@ export function observationStatements(database: Database.Database, clock: Clock)
   const insertRefusal = database.prepare(
     'INSERT INTO refused_scopes (source, key, scope, refused_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET refused_at = excluded.refused_at',
   );
-  const bundles = database.prepare<[number], { kind: BundleKind; topics: string; seenAt: number }>(
+  const bundles = database.prepare<[number], SeenBundle>(
     'SELECT kind, topics, seen_at AS seenAt FROM bundles WHERE source = ?',
   );
   const refusals = database
@@ -61,15 +49,7 @@ export function observationStatements(database: Database.Database, clock: Clock)
     rememberRefusal(source: number, key: string, scope: Scope): void {
       insertRefusal.run(source, key, scope, clock.now());
     },
-    bundleContents(source: number): BundleContents {
-      const seen = new Map<BundleKind, readonly TopicSlug[]>();
-      for (const { kind, topics, seenAt } of bundles.all(source)) {
-        const slugs = JSON.parse(topics) as TopicSlug[];
-        const isThin = slugs.length < PROMISED[kind];
-        if (!isThin || Math.abs(clock.now() - seenAt) < THIN_BUNDLE_HOLDS_MS) seen.set(kind, slugs);
-      }
-      return { standard: seen.get('standard') ?? null, enterprise: seen.get('enterprise') ?? null };
-    },
+    bundleContents: (source: number): BundleContents => bundleContentsOf(bundles.all(source), clock.now()),
     refusedScopes: (source: number, key: string): ReadonlySet<Scope> =>
       new Set(refusals.all(source, key, clock.now(), REFUSAL_HOLDS_MS)),
   };

@@ -1,22 +1,6 @@
 import type Database from 'better-sqlite3';
+import { type PeriodRow, periodSpending, SUM_OF } from '../period-sums.ts';
 import type { ChargeState, PeriodSpending, Spending } from '../port.ts';
-
-interface PeriodRow extends Spending {
-  readonly exhaustedAt: number | null;
-  readonly exhaustedLeft: number | null;
-  readonly elsewhere: number | null;
-  readonly correctedAt: number | null;
-}
-
-const NOTHING_SPENT: Spending = { charged: 0, unknown: 0, open: 0 };
-
-/** The sums' column that a charge belongs to; `free` belongs to none. */
-const SUM_OF: Readonly<Record<ChargeState, keyof Spending | null>> = {
-  sent: 'open',
-  charged: 'charged',
-  unknown: 'unknown',
-  free: null,
-};
 
 /** The sums of the ledger, by period and by run, which claims are decided by; all inside the caller's transaction. */
 export function spendingSums(database: Database.Database) {
@@ -43,19 +27,8 @@ export function spendingSums(database: Database.Database) {
       addToPeriod[sum].run(credits, account, period);
       addToRun[sum].run(credits, run);
     },
-    ofPeriod(account: string, start: number): PeriodSpending {
-      const row = periodRow.get(account, start);
-      const later = laterCredits(account, start);
-      const counted = later === 0 ? {} : { later };
-      if (!row) return { ...NOTHING_SPENT, exhaustedAt: null, ...counted };
-      const { exhaustedLeft, elsewhere, correctedAt, ...spending } = row;
-      return {
-        ...spending,
-        ...(exhaustedLeft === null ? {} : { exhaustedLeft }),
-        ...(elsewhere === null || correctedAt === null ? {} : { correction: { elsewhere, at: correctedAt } }),
-        ...counted,
-      };
-    },
+    ofPeriod: (account: string, start: number): PeriodSpending =>
+      periodSpending(periodRow.get(account, start), laterCredits(account, start)),
     ofRun: (run: number): Spending => runRow.get(run)!,
     /** Credits of an account's calls in flight, of whatever period. */
     inFlight: (account: string): number => openCredits.get(account)!,

@@ -1,15 +1,15 @@
 import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../clock.ts';
-import { answersSince, countOlder } from '../old-answers.ts';
-import { newAnswerSpan, nextAnswer } from '../packed-answers.ts';
-import type { ChargeState, Store, StoreStats } from '../port.ts';
+import type { WidthOf } from '../cell-answers.ts';
+import type { ChargeState, Owner, Store } from '../port.ts';
+import { answersSince, countOlder, sourceStats } from '../stored-ages.ts';
 import { accountTermsStatements } from './account-terms.ts';
-import { cellStatements, type WidthOf } from './answers.ts';
+import { cellStatements } from './answers.ts';
 import { areaStatements } from './area-answers.ts';
 import { detailsStatements } from './details.ts';
 import { watchFile } from './file-watch.ts';
-import { ledgerStatements, type Owner } from './ledger.ts';
+import { ledgerStatements } from './ledger.ts';
 import { correctionStatement, readStatement } from './ledger-statement.ts';
 import { runStatements } from './runs.ts';
 import { observationStatements } from './service-observations.ts';
@@ -199,7 +199,7 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
         if (rows.length === 0) return;
         last = rows.at(-1)!.id;
         for (const { source, lat7, lng7, answers, failures } of rows) {
-          yield { source, cell: { lat7, lng7 }, record: cells.unpack(answers, failures) };
+          yield { source, cell: { lat7, lng7 }, record: cells.unpack({ answers, failures }) };
         }
       }
     },
@@ -207,23 +207,4 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function sourceStats(cells: Iterable<{ readonly source: string; readonly answers: Buffer }>): StoreStats['sources'] {
-  const sources: { source: string; cells: number; answers: number; oldest: number | null }[] = [];
-  const span = newAnswerSpan();
-  for (const { source, answers } of cells) {
-    let sums = sources.at(-1);
-    if (sums?.source !== source) {
-      sums = { source, cells: 0, answers: 0, oldest: null };
-      sources.push(sums);
-    }
-    sums.cells++;
-    span.to = 0;
-    while (nextAnswer(answers, span)) {
-      sums.answers++;
-      sums.oldest = Math.min(sums.oldest ?? span.asOf, span.asOf);
-    }
-  }
-  return sources;
 }

@@ -1,17 +1,9 @@
 import type Database from 'better-sqlite3';
 import { PerilbookError } from '../../errors.ts';
-import type { Texts } from '../packed-fields.ts';
-
-/** Notes and names of places can be all different: texts beyond this number are stored in each cell. */
-const MOST_TEXTS = 4096;
-const LONGEST_TEXT = 200;
+import { isSharedText, MOST_TEXTS, type TextNumbers } from '../text-numbers.ts';
 
 /** The texts of a store by number, with a cache. */
-export interface StoredDictionary extends Texts {
-  /** The number of a text that must have one, however many there are: the slug of a topic. */
-  ensure(text: string): number;
-  /** The number of a text that has one already; -1 otherwise. Never writes. */
-  known(text: string): number;
+export interface StoredDictionary extends TextNumbers {
   /** Empties the cache. Call it when a transaction is rolled back: its numbers are given to other texts. */
   forget(): void;
 }
@@ -47,8 +39,7 @@ export function textDictionary(database: Database.Database, file: string): Store
     known,
     ensure,
     numberOf(text) {
-      // SQLite's texts are UTF-8, which has no lone surrogates.
-      if (text.length > LONGEST_TEXT || !text.isWellFormed() || text.includes('\0')) return -1;
+      if (!isSharedText(text)) return -1;
       const number = known(text);
       if (number >= 0) return number;
       isFull ||= count.get()! >= MOST_TEXTS;

@@ -1,0 +1,62 @@
+import type { Answer, Field } from '../contract/answer.ts';
+import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
+import type { AreaAnswers, AreaWanted, StoredArea } from './port.ts';
+
+/** What is stored of an area: its answers as JSON. Areas are few, and read once a run; the answers hold the shared part of an
+ * answer, which is as wide as it is. */
+export interface AreaRow {
+  readonly answers: string;
+  readonly mismatchedAt: number | null;
+}
+
+type JsonAnswers = Record<string, [asOf: number, fields: Field[]]>;
+
+/** How long a mismatch counts. A new release of the index between two answers of an area causes one too, and would cost a call
+ * for each of its locations for ever; a wrong area column causes one again. Natural answers stay fresh for a year as well. */
+const MARK_HOLDS_MS = 365 * 24 * 60 * 60_000;
+
+/** Slugs that this version does not know are left out, not refused. */
+function answersOf(json: string): Map<TopicSlug, Answer> {
+  const answers = new Map<TopicSlug, Answer>();
+  for (const [topic, [asOf, fields]] of Object.entries(JSON.parse(json) as JsonAnswers)) {
+    if (isTopicSlug(topic)) answers.set(topic, { topic, asOf, fields });
+  }
+  return answers;
+}
+
+/** When two answers of the area last differed, if that still counts. */
+function markOf({ mismatchedAt }: AreaRow, now: number): number | null {
+  return mismatchedAt !== null && Math.abs(now - mismatchedAt) < MARK_HOLDS_MS ? mismatchedAt : null;
+}
+
+export function storedArea(row: AreaRow, now: number): StoredArea {
+  return { answers: answersOf(row.answers), mismatchedAt: markOf(row, now) };
+}
+
+/** Whether an area has a fresh answer to a wanted topic. An area whose answers differ is not used. */
+export function isAreaAnswered(known: StoredArea | null | undefined, wanted: AreaWanted['wanted']): boolean {
+  if (!known || known.mismatchedAt !== null) return false;
+  return wanted.some(({ topic, freshSince }) => (known.answers.get(topic)?.asOf ?? -1) >= freshSince);
+}
+
+/**
+ * What to store of an area after one of its locations was answered. Where the area has a comparable answer that differs, it is
+ * marked: one answer does not hold for all of its locations.
+ */
+export function mergedArea(
+  row: AreaRow | undefined,
+  { answers, comparableSince }: Omit<AreaAnswers, 'area'>,
+  now: number,
+): AreaRow {
+  const known = row ? answersOf(row.answers) : new Map<TopicSlug, Answer>();
+  let mismatchedAt = row ? markOf(row, now) : null;
+  for (const answer of answers) {
+    const before = known.get(answer.topic);
+    const differs = before !== undefined && JSON.stringify(before.fields) !== JSON.stringify(answer.fields);
+    // The answer's time too: where the clock was set back, a mark of now would look old.
+    if (differs && before.asOf >= comparableSince) mismatchedAt = Math.max(now, answer.asOf);
+    known.set(answer.topic, answer);
+  }
+  const json = Object.fromEntries([...known.values()].map(({ topic, asOf, fields }) => [topic, [asOf, fields]]));
+  return { answers: JSON.stringify(json), mismatchedAt };
+}

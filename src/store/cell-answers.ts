@@ -1,0 +1,127 @@
+import type { Answer, CellRecord, TopicFailure } from '../contract/answer.ts';
+import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
+import { damagedCell, newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
+import { FieldPacker } from './packed-fields.ts';
+import type { CompleteCell, WantedAnswer } from './port.ts';
+import type { TextNumbers } from './text-numbers.ts';
+
+type PackedFailures = Record<string, [reason: TopicFailure['reason'], note: string, at: number]>;
+
+/** What is stored of a cell: its answers packed, its failures as JSON. */
+export interface PackedCell {
+  readonly answers: Buffer;
+  readonly failures: string | null;
+}
+
+/** How many fields an answer to a topic has; null where it is not known. An answer of another width was written by a
+ * version with other columns: it is not read, and so bought again. */
+export type WidthOf = (topic: TopicSlug) => number | null;
+
+/** Packs and unpacks the answers of cells. Knows nothing of the database that keeps them. */
+export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
+  const packer = new FieldPacker(texts);
+  const span = newAnswerSpan();
+
+  /** Where the first `fields` fields of the answer end. @throws STORE_UNUSABLE unless all of them end where the answer does */
+  function endOf(bytes: Buffer, fields: number): number {
+    const to = packer.skip(bytes, span.from, fields);
+    // NaN where the length of a text is damaged.
+    if (!(fields === span.width ? to === span.to : to >= span.from && to <= span.to)) throw damagedCell();
+    return to;
+  }
+
+  function unpack({ answers: bytes, failures }: PackedCell): CellRecord {
+    const answers = new Map<TopicSlug, Answer>();
+    span.to = 0;
+    while (nextAnswer(bytes, span)) {
+      const topic = texts.textOf(span.slug);
+      // Slugs that this version does not know are left out, not refused.
+      if (!isTopicSlug(topic)) continue;
+      const width = widthOf(topic);
+      if (width !== null && span.width !== width) continue;
+      endOf(bytes, span.width);
+      answers.set(topic, { topic, asOf: span.asOf, fields: packer.unpack(bytes, span.from, span.width) });
+    }
+    return { answers, failures: unpackFailures(failures) };
+  }
+
+  /** Makes a function that takes the wanted fields out of a cell's bytes; null where an answer is missing or too old. */
+  function picker(wanted: readonly WantedAnswer[]): (bytes: Buffer) => CompleteCell | null {
+    const fieldCount = wanted.reduce((sum, { fields }) => sum + fields, 0);
+    const places = new Map(wanted.map(({ topic }, index) => [texts.known(topic), index]));
+    const indexOf = new Int16Array(Math.max(0, ...places.keys()) + 1).fill(-1);
+    for (const [slug, index] of places) if (slug >= 0) indexOf[slug] = index;
+    const [froms, tos] = [new Int32Array(wanted.length), new Int32Array(wanted.length)];
+    const widths = wanted.map(({ topic }) => widthOf(topic));
+    return (bytes) => {
+      let found = 0;
+      let size = 0;
+      let asOf = Number.POSITIVE_INFINITY;
+      span.to = 0;
+      while (nextAnswer(bytes, span)) {
+        const index = indexOf[span.slug] ?? -1;
+        if (index < 0) continue;
+        const { freshSince, fields } = wanted[index]!;
+        const width = widths[index]!;
+        if (span.asOf < freshSince || span.width < fields || (width !== null && span.width !== width)) return null;
+        const to = endOf(bytes, fields);
+        froms[index] = span.from;
+        tos[index] = to;
+        size += to - span.from;
+        asOf = Math.min(asOf, span.asOf);
+        found++;
+      }
+      if (found < wanted.length) return null;
+      const picked = Buffer.allocUnsafe(size);
+      let used = 0;
+      for (let index = 0; index < wanted.length; index++) {
+        // Some 15 bytes an answer: a call to `copy` costs more.
+        for (let at = froms[index]!; at < tos[index]!; at++) picked[used++] = bytes[at]!;
+      }
+      return { asOf, fields: () => packer.unpack(picked, 0, fieldCount) };
+    };
+  }
+
+  /** What to store of a cell after a call. A newer answer replaces an older one and removes the topic's failure; a failure removes
+   * no answer. */
+  function merged(
+    known: PackedCell | undefined,
+    answers: readonly Answer[],
+    failures: readonly (TopicFailure & { readonly topic: TopicSlug })[],
+  ): PackedCell {
+    const packedFailures: PackedFailures = known?.failures ? parsedFailures(known.failures) : {};
+    const added = new Map(answers.map((answer) => [texts.ensure(answer.topic), answer]));
+    const parts: Buffer[] = [];
+    span.to = 0;
+    while (known && nextAnswer(known.answers, span)) {
+      const newer = added.get(span.slug);
+      if (newer && span.asOf <= newer.asOf) continue;
+      added.delete(span.slug);
+      parts.push(known.answers.subarray(span.start, span.to));
+    }
+    for (const [slug, answer] of added) parts.push(packAnswer(slug, answer, packer));
+    for (const { topic } of answers) delete packedFailures[topic];
+    for (const { topic, reason, note, at } of failures) packedFailures[topic] = [reason, note, at];
+    const left = Object.keys(packedFailures).length > 0;
+    return { answers: Buffer.concat(parts), failures: left ? JSON.stringify(packedFailures) : null };
+  }
+
+  return { unpack, picker, merged };
+}
+
+function unpackFailures(text: string | null): Map<TopicSlug, TopicFailure> {
+  const failures = new Map<TopicSlug, TopicFailure>();
+  if (text === null) return failures;
+  for (const [topic, [reason, note, at]] of Object.entries(parsedFailures(text))) {
+    if (isTopicSlug(topic)) failures.set(topic, { reason, note, at });
+  }
+  return failures;
+}
+
+function parsedFailures(text: string): PackedFailures {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw damagedCell();
+  }
+}
