@@ -6,12 +6,12 @@ import { cellCodec, type PackedCell, type WidthOf } from '../cell-answers.ts';
 import type { CompleteCell, WantedAnswer } from '../port.ts';
 import type { StoredDictionary } from './text-dictionary.ts';
 
-type PackedRow = [id: number, answers: Buffer, failures: string | null];
+type CellTuple = [id: number, answers: Buffer, failures: string | null];
 
 /** Reading and writing of cells; every function runs inside the caller's transaction, if there is one. */
 export function cellStatements(database: Database.Database, texts: StoredDictionary, widthOf: WidthOf) {
   const select = database
-    .prepare<[number, number, number], PackedRow>(
+    .prepare<[number, number, number], CellTuple>(
       'SELECT id, answers, failures FROM cells WHERE source = ? AND lat7 = ? AND lng7 = ?',
     )
     .raw();
