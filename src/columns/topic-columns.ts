@@ -1,8 +1,8 @@
 import type { Field } from '../contract/answer.ts';
+import type { CountedResult } from '../contract/counted-result.ts';
 import {
   AIR_QUALITY_DAYS,
   type AirQualityValue,
-  type FeatureCollection,
   type NaturalValue,
   type PollutantValue,
   RATINGS_WITHOUT_SCORE,
@@ -11,14 +11,13 @@ import {
 } from '../contract/topic-values.ts';
 import { type Topic, type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
-import { nearestMeters } from '../geo/nearest.ts';
 import type { AddedColumn } from '../rows/port.ts';
-import { countRecords } from './count-records.ts';
+import { countDetails } from './count-details.ts';
 
 /** A column of a topic: its name and type, and how its field is read from the topic's result. The one table that gives
  * both the header and the values. */
 export interface TopicColumn extends AddedColumn {
-  read(result: TopicResult, location: Location): Field;
+  read(result: CountedResult): Field;
 }
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -31,9 +30,9 @@ export function columnStem(slug: TopicSlug): string {
 function column<Value>(
   name: string,
   type: AddedColumn['type'],
-  read: (value: Value, details: unknown, location: Location) => Field,
+  read: (value: Value, result: CountedResult) => Field,
 ): TopicColumn {
-  return { name, type, read: (result, location) => read(result.value as Value, result.details, location) };
+  return { name, type, read: (result) => read(result.value as Value, result) };
 }
 
 /** A service may say 0 where the index has no score: the contract knows numbers only. */
@@ -45,10 +44,7 @@ function naturalColumns(topic: Topic): TopicColumn[] {
     column<NaturalValue>(`${stem}_rating`, 'text', (value) => value.rating),
     column<NaturalValue>(`${stem}_score`, 'number', (value) => (isScored(value) ? value.score : null)),
     column<NaturalValue>(`${stem}_frequency`, 'number', (value) => (isScored(value) ? value.frequency : null)),
-    ...topic.countColumns.map((name) => {
-      const member = topic.details === 'wildfire' ? name.slice(stem.length + 1) : null;
-      return column(name, 'count', (_, details) => countRecords(details, member));
-    }),
+    ...topic.countColumns.map((name, index) => column(name, 'count', (_, { counts }) => counts![index]!)),
   ];
 }
 
@@ -56,12 +52,10 @@ function proximityColumns(topic: Topic): TopicColumn[] {
   const stem = columnStem(topic.slug);
   return [
     column<number>(`${stem}_count`, 'count', (value) => value),
-    column<number>(`${stem}_nearest_m`, 'count', (_, details, location) => {
-      const features = (details as FeatureCollection | null | undefined)?.features;
-      const meters = features ? nearestMeters(location, features) : null;
-      // Whole metres: a cell is 11 m wide, so decimals would claim what is not known.
-      return meters === null ? null : Math.round(meters);
-    }),
+    // Whole metres: a cell is 11 m wide, so decimals would claim what is not known.
+    column(`${stem}_nearest_m`, 'count', (_, { nearestMeters }) =>
+      nearestMeters === null ? null : Math.round(nearestMeters),
+    ),
   ];
 }
 
@@ -108,7 +102,17 @@ export function columnsOf(slug: TopicSlug): readonly TopicColumn[] {
   return columns;
 }
 
-/** The fields of an answer: what a result says, flat, in the order of the topic's columns. `location` is the cell's. */
+/** The fields of an answer: what a result says, flat, in the order of the topic's columns. Without counts they end before
+ * the columns that count records. */
+export function answerFields(slug: TopicSlug, result: CountedResult): Field[] {
+  const columns = columnsOf(slug);
+  const width = columns.length - (result.counts === null ? topicOf(slug).countColumns.length : 0);
+  const fields: Field[] = [];
+  for (let i = 0; i < width; i++) fields.push(columns[i]!.read(result));
+  return fields;
+}
+
+/** The fields of a result as a service sends it. `location` is the cell's. */
 export function flatten(slug: TopicSlug, result: TopicResult, location: Location): Field[] {
-  return columnsOf(slug).map((column) => column.read(result, location));
+  return answerFields(slug, countDetails(slug, result, location));
 }

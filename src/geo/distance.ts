@@ -1,7 +1,7 @@
 import type { Location } from './coordinates.ts';
 
 /** Mean earth radius in metres (IUGG R1). */
-const EARTH_RADIUS_M = 6_371_008.8;
+export const EARTH_RADIUS_M = 6_371_008.8;
 const RADIANS = Math.PI / 180;
 
 /** Great-circle distance in metres by the haversine formula (good to 0.5 % against the ellipsoid). */

@@ -71,18 +71,19 @@ export function nearestMeters(location: Location, features: readonly unknown[]):
     search.measure(shapeOf((feature as { geometry?: unknown } | null)?.geometry));
     if (search.squared === 0) return 0;
   }
-  return search.squared === Number.POSITIVE_INFINITY ? null : search.meters();
+  return search.meters();
 }
 
 /** As `nearestMeters` of one geometry, to the last bit; infinite for an empty shape. */
 export function metersToShape(shape: MeasurableShape, location: Location): number {
   const search = new NearestSearch(location);
   search.measure(shape);
-  return search.squared === Number.POSITIVE_INFINITY ? search.squared : search.meters();
+  return search.meters() ?? Number.POSITIVE_INFINITY;
 }
 
-/** A plane at a location, in degrees of latitude, and the point nearest to the location so far. */
-class NearestSearch {
+/** A plane at a location, in degrees of latitude, and the point nearest to the location so far: the nearest on the plane, and of
+ * equally near ones the nearest on the sphere, so that it does not depend on the order in which they are measured. */
+export class NearestSearch {
   readonly #location: Location;
   readonly #stretch: number;
   #x = 0;
@@ -94,9 +95,23 @@ class NearestSearch {
     this.#stretch = Math.cos((location.lat * Math.PI) / 180);
   }
 
-  meters(): number {
+  /** Metres to the nearest point; null when nothing was measured. */
+  meters(): number | null {
+    return this.squared === Number.POSITIVE_INFINITY ? null : this.#metersTo(this.#x, this.#y);
+  }
+
+  #metersTo(x: number, y: number): number {
     const { lat, lng } = this.#location;
-    return distanceMeters(this.#location, { lat: this.#y + lat, lng: this.#x / (this.#stretch || 1) + lng });
+    return distanceMeters(this.#location, { lat: y + lat, lng: x / (this.#stretch || 1) + lng });
+  }
+
+  measurePoint(lng: number, lat: number): void {
+    this.#take(this.#eastOf(lng), lat - this.#location.lat);
+  }
+
+  /** Adds the nearest point of another search from the same location. */
+  add(other: NearestSearch): void {
+    if (other.squared < Number.POSITIVE_INFINITY) this.#take(other.#x, other.#y);
   }
 
   measure({ paths, polygons }: MeasurableShape): void {
@@ -111,10 +126,15 @@ class NearestSearch {
 
   #take(x: number, y: number): void {
     const squared = x * x + y * y;
-    if (squared >= this.squared) return;
+    if (squared > this.squared) return;
+    if (squared === this.squared && !this.#isNearerOnSphere(x, y)) return;
     this.#x = x;
     this.#y = y;
     this.squared = squared;
+  }
+
+  #isNearerOnSphere(x: number, y: number): boolean {
+    return (x !== this.#x || y !== this.#y) && this.#metersTo(x, y) < this.#metersTo(this.#x, this.#y);
   }
 
   #measurePath(path: Path): void {

@@ -6,7 +6,7 @@ import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
 import { createBoxSearch } from '../../src/data/tables/area-level.ts';
 import { FeatureTiles } from '../../src/data/tables/feature-tiles.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { createLayerSearch } from '../../src/data/tables/layers.ts';
+import { type CachedFeature, createLayerSearch } from '../../src/data/tables/layer-search.ts';
 import type { EventRecord } from '../../src/data/tables/records.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
@@ -82,7 +82,7 @@ test('a search over cached tiles finds the same as a scan of all features, the n
   );
   const database = openDatabase(t);
   const limit = 6_000;
-  const tiles = new FeatureTiles(limit);
+  const tiles = new FeatureTiles<CachedFeature>(limit);
   const search = createLayerSearch(database, tiles);
   const clock = new StillClock();
   fc.assert(

@@ -1,6 +1,7 @@
 import { type NaturalSlug, type ProximitySlug, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { DataDatabase } from './data-database.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
+import type { Layer } from './layers.ts';
 import type { DatasetInfo, DatasetName, EventKind, Level } from './records.ts';
 
 /** A loaded dataset, or one level of it. */
@@ -95,5 +96,11 @@ function ownNeedsOf(topic: TopicSlug): DatasetName[] {
 
 /** The datasets of the events in a topic's details. */
 export function eventDatasetsOf(topic: TopicSlug): readonly DatasetName[] {
-  return (EVENTS[topic as NaturalSlug] ?? []).map((event): DatasetName => `records:${event}`);
+  return topicOf(topic).category === 'proximity' ? [] : layersOf(topic);
+}
+
+/** The layers that are searched for a topic: its sites, or its events in the order of its `countColumns`. */
+export function layersOf(topic: TopicSlug): readonly Layer[] {
+  if (topicOf(topic).category === 'proximity') return [`sites:${topic as ProximitySlug}`];
+  return (EVENTS[topic as NaturalSlug] ?? []).map((event): Layer => `records:${event}`);
 }

@@ -1,27 +1,24 @@
-import type { Location } from '../../geo/coordinates.ts';
 import type { Box } from './bounding-boxes.ts';
 
 /** A feature of a layer in memory. */
-export interface CachedFeature {
+export interface TileFeature {
   readonly id: number;
   /** A point's place; null for lines and outlines, which have a box. */
   readonly lng: number | null;
   readonly lat: number | null;
   readonly box: Box | null;
-  /** Its JSON in UTF-8, ready for the socket, up to the value of `distance_m`, which differs in each answer. */
-  readonly bytes: Buffer;
-  /** Metres from a location to its lines and outlines, 0 inside an outline. */
-  readonly metersFrom: (location: Location) => number;
+  /** The bytes that it holds beside its object, about. */
+  readonly size: number;
 }
 
 /** A square of a layer, lower edges included, with the features that touch it in the order of their ids. */
-interface Tile {
+interface Tile<F> {
   readonly box: Box;
-  readonly features: readonly CachedFeature[];
+  readonly features: readonly F[];
 }
 
 /** Reads the features whose boxes touch a box; those in `known` need not be built again. */
-export type ReadFeatures = (box: Box, known: (id: number) => CachedFeature | undefined) => Iterable<CachedFeature>;
+export type ReadFeatures<F> = (box: Box, known: (id: number) => F | undefined) => Iterable<F>;
 
 /** The most bytes of cached features over all layers: forty dense cities of 6 MB. */
 const MAX_BYTES = 256_000_000;
@@ -29,35 +26,28 @@ const MAX_BYTES = 256_000_000;
 /** The share left after eviction; evicting tiles one by one would need an ordered list at every search. */
 const SHARE_AFTER_EVICTION = 0.75;
 
-/** What the object of a feature or a tile takes beside its text, about. */
+/** What the object of a feature or a tile takes, about. */
 const OVERHEAD_BYTES = 200;
 
-/** What a measurable line or outline takes for each byte of its text, about. */
-const SHAPE_SHARE = 1;
-
-function sizeOf({ bytes, box }: CachedFeature): number {
-  return OVERHEAD_BYTES + bytes.length * (box === null ? 1 : 1 + SHAPE_SHARE);
-}
-
-interface CachedTile extends Tile {
+interface CachedTile<F> extends Tile<F> {
   readonly key: number;
   usedAt: number;
 }
 
 /** The cached tiles of a layer. */
-interface LayerTiles {
+interface LayerTiles<F> {
   /** Tiles per degree; a power of two, so that the edges of tiles are exact. */
   readonly perDegree: number;
-  readonly read: ReadFeatures;
-  readonly tiles: Map<number, CachedTile>;
+  readonly read: ReadFeatures<F>;
+  readonly tiles: Map<number, CachedTile<F>>;
   /** By id, with the number of tiles that hold each: a long line is cached once. */
-  readonly features: Map<number, { readonly feature: CachedFeature; holders: number }>;
+  readonly features: Map<number, { readonly feature: F; holders: number }>;
 }
 
 /** Features of layers by tile, read when first needed; the least recently used tiles are evicted. */
-export class FeatureTiles {
+export class FeatureTiles<F extends TileFeature> {
   readonly #limit: number;
-  readonly #layers = new Map<string, LayerTiles>();
+  readonly #layers = new Map<string, LayerTiles<F>>();
   #bytes = 0;
   #searches = 0;
 
@@ -77,7 +67,7 @@ export class FeatureTiles {
   }
 
   /** A layer cut into this many tiles per degree. */
-  layer(name: string, perDegree: number, readerOf: () => ReadFeatures): LayerTiles {
+  layer(name: string, perDegree: number, readerOf: () => ReadFeatures<F>): LayerTiles<F> {
     const key = `${name} ${perDegree}`;
     let layer = this.#layers.get(key);
     if (layer === undefined) {
@@ -88,9 +78,9 @@ export class FeatureTiles {
   }
 
   /** The tiles that a box touches. A feature on several tiles is the same object in each. */
-  touching(layer: LayerTiles, box: Box): Tile[] {
+  touching(layer: LayerTiles<F>, box: Box): Tile<F>[] {
     this.#searches += 1;
-    const found: Tile[] = [];
+    const found: Tile<F>[] = [];
     const missing: number[] = [];
     for (const key of keysOf(box, layer.perDegree)) {
       const known = layer.tiles.get(key);
@@ -109,10 +99,10 @@ export class FeatureTiles {
   }
 
   /** Reads tiles in one query over the box around them: one query each would take longer where there is little. */
-  #readTiles(layer: LayerTiles, missing: readonly number[]): CachedTile[] {
+  #readTiles(layer: LayerTiles<F>, missing: readonly number[]): CachedTile<F>[] {
     const boxes = missing.map((key) => boxOfTile(key, layer.perDegree));
     const whole = boxes.reduce(around);
-    const members = new Map<number, CachedFeature[]>(missing.map((key) => [key, []]));
+    const members = new Map<number, F[]>(missing.map((key) => [key, []]));
     for (const feature of layer.read(whole, (id) => layer.features.get(id)?.feature)) {
       const { lng, lat } = feature;
       const box = feature.box ?? { minLng: lng!, maxLng: lng!, minLat: lat!, maxLat: lat! };
@@ -127,13 +117,13 @@ export class FeatureTiles {
     });
   }
 
-  #hold({ features: cached }: LayerTiles, { features }: CachedTile): void {
+  #hold({ features: cached }: LayerTiles<F>, { features }: CachedTile<F>): void {
     for (const feature of features) {
       const known = cached.get(feature.id);
       if (known !== undefined) known.holders += 1;
       else {
         cached.set(feature.id, { feature, holders: 1 });
-        this.#bytes += sizeOf(feature);
+        this.#bytes += OVERHEAD_BYTES + feature.size;
       }
     }
     this.#bytes += OVERHEAD_BYTES;
@@ -151,14 +141,14 @@ export class FeatureTiles {
     }
   }
 
-  #evict({ features: cached, tiles }: LayerTiles, { key, features }: CachedTile): void {
+  #evict({ features: cached, tiles }: LayerTiles<F>, { key, features }: CachedTile<F>): void {
     tiles.delete(key);
     for (const { id } of features) {
       const known = cached.get(id)!;
       known.holders -= 1;
       if (known.holders > 0) continue;
       cached.delete(id);
-      this.#bytes -= sizeOf(known.feature);
+      this.#bytes -= OVERHEAD_BYTES + known.feature.size;
     }
     this.#bytes -= OVERHEAD_BYTES;
   }

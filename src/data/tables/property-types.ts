@@ -1,4 +1,4 @@
-import { DISTANCE_PROPERTY } from './layers.ts';
+import { DISTANCE_PROPERTY } from './layer-search.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
 

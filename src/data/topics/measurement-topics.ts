@@ -7,12 +7,12 @@ import {
 import type { MeasurementSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
+import { createWithin, type UnitVector, unitVectorOf } from '../../geo/spherical-cap.ts';
 import type { Area } from '../tables/area-finder.ts';
-import { boxesAround } from '../tables/bounding-boxes.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
-import type { MissingReason, ResultText } from './result-text.ts';
+import { TopicValue } from './topic-value.ts';
 
 /** Older readings are not "current" (docs/service-api.md, 4.7). AirNow publishes an hour 30 minutes after its end and
  * then the next one: readings are up to 3 hours old even if every load succeeds. */
@@ -38,50 +38,54 @@ const RADON_DESCRIPTION =
 
 type Pollutant = 'ozone' | 'pm25' | 'pm10';
 
-interface MonitorReading {
+interface MonitorReading extends Location {
   readonly monitor: string;
-  readonly lat: number;
-  readonly lng: number;
   readonly concentration: number;
   readonly measured_at: number;
 }
 
+/** What the monitors of a pollutant have reported. */
+interface PollutantReadings {
+  /** The newest reading of each monitor. */
+  readonly readings: readonly (MonitorReading & UnitVector)[];
+  /** When the newest of all was measured. */
+  readonly newest: number;
+}
+
 /**
- * Makes the function that answers a measurement topic. There is no data when the county has no row, or no monitor
- * within 80 km reported in the last hours; when no monitor anywhere reported, the readings are too old and the topic is
- * unavailable. `airQuality`: `metric` is the category of the year's median index value, `progressValue` that median as
- * a percentage of 500, at most 100; `additionalInfo.year` is our extension. Pollutants: the newest reading of the
- * nearest monitor that reported. `details` is always null. The topic's dataset must be loaded.
+ * Makes the rule of the measurement topics. There is no data when the county has no row, or no monitor within 80 km
+ * reported in the last hours; when no monitor anywhere reported, the readings are too old. `airQuality`: `metric` is the
+ * category of the year's median index value, `progressValue` that median as a percentage of 500, at most 100;
+ * `additionalInfo.year` is our extension. Pollutants: the newest reading of the nearest monitor that reported. The
+ * topic's dataset must be loaded.
  */
-export function createMeasurementAnswers(
+export function createMeasurementRule(
   database: DataDatabase,
   versionOf: DataVersion,
-): (topic: MeasurementSlug, location: Location, area: Area, now: number) => ResultText | MissingReason {
+): (topic: MeasurementSlug, location: Location, area: Area, now: number) => TopicValue | 'no_data' | 'too_old' {
   const daysOf = database.prepare<[string], { year: number; days: string }>(
     'SELECT year, days FROM air_quality WHERE county = ?',
   );
   const zoneOf = database.prepare<[string], number>('SELECT zone FROM radon WHERE county = ?').pluck();
-  const readingsIn = database.prepare<[Pollutant, number, number, number, number, number], MonitorReading>(
-    `SELECT monitor, lat, lng, concentration, measured_at FROM reading_boxes
-     WHERE pollutant = ? AND measured_at >= ? AND min_lng <= ? AND max_lng >= ? AND min_lat <= ? AND max_lat >= ?`,
+  // SQLite takes the other columns from the row of the maximum.
+  const newestOf = database.prepare<[Pollutant], MonitorReading>(
+    `SELECT monitor, lat, lng, concentration, max(measured_at) AS measured_at FROM reading_boxes
+     WHERE pollutant = ? GROUP BY monitor, lat, lng`,
   );
-
-  const newestOf = database
-    .prepare<[Pollutant], number | null>('SELECT max(measured_at) FROM reading_boxes WHERE pollutant = ?')
-    .pluck();
   const isSample = database.prepare<[], 0 | 1>("SELECT sample FROM datasets WHERE name = 'readings'").pluck();
-  /** When each pollutant was last measured anywhere; computed once per load, because it reads all readings. */
-  const newestReadings = oncePerVersion(versionOf, () => {
-    const isSampleData = isSample.get() === 1;
-    const at = (pollutant: Pollutant) => {
-      const measuredAt = newestOf.get(pollutant) ?? Number.NEGATIVE_INFINITY;
-      // Sample readings never grow old.
-      return isSampleData && measuredAt > 0 ? Number.POSITIVE_INFINITY : measuredAt;
+  /** Read once per load: to go through some thousand monitors takes less time than a search of the R*Tree. */
+  const reported = oncePerVersion(versionOf, () => {
+    const of = (pollutant: Pollutant): PollutantReadings => {
+      const readings = newestOf.all(pollutant).map((reading) => ({ ...reading, ...unitVectorOf(reading) }));
+      return {
+        readings,
+        newest: readings.reduce((newest, reading) => Math.max(newest, reading.measured_at), Number.NEGATIVE_INFINITY),
+      };
     };
-    return { ozone: at('ozone'), pm25: at('pm25'), pm10: at('pm10') };
+    return { isSample: isSample.get() === 1, ozone: of('ozone'), pm25: of('pm25'), pm10: of('pm10') };
   });
 
-  function airQuality(county: string): AirQualityValue | MissingReason {
+  function airQuality(county: string): AirQualityValue | 'no_data' {
     const found = daysOf.get(county);
     if (found === undefined) return 'no_data';
     const additionalInfo = { ...JSON.parse(found.days), year: found.year } as AirQualityValue['additionalInfo'];
@@ -90,7 +94,7 @@ export function createMeasurementAnswers(
     return { metric: categoryOfAqi(median), progressValue, additionalInfo };
   }
 
-  function radon(county: string): RadonValue | MissingReason {
+  function radon(county: string): RadonValue | 'no_data' {
     const zone = zoneOf.get(county);
     if (zone === undefined) return 'no_data';
     return {
@@ -101,14 +105,15 @@ export function createMeasurementAnswers(
     };
   }
 
-  function pollutant(topic: Pollutant, location: Location, now: number): PollutantValue | MissingReason {
-    const newestAnywhere = newestReadings()[topic];
-    if (newestAnywhere < now - READING_MS) return 'unavailable';
-    const since = Number.isFinite(newestAnywhere) ? now - READING_MS : 0;
-    const readings = boxesAround(location, MONITOR_METERS).flatMap((box) =>
-      readingsIn.all(topic, since, box.maxLng, box.minLng, box.maxLat, box.minLat),
-    );
-    const reading = nearestReading(location, readings);
+  function pollutant(topic: Pollutant, location: Location, now: number): PollutantValue | 'no_data' | 'too_old' {
+    const {
+      isSample,
+      [topic]: { readings, newest },
+    } = reported();
+    // Sample readings never grow old.
+    const since = isSample && newest > 0 ? 0 : now - READING_MS;
+    if (newest < since) return 'too_old';
+    const reading = nearestReading(location, readings, since);
     if (reading === null) return 'no_data';
     return {
       measurement: { value: reading.concentration, unit: CONCENTRATION_UNIT },
@@ -124,14 +129,20 @@ export function createMeasurementAnswers(
         : topic === 'radon'
           ? radon(area.county)
           : pollutant(topic, location, now);
-    return typeof value === 'string' ? value : { value: JSON.stringify(value), details: ['null'] };
+    return typeof value === 'string' ? value : new TopicValue(value);
   };
 }
 
-function nearestReading(location: Location, readings: readonly MonitorReading[]): MonitorReading | null {
+/** The newest reading of the nearest monitor that has reported since then. */
+function nearestReading(
+  location: Location,
+  readings: PollutantReadings['readings'],
+  since: number,
+): MonitorReading | null {
+  const isNear = createWithin(location, MONITOR_METERS);
   const measured = readings
-    .map((reading) => ({ reading, meters: distanceMeters(location, reading) }))
-    .filter(({ meters }) => meters <= MONITOR_METERS);
+    .filter((reading) => reading.measured_at >= since && isNear(reading))
+    .map((reading) => ({ reading, meters: distanceMeters(location, reading) }));
   measured.sort(
     (a, b) =>
       a.meters - b.meters ||

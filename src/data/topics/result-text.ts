@@ -1,4 +1,4 @@
-import type { FoundFeature } from '../tables/layers.ts';
+import type { FoundFeature } from '../tables/layer-search.ts';
 
 /** A topic's result as the JSON of its two members, in parts: texts, and features as ready bytes. They are joined once,
  * in the body: parsing and writing the features of a 6 MB bundle again would take longer than finding them. */

@@ -1,23 +1,14 @@
-import {
-  type MeasurementSlug,
-  type NaturalSlug,
-  type ProximitySlug,
-  type TopicSlug,
-  topicOf,
-} from '../../contract/topics.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
-import { needsOf } from '../tables/describe-data.ts';
+import type { DataVersion } from '../tables/data-version.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
-import { createLayerSearch } from '../tables/layers.ts';
-import type { DatasetName, EventKind } from '../tables/records.ts';
-import { stateOf } from '../tables/states.ts';
-import { createMeasurementAnswers } from './measurement-topics.ts';
-import { createNaturalAnswers } from './natural-topics.ts';
+import { createLayerSearch } from '../tables/layer-search.ts';
+import { detailsText } from './details-text.ts';
 import { collectionText, type MissingReason, type ResultText } from './result-text.ts';
 import type { Radii } from './search-radii.ts';
+import { createTopicRules } from './topic-rules.ts';
 
 /** Whether a topic fails at a location; for testing what a consumer does then. */
 export type RehearsedFailures = (topic: TopicSlug, location: Location) => boolean;
@@ -33,61 +24,21 @@ export function createTopicAnswers(
   failures: RehearsedFailures | undefined,
   versionOf: DataVersion,
 ): (topics: readonly TopicSlug[], location: Location, area: Area, now: number) => Answers {
-  const loaded = database.prepare<[], LoadedStates>('SELECT name, states FROM datasets');
   const search = createLayerSearch(database, new FeatureTiles(), versionOf);
-  const natural = createNaturalAnswers(database, search, radii, versionOf, hasEvents);
-  const measurement = createMeasurementAnswers(database, versionOf);
-
-  // Reading thirty names takes longer than answering a rating.
-  const covered = oncePerVersion(versionOf, () => coverageOf(loaded.all()));
-
-  function covers(name: DatasetName, area: Area): boolean {
-    const limits = covered().get(name);
-    return limits !== undefined && (limits === null || limits.has(stateOf(area.county)));
-  }
-
-  /** Not loaded means unknown: an empty list would say that there is nothing. */
-  function hasEvents(event: EventKind, area: Area): boolean {
-    return covers(`records:${event}`, area);
-  }
-
-  function proximity(topic: ProximitySlug, location: Location): ResultText {
-    const features = search(`sites:${topic}`, location, radii[topic]);
-    return { value: String(features.length), details: collectionText(features, radii[topic]) };
-  }
+  const decide = createTopicRules(database, radii, versionOf);
 
   function answer(topic: TopicSlug, location: Location, area: Area, now: number): ResultText | MissingReason {
     if (failures?.(topic, location)) return 'unavailable';
-    if (!needsOf(topic).every((name) => covers(name, area))) return 'unavailable';
-    switch (topicOf(topic).category) {
-      case 'natural':
-        return natural(topic as NaturalSlug, location, area);
-      case 'proximity':
-        return proximity(topic as ProximitySlug, location);
-      case 'measurement':
-        return measurement(topic as MeasurementSlug, location, area, now);
-    }
+    const finding = decide(topic, location, area, now);
+    if ('reason' in finding) return finding.reason;
+    const found = finding.layers.map((searched) => {
+      if (searched === null) return null;
+      return { features: search(searched.layer, location, searched.meters), radius: searched.meters };
+    });
+    if (finding.value !== null) return { value: finding.value.json, details: detailsText(topic, found) };
+    const { features, radius } = found[0]!;
+    return { value: String(features.length), details: collectionText(features, radius) };
   }
 
   return (topics, location, area, now) => new Map(topics.map((topic) => [topic, answer(topic, location, area, now)]));
-}
-
-interface LoadedStates {
-  readonly name: DatasetName;
-  readonly states: string;
-}
-
-/** The loaded datasets, each with its states; null for the whole US. */
-type DatasetCoverage = ReadonlyMap<DatasetName, ReadonlySet<string> | null>;
-
-/** Each level of a dataset may have its own states. */
-function coverageOf(loaded: readonly LoadedStates[]): DatasetCoverage {
-  const statesOf = new Map<DatasetName, string[]>();
-  for (const { name, states } of loaded) statesOf.set(name, [...(statesOf.get(name) ?? []), states]);
-  return new Map(
-    [...statesOf].map(([name, levels]) => [
-      name,
-      levels.includes('') ? null : new Set(levels.flatMap((states) => states.split(','))),
-    ]),
-  );
 }

@@ -3,7 +3,7 @@ import { errorEnvelope, location, meta } from '../../contract/envelopes.ts';
 import { NO_DATA_REASON, UNAVAILABLE } from '../../contract/failures.ts';
 import { RESULT_SCHEMAS } from '../../contract/topic-values.ts';
 import { type DetailsKind, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
-import { DISTANCE_PROPERTY } from '../../data/tables/layers.ts';
+import { DISTANCE_PROPERTY } from '../../data/tables/layer-search.ts';
 import type { Radii, Searched } from '../../data/topics/search-radii.ts';
 
 /** A JSON Schema (2020-12), as OpenAPI 3.1 takes it. */

@@ -1,0 +1,127 @@
+import { type MeasurementSlug, type NaturalSlug, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import type { Location } from '../../geo/coordinates.ts';
+import type { Area } from '../tables/area-finder.ts';
+import type { DataDatabase } from '../tables/data-database.ts';
+import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
+import { layersOf, needsOf } from '../tables/describe-data.ts';
+import type { Layer } from '../tables/layers.ts';
+import type { DatasetName } from '../tables/records.ts';
+import { stateOf } from '../tables/states.ts';
+import { createMeasurementRule } from './measurement-topics.ts';
+import { createNaturalRule } from './natural-topics.ts';
+import type { Radii, Searched } from './search-radii.ts';
+import type { TopicValue } from './topic-value.ts';
+
+/** What a topic's result consists of. */
+export interface TopicFinding {
+  /** Null for a proximity topic: its value is the number of its features. */
+  readonly value: TopicValue | null;
+  /** The layers whose features around the location belong to it; null for one that is not loaded for the state. */
+  readonly layers: readonly (SearchedLayer | null)[];
+}
+
+interface SearchedLayer {
+  readonly layer: Layer;
+  /** The radius of the search. */
+  readonly meters: number;
+}
+
+/** Why a topic has no result. */
+export type MissingResult =
+  /** The data is there, and the publisher has nothing on this place. */
+  { readonly reason: 'no_data' } | UnavailableTopic;
+
+/** Something that the operator can fix: datasets are not loaded, or not for this state (`not_loaded`); they lack the county
+ * (`incomplete`); their readings are too old (`too_old`). */
+export interface UnavailableTopic {
+  readonly reason: 'unavailable';
+  readonly cause: 'not_loaded' | 'incomplete' | 'too_old';
+  readonly datasets: readonly DatasetName[];
+  /** The state of the location, as two letters. */
+  readonly state: string;
+}
+
+/** What a topic's result consists of at a location with a known area, or why there is none. To be called within a transaction,
+ * so that all topics of a location come from the same data. */
+export type TopicRules = (
+  topic: TopicSlug,
+  location: Location,
+  area: Area,
+  now: number,
+) => TopicFinding | MissingResult;
+
+/** Makes the rules that decide on each topic. The service and a look-up on this machine differ only in how they
+ * present what is found. */
+export function createTopicRules(database: DataDatabase, radii: Radii, versionOf: DataVersion): TopicRules {
+  const loaded = database.prepare<[], LoadedStates>('SELECT name, states FROM datasets');
+  const natural = createNaturalRule(database, versionOf);
+  const measurement = createMeasurementRule(database, versionOf);
+
+  // Reading thirty names takes longer than answering a rating.
+  const statesOf = oncePerVersion(versionOf, () => coverageOf(loaded.all()));
+  const byState = oncePerVersion(versionOf, () => new Map<string, StateData>());
+
+  function dataOf(state: string): StateData {
+    const known = byState();
+    let data = known.get(state);
+    if (data === undefined) {
+      data = stateData(statesOf(), radii, state);
+      known.set(state, data);
+    }
+    return data;
+  }
+
+  return (topic, location, area, now) => {
+    const state = stateOf(area.county);
+    const { missing, layers } = dataOf(state).get(topic)!;
+    if (missing.length > 0) return { reason: 'unavailable', cause: 'not_loaded', datasets: missing, state };
+    const { category } = topicOf(topic);
+    if (category === 'proximity') return { value: null, layers };
+    const value =
+      category === 'natural'
+        ? natural(topic as NaturalSlug, area)
+        : measurement(topic as MeasurementSlug, location, area, now);
+    if (value === 'no_data') return { reason: value };
+    if (typeof value !== 'string') return { value, layers };
+    return { reason: 'unavailable', cause: value, datasets: needsOf(topic).slice(1), state };
+  };
+}
+
+interface LoadedStates {
+  readonly name: DatasetName;
+  readonly states: string;
+}
+
+/** The loaded datasets, each with its states; null for the whole US. */
+type DatasetCoverage = ReadonlyMap<DatasetName, ReadonlySet<string> | null>;
+
+/** Each level of a dataset may have its own states. */
+function coverageOf(loaded: readonly LoadedStates[]): DatasetCoverage {
+  const statesOf = new Map<DatasetName, string[]>();
+  for (const { name, states } of loaded) statesOf.set(name, [...(statesOf.get(name) ?? []), states]);
+  return new Map(
+    [...statesOf].map(([name, levels]) => [
+      name,
+      levels.includes('') ? null : new Set(levels.flatMap((states) => states.split(','))),
+    ]),
+  );
+}
+
+/** What the loaded data has for each topic in a state. */
+type StateData = ReadonlyMap<TopicSlug, { readonly missing: readonly DatasetName[] } & Pick<TopicFinding, 'layers'>>;
+
+function stateData(coverage: DatasetCoverage, radii: Radii, state: string): StateData {
+  const covers = (name: DatasetName) => {
+    const states = coverage.get(name);
+    return states !== undefined && (states === null || states.has(state));
+  };
+  // Events that are not loaded are unknown: an empty list would say that there is nothing.
+  const searched = (layer: Layer) =>
+    covers(layer) ? { layer, meters: radii[layer.slice(layer.indexOf(':') + 1) as Searched] } : null;
+  return new Map(
+    TOPIC_SLUGS.map((topic) => [
+      topic,
+      { missing: needsOf(topic).filter((name) => !covers(name)), layers: layersOf(topic).map(searched) },
+    ]),
+  );
+}
