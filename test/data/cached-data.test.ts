@@ -4,8 +4,10 @@ import fc from 'fast-check';
 import type { Geometry, Point } from 'geojson';
 import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
 import { createBoxSearch } from '../../src/data/tables/area-level.ts';
+import { createDataVersion } from '../../src/data/tables/data-version.ts';
 import { FeatureTiles } from '../../src/data/tables/feature-tiles.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import { type CountedFeature, createLayerCounts } from '../../src/data/tables/layer-counts.ts';
 import { type CachedFeature, createLayerSearch } from '../../src/data/tables/layer-search.ts';
 import type { EventRecord } from '../../src/data/tables/records.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
@@ -50,7 +52,7 @@ test('a box search finds the boxes that touch a box, and no others', () => {
   );
 });
 
-test('a search over cached tiles finds the same as a scan of all features, the nearest first, within the limit of bytes', (t) => {
+test('searches and counts over cached tiles find the same as a scan of all features, within the limit of bytes', (t) => {
   const lng = fc.oneof(
     fc.double({ min: -180, max: 180, noNaN: true }),
     fc.double({ min: -0.3, max: 0.3, noNaN: true }),
@@ -84,6 +86,8 @@ test('a search over cached tiles finds the same as a scan of all features, the n
   const limit = 6_000;
   const tiles = new FeatureTiles<CachedFeature>(limit);
   const search = createLayerSearch(database, tiles);
+  const countTiles = new FeatureTiles<CountedFeature>(limit);
+  const { count, measure } = createLayerCounts(database, countTiles, createDataVersion(database));
   const clock = new StillClock();
   fc.assert(
     fc.property(
@@ -106,12 +110,17 @@ test('a search over cached tiles finds the same as a scan of all features, the n
             .map((shape, number) => ({ number, meters: metersTo(shape) }))
             .filter((one) => one.meters <= meters)
             .sort((a, b) => a.meters - b.meters || a.number - b.number);
-          const found = search('sites:park', location, meters).map((one) => ({
-            number: JSON.parse(`${one.feature.bytes}0}}`).properties.number,
+          const features = search('sites:park', location, meters);
+          const sent = features.map(({ feature: { bytes } }) => JSON.parse(`${bytes}0}}`));
+          const found = features.map((one, index) => ({
+            number: sent[index].properties.number,
             meters: one.meters,
           }));
           assert.deepEqual(found, expected);
-          assert.ok(tiles.bytes <= limit, `${tiles.bytes} bytes are kept`);
+          assert.equal(count('sites:park', location, meters), expected.length);
+          const measured = measure('sites:park', location, meters);
+          assert.deepEqual(measured, { count: expected.length, nearestMeters: nearestMeters(location, sent) });
+          for (const { bytes } of [tiles, countTiles]) assert.ok(bytes <= limit, `${bytes} bytes are kept`);
         }
       },
     ),

@@ -267,3 +267,16 @@ test('the distance to a convex polygon is 0 inside, and else that to its outline
     ),
   );
 });
+
+test('of places that are equally near on the plane the nearest on the sphere counts, in whatever order they come', () => {
+  // Meridians come together to the north, so the northern one is nearer.
+  const corners: Position[] = [
+    [-99.5, 39.5],
+    [-99.5, 40.5],
+    [-100.5, 39.5],
+  ];
+  const features = corners.map((corner) => feature('Point', corner));
+  const expected = distanceMeters(HERE, { lat: 40.5, lng: -99.5 });
+  assert.equal(nearestMeters(HERE, features), expected);
+  assert.equal(nearestMeters(HERE, features.toReversed()), expected);
+});

@@ -31,7 +31,7 @@ export interface LookupOptions {
 }
 
 /** The most bytes of cached features, for each handle: all sites around some hundred cities. */
-const MAX_BYTES = 128_000_000;
+const MAX_BYTES = 64_000_000;
 
 /**
  * Makes the function that looks up topics at a place, in bulk: the same as the service answers and its client reads from the JSON,

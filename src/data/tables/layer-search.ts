@@ -36,7 +36,7 @@ export function createLayerSearch(
   tiles: FeatureTiles<CachedFeature> = new FeatureTiles(),
   versionOf: DataVersion = createDataVersion(database),
 ): LayerSearch {
-  const visitNear = createVisitNear(tiles, versionOf, (layer) => featureReader(database, layer));
+  const visitNear = createVisitNear(tiles, versionOf, (layer) => featureReader(database, layer), tilesPerRadius);
   return (layer, location, meters) => {
     const found: FoundFeature[] = [];
     visitNear(layer, location, meters, (feature) => {
@@ -46,6 +46,9 @@ export function createLayerSearch(
     return found.sort((a, b) => a.meters - b.meters || a.feature.id - b.feature.id);
   };
 }
+
+/** Beyond 10 km layers are sparse, and a dozen tiles are faster than forty. */
+const tilesPerRadius = (meters: number) => (meters <= 10_000 ? 2 : 1);
 
 type FeatureRow = [id: number, lng: number | null, lat: number | null, json: string];
 

@@ -24,27 +24,25 @@ export function layerTable(layer: Layer): LoadTable {
   };
 }
 
-/** A search of 5 km touches about 40 tiles of 2 km, most of them wholly within it; beyond 10 km layers are sparse, and
- * a dozen tiles are faster than forty. */
-const tilesPerRadius = (meters: number) => (meters <= 10_000 ? 2 : 1);
-
 const METERS_PER_DEGREE = 111_195;
 
 /** Visits the features that may lie within a radius of a location, each once: the points in the box around it, and the lines
  * and outlines whose boxes touch it. */
 export type VisitNear<F> = (layer: Layer, location: Location, meters: number, visit: (feature: F) => void) => void;
 
-/** Makes the function that visits features, over tiles that stay cached until a dataset is replaced. */
+/** Makes the function that visits features, over tiles that stay cached until a dataset is replaced. `tilesPerRadius` is the number
+ * of tiles, about, along the radius of a search. */
 export function createVisitNear<F extends TileFeature>(
   tiles: FeatureTiles<F>,
   versionOf: DataVersion,
   readerOf: (layer: Layer) => ReadFeatures<F>,
+  tilesPerRadius: (meters: number) => number,
 ): VisitNear<F> {
   const refresh = oncePerVersion(versionOf, () => tiles.clear());
 
   return (layer, location, meters, visit) => {
     refresh();
-    const layerTiles = tiles.layer(layer, perDegreeOf(meters), () => readerOf(layer));
+    const layerTiles = tiles.layer(layer, perDegreeOf(tilesPerRadius(meters), meters), () => readerOf(layer));
     // A line or outline is on each tile that it touches.
     const seen = new Set<number>();
     for (const box of boxesAround(location, meters)) {
@@ -62,8 +60,8 @@ export function createVisitNear<F extends TileFeature>(
   };
 }
 
-function perDegreeOf(meters: number): number {
-  return 2 ** Math.round(Math.log2((tilesPerRadius(meters) * METERS_PER_DEGREE) / meters));
+function perDegreeOf(tilesPerRadius: number, meters: number): number {
+  return 2 ** Math.round(Math.log2((tilesPerRadius * METERS_PER_DEGREE) / meters));
 }
 
 function isIn({ minLng, maxLng, minLat, maxLat }: Box, { lng, lat, box }: TileFeature): boolean {

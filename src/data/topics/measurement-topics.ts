@@ -7,8 +7,9 @@ import {
 import type { MeasurementSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
-import { createWithin, type UnitVector, unitVectorOf } from '../../geo/spherical-cap.ts';
 import type { Area } from '../tables/area-finder.ts';
+import { createBoxSearch } from '../tables/area-level.ts';
+import { type Box, boxesAround } from '../tables/bounding-boxes.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
@@ -46,8 +47,8 @@ interface MonitorReading extends Location {
 
 /** What the monitors of a pollutant have reported. */
 interface PollutantReadings {
-  /** The newest reading of each monitor. */
-  readonly readings: readonly (MonitorReading & UnitVector)[];
+  /** The newest reading of each monitor within a box. */
+  readonly within: (box: Box) => readonly MonitorReading[];
   /** When the newest of all was measured. */
   readonly newest: number;
 }
@@ -73,14 +74,15 @@ export function createMeasurementRule(
      WHERE pollutant = ? GROUP BY monitor, lat, lng`,
   );
   const isSample = database.prepare<[], 0 | 1>("SELECT sample FROM datasets WHERE name = 'readings'").pluck();
-  /** Read once per load: to go through some thousand monitors takes less time than a search of the R*Tree. */
+  /** Read once per load: three searches of SQLite's R*Tree took longer than all other topics of a place. */
   const reported = oncePerVersion(versionOf, () => {
     const of = (pollutant: Pollutant): PollutantReadings => {
-      const readings = newestOf.all(pollutant).map((reading) => ({ ...reading, ...unitVectorOf(reading) }));
-      return {
-        readings,
-        newest: readings.reduce((newest, reading) => Math.max(newest, reading.measured_at), Number.NEGATIVE_INFINITY),
-      };
+      const readings = newestOf.all(pollutant);
+      const touching = createBoxSearch(
+        readings.map(({ lat, lng }) => ({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat })),
+      );
+      const newest = readings.reduce((last, reading) => Math.max(last, reading.measured_at), Number.NEGATIVE_INFINITY);
+      return { within: (box) => touching(box).map((index) => readings[index]!), newest };
     };
     return { isSample: isSample.get() === 1, ozone: of('ozone'), pm25: of('pm25'), pm10: of('pm10') };
   });
@@ -106,14 +108,15 @@ export function createMeasurementRule(
   }
 
   function pollutant(topic: Pollutant, location: Location, now: number): PollutantValue | 'no_data' | 'too_old' {
-    const {
-      isSample,
-      [topic]: { readings, newest },
-    } = reported();
+    const { isSample, [topic]: monitors } = reported();
     // Sample readings never grow old.
-    const since = isSample && newest > 0 ? 0 : now - READING_MS;
-    if (newest < since) return 'too_old';
-    const reading = nearestReading(location, readings, since);
+    const since = isSample && monitors.newest > 0 ? 0 : now - READING_MS;
+    if (monitors.newest < since) return 'too_old';
+    const near = boxesAround(location, MONITOR_METERS).flatMap(monitors.within);
+    const reading = nearestReading(
+      location,
+      near.filter((one) => one.measured_at >= since),
+    );
     if (reading === null) return 'no_data';
     return {
       measurement: { value: reading.concentration, unit: CONCENTRATION_UNIT },
@@ -133,16 +136,10 @@ export function createMeasurementRule(
   };
 }
 
-/** The newest reading of the nearest monitor that has reported since then. */
-function nearestReading(
-  location: Location,
-  readings: PollutantReadings['readings'],
-  since: number,
-): MonitorReading | null {
-  const isNear = createWithin(location, MONITOR_METERS);
+function nearestReading(location: Location, readings: readonly MonitorReading[]): MonitorReading | null {
   const measured = readings
-    .filter((reading) => reading.measured_at >= since && isNear(reading))
-    .map((reading) => ({ reading, meters: distanceMeters(location, reading) }));
+    .map((reading) => ({ reading, meters: distanceMeters(location, reading) }))
+    .filter(({ meters }) => meters <= MONITOR_METERS);
   measured.sort(
     (a, b) =>
       a.meters - b.meters ||

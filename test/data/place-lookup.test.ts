@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { answerFields, flatten } from '../../src/columns/topic-columns.ts';
+import type { Field } from '../../src/contract/answer.ts';
+import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
+import { openPlaceLookup } from '../../src/data/lookup/open-place-lookup.ts';
+import { createPlaceLookup, type LookupOptions, type PlaceLookup } from '../../src/data/lookup/place-lookup.ts';
+import { CITIES } from '../../src/data/sample/cities.ts';
+import { between, pick, randomOf } from '../../src/data/sample/random.ts';
+import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
+import { type DataDatabase, openDataDatabase } from '../../src/data/tables/data-database.ts';
+import { createDataVersion } from '../../src/data/tables/data-version.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import type { Dataset } from '../../src/data/tables/records.ts';
+import { isMissing, joinedText } from '../../src/data/topics/result-text.ts';
+import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
+import { createTopicAnswers } from '../../src/data/topics/topic-answers.ts';
+import type { Location } from '../../src/geo/coordinates.ts';
+import { copySampleDatabase } from '../sample-database.ts';
+import {
+  AREAS,
+  AT_SEA,
+  databaseFile,
+  deliveries,
+  HERE,
+  info,
+  NEXT_DOOR,
+  NOON,
+  openDatabase,
+  StillClock,
+} from '../service/small-data.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { times } from '../tier.ts';
+
+type Fields = (topic: TopicSlug, location: Location) => readonly Field[] | string;
+
+/** The fields of a topic at a place, or in one word why there are none, by way of the service's JSON. */
+function throughJson(database: DataDatabase, now: number): Fields {
+  const version = createDataVersion(database);
+  const areaAt = createAreaFinder(database, version);
+  const answer = createTopicAnswers(database, DEFAULT_RADII, undefined, version);
+  return (topic, location) => {
+    const area = areaAt(location);
+    if (area === null) return 'outside';
+    const result = answer([topic], location, area, now).get(topic)!;
+    if (isMissing(result)) return result;
+    const details = JSON.parse(String(joinedText(result.details)));
+    return flatten(topic, { value: JSON.parse(result.value), details }, location);
+  };
+}
+
+/** The same from a look-up. */
+function throughLookup(lookUp: PlaceLookup, now: number): Fields {
+  return (topic, location) => {
+    const found = lookUp([topic], location, now);
+    if (found.kind !== 'covered') return 'outside';
+    const [result] = found.results;
+    return 'reason' in result! ? result.reason : answerFields(topic, result!);
+  };
+}
+
+/** Places where the two could differ: all over the country, in cities, along state borders, on both sides of the 180th
+ * meridian, off the coasts and abroad. */
+function placesOf(count: number): Location[] {
+  const random = randomOf(7, 'places');
+  const boxes: readonly (readonly [south: number, north: number, west: number, east: number])[] = [
+    [24, 50, -125, -66],
+    [24, 50, -125, -66],
+    [51, 54, -180, -176],
+    [51, 54, 172, 180],
+    [18.8, 22.3, -160, -154.7],
+    [17.6, 18.6, -67.3, -64.5],
+    [36.5, 37.5, -110, -108],
+    [38.8, 39.2, -77.3, -76.8],
+    [58, 66, -165, -140],
+  ];
+  return Array.from({ length: count }, (_, index) => {
+    if (index % 10 === 0) {
+      const { lat, lng } = pick(random, CITIES);
+      return { lat: lat + between(random, -0.1, 0.1), lng: lng + between(random, -0.1, 0.1) };
+    }
+    const [south, north, west, east] = boxes[index % boxes.length]!;
+    const digits = index % 2 === 0 ? 1e4 : 1e7;
+    return {
+      lat: Math.round(between(random, south, north) * digits) / digits,
+      lng: Math.round(between(random, west, east) * digits) / digits,
+    };
+  });
+}
+
+/** Takes away some of the sample data: a topic, some states, the rows of some counties. */
+function thin(database: DataDatabase): void {
+  database.exec(`
+    DELETE FROM datasets WHERE name = 'sites:park';
+    UPDATE datasets SET states = 'AK,CA,CO,DC,HI,NM,PR,VA' WHERE name IN ('records:hail', 'records:wildfire.current', 'sites:cellTower');
+    UPDATE datasets SET states = 'AK,AZ,CO,MD,NM,NY,TX,UT' WHERE name IN ('nri', 'radon', 'readings');
+    DELETE FROM ratings_county WHERE geoid LIKE '%3' AND topic = 'hail';
+    DELETE FROM ratings_county WHERE geoid LIKE '%7';
+    DELETE FROM radon WHERE county LIKE '%1';
+    DELETE FROM reading_boxes WHERE pollutant = 'pm10' AND min_lng < -100;
+  `);
+}
+
+test('a look-up gives the fields that the service sends and the client reads, column by column', (t) => {
+  const file = join(temporaryFolder(t), 'service.db');
+  copySampleDatabase(file);
+  using database = openDataDatabase(file);
+  database.pragma('synchronous = OFF');
+  const now = Date.now();
+  for (const change of [() => {}, thin]) {
+    change(database);
+    const places = placesOf(times({ short: 1_500, faults: 10_000 }));
+    const service = throughJson(database, now);
+    const local = throughLookup(createPlaceLookup(database, { counts: true }, createDataVersion(database)), now);
+    const seen = { outside: 0, unavailable: 0, no_data: 0, fields: 0, counted: 0, measured: 0 };
+    for (const [index, place] of places.entries()) {
+      // Some topics of each place: all of them would take a minute, for the JSON of the cities.
+      for (let at = index % 9; at < TOPIC_SLUGS.length; at += 9) {
+        const topic = TOPIC_SLUGS[at]!;
+        const expected = service(topic, place);
+        assert.deepEqual(local(topic, place), expected, `${topic} at ${place.lat},${place.lng}`);
+        if (typeof expected === 'string') seen[expected as 'outside'] += 1;
+        else {
+          seen.fields += 1;
+          if (topicOf(topic).category === 'proximity' && expected[1] !== null) seen.measured += 1;
+          if (topicOf(topic).countColumns.length > 0 && Number(expected.at(-1)) > 0) seen.counted += 1;
+        }
+      }
+    }
+    t.diagnostic(JSON.stringify(seen));
+    const { unavailable, no_data, ...always } = seen;
+    for (const [name, count] of Object.entries(always)) assert.ok(count > 100, `${name}: ${count}`);
+    assert.ok(
+      change !== thin || (unavailable > 500 && no_data > 20),
+      `${unavailable} unavailable, ${no_data} without data`,
+    );
+  }
+});
+
+/** A look-up on the small data set, or on another. */
+function lookUpIn(
+  t: TestContext,
+  {
+    counts = true,
+    data = deliveries(),
+    sql = '',
+  }: Partial<LookupOptions> & { data?: readonly Dataset[]; sql?: string } = {},
+): PlaceLookup {
+  const database = openDatabase(t);
+  for (const dataset of data) importDataset(database, dataset, new StillClock());
+  database.exec(sql);
+  return createPlaceLookup(database, { counts }, createDataVersion(database));
+}
+
+function resultsAt(lookUp: PlaceLookup, location: Location, topics: readonly TopicSlug[], now = NOON) {
+  const found = lookUp(topics, location, now);
+  assert.ok(found.kind === 'covered', found.kind);
+  return found.results;
+}
+
+test('a place outside the US and data without areas are two things', (t) => {
+  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, AT_SEA, NOON), { kind: 'outside_coverage' });
+  assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, HERE, NOON), { kind: 'no_areas' });
+  const found = lookUpIn(t)(TOPIC_SLUGS, HERE, NOON);
+  assert.deepEqual(found.kind === 'covered' && found.area, { geoid: '31001000100', county: '31001' });
+});
+
+test('a topic without a result says why, with the datasets and the state', (t) => {
+  const unavailable = (cause: string, ...datasets: string[]) => [
+    { reason: 'unavailable', cause, datasets, state: 'NE' },
+  ];
+  const lookUp = lookUpIn(t, {
+    data: deliveries().filter(({ info: { name } }) => name !== 'sites:park'),
+    sql: `UPDATE datasets SET states = 'IA,KS' WHERE name IN ('radon', 'areas', 'sites:superfund');
+          DELETE FROM ratings_county WHERE topic = 'hail';
+          DELETE FROM air_quality`,
+  });
+  assert.deepEqual(resultsAt(lookUp, HERE, ['park']), unavailable('not_loaded', 'areas', 'sites:park'));
+  assert.deepEqual(resultsAt(lookUp, HERE, ['radon']), unavailable('not_loaded', 'areas', 'radon'));
+  const other = lookUpIn(t, {
+    sql: `UPDATE datasets SET states = 'IA,KS' WHERE name = 'radon'; DELETE FROM ratings_county WHERE topic = 'hail';
+          DELETE FROM ratings_tract; DELETE FROM air_quality`,
+  });
+  assert.deepEqual(resultsAt(other, HERE, ['radon']), unavailable('not_loaded', 'radon'));
+  assert.deepEqual(resultsAt(other, NEXT_DOOR, ['hail']), [{ reason: 'no_data' }]);
+  assert.deepEqual(resultsAt(other, HERE, ['hail']), unavailable('incomplete', 'nri'));
+  assert.deepEqual(resultsAt(other, HERE, ['airQuality']), [{ reason: 'no_data' }]);
+  assert.deepEqual(resultsAt(other, HERE, ['ozone'], NOON + 4 * HOUR_MS), unavailable('too_old', 'readings'));
+});
+
+test('counts are of the loaded events, and without counts no event is searched', (t) => {
+  const sql = "DELETE FROM datasets WHERE name = 'records:wildfire.historical'";
+  const [hail, wildfire, park] = resultsAt(lookUpIn(t, { sql }), HERE, ['hail', 'wildfire', 'park']);
+  const countsOf = (result: typeof hail) => (result !== undefined && 'counts' in result ? result.counts : undefined);
+  assert.deepEqual([countsOf(hail), countsOf(wildfire), countsOf(park)], [[2], [2, null, 2], []]);
+  // A search would fail without the table.
+  const without = { sql: 'DROP TABLE records_hail; DROP TABLE records_wildfire_current' };
+  assert.throws(() => resultsAt(lookUpIn(t, without), HERE, ['hail']), /records_hail/);
+  const bare = lookUpIn(t, { ...without, counts: false });
+  for (const [index, result] of resultsAt(bare, HERE, NATURAL_SLUGS).entries()) {
+    assert.ok('value' in result);
+    assert.equal(result.counts, null);
+    assert.deepEqual(answerFields(NATURAL_SLUGS[index]!, result), ['Relatively High', 81.5, 0.25]);
+  }
+});
+
+test('a handle answers from one version, whatever is loaded in the meantime', (t) => {
+  const file = databaseFile(t);
+  const database = openDatabase(t, file);
+  for (const dataset of deliveries()) importDataset(database, dataset, new StillClock());
+  using before = openPlaceLookup(file, { counts: true });
+  const replaced: Dataset[] = [
+    { kind: 'sites', topic: 'park', info: info('sites:park'), records: [] },
+    { kind: 'radon', info: info('radon'), records: [{ countyGeoid: '31001', zone: 1 }] },
+    { kind: 'areas', level: 'tract', info: info('areas'), records: [AREAS[2]!] },
+  ];
+  for (const dataset of replaced) importDataset(database, dataset, new StillClock());
+  const look = ({ lookUp }: { lookUp: PlaceLookup }) => {
+    const found = lookUp(['park', 'radon'], HERE, NOON);
+    assert.ok(found.kind === 'covered');
+    const [park, radon] = found.results;
+    const zone = answerFields('radon', radon as Extract<typeof radon, { value: unknown }>)[0];
+    return [found.area.geoid, 'value' in park! && park.value, zone];
+  };
+  assert.deepEqual(look(before), ['31001000100', 2, 'Zone 2']);
+  using after = openPlaceLookup(file, { counts: true });
+  assert.deepEqual(look(after), ['31001', 0, 'Zone 1']);
+  assert.notEqual(after.version, before.version);
+  using again = openPlaceLookup(file, { counts: false });
+  assert.equal(again.version, after.version);
+});
+
+const HOUR_MS = 3_600_000;
