@@ -22,6 +22,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   { name: 'bodies', what: 'enterprise answers of 6 MB handled a second', load: () => import('./bodies.ts') },
   { name: 'coverage', what: 'places a second in the US or not, against d3-geo', load: () => import('./coverage.ts') },
   { name: 'lookups', what: 'cells planned a second, store lookups a second', load: () => import('./lookups.ts') },
+  { name: 'local', what: 'places looked up a second in local data, beside HTTP', load: () => import('./local.ts') },
   { name: 'loads', what: 'memory of loading a large agency file', load: () => import('./loads.ts') },
   { name: 'service', what: 'answers a second of the service', load: () => import('./service.ts') },
 ];

@@ -30,7 +30,7 @@ export type LayerCount = (layer: Layer, location: Location, meters: number) => n
 /** The same, and the metres to the nearest of them; null where there is none. */
 export type LayerMeasure = (layer: Layer, location: Location, meters: number) => MeasuredLayer;
 
-export interface MeasuredLayer {
+interface MeasuredLayer {
   readonly count: number;
   readonly nearestMeters: number | null;
 }

@@ -33,7 +33,7 @@ export type MissingResult =
 
 /** Something that the operator can fix: datasets are not loaded, or not for this state (`not_loaded`); they lack the county
  * (`incomplete`); their readings are too old (`too_old`). */
-export interface UnavailableTopic {
+interface UnavailableTopic {
   readonly reason: 'unavailable';
   readonly cause: 'not_loaded' | 'incomplete' | 'too_old';
   readonly datasets: readonly DatasetName[];
