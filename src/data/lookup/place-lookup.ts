@@ -30,13 +30,16 @@ export interface LookupOptions {
   readonly counts: boolean;
 }
 
-/** The most bytes of cached features, for each handle: all sites around some hundred cities. */
+/** The most bytes of cached features. Places come in order, so the sites around one or two large cities are enough. */
 const MAX_BYTES = 64_000_000;
 
 /**
  * Makes the function that looks up topics at a place, in bulk: the same as the service answers and its client reads from the JSON,
  * without the JSON. It is fastest with places in an order in which neighbours follow one another, because features are
  * cached by tile. To be called within a transaction, so that all topics come from the same data.
+ *
+ * It takes at most about 350 MB: features 80, outlines 90 a level and their index 20, ratings of areas 30, SQLite's pages 64.
+ * With the sample data, whose areas are counties, a thread's heap ends at 170 MB (`npm run bench -- local`).
  */
 export function createPlaceLookup(
   database: DataDatabase,

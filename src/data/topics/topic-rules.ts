@@ -83,7 +83,9 @@ export function createTopicRules(database: DataDatabase, radii: Radii, versionOf
         : measurement(topic as MeasurementSlug, location, area, now);
     if (value === 'no_data') return { reason: value };
     if (typeof value !== 'string') return { value, layers };
-    return { reason: 'unavailable', cause: value, datasets: needsOf(topic).slice(1), state };
+    // The areas are here: the location has one.
+    const datasets = needsOf(topic).filter((name) => name !== 'areas');
+    return { reason: 'unavailable', cause: value, datasets, state };
   };
 }
 
