@@ -18,13 +18,18 @@ export interface OpenPlaceLookup extends Disposable {
  */
 export function openPlaceLookup(file: string, options: LookupOptions): OpenPlaceLookup {
   const database = openDataReadOnly(file);
-  const version = createHeldVersion(database);
-  database.exec('BEGIN');
-  // The first read begins the transaction.
-  version.read();
-  return {
-    lookUp: createPlaceLookup(database, options, version.held),
-    version: version.held(),
-    [Symbol.dispose]: () => void database.close(),
-  };
+  try {
+    const version = createHeldVersion(database);
+    database.exec('BEGIN');
+    // The first read begins the transaction.
+    version.read();
+    return {
+      lookUp: createPlaceLookup(database, options, version.held),
+      version: version.held(),
+      [Symbol.dispose]: () => void database.close(),
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
