@@ -14,6 +14,11 @@ interface Benchmark {
 const BENCHMARKS: readonly Benchmark[] = [
   { name: 'credits', what: 'credits spent, against two naive users', load: () => import('./credits.ts') },
   { name: 'areas', what: 'credits with and without areas, a million locations', load: () => import('./areas.ts') },
+  {
+    name: 'tracts',
+    what: 'places a second whose census tract is found, against d3-geo',
+    load: () => import('./tracts.ts'),
+  },
   { name: 'throttle', what: 'how much of the credits a minute the throttle uses', load: () => import('./throttle.ts') },
   { name: 'rows', what: 'reading and writing CSV', load: () => import('./rows.ts') },
   { name: 'warm', what: 'a run with everything cached, against DuckDB', load: () => import('./warm.ts') },

@@ -1,5 +1,6 @@
 import type { Effects } from '../job/prepare.ts';
 import { type CliContext, say } from './context.ts';
+import { openAreas } from './open-areas.ts';
 
 /** What a run needs of the process. With `debug` each request and each answer is logged on stderr. */
 export function runEffects(
@@ -12,6 +13,7 @@ export function runEffects(
     random: context.random,
     streams: { stdin: context.stdin, stdout: context.stdout },
     notice,
+    openAreas: (job) => openAreas(context, job, notice),
     ...(debug ? { trace: notice } : {}),
   };
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Options } from 'yargs';
 import { PerilbookError } from '../errors.ts';
-import { DEFAULTS } from '../job/settings/defaults.ts';
+import { DEFAULT_VERIFY, DEFAULTS } from '../job/settings/defaults.ts';
 import { type JobFile, jobFileSchema } from '../job/settings/job-file.ts';
 import { readJobFile } from '../job/settings/read-job-file.ts';
 import { issuesOf } from '../job/settings/setting-issues.ts';
@@ -181,6 +181,19 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     place: (v) => ({ order_by: v === 'file' || v === 'tiv' ? v : { column: String(v) } }),
   },
   {
+    flag: 'by-tract',
+    type: 'boolean',
+    describe:
+      'buy one answer per census tract; tracts are found by the boundaries here (data get areas), without a column',
+    place: (v) => (v === true ? { areas: { find: 'tract' } } : {}),
+  },
+  {
+    flag: 'by-county',
+    type: 'boolean',
+    describe: 'buy one answer per county; counties are found by the boundaries here (data get counties)',
+    place: (v) => (v === true ? { areas: { find: 'county' } } : {}),
+  },
+  {
     flag: 'tract',
     type: 'string',
     describe: 'census tract column (or STATE,COUNTY,TRACT): buy one answer per tract',
@@ -191,6 +204,12 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     type: 'string',
     describe: 'county FIPS column: buy one answer per county',
     place: (v) => ({ areas: { county: String(v) } }),
+  },
+  {
+    flag: 'verify-areas',
+    type: 'string',
+    describe: `share of the answers spared by tract or county that is bought anyway, to verify (default ${100 * DEFAULT_VERIFY}%)`,
+    place: (v) => ({ areas: { verify: shareOf(v) } }),
   },
   {
     flag: 'no-counts',
@@ -387,9 +406,23 @@ function gather(read: (option: JobOption) => Said | undefined, nameOf: (option: 
         'Give one column with both, or one for each.',
       );
     }
+    refuseTwoAreas(job.areas, part.areas);
     job = mergeJobFiles(job, part);
   }
   return job;
+}
+
+/** Of the flags that say where areas come from, only --tract and --county can be combined. */
+function refuseTwoAreas(before: JobFile['areas'], after: JobFile['areas']): void {
+  if (typeof before !== 'object' || typeof after !== 'object' || before.find === undefined) return;
+  const other = [after.find && `--by-${after.find}`, after.tract && '--tract', after.county && '--county'].find(
+    Boolean,
+  );
+  if (other === undefined) return;
+  throw wrongValue(
+    `--by-${before.find} cannot be combined with ${other}`,
+    '--by-tract and --by-county find the area of each location; --tract and --county name the column with its code.',
+  );
 }
 
 function wrongValue(message: string, hint = 'See perilbook run --help.'): PerilbookError {

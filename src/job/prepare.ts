@@ -1,5 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { completeFields } from '../columns/row.ts';
+import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
+import { PerilbookError } from '../errors.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';
 import { openRowFile, type Streams } from '../rows/open-row-file.ts';
 import type { Store } from '../store/port.ts';
@@ -38,6 +40,16 @@ export interface Effects {
   readonly trace?: (line: string) => void;
   /** Parses the bodies of answers. Left out: large ones are parsed in workers that end with the run. */
   readonly reader?: BodyReader;
+  /**
+   * Opens the boundaries that a job with `areas.find` needs. Left out where no job has it.
+   * @throws SERVICE_DATA when they are not here
+   */
+  readonly openAreas?: (job: Job) => OpenedAreas;
+}
+
+/** Boundaries that are open until they are disposed of. */
+export interface OpenedAreas extends Disposable {
+  readonly find: CellAreaFinder;
 }
 
 /** An input that was scanned and priced, ready to run. */
@@ -80,13 +92,13 @@ export async function prepare(
   job: Job,
   { connection, store, effects, progress, asOf = effects.clock.now(), approved = null }: PrepareOptions,
 ): Promise<OpenedJob> {
+  using boundaries = openAreas(job, effects);
   const rowFile = await openRowFile(job.input, job.reading, effects.streams);
   using opened = new DisposableStack();
-  const scanned = opened.use(
-    await scan(rowFile, job, (rows) => {
-      if (progress) record(progress, 'rowsScanned', rows);
-    }),
-  );
+  const onRows = (rows: number) => {
+    if (progress) record(progress, 'rowsScanned', rows);
+  };
+  const scanned = opened.use(await scan(rowFile, job, onRows, boundaries?.find));
   if (progress) record(progress, 'phase', 'pricing');
   const source = await store.source(connection.source);
   const sampleRows = await SampleRows.open(connection, store, source);
@@ -96,6 +108,16 @@ export async function prepare(
   const prepared = await priced({ job, connection, rowFile, scan: { ...scanned, findings }, store, asOf, approved });
   const owned = opened.move();
   return { ...prepared, [Symbol.dispose]: () => owned.dispose() };
+}
+
+function openAreas(job: Job, effects: Effects): OpenedAreas | null {
+  if (job.areas?.find === undefined) return null;
+  if (effects.openAreas !== undefined) return effects.openAreas(job);
+  throw new PerilbookError(
+    'JOB_FILE',
+    `areas: ${job.areas.find} cannot be used here`,
+    'Run the job with perilbook plan or perilbook run.',
+  );
 }
 
 /** Prices a scanned input again: after a run, to see what it left, or under an approved plan. The input is not read again, and its

@@ -88,6 +88,13 @@ export function planSummary({ plan, job, priceList, sample, unit = 'line' }: Pla
       representatives: plan.areas.representatives,
       verified: plan.areas.verified,
       spared: plan.areas.spared,
+      /** Of the cells, those in an area by the boundaries on this machine, and why the others are bought on their own. */
+      ...(scan.foundAreas && {
+        found: scan.foundAreas.found,
+        near_border: scan.foundAreas.nearBorder,
+        in_no_area: scan.foundAreas.inNoArea,
+        no_boundaries: scan.foundAreas.noBoundaries,
+      }),
     },
     scopes: plan.scopeNotes,
     sample_data: sample,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import { type Area, COAST_METERS, createAreaFinder } from '../../src/data/tables/area-finder.ts';
-import { AreaIndex } from '../../src/data/tables/area-level.ts';
+import { AreaIndex, UNPACKED } from '../../src/data/tables/area-level.ts';
 import { outlineHolds, packOutline, unpackOutline } from '../../src/data/tables/area-outlines.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
@@ -186,7 +186,7 @@ test('an outline that was evicted from memory is the same when it is read again'
   const database = openDatabase(t);
   importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
   // A square has ten coordinates: three of them fit.
-  const level = new AreaIndex(database, 'tract', 30);
+  const level = new AreaIndex(database, 'tract', UNPACKED, 30);
   level.refresh();
   const geometries = new Map(records.map(({ geoid, geometry }) => [geoid, geometry]));
   fc.assert(

@@ -6,6 +6,7 @@ import type { Prepared } from '../../job/prepare.ts';
 import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
 import { DEFAULTS } from '../../job/settings/defaults.ts';
 import type { Forecast } from '../../plan/forecast.ts';
+import { boundaryWords, missingBoundariesMessage } from './boundary-words.ts';
 import type { Color } from './color.ts';
 import { byteSize, fittingTable, listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
@@ -35,7 +36,7 @@ export function planMessages(prepared: Prepared, folder: string, { width, color 
   lines.push(...defaultsMessage(prepared));
   lines.push(...listed(cellPairs(prepared), '  ', width));
   lines.push('', ...waysToBuy(prepared, width), ...shareLines(prepared));
-  for (const note of summary.scopes) lines.push(note);
+  for (const note of [...summary.scopes, ...missingBoundariesMessage(prepared, folder)]) lines.push(note);
   lines.push('', ...listed(accountPairs(prepared), '  ', width));
   lines.push('', ...sampleCreditsMessage(prepared));
   for (const line of [...invalidRowsMessage(summary), verdict(prepared)]) lines.push(color('bold', line));
@@ -86,12 +87,13 @@ export function sampleCreditsMessage({ job, summary }: Prepared): string[] {
   ];
 }
 
-function cellPairs({ job, summary }: Prepared): (readonly [string, string])[] {
+function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string])[] {
   const { cells, cells_cached, located, saved } = summary;
   const words: (readonly [string, string])[] = [
     ['places', `${grouped(cells)} distinct (${job.precision} decimals), from ${counted(located, 'located row')}`],
     ['in the store', `${grouped(cells_cached)} complete and fresh`],
   ];
+  if (plan.scan.foundAreas !== null) words.push(['boundaries', boundaryWords(plan.scan.foundAreas)]);
   const parts = [
     saved.by_cells > 0 ? `${grouped(saved.by_cells)} (rows at the same place)` : '',
     saved.by_cache > 0 ? `${grouped(saved.by_cache)} (answers in the store)` : '',

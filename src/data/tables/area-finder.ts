@@ -1,7 +1,7 @@
 import type { Location } from '../../geo/coordinates.ts';
 import { isForeign, isOffshore } from '../../geo/us-coverage.ts';
-import { type Area, AreaIndex } from './area-level.ts';
-import { metersToOutline, outlineHolds } from './area-outlines.ts';
+import { type Area, AreaIndex, UNPACKED } from './area-level.ts';
+import { metersToOutline, type Outline, outlineHolds } from './area-outlines.ts';
 import { boxesAround } from './bounding-boxes.ts';
 import type { DataDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion, oncePerVersion } from './data-version.ts';
@@ -28,8 +28,8 @@ export function createAreaFinder(
   database: DataDatabase,
   versionOf: DataVersion = createDataVersion(database),
 ): (location: Location) => Area | null {
-  const tracts = new AreaIndex(database, 'tract');
-  const counties = new AreaIndex(database, 'county');
+  const tracts = new AreaIndex(database, 'tract', UNPACKED);
+  const counties = new AreaIndex(database, 'county', UNPACKED);
   const refresh = oncePerVersion(versionOf, () => {
     tracts.refresh();
     counties.refresh();
@@ -50,7 +50,7 @@ export function createAreaFinder(
   };
 }
 
-function areaHolding(level: AreaIndex, location: Location): Area | null {
+function areaHolding(level: AreaIndex<Outline>, location: Location): Area | null {
   const { lat, lng } = location;
   for (const place of level.touching({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat })) {
     if (outlineHolds(level.outline(place), location)) return level.area(place);
@@ -60,7 +60,7 @@ function areaHolding(level: AreaIndex, location: Location): Area | null {
 
 /** The nearest of the eligible areas within a distance; of equally near ones, the one with the smallest geoid. */
 function nearest(
-  level: AreaIndex,
+  level: AreaIndex<Outline>,
   location: Location,
   within: number,
   isEligible: (area: Area) => boolean,

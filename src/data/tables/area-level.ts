@@ -11,9 +11,22 @@ export interface Area {
   readonly county: string;
 }
 
-/** The most coordinates of unpacked outlines in memory, per level. All tracts of the states have about 10 million; 16
+/** How a level keeps an outline in memory. */
+export interface OutlineForm<Form> {
+  readonly of: (outline: Outline) => Form;
+  /** The number of values, of 4 bytes each. */
+  readonly sizeOf: (form: Form) => number;
+}
+
+/** Outlines as they are unpacked. */
+export const UNPACKED: OutlineForm<Outline> = {
+  of: (outline) => outline,
+  sizeOf: (outline) => outline.reduce((sum, ring) => sum + ring.length, 0),
+};
+
+/** The most values of outlines in memory, per level. All tracts of the states have about 10 million coordinates; 16
  * million take about 90 MB. */
-const MAX_COORDINATES = 16_000_000;
+const MAX_VALUES = 16_000_000;
 
 /** The share left after eviction; evicting one by one would need an ordered list at every lookup. */
 const SHARE_AFTER_EVICTION = 0.75;
@@ -24,8 +37,9 @@ type BoundaryRow = Box & { readonly id: number; readonly geoid: string };
  * The areas of a level in memory, empty until the first `refresh`. Each is named by its index in the order of geoids. The boxes
  * and names of 85,000 tracts take about 20 MB.
  */
-export class AreaIndex {
+export class AreaIndex<Form> {
   readonly #limit: number;
+  readonly #form: OutlineForm<Form>;
   readonly #highestId: Statement<[], number | null>;
   readonly #rows: Statement<[], BoundaryRow>;
   readonly #outlineOf: Statement<[number], Buffer>;
@@ -33,17 +47,18 @@ export class AreaIndex {
   #highest: number | null = null;
   #ids: readonly number[] = [];
   #areas: readonly Area[] = [];
-  #outlines: (Outline | undefined)[] = [];
+  #outlines: (Form | undefined)[] = [];
   /** The number of the lookup that used each outline last. */
   #usedAt = new Float64Array(0);
-  #coordinates = 0;
+  #values = 0;
   #lookups = 0;
   /** The indexes of areas whose boxes touch a box, in order: where outlines overlap, the same area wins every time. */
   touching: (box: Box) => number[] = () => [];
 
-  /** @param limit the most coordinates of unpacked outlines */
-  constructor(database: DataDatabase, level: 'tract' | 'county', limit: number = MAX_COORDINATES) {
+  /** @param limit the most values of outlines in memory */
+  constructor(database: DataDatabase, level: 'tract' | 'county', form: OutlineForm<Form>, limit: number = MAX_VALUES) {
     this.#limit = limit;
+    this.#form = form;
     this.#highestId = database.prepare<[], number | null>(`SELECT max(id) FROM areas_${level}`).pluck();
     this.#rows = database.prepare<[], BoundaryRow>(
       `SELECT id, geoid, min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
@@ -62,7 +77,7 @@ export class AreaIndex {
     this.#areas = rows.map(({ geoid }) => ({ geoid, county: geoid.slice(0, 5) }));
     this.#outlines = rows.map(() => undefined);
     this.#usedAt = new Float64Array(rows.length);
-    this.#coordinates = 0;
+    this.#values = 0;
     this.touching = createBoxSearch(rows);
   }
 
@@ -70,14 +85,14 @@ export class AreaIndex {
     return this.#areas[index]!;
   }
 
-  outline(index: number): Outline {
+  outline(index: number): Form {
     this.#lookups += 1;
     this.#usedAt[index] = this.#lookups;
     const cached = this.#outlines[index];
     if (cached !== undefined) return cached;
-    const outline = unpackOutline(this.#outlineOf.get(this.#ids[index]!)!);
-    this.#coordinates += sizeOf(outline);
-    if (this.#coordinates > this.#limit) this.#evict();
+    const outline = this.#form.of(unpackOutline(this.#outlineOf.get(this.#ids[index]!)!));
+    this.#values += this.#form.sizeOf(outline);
+    if (this.#values > this.#limit) this.#evict();
     this.#outlines[index] = outline;
     return outline;
   }
@@ -86,8 +101,8 @@ export class AreaIndex {
     const oldestFirst = [...this.#outlines.keys()].filter((index) => this.#outlines[index] !== undefined);
     oldestFirst.sort((a, b) => this.#usedAt[a]! - this.#usedAt[b]!);
     for (const index of oldestFirst) {
-      if (this.#coordinates <= this.#limit * SHARE_AFTER_EVICTION) return;
-      this.#coordinates -= sizeOf(this.#outlines[index]!);
+      if (this.#values <= this.#limit * SHARE_AFTER_EVICTION) return;
+      this.#values -= this.#form.sizeOf(this.#outlines[index]!);
       this.#outlines[index] = undefined;
     }
   }
@@ -104,8 +119,4 @@ export function createBoxSearch(boxes: readonly Box[]): (box: Box) => number[] {
   for (const { minLng, minLat, maxLng, maxLat } of boxes) index.add(minLng, minLat, maxLng, maxLat);
   index.finish();
   return ({ minLng, minLat, maxLng, maxLat }) => index.search(minLng, minLat, maxLng, maxLat).sort((a, b) => a - b);
-}
-
-function sizeOf(outline: Outline): number {
-  return outline.reduce((sum, ring) => sum + ring.length, 0);
 }

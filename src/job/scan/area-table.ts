@@ -10,6 +10,11 @@ const CONFLICT = -1;
 export class AreaTable {
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
+  /** The last code of each level and its number: cells in the same area often follow one another. */
+  readonly #last: Record<AreaLevel, { code: string; number: number }> = {
+    tract: { code: '', number: UNSAID },
+    county: { code: '', number: UNSAID },
+  };
   readonly #cells: Record<AreaLevel, Int32Array> = { tract: new Int32Array(1024), county: new Int32Array(1024) };
 
   /** Records the area of a row's cell; null if the row names none. Returns false if another row contradicts it. */
@@ -17,7 +22,7 @@ export class AreaTable {
     if (code === null) return true;
     if (cell >= this.#cells[level].length) this.#grow(level, cell);
     const cells = this.#cells[level];
-    const number = this.#numberOf(`${level} ${code}`);
+    const number = this.#numberOf(level, code);
     if (cells[cell] === UNSAID) cells[cell] = number;
     if (cells[cell] === number) return true;
     cells[cell] = CONFLICT;
@@ -34,12 +39,16 @@ export class AreaTable {
     return this.#names;
   }
 
-  #numberOf(name: string): number {
+  #numberOf(level: AreaLevel, code: string): number {
+    const last = this.#last[level];
+    if (last.code === code) return last.number;
+    const name = `${level} ${code}`;
     let number = this.#numbers.get(name);
     if (number === undefined) {
       number = this.#names.push(name);
       this.#numbers.set(name, number);
     }
+    this.#last[level] = { code, number };
     return number;
   }
 

@@ -1,3 +1,4 @@
+import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import type { LocationFinding } from '../../geo/parse-location.ts';
 import type { Row, RowFile } from '../../rows/port.ts';
 import type { Job } from '../settings/settings.ts';
@@ -5,6 +6,7 @@ import { areasOfRow } from './area-columns.ts';
 import { AreaTable } from './area-table.ts';
 import { CellTable } from './cell-table.ts';
 import { ColumnTypes } from './column-types.ts';
+import { type FoundAreas, findAreas } from './find-areas.ts';
 import { FIRST_VALUE, type KeptColumn, type Layout, layoutOf } from './layout.ts';
 import { locate } from './locate.ts';
 import { RowPlaces } from './row-places.ts';
@@ -40,6 +42,8 @@ export interface Scan extends Disposable {
   readonly findings: readonly Finding[];
   readonly cells: CellTable;
   readonly areas: AreaTable;
+  /** What the boundaries say about the cells; null where the job does not find areas by them. */
+  readonly foundAreas: FoundAreas | null;
   /** The cell or finding of each row. Disposing of the scan closes it. */
   readonly places: RowPlaces;
   readonly layout: Layout;
@@ -62,8 +66,14 @@ export function rowValue(row: Row, layout: Layout): { readonly value: number; re
 }
 
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing.
- * @param onRows gets the number of rows so far, once a batch */
-export async function scan(rowFile: RowFile, job: Job, onRows: (rows: number) => void = () => {}): Promise<Scan> {
+ * @param onRows gets the number of rows so far, once a batch
+ * @param find finds the areas of the cells by boundaries; null where the job does not ask for it */
+export async function scan(
+  rowFile: RowFile,
+  job: Job,
+  onRows: (rows: number) => void = () => {},
+  find: CellAreaFinder | null = null,
+): Promise<Scan> {
   const layout = layoutOf(rowFile, job);
   const cells = new CellTable();
   const areas = new AreaTable();
@@ -92,7 +102,7 @@ export async function scan(rowFile: RowFile, job: Job, onRows: (rows: number) =>
         const cell = cells.add(place.cell, value);
         places.addCell(cell);
         if (place.isLenient) found('read_leniently', LENIENT, row.line);
-        if (job.areas !== null) {
+        if (job.areas !== null && find === null) {
           const { tract, county, unreadable, isTractAlone } = areasOfRow(row.fields, layout.areas);
           if (unreadable) found('area_not_readable', isTractAlone ? TRACT_ALONE : AREA_UNREADABLE, row.line);
           const agrees = areas.record(cell, 'tract', tract);
@@ -112,6 +122,7 @@ export async function scan(rowFile: RowFile, job: Job, onRows: (rows: number) =>
     onRows(rows);
   }
   const outsideUs = findings.get('outside_us')?.rows ?? 0;
+  const foundAreas = find && findAreas(cells, areas, find);
   const owned = opened.move();
   return {
     rows,
@@ -124,6 +135,7 @@ export async function scan(rowFile: RowFile, job: Job, onRows: (rows: number) =>
       .sort((a, b) => a.firstLine - b.firstLine),
     cells,
     areas,
+    foundAreas,
     places,
     layout,
     numbers: types.numbers(),

@@ -220,22 +220,36 @@ export const jobFileSchema = z.strictObject({
     .describe("what to buy first: file (default), tiv (the sum of OED's TIV columns), or a column"),
   areas: z
     .union([
-      z.literal('oed'),
-      z.strictObject({
-        tract: z
-          .string()
-          .min(1)
-          .optional()
-          .describe('column with census tract codes (11 digits), or three columns: STATE,COUNTY,TRACT'),
-        county: z.string().min(1).optional().describe('column with county FIPS codes'),
-        oed: z.boolean().optional().describe("true: read areas from OED's GeogScheme and GeogName columns"),
-        verify: share
-          .optional()
-          .describe(`share of the spared answers that is bought anyway, to verify (default ${100 * DEFAULT_VERIFY} %)`),
-      }),
+      z.enum(['tract', 'county', 'oed']),
+      z
+        .strictObject({
+          find: z
+            .enum(['tract', 'county'])
+            .optional()
+            .describe("find each location's census tract or county by the boundaries on this machine; needs no column"),
+          tract: z
+            .string()
+            .min(1)
+            .optional()
+            .describe('column with census tract codes (11 digits), or three columns: STATE,COUNTY,TRACT'),
+          county: z.string().min(1).optional().describe('column with county FIPS codes'),
+          oed: z.boolean().optional().describe("true: read areas from OED's GeogScheme and GeogName columns"),
+          verify: share
+            .optional()
+            .describe(
+              `share of the spared answers that is bought anyway, to verify (default ${100 * DEFAULT_VERIFY} %)`,
+            ),
+        })
+        .refine(
+          ({ find, tract, county, oed }) =>
+            find === undefined || (tract === undefined && county === undefined && oed !== true),
+          { error: 'name either find, or the columns with codes (tract, county, oed)' },
+        ),
     ])
     .optional()
-    .describe('buy one answer per census tract or county'),
+    .describe(
+      'buy one answer per census tract or county; tract and county find the area by the boundaries on this machine, oed and a map with columns read its code',
+    ),
   counts: z.boolean().optional().describe('false: leave out the columns that count records'),
   details: z.enum(['keep', 'drop']).optional().describe('keep: also store the details of new answers (default drop)'),
   max_invalid: share

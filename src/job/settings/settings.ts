@@ -33,7 +33,7 @@ export interface Job {
   /** Topic sets from the leanest to the richest, each with all topics of the leaner ones. One set when none are named. */
   readonly tiers: readonly Tier[];
   readonly orderBy: OrderBy;
-  /** The columns that name a row's census tract or county, to buy one answer per area; null: one per cell. */
+  /** How a row's census tract or county is known, to buy one answer per area; null: one per cell. */
   readonly areas: AreaSettings | null;
   /** Whether to add the columns that count records of `details`. */
   readonly counts: boolean;
@@ -57,8 +57,11 @@ export interface Job {
   readonly accounts: readonly JobAccount[];
 }
 
-/** Columns with area codes, and the share of spared answers that is bought anyway, to verify. */
+/** Where a row's area comes from, and the share of spared answers that is bought anyway, to verify. */
 export interface AreaSettings {
+  /** Find the area of this level by the boundaries on this machine; then no column is read. Left out otherwise: an approved plan
+   * lists these settings, and those made before this one existed stay valid. */
+  readonly find?: 'tract' | 'county';
   readonly tract: string | null;
   readonly county: string | null;
   /** Read OED's GeogScheme and GeogName columns. */
@@ -144,7 +147,7 @@ export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
   const merged: JobFile = { ...weak, ...definedOnly(strong) };
   if (weak.location && strong.location) merged.location = mergeLocations(weak.location, strong.location);
   if (weak.areas !== undefined && typeof strong.areas === 'object') {
-    merged.areas = { ...(weak.areas === 'oed' ? { oed: true } : weak.areas), ...strong.areas };
+    merged.areas = mergeAreas(areaParts(weak.areas), strong.areas);
   }
   // Tiers override topics, and stronger topics override tiers.
   if (strong.topics !== undefined && strong.tiers === undefined) delete merged.tiers;
@@ -153,6 +156,26 @@ export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
     merged.service = { ...weak.service, ...strong.service, base_url };
   }
   return merged;
+}
+
+type AreaParts = Exclude<NonNullable<JobFile['areas']>, string>;
+
+/** `areas: tract` is short for `areas: {find: tract}`. */
+function areaParts(areas: NonNullable<JobFile['areas']>): AreaParts {
+  if (typeof areas === 'object') return areas;
+  return areas === 'oed' ? { oed: true } : { find: areas };
+}
+
+/** Finding areas excludes columns with codes: the stronger setting wins. */
+function mergeAreas({ find, verify, ...columns }: AreaParts, strong: AreaParts): AreaParts {
+  const isFound = strong.find !== undefined;
+  const isRead = strong.tract !== undefined || strong.county !== undefined || strong.oed !== undefined;
+  return definedOnly({
+    verify,
+    ...(isFound ? {} : columns),
+    ...(isFound || isRead ? {} : { find }),
+    ...definedOnly(strong),
+  });
 }
 
 /** One column for both excludes one for each: the stronger setting wins. */
@@ -191,9 +214,8 @@ function orderByOf(orderBy: JobFile['order_by']): OrderBy {
 
 function areasOf(areas: JobFile['areas']): AreaSettings | null {
   if (areas === undefined) return null;
-  if (areas === 'oed') return { tract: null, county: null, oed: true, verify: DEFAULT_VERIFY };
-  const { tract = null, county = null, oed = false, verify = DEFAULT_VERIFY } = areas;
-  return { tract, county, oed, verify };
+  const { find, tract = null, county = null, oed = false, verify = DEFAULT_VERIFY } = areaParts(areas);
+  return { tract, county, oed, verify, ...(find === undefined ? {} : { find }) };
 }
 
 function outputOf(output: string | undefined, input: string, folder: string): string {

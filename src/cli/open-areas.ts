@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { createCellAreaFinder } from '../data/tables/cell-area-finder.ts';
+import { openDataReadOnly } from '../data/tables/data-database.ts';
+import { describeData } from '../data/tables/describe-data.ts';
+import { PerilbookError } from '../errors.ts';
+import type { OpenedAreas } from '../job/prepare.ts';
+import type { Job } from '../job/settings/settings.ts';
+import { sampleDataFile } from './connection.ts';
+import { type CliContext, dataFolder } from './context.ts';
+import { getBoundariesCommand } from './messages/boundary-words.ts';
+
+/**
+ * Opens the boundaries for a job with `areas.find`, in one read transaction: a `data update` meanwhile changes nothing. Sample
+ * answers belong to sample areas, and paid answers to real ones.
+ *
+ * @throws PerilbookError SERVICE_DATA when the boundaries are not here
+ */
+export function openAreas(context: CliContext, job: Job, tell: (line: string) => void): OpenedAreas {
+  const level = job.areas!.find!;
+  const isSample = job.service.kind === 'embedded';
+  const file = isSample ? sampleDataFile(context, job, tell) : `${dataFolder(context)}/service.db`;
+  const hint = `Run: ${getBoundariesCommand(level, job.input, context.workingFolder)}`;
+  if (!existsSync(file)) throw missing(`There are no ${NAMES[level]} boundaries on this machine`, hint, file);
+  using opened = new DisposableStack();
+  const database = opened.use(openDataReadOnly(file));
+  const levels = describeData(database).datasets.filter(({ name, sample }) => name === 'areas' && sample === isSample);
+  if (!levels.some((one) => one.level === level)) {
+    const [other] = levels;
+    throw other === undefined
+      ? missing(`There are no ${NAMES[level]} boundaries on this machine`, hint, file)
+      : missing(
+          `There are ${NAMES[other.level as 'tract']} boundaries on this machine, but no ${NAMES[level]} boundaries`,
+          `${hint}, or set areas: ${other.level}.`,
+          file,
+        );
+  }
+  database.exec('BEGIN');
+  const find = createCellAreaFinder(database, level, job.precision);
+  const owned = opened.move();
+  return { find, [Symbol.dispose]: () => owned.dispose() };
+}
+
+const NAMES = { tract: 'census tract', county: 'county' } as const;
+
+function missing(message: string, hint: string, file: string): PerilbookError {
+  return new PerilbookError('SERVICE_DATA', message, hint, { file });
+}

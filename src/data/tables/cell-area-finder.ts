@@ -1,0 +1,84 @@
+import { type Cell, locationOf, MAX_PRECISION, UNITS_PER_DEGREE } from '../../geo/coordinates.ts';
+import { countyAt } from '../../geo/us-counties.ts';
+import { AreaIndex, type OutlineForm } from './area-level.ts';
+import type { DataDatabase } from './data-database.ts';
+import { type BandedOutline, bandOutline, relationToBox, sizeOfBands } from './outline-bands.ts';
+
+/** The areas that hold a whole cell. */
+export interface CellAreas {
+  readonly tract: string | null;
+  readonly county: string | null;
+  /**
+   * Why the cell has no area of the requested level: a boundary passes through it, it is in none of the outlines (off the
+   * coast), or its state has no outlines here. Null if it has one.
+   */
+  readonly lacks: 'near_border' | 'in_no_area' | 'no_boundaries' | null;
+}
+
+/** Finds the areas of a cell. */
+export type CellAreaFinder = (cell: Cell) => CellAreas;
+
+const BANDED: OutlineForm<BandedOutline> = { of: bandOutline, sizeOf: sizeOfBands };
+
+/** 128 MB. The Census Bureau's cartographic outlines of all tracts take about 80. */
+const MAX_VALUES = 32_000_000;
+
+/**
+ * Makes the function that finds the area in which a whole cell lies: every location that is rounded to the cell, not its
+ * centre only. The caller keeps a read transaction open, because outlines are read when they are first needed.
+ *
+ * @param level `tract` also finds the county; where the cell has no tract, by the outlines of counties, if they are here
+ */
+export function createCellAreaFinder(
+  database: DataDatabase,
+  level: 'tract' | 'county',
+  precision: number,
+): CellAreaFinder {
+  const half = 10 ** (MAX_PRECISION - precision) / 2;
+  const areas = new AreaIndex(database, level, BANDED, MAX_VALUES);
+  const counties = level === 'county' ? areas : new AreaIndex(database, 'county', BANDED, MAX_VALUES);
+  areas.refresh();
+  if (counties !== areas) counties.refresh();
+  const states = new Set(
+    database.prepare<[], string>(`SELECT DISTINCT substr(geoid, 1, 2) FROM area_boxes_${level}`).pluck().all(),
+  );
+
+  return (cell) => {
+    const found = holding(areas, cell, half);
+    if (level === 'county') {
+      return { tract: null, county: typeof found === 'object' ? found.geoid : null, lacks: lackOf(found, cell) };
+    }
+    if (typeof found === 'object') return { tract: found.geoid, county: found.county, lacks: null };
+    const inCounty = holding(counties, cell, half);
+    return {
+      tract: null,
+      county: typeof inCounty === 'object' ? inCounty.county : null,
+      lacks: lackOf(found, cell),
+    };
+  };
+
+  function lackOf(found: ReturnType<typeof holding>, cell: Cell): CellAreas['lacks'] {
+    if (typeof found === 'object') return null;
+    if (found === 'near_border') return found;
+    const state = countyAt(locationOf(cell))?.state.code;
+    return state === undefined || states.has(state) ? 'in_no_area' : 'no_boundaries';
+  }
+}
+
+/** The area that holds the whole box of a cell; of several that overlap, the one with the smallest geoid. */
+function holding(level: AreaIndex<BandedOutline>, { lat7, lng7 }: Cell, half: number) {
+  // The boxes of the areas are rounded outwards by SQLite's R*Tree.
+  const candidates = level.touching({
+    minLng: (lng7 - half) / UNITS_PER_DEGREE,
+    maxLng: (lng7 + half) / UNITS_PER_DEGREE,
+    minLat: (lat7 - half) / UNITS_PER_DEGREE,
+    maxLat: (lat7 + half) / UNITS_PER_DEGREE,
+  });
+  let found: number | null = null;
+  for (const index of candidates) {
+    const relation = relationToBox(level.outline(index), lng7, lat7, half);
+    if (relation === 'crosses') return 'near_border';
+    if (relation === 'holds') found ??= index;
+  }
+  return found === null ? 'in_no_area' : level.area(found);
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test, { type TestContext } from 'node:test';
+import fc from 'fast-check';
+import type { FeatureCollection, Polygon } from 'geojson';
+import { between, randomOf } from '../../src/data/sample/random.ts';
+import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
+import { type Outline, outlineHolds, packOutline, unpackOutline } from '../../src/data/tables/area-outlines.ts';
+import { boxOfGeometry } from '../../src/data/tables/bounding-boxes.ts';
+import { type CellAreas, createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts';
+import type { DataDatabase } from '../../src/data/tables/data-database.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import { bandOutline, relationToBox } from '../../src/data/tables/outline-bands.ts';
+import type { AreaRecord } from '../../src/data/tables/records.ts';
+import { cellOf, locationOf, UNITS_PER_DEGREE } from '../../src/geo/coordinates.ts';
+import { noRealData, realFile } from '../real-data.ts';
+import { AREAS, info, openDatabase, StillClock, square } from '../service/small-data.ts';
+
+function databaseOf(t: TestContext, records: readonly AreaRecord[]): DataDatabase {
+  const database = openDatabase(t);
+  importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
+  return database;
+}
+
+function finderOf(t: TestContext, records: readonly AreaRecord[], level: 'tract' | 'county' = 'tract', precision = 4) {
+  const find = createCellAreaFinder(databaseOf(t, records), level, precision);
+  return (lng: number, lat: number): CellAreas => find(cellOf({ lat, lng }, precision));
+}
+
+/** What `relationToBox` says, edge by edge and in whole numbers: slow, and with other arithmetic. */
+function slowRelation(outline: Outline, x: number, y: number, half: number): 'holds' | 'crosses' | 'apart' {
+  const corners = [
+    [x - half, y - half],
+    [x + half, y - half],
+    [x + half, y + half],
+    [x - half, y + half],
+  ] as const;
+  for (const ring of outline) {
+    for (let i = 0; i < ring.length; i += 2) {
+      const a = [ring[i]!, ring[i + 1]!] as const;
+      const b = [ring[(i + 2) % ring.length]!, ring[(i + 3) % ring.length]!] as const;
+      const isWithin = Math.abs(a[0] - x) <= half && Math.abs(a[1] - y) <= half;
+      if (isWithin || corners.some((corner, at) => meet(a, b, corner, corners[(at + 1) % 4]!))) return 'crosses';
+    }
+  }
+  return outlineHolds(outline, { lng: x / UNITS_PER_DEGREE, lat: y / UNITS_PER_DEGREE }) ? 'holds' : 'apart';
+}
+
+type Point = readonly [x: number, y: number];
+
+const turn = (o: Point, a: Point, b: Point) => Math.sign((a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0]));
+
+/** Whether two segments have a point in common, ends included. */
+function meet(a: Point, b: Point, c: Point, d: Point): boolean {
+  const isOn = (p: Point, q: Point, r: Point) =>
+    turn(p, q, r) === 0 &&
+    r[0] >= Math.min(p[0], q[0]) &&
+    r[0] <= Math.max(p[0], q[0]) &&
+    r[1] >= Math.min(p[1], q[1]) &&
+    r[1] <= Math.max(p[1], q[1]);
+  if (turn(a, b, c) * turn(a, b, d) < 0 && turn(c, d, a) * turn(c, d, b) < 0) return true;
+  return isOn(a, b, c) || isOn(a, b, d) || isOn(c, d, a) || isOn(c, d, b);
+}
+
+test('a box is held, crossed or apart as a slow count of the edges says, also where an edge only touches it', () => {
+  const coordinate = fc.integer({ min: -40, max: 40 });
+  const ring = fc.array(fc.tuple(coordinate, coordinate), { minLength: 3, maxLength: 40 });
+  const seen = { holds: 0, crosses: 0, apart: 0 };
+  fc.assert(
+    fc.property(
+      fc.array(ring, { minLength: 1, maxLength: 3 }),
+      fc.boolean(),
+      fc.array(fc.tuple(coordinate, coordinate, fc.integer({ min: 1, max: 12 })), { minLength: 1, maxLength: 20 }),
+      (rings, isClosed, boxes) => {
+        const outline = rings.map((points) => Int32Array.from((isClosed ? [...points, points[0]!] : points).flat()));
+        const banded = bandOutline(outline);
+        for (const [x, y, side] of boxes) {
+          const relation = relationToBox(banded, x, y, side / 2);
+          assert.equal(relation, slowRelation(outline, x, y, side / 2));
+          seen[relation]++;
+        }
+      },
+    ),
+    { seed: 5, numRuns: 1_000 },
+  );
+  assert.ok(Math.min(...Object.values(seen)) > 100, JSON.stringify(seen));
+});
+
+test('a cell has the tract that holds all of it; where a border passes through it, only the county', (t) => {
+  const find = finderOf(t, AREAS);
+  const inside = { tract: '31001000100', county: '31001', lacks: null };
+  const onBorder = { tract: null, county: '31001', lacks: 'near_border' };
+  assert.deepEqual(find(-99.75, 40.25), inside);
+  // The border of two tracts is at -99.5; a cell reaches half a step of 1e-4 to each side.
+  assert.deepEqual(find(-99.5002, 40.25), inside);
+  assert.deepEqual(find(-99.5, 40.25), onBorder);
+  assert.deepEqual(find(-99.4998, 40.25), { ...inside, tract: '31001000200' });
+  // The border of two counties is at -99.
+  assert.deepEqual(find(-99, 40.25), { tract: null, county: null, lacks: 'near_border' });
+  assert.deepEqual(finderOf(t, AREAS, 'tract', 2)(-99.496, 40.25), onBorder, 'a coarser cell reaches the border');
+});
+
+test('a cell whose edge lies on the border is near it', (t) => {
+  const [tract] = AREAS.filter(({ level }) => level === 'tract');
+  const find = finderOf(t, [{ ...tract!, geometry: square(-100.00005, 40, 0.5) }]);
+  assert.equal(find(-100, 40.25).lacks, 'near_border');
+  assert.equal(find(-99.9999, 40.25).tract, tract!.geoid);
+});
+
+test('a place in no outline has no area: off the coast, in a gap, or in a state without boundaries here', (t) => {
+  const find = finderOf(t, AREAS);
+  // In the county without tracts, and in the part of the state without outlines.
+  assert.deepEqual(find(-98.5, 40.5), { tract: null, county: '31003', lacks: 'in_no_area' });
+  assert.deepEqual(find(-97.5, 41.5), { tract: null, county: null, lacks: 'in_no_area' });
+  assert.deepEqual(find(-77.4, 37.5), { tract: null, county: null, lacks: 'no_boundaries' });
+  assert.deepEqual(find(-140, 30), { tract: null, county: null, lacks: 'in_no_area' });
+});
+
+test('counties are found by their own outlines, and without tracts', (t) => {
+  const find = finderOf(
+    t,
+    AREAS.filter(({ level }) => level === 'county'),
+    'county',
+  );
+  // The border of two tracts is none of a county.
+  assert.deepEqual(find(-99.5, 40.25), { tract: null, county: '31001', lacks: null });
+  assert.deepEqual(find(-99, 40.25), { tract: null, county: null, lacks: 'near_border' });
+});
+
+test('real tracts: each cell away from borders has the tract that the service finds for it', {
+  skip: noRealData,
+}, (t) => {
+  const file = realFile('boundaries/va_tracts_tiger.geojson');
+  const { features } = JSON.parse(readFileSync(file, 'utf8')) as FeatureCollection<Polygon, { GEOID: string }>;
+  const records = features.map(
+    ({ geometry, properties: { GEOID: geoid } }): AreaRecord => ({
+      ...{ geoid, level: 'tract', name: geoid, state: 'VA', geometry },
+    }),
+  );
+  const database = databaseOf(t, records);
+  const find = createCellAreaFinder(database, 'tract', 4);
+  const findOfService = createAreaFinder(database);
+  const outlines = records.map(({ geometry }) => unpackOutline(packOutline(geometry)));
+  const random = randomOf(16, 'cells');
+  const seen = { found: 0, near_border: 0, in_no_area: 0, no_boundaries: 0 };
+  for (let index = 0; index < 3_000; index++) {
+    const { minLat, maxLat, minLng, maxLng } = boxOfGeometry(records[index % records.length]!.geometry)!;
+    const location = { lat: between(random, minLat, maxLat), lng: between(random, minLng, maxLng) };
+    const cell = cellOf(location, 4);
+    const { tract, lacks } = find(cell);
+    seen[lacks ?? 'found']++;
+    if (lacks === null) {
+      assert.equal(tract, findOfService(locationOf(cell))!.geoid);
+      assert.equal(tract, findOfService(location)!.geoid, 'every location of the cell is in the tract');
+    }
+    if (index % 200 === 0) {
+      const relations = outlines.map((outline) => slowRelation(outline, cell.lng7, cell.lat7, 500));
+      assert.equal(lacks === 'near_border', relations.includes('crosses'));
+      assert.equal(lacks === null, !relations.includes('crosses') && relations.includes('holds'));
+    }
+  }
+  t.diagnostic(JSON.stringify(seen));
+  assert.ok(seen.found > 1_000 && seen.near_border > 5, JSON.stringify(seen));
+});
