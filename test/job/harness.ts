@@ -7,12 +7,13 @@ import { columnsOf } from '../../src/columns/topic-columns.ts';
 import type { Subscription } from '../../src/contract/subscriptions.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts';
 import type { DataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { approvablePlan } from '../../src/job/approved-plan.ts';
 import { newProgress, type Progress } from '../../src/job/buying/progress.ts';
 import { fingerprintOf, type Key } from '../../src/job/planning/api-keys.ts';
-import { type Connection, prepare, prepareAgain } from '../../src/job/prepare.ts';
+import { type Connection, type Effects, prepare, prepareAgain } from '../../src/job/prepare.ts';
 import type { BodyReader } from '../../src/job/reading/body-readers.ts';
 import { type RunEnded, run } from '../../src/job/run-job.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
@@ -59,6 +60,8 @@ export interface Harness {
   /** Credits that the ledger calls charged, and unknown. */
   ledger(): Promise<{ charged: number; unknown: number; open: number }>;
   readonly notices: string[];
+  /** The boundaries that the service answers by. */
+  readonly openAreas: NonNullable<Effects['openAreas']>;
 }
 
 export interface RunOptions {
@@ -67,6 +70,8 @@ export interface RunOptions {
   readonly baseUrl?: string;
   readonly progress?: Progress;
   readonly reader?: BodyReader;
+  /** Boundaries of another data file. */
+  readonly openAreas?: Harness['openAreas'];
   /** The run is under a plan of its own that was approved. */
   readonly approve?: boolean;
 }
@@ -110,11 +115,16 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
     return { id: made.id, secret: made.key, fingerprint: fingerprintOf(made.key), scopes: null };
   };
   const fullKey = key();
+  const openAreas: Harness['openAreas'] = ({ areas, precision }) => ({
+    find: createCellAreaFinder(database, areas!.find!, precision),
+    [Symbol.dispose]: () => {},
+  });
   const effects = {
     clock,
     random: Math.random,
     streams: { stdin: new PassThrough(), stdout: new PassThrough() },
     notice: (message: string) => notices.push(message),
+    openAreas,
   };
   const connectionOf = ({ keys = [fullKey], baseUrl = service.url }: RunOptions): Connection => ({
     baseUrl,
@@ -145,6 +155,7 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
     url: service.url,
     key,
     notices,
+    openAreas,
     job,
     writeInput(locations) {
       const text = `id,lat,lng\n${locations.map(([lat, lng], index) => `${index + 1},${lat},${lng}\n`).join('')}`;
@@ -152,7 +163,8 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
       return text;
     },
     async run(settings, runOptions = {}) {
-      using priced = await prepare(job(settings), { connection: connectionOf(runOptions), store, effects });
+      const before = { ...effects, openAreas: runOptions.openAreas ?? openAreas };
+      using priced = await prepare(job(settings), { connection: connectionOf(runOptions), store, effects: before });
       const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
       const prepared = approved === null ? priced : await prepareAgain(priced, store, approved);
       const interrupt = runOptions.interrupt ?? new AbortController().signal;
