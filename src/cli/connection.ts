@@ -61,15 +61,6 @@ function embeddedDatabaseFile(job: Job): string {
   return join(dirname(job.store), 'sample-service.db');
 }
 
-/** The embedded service's data file, made where it is missing. */
-export function sampleDataFile(context: CliContext, job: Job, tell: (line: string) => void): string {
-  const file = embeddedDatabaseFile(job);
-  if (existsSync(file)) return file;
-  tell('Creating the sample data of the embedded service (once, takes seconds) …');
-  buildSampleDatabase(file, context.clock, String(Math.trunc(context.random() * 1e15)));
-  return file;
-}
-
 /**
  * Connects to a job's service. `embedded` starts our own on loopback with sample data, the job's account, and a key that is
  * revoked at the end.
@@ -90,7 +81,11 @@ export async function connect(
     const connection = { baseUrl, source: baseUrl, sample: false, keys: read };
     return { connection, [Symbol.asyncDispose]: async () => {} };
   }
-  const file = sampleDataFile(context, job, tell);
+  const file = embeddedDatabaseFile(job);
+  if (!existsSync(file)) {
+    tell('Creating the sample data of the embedded service (once, takes seconds) …');
+    buildSampleDatabase(file, context.clock, String(Math.trunc(context.random() * 1e15)));
+  }
   await using opened = new AsyncDisposableStack();
   const data = opened.use(openDataDatabase(file));
   const accounts = opened.use(openAccounts(accountsFileFor(file)));

@@ -13,7 +13,7 @@ export function runEffects(
     random: context.random,
     streams: { stdin: context.stdin, stdout: context.stdout },
     notice,
-    openAreas: (job) => openAreas(context, job, notice),
+    openAreas: (job) => openAreas(context, job),
     ...(debug ? { trace: notice } : {}),
   };
 }

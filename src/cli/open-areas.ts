@@ -5,25 +5,25 @@ import { describeData } from '../data/tables/describe-data.ts';
 import { PerilbookError } from '../errors.ts';
 import type { OpenedAreas } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
-import { sampleDataFile } from './connection.ts';
 import { type CliContext, dataFolder } from './context.ts';
 import { getBoundariesCommand } from './messages/boundary-words.ts';
 
 /**
  * Opens the boundaries for a job with `areas.find`, in one read transaction: a `data update` meanwhile changes nothing. Sample
- * answers belong to sample areas, and paid answers to real ones.
+ * boundaries are made up, so no answer is bought by them.
  *
  * @throws PerilbookError SERVICE_DATA when the boundaries are not here
  */
-export function openAreas(context: CliContext, job: Job, tell: (line: string) => void): OpenedAreas {
+export function openAreas(context: CliContext, job: Job): OpenedAreas {
   const level = job.areas!.find!;
-  const isSample = job.service.kind === 'embedded';
-  const file = isSample ? sampleDataFile(context, job, tell) : `${dataFolder(context)}/service.db`;
+  const file = `${dataFolder(context)}/service.db`;
   const hint = `Run: ${getBoundariesCommand(level, job.input, context.workingFolder)}`;
   if (!existsSync(file)) throw missing(`There are no ${NAMES[level]} boundaries on this machine`, hint, file);
   using opened = new DisposableStack();
   const database = opened.use(openDataReadOnly(file));
-  const levels = describeData(database).datasets.filter(({ name, sample }) => name === 'areas' && sample === isSample);
+  const levels = describeData(database).datasets.filter(
+    ({ name, sample }) => name === 'areas' && !(sample && job.service.kind === 'remote'),
+  );
   if (!levels.some((one) => one.level === level)) {
     const [other] = levels;
     throw other === undefined
