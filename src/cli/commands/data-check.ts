@@ -11,7 +11,7 @@ import { listed } from '../messages/format.ts';
 import type { DataSurroundings } from './data.ts';
 import { clientFor } from './data-get.ts';
 
-/** `perilbook data check [NAME…]`: checks that the sources exist and have the expected format; downloads nothing. */
+/** `perilbook data check [NAME…]`: checks that the sources exist, have the expected format and are not old; downloads nothing. */
 export async function checkSourcesAction(
   context: CliContext,
   surroundings: DataSurroundings,
@@ -19,7 +19,7 @@ export async function checkSourcesAction(
   flags: Flags,
 ): Promise<number> {
   const { env, clock, random, interrupt: signal } = context;
-  const { sources } = surroundings;
+  const { sources, downloads } = surroundings;
   const hasKey = ({ keyVariable, keyFile }: (typeof sources)[number]) =>
     keyVariable === undefined || keyFile !== undefined || Boolean(env[keyVariable]);
   const chosen = names.length === 0 ? sources.filter(hasKey) : chooseSources(names, true, sources).sources;
@@ -30,13 +30,15 @@ export async function checkSourcesAction(
     freeBytes: () => Number.POSITIVE_INFINITY,
   };
   try {
-    const checked = await checkSources(chosen, env, download);
+    const checked = await checkSources(chosen, downloads, env, download);
     if (flags.json) sayJson(context, { sources: checked.map(checkedJson) });
     else {
       context.stdout.write(`${listed(checked.map(checkedWords), '').join('\n')}\n`);
       for (const hint of new Set(checked.map(({ error }) => error?.hint))) if (hint) say(context, hint);
     }
-    return checked.some(({ error, warning }) => error ?? warning) ? EXIT.serviceDown : EXIT.complete;
+    return checked.some(({ error, warnings }) => error !== undefined || warnings.length > 0)
+      ? EXIT.serviceDown
+      : EXIT.complete;
   } catch (error) {
     if (!signal.aborted) throw error;
     throw new PerilbookError('INTERRUPTED', 'The check was interrupted', 'Run the same command again.');
@@ -45,7 +47,7 @@ export async function checkSourcesAction(
   }
 }
 
-function checkedWords({ source, probed, error, warning }: CheckedSource): [name: string, words: string] {
+function checkedWords({ source, probed, error, warnings }: CheckedSource): [name: string, words: string] {
   if (error !== undefined) return [source.name, `FAILED: ${error.message}`];
   const said = probed.map(({ url, rows, changedAt }) =>
     [
@@ -54,12 +56,13 @@ function checkedWords({ source, probed, error, warning }: CheckedSource): [name:
       ...(changedAt === undefined ? [] : [`changed ${new Date(changedAt).toISOString().slice(0, 10)}`]),
     ].join(', '),
   );
-  return [source.name, `${warning === undefined ? 'ok' : `WARNING: ${warning}`}: ${said.join('; ')}`];
+  return [source.name, `${warnings.length === 0 ? 'ok' : `WARNING: ${warnings.join('; ')}`}: ${said.join('; ')}`];
 }
 
-function checkedJson({ source, probed, error, warning }: CheckedSource): unknown {
+function checkedJson({ source, probed, error, warnings }: CheckedSource): unknown {
   return {
-    ...{ source: source.name, ok: error === undefined && warning === undefined, warning },
+    ...{ source: source.name, ok: error === undefined && warnings.length === 0 },
+    ...(warnings.length === 0 ? {} : { warning: warnings.join('; ') }),
     answers: probed.map(({ url, rows, changedAt }) => ({
       ...{ url, rows },
       ...(changedAt === undefined ? {} : { changed: new Date(changedAt).toISOString() }),

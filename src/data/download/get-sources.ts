@@ -10,6 +10,7 @@ import { fetchSlice } from './fetch-source.ts';
 import { readManifest } from './manifest.ts';
 import { createGate } from './open-gates.ts';
 import { type ProbedSource, probeSource } from './probe-source.ts';
+import { ageWarnings } from './source-age.ts';
 import { type Slice, slicesOf } from './source-requests.ts';
 
 /** A source and its slices to download. */
@@ -38,13 +39,15 @@ export interface CheckedSource {
   readonly probed: readonly ProbedSource[];
   /** Why the check failed. */
   readonly error?: PerilbookError;
-  /** Far fewer rows than expected. */
-  readonly warning?: string;
+  /** Far fewer rows than expected, or old data. */
+  readonly warnings: readonly string[];
 }
 
-/** Checks sources concurrently: whether they exist and have the expected format. */
+/** Checks sources concurrently: whether they exist, have the expected format and are as new as their cadence promises, and
+ * whether newer data is published than was downloaded. */
 export async function checkSources(
   sources: readonly Source[],
+  downloads: string,
   env: Readonly<Record<string, string | undefined>>,
   context: DownloadContext,
 ): Promise<CheckedSource[]> {
@@ -57,11 +60,13 @@ export async function checkSources(
           const rows = probed.reduce((sum, one) => sum + (one.rows ?? 0), 0);
           const isSmall = source.download.kind === 'layer' && source.rows !== undefined && 3 * rows < 2 * source.rows;
           const warning = `it has ${rows} rows, and about ${source.rows} were expected`;
-          return { source, probed, ...(isSmall ? { warning } : {}) };
+          const manifest = readManifest(join(downloads, source.name));
+          const aged = ageWarnings(source, probed, manifest, context.clock.now());
+          return { source, probed, warnings: [...(isSmall ? [warning] : []), ...aged] };
         } catch (error) {
           context.signal.throwIfAborted();
           if (!(error instanceof PerilbookError)) throw error;
-          return { source, probed: [], error };
+          return { source, probed: [], warnings: [], error };
         }
       }),
     ),

@@ -21,6 +21,7 @@ export const CENSUS_BOUNDARIES: readonly Source[] = [
     isMeasured: true,
     rows: 85_185,
     staleAfterDays: 365,
+    oldAfterDays: 640,
     cadence: CADENCE,
   },
   {
@@ -34,6 +35,7 @@ export const CENSUS_BOUNDARIES: readonly Source[] = [
     isMeasured: true,
     rows: 3_235,
     staleAfterDays: 365,
+    oldAfterDays: 640,
     cadence: CADENCE,
   },
 ];

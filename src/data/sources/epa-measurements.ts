@@ -18,6 +18,7 @@ export const EPA_MEASUREMENTS: readonly Source[] = [
     isMeasured: false,
     rows: 1_000,
     staleAfterDays: 180,
+    oldAfterDays: 420,
     cadence: 'twice a year',
   },
   {
@@ -37,6 +38,7 @@ export const EPA_MEASUREMENTS: readonly Source[] = [
     isMeasured: false,
     rows: 10_000,
     staleAfterDays: 0,
+    oldAfterDays: 1,
     cadence: 'hourly',
     isNearRealTime: true,
   },

@@ -20,6 +20,7 @@ export const EPA_SITES: readonly Source[] = [
     isMeasured: false,
     vintage: 'edited',
     staleAfterDays: 30,
+    oldAfterDays: 120,
     cadence: 'monthly',
   },
   {
@@ -36,6 +37,7 @@ export const EPA_SITES: readonly Source[] = [
     bytes: 1_260 * MB,
     isMeasured: false,
     staleAfterDays: 30,
+    oldAfterDays: 120,
     cadence: 'monthly',
     note: 'The server often breaks off: the download continues where it stopped. It replaces brownfield.',
   },
@@ -54,6 +56,7 @@ export const EPA_SITES: readonly Source[] = [
     rows: 1_816,
     vintage: 'edited',
     staleAfterDays: 30,
+    oldAfterDays: 120,
     cadence: 'monthly',
   },
   {
@@ -74,6 +77,7 @@ export const EPA_SITES: readonly Source[] = [
     rows: 77_295,
     firstLine: 'TRI',
     staleAfterDays: 120,
+    oldAfterDays: 600,
     cadence: 'yearly: preliminary in summer, complete in autumn',
   },
   {
@@ -91,6 +95,7 @@ export const EPA_SITES: readonly Source[] = [
     isMeasured: false,
     rows: 2_600,
     staleAfterDays: 120,
+    oldAfterDays: 600,
     cadence: 'once or twice a year',
   },
   {

@@ -13,6 +13,7 @@ const COMMON = {
   topics: NATURAL_SLUGS,
   isMeasured: false,
   staleAfterDays: 365,
+  oldAfterDays: 1_200,
   cadence: 'every one to three years',
   licence: FEMA_SENTENCE,
   saysAccess: true,

@@ -48,6 +48,7 @@ export const FUEL_STATIONS: readonly Source[] = [
     licence: AFDC,
     firstLine: 'Fuel Type Code',
     staleAfterDays: 1,
+    oldAfterDays: 14,
     cadence: 'daily',
     note: 'Needs a free key from https://developer.nlr.gov/signup/.',
   },

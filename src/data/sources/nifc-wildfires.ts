@@ -27,6 +27,7 @@ export const NIFC_WILDFIRES: readonly Source[] = [
     bytes: 2 * MB,
     rows: 650,
     staleAfterDays: 0,
+    oldAfterDays: 2,
     cadence: 'every 5 minutes',
     isNearRealTime: true,
   },
@@ -45,6 +46,7 @@ export const NIFC_WILDFIRES: readonly Source[] = [
     },
     bytes: 200 * MB,
     staleAfterDays: 30,
+    oldAfterDays: 30,
     cadence: 'daily',
   },
   {
@@ -65,6 +67,7 @@ export const NIFC_WILDFIRES: readonly Source[] = [
     bytes: 100 * MB,
     mostBytes: 2_000 * MB,
     staleAfterDays: 1,
+    oldAfterDays: 30,
     cadence: 'daily',
   },
 ];

@@ -1,7 +1,7 @@
 import { MB, type Source } from './source.ts';
 
 const SPC = 'https://www.spc.noaa.gov/wcm/';
-const YEARLY = { staleAfterDays: 180, cadence: 'yearly, in March or April' } as const;
+const YEARLY = { staleAfterDays: 180, oldAfterDays: 600, cadence: 'yearly, in March or April' } as const;
 
 /** Storm reports and tracks. The file names contain years and days, so the linking page is read first. */
 export const NOAA_STORMS: readonly Source[] = [
@@ -43,6 +43,7 @@ export const NOAA_STORMS: readonly Source[] = [
     rows: 95_000,
     firstLine: '^(AL|EP|CP)\\d{6},',
     staleAfterDays: 90,
+    oldAfterDays: 600,
     cadence: 'once or twice a year',
   },
   {
@@ -65,6 +66,7 @@ export const NOAA_STORMS: readonly Source[] = [
     isMeasured: true,
     firstLine: '^"?SID',
     staleAfterDays: 7,
+    oldAfterDays: 60,
     cadence: 'about weekly',
     note: 'Cite: Knapp et al. 2010, doi:10.25921/82ty-9e16. It replaces hurdat2; get hurdat2 to go back.',
   },

@@ -23,6 +23,7 @@ export const PARKS_AND_WELLS: readonly Source[] = [
     licence:
       'U.S. Geological Survey (USGS) Gap Analysis Project (GAP), 2024, PAD-US 4.1, https://doi.org/10.5066/P96WBCHS',
     staleAfterDays: 365,
+    oldAfterDays: 1100,
     cadence: 'every two years',
   },
   {

@@ -86,6 +86,9 @@ export interface Source {
   readonly mostBytes?: number;
   /** The age in days at which a file is downloaded again from a server without validators. */
   readonly staleAfterDays: number;
+  /** The age in days at which the newest publication has missed its cadence, with a margin for a late one; left out where no
+   * cadence is promised. Counted from the last change, or from the end of the year in the address. */
+  readonly oldAfterDays?: number;
   /** How often the agency publishes, in words. */
   readonly cadence: string;
   /** Published hourly or more often: a service may update it while it runs. */

@@ -1,0 +1,71 @@
+import type { Source } from '../sources/source.ts';
+import type { Manifest } from './manifest.ts';
+import type { ProbedSource } from './probe-source.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Why a source counts as old, one sentence each; empty if it does not. */
+export function ageWarnings(
+  source: Source,
+  probed: readonly ProbedSource[],
+  manifest: Manifest,
+  now: number,
+): string[] {
+  const { name, oldAfterDays, cadence } = source;
+  const published = probed.map((one) => one.changedAt ?? endOfYear(yearIn(source, one.url)));
+  const newest = published.includes(null) ? null : Math.max(...(published as number[]));
+  const isOld = oldAfterDays !== undefined && newest !== null && newest < now - oldAfterDays * DAY_MS;
+  return [
+    ...(isOld ? [`its newest data is of ${day(newest)}, and it is published ${cadence}`] : []),
+    ...(isOutdated(source, probed, manifest)
+      ? [`newer data is published than is here: run perilbook data update ${name}`]
+      : []),
+  ];
+}
+
+/**
+ * Whether the publisher has newer data than the downloads. Near real-time sources always have. Dates are compared at the same
+ * address only; addresses by the year in them.
+ */
+function isOutdated(source: Source, probed: readonly ProbedSource[], manifest: Manifest): boolean {
+  if (source.isNearRealTime) return false;
+  return [...manifest.values()].some(({ url, edited, lastModified }) => {
+    const here = edited ?? Date.parse(lastModified ?? '');
+    const year = yearIn(source, url);
+    return probed.some((one) => {
+      const isSame = source.download.kind === 'layer' ? url.startsWith(one.url) : url === one.url;
+      if (isSame) return one.changedAt !== undefined && here < one.changedAt;
+      const published = yearIn(source, one.url);
+      return year !== null && published !== null && year < published;
+    });
+  });
+}
+
+/** The year in an address of a source, or null. */
+function yearIn({ download }: Source, url: string): number | null {
+  const patterns =
+    download.kind === 'file'
+      ? download.files.flatMap((file) => [file.url, file.stateUrl ?? []].flat()).map(patternOf)
+      : download.kind === 'linked'
+        ? download.links.map((link) => new RegExp(`(?:^|/)${link}$`))
+        : [];
+  const [year] = patterns.flatMap((pattern) => pattern.exec(url)?.[1] ?? []);
+  return year === undefined ? null : Number(year);
+}
+
+/** The pattern of an address, with {year} as its first group. */
+function patternOf(address: string): RegExp {
+  const [before = '', ...after] = address
+    .split('{year}')
+    .map((part) => part.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+'));
+  return new RegExp(`^${[before, ...after].join('(\\d{4})')}$`);
+}
+
+/** When the data of a year is complete. */
+function endOfYear(year: number | null): number | null {
+  return year === null ? null : Date.UTC(year, 11, 31);
+}
+
+function day(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
