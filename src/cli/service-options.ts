@@ -36,6 +36,17 @@ export const SERVICE_OPTIONS = {
     describe: 'start: update the near real-time sources that are downloaded at this interval, e.g. 1h',
     requiresArg: true,
   },
+  mirror: {
+    type: 'string',
+    describe:
+      'start --update-every: a server to ask in place of all others (URL/host/path), or a copy of a downloads folder',
+    requiresArg: true,
+  },
+  sources: {
+    type: 'string',
+    describe: 'start --update-every: file with other addresses of sources (sources.yaml in the data folder)',
+    requiresArg: true,
+  },
   port: { type: 'number', describe: 'port to listen on (8737)', requiresArg: true },
   account: { type: 'string', describe: 'name of an account; check: whose credits it spends', requiresArg: true },
   scopes: {

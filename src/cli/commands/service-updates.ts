@@ -14,14 +14,31 @@ const LEAST_INTERVAL_MS = 5 * 60_000;
 /** An update that takes longer is aborted; the next one resumes it. */
 const LONGEST_UPDATE_MS = 30 * 60_000;
 
-/** The milliseconds between two updates, or null without --update-every. @throws USAGE */
-export function updateIntervalOf(flags: Flags): number | null {
+/** The updates of a running service. */
+export interface ServiceUpdates {
+  readonly intervalMs: number;
+  /** Those of `perilbook data update`: --mirror and --sources. */
+  readonly flags: Flags;
+}
+
+/** The updates that the flags ask for, or null without --update-every. @throws USAGE */
+export function serviceUpdatesOf(context: CliContext, flags: Flags): ServiceUpdates | null {
   const said = flags['update-every'] as string | undefined;
-  if (said === undefined) return null;
-  const interval = durationMs(said);
-  if (interval !== null && interval >= LEAST_INTERVAL_MS) return interval;
-  const problem = interval === null ? 'is not a duration' : 'is shorter than 5 minutes';
-  throw new PerilbookError('USAGE', `--update-every ${said} ${problem}`, 'Write it like 1h.');
+  const { mirror, sources } = flags;
+  if (said === undefined) {
+    if (mirror === undefined && sources === undefined) return null;
+    const flag = mirror === undefined ? '--sources' : '--mirror';
+    throw new PerilbookError('USAGE', `${flag} needs --update-every`, 'For example: --update-every 1h.');
+  }
+  const intervalMs = durationMs(said);
+  if (intervalMs === null || intervalMs < LEAST_INTERVAL_MS) {
+    const problem = intervalMs === null ? 'is not a duration' : 'is shorter than 5 minutes';
+    throw new PerilbookError('USAGE', `--update-every ${said} ${problem}`, 'Write it like 1h.');
+  }
+  const updates = { intervalMs, flags: { mirror, sources } };
+  // A wrong mirror or file is refused before the service starts. Each update reads the file again.
+  sourcesOf(context, updates.flags);
+  return updates;
 }
 
 /**
@@ -29,18 +46,22 @@ export function updateIntervalOf(flags: Flags): number | null {
  * Never two updates at once: an interval begins when the previous update has ended. Errors are printed, and the service
  * answers from the old data. The service's own connection only reads, so each update opens one for writing.
  */
-export async function keepUpdated(context: CliContext, file: string, intervalMs: number): Promise<void> {
+export async function keepUpdated(
+  context: CliContext,
+  file: string,
+  { intervalMs, flags }: ServiceUpdates,
+): Promise<void> {
   const { clock, interrupt } = context;
   while (!interrupt.aborted) {
-    await updateOnce(context, file).catch((error: unknown) => {
+    await updateOnce(context, file, flags).catch((error: unknown) => {
       if (!interrupt.aborted) sayUpdate(context, failureWords(error));
     });
     await sleepUntilSteady(clock, steadyTime(clock) + intervalMs, interrupt);
   }
 }
 
-async function updateOnce(context: CliContext, file: string): Promise<void> {
-  const { sources, ...folders } = sourcesOf(context, {});
+async function updateOnce(context: CliContext, file: string, flags: Flags): Promise<void> {
+  const { sources, ...folders } = sourcesOf(context, flags);
   const live = sources.filter(({ isNearRealTime }) => isNearRealTime === true);
   const wanted = downloadedSources(live, folders.downloads);
   if (wanted.length === 0) {

@@ -14,7 +14,7 @@ import { portOf } from '../option-values.ts';
 import { refuseMissing } from './data.ts';
 import { accountAction, keyAction } from './service-accounts.ts';
 import { checkAction } from './service-check.ts';
-import { keepUpdated, updateIntervalOf } from './service-updates.ts';
+import { keepUpdated, type ServiceUpdates, serviceUpdatesOf } from './service-updates.ts';
 
 const DEFAULT_PORT = 8737;
 
@@ -23,7 +23,7 @@ export async function serviceCommand(context: CliContext, flags: Flags): Promise
   if (flags.action === 'check') return checkAction(context, flags);
   const port = portOf(flags) ?? DEFAULT_PORT;
   const files = filesOf(context, flags);
-  if (flags.action === 'start') return await startAction(context, files, port, updateIntervalOf(flags));
+  if (flags.action === 'start') return await startAction(context, files, port, serviceUpdatesOf(context, flags));
   if (NEEDS_ACCOUNTS.includes(String(flags.what))) refuseNoAccounts(files, flags);
   using accounts = openAccountsOf(files);
   return flags.action === 'account' ? accountAction(context, accounts, flags) : keyAction(context, accounts, flags);
@@ -77,7 +77,7 @@ async function startAction(
   context: CliContext,
   files: ServiceFiles,
   port: number,
-  updateIntervalMs: number | null,
+  updates: ServiceUpdates | null,
 ): Promise<number> {
   using accounts = openAccountsOf({ ...files, belongTogether: true });
   using data = openDataReadOnly(madeFolder(files.data));
@@ -98,7 +98,7 @@ async function startAction(
     const lacking = withoutRecords.map(({ topic, missing }) => `${topic} (${missing.join(', ')})`);
     say(context, `Answered without the records that are not loaded: ${lacking.join('; ')}`);
   }
-  if (updateIntervalMs !== null) await keepUpdated(context, files.data, updateIntervalMs);
+  if (updates !== null) await keepUpdated(context, files.data, updates);
   if (!context.interrupt.aborted) {
     await new Promise((done) => context.interrupt.addEventListener('abort', done, { once: true }));
   }

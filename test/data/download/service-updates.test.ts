@@ -91,8 +91,8 @@ async function setUp(t: TestContext) {
       mirror.files.set(`${AIRNOW}/Monitoring_Site_Locations_V2.dat`, { body: Buffer.from(site), etag: '"s"' });
     },
     /** Starts the service; the address is known when it listens. */
-    async start() {
-      const words = ['service', 'start', '--port', '0', '--update-every', '1h'];
+    async start(...more: string[]) {
+      const words = ['service', 'start', '--port', '0', '--update-every', '1h', ...more];
       const ended = perilbook(words, { ...world, interrupt: stop.signal, onStderr: (text) => (said += text) });
       t.after(() => {
         stop.abort();
@@ -177,6 +177,30 @@ test('a service without near real-time sources says how to get them; an interval
     ['soon', /--update-every soon is not a duration/],
   ] as const) {
     const refused = await perilbook(['service', 'start', '--update-every', said], world);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, problem);
+  }
+});
+
+test('the updates of a service take --mirror and --sources, as data update does', async (t) => {
+  const { mirror, clock, stop, world, publish, start, said } = await setUp(t);
+  publish(11, 10);
+  await perilbook(['data', 'get', 'airnow', '--yes'], world);
+  writeFileSync(join(world.folder, 'perilbook/sources.yaml'), 'mirror: http://127.0.0.1:9\n');
+  writeFileSync(join(world.folder, 'other.yaml'), 'contact: data@example.com\n');
+  const { ended } = await start('--mirror', mirror.url, '--sources', 'other.yaml');
+  await until(() => clock.isIdle);
+  publish(12, 30);
+  clock.pass(60 * MINUTE);
+  await until(() => said().includes('update: airnow: loaded 3 records'));
+  assert.match(mirror.requests.at(-1)!.headers['user-agent']!, /\(\+data@example\.com\)/);
+  stop.abort();
+  assert.equal((await ended).code, 0);
+  for (const [args, problem] of [
+    [['--mirror', mirror.url], /--mirror needs --update-every/],
+    [['--update-every', '1h', '--mirror', 'nowhere'], /--mirror "nowhere" is neither an address nor a folder/],
+  ] as const) {
+    const refused = await perilbook(['service', 'start', ...args], world);
     assert.equal(refused.code, 2);
     assert.match(refused.stderr, problem);
   }

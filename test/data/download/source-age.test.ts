@@ -34,8 +34,12 @@ async function setUp(t: TestContext) {
     ...{ mirror, clock, run },
     async check(name: string) {
       const { code, stdout } = await run('check', name, '--json');
-      const [{ ok, warning }] = JSON.parse(stdout).sources as [{ ok: boolean; warning?: string }];
-      assert.equal(ok, code === 0);
+      const { sources } = JSON.parse(stdout) as { sources: { source: string; ok: boolean; warning?: string }[] };
+      assert.equal(
+        sources.every(({ ok }) => ok),
+        code === 0,
+      );
+      const { warning } = sources.find(({ source }) => source === name)!;
       return { code, warning };
     },
   };
