@@ -4,7 +4,7 @@ import type { Source } from '../../data/sources/source.ts';
 import { counted } from '../../format-numbers.ts';
 import { byteSize, table, timeSpan } from './format.ts';
 
-/** A state is estimated as a 51st of the US. */
+/** A state of unknown size is estimated as a 51st of the US. */
 const STATES = 51;
 
 /** The estimated size of a download, in bytes. */
@@ -13,7 +13,12 @@ export function estimatedBytes(wanted: readonly WantedSource[]): number {
 }
 
 function bytesOf({ source, slices }: WantedSource): number {
-  return slices.includes('US') ? source.bytes : (source.bytes * Math.min(slices.length, STATES)) / STATES;
+  if (slices.includes('US')) return source.bytes;
+  const sizes = slices.map((state) => source.stateBytes?.[state] ?? source.bytes / STATES);
+  return Math.min(
+    source.bytes,
+    sizes.reduce((sum, size) => sum + size, 0),
+  );
 }
 
 /** Sizes, addresses and licences, shown before a download. */

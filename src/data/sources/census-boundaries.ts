@@ -18,6 +18,7 @@ export const CENSUS_BOUNDARIES: readonly Source[] = [
       years: YEARS,
     },
     bytes: 57.8 * MB,
+    stateBytes: { CA: 4.28 * MB, PA: 1.68 * MB },
     isMeasured: true,
     rows: 85_185,
     staleAfterDays: 365,

@@ -78,6 +78,8 @@ export interface Source {
   readonly download: SourceDownload;
   /** The download size for the whole US, in bytes. */
   readonly bytes: number;
+  /** The sizes of single states, where they are known; others are estimated as a 51st of the US. */
+  readonly stateBytes?: Readonly<Record<string, number>>;
   /** Whether the size was measured, not estimated. */
   readonly isMeasured: boolean;
   /** The approximate number of rows for the whole US, if known. */

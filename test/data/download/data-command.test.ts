@@ -93,6 +93,9 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   assert.deepEqual(nri.states, ['MD', 'VA']);
   assert.match(nri.licence, /not endorsed by FEMA/);
   assert.ok(nri.bytes > 1_000_000 && !nri.measured);
+  const sized = JSON.parse((await run(['get', 'areas', '--states', 'CA,VA', '--dry-run', '--json'])).stdout);
+  // California's size is known, Virginia's is a 51st of the US.
+  assert.equal(Math.round(sized.sources[0].bytes / 10_000), Math.round(428 + 5_780 / 51));
   const words = await run(['get', 'all', '--dry-run']);
   assert.match(words.stderr, /Without parks: it needs --states or --for/);
   assert.match(words.stdout, /In all about \d\.\d GB/);
