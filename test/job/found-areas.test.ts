@@ -134,4 +134,5 @@ test('areas: tract is short for find; the stronger of a column and a search wins
   assert.deepEqual(merged({ verify: 0.3 }, 'county'), { find: 'county', verify: 0.3 });
   assert.deepEqual(merged({ county: 'C' }, { tract: 'T' }), { tract: 'T', county: 'C' });
   assert.deepEqual(merged({ tract: 'T' }, 'oed'), { tract: 'T', oed: true });
+  assert.throws(() => areasOf({ areas: { verify: 0.1 } }), /areas: verify is set, but not how areas are known/);
 });

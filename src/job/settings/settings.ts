@@ -214,8 +214,15 @@ function orderByOf(orderBy: JobFile['order_by']): OrderBy {
 
 function areasOf(areas: JobFile['areas']): AreaSettings | null {
   if (areas === undefined) return null;
-  const { find, tract = null, county = null, oed = false, verify = DEFAULT_VERIFY } = areaParts(areas);
-  return { tract, county, oed, verify, ...(find === undefined ? {} : { find }) };
+  const { find, tract = null, county = null, oed = false, verify } = areaParts(areas);
+  if (verify !== undefined && find === undefined && tract === null && county === null && !oed) {
+    throw new PerilbookError(
+      'USAGE',
+      'areas: verify is set, but not how areas are known',
+      'Add --by-tract or --by-county, or name a column: --tract, --county.',
+    );
+  }
+  return { tract, county, oed, verify: verify ?? DEFAULT_VERIFY, ...(find === undefined ? {} : { find }) };
 }
 
 function outputOf(output: string | undefined, input: string, folder: string): string {
