@@ -63,7 +63,7 @@ async function plan(folder: string, settings: JobFile) {
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const effects = { clock: systemClock, random: Math.random, streams, notice: () => {} };
   try {
-    const connection = { baseUrl: '', source: 'bench', sample: true, keys: [key] };
+    const connection = { kind: 'service' as const, baseUrl: '', source: 'bench', sample: true, keys: [key] };
     using prepared = await prepare(job, { connection, store, effects });
     return prepared.summary;
   } finally {

@@ -76,6 +76,7 @@ export async function openBenchHarness({
   const way: LongWay | null = answersLateMs > 0 ? await openLongWay(service.url, answersLateMs) : null;
   const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'bench', isAlive: () => true });
   const connection: Connection = {
+    kind: 'service',
     baseUrl: way?.url ?? service.url,
     source: 'bench',
     sample: false,

@@ -123,7 +123,7 @@ async function handled(
   };
   try {
     const key = { secret, fingerprint: 'bench', scopes: null };
-    const connection = { baseUrl, source: baseUrl, sample: true, keys: [key] };
+    const connection = { kind: 'service' as const, baseUrl, source: baseUrl, sample: true, keys: [key] };
     using prepared = await prepare(job, { connection, store, effects });
     const progress = newProgress();
     const figures = await measured(places.length, async () => {

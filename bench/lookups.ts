@@ -65,7 +65,7 @@ async function plan(folder: string, store: Store, cached: number): Promise<void>
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const effects = { clock: systemClock, random: Math.random, streams, notice: () => {} };
   const key = { secret: '', fingerprint: '', scopes: null };
-  const connection = { baseUrl: '', source: 'bench', sample: true, keys: [key] };
+  const connection = { kind: 'service' as const, baseUrl: '', source: 'bench', sample: true, keys: [key] };
   using prepared = await prepare(job, { connection, store, effects });
   const { plan } = prepared;
   if (plan.cellsCached !== cached) throw new Error(`${plan.cellsCached} cells were found in the store`);

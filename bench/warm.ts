@@ -103,7 +103,7 @@ async function perilbook(folder: string, format: Format): Promise<void> {
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const effects = { clock: systemClock, random: Math.random, streams, notice: console.error };
   const key = { secret: 'none-is-asked', fingerprint: '', scopes: null };
-  const connection = { baseUrl: '', source: SOURCE, sample: false, keys: [key] };
+  const connection = { kind: 'service' as const, baseUrl: '', source: SOURCE, sample: false, keys: [key] };
   using prepared = await prepare(job, { connection, store, effects });
   if (prepared.plan.price.credits !== 0) throw new Error('the store lacks something');
   await runJob(prepared, {

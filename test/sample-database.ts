@@ -55,3 +55,18 @@ function fingerprintOfSource(): string {
   }
   return hash.digest('hex').slice(0, 16);
 }
+
+/** Puts the sample's data, as if it were real, where a run with this `XDG_DATA_HOME` looks for local data. The readings are as old
+ * as `measuredAt`. */
+export function provideLocalData(home: string, measuredAt?: number): string {
+  const file = join(home, 'perilbook/service.db');
+  copySampleDatabase(file);
+  const database = new Database(file);
+  try {
+    database.exec("UPDATE datasets SET sample = 0, source = 'test'");
+    if (measuredAt !== undefined) database.prepare('UPDATE reading_boxes SET measured_at = ?').run(measuredAt);
+  } finally {
+    database.close();
+  }
+  return file;
+}

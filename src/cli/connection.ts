@@ -7,9 +7,11 @@ import { buildSampleDatabase, refreshSampleReadings } from '../data/sample/build
 import { SAMPLE_VINTAGE } from '../data/sample/sample-datasets.ts';
 import { openDataDatabase } from '../data/tables/data-database.ts';
 import { PerilbookError } from '../errors.ts';
+import { readLocalData } from '../job/lookup/local-data.ts';
+import { topicWords } from '../job/lookup/place-answers.ts';
 import { fingerprintOf, readKeys } from '../job/planning/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/planning/key-warnings.ts';
-import type { Connection } from '../job/prepare.ts';
+import type { Connection, LocalConnection } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
 import { createAccount, listAccounts } from '../service/accounts/accounts.ts';
 import { type AccountsDatabase, accountsFileFor, openAccounts } from '../service/accounts/accounts-database.ts';
@@ -17,15 +19,18 @@ import { createKey, revokeKey } from '../service/accounts/keys.ts';
 import { moveAccounts } from '../service/accounts/move-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
 import { type CliContext, say } from './context.ts';
+import { getCommand } from './messages/get-command.ts';
 
 /**
- * A job's service without starting or asking it: enough for a plan, which must work without a key. A missing key is assumed
- * to have the scopes that the job gives it, or all.
+ * Where a job's answers come from, without starting or asking a service: enough for a plan, which must work without a key. A
+ * missing key is assumed to have the scopes that the job gives it, or all.
  */
 export function unopenedConnection(context: CliContext, job: Job): Connection {
+  const local = localConnection(context, job);
+  if (local !== null) return local;
   const anyKey = { secret: '', fingerprint: '', scopes: null };
-  if (job.service.kind === 'embedded') {
-    return { baseUrl: '', source: EMBEDDED_SOURCE, sample: true, keys: [anyKey] };
+  if (job.service.kind !== 'remote') {
+    return { kind: 'service', baseUrl: '', source: EMBEDDED_SOURCE, sample: true, keys: [anyKey] };
   }
   const { baseUrl, keys } = job.service;
   for (const warning of exposedKeyFiles(keys)) say(context, warning);
@@ -42,10 +47,34 @@ export function unopenedConnection(context: CliContext, job: Job): Connection {
   });
   const secrets = read.map(({ secret }) => secret);
   refuseKeyInAddress(baseUrl, secrets);
-  return { baseUrl, source: baseUrl, sample: false, keys: read };
+  return { kind: 'service', baseUrl, source: baseUrl, sample: false, keys: read };
 }
 
 const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
+
+/**
+ * The local data that a job answers from; null for a service and for the sample. Where the job names none of these, local data
+ * is used if it answers one of the topics. Data of which a part is made up counts as none: no output mixes it with real data.
+ *
+ * @throws LOCAL_DATA where the job wants local data and there is none for its topics
+ */
+export function localConnection(context: CliContext, job: Job): LocalConnection | null {
+  const { service, topics, counts, dataFile } = job;
+  if (service.kind === 'remote' || (service.kind === 'sample' && !service.isDefault)) return null;
+  const data = readLocalData(dataFile, context.clock.now());
+  if (data !== null && !data.sample && topics.some((topic) => data.topics.has(topic))) {
+    // Answers without counts have gaps that a job with counts must not take for answers.
+    const source = `local${counts ? '' : ' without counts'} ${dataFile}`;
+    return { kind: 'local', source, sample: false, data };
+  }
+  if (service.kind === 'sample') return null;
+  throw new PerilbookError(
+    'LOCAL_DATA',
+    data?.sample ? `The data in ${dataFile} is made up` : `No data for ${topicWords(topics)} is in ${dataFile}`,
+    `Get it: ${getCommand(job, context.workingFolder)}.`,
+    { file: dataFile },
+  );
+}
 
 /** Whether a source in the store is the embedded service, whose answers cost nothing. */
 export function isSampleSource(source: string): boolean {
@@ -62,7 +91,7 @@ function embeddedDatabaseFile(job: Job): string {
 }
 
 /**
- * Connects to a job's service. `embedded` starts our own on loopback with sample data, the job's account, and a key that is
+ * Opens what a job's answers come from. `sample` starts our own service on loopback with sample data, the job's account, and a key that is
  * revoked at the end.
  *
  * @param tell prints a message before a step that takes seconds
@@ -72,13 +101,15 @@ export async function connect(
   job: Job,
   tell: (line: string) => void = (line) => say(context, line),
 ): Promise<OpenConnection> {
+  const local = localConnection(context, job);
+  if (local !== null) return { connection: local, [Symbol.asyncDispose]: async () => {} };
   if (job.service.kind === 'remote') {
     const { baseUrl, keys } = job.service;
     for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)]) say(context, warning);
     const read = readKeys(keys, context.env);
     const secrets = read.map(({ secret }) => secret);
     refuseKeyInAddress(baseUrl, secrets);
-    const connection = { baseUrl, source: baseUrl, sample: false, keys: read };
+    const connection = { kind: 'service', baseUrl, source: baseUrl, sample: false, keys: read } as const;
     return { connection, [Symbol.asyncDispose]: async () => {} };
   }
   const file = embeddedDatabaseFile(job);
@@ -98,6 +129,7 @@ export async function connect(
   const running = opened.move();
   return {
     connection: {
+      kind: 'service',
       baseUrl: service.url,
       source: EMBEDDED_SOURCE,
       sample: true,

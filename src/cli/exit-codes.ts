@@ -35,6 +35,7 @@ const OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   SCOPE_MISSING: EXIT.keyRefused,
   SERVICE_DOWN: EXIT.serviceDown,
   DOWNLOAD_FAILED: EXIT.serviceDown,
+  LOOKUP_FAILED: EXIT.serviceDown,
   INTERRUPTED: EXIT.interrupted,
 };
 

@@ -130,10 +130,16 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     place: (v) => ({ delimiter: String(v) }),
   },
   {
+    flag: 'service',
+    type: 'string',
+    describe: "local: answer from the agencies' data on this machine; sample: from made-up data",
+    place: (v) => ({ service: String(v) as 'local' }),
+  },
+  {
     flag: 'base-url',
     env: 'PERILBOOK_BASE_URL',
     type: 'string',
-    describe: 'address of the service (default: the embedded one, with sample data)',
+    describe: 'address of the service to buy answers from',
     place: (v) => ({ service: { base_url: String(v) } }),
   },
   {
@@ -326,7 +332,16 @@ const OF_ONE_INPUT: readonly string[] = [
 
 /** Options for a command that gets its inputs later: account, service, store. */
 export const ACCOUNT_FLAGS: readonly string[] = [
-  ...['base-url', 'api-key-file', 'account', 'subscription', 'anniversary-day', 'reserve', 'spent-elsewhere'],
+  ...[
+    'service',
+    'base-url',
+    'api-key-file',
+    'account',
+    'subscription',
+    'anniversary-day',
+    'reserve',
+    'spent-elsewhere',
+  ],
   ...['overage-ceiling', 'budget', 'time-to-live', 'store', 'concurrency'],
 ];
 
@@ -399,6 +414,9 @@ function gather(read: (option: JobOption) => Said | undefined, nameOf: (option: 
       // An address may contain a password.
       const shown = option.flag === 'base-url' ? name : `${name} ${value}`;
       throw wrongValue(`${shown}: ${issuesOf(checked.error.issues, part)[0]!.message}`);
+    }
+    if (part.service !== undefined && job.service !== undefined && typeof part.service !== typeof job.service) {
+      throw wrongValue('--service cannot be combined with --base-url and --api-key-file', 'Leave one of them out.');
     }
     if (part.location && job.location && (part.location.column ?? job.location.column) !== undefined) {
       throw wrongValue(

@@ -10,6 +10,32 @@ export interface CellStatus {
   readonly note: string;
 }
 
+/** How a note says what is missing. */
+export interface StatusWords {
+  readonly missing: string;
+  readonly stale: string;
+  /** Most topics that are listed behind one reason. */
+  readonly mostTopics: number;
+}
+
+const BOUGHT: StatusWords = {
+  missing: 'not bought yet',
+  stale: 'stale, not bought again yet',
+  mostTopics: Number.POSITIVE_INFINITY,
+};
+
+/** Of answers from local data. */
+export const LOOKED_UP: StatusWords = {
+  missing: 'not looked up yet',
+  stale: 'stale, not looked up again yet',
+  mostTopics: 4,
+};
+
+function listed(topics: readonly TopicSlug[], most: number): string {
+  const rest = topics.length - most;
+  return rest > 0 ? `${topics.slice(0, most).join(' ')} and ${rest} more` : topics.join(' ');
+}
+
 /** Said of topics on which the service has nothing here: their columns are empty, and nothing is missing. */
 export function noDataNote(topics: readonly TopicSlug[]): string {
   return `no data here: ${topics.join(' ')}`;
@@ -31,6 +57,7 @@ export function cellStatus(
   topics: readonly TopicSlug[],
   freshSince: (topic: TopicSlug) => number,
   triedSince: number,
+  words: StatusWords = BOUGHT,
 ): CellStatus {
   const missing: TopicSlug[] = [];
   const stale: TopicSlug[] = [];
@@ -54,11 +81,11 @@ export function cellStatus(
       missing.push(topic);
     }
   }
-  const notes = [...failed].map(([note, slugs]) => `${note}: ${slugs.join(' ')}`);
+  const notes = [...failed].map(([note, slugs]) => `${note}: ${listed(slugs, words.mostTopics)}`);
   if (without.length > 0) notes.push(noDataNote(without));
-  if (stale.length > 0) notes.push(`stale, not bought again yet: ${stale.join(' ')}`);
+  if (stale.length > 0) notes.push(`${words.stale}: ${stale.join(' ')}`);
   if (missing.length > 0)
-    notes.push(missing.length === topics.length ? 'not bought yet' : `not bought yet: ${missing.join(' ')}`);
+    notes.push(missing.length === topics.length ? words.missing : `${words.missing}: ${missing.join(' ')}`);
   if (missing.length + stale.length > 0) return { status: 'deferred', note: notes.join('; ') };
   if (failed.size === 0) return { status: 'ok', note: notes.join('; ') };
   return { status: answered > 0 ? 'partial' : 'failed', note: notes.join('; ') };

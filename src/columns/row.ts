@@ -71,8 +71,13 @@ export function enrichedFields(
 }
 
 /** Makes a function that gives the fields of a row that lacks none, from the topics' own fields and the time of the oldest
- * answer. */
-export function completeFields(topics: readonly TopicSlug[], counts: boolean, isSample: (oldest: number) => boolean) {
+ * answer. `origin` is what the note says of where the answers come from. */
+export function completeFields(
+  topics: readonly TopicSlug[],
+  counts: boolean,
+  isSample: (oldest: number) => boolean,
+  origin = '',
+) {
   let next = 0;
   const places = topics.map((topic) => {
     const from = next;
@@ -84,7 +89,8 @@ export function completeFields(topics: readonly TopicSlug[], counts: boolean, is
   return (oldest: number, fields: readonly Field[]): Field[] => {
     if (oldest !== last) [last, lastText] = [oldest, new Date(oldest).toISOString()];
     const without = places.filter(({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)));
-    const note = without.length === 0 ? '' : noDataNote(without.map(({ topic }) => topic));
+    const none = without.length === 0 ? '' : noDataNote(without.map(({ topic }) => topic));
+    const note = origin && none ? `${origin}; ${none}` : origin || none;
     return [...leadingFields(lastText, { status: 'ok', note }, isSample(oldest)), ...fields];
   };
 }

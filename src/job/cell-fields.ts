@@ -1,5 +1,5 @@
 import { enrichedFields } from '../columns/row.ts';
-import { cellStatus, type RowStatus } from '../columns/row-status.ts';
+import { cellStatus, LOOKED_UP, type RowStatus } from '../columns/row-status.ts';
 import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts';
 import type { RowFields } from '../rows/port.ts';
 import type { Store } from '../store/port.ts';
@@ -17,22 +17,26 @@ export interface CellSource {
   readonly source: number;
   readonly sampleRows: SampleRows;
   readonly freshness: Freshness;
+  /** Where answers come from, as the notes of local data say it; '' for a service. */
+  readonly origin: string;
 }
 
 export type CellReader = (numbers: readonly number[]) => Promise<RowFields[]>;
 
 /** Makes a function that reads cells from the store, by their numbers, and gives their fields; `onCell` gets each of them. */
 export async function cellReader(
-  { job, scan, store, source, sampleRows, freshness }: CellSource,
+  { job, scan, store, source, sampleRows, freshness, origin }: CellSource,
   onCell: (number: number, record: CellRecord, status: RowStatus) => void = () => {},
 ): Promise<CellReader> {
   const { cells, areas } = scan;
   const known = job.areas === null ? null : await readKnownAreas(areas, store, source);
   const fieldsOf = (own: CellRecord, number: number): readonly Field[] => {
     const { record, used } = known ? withAreas(own, number, job, areas, known, freshness) : { record: own, used: [] };
-    const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt);
+    const words = origin === '' ? undefined : LOOKED_UP;
+    const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, words);
     onCell(number, record, found.status);
-    const note = [found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
+    const from = record.answers.size > 0 ? origin : '';
+    const note = [from, found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
     return enrichedFields(record, job.topics, { ...found, note }, sampleRows.has, job.counts);
   };
   return async (numbers) => {

@@ -102,7 +102,7 @@ function missingKeys(
   { service }: Job,
   env: CheckSurroundings['env'],
 ): { index: number; message: string; isWrong: boolean }[] {
-  if (service.kind === 'embedded') return [];
+  if (service.kind !== 'remote') return [];
   return service.keys.flatMap(({ env: variable, file }, index): ReturnType<typeof missingKeys> => {
     if (variable !== undefined && !env[variable]) {
       return [{ index, message: `environment variable ${variable} is not set`, isWrong: false }];

@@ -9,6 +9,7 @@ import { type ApprovedPlan, checkApproved, creditsLeft } from './approved-plan.t
 import { type Progress, record } from './buying/progress.ts';
 import { CellCache } from './cell-fields.ts';
 import { editedValues } from './edited-values.ts';
+import { type LocalData, loadedSince, localNote } from './lookup/local-data.ts';
 import { ApiKeys, type Key } from './planning/api-keys.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
 import { makePlan, type Plan } from './planning/planning.ts';
@@ -19,14 +20,26 @@ import { type Scan, scan } from './scan/scan-input.ts';
 import type { Job } from './settings/settings.ts';
 import { type PlanSummary, planSummary } from './summary.ts';
 
-/** The service that a run asks: its address, the keys, and whose answers it gives. */
-export interface Connection {
+/** Where a run's answers come from. Only planning and the step that gets answers know the kind. */
+export type Connection = ServiceConnection | LocalConnection;
+
+/** A service that answers are bought from: its address, the keys, and whose answers it gives. */
+export interface ServiceConnection {
+  readonly kind: 'service';
   readonly baseUrl: string;
   /** Names the service and its data set in the store: answers of two sources never mix. */
   readonly source: string;
   /** All answers are sample data. A service may also say so in its answers (`SampleRows`). */
   readonly sample: boolean;
   readonly keys: readonly Key[];
+}
+
+/** The agencies' data on this machine: free, and never made up. */
+export interface LocalConnection {
+  readonly kind: 'local';
+  readonly source: string;
+  readonly sample: false;
+  readonly data: LocalData;
 }
 
 /** What a run needs from its caller. */
@@ -65,6 +78,8 @@ export interface Prepared {
   readonly rowFile: Awaited<ReturnType<typeof openRowFile>>;
   /** The cells that lack nothing: the plan has read them, and nothing is bought there. */
   readonly cells: CellCache;
+  /** Where answers come from, as the notes of local data say it; '' for a service. */
+  readonly origin: string;
   readonly sampleRows: SampleRows;
   /** The approved plan under which the run spends, and most credits of all runs under it; null where there is none. */
   readonly approved: { readonly id: string; readonly budget: number } | null;
@@ -90,7 +105,7 @@ export interface PrepareOptions {
  */
 export async function prepare(
   job: Job,
-  { connection, store, effects, progress, asOf = effects.clock.now(), approved = null }: PrepareOptions,
+  { connection, store, effects, progress, asOf = startOf(connection, effects.clock), approved = null }: PrepareOptions,
 ): Promise<OpenedJob> {
   using boundaries = openAreas(job, effects);
   const rowFile = await openRowFile(job.input, job.reading, effects.streams);
@@ -102,8 +117,9 @@ export async function prepare(
   if (progress) record(progress, 'phase', 'pricing');
   const source = await store.source(connection.source);
   const sampleRows = await SampleRows.open(connection, store, source);
-  const freshness = freshnessOf(job, asOf);
-  const edited = await editedValues(rowFile, { job, scan: scanned, store, source, sampleRows, freshness });
+  const freshness = freshnessIn(job, asOf, connection);
+  const origin = originOf(job, connection);
+  const edited = await editedValues(rowFile, { job, scan: scanned, store, source, sampleRows, freshness, origin });
   const findings = edited === null ? scanned.findings : [...scanned.findings, edited];
   const prepared = await priced({ job, connection, rowFile, scan: { ...scanned, findings }, store, asOf, approved });
   const owned = opened.move();
@@ -137,25 +153,41 @@ interface ScannedJob extends Pick<Prepared, 'job' | 'connection' | 'rowFile'> {
   readonly approved?: ApprovedPlan | null;
 }
 
+/** Answers from local data bear the time at which the data was read, and no run begins after its answers. */
+function startOf(connection: Connection, clock: Clock): number {
+  return connection.kind === 'local' ? connection.data.asOf : clock.now();
+}
+
+function freshnessIn(job: Job, asOf: number, connection: Connection): Freshness {
+  if (connection.kind === 'service') return freshnessOf(job, asOf);
+  return freshnessOf(job, asOf, (topic) => loadedSince(connection.data, topic, asOf));
+}
+
+function originOf({ topics, counts }: Job, connection: Connection): string {
+  return connection.kind === 'local' ? localNote(connection.data, topics, counts) : '';
+}
+
 /** Prices a scanned input; the topics may differ from those that it was scanned for. */
 export async function priced(scanned: ScannedJob): Promise<Prepared> {
   const { job, connection, rowFile, scan, store, asOf, approved = null } = scanned;
   const source = await store.source(connection.source);
-  const apiKeys = await ApiKeys.open(connection.keys, store, source);
+  const isLocal = connection.kind === 'local';
+  const apiKeys = await ApiKeys.open(isLocal ? [] : connection.keys, store, source);
   const priceList = priceListOf(job, await store.bundleContents(source), apiKeys);
-  const freshness = freshnessOf(job, asOf);
+  const freshness = freshnessIn(job, asOf, connection);
+  const origin = originOf(job, connection);
   const sampleRows = await SampleRows.open(connection, store, source);
   const cells = new CellCache();
-  const fieldsOf = completeFields(job.topics, job.counts, sampleRows.has);
+  const fieldsOf = completeFields(job.topics, job.counts, sampleRows.has, origin);
   const approvedCredits = approved && (await creditsLeft(approved, store));
   const plan = await makePlan({
-    ...{ job, scan, store, source, priceList, apiKeys, freshness, approvedCredits },
+    ...{ job, scan, store, source, priceList, apiKeys, freshness, approvedCredits, isLocal },
     onComplete: (cell, { asOf, fields }) => cells.put(cell, () => fieldsOf(asOf, fields())),
   });
-  const summary = planSummary({ plan, job, priceList, sample: sampleRows.any, unit: rowFile.unit });
+  const summary = planSummary({ plan, job, connection, priceList, sample: sampleRows.any, unit: rowFile.unit });
   const parts = {
     ...{ job, connection, rowFile, source, apiKeys, priceList },
-    ...{ freshness, sampleRows, cells, plan, summary },
+    ...{ freshness, sampleRows, cells, origin, plan, summary },
   };
   if (approved === null) return { ...parts, approved };
   checkApproved(approved, parts, approvedCredits!);

@@ -8,7 +8,8 @@ import { buyInRounds } from './buying/buying-rounds.ts';
 import { type Progress, record } from './buying/progress.ts';
 import { RunTimes } from './buying/run-times.ts';
 import { type Stop, storeMovedStop } from './buying/stop.ts';
-import type { Effects, Prepared } from './prepare.ts';
+import { lookUp } from './lookup/look-up.ts';
+import type { Effects, Prepared, ServiceConnection } from './prepare.ts';
 import { createBodyReader } from './reading/body-readers.ts';
 import { type RunSummary, runSummary } from './summary.ts';
 import { writeOutput } from './writing.ts';
@@ -29,36 +30,39 @@ export interface RunEnded {
 }
 
 /**
- * Buys what the plan says, as far as budget and quota allow, and writes the output: complete in rows whatever happened.
- * An interrupt stops new calls; those in flight are completed, and the output is still written.
+ * Buys what the plan says, as far as budget and quota allow, or looks it up in local data, and writes the output: complete in
+ * rows whatever happened. An interrupt stops new calls and batches; those in work end, and the output is still written.
  */
 export async function run(prepared: Prepared, surroundings: RunSurroundings): Promise<RunEnded> {
   const { store, progress } = surroundings;
-  const { job, plan, summary, freshness, source, connection, sampleRows, approved, rowFile, cells } = prepared;
+  const { job, plan, summary, freshness, source, connection, sampleRows, approved, rowFile, cells, origin } = prepared;
   refuseUnobtainable(prepared);
   checkFormat(job.output, rowFile.format);
   await checkOutput(job.output, job.input, [job.store]);
-  for (const { secret } of connection.keys) requireSendable(secret);
+  if (connection.kind === 'service') for (const { secret } of connection.keys) requireSendable(secret);
   const number = await store.startRun({
     job: job.name,
     input: job.input,
     output: job.output,
-    account: job.account.name,
+    account: connection.kind === 'local' ? '' : job.account.name,
     plannedCredits: plan.price.credits,
     budget: plan.limit,
-    accounts: job.accounts,
+    accounts: connection.kind === 'local' ? [] : job.accounts,
     ...(approved === null ? {} : { plan: approved.id }),
   });
   try {
-    const bought = await buy(prepared, surroundings, number);
+    const stopped =
+      connection.kind === 'local'
+        ? await lookUp(prepared, connection.data, surroundings)
+        : await buy(prepared, connection, surroundings, number);
     await sampleRows.refresh();
     record(progress, 'phase', 'writing');
     const written = await writeOutput({
-      ...{ rowFile, job, scan: plan.scan, store, source, sampleRows, freshness, cells },
+      ...{ rowFile, job, scan: plan.scan, store, source, sampleRows, freshness, cells, origin },
       onRows: (rows) => record(progress, 'rowsWritten', rows),
     });
     const spent = await store.runSpending(number);
-    const stop = await storeMoved(store, bought);
+    const stop = await storeMoved(store, stopped);
     const planned = { ...summary, sample_data: sampleRows.any };
     const ended = runSummary({ planned, job, run: number, spent, written, stop });
     const state = stateOf(stop, ended);
@@ -72,7 +76,8 @@ export async function run(prepared: Prepared, surroundings: RunSurroundings): Pr
 }
 
 async function buy(
-  { job, plan, connection, source, apiKeys, freshness, approved }: Prepared,
+  { job, plan, source, apiKeys, freshness, approved }: Prepared,
+  connection: ServiceConnection,
   { store, effects, progress, interrupt }: RunSurroundings,
   run: number,
 ): Promise<Stop | null> {

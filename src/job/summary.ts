@@ -4,7 +4,9 @@ import type { Way } from '../plan/ways.ts';
 import type { PlaceUnit } from '../rows/port.ts';
 import type { Spending } from '../store/port.ts';
 import type { Stop } from './buying/stop.ts';
+import { datasetsOf } from './lookup/local-data.ts';
 import type { Plan } from './planning/planning.ts';
+import type { Connection } from './prepare.ts';
 import type { Job } from './settings/settings.ts';
 import type { Written } from './writing.ts';
 
@@ -18,21 +20,25 @@ interface PlanSummaryParts {
   readonly plan: Plan;
   readonly job: Job;
   readonly priceList: PriceList;
+  readonly connection: Connection;
   readonly sample: boolean;
   readonly unit: PlaceUnit | undefined;
 }
 
-export function planSummary({ plan, job, priceList, sample, unit = 'line' }: PlanSummaryParts) {
+export function planSummary({ plan, job, connection, priceList, sample, unit = 'line' }: PlanSummaryParts) {
   const { scan, price, ways } = plan;
   const { forecast } = ways.planned;
   const value = plan.shares.length > 0 ? cellValue(plan) : 0;
-  const each = cheapestCalls(job.topics, priceList).credits;
+  const isLocal = connection.kind === 'local';
+  const each = isLocal ? 0 : cheapestCalls(job.topics, priceList).credits;
   const lackedBy = (bundle: ReadonlySet<TopicSlug>) => job.topics.filter((topic) => !bundle.has(topic));
   return {
     rows: scan.rows,
     located: scan.located,
     invalid: scan.invalid,
     outside_us: scan.outsideUs,
+    /** Where the answers come from. */
+    source: sourceOf(connection, job),
     /** What `first_line` of the findings counts: `line`, `row` of a table or sheet, or `feature`. */
     unit,
     /** The share of rows that may be invalid. */
@@ -96,7 +102,7 @@ export function planSummary({ plan, job, priceList, sample, unit = 'line' }: Pla
         no_boundaries: scan.foundAreas.noBoundaries,
       }),
     },
-    scopes: plan.scopeNotes,
+    scopes: isLocal ? [] : plan.scopeNotes,
     sample_data: sample,
   };
 }
@@ -163,6 +169,24 @@ function wayOf(
   return {
     ...{ credits: price.credits, calls, bytes, overage_dollars: overageDollars, minutes, periods },
     ...{ finish_by: isoTime(finishBy), fits, lacks },
+  };
+}
+
+/** The datasets of a local source, those that the job's topics use, and the topics that none of them answers. */
+function sourceOf(connection: Connection, { topics, counts }: Job) {
+  if (connection.kind === 'service') return { kind: connection.sample ? ('sample' as const) : ('service' as const) };
+  const { datasets, topics: here } = connection.data;
+  const used = datasetsOf(topics, counts);
+  return {
+    kind: 'local' as const,
+    datasets: datasets
+      .filter(({ name }) => used.has(name))
+      .map(({ name, level, source, vintage, licence, states, loadedAt }) => ({
+        ...{ name, level, source, vintage, licence },
+        states: states ?? null,
+        loaded_at: isoTime(loadedAt),
+      })),
+    topics_without_data: topics.filter((topic) => !here.has(topic)),
   };
 }
 

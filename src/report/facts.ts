@@ -13,6 +13,8 @@ export interface Facts {
   /** The service. */
   readonly source: string;
   readonly sample: boolean;
+  /** The datasets that the answers come from; left out where a service gave them. */
+  readonly local?: readonly LocalDataset[];
   readonly topics: readonly TopicSlug[];
   /** The value columns, e.g. `BuildingTIV + ContentsTIV`; null if the job has none. */
   readonly valueName: string | null;
@@ -29,6 +31,16 @@ export interface Facts {
   readonly missing: Missing;
   readonly ledger: readonly LedgerLine[];
   readonly runs: readonly RunLine[];
+}
+
+export interface LocalDataset {
+  readonly name: string;
+  readonly level: string;
+  readonly vintage: string;
+  /** Null for the whole US. */
+  readonly states: readonly string[] | null;
+  readonly source: string;
+  readonly licence: string;
 }
 
 interface FindingFacts {

@@ -52,8 +52,9 @@ export async function makeReport(prepared: Prepared, store: Store, now: number):
     input: job.input === '-' ? 'standard input' : basename(job.input),
     madeAt: now,
     runAt: run?.startedAt ?? null,
-    source: connection.sample ? 'the embedded service' : addressOf(connection.baseUrl),
+    source: sourceName(connection),
     sample: prepared.sampleRows.any,
+    ...('datasets' in prepared.summary.source ? { local: prepared.summary.source.datasets } : {}),
     topics: job.topics,
     valueName: valueColumns.length === 0 ? null : valueColumns.map((index) => rowFile.columns[index]!).join(' + '),
     rows: scan.rows,
@@ -86,6 +87,11 @@ function namesOf({ first }: NotedRows): Facts['names'] {
   return new Map([...first].map(([cell, { number, texts }]) => [cell, { row: number, name: labelOf(texts) }]));
 }
 
+function sourceName(connection: Connection): string {
+  if (connection.kind === 'local') return 'local data';
+  return connection.sample ? 'the embedded service' : addressOf(connection.baseUrl);
+}
+
 /** Host and path only: an address may hold a password or a token. */
 function addressOf(baseUrl: string): string {
   const { host, pathname } = new URL(baseUrl);
@@ -112,10 +118,11 @@ function moneyOf({ summary }: Prepared, run: RunRecord | null): Money {
   };
 }
 
-async function missingOf({ job, plan }: Prepared, store: Store, run: RunRecord | null, now: number): Promise<Missing> {
-  const states = await Promise.all(job.accounts.map((account) => accountState(account, store, now)));
+async function missingOf({ plan }: Prepared, store: Store, run: RunRecord | null, now: number): Promise<Missing> {
+  const payers = plan.accounts.map(({ account }) => account);
+  const states = await Promise.all(payers.map((account) => accountState(account, store, now)));
   const isPaused = run !== null && run.resumeAfter !== null && run.resumeAfter > now;
-  const isUsedUp = states.every(({ available }) => available === 0);
+  const isUsedUp = states.length > 0 && states.every(({ available }) => available === 0);
   return {
     credits: plan.price.credits,
     cells: plan.order.length,

@@ -32,6 +32,7 @@ async function openEmbedded(t: TestContext) {
     const job = makeJob([said, { input: 'x.csv', store: 'store.db' }], { dataFolder: folder, workingFolder: folder });
     const opened = await connect(setup, job, () => {});
     const { connection } = opened;
+    if (connection.kind !== 'service') throw new Error('not the sample service');
     const close = () => opened[Symbol.asyncDispose]();
     const path = pathTo('/v1/hail/risk', LOS_ANGELES);
     const call = async () => (await request(connection.baseUrl + path, connection.keys[0]!.secret)).status;

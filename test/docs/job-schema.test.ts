@@ -58,6 +58,8 @@ const settings: readonly (readonly [yaml: string, isRight: boolean])[] = [
   ['areas: {tract: T, verify: 1 %}', true],
   ['areas: {verify: one}', false],
   ['service: embedded', true],
+  ['service: local', true],
+  ['service: nearby', false],
   ['service: {base_url: "https://h.example", api_keys: [{env: A}]}', true],
   ['service: {base_url: "ftp://h.example"}', false],
   ['service: {base_url: "https://h.example", api_keys: [{key: secret}]}', false],

@@ -45,7 +45,13 @@ export async function buy(buyer: BuyerOptions): Promise<RunEnded> {
       streams: { stdin: new PassThrough(), stdout: new PassThrough() },
       notice: (message: string) => void buyer.notices?.push(message),
     };
-    const connection = { baseUrl: buyer.baseUrl, source: 'harness', sample: false, keys: [buyer.key] };
+    const connection = {
+      kind: 'service' as const,
+      baseUrl: buyer.baseUrl,
+      source: 'harness',
+      sample: false,
+      keys: [buyer.key],
+    };
     using prepared = await prepare(job, { connection, store, effects });
     const [progress, interrupt] = [buyer.progress ?? newProgress(), new AbortController().signal];
     return await run(prepared, { store, effects, progress, interrupt });

@@ -127,6 +127,7 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
     openAreas,
   };
   const connectionOf = ({ keys = [fullKey], baseUrl = service.url }: RunOptions): Connection => ({
+    kind: 'service',
     baseUrl,
     source: 'harness',
     sample: false,

@@ -112,9 +112,9 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['an address of a file', 'service: {base_url: "file:///etc"}\n', '1:21', /https:\/\/ or http:\/\//],
   [
     'a service that is neither',
-    'service: embeded\n',
+    'service: sampel\n',
     '1:10',
-    /service: "embeded" is not embedded or a map of settings; did you mean embedded\?/,
+    /service: "sampel" is not local, sample or a map of settings; did you mean sample\?/,
   ],
   [
     'a subscription that is not sold',
@@ -241,7 +241,7 @@ const anyJob: fc.Arbitrary<JobFile> = fc.record(
     precision: fc.integer({ min: 0, max: 7 }),
     prefix: fc.string(),
     delimiter: fc.constantFrom(',', ';', '\t', '|', ':', '#'),
-    service: fc.constantFrom('embedded' as const, { base_url: 'http://127.0.0.1:80/x', api_keys: [{ env: 'A' }] }),
+    service: fc.constantFrom('local' as const, 'sample' as const, { base_url: 'http://127.0.0.1:80/x', api_keys: [{ env: 'A' }] }),
     anniversary_day: fc.integer({ min: 1, max: 31 }),
     budget: fc.nat(),
     optimize: fc.constantFrom('credits' as const, 'calls' as const),

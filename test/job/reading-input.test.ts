@@ -139,7 +139,13 @@ test('a run leaves the rows of a prepared job readable; disposing of the job clo
     ...{ clock: harness.clock, random: Math.random, notice: () => {} },
     streams: { stdin: new PassThrough(), stdout: new PassThrough() },
   };
-  const connection = { baseUrl: harness.url, source: 'harness', sample: false, keys: [harness.key()] };
+  const connection = {
+    kind: 'service' as const,
+    baseUrl: harness.url,
+    source: 'harness',
+    sample: false,
+    keys: [harness.key()],
+  };
   const prepared = await prepare(harness.job({ topics: ['hail'] }), { connection, store, effects });
   const { places, cells } = prepared.plan.scan;
   const interrupt = new AbortController().signal;

@@ -53,7 +53,7 @@ if (process.argv[2] !== undefined) {
     notice: () => {},
   };
   const key = { secret: task.secret, fingerprint: fingerprintOf(task.secret), scopes: null };
-  const connection = { baseUrl: task.baseUrl, source: 'harness', sample: false, keys: [key] };
+  const connection = { kind: 'service' as const, baseUrl: task.baseUrl, source: 'harness', sample: false, keys: [key] };
   using prepared = await prepare(job, { connection, store, effects });
   const progress = newProgress();
   const { summary, state } = await run(prepared, { store, effects, progress, interrupt: new AbortController().signal });

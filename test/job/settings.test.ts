@@ -21,7 +21,7 @@ test('what nobody says is the default', () => {
     topics: [...NATURAL_SLUGS],
     precision: 4,
     prefix: '',
-    service: { kind: 'embedded' },
+    service: { kind: 'sample', isDefault: true },
     account: { name: 'embedded', subscription: SUBSCRIPTIONS.starter, anniversaryDay: 1, reserve: 0 },
     budget: null,
     optimize: 'credits',
@@ -101,7 +101,10 @@ test('the address and the keys of the service may come from two sources of setti
   assert.deepEqual(job({ service: address }, { service: { ...keys, base_url: 'https://old.example' } }).service, both);
   assert.throws(() => job({ service: keys }), { code: 'USAGE', hint: /--base-url/ });
   assert.throws(() => job({ service: keys }, { service: 'embedded' }), { code: 'USAGE' });
-  assert.deepEqual(job({ service: 'embedded' }, { service: address }).service, { kind: 'embedded' });
+  const sample = { kind: 'sample', isDefault: false } as const;
+  assert.deepEqual(job({ service: 'sample' }, { service: address }).service, sample);
+  assert.deepEqual(job({ service: 'embedded' }, { service: address }).service, sample);
+  assert.deepEqual(job({ service: 'local' }, { service: address }).service, { kind: 'local' });
 });
 
 test('a service without keys takes the one of the environment; its host names the account', () => {
@@ -146,7 +149,7 @@ test('paths of a job file are relative to it, all others to the working folder',
   const absolute = relativeToFile({ input: '/books/in.csv', output: '-' }, '/etc/jobs/a.yaml');
   assert.deepEqual([absolute.input, absolute.output], ['/books/in.csv', '-']);
   assert.equal(relativeToFile({ input: 'in.csv' }, '/etc/jobs/a.yaml').input, '/etc/jobs/in.csv');
-  assert.deepEqual(relativeToFile({ service: 'embedded' }, 'a.yaml'), { service: 'embedded' });
+  assert.deepEqual(relativeToFile({ service: 'local' }, 'a.yaml'), { service: 'local' });
 });
 
 test('a key file of a job file is found from any working folder', () => {

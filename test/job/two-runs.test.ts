@@ -21,7 +21,13 @@ test('two runs of one process on one store, as on the page of perilbook ui, buy 
     const job = harness.job({ input: `${name}.csv`, output: `${name}.out.csv`, topics: ['wildfire'], budget: 60 });
     const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
     const effects = { clock: harness.clock, random: Math.random, streams, notice: () => {} };
-    const connection = { baseUrl: harness.url, source: 'harness', sample: false, keys: [harness.key()] };
+    const connection = {
+      kind: 'service' as const,
+      baseUrl: harness.url,
+      source: 'harness',
+      sample: false,
+      keys: [harness.key()],
+    };
     const { store } = harness;
     using prepared = await prepare(job, { connection, store, effects });
     const interrupt = new AbortController().signal;
@@ -52,7 +58,7 @@ test('two runs under one approved plan, begun together, stay within it together'
     const store = openSqliteStore(join(harness.folder, 'store.db'), harness.clock, { name, isAlive: () => true });
     t.after(() => store.close());
     const job = harness.job({ output: `${name}.csv`, topics: ['wildfire'] });
-    const connection = { baseUrl, source: 'harness', sample: false, keys: [harness.key()] };
+    const connection = { kind: 'service' as const, baseUrl, source: 'harness', sample: false, keys: [harness.key()] };
     const prepared = await prepare(job, { connection, store, effects });
     t.after(() => prepared[Symbol.dispose]());
     return { store, prepared };

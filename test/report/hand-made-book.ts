@@ -73,7 +73,7 @@ export async function handMadeBook(t: TestContext, name: string): Promise<HandMa
   };
   const key = { secret: 'SECRET-KEY', fingerprint: 'k', scopes: null };
   const connection = {
-    ...{ baseUrl: 'https://hazards.example.com/v1?token=SECRET-TOKEN', source: 'hand-made' },
+    ...{ kind: 'service' as const, baseUrl: 'https://hazards.example.com/v1?token=SECRET-TOKEN', source: 'hand-made' },
     ...{ sample: name === 'spread', keys: [key] },
   };
   const prepared = await prepare(job, {

@@ -214,7 +214,13 @@ test('the key is in no answer', { timeout }, async (t) => {
   const visitor = await scene.visit();
   const key = scene.harness.key();
   const other = await openUi(t, {
-    connectionOf: async () => ({ baseUrl: scene.harness.url, source: 'harness', sample: false, keys: [key] }),
+    connectionOf: async () => ({
+      kind: 'service' as const,
+      baseUrl: scene.harness.url,
+      source: 'harness',
+      sample: false,
+      keys: [key],
+    }),
   });
   const there = await other.visit();
   const { id } = (await there.upload('book.csv', scene.harness.writeInput(places(3)))).body;

@@ -74,7 +74,7 @@ async function chosenAccounts(
   if (before !== undefined) return [{ ...withSaid(before, said, own), isKnown: true }];
   // The embedded service's account has the starter subscription, unless an earlier version used it for others.
   const { charged, unknown, open } = (await accountState(own, store, context.clock.now())).spending;
-  const isUnusedSample = job.service.kind === 'embedded' && charged + unknown + open === 0;
+  const isUnusedSample = job.service.kind !== 'remote' && charged + unknown + open === 0;
   return [{ ...own, isKnown: said.subscription !== undefined || isUnusedSample }];
 }
 

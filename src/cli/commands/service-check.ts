@@ -137,7 +137,7 @@ function jobOf(context: CliContext, flags: Flags): Job {
 }
 
 function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }> {
-  if (service.kind === 'embedded') {
+  if (service.kind !== 'remote') {
     throw new PerilbookError(
       'USAGE',
       '--base-url is missing',

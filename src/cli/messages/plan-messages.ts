@@ -9,7 +9,9 @@ import type { Forecast } from '../../plan/forecast.ts';
 import { boundaryWords, missingBoundariesMessage } from './boundary-words.ts';
 import type { Color } from './color.ts';
 import { byteSize, fittingTable, listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
+import { getCommand } from './get-command.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
+import { localSourceLines, localVerdict } from './local-messages.ts';
 
 /** How lines are printed. */
 export interface OutputStyle {
@@ -22,8 +24,10 @@ export interface OutputStyle {
 export function planMessages(prepared: Prepared, folder: string, { width, color }: OutputStyle): string[] {
   const { job, plan, summary, connection } = prepared;
   const lines: string[] = [];
-  if (connection.sample) lines.push(SAMPLE_DATA);
-  else if (summary.sample_data)
+  if (connection.sample) {
+    lines.push(SAMPLE_DATA);
+    if (job.service.kind === 'sample' && job.service.isDefault) lines.push(`For real data: ${getCommand(job, folder)}`);
+  } else if (summary.sample_data)
     lines.push('The service last answered with sample data, which is made up: do not base decisions on it.');
   lines.push(`${shownPath(job.input, folder)}: ${rowsMessage(summary)}`);
   lines.push(...plan.scan.layout.notes);
@@ -35,11 +39,16 @@ export function planMessages(prepared: Prepared, folder: string, { width, color 
   lines.push('', `${counted(job.topics.length, 'topic')}: ${topicsMessage(job.topics)}`);
   lines.push(...defaultsMessage(prepared));
   lines.push(...listed(cellPairs(prepared), '  ', width));
-  lines.push('', ...waysToBuy(prepared, width), ...shareLines(prepared));
-  for (const note of [...summary.scopes, ...missingBoundariesMessage(prepared, folder)]) lines.push(note);
-  lines.push('', ...listed(accountPairs(prepared), '  ', width));
-  lines.push('', ...sampleCreditsMessage(prepared));
-  for (const line of [...invalidRowsMessage(summary), verdict(prepared)]) lines.push(color('bold', line));
+  const isLocal = connection.kind === 'local';
+  if (isLocal) lines.push('', ...localSourceLines(prepared, folder, width), '');
+  else {
+    lines.push('', ...waysToBuy(prepared, width), ...shareLines(prepared));
+    for (const note of [...summary.scopes, ...missingBoundariesMessage(prepared, folder)]) lines.push(note);
+    lines.push('', ...listed(accountPairs(prepared), '  ', width));
+    lines.push('', ...sampleCreditsMessage(prepared));
+  }
+  const last = isLocal ? localVerdict(prepared) : verdict(prepared);
+  for (const line of [...invalidRowsMessage(summary), last]) lines.push(color('bold', line));
   const tooWide = (line: string) => stringWidth(line) > width;
   return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
 }
@@ -68,13 +77,14 @@ function topicsMessage(topics: readonly string[]): string {
 }
 
 /** Defaults that change the price. */
-function defaultsMessage({ job }: Prepared): string[] {
+function defaultsMessage({ job, connection }: Prepared): string[] {
   const { name, creditsPerMonth } = job.account.subscription;
   const words = {
     topics: `topics ${DEFAULTS.topics} (--topics)`,
     subscription: `subscription ${name}, ${grouped(creditsPerMonth)} credits a month (--subscription)`,
   };
-  return job.assumed.length === 0 ? [] : [`Defaults used: ${job.assumed.map((what) => words[what]).join('; ')}.`];
+  const used = job.assumed.filter((what) => connection.kind === 'service' || what === 'topics');
+  return used.length === 0 ? [] : [`Defaults used: ${used.map((what) => words[what]).join('; ')}.`];
 }
 
 /** Sample credits cost nothing: there is no need to wait for the next period. */

@@ -19,9 +19,11 @@ export function runMessages(
       'wrote',
       `${summary.output === '-' ? 'stdout' : shownPath(summary.output, folder)}: ${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`,
     ],
-    ['planned', counted(summary.credits, 'credit')],
-    ['spent', counted(summary.credits_spent, 'credit')],
   ];
+  const isLocal = summary.source.kind === 'local';
+  if (!isLocal) {
+    pairs.push(['planned', counted(summary.credits, 'credit')], ['spent', counted(summary.credits_spent, 'credit')]);
+  }
   if (summary.credits_unknown > 0) {
     pairs.push([
       'unknown',
@@ -29,10 +31,12 @@ export function runMessages(
     ]);
   }
   const byAreas = summary.areas === null ? '' : `, ${grouped(saved.by_areas)} (one answer per area)`;
-  pairs.push([
-    'saved',
-    `${grouped(saved.by_cells)} (rows at the same place), ${grouped(saved.by_cache)} (answers in the store)${byAreas}`,
-  ]);
+  if (!isLocal) {
+    pairs.push([
+      'saved',
+      `${grouped(saved.by_cells)} (rows at the same place), ${grouped(saved.by_cache)} (answers in the store)${byAreas}`,
+    ]);
+  }
   if (summary.complete.rows < 1 && stop !== null) {
     pairs.push(['complete', completeMessage(summary.complete)]);
     // The line above is about the richest tier.
@@ -52,12 +56,16 @@ function completeMessage({ rows, value }: RunEnded['summary']['complete']): stri
 
 function nextStep(
   stop: RunEnded['stop'],
-  { status, credits_spent, credits_unknown }: RunEnded['summary'],
+  { status, credits_spent, credits_unknown, source }: RunEnded['summary'],
   again: string,
 ): string[] {
   switch (stop?.reason) {
     case undefined: {
       const failed = status.partial + status.failed + status.deferred;
+      if (source.kind === 'local') {
+        const rows = failed === 1 ? 'row lacks' : 'rows lack';
+        return failed === 0 ? [] : [`${grouped(failed)} ${rows} answers: hazard_note says which data to get.`];
+      }
       if (allLocationsRejected(status)) {
         const rows = status.rejected === 1 ? 'the one location' : `all ${grouped(status.rejected)} locations`;
         const doubt = 'If that is wrong, check base_url, run perilbook cache prune --rejected, then:';
@@ -83,7 +91,9 @@ function nextStep(
         `${stop.message} To resume${stop.resumeAfter === null ? ' later' : ` after ${dateTime(stop.resumeAfter)}`}: ${again}`,
       ];
     case 'interrupted':
-      return [`Interrupted. Answers that were bought are kept. To resume: ${again}`];
+      return [
+        `Interrupted. Answers that were ${source.kind === 'local' ? 'looked up' : 'bought'} are kept. To resume: ${again}`,
+      ];
     case 'keys':
       return [`${stop.message} Check the keys of the job, then: ${again}`];
     case 'denied':

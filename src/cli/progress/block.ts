@@ -62,6 +62,17 @@ export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
         ...line('credits', creditParts(view)),
       ];
     }
+    case 'looking_up':
+      if (facts === null) return [];
+      return [
+        ...line('looking', [
+          `${bar(progress.cellsDone, progress.cells, style)}  ${cellParts(view).join(' · ')}`,
+          ...paceParts(view, facts),
+        ]),
+        ...(facts.cellsCached > 0
+          ? line('store', [`${counted(facts.cellsCached, 'place')} already in the store`])
+          : []),
+      ];
     case 'buying': {
       if (facts === null) return [];
       const { cells, cellsDone } = progress;
@@ -101,6 +112,14 @@ function stopwatch(ms: number): string {
 
 function cellParts({ progress: { cells, cellsDone } }: ProgressView): string[] {
   return [`${grouped(cellsDone)} of ${counted(cells, 'place')}`, percent(cells === 0 ? 1 : cellsDone / cells)];
+}
+
+/** How fast local data is looked up, and the time left at this pace. */
+function paceParts({ progress: { cells, cellsDone }, steady }: ProgressView, facts: RunFacts): string[] {
+  const seconds = (steady - facts.startedAt) / 1_000;
+  if (cellsDone === 0 || seconds <= 0) return [];
+  const perSecond = cellsDone / seconds;
+  return [`${grouped(Math.round(perSecond))} a second`, `${timeSpan((cells - cellsDone) / perSecond / 60)} left`];
 }
 
 /** Credits spent, of the plan, the budget and the period. */
@@ -177,6 +196,8 @@ export function progressLine(view: ProgressView): string {
       return `waiting for the quota, until ${dateTime(waitingUntil)}`;
     case 'writing':
       return `writing: ${grouped(rows)} of ${counted(facts?.rows ?? rows, 'row')}`;
+    case 'looking_up':
+      return `looking up: ${[...cellParts(view).slice(0, 1), ...(facts === null ? [] : paceParts(view, facts))].join(' · ')}`;
     case 'buying': {
       const plain: Color = (_, text) => text;
       const failures = failureParts(progress);
@@ -200,6 +221,8 @@ export function changeLine({ progress, facts }: ProgressView): string | null {
   switch (progress.phase) {
     case 'buying':
       return `buying: ${counted(progress.cells, 'place')} for ${counted(progress.creditsPlanned, 'credit')}`;
+    case 'looking_up':
+      return `looking up: ${counted(progress.cells, 'place')}`;
     case 'writing':
       return `writing: ${counted(facts?.rows ?? 0, 'row')}`;
     // The run itself prints a notice when it waits for the quota.

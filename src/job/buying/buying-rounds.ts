@@ -15,7 +15,7 @@ import { Buying } from './buying.ts';
 import type { BuyingContext } from './buying-context.ts';
 import { CellQueue } from './cell-queue.ts';
 import { record } from './progress.ts';
-import { type Stop, stopFor } from './stop.ts';
+import { type Stop, stopFor, timeIsOver } from './stop.ts';
 
 /**
  * Buys in rounds. A round allocates the available credits to cells, by tier and value, and buys; the next one allocates what the
@@ -160,7 +160,7 @@ function stopAt(buying: Buying, deadline: number | null): Disposable {
   const { job, effects } = buying.context;
   if (deadline !== null) {
     void sleepUntilSteady(effects.clock, deadline, ended.signal).then(() => {
-      if (!ended.signal.aborted) buying.stop(stopFor('time', `The time of this run is over (${job.maxMinutes} min).`));
+      if (!ended.signal.aborted) buying.stop(timeIsOver(job));
     });
   }
   return { [Symbol.dispose]: () => ended.abort() };

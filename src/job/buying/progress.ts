@@ -1,7 +1,7 @@
 import type { Settlement } from '../../store/port.ts';
 
-/** What a run does now. `waiting`: for the quota, with `on_quota: wait`. */
-export type Phase = 'reading' | 'pricing' | 'buying' | 'waiting' | 'writing';
+/** What a run does now. `looking_up`: in local data. `waiting`: for the quota, with `on_quota: wait`. */
+export type Phase = 'reading' | 'pricing' | 'buying' | 'looking_up' | 'waiting' | 'writing';
 
 /** What a run has done so far, for whoever shows it. Only `record` changes it. */
 export interface Progress {
@@ -75,6 +75,13 @@ const EVENTS = {
   buying(progress: Writable, planned: Pick<Progress, 'cells' | 'creditsPlanned' | 'minuteLeft'>) {
     Object.assign(progress, planned);
     enter(progress, 'buying');
+  },
+  lookingUp(progress: Writable, cells: number) {
+    progress.cells = cells;
+    enter(progress, 'looking_up');
+  },
+  lookedUp(progress: Writable, cells: number) {
+    progress.cellsDone += cells;
   },
   bought(progress: Writable) {
     progress.minuteLeft = null;

@@ -1,5 +1,6 @@
 import type { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
+import type { Job } from '../settings/settings.ts';
 import type { BuyingContext } from './buying-context.ts';
 
 /** Why a run stopped buying before everything was bought. */
@@ -28,6 +29,11 @@ export interface Stop {
 
 export function stopFor(reason: StopReason, message: string, resumeAfter: number | null = null): Stop {
   return { reason, message, resumeAfter };
+}
+
+/** The end of a run that has worked as long as the job allows. */
+export function timeIsOver({ maxMinutes }: Job): Stop {
+  return stopFor('time', `The time of this run is over (${maxMinutes} min).`);
 }
 
 /** The end of a run whose store was moved: nobody would find what it buys. */

@@ -9,9 +9,16 @@ export interface Freshness {
   readonly startedAt: number;
   /** The time since which answers to a topic are fresh. */
   readonly freshSince: (topic: TopicSlug) => number;
+  /** The time since which a rejection of a location holds. */
+  readonly rejectedSince: number;
 }
 
-export function freshnessOf(job: Job, startedAt: number): Freshness {
+/** @param loadedSince when a topic's local data was last loaded: older answers are of other data */
+export function freshnessOf(
+  job: Job,
+  startedAt: number,
+  loadedSince: (topic: TopicSlug) => number = () => 0,
+): Freshness {
   // Called for each topic of each cell, millions of times.
   const known = new Map<TopicSlug, number>();
   return {
@@ -20,11 +27,12 @@ export function freshnessOf(job: Job, startedAt: number): Freshness {
       let since = known.get(topic);
       if (since === undefined) {
         const timeToLive = job.timeToLive(topic);
-        since = timeToLive === null ? 0 : startedAt - timeToLive;
+        since = Math.max(loadedSince(topic), timeToLive === null ? 0 : startedAt - timeToLive);
         known.set(topic, since);
       }
       return since;
     },
+    rejectedSince: Math.max(startedAt - REJECTION_HOLDS_MS, Math.min(...job.topics.map(loadedSince))),
   };
 }
 
@@ -41,7 +49,7 @@ export function missingTopics(
   });
   const isRejected = missing.some((topic) => {
     const failure = record.failures.get(topic);
-    return failure?.reason === 'rejected' && failure.at >= freshness.startedAt - REJECTION_HOLDS_MS;
+    return failure?.reason === 'rejected' && failure.at >= freshness.rejectedSince;
   });
   return isRejected ? [] : missing;
 }

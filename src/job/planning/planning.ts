@@ -78,29 +78,33 @@ export interface PlanRequest {
   readonly freshness: Freshness;
   /** What is left of the approved plan under which the run spends; null where there is none. */
   readonly approvedCredits: number | null;
+  /** Answers are looked up in local data: nothing is priced, and areas spare nothing. */
+  readonly isLocal: boolean;
   /** Called with each cell that lacks nothing, so that it need not be read again. */
   readonly onComplete: (cell: number, found: CompleteCell) => void;
 }
 
 /** Prices what the store lacks. Reads the store, spends nothing. */
 export async function makePlan(request: PlanRequest): Promise<Plan> {
-  const { job, scan, store, source, priceList, apiKeys, freshness, approvedCredits } = request;
+  const { job, scan, store, source, priceList, apiKeys, freshness, approvedCredits, isLocal } = request;
   const found = await findMissing(request);
   const lackingOrder = spendingOrder(job, scan, found.missing);
-  const known = job.areas === null ? null : await readKnownAreas(scan.areas, store, source);
+  const known = job.areas === null || isLocal ? null : await readKnownAreas(scan.areas, store, source);
   const spared = known && spareByAreas({ job, scan, known, order: lackingOrder, missing: found.missing, freshness });
   const missing = spared?.missing ?? found.missing;
-  const lacking = spared === null ? found.lacking : countSets(missing);
-  const accounts = await Promise.all(job.accounts.map((one) => accountState(one, store, freshness.startedAt)));
+  const allLacking = spared === null ? found.lacking : countSets(missing);
+  const lacking: ReadonlyMap<TopicSet, number> = isLocal ? new Map() : allLacking;
+  const payers = isLocal ? [] : job.accounts;
+  const accounts = await Promise.all(payers.map((one) => accountState(one, store, freshness.startedAt)));
   const available = accounts.reduce((sum, account) => sum + account.available, 0);
   const price = priceCheapest(lacking, priceList);
-  const limit = Math.min(job.budget ?? price.credits + price.retryCredits, approvedCredits ?? Number.POSITIVE_INFINITY);
+  const budget = isLocal ? 0 : (job.budget ?? price.credits + price.retryCredits);
+  const limit = Math.min(budget, approvedCredits ?? Number.POSITIVE_INFINITY);
   const order = lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
   const window = windowCredits(job);
-  const { tiers } = allocateTiers(
-    { job, cells: scan.cells, order, missing, priceList },
-    Math.min(limit, available, window),
-  );
+  const { tiers } = isLocal
+    ? { tiers: new Uint8Array(scan.cells.size).fill(job.tiers.length) }
+    : allocateTiers({ job, cells: scan.cells, order, missing, priceList }, Math.min(limit, available, window));
   const pool = poolOf(job, accounts, apiKeys);
   const inAll = accounts.map((account) => account.available);
   const withinAllowances = accounts.map(leftOfAllowance);

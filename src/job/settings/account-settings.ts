@@ -16,8 +16,10 @@ export interface KeySource {
   readonly account?: string | null;
 }
 
+/** `sample` that `isDefault` was not said by the user: local data is used instead where it is here. */
 export type ServiceSettings =
-  | { readonly kind: 'embedded' }
+  | { readonly kind: 'local' }
+  | { readonly kind: 'sample'; readonly isDefault: boolean }
   | { readonly kind: 'remote'; readonly baseUrl: string; readonly keys: readonly KeySource[] };
 
 /** An account at the provider, and how far the job may spend it. */
@@ -30,7 +32,10 @@ const DEFAULT_KEY_VARIABLE = 'PERILBOOK_API_KEY';
 
 /** The address of the service, and its keys. @throws USAGE */
 export function serviceOf(service: JobFile['service'], folder: string): ServiceSettings {
-  if (service === undefined || service === 'embedded') return { kind: 'embedded' };
+  if (service === undefined) return { kind: 'sample', isDefault: true };
+  if (service === 'local') return { kind: 'local' };
+  // `embedded` is the older name of `sample`.
+  if (service === 'sample' || service === 'embedded') return { kind: 'sample', isDefault: false };
   if (service.base_url === '') {
     throw new PerilbookError(
       'USAGE',
@@ -90,7 +95,7 @@ function embeddedAccount({ name, creditsPerMonth, creditsPerMinute }: Subscripti
 export function accountOf(said: AccountSettings, service: ServiceSettings): JobAccount {
   const subscription = subscriptionOf(said.subscription);
   return {
-    name: said.account ?? (service.kind === 'embedded' ? embeddedAccount(subscription) : new URL(service.baseUrl).host),
+    name: said.account ?? (service.kind === 'remote' ? new URL(service.baseUrl).host : embeddedAccount(subscription)),
     subscription,
     anniversaryDay: said.anniversary_day,
     reserve: said.reserve,
@@ -110,7 +115,7 @@ export function accountsOf(
   said: JobFile['service'],
   overages?: JobFile['overages'],
 ): JobAccount[] {
-  if (service.kind === 'embedded' || typeof said !== 'object') return [own];
+  if (service.kind !== 'remote' || typeof said !== 'object') return [own];
   const accounts = new Map<string, JobAccount>();
   for (const key of said.api_keys ?? [{}]) {
     const name = key.account ?? own.name;

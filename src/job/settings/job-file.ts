@@ -180,7 +180,7 @@ export const jobFileSchema = z.strictObject({
   encoding: encoding.optional().describe('utf-8, windows-1252, utf-16le or utf-16be; default: detected'),
   service: z
     .union([
-      z.literal('embedded'),
+      z.enum(['local', 'sample', 'embedded']),
       z.strictObject({
         base_url: z
           .url({ protocol: /^https?$/, error: 'must be an address that begins with https:// or http://' })
@@ -193,7 +193,9 @@ export const jobFileSchema = z.strictObject({
       }),
     ])
     .optional()
-    .describe('the lookup service; embedded (default) answers with sample data'),
+    .describe(
+      "where answers come from: local (the agencies' data on this machine), sample (made-up data), or the address of a service; default: local where it has data for one of the topics, else sample",
+    ),
   account: z
     .string()
     .min(1)

@@ -27,6 +27,8 @@ export interface Job {
   /** What is not to be detected from the input's content. */
   readonly reading: OpenOptions;
   readonly service: ServiceSettings;
+  /** The file of the agencies' data on this machine; it may not exist. */
+  readonly dataFile: string;
   /** Most credits that the run may spend; null: the approved plan decides. */
   readonly budget: number | null;
   readonly optimize: 'credits' | 'calls';
@@ -128,6 +130,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
       encoding: settings.encoding === undefined ? undefined : encodingNamed(settings.encoding),
     }),
     service,
+    dataFile: join(surroundings.dataFolder, 'service.db'),
     account,
     accounts: accountsOf(account, service, settings.service, settings.overages),
     budget: settings.budget ?? null,
@@ -191,12 +194,12 @@ export function relativeToFile(job: JobFile, file: string): JobFile {
   const place = (path: string | undefined) =>
     path === undefined || path === '-' || isAbsolute(path) ? path : join(folder, path);
   const keysPlaced =
-    job.service === undefined || job.service === 'embedded'
-      ? job.service
-      : {
+    typeof job.service === 'object'
+      ? {
           ...job.service,
           api_keys: job.service.api_keys?.map((key) => definedOnly({ ...key, file: place(key.file) })),
-        };
+        }
+      : job.service;
   return definedOnly({
     ...job,
     input: place(job.input),

@@ -6,6 +6,7 @@ import { VERY_HIGH } from '../scales.ts';
 import { concentrationSection } from './concentration-tables.ts';
 import { distributionSections } from './distributions.ts';
 import { type Html, html, markup, quoted } from './html.ts';
+import { sourcesSection } from './local-sources.ts';
 import { mapSection } from './map-figure.ts';
 import { moneySection } from './money.ts';
 import { inUnit, percent, type ValueUnit, valueUnit } from './numbers.ts';
@@ -28,7 +29,7 @@ export function reportPage(facts: Facts): string {
     worstSection(facts, unit),
     qualitySection(facts),
     missingSection(facts),
-    moneySection(facts),
+    facts.local ? sourcesSection(facts.local) : moneySection(facts),
   ];
   return html`<!doctype html>
 <html lang="en">
@@ -98,7 +99,7 @@ function dated(oldest: string, newest: string): string {
 }
 
 function keyFigures(
-  { figures, rows, valueName, money }: Facts,
+  { figures, rows, valueName, money, local }: Facts,
   unit: ValueUnit,
 ): (readonly [string, string, string])[] {
   const complete = figures.status.ok ?? 0;
@@ -113,11 +114,11 @@ function keyFigures(
     list.push(['Very High for a hazard', ofRows, `of locations${ofValue}`]);
   }
   list.push(['Complete', percent(complete, figures.rows), `${grouped(figures.rows - complete)} incomplete`]);
-  list.push(['Credits spent', grouped(money.charged), `of ${grouped(money.planned)} planned`]);
+  if (!local) list.push(['Credits spent', grouped(money.charged), `of ${grouped(money.planned)} planned`]);
   return list;
 }
 
-function contents({ figures }: Facts): (readonly [id: string, name: string])[] {
+function contents({ figures, local }: Facts): (readonly [id: string, name: string])[] {
   const has = (id: string) => figures.topics.some(({ scale }) => scale.id === id);
   const list: (readonly [string, string, boolean])[] = [
     ['map', 'Map', true],
@@ -128,7 +129,7 @@ function contents({ figures }: Facts): (readonly [id: string, name: string])[] {
     ['worst', 'Most severe locations', has('rating')],
     ['quality', 'Data quality', true],
     ['missing', 'Missing answers', true],
-    ['money', 'Credits', true],
+    local ? ['sources', 'Sources', true] : ['money', 'Credits', true],
   ];
   return list.filter(([, , shown]) => shown).map(([id, name]) => [id, name]);
 }

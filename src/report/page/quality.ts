@@ -39,22 +39,34 @@ const MEANINGS: Readonly<Record<string, string>> = {
   invalid: 'the location is unusable',
 };
 
+/** The same of answers from local data, where they differ. */
+const LOCAL_MEANINGS: typeof MEANINGS = {
+  ...MEANINGS,
+  partial: 'a topic has no data on this machine',
+  deferred: 'not looked up yet, or stale: the next run looks it up',
+  failed: 'no topic has data on this machine',
+  rejected: 'no area of the local data holds this location',
+  outside_us: 'outside the US: not looked up',
+};
+
 const NOTES_SHOWN = 8;
 
 /** Which rows are complete, which are not and why, and when to resume. */
-export function missingSection({ figures, rows, invalid, outsideUs, missing }: Facts): Html {
+export function missingSection({ figures, rows, invalid, outsideUs, missing, local }: Facts): Html {
   const counts: Readonly<Record<string, number>> = { ...figures.status, outside_us: outsideUs, invalid };
-  const shown = Object.entries(MEANINGS).filter(([status]) => (counts[status] ?? 0) > 0);
+  const shown = Object.entries(local ? LOCAL_MEANINGS : MEANINGS).filter(([status]) => (counts[status] ?? 0) > 0);
   return html`<section id="missing" aria-labelledby="missing-title">
 <h2 id="missing-title">Missing answers</h2>
 <ul class="plain">
 ${missing.stopped !== null && html`<li>The last run stopped early: ${quoted(missing.stopped)}</li>`}
 ${
-  missing.credits === 0
-    ? html`<li>Nothing left to buy.</li>`
-    : html`<li><b>${counted(missing.credits, 'credit')}</b> for ${counted(missing.cells, 'place')} left to buy.${
-        missing.resumeAfter !== null && html` Resume after <b>${dateTime(missing.resumeAfter)}</b>.`
-      }</li>`
+  local
+    ? html`<li>${missing.cells === 0 ? 'Nothing left to look up.' : `${counted(missing.cells, 'place')} left to look up.`}</li>`
+    : missing.credits === 0
+      ? html`<li>Nothing left to buy.</li>`
+      : html`<li><b>${counted(missing.credits, 'credit')}</b> for ${counted(missing.cells, 'place')} left to buy.${
+          missing.resumeAfter !== null && html` Resume after <b>${dateTime(missing.resumeAfter)}</b>.`
+        }</li>`
 }
 ${missing.accounts.map(
   (

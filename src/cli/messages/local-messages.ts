@@ -1,0 +1,55 @@
+import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { eventDatasetsOf, needsOf } from '../../data/tables/describe-data.ts';
+import { counted, grouped } from '../../format-numbers.ts';
+import type { Prepared } from '../../job/prepare.ts';
+import type { PlanSummary } from '../../job/summary.ts';
+import { fittingTable } from './format.ts';
+import { getCommand } from './get-command.ts';
+
+type LocalSource = Extract<PlanSummary['source'], { readonly kind: 'local' }>;
+
+/** The datasets that a local run answers from, each with its topics, and the topics that none of them answers. */
+export function localSourceLines({ job, summary }: Prepared, folder: string, width: number): string[] {
+  const source = summary.source as LocalSource;
+  const { topics_without_data: without } = source;
+  return [
+    'Answers come from local data:',
+    ...datasetLines(source, job.topics, width),
+    ...(without.length > 0
+      ? [`No data here for ${topicNames(without)}. Get it: ${getCommand({ ...job, topics: without }, folder)}`]
+      : []),
+    ...(job.areas === null ? [] : ['areas has no effect: local answers cost nothing.']),
+    ...(job.keepDetails ? ['details: keep has no effect: the records stay in the local data.'] : []),
+  ];
+}
+
+function datasetLines({ datasets }: LocalSource, topics: readonly TopicSlug[], width: number): string[] {
+  // The levels of a dataset (tract and county) differ in rows only, as a rule.
+  const rows = datasets.map(({ name, source, vintage, states }) => [
+    topicNames(topics.filter((topic) => [...needsOf(topic), ...eventDatasetsOf(topic)].includes(name))),
+    name,
+    vintage,
+    states?.join(',') ?? 'US',
+    source,
+  ]);
+  const distinct = [...new Map(rows.map((row) => [row.join('\n'), row])).values()];
+  return fittingTable(['for', 'dataset', 'vintage', 'of', 'source'], distinct, ['source'], '  ', width);
+}
+
+/** Names of topics, or how many there are. */
+function topicNames(topics: readonly TopicSlug[]): string {
+  const hasNatural = NATURAL_SLUGS.every((slug) => topics.includes(slug));
+  const others = topics.filter((topic) => !(hasNatural && topicOf(topic).category === 'natural'));
+  const names = [...(hasNatural ? ['natural topics'] : []), ...others];
+  return names.length > MOST_NAMED ? counted(topics.length, 'topic') : names.join(', ');
+}
+
+const MOST_NAMED = 5;
+
+/** One line: what a local run will do. */
+export function localVerdict({ plan, summary }: Prepared): string {
+  if (summary.cells === 0) return 'No row can be looked up.';
+  if (plan.order.length === 0) return 'All answers are in the store.';
+  const rest = summary.cells_cached > 0 ? `; ${grouped(summary.cells_cached)} are in the store` : '';
+  return `${counted(plan.order.length, 'place')} to look up, free of charge${rest}.`;
+}

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import type { TopicSlug } from '../../contract/topics.ts';
+import { openDataReadOnly } from '../../data/tables/data-database.ts';
+import { createDataVersion } from '../../data/tables/data-version.ts';
+import { describeData, eventDatasetsOf, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
+
+/** The agencies' data on this machine, as it was at one moment. */
+export interface LocalData {
+  readonly file: string;
+  /** Differs after each load and removal of a dataset. */
+  readonly version: number;
+  /** The time of all answers from this version: when it was read, and not before any dataset was loaded. */
+  readonly asOf: number;
+  /** In the order of `perilbook data`. */
+  readonly datasets: readonly LoadedDataset[];
+  /** The topics that can be answered, some of them perhaps for some states only. */
+  readonly topics: ReadonlySet<TopicSlug>;
+  /** The states whose boundaries are loaded; null for the whole US. */
+  readonly areaStates: readonly string[] | null;
+  /** Some dataset is made up: then no answer may be taken for real. */
+  readonly sample: boolean;
+}
+
+/** Describes the data file; null where there is none. */
+export function readLocalData(file: string, now: number): LocalData | null {
+  if (!existsSync(file)) return null;
+  using database = openDataReadOnly(file);
+  return database.transaction(() => {
+    const { datasets, topics, sample } = describeData(database);
+    // Where the clock was set back since a load, answers of now would seem older than the data: never fresh.
+    const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt));
+    const areas = datasets.filter(({ name }) => name === 'areas');
+    const areaStates = areas.some(({ states }) => states === undefined)
+      ? null
+      : areas.flatMap(({ states = [] }) => states);
+    const version = createDataVersion(database)();
+    return { file, version, asOf, datasets, topics: new Set(topics), areaStates, sample };
+  })();
+}
+
+/** When the data of a topic was last loaded before a time, its records of events included; 0 where none was. */
+export function loadedSince({ datasets }: LocalData, topic: TopicSlug, before: number): number {
+  const names = datasetsOf([topic], true);
+  const loads = datasets.filter(({ name, loadedAt }) => names.has(name) && loadedAt <= before);
+  return Math.max(0, ...loads.map(({ loadedAt }) => loadedAt));
+}
+
+/** The names of the datasets that topics are answered from; without `counts` no records of events are read. */
+export function datasetsOf(topics: readonly TopicSlug[], counts: boolean): ReadonlySet<string> {
+  return new Set(topics.flatMap((topic) => [...needsOf(topic), ...(counts ? eventDatasetsOf(topic) : [])]));
+}
+
+/** Most datasets that a row's note names. */
+const MOST_NAMED = 3;
+
+/** Said in `hazard_note` on every row with an answer: `local data: areas 2025, nri December 2025`. */
+export function localNote({ datasets }: LocalData, topics: readonly TopicSlug[], counts: boolean): string {
+  const used = datasetsOf(topics, counts);
+  const byName = Map.groupBy(
+    datasets.filter(({ name }) => used.has(name)),
+    ({ name }) => name,
+  );
+  const named = [...byName].map(([name, levels]) =>
+    [name, [...new Set(levels.map(({ vintage }) => vintage))].filter(Boolean).join(' and ')].filter(Boolean).join(' '),
+  );
+  const rest = named.length - MOST_NAMED;
+  return `local data: ${named.slice(0, MOST_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}

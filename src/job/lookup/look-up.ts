@@ -1,0 +1,111 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { sleepUntilSteady, steadyTime } from '../../clock.ts';
+import { PerilbookError } from '../../errors.ts';
+import { type Progress, record } from '../buying/progress.ts';
+import { type Stop, stopFor, timeIsOver } from '../buying/stop.ts';
+import type { Effects, Prepared } from '../prepare.ts';
+import type { LocalData } from './local-data.ts';
+import { CELLS_PER_BATCH, type LookupMessage, type LookupTask, STOPPED } from './lookup-task.ts';
+import { sortedCells } from './sorted-cells.ts';
+
+export interface LookUpOptions {
+  readonly effects: Effects;
+  readonly progress: Progress;
+  readonly interrupt: AbortSignal;
+  /** The most workers; default: one per core. */
+  readonly workers?: number;
+  /** The worker's module; only tests name another. */
+  readonly module?: URL;
+}
+
+/** A worker takes some 300 ms to start: fewer batches are not worth another one. */
+const BATCHES_PER_WORKER = 4;
+
+/** Compiled, the worker is a .js file next to this one; run from source, a .ts file. */
+const MODULE = new URL(`./lookup-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+
+/**
+ * Looks up what the plan's cells lack in the local data, on all cores. Each worker reads the data file and writes its batches
+ * into the store by connections of its own: answers are never copied between threads. An interrupt lets the batches in work
+ * end; what is stored then is not looked up again.
+ *
+ * @returns why it ended early; null when everything was looked up
+ * @throws LOCAL_DATA where the data was replaced since the plan, LOOKUP_FAILED where a worker ended unexpectedly
+ */
+export async function lookUp(
+  { job, plan, source }: Pick<Prepared, 'job' | 'plan' | 'source'>,
+  data: LocalData,
+  { effects, progress, interrupt, workers: most = availableParallelism(), module = MODULE }: LookUpOptions,
+): Promise<Stop | null> {
+  const { order, missing, scan } = plan;
+  if (order.length === 0) return null;
+  if (interrupt.aborted) return INTERRUPTED;
+  const control = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  const task: LookupTask = {
+    ...{ dataFile: data.file, version: data.version, areaStates: data.areaStates, counts: job.counts },
+    ...{ asOf: data.asOf, now: Math.max(data.asOf, effects.clock.now()) },
+    ...{ store: job.store, source, control },
+    cells: sortedCells(order, scan.cells, missing),
+  };
+  record(progress, 'lookingUp', order.length);
+  let stop: Stop | null = null;
+  const stopBy = (why: Stop | null) => {
+    stop ??= why;
+    Atomics.store(control, STOPPED, 1);
+  };
+  const onInterrupt = () => stopBy(INTERRUPTED);
+  interrupt.addEventListener('abort', onInterrupt);
+  const over = new AbortController();
+  if (job.maxMinutes !== null) {
+    const end = steadyTime(effects.clock) + job.maxMinutes * 60_000;
+    void sleepUntilSteady(effects.clock, end, over.signal).then(() => over.signal.aborted || stopBy(timeIsOver(job)));
+  }
+  const count = Math.max(1, Math.min(most, Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_WORKER))));
+  const onDone = (cells: number) => record(progress, 'lookedUp', cells);
+  try {
+    const works = Array.from({ length: count }, () =>
+      runWorker(module, task, onDone).catch((error) => {
+        stopBy(null);
+        throw error;
+      }),
+    );
+    // All of them: a worker that is still writing must not outlive the run.
+    const failed = (await Promise.allSettled(works)).find((end) => end.status === 'rejected');
+    if (failed) throw failed.reason;
+  } finally {
+    over.abort();
+    interrupt.removeEventListener('abort', onInterrupt);
+  }
+  return progress.cellsDone < order.length ? stop : null;
+}
+
+const INTERRUPTED = stopFor('interrupted', 'Interrupted.');
+
+/** Resolves when the worker has ended as it should. */
+function runWorker(module: URL, task: LookupTask, onDone: (cells: number) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(module, { workerData: task });
+    let hasEnded = false;
+    worker.on('message', (message: LookupMessage) => {
+      if (message.kind === 'done') onDone(message.cells);
+      else if (message.kind === 'ended') hasEnded = true;
+      else reject(new PerilbookError(message.code, message.message, message.hint, message.context));
+    });
+    worker.on('error', (error: Error & { code?: string }) =>
+      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? lost('ran out of memory', error) : error),
+    );
+    // The last event. After an error this changes nothing: the promise is settled.
+    worker.on('exit', (code) => (hasEnded ? resolve() : reject(lost(`ended with code ${code}`))));
+  });
+}
+
+function lost(how: string, cause?: Error): PerilbookError {
+  return new PerilbookError(
+    'LOOKUP_FAILED',
+    `A worker that looked up locations ${how}`,
+    'Run again: what was looked up is kept.',
+    {},
+    cause,
+  );
+}

@@ -1,0 +1,99 @@
+import { answerFields, columnsOf } from '../../columns/topic-columns.ts';
+import { type Answer, type Field, noDataAnswer } from '../../contract/answer.ts';
+import type { CountedResult } from '../../contract/counted-result.ts';
+import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import type { PlaceResult } from '../../data/lookup/place-lookup.ts';
+import { stateOf } from '../../data/tables/states.ts';
+import { type Cell, locationOf } from '../../geo/coordinates.ts';
+import { countyAt } from '../../geo/us-counties.ts';
+import type { CellAnswers } from '../../store/port.ts';
+
+/** What is the same for all places of a run. */
+export interface LookupTerms {
+  /** The time of the answers. */
+  readonly asOf: number;
+  /** The time of the run, for failures and for the age of readings. */
+  readonly now: number;
+  /** The states whose boundaries are loaded; null for the whole US. */
+  readonly areaStates: readonly string[] | null;
+}
+
+type CellFailure = CellAnswers['failures'][number];
+
+/** Turns what was found at a place into the answers and failures of its cell. */
+export function answersOfPlace(
+  cell: Cell,
+  topics: readonly TopicSlug[],
+  found: PlaceResult,
+  terms: LookupTerms,
+): CellAnswers {
+  if (found.kind !== 'covered') return { cell, answers: [], failures: notCovered(cell, topics, found.kind, terms) };
+  const answers: Answer[] = [];
+  const missing = new Map<string, TopicSlug[]>();
+  for (const [index, result] of found.results.entries()) {
+    const topic = topics[index]!;
+    if (!('reason' in result)) answers.push({ topic, asOf: terms.asOf, fields: wholeFields(topic, result) });
+    else if (result.reason === 'no_data') answers.push(noDataAnswer(topic, terms.asOf, columnsOf(topic).length));
+    else missing.set(result.cause, [...(missing.get(result.cause) ?? []), topic]);
+  }
+  const state = stateOf(found.area.county);
+  const failures = [...missing].flatMap(([cause, of]) => {
+    const note = cause === 'too_old' ? READINGS_TOO_OLD : notLoaded(of, state, cause === 'incomplete');
+    return failuresOf(of, 'unavailable', note, terms);
+  });
+  return { cell, answers, failures };
+}
+
+const READINGS_TOO_OLD = 'local readings are too old (perilbook data update)';
+
+/** A store reads answers of the full width only. What was not counted is empty; the source of such answers says so in its name. */
+function wholeFields(topic: TopicSlug, result: CountedResult): Field[] {
+  const fields = answerFields(topic, result);
+  while (fields.length < columnsOf(topic).length) fields.push(null);
+  return fields;
+}
+
+function notCovered(
+  cell: Cell,
+  topics: readonly TopicSlug[],
+  kind: 'outside_coverage' | 'no_areas',
+  terms: LookupTerms,
+): CellFailure[] {
+  const { areaStates } = terms;
+  // Boundaries of some states cannot tell what lies in the others: us-atlas knows the county, in coarse outlines.
+  const county = countyAt(locationOf(cell));
+  const state = county === null ? '' : stateOf(county.code);
+  if (kind === 'outside_coverage' && (areaStates === null || areaStates.includes(state))) {
+    return failuresOf(topics, 'rejected', 'no area of the local data holds this location', terms);
+  }
+  return failuresOf(topics, 'unavailable', notLoaded(topics, state), terms);
+}
+
+function failuresOf(
+  topics: readonly TopicSlug[],
+  reason: 'unavailable' | 'rejected',
+  note: string,
+  { now }: LookupTerms,
+): CellFailure[] {
+  return topics.map((topic) => ({ topic, reason, note, at: now }));
+}
+
+/** What is missing, and the command that gets it. */
+function notLoaded(topics: readonly TopicSlug[], state: string, isIncomplete = false): string {
+  const of = state === '' ? '' : ` of ${state}`;
+  const states = state === '' ? '' : ` --states ${state}`;
+  return `${isIncomplete ? 'incomplete' : 'no'} local data${of} (perilbook data get ${topicWords(topics)}${states})`;
+}
+
+/** Most topics that a command names. */
+const MOST_NAMED = 3;
+
+/** Topics as `data get` takes them: `natural` for all natural topics, `all` for many. */
+export function topicWords(topics: readonly TopicSlug[]): string {
+  const isNatural = (topic: TopicSlug) => topicOf(topic).category === 'natural';
+  const others = NATURAL_SLUGS.every((slug) => topics.includes(slug))
+    ? ['natural', ...topics.filter((topic) => !isNatural(topic))]
+    : topics;
+  if (others.length <= MOST_NAMED) return others.join(' ');
+  return topics.every(isNatural) ? 'natural' : 'all';
+}

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { parse } from 'csv-parse/sync';
+import { MovedClock } from '../moved-clock.ts';
+import { copySampleDatabase, provideLocalData } from '../sample-database.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook } from './command-line.ts';
+
+const NOW = '2027-03-15T12:00:00Z';
+const HOUR = 3_600_000;
+
+/** A folder with a book of four places and, where it is asked for, the sample's data as real data. */
+function scene(t: TestContext, { data = true } = {}) {
+  const folder = temporaryFolder(t);
+  const home = join(folder, 'home');
+  const clock = new MovedClock(NOW);
+  const file = data ? provideLocalData(home, clock.now() - HOUR) : join(home, 'perilbook/service.db');
+  writeFileSync(
+    join(folder, 'book.csv'),
+    'id,lat,lng\n1,34.0522,-118.2437\n2,41.8781,-87.6298\n3,41.8781,-87.6298\n4,39.7392,-104.9903\n',
+  );
+  const run = (...args: string[]) => perilbook(args, { folder, clock, env: { XDG_DATA_HOME: home } });
+  const change = (sql: string, ...values: unknown[]) => {
+    const database = new Database(file);
+    database.prepare(sql).run(...values);
+    database.close();
+  };
+  const output = () =>
+    parse(readFileSync(join(folder, 'book.hazards.csv')), { columns: true }) as Record<string, string>[];
+  return { folder, home, clock, file, run, change, output };
+}
+
+test('a job that names no service answers from local data, free of charge, and says from what', async (t) => {
+  const { folder, run, output } = scene(t);
+  const planned = await run('plan', 'book.csv', '--topics', 'hail,radon');
+  assert.equal(planned.code, 0, planned.stderr);
+  assert.match(planned.stdout, /\n {2}hail {9}nri {11}sample-1 {2}US {2}test\n/);
+  assert.match(planned.stdout, /3 places to look up, free of charge\.\n$/);
+  assert.doesNotMatch(planned.stdout, /credit|quota|minute|key/i);
+
+  const ran = await run('run', 'book.csv', '--topics', 'hail,radon', '--json');
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.doesNotMatch(ran.stderr, /credit|quota|minute|\bkey\b/i);
+  const summary = JSON.parse(ran.stdout);
+  assert.deepEqual(
+    [
+      summary.source.kind,
+      summary.source.topics_without_data,
+      summary.credits,
+      summary.credits_spent,
+      summary.sample_data,
+    ],
+    ['local', [], 0, 0, false],
+  );
+  assert.deepEqual(
+    summary.source.datasets.map(({ name, vintage, states }: Record<string, unknown>) => [name, vintage, states]),
+    ['areas', 'nri', 'radon', 'records:hail'].map((name) => [name, 'sample-1', null]),
+  );
+  const rows = output();
+  assert.deepEqual(
+    rows.map(({ hazard_status, hazard_as_of }) => [hazard_status, hazard_as_of]),
+    new Array(4).fill(['ok', '2027-03-15T12:00:00.000Z']),
+  );
+  const note = 'local data: areas sample-1, nri sample-1, radon sample-1 and 1 more';
+  assert.deepEqual([...new Set(rows.map(({ hazard_note }) => hazard_note))], [note]);
+  assert.match(rows[0]!.radon_zone!, /^Zone \d$/);
+
+  const again = await run('run', 'book.csv', '--topics', 'hail,radon');
+  assert.match(again.stderr, /All answers are in the store\./);
+  const [latest] = JSON.parse((await run('status', '--json')).stdout);
+  assert.deepEqual([latest.state, latest.account, latest.charged, latest.calls.charged], ['complete', '', 0, 0]);
+  const stats = await run('cache', 'stats');
+  assert.match(stats.stdout, new RegExp(`local ${folder}/home/perilbook/service.db +3 places, 6 answers`));
+  assert.match((await run('quota')).stdout, /starter/);
+});
+
+test('without local data the sample answers, and a line names the command that gets real data', async (t) => {
+  const { file, run } = scene(t, { data: false });
+  const none = await run('plan', 'book.csv', '--topics', 'hail');
+  assert.match(none.stdout, /^Sample data from .*\nFor real data: perilbook data get hail --for book\.csv\n/);
+  const wanted = await run('run', 'book.csv', '--topics', 'natural,park', '--service', 'local');
+  assert.equal(wanted.code, 2);
+  assert.match(
+    wanted.stderr,
+    /No data for natural park is in .*\n {2}Get it: perilbook data get natural park --for book\.csv\./,
+  );
+  assert.match(wanted.stderr, /\[LOCAL_DATA\]/);
+
+  // A file with a made-up dataset is not real data, even where others in it are real.
+  copySampleDatabase(file);
+  assert.match((await run('plan', 'book.csv')).stdout, /^Sample data from/);
+  assert.match((await run('plan', 'book.csv', '--service', 'local')).stderr, /is made up/);
+});
+
+test('--service chooses; a service address excludes it', async (t) => {
+  const { folder, run } = scene(t);
+  const sample = await run('plan', 'book.csv', '--topics', 'hail', '--service', 'sample');
+  assert.match(sample.stdout, /^Sample data from .*\nbook\.csv/);
+  writeFileSync(join(folder, 'job.yaml'), 'input: book.csv\ntopics: hail\nservice: embedded\n');
+  assert.match((await run('plan', 'job.yaml')).stdout, /^Sample data from/);
+  assert.match((await run('plan', 'job.yaml', '--service', 'local')).stdout, /local data/);
+  const both = await run('plan', 'book.csv', '--service', 'local', '--base-url', 'https://hazards.example.com');
+  assert.match(both.stderr, /--service cannot be combined with --base-url/);
+  const wrong = await run('plan', 'book.csv', '--service', 'lokal');
+  assert.match(wrong.stderr, /"lokal" is not local, sample or a map of settings; did you mean local\?/);
+});
+
+test('after a load exactly the topics whose data changed are looked up again', async (t) => {
+  const { clock, run, change, output } = scene(t);
+  const topics = ['run', 'book.csv', '--topics', 'hail,radon'];
+  await run(...topics);
+  const [before] = output();
+  // Both change, but only radon's dataset says so.
+  change('UPDATE radon SET zone = 4 - zone');
+  change("UPDATE ratings_county SET rating = 'Very High' WHERE topic = 'hail'");
+  clock.move(HOUR);
+  change("UPDATE datasets SET loaded_at = ? WHERE name = 'radon'", clock.now());
+  clock.move(HOUR);
+  const ran = await run(...topics);
+  assert.match(ran.stderr, /3 places to look up/);
+  const [after] = output();
+  assert.equal(after!.hail_rating, before!.hail_rating);
+  assert.notEqual(after!.radon_zone, before!.radon_zone);
+  // Without its events a topic's counts are gone; when they come back, it is looked up again.
+  change("UPDATE datasets SET loaded_at = ? WHERE name = 'records:hail'", clock.now());
+  await run(...topics);
+  assert.equal(output()[0]!.hail_rating, 'Very High');
+  // A clock that was set back does not make the data newer than every answer.
+  clock.move(-48 * HOUR);
+  change('DELETE FROM datasets WHERE name = ?', 'records:tornado');
+  const back = await run('run', 'book.csv', '--topics', 'hail,tornado,radon');
+  assert.equal(back.code, 0, back.stderr);
+});
+
+test('topics whose data is not here are unavailable, with the command that gets them', async (t) => {
+  const { clock, run, change, output } = scene(t);
+  change("UPDATE datasets SET states = 'CA,IL' WHERE name = 'nri'");
+  change("DELETE FROM datasets WHERE name = 'sites:park'");
+  const topics = ['run', 'book.csv', '--topics', 'natural,park,ozone'];
+  const ran = await run(...topics);
+  assert.equal(ran.code, 3);
+  assert.match(ran.stderr, /No data here for park\. Get it: perilbook data get park --for book\.csv/);
+  assert.match(ran.stderr, /4 rows lack answers: hazard_note says which data to get\./);
+  const [la, , , denver] = output();
+  assert.match(la!.hazard_note!, /; no local data of CA \(perilbook data get park --states CA\): park$/);
+  assert.match(
+    denver!.hazard_note!,
+    /; no local data of CO \(perilbook data get natural park --states CO\): avalanche coastalFlood coldWave drought and 15 more$/,
+  );
+  assert.deepEqual([la!.hazard_status, denver!.hazard_status], ['partial', 'partial']);
+  // A failure is looked up again each time, and so the data is found once it is here.
+  change("UPDATE datasets SET states = '' WHERE name = 'nri'");
+  await run(...topics);
+  assert.doesNotMatch(output()[3]!.hazard_note!, /natural/);
+  // Readings grow old.
+  clock.move(9 * HOUR);
+  await run('run', 'book.csv', '--topics', 'ozone', '--time-to-live', 'ozone=1h');
+  assert.match(output()[0]!.hazard_note!, /local readings are too old \(perilbook data update\): ozone/);
+});
+
+test('a location is refused only where the boundaries of its state are here', async (t) => {
+  const { run, change, output } = scene(t);
+  change("DELETE FROM areas_county WHERE state <> 'CA'");
+  change("DELETE FROM areas_tract WHERE state <> 'CA'");
+  change('DELETE FROM area_boxes_county WHERE id NOT IN (SELECT id FROM areas_county)');
+  change('DELETE FROM area_boxes_tract WHERE id NOT IN (SELECT id FROM areas_tract)');
+  change("UPDATE datasets SET states = 'CA' WHERE name = 'areas'");
+  await run('run', 'book.csv', '--topics', 'hail');
+  const rows = output();
+  assert.deepEqual(
+    rows.map(({ hazard_status }) => hazard_status),
+    ['ok', 'failed', 'failed', 'failed'],
+  );
+  assert.match(rows[1]!.hazard_note!, /^no local data of IL \(perilbook data get hail --states IL\): hail$/);
+  // With all boundaries the same place lies outside of them: that is the data's word, until it is loaded again.
+  change("UPDATE datasets SET states = '' WHERE name = 'areas'");
+  await run('run', 'book.csv', '--topics', 'hail');
+  assert.deepEqual(
+    [output()[1]!.hazard_status, output()[1]!.hazard_note],
+    ['rejected', 'no area of the local data holds this location'],
+  );
+});
+
+test('an answer without counts is none with counts', async (t) => {
+  const { run, output } = scene(t);
+  await run('run', 'book.csv', '--topics', 'hail', '--no-counts');
+  assert.equal(output()[0]!.hail_reports, undefined);
+  const ran = await run('run', 'book.csv', '--topics', 'hail');
+  assert.match(ran.stderr, /3 places to look up/);
+  assert.match(output()[0]!.hail_reports!, /^\d+$/);
+});
+
+test('the report names local data and shows no credits', async (t) => {
+  const { folder, run } = scene(t);
+  const ran = await run('run', 'book.csv', '--topics', 'hail', '--report', 'report.html');
+  assert.equal(ran.code, 0, ran.stderr);
+  const page = readFileSync(join(folder, 'report.html'), 'utf8');
+  assert.match(page, /local data/);
+  assert.match(page, /sample-1/);
+  const text = page.replace(/<(style|script)>.*?<\/\1>/gs, '');
+  assert.doesNotMatch(text, /credit/i);
+});
