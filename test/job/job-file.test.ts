@@ -241,7 +241,10 @@ const anyJob: fc.Arbitrary<JobFile> = fc.record(
     precision: fc.integer({ min: 0, max: 7 }),
     prefix: fc.string(),
     delimiter: fc.constantFrom(',', ';', '\t', '|', ':', '#'),
-    service: fc.constantFrom('local' as const, 'sample' as const, { base_url: 'http://127.0.0.1:80/x', api_keys: [{ env: 'A' }] }),
+    service: fc.constantFrom('local' as const, 'sample' as const, {
+      base_url: 'http://127.0.0.1:80/x',
+      api_keys: [{ env: 'A' }],
+    }),
     anniversary_day: fc.integer({ min: 1, max: 31 }),
     budget: fc.nat(),
     optimize: fc.constantFrom('credits' as const, 'calls' as const),

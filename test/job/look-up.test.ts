@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { newProgress, type Progress } from '../../src/job/buying/progress.ts';
+import { readLocalData } from '../../src/job/lookup/local-data.ts';
+import { type LookUpOptions, lookUp } from '../../src/job/lookup/look-up.ts';
+import { sortedCells } from '../../src/job/lookup/sorted-cells.ts';
+import { prepare } from '../../src/job/prepare.ts';
+import { run } from '../../src/job/run-job.ts';
+import { CellTable } from '../../src/job/scan/cell-table.ts';
+import type { JobFile } from '../../src/job/settings/job-file.ts';
+import { column, openHarness, places } from './harness.ts';
+
+const CELLS = 9_000;
+
+/** A book of 9,000 places, and the service's small data as local data. */
+async function scene(t: TestContext) {
+  const harness = await openHarness(t);
+  harness.writeInput(places(CELLS));
+  const { folder, clock, store, job } = harness;
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+  const effects = { clock, random: Math.random, streams, notice: () => {} };
+  const prepared = async (settings: JobFile = {}) => {
+    const data = readLocalData(join(folder, 'service.db'), clock.now())!;
+    const connection = { kind: 'local', source: 'local', sample: false, data } as const;
+    const ready = await prepare(job({ topics: ['hail'], ...settings }), { connection, store, effects });
+    t.after(() => ready[Symbol.dispose]());
+    return { ready, data };
+  };
+  const ran = async (interrupt = new AbortController().signal, progress = newProgress(), settings: JobFile = {}) =>
+    await run((await prepared(settings)).ready, { store, effects, progress, interrupt });
+  const stored = async () => (await store.stats()).sources.find(({ source }) => source === 'local')?.cells ?? 0;
+  return { ...harness, effects, prepared, ran, stored };
+}
+
+/** Calls a function when the first batch is done. */
+function whenBegun(then: () => void): Progress {
+  const progress = newProgress();
+  let done = 0;
+  return Object.defineProperty(progress, 'cellsDone', {
+    get: () => done,
+    set(value: number) {
+      done = value;
+      then();
+    },
+  });
+}
+
+test('an interrupted look-up writes what it has, and the next run looks up the rest', async (t) => {
+  const { ran, stored, output, charged } = await scene(t);
+  const interruption = new AbortController();
+  const ended = await ran(
+    interruption.signal,
+    whenBegun(() => interruption.abort()),
+  );
+  assert.deepEqual([ended.state, ended.stop?.reason], ['interrupted', 'interrupted']);
+  const { ok, deferred } = ended.summary.status;
+  assert.ok(ok >= 1_000 && deferred > 0 && ok + deferred === CELLS, `${ok} ok, ${deferred} deferred`);
+  assert.equal(await stored(), ok);
+  assert.ok(column(output(), 'hazard_note').includes('not looked up yet'));
+
+  const rest = newProgress();
+  const again = await ran(undefined, rest);
+  assert.deepEqual([again.state, again.summary.status.ok, rest.cellsDone], ['complete', CELLS, CELLS - ok]);
+  assert.equal(again.summary.cells_cached, ok);
+  assert.equal(charged(), 0);
+});
+
+test('the time limit of a job ends a look-up too', async (t) => {
+  const { ran } = await scene(t);
+  const ended = await ran(undefined, newProgress(), { max_minutes: 1e-9 });
+  assert.deepEqual([ended.state, ended.stop?.reason], ['paused', 'time']);
+});
+
+test('data that is replaced after the plan ends the run; the next one goes on with the new data', async (t) => {
+  const { prepared, ran, effects, store, folder } = await scene(t);
+  const { ready } = await prepared();
+  const database = new Database(join(folder, 'service.db'));
+  // A load creates and renames tables.
+  database.exec('CREATE TABLE made_by_a_load (a); DROP TABLE made_by_a_load');
+  database.close();
+  const interrupt = new AbortController().signal;
+  await assert.rejects(run(ready, { store, effects, progress: newProgress(), interrupt }), {
+    name: 'PerilbookError',
+    code: 'LOCAL_DATA',
+    message: /was replaced while the run began/,
+  });
+  assert.equal((await store.runs())[0]!.state, 'stopped');
+  assert.equal((await ran()).state, 'complete');
+});
+
+test('a worker that dies is an error, and the others stop', async (t) => {
+  const { prepared, effects, ran } = await scene(t);
+  const { ready, data } = await prepared();
+  const options: LookUpOptions = {
+    ...{ effects, progress: newProgress(), interrupt: new AbortController().signal },
+    module: new URL('./crashing-worker.ts', import.meta.url),
+  };
+  await assert.rejects(lookUp(ready, data, options), { code: 'LOOKUP_FAILED', message: /ended with code 7/ });
+  assert.equal((await ran()).state, 'complete');
+});
+
+test('workers wait for another program that writes the store', async (t) => {
+  const { ran, folder, stored } = await scene(t);
+  const other = new Database(join(folder, 'store.db'));
+  t.after(() => other.close());
+  let isHeld = false;
+  const progress = whenBegun(() => {
+    if (isHeld) return;
+    isHeld = true;
+    other.exec('BEGIN IMMEDIATE');
+    setTimeout(() => other.exec('COMMIT'), 300);
+  });
+  const ended = await ran(undefined, progress);
+  assert.deepEqual([ended.state, isHeld, await stored()], ['complete', true, CELLS]);
+});
+
+test('cells are given out square by square, each with its own topics', () => {
+  const cells = new CellTable();
+  const order: number[] = [];
+  for (let i = 0; i < 400; i++)
+    order.push(cells.add({ lat7: ((i * 7) % 50) * 3e7 - 8e8, lng7: ((i * 13) % 90) * 4e7 - 18e8 }));
+  const missing = { get: (cell: number) => cell } as never;
+  const sorted = sortedCells(order, cells, missing);
+  assert.deepEqual(
+    [...sorted.missing].sort((a, b) => a - b),
+    [...new Set(order)].sort((a, b) => a - b),
+  );
+  for (const [index, cell] of [...sorted.missing].entries()) {
+    assert.deepEqual({ lat7: sorted.lat7[index], lng7: sorted.lng7[index] }, cells.cell(cell));
+  }
+  const step = (lats: ArrayLike<number>, lngs: ArrayLike<number>) =>
+    Array.from(lats).reduce(
+      (sum, lat, i) => (i === 0 ? 0 : sum + Math.abs(lat - lats[i - 1]!) + Math.abs(lngs[i]! - lngs[i - 1]!)),
+      0,
+    );
+  const unsorted = order.map((cell) => cells.cell(cell));
+  assert.ok(
+    step(sorted.lat7, sorted.lng7) <
+      step(
+        unsorted.map(({ lat7 }) => lat7),
+        unsorted.map(({ lng7 }) => lng7),
+      ) /
+        3,
+  );
+});
