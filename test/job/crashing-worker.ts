@@ -1,2 +1,6 @@
-/** Stands in for the worker of a look-up and dies without a word. */
+/** Stands in for the worker of a look-up: dies without a word while it writes, and the others wait for it. */
+import { workerData } from 'node:worker_threads';
+import { beginWriting, type LookupTask } from '../../src/job/lookup/lookup-task.ts';
+
+beginWriting((workerData as LookupTask).control);
 process.exit(7);

@@ -6,7 +6,7 @@ import { type Progress, record } from '../buying/progress.ts';
 import { type Stop, stopFor, timeIsOver } from '../buying/stop.ts';
 import type { Effects, Prepared } from '../prepare.ts';
 import type { LocalData } from './local-data.ts';
-import { CELLS_PER_BATCH, type LookupMessage, type LookupTask, STOPPED } from './lookup-task.ts';
+import { CELLS_PER_BATCH, endWriting, type LookupMessage, type LookupTask, STOPPED } from './lookup-task.ts';
 import { sortedCells } from './sorted-cells.ts';
 
 export interface LookUpOptions {
@@ -21,6 +21,9 @@ export interface LookUpOptions {
 
 /** A worker takes some 300 ms to start: fewer batches are not worth another one. */
 const BATCHES_PER_WORKER = 4;
+
+/** The answers of a batch die together: a young generation that holds them copies fewer. */
+const YOUNG_MB = 64;
 
 /** Compiled, the worker is a .js file next to this one; run from source, a .ts file. */
 const MODULE = new URL(`./lookup-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
@@ -41,7 +44,7 @@ export async function lookUp(
   const { order, missing, scan } = plan;
   if (order.length === 0) return null;
   if (interrupt.aborted) return INTERRUPTED;
-  const control = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  const control = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
   const task: LookupTask = {
     ...{ dataFile: data.file, version: data.version, areaStates: data.areaStates, counts: job.counts },
     ...{ asOf: data.asOf, now: Math.max(data.asOf, effects.clock.now()) },
@@ -67,6 +70,8 @@ export async function lookUp(
     const works = Array.from({ length: count }, () =>
       runWorker(module, task, onDone).catch((error) => {
         stopBy(null);
+        // A worker that died while it wrote would keep the others waiting.
+        endWriting(control);
         throw error;
       }),
     );
@@ -85,7 +90,7 @@ const INTERRUPTED = stopFor('interrupted', 'Interrupted.');
 /** Resolves when the worker has ended as it should. */
 function runWorker(module: URL, task: LookupTask, onDone: (cells: number) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(module, { workerData: task });
+    const worker = new Worker(module, { workerData: task, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
     let hasEnded = false;
     worker.on('message', (message: LookupMessage) => {
       if (message.kind === 'done') onDone(message.cells);

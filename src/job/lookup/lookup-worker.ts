@@ -7,7 +7,15 @@ import { openPlaceLookup } from '../../data/lookup/open-place-lookup.ts';
 import { PerilbookError } from '../../errors.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { CellAnswers } from '../../store/port.ts';
-import { CELLS_PER_BATCH, type LookupMessage, type LookupTask, NEXT, STOPPED } from './lookup-task.ts';
+import {
+  beginWriting,
+  CELLS_PER_BATCH,
+  endWriting,
+  type LookupMessage,
+  type LookupTask,
+  NEXT,
+  STOPPED,
+} from './lookup-task.ts';
 import { answersOfPlace } from './place-answers.ts';
 import { openStoreAt } from './worker-store.ts';
 
@@ -50,7 +58,12 @@ async function work(): Promise<void> {
       const topics = topicsOf(cells.missing[index] as TopicSet);
       found.push(answersOfPlace(cell, topics, data.lookUp(topics, locationOf(cell), now), task));
     }
-    await store.putAnswers(task.source, found);
+    beginWriting(control);
+    try {
+      await store.putAnswers(task.source, found);
+    } finally {
+      endWriting(control);
+    }
     tell({ kind: 'done', cells: to - from });
   }
 }
