@@ -58,7 +58,7 @@ const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
  *
  * @throws LOCAL_DATA where the job wants local data and there is none for its topics
  */
-function localConnection(context: CliContext, job: Job): LocalConnection | null {
+export function localConnection(context: CliContext, job: Job): LocalConnection | null {
   const { service, topics, counts, dataFile } = job;
   if (service.kind === 'remote' || (service.kind === 'sample' && !service.isDefault)) return null;
   const data = readLocalData(dataFile, context.clock.now());

@@ -39,9 +39,10 @@ export class UiApi {
   /** Service, account and limits, for the page to show at the start. Neither the key nor its file. */
   async about(): Promise<unknown> {
     const job = this.#anyJob();
-    const { sample } = await this.dependencies.connectionOf(job);
+    const { kind, sample } = await this.dependencies.connectionOf(job);
     return {
       sample,
+      local: kind === 'local',
       service: job.service.kind === 'remote' ? new URL(job.service.baseUrl).host : 'the embedded service',
       account: job.account.name,
       subscription: job.account.subscription.name,

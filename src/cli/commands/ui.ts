@@ -6,7 +6,7 @@ import type { Job } from '../../job/settings/settings.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
 import { type RunningUi, startUi } from '../../ui/start-ui.ts';
 import type { Flags } from '../command.ts';
-import { connect, unopenedConnection } from '../connection.ts';
+import { connect, localConnection, type OpenConnection, unopenedConnection } from '../connection.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
 import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -28,17 +28,26 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
   const jobOf = jobOfAccount(context, said, flags);
   const base = jobOf({ input: '-' });
   await using store = openStore(context, base);
-  // One connection for all runs. A missing key is an error here, not later on the page.
-  await using opened = await connect(context, base);
-  const { connection } = opened;
+  await using opened = new AsyncDisposableStack();
+  // One sample service for all runs.
+  let sample: Promise<OpenConnection> | undefined;
+  const connectionOf = async (job: Job): Promise<Connection> => {
+    // Local data may be loaded and a key file may change while the page is open.
+    if (job.service.kind !== 'sample' || localConnection(context, job) !== null) {
+      return (await connect(context, job)).connection;
+    }
+    const asked: Job = { ...base, service: { kind: 'sample', isDefault: false } };
+    sample ??= connect(context, asked).then((one) => opened.use(one));
+    return (await sample).connection;
+  };
+  // A missing key is an error here, not later on the page.
+  const first = await connectionOf(base);
   const ui = await startUi({
     store,
     clock: context.clock,
     random: context.random,
     jobOf,
-    // A key file may change while the page is open. The embedded service's key does not.
-    connectionOf: async (job: Job): Promise<Connection> =>
-      job.service.kind === 'remote' ? (await connect(context, job)).connection : connection,
+    connectionOf,
     reportOf: (job) => reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context)),
     workspace: join(dataFolder(context), 'ui'),
     workingFolder: context.workingFolder,
@@ -49,7 +58,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     onBug: (error) =>
       say(context, `perilbook: this is a bug, please report it: ${error instanceof Error ? error.stack : error}`),
   });
-  return await serve(context, ui, connection.sample);
+  return await serve(context, ui, first.sample);
 }
 
 async function serve(context: CliContext, ui: RunningUi, sample: boolean): Promise<number> {

@@ -131,6 +131,13 @@ async function onGoOn(last) {
 
 function introduce() {
   show('sample', about.sample);
+  if (about.local) {
+    say(
+      'about',
+      'Adds hazard columns to a file of US locations. Answers come from public data on this machine, free of charge, for topics whose data is here.',
+    );
+    return;
+  }
   const who = about.sample ? 'with made-up sample data' : `, account ${about.account} (${about.subscription})`;
   say(
     'about',

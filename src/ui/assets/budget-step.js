@@ -39,20 +39,25 @@ export function setUpBudget(about, onStart) {
     const wanted = budget();
     if (wanted === null || priced === null || isWorking) return;
     asked = wanted;
-    const { credits_available: left, credits: cost } = priced.summary;
+    const { credits_available: left, credits: cost, source } = priced.summary;
+    const isLocal = source.kind === 'local';
     const { account, sample } = about();
     say('confirm-title', `${confirmation(wanted)}?`);
     say(
       'confirm-words',
       wanted === 0
-        ? 'The output is written from the answers in the store.'
+        ? isLocal
+          ? 'Answers are looked up in the data on this machine, and the output is written.'
+          : 'The output is written from the answers in the store.'
         : `That is ${inWords(wanted)} ${wanted === 1 ? 'credit' : 'credits'} of the account ${account}, which has ${grouped(left)} left in this period.${wanted < cost ? ` The price is ${grouped(cost)}; the rest is deferred.` : ''}`,
     );
     say(
       'confirm-more',
-      sample
-        ? 'The embedded service answers with sample data. Its credits are not billed.'
-        : 'The provider charges them. They cannot be refunded.',
+      isLocal
+        ? 'Nothing is bought.'
+        : sample
+          ? 'The embedded service answers with sample data. Its credits are not billed.'
+          : 'The provider charges them. They cannot be refunded.',
     );
     say('confirm-yes', `Yes, ${confirmation(wanted).toLowerCase()}`);
     dialog.showModal();

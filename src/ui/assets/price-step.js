@@ -80,7 +80,11 @@ function wordsOf({ credits, cells, cells_cached }) {
   return `${credits === 1 ? 'credit' : 'credits'} for ${counted(cells, 'place')}${known}`;
 }
 
-function verdictOf({ credits, credits_available, tiers }, accounts) {
+function verdictOf({ credits, credits_available, tiers, source, cells, cells_cached }, accounts) {
+  if (source.kind === 'local') {
+    const left = cells - cells_cached;
+    return `Answers come from public data on this machine: ${counted(left, 'place')} to look up, free of charge.`;
+  }
   const resets = day(Math.min(...accounts.map((account) => account.resets)));
   if (credits === 0) return 'Nothing to buy. A run writes the output from the answers in the store.';
   const left = `${grouped(credits_available)} credits are left until ${resets}`;
