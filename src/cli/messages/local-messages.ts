@@ -30,7 +30,8 @@ function datasetLines({ datasets }: LocalSource, topics: readonly TopicSlug[], w
     name,
     vintage,
     states?.join(',') ?? 'US',
-    source,
+    // Without the names of its files: there may be one for each state.
+    source.replace(/ \([^()]*\)$/, ''),
   ]);
   const distinct = [...new Map(rows.map((row) => [row.join('\n'), row])).values()];
   return fittingTable(['for', 'dataset', 'vintage', 'of', 'source'], distinct, ['source'], '  ', width);
