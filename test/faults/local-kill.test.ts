@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { between, randomOf } from '../../src/data/sample/random.ts';
+import { CELLS_PER_BATCH } from '../../src/job/lookup/lookup-task.ts';
+import { startBin } from '../cli/bin-process.ts';
+import { openHarness, places } from '../job/harness.ts';
+import { times } from '../tier.ts';
+
+const KILLS = times({ short: 2, faults: 40, soak: 400 });
+const CELLS = times({ short: 6_500, faults: 24_500 });
+const OLD = 'the old output\n';
+
+test(`a local run killed at ${KILLS} random instants loses no batch and ends as an undisturbed one`, {
+  timeout: 30_000 + KILLS * 30_000,
+}, async (t) => {
+  const { folder, writeInput, database, charged } = await openHarness(t);
+  writeInput(places(CELLS));
+  mkdirSync(join(folder, 'perilbook'));
+  database.exec(`VACUUM INTO '${join(folder, 'perilbook/service.db')}'`);
+  const start = (name: string) =>
+    startBin(t, ['run', 'input.csv', '--topics', 'natural', '-o', `${name}.csv`, '--store', `${name}.db`], folder);
+  const began = performance.now();
+  assert.equal((await start('calm').ended).code, 0);
+  const lasted = performance.now() - began;
+  const expected = rowsOf('calm');
+  assert.equal(expected.length, CELLS + 1);
+
+  const random = randomOf(16, 'local kill');
+  for (let round = 0, kills = 0; kills < KILLS; round++) {
+    const name = `killed-${round}`;
+    writeFileSync(join(folder, `${name}.csv`), OLD);
+    let stored = 0;
+    for (let isDone = false; !isDone; ) {
+      const bin = start(name);
+      const ms = Math.round(between(random, 0.2, 1) * lasted);
+      if (kills < KILLS) void delay(ms).then(() => bin.kill('SIGKILL'));
+      const { code, signal, stderr } = await bin.ended;
+      assert.ok(code === 0 || signal === 'SIGKILL', stderr);
+      isDone = code === 0;
+      if (!isDone) kills++;
+      // A batch is stored as a whole or not at all, and stays.
+      const now = storedIn(name);
+      assert.ok(now >= stored && (now % CELLS_PER_BATCH === 0 || now % CELLS_PER_BATCH === CELLS % CELLS_PER_BATCH));
+      stored = now;
+      const rows = rowsOf(name);
+      if (isDone || rows.length > 1) assert.deepEqual(rows, expected);
+      t.diagnostic(`${name}: ${isDone ? 'done' : `killed after ${ms} ms`}, ${stored} of ${CELLS} places stored`);
+    }
+    assert.equal(stored, CELLS);
+  }
+  assert.equal(charged(), 0);
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith('.killed')),
+    [],
+  );
+
+  /** Without the time of the answers, which differs from run to run. */
+  function rowsOf(name: string): string[] {
+    const lines = readFileSync(join(folder, `${name}.csv`), 'utf8')
+      .trimEnd()
+      .split('\n');
+    return lines.map((line) => line.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, ''));
+  }
+
+  function storedIn(name: string): number {
+    const file = join(folder, `${name}.db`);
+    if (!existsSync(file)) return 0;
+    const store = new Database(file);
+    try {
+      return store.prepare<[], number>('SELECT count(*) FROM cells').pluck().get()!;
+    } catch {
+      // It was killed before the tables were made.
+      return 0;
+    } finally {
+      store.close();
+    }
+  }
+});
