@@ -20,7 +20,7 @@ export interface LookupTask extends LookupTerms {
 /** Places in `control`. */
 export const NEXT = 0;
 export const STOPPED = 1;
-export const WRITING = 2;
+const WRITING = 2;
 
 /** One transaction in the store: some 50 ms of work, so that an interrupt is obeyed at once and a kill loses little. */
 export const CELLS_PER_BATCH = 1_000;
