@@ -1,6 +1,6 @@
 import { addedColumns } from '../columns/row.ts';
 import { ROW_STATUSES } from '../columns/row-status.ts';
-import type { Field } from '../contract/answer.ts';
+import type { CellRecord, Field } from '../contract/answer.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
 import type { RowFile } from '../rows/port.ts';
 import { type CellSource, cellReader } from './cell-fields.ts';
@@ -38,9 +38,10 @@ export async function editedValues(rowFile: RowFile, source: CellSource): Promis
   const places = new Map(addedColumns(topics, job.prefix, job.counts).map(({ name }, at) => [name, at]));
   const compared = refreshed.map(({ name, topic }) => ({ topic, at: places.get(name)! }));
   let times: ReadonlySet<number> = new Set();
-  const readCells = await cellReader({ ...source, job: { ...job, topics, tiers: [] } }, (_, { answers }) => {
+  const remember = (_: number, { answers }: CellRecord) => {
     times = new Set(topics.flatMap((topic) => answers.get(topic)?.asOf ?? []));
-  });
+  };
+  const readCells = await cellReader({ ...source, job: { ...job, topics, tiers: [] } }, remember, true);
   const readCell = rememberingCells(async (cell) => {
     const [fields] = await readCells([cell]);
     return { fields: fields!(), times };

@@ -10,7 +10,7 @@ import { DEFAULT_RADII } from '../topics/search-radii.ts';
 import { createTopicRules, type MissingResult, type TopicFinding } from '../topics/topic-rules.ts';
 
 /** What is known of a place. */
-type PlaceResult =
+export type PlaceResult =
   | {
       readonly kind: 'covered';
       readonly area: Area;

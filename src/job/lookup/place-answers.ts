@@ -2,7 +2,7 @@ import { answerFields, columnsOf } from '../../columns/topic-columns.ts';
 import { type Answer, type Field, noDataAnswer } from '../../contract/answer.ts';
 import type { CountedResult } from '../../contract/counted-result.ts';
 import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
-import type { PlaceLookup } from '../../data/lookup/place-lookup.ts';
+import type { PlaceResult } from '../../data/lookup/place-lookup.ts';
 import { stateOf } from '../../data/tables/states.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
@@ -18,7 +18,6 @@ export interface LookupTerms {
   readonly areaStates: readonly string[] | null;
 }
 
-type PlaceResult = ReturnType<PlaceLookup>;
 type CellFailure = CellAnswers['failures'][number];
 
 /** Turns what was found at a place into the answers and failures of its cell. */

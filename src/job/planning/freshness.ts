@@ -1,6 +1,8 @@
+import { wantedColumns } from '../../columns/row.ts';
 import { type CellRecord, isNoData, REJECTION_HOLDS_MS } from '../../contract/answer.ts';
 import { type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import type { WantedAnswer } from '../../store/port.ts';
 import type { Job } from '../settings/settings.ts';
 
 /** Which answers are fresh in a run. Everything is measured from the run's start, so that a long run does not find its own first
@@ -61,4 +63,13 @@ export function missingSet(record: CellRecord | null, topics: readonly TopicSlug
 /** The topics for which the service had no data at a cell, at any time. */
 export function noDataSet({ answers }: CellRecord): TopicSet {
   return topicSet([...answers.values()].filter(({ fields }) => isNoData(fields)).map(({ topic }) => topic));
+}
+
+/** What a row of the job's output needs of each topic. */
+export function wantedAnswers({ topics, counts }: Job, { freshSince }: Freshness): WantedAnswer[] {
+  return topics.map((topic) => ({
+    topic,
+    freshSince: freshSince(topic),
+    fields: wantedColumns(topic, counts).length,
+  }));
 }

@@ -1,4 +1,3 @@
-import { wantedColumns } from '../../columns/row.ts';
 import {
   intersection,
   NO_TOPICS,
@@ -20,7 +19,7 @@ import type { Tier } from '../settings/topic-choice.ts';
 import { type AccountState, accountState, leftOfAllowance, periodLimit } from './account-state.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { type AreaPlan, readKnownAreas, spareByAreas } from './area-plan.ts';
-import { type Freshness, missingSet, noDataSet } from './freshness.ts';
+import { type Freshness, missingSet, noDataSet, wantedAnswers } from './freshness.ts';
 import { scopeNotes } from './price-list.ts';
 
 /** Few enough that records die young: at 2,000 they outlived two small collections, and the heap grew by 300 MB. */
@@ -212,11 +211,7 @@ function countSets(missing: ReadonlyTopicSets): Map<TopicSet, number> {
 async function findMissing({ job, scan: { cells }, store, source, freshness, onComplete }: PlanRequest) {
   const missing = new TopicSets(cells.size);
   const hadNoData = new Map<number, TopicSet>();
-  const wanted = job.topics.map((topic) => ({
-    topic,
-    freshSince: freshness.freshSince(topic),
-    fields: wantedColumns(topic, job.counts).length,
-  }));
+  const wanted = wantedAnswers(job, freshness);
   for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
     const records = await store.readWanted(source, cells.cells(from, from + CELLS_PER_READ), wanted);
     for (const [index, record] of records.entries()) {

@@ -43,7 +43,10 @@ test("from an empty folder, two commands give each of Virginia's tracts the rati
   assert.ok(places.length > 50);
   for (const row of output) {
     assert.equal(row.hazard_status, 'ok', row.tract);
-    assert.match(row.hazard_note!, /^local data: areas 2025, nri March 2023, records:earthquake to 2022-09-30 and 6 more$/);
+    assert.match(
+      row.hazard_note!,
+      /^local data: areas 2025, nri March 2023, records:earthquake to 2022-09-30 and 6 more$/,
+    );
     const county = ratings.get(row.tract!.slice(0, 5))!;
     for (const [topic, ...prefixes] of NRI_PREFIXES) {
       const prefix = prefixes.find((one) => `${one}_RISKR` in county)!;
