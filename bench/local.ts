@@ -1,6 +1,6 @@
 /**
  * Places looked up a second in the local data, on two threads, beside the same fields from our own service on loopback: its JSON
- * over HTTP, parsed as a run does. The goals are 20,000 natural places a second and 2,000 of all 37 topics.
+ * over HTTP, parsed as a run does; and through a whole run, into a store (with the start of the threads). The goals are 20,000 natural places a second and 2,000 of all 37 topics.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,6 +15,7 @@ import { CITIES } from '../src/data/sample/cities.ts';
 import { between, normal, randomOf } from '../src/data/sample/random.ts';
 import type { Location } from '../src/geo/coordinates.ts';
 import { parseAnswer } from '../src/job/reading/parsed-answer.ts';
+import { type LocalRunRates, localRun } from './local-run.ts';
 import type { LookupTask, LookupTime } from './local-worker.ts';
 import { makeSampleDatabase, sized } from './size.ts';
 import { table } from './table.ts';
@@ -76,7 +77,16 @@ export async function run(): Promise<void> {
       const [{ url, key }] = (await once(child, 'message')) as [{ url: string; key: string }];
       const rows: (string | number)[][] = [];
       for (const one of CASES) rows.push(await compare(one, file, url, key));
-      const head = ['topics', 'places/s', 'through HTTP', 'ratio', 'goal', 'MB a thread'];
+      const head = [
+        'topics',
+        'places/s',
+        'into the store',
+        'whole run',
+        'through HTTP',
+        'ratio',
+        'goal',
+        'MB a thread',
+      ];
       console.log(`${THREADS} threads, places around cities and between them, in order\n\n${table(head, rows)}`);
     } finally {
       await ended(child);
@@ -90,15 +100,18 @@ async function compare(one: Case, file: string, url: string, key: string): Promi
   const places = placesInOrder(one.places);
   const local: number[] = [];
   const http: number[] = [];
+  const runs: LocalRunRates[] = [];
   let megabytes = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const { rate, heap } = await lookUp(one, file, places);
     local.push(rate);
     megabytes = Math.max(megabytes, heap / 1e6);
     http.push(await ask(one, url, key, places));
+    runs.push(await localRun(one, file, places));
   }
   const ratio = median(local) / median(http);
-  const figures = [median(local), median(http)].map(Math.round);
+  const [stored, whole] = [median(runs.map((rates) => rates.lookedUp)), median(runs.map((rates) => rates.whole))];
+  const figures = [median(local), stored, whole, median(http)].map(Math.round);
   return [one.name, ...figures, ratio.toFixed(0), one.goal ?? '-', Math.round(megabytes)];
 }
 
