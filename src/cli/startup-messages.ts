@@ -17,7 +17,7 @@ export function startMessage(args: readonly string[], isTerminal = false): strin
 export function stopMessage([command, action]: readonly string[]): string {
   const again = 'Press Ctrl-C again to quit at once.';
   if (command === 'run' || command === 'ui') {
-    return `\nperilbook: stopping: finishing calls in flight, then writing the output. ${again}\n`;
+    return `\nperilbook: stopping: finishing work in progress, then writing the output. ${again}\n`;
   }
   const serves = command === 'service' && action === 'start';
   return `\nperilbook: stopping${serves ? ': finishing requests in flight' : ''}. ${again}\n`;

@@ -111,7 +111,7 @@ for (const signal of casesOf(['SIGINT', 'SIGHUP', 'SIGTERM'] as const, (name) =>
     }
     const { code, signal: killedBy, stdout, stderr } = await bin.ended;
     assert.deepEqual([code, killedBy], [130, null], stderr);
-    assert.match(stderr, /perilbook: stopping: finishing calls in flight, then writing the output/);
+    assert.match(stderr, /perilbook: stopping: finishing work in progress, then writing the output/);
     assert.match(stderr, /Interrupted\. Answers that were bought are kept\. To resume: perilbook run job\.yaml/);
 
     const statuses = scene.statuses();

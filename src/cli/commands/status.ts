@@ -72,7 +72,7 @@ function whenToResume(runs: readonly RunRecord[], now: number): string[] {
     .filter(({ state }) => state === 'paused' || state === 'cut off')
     .map(({ job, state, resumeAfter, summary }) => {
       if (state === 'cut off')
-        return `${job} was cut off: its process ended without finishing. Run it again to resume; bought answers are kept.`;
+        return `${job} was cut off: its process ended without finishing. Run it again to resume; stored answers are kept.`;
       if (resumeAfter !== null && resumeAfter > now)
         return `${job} is paused. Run it again after ${dateTime(resumeAfter)}.`;
       // A date in the past explains nothing any more; a budget that was too small does.

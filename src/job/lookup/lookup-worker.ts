@@ -44,7 +44,7 @@ async function work(): Promise<void> {
     );
   }
   const topicsOf = topicsBySet();
-  await using store = openStoreAt(
+  await using store = await openStoreAt(
     task.store,
     clockOf(() => now, systemClock.steady!),
   );
