@@ -35,7 +35,7 @@ export async function cellReader(
   const { cells, areas } = scan;
   const wanted = wantedAnswers(job, freshness);
   const fieldsOfComplete = completeFields(job.topics, job.counts, sampleRows.has, origin);
-  const known = job.areas === null ? null : await readKnownAreas(areas, store, source);
+  const known = job.areas === null || origin !== '' ? null : await readKnownAreas(areas, store, source);
   const fieldsOf = (own: CellRecord, number: number): readonly Field[] => {
     const { record, used } = known ? withAreas(own, number, job, areas, known, freshness) : { record: own, used: [] };
     const words = origin === '' ? undefined : LOOKED_UP;

@@ -107,13 +107,15 @@ export async function prepare(
   job: Job,
   { connection, store, effects, progress, asOf = startOf(connection, effects.clock), approved = null }: PrepareOptions,
 ): Promise<OpenedJob> {
-  using boundaries = openAreas(job, effects);
+  // Local answers cost nothing: areas spare none of them.
+  const scannedFor = connection.kind === 'local' ? { ...job, areas: null } : job;
+  using boundaries = openAreas(scannedFor, effects);
   const rowFile = await openRowFile(job.input, job.reading, effects.streams);
   using opened = new DisposableStack();
   const onRows = (rows: number) => {
     if (progress) record(progress, 'rowsScanned', rows);
   };
-  const scanned = opened.use(await scan(rowFile, job, onRows, boundaries?.find));
+  const scanned = opened.use(await scan(rowFile, scannedFor, onRows, boundaries?.find));
   if (progress) record(progress, 'phase', 'pricing');
   const source = await store.source(connection.source);
   const sampleRows = await SampleRows.open(connection, store, source);

@@ -193,6 +193,17 @@ test('an answer without counts is none with counts', async (t) => {
   assert.match(output()[0]!.hail_reports!, /^\d+$/);
 });
 
+test('areas have no effect on local answers, which cost nothing', async (t) => {
+  const { folder, run } = scene(t);
+  writeFileSync(join(folder, 'tracts.csv'), 'id,lat,lng,tract\n1,34.0522,-118.2437,x\n2,34.0523,-118.2437,\n');
+  for (const by of [['--tract', 'tract'], ['--by-tract']]) {
+    const planned = await run('plan', 'tracts.csv', '--topics', 'radon', ...by);
+    assert.match(planned.stdout, /\nareas has no effect: local answers cost nothing\.\n/, planned.stderr);
+    assert.match(planned.stdout, /2 places to look up/);
+    assert.doesNotMatch(planned.stdout, /bought/);
+  }
+});
+
 test('the report names local data and shows no credits', async (t) => {
   const { folder, run } = scene(t);
   const ran = await run('run', 'book.csv', '--topics', 'hail', '--report', 'report.html');

@@ -20,7 +20,7 @@ import { perilbook } from './command-line.ts';
 test('an interrupt is told what still happens: an output is written by what writes one only', () => {
   assert.match(
     stopMessage(['run', 'job.yaml']),
-    /finishing calls in flight, then writing the output\. Press Ctrl-C again/,
+    /finishing work in progress, then writing the output\. Press Ctrl-C again/,
   );
   assert.match(
     stopMessage(['service', 'start', '--port', '1']),
