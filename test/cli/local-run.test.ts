@@ -193,6 +193,21 @@ test('an answer without counts is none with counts', async (t) => {
   assert.match(output()[0]!.hail_reports!, /^\d+$/);
 });
 
+test('an interrupt ends with 130, and the same command goes on', async (t) => {
+  const { folder, clock, home, run, output } = scene(t);
+  const interruption = new AbortController();
+  const args = ['run', 'book.csv', '--topics', 'hail'];
+  const ended = await perilbook(args, {
+    ...{ folder, clock, env: { XDG_DATA_HOME: home }, interrupt: interruption.signal },
+    onStderr: (text) => text.includes('looking up: 3 places') && interruption.abort(),
+  });
+  assert.equal(ended.code, 130);
+  assert.match(ended.stderr, /Interrupted\. Answers that were looked up are kept\. To resume: perilbook run book\.csv/);
+  assert.deepEqual([output()[0]!.hazard_status, output()[0]!.hazard_note], ['deferred', 'not looked up yet']);
+  assert.equal((await run(...args)).code, 0);
+  assert.equal(output()[0]!.hazard_status, 'ok');
+});
+
 test('areas have no effect on local answers, which cost nothing', async (t) => {
   const { folder, run } = scene(t);
   writeFileSync(join(folder, 'tracts.csv'), 'id,lat,lng,tract\n1,34.0522,-118.2437,x\n2,34.0523,-118.2437,\n');

@@ -51,7 +51,6 @@ export async function lookUp(
     ...{ store: job.store, source, control },
     cells: sortedCells(order, scan.cells, missing),
   };
-  record(progress, 'lookingUp', order.length);
   let stop: Stop | null = null;
   const stopBy = (why: Stop | null) => {
     stop ??= why;
@@ -59,6 +58,8 @@ export async function lookUp(
   };
   const onInterrupt = () => stopBy(INTERRUPTED);
   interrupt.addEventListener('abort', onInterrupt);
+  // After the listener: what shows the progress may abort.
+  record(progress, 'lookingUp', order.length);
   const over = new AbortController();
   if (job.maxMinutes !== null) {
     const end = steadyTime(effects.clock) + job.maxMinutes * 60_000;
