@@ -21,6 +21,8 @@ export interface PostgresServer {
   query<Row extends QueryResultRow>(sql: string, database?: string): Promise<Row[]>;
   /** Makes an empty schema with a name of its own, and returns the address that uses it: some 5 ms, a database 50 ms. */
   schema(): Promise<string>;
+  /** The address of a store that nobody has opened yet, in a schema of its own. */
+  storeAddress(options?: { role?: string; schema?: string; port?: number }): string;
   /** Makes an empty database, and returns its address. */
   database(): Promise<string>;
   /** `fast` ends all sessions, `immediate` is a crash. */
@@ -95,6 +97,7 @@ function serverAt(
       await query(`CREATE SCHEMA ${schema}`);
       return url({ schema });
     },
+    storeAddress: ({ schema = `store_${mark}_${++made}`, ...options } = {}) => `${url(options)}?schema=${schema}`,
     async database() {
       const database = `test_${mark}_${++made}`;
       await query(`CREATE DATABASE ${database}`);

@@ -22,7 +22,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
   [EXIT.someFailed, 'complete, but some rows failed or too many have no usable location'],
   [EXIT.paused, 'paused at a quota, budget or time limit, resumable'],
   [EXIT.keyRefused, 'key or access refused'],
-  [EXIT.serviceDown, 'service down, resumable'],
+  [EXIT.serviceDown, 'service or store down, resumable'],
   [EXIT.interrupted, 'interrupted, resumable'],
 ];
 
@@ -36,6 +36,7 @@ const OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   SERVICE_DOWN: EXIT.serviceDown,
   DOWNLOAD_FAILED: EXIT.serviceDown,
   LOOKUP_FAILED: EXIT.serviceDown,
+  STORE_UNREACHABLE: EXIT.serviceDown,
   INTERRUPTED: EXIT.interrupted,
 };
 

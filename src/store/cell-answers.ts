@@ -109,6 +109,19 @@ export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
   return { unpack, picker, merged };
 }
 
+/** Stored failures without rejections; null where none are left. Those that cannot be parsed stay: reading reports them. */
+export function withoutRejections(failures: string): string | null {
+  let known: PackedFailures;
+  try {
+    known = parsedFailures(failures);
+  } catch {
+    return failures;
+  }
+  const left = Object.entries(known).filter(([, [reason]]) => reason !== 'rejected');
+  if (left.length === Object.keys(known).length) return failures;
+  return left.length > 0 ? JSON.stringify(Object.fromEntries(left)) : null;
+}
+
 function unpackFailures(text: string | null): Map<TopicSlug, TopicFailure> {
   const failures = new Map<TopicSlug, TopicFailure>();
   if (text === null) return failures;

@@ -15,7 +15,7 @@ export function answersSince(answers: Buffer, time: number): { kept: Buffer; dro
   return { kept: Buffer.concat(kept), dropped };
 }
 
-/** A cell as these sums need it. Cells of one source come together, so that a reader may give them page by page. */
+/** A cell as these sums need it. A reader may give the cells page by page. */
 interface CellOfSource {
   readonly source: string;
   readonly answers: Buffer;
@@ -46,18 +46,15 @@ export function countOlder(
   return sources;
 }
 
-type SourceStats = { -readonly [Key in keyof StoreStats['sources'][number]]: StoreStats['sources'][number][Key] };
+type SourceSums = { -readonly [Key in keyof StoreStats['sources'][number]]: StoreStats['sources'][number][Key] };
 
-/** How many answers each source has, and how old the oldest is.
+/** How many answers each source has, and how old the oldest is; by name.
  * @param sources the sums of earlier pages, which are added to */
-export function sourceStats(cells: Iterable<CellOfSource>, sources: SourceStats[] = []): SourceStats[] {
+export function sourceStats(cells: Iterable<CellOfSource>, sources = new Map<string, SourceSums>()): SourceSums[] {
   const span = newAnswerSpan();
   for (const { source, answers } of cells) {
-    let sums = sources.at(-1);
-    if (sums?.source !== source) {
-      sums = { source, cells: 0, answers: 0, oldest: null };
-      sources.push(sums);
-    }
+    const sums = sources.get(source) ?? { source, cells: 0, answers: 0, oldest: null };
+    sources.set(source, sums);
     sums.cells++;
     span.to = 0;
     while (nextAnswer(answers, span)) {
@@ -65,5 +62,5 @@ export function sourceStats(cells: Iterable<CellOfSource>, sources: SourceStats[
       sums.oldest = Math.min(sums.oldest ?? span.asOf, span.asOf);
     }
   }
-  return sources;
+  return [...sources.values()].sort((a, b) => (a.source < b.source ? -1 : 1));
 }

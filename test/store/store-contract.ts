@@ -4,13 +4,13 @@ import { zstdCompressSync } from 'node:zlib';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';
-import type { ClaimLimits, ClaimRequest, Settlement, Store } from '../../src/store/port.ts';
+import type { ClaimLimits, ClaimRequest, Owner, Settlement, Store } from '../../src/store/port.ts';
 import { collected } from '../collected.ts';
 import { MovedClock } from '../moved-clock.ts';
 
 /** How a test opens the store under test: several times at once, as several processes would. */
 export interface Opener {
-  open(clock: MovedClock, owner: { name: string; isAlive: (owner: string) => boolean }): Store;
+  open(clock: MovedClock, owner: Owner): Store | Promise<Store>;
 }
 
 const START = '2026-03-10T12:00:00Z';
@@ -19,10 +19,10 @@ const NY: Cell = { lat7: 407_128_000, lng7: -740_060_000 };
 const BOSTON: Cell = { lat7: 423_601_000, lng7: -710_589_000 };
 
 /** What every store must do, whichever database stands behind it. */
-export function testStore(kind: string, openerOf: (t: TestContext) => Opener): void {
+export function testStore(kind: string, openerOf: (t: TestContext) => Opener | Promise<Opener>): void {
   const it = (name: string, body: (setup: CliContext) => Promise<void>) =>
     test(`${kind}: ${name}`, async (t) => {
-      const setup = await makeSetup(openerOf(t));
+      const setup = await makeSetup(await openerOf(t));
       try {
         await body(setup);
       } finally {
@@ -58,7 +58,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     propose,
     clock,
   }) => {
-    const other = another('b');
+    const other = await another('b');
     const [first] = await store.claim(await terms(), [propose(LA, 'single')]);
     const [second] = await other.claim(await terms(other), [propose(LA, 'single')]);
     assert.equal(second!.outcome, 'claimed');
@@ -82,7 +82,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
       ...{ ...propose(cell, 'single'), call: { kind: 'single', topic } as const, wanted: [{ topic, freshSince }] },
       areas: [{ area, wanted: [{ topic, freshSince }] }],
     });
-    const other = another('b');
+    const other = await another('b');
     const [first] = await store.claim(await terms(), [forArea(LA)]);
     assert.equal(first!.outcome, 'granted');
     const ofOther = await terms(other);
@@ -141,7 +141,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
       return { ...request, areas: [{ area: 'county 06037', wanted: request.wanted }] };
     };
     await store.claim(await terms(), [forArea(LA)]);
-    const other = another('b');
+    const other = await another('b');
     const ofOther = await terms(other);
     assert.equal((await other.claim(ofOther, [forArea(NY)]))[0]!.outcome, 'claimed');
     setup.alive.delete('a');
@@ -149,7 +149,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     assert.ok(taken?.outcome === 'granted');
     const free = { charge: 'free', credits: 0, outcome: '502', answers: [], failures: [] } as const;
     await other.settle([{ ...free, call: taken.call, period: ofOther.period }]);
-    const third = another('c');
+    const third = await another('c');
     assert.equal((await third.claim(await terms(third), [forArea(LA)]))[0]!.outcome, 'granted');
   });
 
@@ -157,7 +157,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     const { store, another, terms, propose, clock } = setup;
     await store.claim(await terms(), [propose(LA, 'standard')]);
     setup.alive.delete('a');
-    const other = another('b');
+    const other = await another('b');
     assert.deepEqual(await spent(other, clock), { charged: 0, unknown: 15, open: 0, exhaustedAt: null });
     const [claim] = await other.claim(await terms(other), [propose(LA, 'standard')]);
     assert.equal(claim!.outcome, 'granted');
@@ -171,7 +171,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     clock,
   }) => {
     await store.claim(await terms(), [propose(LA, 'single')]);
-    const other = another('b');
+    const other = await another('b');
     assert.equal((await other.claim(await terms(other), [propose(LA, 'single')]))[0]!.outcome, 'claimed');
     clock.move(5 * 60_000 + 1);
     assert.equal((await other.claim(await terms(other), [propose(LA, 'single')]))[0]!.outcome, 'granted');
@@ -186,7 +186,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
   }) => {
     const [late] = await store.claim(await terms(), [propose(LA, 'single')]);
     clock.move(5 * 60_000 + 1);
-    const other = another('b');
+    const other = await another('b');
     assert.equal((await spent(other, clock)).unknown, 1);
     await store.settle([charged(late!, clock, 1)]);
     assert.deepEqual(await spent(other, clock), { charged: 1, unknown: 0, open: 0, exhaustedAt: null });
@@ -205,7 +205,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
 
   it('the quota of the period holds over runs and processes, and comes back at the anniversary', async (setup) => {
     const { store, another, terms, propose, clock } = setup;
-    const other = another('b');
+    const other = await another('b');
     const limit = { periodLimit: 20 };
     const [first] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
     assert.equal((await other.claim(await terms(other, limit), [propose(NY, 'standard')]))[0]!.outcome, 'quota');
@@ -284,7 +284,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
     const [unanswered] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
     await store.settle([{ ...charged(unanswered!, clock, 15), charge: 'unknown', answers: [] }]);
     const outcome = async (kind: 'single' | 'standard') => {
-      const [claim] = await another('b').claim(await terms(store, limit), [propose(NY, kind)]);
+      const [claim] = await (await another('b')).claim(await terms(store, limit), [propose(NY, kind)]);
       if (claim!.outcome === 'granted')
         await store.settle([{ ...charged(claim!, clock, 0), charge: 'free', answers: [] }]);
       return claim!.outcome;
@@ -471,7 +471,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener): v
       { cell: LA, answers: [answer], failures: [failure] },
       { cell: NY, answers: [], failures: [{ ...failure, reason: 'rejected' }] },
     ]);
-    const [la, ny] = await another('b').read(source, [LA, NY]);
+    const [la, ny] = await (await another('b')).read(source, [LA, NY]);
     assert.deepEqual([...la!.answers.values()], [answer]);
     assert.equal(la!.failures.get('hail')!.note, 'not here');
     assert.equal(ny!.failures.get('hail')!.reason, 'rejected');
@@ -594,7 +594,7 @@ interface CliContext {
   readonly source: number;
   readonly clock: MovedClock;
   readonly alive: Set<string>;
-  another(owner: string): Store;
+  another(owner: string): Promise<Store>;
   terms(store?: Store, limits?: Partial<ClaimLimits>): Promise<ClaimLimits>;
   propose(cell: Cell, kind: 'single' | 'standard'): ClaimRequest;
 }
@@ -603,12 +603,12 @@ async function makeSetup(opener: Opener): Promise<CliContext> {
   const clock = new MovedClock(START);
   const alive = new Set(['a', 'b']);
   const opened: Store[] = [];
-  const another = (name: string) => {
-    const store = opener.open(clock, { name, isAlive: (owner) => alive.has(owner) });
+  const another = async (name: string) => {
+    const store = await opener.open(clock, { name, isAlive: (owner) => alive.has(owner) });
     opened.push(store);
     return store;
   };
-  const store = another('a');
+  const store = await another('a');
   const source = await store.source('somewhere');
   const runs = new Map<Store, number>();
   return {

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { ROLE_WITH_PASSWORD, startPostgres } from '../postgres-server.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+const server = await startPostgres();
+const OWNER = { name: 'me', isAlive: () => true };
+const open = (address: string) => openPostgresStore(address, systemClock, OWNER);
+const RUN = { job: 'job', input: 'in', output: 'out', account: 'a', plannedCredits: 1, budget: 100 };
+const PERIOD = { start: 0, end: Date.UTC(2099, 0) };
+
+/** The statements of docs/many-machines.md, as they stand there. */
+const [CREATE, GRANT] = [
+  ...readFileSync(join(import.meta.dirname, '../../docs/many-machines.md'), 'utf8').matchAll(/```sql\n(.*?)```/gs),
+].map(([, sql]) => sql!);
+
+test('the roles of docs/many-machines.md: one migrates, one runs, one reads', async () => {
+  await server.query('CREATE DATABASE hazards');
+  await server.query(CREATE!, 'hazards');
+  const address = (role: string) => server.url({ role, database: 'hazards' });
+  await assert.rejects(open(address('perilbook_worker')), { code: 'STORE_UNUSABLE', message: /permission denied/ });
+  await (await open(address('perilbook_owner'))).close();
+  await server.query(GRANT!, 'hazards');
+
+  await using worker = await open(address('perilbook_worker'));
+  const [run, source] = [await worker.startRun({ ...RUN, accounts: [] }), await worker.source('somewhere')];
+  const limits = {
+    ...{
+      run,
+      source,
+      account: 'a',
+      period: PERIOD,
+      periodLimit: 100,
+      creditsPerMinute: 100,
+      budget: 100,
+      leaseMs: 60_000,
+    },
+    plan: { id: 'plan', budget: 100 },
+  };
+  const cell = { lat7: 1, lng7: 1 };
+  const wanted = [{ topic: 'wildfire', freshSince: 1 }] as const;
+  const [claim] = await worker.claim(limits, [
+    { cell, call: { kind: 'standard' }, credits: 15, key: 'k', wanted, areas: [{ area: 'tract 1', wanted }] },
+  ]);
+  assert.ok(claim?.outcome === 'granted');
+  const answers = [{ topic: 'wildfire', asOf: 5, fields: ['Low', 1, null] }] as const;
+  await worker.settle([
+    {
+      ...{
+        call: claim.call,
+        charge: 'charged',
+        credits: 15,
+        period: PERIOD,
+        outcome: '200',
+        failures: [],
+        answers,
+        sample: true,
+      },
+      ...{
+        areas: [{ area: 'tract 1', answers, comparableSince: 0 }],
+        contents: { kind: 'standard', topics: ['hail'] },
+      },
+      ...{ refused: 'bundle', exhausted: true, details: [{ topic: 'wildfire', asOf: 5, packed: null }] },
+    },
+  ]);
+  await worker.correct('a', PERIOD, 20);
+  await worker.finishRun(run, { state: 'complete', resumeAfter: null, summary: {} });
+  await worker.forgetRejections();
+  await worker.prune(1);
+
+  await using reader = await open(address('perilbook_reader'));
+  assert.equal((await reader.spending('a', PERIOD)).charged, 15);
+  assert.equal(await reader.source('somewhere'), source);
+  assert.equal((await reader.read(source, [cell]))[0]!.answers.size, 1);
+  assert.deepEqual([(await reader.runs()).length, (await reader.stats()).calls.charged], [1, 1]);
+  await assert.rejects(reader.startRun(RUN), { code: 'STORE_UNUSABLE', message: /permission denied/ });
+});
+
+test('two that open a new store at once make it once; one of a later version is refused', async () => {
+  const address = server.storeAddress({ schema: 'new_store' });
+  const stores = await Promise.all([1, 2, 3].map(() => open(address)));
+  for (const store of stores) await store.close();
+  assert.deepEqual(await server.query('SELECT version FROM new_store.schema_version'), [{ version: 1 }]);
+  await server.query('UPDATE new_store.schema_version SET version = 99');
+  await assert.rejects(open(address), { code: 'STORE_TOO_NEW', message: /version 99, this one knows 1/ });
+});
+
+test('a password comes from a file, is read at each connection, and is in no message', async (t) => {
+  const file = join(temporaryFolder(t), 'password');
+  await server.query(
+    `CREATE ROLE ${ROLE_WITH_PASSWORD} LOGIN PASSWORD 'right one'; CREATE SCHEMA theirs AUTHORIZATION ${ROLE_WITH_PASSWORD}`,
+  );
+  const address = `${server.storeAddress({ role: ROLE_WITH_PASSWORD, schema: 'theirs' })}&password_file=${file}`;
+  writeFileSync(file, 'wrong one\n');
+  await assert.rejects(open(address), (error: Error & { code?: string; hint?: string }) => {
+    assert.equal(error.code, 'STORE_UNUSABLE');
+    assert.doesNotMatch(JSON.stringify([error.message, error.hint, error.stack]), /wrong one/);
+    assert.match(error.message, /refused the login: password authentication failed/);
+    return true;
+  });
+  writeFileSync(file, 'right one\n');
+  await (await open(address)).close();
+});

@@ -1,0 +1,14 @@
+import { systemClock } from '../../src/clock.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { startPostgres } from '../postgres-server.ts';
+import { testStore } from './store-contract.ts';
+
+const server = await startPostgres();
+
+testStore('PostgreSQL', async () => {
+  const address = server.storeAddress();
+  return {
+    open: (clock, owner) =>
+      openPostgresStore(address, systemClock, owner, { serverTime: () => `${clock.now()}::bigint` }),
+  };
+});
