@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 let machine: string | undefined;
@@ -27,5 +27,14 @@ function pidNamespace(): string {
     return `.${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`;
   } catch {
     return '';
+  }
+}
+
+/** Tells this start of this machine from any other machine; null where the system has no such thing (it is Linux's). */
+export function bootIdentity(): string | null {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return null;
   }
 }

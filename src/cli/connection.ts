@@ -18,7 +18,8 @@ import { type AccountsDatabase, accountsFileFor, openAccounts } from '../service
 import { createKey, revokeKey } from '../service/accounts/keys.ts';
 import { moveAccounts } from '../service/accounts/move-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
-import { type CliContext, say } from './context.ts';
+import { isPostgresAddress } from '../store/store-address.ts';
+import { type CliContext, dataFolder, say } from './context.ts';
 import { getCommand } from './messages/get-command.ts';
 
 /**
@@ -85,9 +86,11 @@ export interface OpenConnection extends AsyncDisposable {
   readonly connection: Connection;
 }
 
-/** The embedded service's data and accounts: beside the store, so that both are deleted together. */
-function embeddedDatabaseFile(job: Job): string {
-  return join(dirname(job.store), 'sample-service.db');
+/** The embedded service's data and accounts: beside the store, so that both are deleted together; in the data folder where the
+ * store is a database. */
+function embeddedDatabaseFile(context: CliContext, job: Job): string {
+  const folder = isPostgresAddress(job.store) ? dataFolder(context) : dirname(job.store);
+  return join(folder, 'sample-service.db');
 }
 
 /**
@@ -112,7 +115,7 @@ export async function connect(
     const connection = { kind: 'service', baseUrl, source: baseUrl, sample: false, keys: read } as const;
     return { connection, [Symbol.asyncDispose]: async () => {} };
   }
-  const file = embeddedDatabaseFile(job);
+  const file = embeddedDatabaseFile(context, job);
   if (!existsSync(file)) {
     tell('Creating the sample data of the embedded service (once, takes seconds) …');
     buildSampleDatabase(file, context.clock, String(Math.trunc(context.random() * 1e15)));

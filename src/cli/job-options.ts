@@ -285,7 +285,7 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     flag: 'store',
     env: 'PERILBOOK_STORE',
     type: 'string',
-    describe: 'file with answers, ledger and runs',
+    describe: 'file with answers, ledger and runs, or postgres://user@host/database',
     place: (v) => ({ store: String(v) }),
   },
   {

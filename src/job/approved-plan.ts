@@ -6,6 +6,7 @@ import { counted, grouped } from '../format-numbers.ts';
 import { checkOutput, openOutput, writeWhole } from '../rows/files/output-file.ts';
 import { total } from '../store/admission.ts';
 import type { Store } from '../store/port.ts';
+import { filesOfStore } from '../store/store-address.ts';
 import type { Prepared } from './prepare.ts';
 import type { CellTable } from './scan/cell-table.ts';
 import type { Job } from './settings/settings.ts';
@@ -69,7 +70,7 @@ export function approvablePlan(prepared: Approvable, now: number): ApprovedPlan 
 
 /** Writes a plan for approval. @throws OUTPUT_UNWRITABLE, also where it would replace the job's input or store */
 export async function writePlan(file: string, plan: ApprovedPlan, job: Job): Promise<void> {
-  await checkOutput(file, job.input, [job.store]);
+  await checkOutput(file, job.input, filesOfStore(job.store));
   const output = await openOutput(file, null);
   await writeWhole(output, undefined, () => output.write(Buffer.from(`${JSON.stringify(plan, null, 2)}\n`)));
 }

@@ -4,6 +4,7 @@ import { PerilbookError } from '../errors.ts';
 import { checkOutput } from '../rows/files/output-file.ts';
 import { openRowFile, type Streams } from '../rows/open-row-file.ts';
 import { checkFormat } from '../rows/output-format.ts';
+import { filesOfStore } from '../store/store-address.ts';
 import { layoutOf } from './scan/layout.ts';
 import { checkJobText, type JobProblem } from './settings/read-job-file.ts';
 import { type Job, makeJob, relativeToFile, type Surroundings } from './settings/settings.ts';
@@ -69,7 +70,7 @@ export async function checkJob(text: string, file: string, outside: CheckSurroun
     // The store creates its own folder.
     const folder = dirname(job.output);
     const isMade = existsSync(folder) || folder !== dirname(job.store);
-    if (isMade) await checkOutput(job.output, job.input, [job.store]);
+    if (isMade) await checkOutput(job.output, job.input, filesOfStore(job.store));
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
     found.push({ problem: at(error, content.output === undefined ? 'input' : 'output'), isWrong: true });

@@ -4,6 +4,7 @@ import { Throttle } from '../fetch/throttle.ts';
 import { checkOutput } from '../rows/files/output-file.ts';
 import { checkFormat } from '../rows/output-format.ts';
 import type { EndState, Store } from '../store/port.ts';
+import { filesOfStore } from '../store/store-address.ts';
 import { buyInRounds } from './buying/buying-rounds.ts';
 import { type Progress, record } from './buying/progress.ts';
 import { RunTimes } from './buying/run-times.ts';
@@ -38,7 +39,7 @@ export async function run(prepared: Prepared, surroundings: RunSurroundings): Pr
   const { job, plan, summary, freshness, source, connection, sampleRows, approved, rowFile, cells, origin } = prepared;
   refuseUnobtainable(prepared);
   checkFormat(job.output, rowFile.format);
-  await checkOutput(job.output, job.input, [job.store]);
+  await checkOutput(job.output, job.input, filesOfStore(job.store));
   if (connection.kind === 'service') for (const { secret } of connection.keys) requireSendable(secret);
   const number = await store.startRun({
     job: job.name,

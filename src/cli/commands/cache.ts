@@ -3,6 +3,7 @@ import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { isoTime } from '../../job/summary.ts';
 import type { StoreStats } from '../../store/port.ts';
+import { shownAddress } from '../../store/store-address.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -15,7 +16,7 @@ import { prune } from './cache-prune.ts';
 export async function cacheCommand(context: CliContext, flags: Flags): Promise<number> {
   // Only --store is an option of the job here; --details is not the setting of the same name.
   const job = anyJobOf(context, undefined, { store: flags.store });
-  await using store = openStore(context, job);
+  await using store = await openStore(context, job);
   switch (flags.action) {
     case 'stats': {
       const stats = await store.stats();
@@ -25,7 +26,7 @@ export async function cacheCommand(context: CliContext, flags: Flags): Promise<n
       }
       const { calls, credits, details } = stats;
       const lines = [
-        job.store,
+        shownAddress(job.store),
         ...listed([
           ['size', byteSize(stats.bytes)],
           ...stats.sources.map(({ source, cells, answers, oldest }): [string, string] => [

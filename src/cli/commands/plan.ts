@@ -15,7 +15,7 @@ import { showProgress } from '../progress/show.ts';
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */
 export async function planCommand(context: CliContext, flags: Flags): Promise<number> {
   const job = jobOf(context, flags.job as string | undefined, flags);
-  await using store = openStore(context, job);
+  await using store = await openStore(context, job);
   using prepared = await price();
   const out = flags.out as string | undefined;
   if (out !== undefined) {

@@ -18,7 +18,7 @@ export async function quotaCommand(context: CliContext, flags: Flags): Promise<n
   const isSet = flags.set === 'set';
   const target = targetOf(flags, isSet);
   const by = statementBy(flags.by) ?? (flags.csv ? 'run' : null);
-  await using store = openStore(context, anyJobOf(context, target, flags));
+  await using store = await openStore(context, anyJobOf(context, target, flags));
   const now = context.clock.now();
   const accounts = await chosenAccounts(context, target, flags, store);
   if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');

@@ -3,6 +3,7 @@ import type { Job } from '../../job/settings/settings.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import { checkOutput, openOutput, writeWhole } from '../../rows/files/output-file.ts';
+import { filesOfStore } from '../../store/store-address.ts';
 import type { Flags } from '../command.ts';
 import { unopenedConnection } from '../connection.ts';
 import { type CliContext, say } from '../context.ts';
@@ -17,8 +18,8 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
   const flags = withPageNamed(given);
   const job = jobOf(context, flags.job as string | undefined, flags);
   const file = reportFile(context, flags) ?? besideOutput(job, context.workingFolder);
-  await checkOutput(file, job.input, [job.store]);
-  await using store = openStore(context, job);
+  await checkOutput(file, job.input, filesOfStore(job.store));
+  await using store = await openStore(context, job);
   const page = await reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context));
   await writeReport(context, file, page);
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);

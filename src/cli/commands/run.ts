@@ -6,6 +6,7 @@ import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
 import { run } from '../../job/run-job.ts';
 import { makeReport } from '../../report/make-report.ts';
 import { checkOutput } from '../../rows/files/output-file.ts';
+import { filesOfStore } from '../../store/store-address.ts';
 import { askToSpend } from '../ask-to-spend.ts';
 import type { Flags } from '../command.ts';
 import { connect } from '../connection.ts';
@@ -42,8 +43,8 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
       'Name another file, or run perilbook report afterwards.',
     );
   }
-  if (report !== null) await checkOutput(report, job.input, [job.store]);
-  await using store = openStore(context, job);
+  if (report !== null) await checkOutput(report, job.input, filesOfStore(job.store));
+  await using store = await openStore(context, job);
   await using opened = await connect(context, job, (line) => talk([line]));
   const style = { width: lineWidth(context.stderr), color: colorFor(context, context.stderr) };
   using owned = new DisposableStack();

@@ -58,7 +58,7 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
   );
   await approve(context, flags, Math.min(budget, CREDITS_NEEDED + atRisk));
 
-  const store = openStore(context, job);
+  const store = await openStore(context, job);
   const client = createClient({
     ...{ baseUrl, sockets: 2, userAgent: 'perilbook', clock: context.clock },
     secrets,

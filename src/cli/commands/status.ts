@@ -3,6 +3,7 @@ import { dateTime, grouped } from '../../format-numbers.ts';
 import { isoTime } from '../../job/summary.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import type { RunRecord, StatementRow } from '../../store/port.ts';
+import { shownAddress } from '../../store/store-address.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, lineWidth, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -20,7 +21,7 @@ const NO_CALLS: Calls = { charged: 0, free: 0, unknown: 0, inFlight: 0 };
 export async function statusCommand(context: CliContext, flags: Flags): Promise<number> {
   const target = flags.job as string | undefined;
   const job = anyJobOf(context, target, flags);
-  await using store = openStore(context, job);
+  await using store = await openStore(context, job);
   const which = target === undefined ? {} : { job: job.name };
   const runs = await store.runs(which);
   const counts = new Map((await store.statement({ by: 'run', ...which })).map(({ name, calls }) => [name, calls]));
@@ -33,7 +34,7 @@ export async function statusCommand(context: CliContext, flags: Flags): Promise<
   } else if (flags.csv) {
     context.stdout.write(asCsv(runs, callsOf));
   } else if (runs.length === 0) {
-    context.stdout.write(`No runs${target === undefined ? '' : ` of ${job.name}`} in ${job.store}\n`);
+    context.stdout.write(`No runs${target === undefined ? '' : ` of ${job.name}`} in ${shownAddress(job.store)}\n`);
   } else {
     const lines = [
       ...asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout)),

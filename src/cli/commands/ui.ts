@@ -27,7 +27,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
   const mostUpload = (wholeNumberOf(flags, 'max-upload', 1, MOST_UPLOAD_LIMIT_MB) ?? MOST_UPLOAD_MB) * MEGABYTE;
   const jobOf = jobOfAccount(context, said, flags);
   const base = jobOf({ input: '-' });
-  await using store = openStore(context, base);
+  await using store = await openStore(context, base);
   await using opened = new AsyncDisposableStack();
   // One sample service for all runs.
   let sample: Promise<OpenConnection> | undefined;

@@ -275,7 +275,7 @@ export const jobFileSchema = z.strictObject({
     .optional()
     .describe('buy with the fewest credits (default) or the fewest calls'),
   time_to_live: timeToLive.optional().describe('how long answers stay fresh, by topic or group'),
-  store: z.string().min(1).optional().describe('file with answers, ledger and runs'),
+  store: z.string().min(1).optional().describe('file with answers, ledger and runs, or postgres://user@host/database'),
   concurrency: z
     .int()
     .min(1)

@@ -5,6 +5,7 @@ import { didYouMean } from '../../nearest-name.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import { encodingNamed } from '../../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../../rows/open-row-file.ts';
+import { isPostgresAddress, refuseStorePassword } from '../../store/store-address.ts';
 import { accountOf, accountsOf, type JobAccount, type ServiceSettings, serviceOf } from './account-settings.ts';
 import { DEFAULT_VERIFY, DEFAULTS, definedOnly } from './defaults.ts';
 import { durationMs } from './duration.ts';
@@ -136,7 +137,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     budget: settings.budget ?? null,
     optimize: settings.optimize,
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
-    store: resolve(surroundings.workingFolder, settings.store ?? join(surroundings.dataFolder, 'store.db')),
+    store: storeOf(settings.store, surroundings),
     concurrency: settings.concurrency,
     assumed: [
       ...(said.some(({ topics, tiers }) => topics ?? tiers) ? [] : (['topics'] as const)),
@@ -204,9 +205,17 @@ export function relativeToFile(job: JobFile, file: string): JobFile {
     ...job,
     input: place(job.input),
     output: place(job.output),
-    store: place(job.store),
+    store: job.store !== undefined && isPostgresAddress(job.store) ? job.store : place(job.store),
     service: keysPlaced,
   }) as JobFile;
+}
+
+/** @throws STORE_UNUSABLE for the address of a database that contains a password */
+function storeOf(store: string | undefined, { workingFolder, dataFolder }: Surroundings): string {
+  if (store === undefined || !isPostgresAddress(store))
+    return resolve(workingFolder, store ?? join(dataFolder, 'store.db'));
+  refuseStorePassword(store);
+  return store;
 }
 
 function orderByOf(orderBy: JobFile['order_by']): OrderBy {

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startPostgres } from '../postgres-server.ts';
+import { provideSampleData } from '../sample-database.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook } from './command-line.ts';
+
+const server = await startPostgres();
+const BOOK = 'id,lat,lng\n1,29.7604,-95.3698\n2,34.0522,-118.2437\n';
+
+test('a job whose store is a database: bought once, listed, and kept out of the output', async (t) => {
+  const folder = temporaryFolder(t);
+  const store = server.storeAddress();
+  const env = { XDG_DATA_HOME: folder };
+  writeFileSync(join(folder, 'book.csv'), BOOK);
+  provideSampleData(join(folder, 'perilbook/store.db'));
+  writeFileSync(
+    join(folder, 'job.yaml'),
+    `input: book.csv\noutput: out.csv\ntopics: [wildfire, hail]\nbudget: 10\nstore: ${store}\n`,
+  );
+  const run = () => perilbook(['run', 'job.yaml', '--json'], { folder, env });
+  const first = await run();
+  assert.equal(first.code, 0, first.stderr);
+  assert.equal(JSON.parse(first.stdout).credits_spent, 4);
+  const written = readFileSync(join(folder, 'out.csv'), 'utf8');
+  assert.match(written, /sample data/);
+  const again = await run();
+  assert.equal(JSON.parse(again.stdout).credits_spent, 0);
+  assert.equal(readFileSync(join(folder, 'out.csv'), 'utf8'), written);
+  const flags = ['--store', store];
+  const status = await perilbook(['status', '--json', ...flags], { folder, env });
+  assert.deepEqual(
+    JSON.parse(status.stdout).map(({ state }: { state: string }) => state),
+    ['complete', 'complete'],
+  );
+  const stats = await perilbook(['cache', 'stats', ...flags], { folder, env });
+  assert.match(stats.stdout, /^postgres:\/\/postgres@127\.0\.0\.1:\d+\/postgres\n[^]* 4 charged/);
+});
+
+test('a server that is away is exit code 6; a password in the address is refused and not shown', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'book.csv'), BOOK);
+  let now = Date.parse('2026-03-15T12:00:00Z');
+  const clock = { now: () => now, sleep: async (ms: number) => void (now += ms) };
+  const away = await perilbook(['status', '--store', 'postgres://me@127.0.0.1:1/hazards'], { folder, clock });
+  assert.equal(away.code, 6, away.stderr);
+  assert.match(away.stderr, /The store postgres:\/\/me@127\.0\.0\.1:1\/hazards cannot be reached: .*ECONNREFUSED/);
+  const words = ['run', 'book.csv', '-t', 'hail', '-b', '9', '--store', 'postgres://me:geheim@127.0.0.1/hazards'];
+  const refused = await perilbook(words, { folder });
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /The address of the store contains a password/);
+  assert.ok(!`${refused.stderr}${refused.stdout}`.includes('geheim'));
+});
