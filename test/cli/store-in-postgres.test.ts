@@ -36,14 +36,19 @@ test('a job whose store is a database: bought once, listed, and kept out of the 
     ['complete', 'complete'],
   );
   const stats = await perilbook(['cache', 'stats', ...flags], { folder, env });
-  assert.match(stats.stdout, /^postgres:\/\/postgres@127\.0\.0\.1:\d+\/postgres\n[^]* 4 charged/);
+  assert.match(stats.stdout, /^postgres:\/\/postgres@127\.0\.0\.1:\d+\/postgres\n[\s\S]* 4 charged/);
 });
 
 test('a server that is away is exit code 6; a password in the address is refused and not shown', async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'book.csv'), BOOK);
   let now = Date.parse('2026-03-15T12:00:00Z');
-  const clock = { now: () => now, sleep: async (ms: number) => void (now += ms) };
+  const clock = {
+    now: () => now,
+    sleep: async (ms: number) => {
+      now += ms;
+    },
+  };
   const away = await perilbook(['status', '--store', 'postgres://me@127.0.0.1:1/hazards'], { folder, clock });
   assert.equal(away.code, 6, away.stderr);
   assert.match(away.stderr, /The store postgres:\/\/me@127\.0\.0\.1:1\/hazards cannot be reached: .*ECONNREFUSED/);

@@ -114,7 +114,7 @@ function cellsFrom(from: number, count: number): number[] {
 }
 
 /** Counts the service's answers 429, on its side of the wire. */
-function countRefusals(t: TestContext): { count: number } {
+export function countRefusals(t: TestContext): { count: number } {
   const refusals = { count: 0 };
   const onAnswer = (message: unknown) => {
     if ((message as { response: ServerResponse }).response.statusCode === 429) refusals.count++;

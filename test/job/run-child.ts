@@ -1,11 +1,14 @@
 /** One process of several that share a store and a key: runs the job that its arguments describe, prints its summary. */
 import { PassThrough } from 'node:stream';
+import { systemClock } from '../../src/clock.ts';
 import { newProgress } from '../../src/job/buying/progress.ts';
 import { fingerprintOf } from '../../src/job/planning/api-keys.ts';
 import { prepare } from '../../src/job/prepare.ts';
 import { run } from '../../src/job/run-job.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { isPostgresAddress } from '../../src/store/store-address.ts';
 import { FastClock } from '../fast-clock.ts';
 
 export interface ChildTask {
@@ -18,13 +21,17 @@ export interface ChildTask {
   readonly creditsPerMonth: number;
   readonly creditsPerMinute: number;
   readonly clock: { readonly start: number; readonly factor: number; readonly origin: number };
-  /** Default: store.db, which the harness has open too. */
+  /** A file of the folder, or the address of a database, whose clock is then `clock`. Default: store.db, which the harness has open
+   * too. */
   readonly store?: string;
+  /** How far this process's own clock is from `clock`. */
+  readonly clockAheadMs?: number;
 }
 
 if (process.argv[2] !== undefined) {
   const task = JSON.parse(process.argv[2]) as ChildTask;
-  const clock = new FastClock(task.clock.start, task.clock.factor, task.clock.origin);
+  const { start, factor, origin } = task.clock;
+  const clock = new FastClock(start + (task.clockAheadMs ?? 0), factor, origin);
   const owner = `test/${process.pid}/${task.output}`;
   const isAlive = (other: string): boolean => {
     try {
@@ -33,7 +40,12 @@ if (process.argv[2] !== undefined) {
       return false;
     }
   };
-  const store = openSqliteStore(`${task.folder}/${task.store ?? 'store.db'}`, clock, { name: owner, isAlive });
+  const { store: name = 'store.db' } = task;
+  const serverTime = () =>
+    `(${start} + (extract(epoch FROM clock_timestamp()) * 1000 - ${origin}) * ${factor})::bigint`;
+  const store = isPostgresAddress(name)
+    ? await openPostgresStore(name, systemClock, { name: owner, isAlive }, { serverTime })
+    : openSqliteStore(`${task.folder}/${name}`, clock, { name: owner, isAlive });
   const job = makeJob(
     [
       {
