@@ -28,6 +28,11 @@ const BENCHMARKS: readonly Benchmark[] = [
   { name: 'coverage', what: 'places a second in the US or not, against d3-geo', load: () => import('./coverage.ts') },
   { name: 'lookups', what: 'cells planned a second, store lookups a second', load: () => import('./lookups.ts') },
   { name: 'local', what: 'places looked up a second in local data, beside HTTP', load: () => import('./local.ts') },
+  {
+    name: 'stores',
+    what: 'claims, settlements and lookups a second, SQLite and PostgreSQL',
+    load: () => import('./stores.ts'),
+  },
   { name: 'loads', what: 'memory of loading a large agency file', load: () => import('./loads.ts') },
   { name: 'service', what: 'answers a second of the service', load: () => import('./service.ts') },
 ];

@@ -44,25 +44,34 @@ interface ServerSettings {
  * tests use in its place and do not stop.
  */
 export async function startPostgres(options: ServerSettings = {}): Promise<PostgresServer> {
+  const server = await launchPostgres(options);
+  after(() => server[Symbol.asyncDispose]());
+  return server;
+}
+
+/** The same without a test file: whoever calls this ends it. */
+export async function launchPostgres(options: ServerSettings = {}): Promise<PostgresServer & AsyncDisposable> {
   const given = process.env.PERILBOOK_TEST_POSTGRES;
   if (given) {
     const url = new URL(given);
     const refuse = async () => {
       throw new Error('The server of PERILBOOK_TEST_POSTGRES is not stopped by tests');
     };
-    return serverAt(url.hostname, Number(url.port || 5432), url.username || SUPERUSER, { stop: refuse, start: refuse });
+    return serverAt(url.hostname, Number(url.port || 5432), url.username || SUPERUSER, {
+      ...{ stop: refuse, start: refuse, [Symbol.asyncDispose]: async () => {} },
+    });
   }
   // The server's user must get into the folder, wherever TMPDIR is.
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-postgres-'));
   const server = ownServer(folder, options);
-  after(async () => {
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
   const port = await server.start();
   return serverAt('127.0.0.1', port, SUPERUSER, {
     stop: server.stop,
     start: async () => void (await server.start()),
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
   });
 }
 
@@ -73,8 +82,8 @@ function serverAt(
   host: string,
   port: number,
   superuser: string,
-  control: Pick<PostgresServer, 'stop' | 'start'>,
-): PostgresServer {
+  control: Pick<PostgresServer, 'stop' | 'start'> & AsyncDisposable,
+): PostgresServer & AsyncDisposable {
   let made = 0;
   const mark = `${process.pid}_${Date.now().toString(36)}`;
   const url: PostgresServer['url'] = ({ database = 'postgres', role = superuser, schema, port: through = port } = {}) =>

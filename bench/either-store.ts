@@ -1,0 +1,30 @@
+import { systemClock } from '../src/clock.ts';
+import { NATURAL_SLUGS } from '../src/contract/topics.ts';
+import type { Store } from '../src/store/port.ts';
+import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { isPostgresAddress } from '../src/store/store-address.ts';
+
+/** What a worker is told by its arguments. */
+export interface StoreWorkerTask {
+  readonly store: string;
+  readonly worker: number;
+  readonly batch: number;
+  readonly ms: number;
+}
+
+export function openEither(store: string, name: string): Promise<Store> {
+  const owner = { name, isAlive: () => true };
+  return isPostgresAddress(store)
+    ? openPostgresStore(store, systemClock, owner)
+    : Promise.resolve(openSqliteStore(store, systemClock, owner));
+}
+
+/** An answer to 18 topics of three fields, as a standard bundle gives. */
+export function bundleAnswers(number: number) {
+  return NATURAL_SLUGS.map((topic) => ({
+    topic,
+    asOf: 1_750_000_000_000 + number,
+    fields: ['Relatively Low', number / 7, (number % 1000) / 1e4],
+  }));
+}

@@ -1,0 +1,45 @@
+/* A worker of the benchmark `stores`: claims and settles batches for a while, and sends how many calls that were. */
+import { NATURAL_SLUGS } from '../src/contract/topics.ts';
+import { bundleAnswers, openEither, type StoreWorkerTask } from './either-store.ts';
+
+const PERIOD = { start: 0, end: Date.UTC(2099, 0) };
+
+const task = JSON.parse(process.argv[2]!) as StoreWorkerTask;
+await using store = await openEither(task.store, `worker ${task.worker}`);
+const source = await store.source('bench');
+const run = await store.startRun({
+  ...{ job: 'bench', input: '', output: '', account: 'bench', plannedCredits: 0, budget: 1e9 },
+});
+const limits = {
+  run,
+  source,
+  account: 'bench',
+  period: PERIOD,
+  periodLimit: 1e9,
+  creditsPerMinute: 1e8,
+  budget: 1e9,
+  leaseMs: 3e5,
+};
+process.send!('ready');
+await new Promise((resolve) => process.once('message', resolve));
+let calls = 0;
+for (const end = performance.now() + task.ms; performance.now() < end; calls += task.batch) {
+  const claims = await store.claim(
+    limits,
+    Array.from({ length: task.batch }, (_, at) => ({
+      cell: { lat7: 300_000_000 + task.worker, lng7: -1_000_000_000 + calls + at },
+      ...{ call: { kind: 'standard' }, credits: 15, key: 'key' },
+      wanted: NATURAL_SLUGS.map((topic) => ({ topic, freshSince: 1 })),
+    })),
+  );
+  await store.settle(
+    claims.map((claim, at) => {
+      if (claim.outcome !== 'granted') throw new Error(claim.outcome);
+      return {
+        ...{ call: claim.call, charge: 'charged', credits: 15, period: PERIOD, outcome: '200', failures: [] },
+        answers: bundleAnswers(calls + at),
+      };
+    }),
+  );
+}
+process.send!(calls);
