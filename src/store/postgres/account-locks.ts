@@ -19,15 +19,24 @@ export interface LockedAccounts {
   /** The server's date. */
   readonly now: number;
   timeOf(account: string): number;
-  /** SqlStatement that keeps the times of accounts in which calls were settled. */
-  settledStatement(accounts: Iterable<string>): readonly [sql: string, values: readonly unknown[]];
-  /** SqlStatement that keeps how far behind the server's clock was found; null where it was not. */
-  setBackStatement(): readonly [sql: string, values: readonly unknown[]] | null;
+  /** Statement that keeps how far behind the server's clock was found; null where it was not. */
+  setBackStatement(): AccountStatement | null;
+}
+
+type AccountStatement = readonly [sql: string, values: readonly unknown[]];
+
+/** The statements that lock accounts until the end of the transaction, always in the same order. */
+export function accountLocks(accounts: Iterable<string>): readonly [insert: AccountStatement, lock: AccountStatement] {
+  const names = [...new Set(accounts)].sort();
+  return [
+    ['INSERT INTO accounts (account) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING', [names]],
+    ['SELECT account, ahead, latest FROM accounts WHERE account = ANY($1) ORDER BY account FOR UPDATE', [names]],
+  ];
 }
 
 /**
- * Locks accounts until the end of the transaction, always in the same order. Statements that are sent behind this call, without
- * waiting for it, see all that the owners of the lock before had committed.
+ * Locks accounts until the end of the transaction. Statements that are sent behind this call, without waiting for it, see all that
+ * the owners of the lock before had committed.
  *
  * Spans (the minute, leases) are measured by the server's clock, which its administrator's NTP service may set back: the sums of
  * the minute rely on it that who settles later is not earlier in time, so the account's time goes on from where it was.
@@ -37,13 +46,10 @@ export async function lockAccounts(
   accounts: Iterable<string>,
   serverTime: ServerTime,
 ): Promise<LockedAccounts> {
-  const names = [...new Set(accounts)].sort();
+  const [insert, lock] = accountLocks(accounts);
   const [, rows, clock] = await Promise.all([
-    session.rows('INSERT INTO accounts (account) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING', [names]),
-    session.rows<{ account: string; ahead: number; latest: number }>(
-      'SELECT account, ahead, latest FROM accounts WHERE account = ANY($1) ORDER BY account FOR UPDATE',
-      [names],
-    ),
+    session.rows(...insert),
+    session.rows<{ account: string; ahead: number; latest: number }>(...lock),
     session.rows<{ now: number }>(`SELECT ${serverTime()} AS now`),
   ]);
   const now = clock[0]!.now;
@@ -56,14 +62,6 @@ export async function lockAccounts(
   return {
     now,
     timeOf: (account) => locked.get(account)?.time ?? now,
-    settledStatement(settled) {
-      const changed = [...new Set(settled)].map((account) => locked.get(account)!).filter(Boolean);
-      return [
-        `UPDATE accounts SET ahead = new.ahead, latest = new.time
-         FROM json_to_recordset($1) AS new (account text, ahead bigint, time bigint) WHERE accounts.account = new.account`,
-        [JSON.stringify(changed)],
-      ];
-    },
     setBackStatement() {
       const setBack = [...locked.values()].filter(({ wasSetBack }) => wasSetBack);
       if (setBack.length === 0) return null;

@@ -4,7 +4,7 @@ import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal, type Usage } from '../
 import { isAreaAnswered, storedArea } from '../area-merge.ts';
 import type { AreaWanted, Claim, ClaimLimits, ClaimRequest, StoredArea } from '../port.ts';
 import { lockAccounts } from './account-locks.ts';
-import { moveStatements, SumChanges, storedCalls } from './ledger-moves.ts';
+import { moveStatement, SumChanges, storedCalls } from './ledger-moves.ts';
 import type { Session, Transaction } from './postgres-pool.ts';
 import type { StoreParts } from './postgres-store.ts';
 import { integers, readCells } from './stored-cells.ts';
@@ -127,13 +127,11 @@ export async function claimCalls(tx: Transaction, parts: StoreParts, asked: read
 /** Settles calls of processes that have died: they may have been sent and charged, so their charge is unknown. */
 export async function giveUpCalls(tx: Session, parts: StoreParts, calls: readonly number[]): Promise<void> {
   const accounts = (await storedCalls(tx, calls)).map(({ account }) => account);
-  const [locked, stored] = await Promise.all([lockAccounts(tx, accounts, parts.serverTime), storedCalls(tx, calls)]);
+  const [, stored] = await Promise.all([lockAccounts(tx, accounts, parts.serverTime), storedCalls(tx, calls)]);
   const moves = stored
     .filter(({ charge }) => charge === 'sent')
-    .map(({ id, credits, period_start }) => ({
-      ...({ call: id, charge: 'unknown', credits, period: period_start, outcome: 'process ended' } as const),
-    }));
-  await Promise.all(moveStatements(stored, moves, locked).map((statement) => tx.rows(...statement)));
+    .map(({ id }) => ({ call: id, charge: 'unknown', credits: null, period: null, outcome: 'process ended' }) as const);
+  await tx.rows(...moveStatement(moves, parts.serverTime));
 }
 
 /** Reads all that the requests depend on, in one round trip. Calls in flight before the answers: one that is settled in between is

@@ -1,6 +1,6 @@
 import { SUM_OF } from '../period-sums.ts';
 import type { ChargeState, Spending } from '../port.ts';
-import type { LockedAccounts } from './account-locks.ts';
+import type { ServerTime } from './account-locks.ts';
 import type { Session } from './postgres-pool.ts';
 import { integers } from './stored-cells.ts';
 
@@ -24,8 +24,10 @@ export interface StoredCall {
 export interface CallMove {
   readonly call: number;
   readonly charge: ChargeState;
-  readonly credits: number;
-  readonly period: number;
+  /** Null: those of the call. */
+  readonly credits: number | null;
+  /** Null: that of the call. */
+  readonly period: number | null;
   readonly outcome: string;
   readonly requestId?: string | undefined;
 }
@@ -76,42 +78,49 @@ export class SumChanges {
   }
 }
 
-/** The statements that move calls from one charge to another, in the ledger and in the sums. Their accounts are locked, and
- * `calls` were read under the lock. */
-export function moveStatements(
-  calls: readonly StoredCall[],
-  moves: readonly CallMove[],
-  locked: LockedAccounts,
-): SqlStatement[] {
-  const now = new Map(calls.map((call) => [call.id, call]));
-  const sums = new SumChanges();
-  for (const { call, charge, credits, period } of moves) {
-    const before = now.get(call);
-    if (!before) continue;
-    sums.add(before.account, before.period_start, before.run, before.charge, -before.credits);
-    sums.add(before.account, period, before.run, charge, credits);
-    now.set(call, { ...before, charge, credits, period_start: period });
-  }
+/**
+ * The statement that moves calls from one charge to another, in the ledger and in the sums; `credits: null` keeps those of the call.
+ * Sent behind the locks of the calls' accounts, without waiting for them: the locks, for which all claims wait, are held for no round
+ * trip of this process.
+ */
+export function moveStatement(moves: readonly CallMove[], serverTime: ServerTime): SqlStatement {
   // A call that is moved twice keeps its last outcome.
-  const outcomes = [...new Map(moves.filter(({ call }) => now.has(call)).map((move) => [move.call, move])).values()];
-  if (outcomes.length === 0) return [];
-  const settled = outcomes.map(({ outcome, requestId, ...move }) => ({
-    ...move,
-    at: locked.timeOf(now.get(move.call)!.account),
-    outcome: storable(outcome),
-    request: requestId === undefined ? null : storable(requestId),
-  }));
+  const outcomes = [...new Map(moves.map((move) => [move.call, move])).values()].map(
+    ({ outcome, requestId, ...move }) => ({
+      ...move,
+      outcome: storable(outcome),
+      request: requestId === undefined ? null : storable(requestId),
+    }),
+  );
+  const sum = (charge: ChargeState) => `coalesce(sum(credits) FILTER (WHERE charge = '${charge}'), 0) AS "${charge}"`;
+  const sums = `${sum('charged')}, ${sum('unknown')}, ${sum('sent')}`;
   return [
-    [
-      `UPDATE calls SET charge = new.charge, credits = new.credits, period_start = new.period, settled_at = new.at,
-         outcome = new.outcome, request_id = new.request
-       FROM json_to_recordset($1) AS new (call bigint, charge text, credits integer, period bigint, at bigint, outcome text, request text)
-       WHERE calls.id = new.call`,
-      [JSON.stringify(settled)],
-    ],
-    ['DELETE FROM area_claims WHERE call = ANY($1)', [integers(outcomes.map(({ call }) => call))]],
-    ...sums.statements(),
-    locked.settledStatement(outcomes.map(({ call }) => now.get(call)!.account)),
+    `WITH new AS MATERIALIZED (
+       SELECT calls.id, run, account, charge AS old_charge, calls.credits AS old_credits, calls.period_start AS old_period, outcomes.*
+       FROM json_to_recordset($1) AS outcomes ("to" text, call bigint, "toCredits" integer, period bigint, outcome text, request text)
+       JOIN calls ON calls.id = outcomes.call),
+     clock AS MATERIALIZED (
+       SELECT account, ahead AS old_ahead, greatest(now + ahead, latest) AS time, now
+       FROM accounts, (SELECT ${serverTime()} AS now) AS server WHERE account IN (SELECT account FROM new)),
+     moved AS (
+       UPDATE calls SET charge = new."to", credits = coalesce(new."toCredits", calls.credits), outcome = new.outcome,
+         period_start = coalesce(new.period, calls.period_start), settled_at = clock.time, request_id = new.request
+       FROM new JOIN clock USING (account) WHERE calls.id = new.id),
+     changes AS (
+       SELECT account, old_period AS period, run, old_charge AS charge, -old_credits AS credits FROM new
+       UNION ALL
+       SELECT account, coalesce(period, old_period), run, "to", coalesce("toCredits", old_credits) FROM new),
+     of_periods AS (
+       INSERT INTO periods AS known (account, period_start, charged, unknown, open)
+       SELECT account, period, ${sums} FROM changes WHERE credits <> 0 AND charge <> 'free' GROUP BY account, period
+       ON CONFLICT (account, period_start) DO UPDATE SET charged = known.charged + excluded.charged,
+         unknown = known.unknown + excluded.unknown, open = known.open + excluded.open),
+     of_runs AS (
+       UPDATE runs SET charged = runs.charged + change.charged, unknown = runs.unknown + change.unknown, open = runs.open + change.sent
+       FROM (SELECT run, ${sums} FROM changes GROUP BY run) AS change WHERE runs.id = change.run),
+     ended AS (DELETE FROM area_claims WHERE call IN (SELECT id FROM new))
+     UPDATE accounts SET ahead = clock.time - clock.now, latest = clock.time FROM clock WHERE accounts.account = clock.account`,
+    [JSON.stringify(outcomes.map(({ charge, credits, ...move }) => ({ ...move, to: charge, toCredits: credits })))],
   ];
 }
 

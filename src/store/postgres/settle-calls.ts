@@ -1,7 +1,7 @@
 import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
 import type { Settlement } from '../port.ts';
-import { lockAccounts } from './account-locks.ts';
-import { moveStatements, type StoredCall, storedCalls } from './ledger-moves.ts';
+import { accountLocks } from './account-locks.ts';
+import { moveStatement, type StoredCall, storedCalls } from './ledger-moves.ts';
 import type { Transaction } from './postgres-pool.ts';
 import type { StoreParts } from './postgres-store.ts';
 import { rememberObservations } from './seen-services.ts';
@@ -17,7 +17,8 @@ export interface SettledCall {
 
 /**
  * Writes outcomes and answers, in one transaction. The answers come first: they take longest, and the accounts' locks, for which
- * all claims wait, are held only for the ledger's own rows.
+ * all claims wait, are held only for the ledger's own rows. The row
+ * of a call is read before its account is locked: what is used of it (cell, account, key, claim) never changes.
  */
 export async function settleCalls(
   tx: Transaction,
@@ -49,18 +50,11 @@ export async function settleCalls(
   await keepDetails(tx, settled);
   await mergeAreas(tx, settled, clock!.now);
   await rememberObservations(tx, settled, clock!.now);
-  const [locked, stored] = await Promise.all([
-    lockAccounts(
-      tx,
-      settled.map(({ call }) => call.account),
-      parts.serverTime,
-    ),
-    storedCalls(tx, ids),
-  ]);
-  const moves = settlements.map(({ call, charge, credits, period, outcome, requestId }) => ({
+  for (const statement of accountLocks(settled.map(({ call }) => call.account))) tx.last(...statement);
+  const moves = settled.map(({ settlement: { call, charge, credits, period, outcome, requestId } }) => ({
     ...{ call, charge, credits, period: period.start, outcome, requestId },
   }));
-  for (const statement of moveStatements(stored, moves, locked)) tx.last(...statement);
+  tx.last(...moveStatement(moves, parts.serverTime));
   for (const { settlement, call } of settled) {
     // Just after an anniversary the provider's clock may still be before it: then it means the old quota.
     if (!settlement.exhausted || call.claimed_at < call.period_start + CLOCKS_APART_MS) continue;
@@ -69,7 +63,7 @@ export async function settleCalls(
     tx.last(
       `UPDATE periods SET exhausted_at = $1, exhausted_left = $2 WHERE account = $3 AND period_start = $4
          AND exhausted_at IS NULL AND coalesce(corrected_at, $5) <= $5`,
-      [locked.now, call.credits_left, call.account, call.period_start, call.claimed_at],
+      [clock!.now, call.credits_left, call.account, call.period_start, call.claimed_at],
     );
   }
 }
