@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import pg, { type PoolClient, type PoolConfig, type QueryResultRow } from 'pg';
+import { createHash, randomUUID } from 'node:crypto';
+import pg, { type PoolClient, type PoolConfig, type QueryConfig, type QueryResultRow } from 'pg';
 import { type Clock, steadyTime } from '../../clock.ts';
 import { asPostgresError, meaningOf } from './postgres-errors.ts';
 
@@ -79,7 +79,7 @@ export class PostgresPool implements AsyncDisposable {
   read<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#repeated(() =>
       this.#withClient((client) =>
-        work({ rows: async (sql, values = []) => (await client.query(sql, [...values])).rows }),
+        work({ rows: async (sql, values = []) => (await client.query(prepared(sql, values))).rows }),
       ),
     );
   }
@@ -103,7 +103,8 @@ export class PostgresPool implements AsyncDisposable {
         ]);
         begun.catch(() => {});
         const lasts: Promise<unknown>[] = [];
-        const run = async (sql: string, values: readonly unknown[] = []) => (await client.query(sql, [...values])).rows;
+        const run = async (sql: string, values: readonly unknown[] = []) =>
+          (await client.query(prepared(sql, values))).rows;
         let isCommitSent = false;
         try {
           // The first attempt cannot have been done already, so it does not wait to know.
@@ -171,4 +172,10 @@ export class PostgresPool implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#pool.ended) await this.#pool.end();
   }
+}
+
+/** A statement with values is prepared once a connection, under a name of its text: planning it took longer than running it. */
+function prepared(text: string, values: readonly unknown[]): QueryConfig {
+  if (values.length === 0) return { text };
+  return { name: createHash('sha256').update(text).digest('hex').slice(0, 32), text, values: [...values] };
 }
