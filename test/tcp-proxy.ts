@@ -20,6 +20,9 @@ export interface TcpProxy extends AsyncDisposable {
   frozen: boolean;
 }
 
+/** The statement, and the server's answer to it; `READ COMMITTED` is neither. */
+const COMMIT = 'COMMIT\0';
+
 /** Passes connections on to a port of this machine. */
 export async function startTcpProxy(to: number): Promise<TcpProxy> {
   const open = new Set<Socket>();
@@ -41,7 +44,7 @@ export async function startTcpProxy(to: number): Promise<TcpProxy> {
     }
     client.on('data', (chunk) => {
       if (proxy.frozen) return;
-      const fault = chunk.includes('COMMIT') ? proxy.commitFaults.shift() : undefined;
+      const fault = chunk.includes(COMMIT) ? proxy.commitFaults.shift() : undefined;
       if (fault === 'request lost') return end();
       isMute ||= fault === 'answer lost';
       upstream.write(chunk);
@@ -50,7 +53,8 @@ export async function startTcpProxy(to: number): Promise<TcpProxy> {
     });
     upstream.on('data', (chunk) => {
       if (proxy.frozen) return;
-      if (isMute) return end();
+      // Statements that were sent with it are answered before.
+      if (isMute) return chunk.includes(COMMIT) ? end() : undefined;
       client.write(chunk);
     });
   });
