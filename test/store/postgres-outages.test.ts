@@ -11,13 +11,13 @@ const server = await startPostgres();
 const OWNER = { name: 'me', isAlive: () => true };
 const PERIOD = { start: 0, end: Date.UTC(2099, 0) };
 
+/** Only the last of them may reach the server: behind a COMMIT that was done no other one follows. */
 const FAULTS: readonly (readonly CommitFault[])[] = [
   ['answer lost'],
   ['request lost'],
   ['cut at once'],
-  ['answer lost', 'request lost'],
   ['request lost', 'answer lost'],
-  ['cut at once', 'cut at once', 'answer lost'],
+  ['request lost', 'request lost', 'cut at once'],
 ];
 
 for (const faults of FAULTS.slice(0, times({ short: 3, faults: FAULTS.length }))) {
