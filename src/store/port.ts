@@ -6,6 +6,7 @@ import type { TopicSet } from '../contract/topic-set.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import type { PerilbookError } from '../errors.ts';
 import type { Cell } from '../geo/coordinates.ts';
+import type { PartStore } from './part-store.ts';
 
 /*
  * Terms:
@@ -290,8 +291,8 @@ export interface Owner {
   isAlive(owner: string): boolean;
 }
 
-/** All that is kept between runs: answers, ledger, runs. */
-export interface Store extends AsyncDisposable {
+/** All that is kept between runs: answers, ledger, runs, and the state of part files. */
+export interface Store extends PartStore, AsyncDisposable {
   /** The number of a source; a new source gets one. */
   source(name: string): Promise<number>;
   /** What is known of each cell, in the order asked; null for a cell never heard of. */

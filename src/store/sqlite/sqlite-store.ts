@@ -11,6 +11,7 @@ import { detailsStatements } from './details.ts';
 import { watchFile } from './file-watch.ts';
 import { ledgerStatements } from './ledger.ts';
 import { correctionStatement, readStatement } from './ledger-statement.ts';
+import { partStore } from './part-statements.ts';
 import { runStatements } from './runs.ts';
 import { observationStatements } from './service-observations.ts';
 import { spendingSums } from './spending-sums.ts';
@@ -203,6 +204,7 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
         }
       }
     },
+    ...partStore(database, clock, owner, immediately),
     details: details.all,
     close,
     [Symbol.asyncDispose]: close,
