@@ -5,6 +5,10 @@ import { SERVICE_OPTIONS } from './service-options.ts';
 
 const job = { job: { type: 'string', describe: 'job file (.yaml) or input file; - for stdin' } } as const;
 
+const inputs = {
+  job: { type: 'string', describe: 'job file (.yaml), or input: a file, - for stdin, a folder or several part files' },
+} as const;
+
 const csv = { csv: { type: 'boolean', describe: 'print the rows as CSV on stdout', conflicts: 'json' } } as const;
 
 const json = { json: { type: 'boolean', describe: 'print one JSON value on stdout' } } as const;
@@ -12,14 +16,14 @@ const json = { json: { type: 'boolean', describe: 'print one JSON value on stdou
 /** All commands. `load` imports a command's code when it runs: `topics` must not wait for the web framework. */
 export const COMMANDS: readonly Command[] = [
   {
-    usage: 'plan [job]',
+    usage: 'plan [job..]',
     describe: 'show what a run would cost; spends nothing',
     examples: [
       'plan portfolio.csv --topics natural',
       'plan nightly.yaml --json',
       'plan nightly.yaml --out plan.json    (for approval; then: run nightly.yaml --plan plan.json)',
     ],
-    positionals: job,
+    positionals: inputs,
     options: {
       ...yargsJobOptions(),
       ...json,
@@ -28,14 +32,15 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/plan.ts')).planCommand,
   },
   {
-    usage: 'run [job]',
+    usage: 'run [job..]',
     describe: 'buy what is missing and write the output; run it again to resume',
     examples: [
       'run portfolio.csv -o out.csv --topics wildfire,riverineFlood',
       'run portfolio.csv -o out.parquet --topics all --order-by tiv --budget 5000',
+      'run portfolio/ -o enriched/ --budget 5000    (part files: each is written under its name)',
       'run nightly.yaml --yes --quiet       (from cron)',
     ],
-    positionals: job,
+    positionals: inputs,
     options: {
       ...yargsJobOptions(),
       ...json,
@@ -48,10 +53,10 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/run.ts')).runCommand,
   },
   {
-    usage: 'report [job]',
+    usage: 'report [job..]',
     describe: 'write an HTML report: map, ratings, concentration, data quality, credits; spends nothing',
     examples: ['report nightly.yaml', 'report portfolio.csv --topics natural --report portfolio.html'],
-    positionals: job,
+    positionals: inputs,
     options: {
       ...yargsJobOptions(),
       report: { type: 'string', describe: 'file to write the report to; - for stdout' },

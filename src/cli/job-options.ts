@@ -308,8 +308,11 @@ export function yargsJobOptions(flags?: readonly string[]): Record<string, Optio
   );
 }
 
+/** What a command line names: a job file, an input, or several input files. */
+export type JobWords = string | readonly string[] | undefined;
+
 /** The job of a command line: flags override the environment, the job file, and the defaults. @throws USAGE, JOB_FILE */
-export function jobOf(context: CliContext, said: string | undefined, flags: Readonly<Record<string, unknown>>): Job {
+export function jobOf(context: CliContext, said: JobWords, flags: Readonly<Record<string, unknown>>): Job {
   return makeJob(saidOf(context, said, flags), surroundingsOf(context));
 }
 
@@ -367,9 +370,13 @@ function isJobFile(target: string | undefined): target is string {
 
 function saidOf(
   context: CliContext,
-  said: string | undefined,
+  said: JobWords,
   flags: Readonly<Record<string, unknown>>,
 ): [fromFlags: JobFile, fromEnv: JobFile, fromFile: JobFile] {
+  if (typeof said === 'object') {
+    const [fromFlags, fromEnv] = saidOf(context, undefined, flags);
+    return [fromFlags, fromEnv, { input: inputFiles(said) }];
+  }
   // yargs reads a single - as an option without a name, and its value as ''.
   const target = said === '' && context.args.includes('-') ? '-' : said;
   const fromFlags = gather(
@@ -386,6 +393,17 @@ function saidOf(
       ? {}
       : { input: target };
   return [fromFlags, fromEnv, fromFile];
+}
+
+/** Several input files. */
+function inputFiles(words: readonly string[]): string[] {
+  const jobFile = words.find(isJobFile);
+  if (jobFile === undefined) return [...words];
+  throw new PerilbookError(
+    'USAGE',
+    `The job file ${jobFile} cannot be combined with other arguments`,
+    'Name the input files in it (input:), or leave it out.',
+  );
 }
 
 /** A job for commands that need only its store and account, not its input. */

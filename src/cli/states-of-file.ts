@@ -3,8 +3,8 @@ import { stateNamed } from '../data/tables/states.ts';
 import { DEFAULT_RADII } from '../data/topics/search-radii.ts';
 import { PerilbookError } from '../errors.ts';
 import { locationOf } from '../geo/coordinates.ts';
+import { openJobInput } from '../job/parts/job-input.ts';
 import { scan } from '../job/scan/scan-input.ts';
-import { openRowFile } from '../rows/open-row-file.ts';
 import type { CliContext } from './context.ts';
 import { jobOf } from './job-options.ts';
 
@@ -18,7 +18,7 @@ const MARGIN_KM = Math.max(...Object.values(DEFAULT_RADII)) / 1_000;
  */
 export async function statesOfFile(context: CliContext, file: string): Promise<string[]> {
   const job = jobOf(context, file, {});
-  const rowFile = await openRowFile(job.input, job.reading, { stdin: context.stdin, stdout: context.stdout });
+  const rowFile = await openJobInput(job, { stdin: context.stdin, stdout: context.stdout });
   using scanned = await scan(rowFile, job);
   const { cells } = scanned;
   const states = statesNear(cells.cells(0, cells.size).map(locationOf), MARGIN_KM);

@@ -2,8 +2,11 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PerilbookError } from '../errors.ts';
 import { checkOutput } from '../rows/files/output-file.ts';
-import { openRowFile, type Streams } from '../rows/open-row-file.ts';
+import type { Streams } from '../rows/open-row-file.ts';
 import { checkFormat } from '../rows/output-format.ts';
+import { isPartFiles } from '../rows/parts/part-files.ts';
+import { openJobInput } from './parts/job-input.ts';
+import { checkPartFolder } from './parts/part-outputs.ts';
 import { filesOfStore } from '../store/store-address.ts';
 import { layoutOf } from './scan/layout.ts';
 import { checkJobText, type JobProblem } from './settings/read-job-file.ts';
@@ -57,9 +60,9 @@ export async function checkJob(text: string, file: string, outside: CheckSurroun
     found.push({ problem: placeOf([], words), isWrong: false });
   } else if (job.input !== '-') {
     try {
-      const rowFile = await openRowFile(job.input, job.reading, outside.streams);
+      const rowFile = await openJobInput(job, outside.streams);
       layoutOf(rowFile, job);
-      checkFormat(job.output, rowFile.format);
+      if (!isPartFiles(rowFile)) checkFormat(job.output, rowFile.format);
     } catch (error) {
       if (!(error instanceof PerilbookError)) throw error;
       // The input may be created later. If it exists and does not fit, that is an error.
@@ -70,7 +73,8 @@ export async function checkJob(text: string, file: string, outside: CheckSurroun
     // The store creates its own folder.
     const folder = dirname(job.output);
     const isMade = existsSync(folder) || folder !== dirname(job.store);
-    if (isMade) await checkOutput(job.output, job.input, filesOfStore(job.store));
+    if (job.parts !== null) await checkPartFolder(job.output, job.parts);
+    else if (isMade) await checkOutput(job.output, job.input, filesOfStore(job.store));
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
     found.push({ problem: at(error, content.output === undefined ? 'input' : 'output'), isWrong: true });

@@ -2,7 +2,7 @@ import { addedColumns } from '../columns/row.ts';
 import { ROW_STATUSES } from '../columns/row-status.ts';
 import type { CellRecord, Field } from '../contract/answer.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
-import type { RowFile } from '../rows/port.ts';
+import type { Row, RowSource } from '../rows/port.ts';
 import { type CellSource, cellReader } from './cell-fields.ts';
 import { FIRST_VALUE } from './scan/layout.ts';
 import { locate } from './scan/locate.ts';
@@ -22,7 +22,7 @@ interface StoredCell {
  * rows whose time is that of an answer in the store can be told: an output of several runs has the oldest time of the last
  * run's topics. Which answer the others were written from is not known: one of them may have been renewed since.
  */
-export async function editedValues(rowFile: RowFile, source: CellSource): Promise<Finding | null> {
+export async function editedValues(rowFile: RowSource, source: CellSource): Promise<Finding | null> {
   const { job, scan } = source;
   const { layout } = scan;
   const names = rowFile.columns;
@@ -46,7 +46,8 @@ export async function editedValues(rowFile: RowFile, source: CellSource): Promis
     const [fields] = await readCells([cell]);
     return { fields: fields!(), times };
   });
-  let [rows, firstLine] = [0, 0];
+  let rows = 0;
+  let first: Row | null = null;
   const read = [...layout.columns, asOf.index, ...refreshed.map(({ index }) => index)];
   for await (const batch of rowFile.read(read, FIRST_VALUE)) {
     for (const row of batch) {
@@ -59,10 +60,12 @@ export async function editedValues(rowFile: RowFile, source: CellSource): Promis
       const isEdited = compared.some(({ topic, at }, i) =>
         topic === null ? !isStatus(texts[i]!) : !isSame(texts[i]!, stored.fields[at] ?? null),
       );
-      if (isEdited && rows++ === 0) firstLine = row.line;
+      if (isEdited && rows++ === 0) first = row;
     }
   }
-  return rows === 0 ? null : { finding: 'edited_value', note: NOTE, rows, firstLine };
+  if (first === null) return null;
+  const { line, part } = first;
+  return { finding: 'edited_value', note: NOTE, rows, firstLine: line, ...(part === undefined ? {} : { part }) };
 }
 
 const NOTE = 'A value that an earlier run wrote was edited, or its answer was renewed since: it is written anew.';

@@ -1,3 +1,4 @@
+import type { Row } from '../rows/port.ts';
 import type { Prepared } from './prepare.ts';
 import { FIRST_VALUE } from './scan/layout.ts';
 import { locate } from './scan/locate.ts';
@@ -9,15 +10,18 @@ interface NotedRow {
   readonly texts: readonly string[];
 }
 
+/** Where a row is: its line, and its part file where the input is several. */
+export type RowPlace = Pick<Row, 'line' | 'part'>;
+
 export interface NotedRows {
   /** By the number of the cell. */
   readonly first: ReadonlyMap<number, NotedRow>;
-  /** The first lines of each finding. */
-  readonly lines: ReadonlyMap<Finding['finding'], readonly number[]>;
+  /** The first rows of each finding. */
+  readonly places: ReadonlyMap<Finding['finding'], readonly RowPlace[]>;
 }
 
-/** Lines kept of each finding: enough to see what kind of rows they are. */
-const LINES_KEPT = 12;
+/** Rows kept of each finding: enough to see what kind of rows they are. */
+const PLACES_KEPT = 12;
 
 /** Streams the input once more for what no figure holds: the first rows of some cells, and the lines of what was found. */
 export async function notedRows(
@@ -27,24 +31,25 @@ export async function notedRows(
 ): Promise<NotedRows> {
   const { layout, cells } = plan.scan;
   const first = new Map<number, NotedRow>();
-  const lines = new Map<Finding['finding'], number[]>();
-  const found = (finding: Finding['finding'], line: number) => {
-    const known = lines.get(finding);
-    if (known === undefined) lines.set(finding, [line]);
-    else if (known.length < LINES_KEPT) known.push(line);
+  const places = new Map<Finding['finding'], RowPlace[]>();
+  const found = (finding: Finding['finding'], row: Row) => {
+    const known = places.get(finding);
+    if (known === undefined) places.set(finding, [row]);
+    else if (known.length < PLACES_KEPT) known.push(row);
   };
   for await (const batch of rowFile.read([...layout.columns, ...columns], FIRST_VALUE)) {
     for (const row of batch) {
       const place = locate(row, job, layout);
-      if (!rowValue(row, layout).readable) found('value_not_a_number', row.line);
+      if (!rowValue(row, layout).readable) found('value_not_a_number', row);
       if (!place.ok) {
-        found(place.finding, row.line);
+        found(place.finding, row);
         continue;
       }
       const cell = cells.numberOf(place.cell);
       if (!wanted.has(cell) || first.has(cell)) continue;
-      first.set(cell, { number: row.number, texts: row.fields.slice(layout.columns.length) });
+      const texts = row.fields.slice(layout.columns.length);
+      first.set(cell, { number: row.number, texts: row.part === undefined ? texts : [...texts, row.part] });
     }
   }
-  return { first, lines };
+  return { first, places };
 }

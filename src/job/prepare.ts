@@ -3,13 +3,16 @@ import { completeFields } from '../columns/row.ts';
 import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import { PerilbookError } from '../errors.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';
-import { openRowFile, type Streams } from '../rows/open-row-file.ts';
+import type { Streams } from '../rows/open-row-file.ts';
+import type { PartFiles } from '../rows/parts/part-files.ts';
+import type { RowFile } from '../rows/port.ts';
 import type { Store } from '../store/port.ts';
 import { type ApprovedPlan, checkApproved, creditsLeft } from './approved-plan.ts';
 import { type Progress, record } from './buying/progress.ts';
 import { CellCache } from './cell-fields.ts';
 import { editedValues } from './edited-values.ts';
 import { type LocalData, loadedSince, localNote } from './lookup/local-data.ts';
+import { openJobInput } from './parts/job-input.ts';
 import { ApiKeys, type Key } from './planning/api-keys.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
 import { makePlan, type Plan } from './planning/planning.ts';
@@ -53,6 +56,8 @@ export interface Effects {
   readonly trace?: (line: string) => void;
   /** Parses the bodies of answers. Left out: large ones are parsed in workers that end with the run. */
   readonly reader?: BodyReader;
+  /** How many threads write part files; 0: none. Left out: one a core, where the parts are large. */
+  readonly partThreads?: number;
   /**
    * Opens the boundaries that a job with `areas.find` needs. Left out where no job has it.
    * @throws SERVICE_DATA when they are not here
@@ -75,7 +80,7 @@ export interface Prepared {
   readonly source: number;
   readonly apiKeys: ApiKeys;
   readonly freshness: Freshness;
-  readonly rowFile: Awaited<ReturnType<typeof openRowFile>>;
+  readonly rowFile: RowFile | PartFiles;
   /** The cells that lack nothing: the plan has read them, and nothing is bought there. */
   readonly cells: CellCache;
   /** Where answers come from, as the notes of local data say it; '' for a service. */
@@ -110,7 +115,7 @@ export async function prepare(
   // Local answers cost nothing: areas spare none of them.
   const scannedFor = connection.kind === 'local' ? { ...job, areas: null } : job;
   using boundaries = openAreas(scannedFor, effects);
-  const rowFile = await openRowFile(job.input, job.reading, effects.streams);
+  const rowFile = await openJobInput(job, effects.streams);
   using opened = new DisposableStack();
   const onRows = (rows: number) => {
     if (progress) record(progress, 'rowsScanned', rows);
@@ -186,7 +191,7 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
     ...{ job, scan, store, source, priceList, apiKeys, freshness, approvedCredits, isLocal },
     onComplete: (cell, { asOf, fields }) => cells.put(cell, () => fieldsOf(asOf, fields())),
   });
-  const summary = planSummary({ plan, job, connection, priceList, sample: sampleRows.any, unit: rowFile.unit });
+  const summary = planSummary({ plan, job, connection, priceList, sample: sampleRows.any, rows: rowFile });
   const parts = {
     ...{ job, connection, rowFile, source, apiKeys, priceList },
     ...{ freshness, sampleRows, cells, origin, plan, summary },

@@ -1,19 +1,20 @@
 import { PerilbookError } from '../errors.ts';
 import { createClient, requireSendable } from '../fetch/client.ts';
 import { Throttle } from '../fetch/throttle.ts';
-import { checkOutput } from '../rows/files/output-file.ts';
-import { checkFormat } from '../rows/output-format.ts';
+import { counted } from '../format-numbers.ts';
+import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { EndState, Store } from '../store/port.ts';
-import { filesOfStore } from '../store/store-address.ts';
 import { buyInRounds } from './buying/buying-rounds.ts';
 import { type Progress, record } from './buying/progress.ts';
 import { RunTimes } from './buying/run-times.ts';
-import { type Stop, storeMovedStop } from './buying/stop.ts';
+import { type Stop, stopFor, storeMovedStop } from './buying/stop.ts';
 import { lookUp } from './lookup/look-up.ts';
+import { checkOutputs } from './parts/part-outputs.ts';
+import { writeParts } from './parts/write-parts.ts';
 import type { Effects, Prepared, ServiceConnection } from './prepare.ts';
 import { createBodyReader } from './reading/body-readers.ts';
 import { type RunSummary, runSummary } from './summary.ts';
-import { writeOutput } from './writing.ts';
+import { type Written, writeOutput } from './writing.ts';
 
 /** What a run works with, besides the prepared job. */
 export interface RunSurroundings {
@@ -36,10 +37,9 @@ export interface RunEnded {
  */
 export async function run(prepared: Prepared, surroundings: RunSurroundings): Promise<RunEnded> {
   const { store, progress } = surroundings;
-  const { job, plan, summary, freshness, source, connection, sampleRows, approved, rowFile, cells, origin } = prepared;
+  const { job, plan, summary, connection, sampleRows, approved, rowFile } = prepared;
   refuseUnobtainable(prepared);
-  checkFormat(job.output, rowFile.format);
-  await checkOutput(job.output, job.input, filesOfStore(job.store));
+  await checkOutputs(job, rowFile);
   if (connection.kind === 'service') for (const { secret } of connection.keys) requireSendable(secret);
   const number = await store.startRun({
     job: job.name,
@@ -58,12 +58,9 @@ export async function run(prepared: Prepared, surroundings: RunSurroundings): Pr
         : await buy(prepared, connection, surroundings, number);
     await sampleRows.refresh();
     record(progress, 'phase', 'writing');
-    const written = await writeOutput({
-      ...{ rowFile, job, scan: plan.scan, store, source, sampleRows, freshness, cells, origin },
-      onRows: (rows) => record(progress, 'rowsWritten', rows),
-    });
+    const written = await write(prepared, surroundings, number);
     const spent = await store.runSpending(number);
-    const stop = await storeMoved(store, stopped);
+    const stop = await storeMoved(store, stopped ?? partsLeftStop(written));
     const planned = { ...summary, sample_data: sampleRows.any };
     const ended = runSummary({ planned, job, run: number, spent, written, stop });
     const state = stateOf(stop, ended);
@@ -146,6 +143,24 @@ export function allLocationsRejected({ ok, partial, deferred, failed, rejected }
 
 /** Running again makes no sense before the user has changed something. */
 const FOR_THE_USER: ReadonlySet<Stop['reason']> = new Set(['keys', 'denied', 'misdirected', 'store_moved']);
+
+async function write(
+  { job, plan, rowFile, source, sampleRows, freshness, cells, origin }: Prepared,
+  { store, effects, progress, interrupt }: RunSurroundings,
+  run: number,
+): Promise<Written> {
+  const fields = { job, scan: plan.scan, store, source, sampleRows, freshness, cells, origin };
+  const onRows = (rows: number) => record(progress, 'rowsWritten', rows);
+  if (!isPartFiles(rowFile)) return await writeOutput({ ...fields, rowFile, onRows });
+  const { clock, notice, partThreads: threads } = effects;
+  return await writeParts({ ...fields, files: rowFile, run, clock, interrupt, notice, onRows, threads });
+}
+
+/** An interrupted run does not wait for the parts that other processes are writing. */
+function partsLeftStop({ parts }: Written): Stop | null {
+  if (!parts || parts.left === 0) return null;
+  return stopFor('interrupted', `${counted(parts.left, 'part')} not written yet.`);
+}
 
 /** A moved store is reported before every other reason: what was bought may not be found again. */
 async function storeMoved(store: Store, stop: Stop | null): Promise<Stop | null> {

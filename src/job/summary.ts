@@ -1,7 +1,8 @@
 import type { TopicSlug } from '../contract/topics.ts';
 import { cheapestCalls, type PriceList } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
-import type { PlaceUnit } from '../rows/port.ts';
+import { isPartFiles } from '../rows/parts/part-files.ts';
+import type { RowSource } from '../rows/port.ts';
 import type { Spending } from '../store/port.ts';
 import type { Stop } from './buying/stop.ts';
 import { datasetsOf } from './lookup/local-data.ts';
@@ -22,10 +23,11 @@ interface PlanSummaryParts {
   readonly priceList: PriceList;
   readonly connection: Connection;
   readonly sample: boolean;
-  readonly unit: PlaceUnit | undefined;
+  readonly rows: RowSource;
 }
 
-export function planSummary({ plan, job, connection, priceList, sample, unit = 'line' }: PlanSummaryParts) {
+export function planSummary({ plan, job, connection, priceList, sample, rows }: PlanSummaryParts) {
+  const { unit = 'line' } = rows;
   const { scan, price, ways } = plan;
   const { forecast } = ways.planned;
   const value = plan.shares.length > 0 ? cellValue(plan) : 0;
@@ -34,6 +36,8 @@ export function planSummary({ plan, job, connection, priceList, sample, unit = '
   const lackedBy = (bundle: ReadonlySet<TopicSlug>) => job.topics.filter((topic) => !bundle.has(topic));
   return {
     rows: scan.rows,
+    /** How many part files there are; null for one file. A run adds what became of them. */
+    parts: isPartFiles(rows) ? { total: rows.parts.length } : null,
     located: scan.located,
     invalid: scan.invalid,
     outside_us: scan.outsideUs,
@@ -43,11 +47,13 @@ export function planSummary({ plan, job, connection, priceList, sample, unit = '
     unit,
     /** The share of rows that may be invalid. */
     max_invalid: job.maxInvalid,
-    findings: scan.findings.map(({ finding, note, rows, firstLine }) => ({
+    /** `part`: the part file of `first_line`, where the input is several. */
+    findings: scan.findings.map(({ finding, note, rows, firstLine, part }) => ({
       finding,
       note,
       rows,
       first_line: firstLine,
+      ...(part === undefined ? {} : { part }),
     })),
     /** The columns that were used, by name. */
     columns: scan.layout.used,
@@ -125,7 +131,7 @@ interface RunSummaryParts {
   readonly job: Pick<Job, 'output' | 'tiers'>;
   readonly run: number;
   readonly spent: Spending;
-  readonly written: Pick<Written, 'status' | 'value' | 'tiers'>;
+  readonly written: Pick<Written, 'status' | 'value' | 'tiers' | 'parts'>;
   readonly stop: Stop | null;
 }
 
@@ -134,6 +140,7 @@ export function runSummary({ planned, job, run, spent, written, stop }: RunSumma
   return {
     ...planned,
     run,
+    parts: written.parts ?? null,
     credits_spent: spent.charged,
     credits_unknown: spent.unknown + spent.open,
     status,

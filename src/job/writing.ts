@@ -3,7 +3,7 @@ import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { CellRecord } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
-import type { RowFile, WriteResult } from '../rows/port.ts';
+import type { RowFields, RowFile, WriteResult } from '../rows/port.ts';
 import { type CellCache, type CellReader, type CellSource, cachedFields, cellReader } from './cell-fields.ts';
 import { type Freshness, missingTopics } from './planning/freshness.ts';
 import type { Unlocated } from './scan/row-places.ts';
@@ -18,6 +18,18 @@ export interface Written extends WriteResult {
   readonly value: StatusCounts;
   /** What is complete at least up to each of the job's tiers, the leanest first. */
   readonly tiers: readonly TierReached[];
+  /** What became of the part files; left out for one file. */
+  readonly parts?: PartCounts;
+}
+
+export interface PartCounts {
+  readonly total: number;
+  /** Written by this run. */
+  readonly written: number;
+  /** Had this content already: an earlier run wrote them, or another process meanwhile. */
+  readonly up_to_date: number;
+  /** Being written by another process when this run was interrupted. */
+  readonly left: number;
 }
 
 interface TierReached {
@@ -27,13 +39,24 @@ interface TierReached {
 
 const CELLS_PER_READ = 250;
 
-/** What the last pass needs. */
-export interface OutputWriting extends CellSource {
-  readonly rowFile: RowFile;
+/** What the fields of rows are made from. */
+export interface FieldsSource extends CellSource {
   /** Cells that the plan has read already. */
   readonly cells: CellCache;
+}
+
+/** What the last pass needs. */
+export interface OutputWriting extends FieldsSource {
+  readonly rowFile: RowFile;
   /** Called with the number of rows that were written since the last call. */
   readonly onRows?: (rows: number) => void;
+}
+
+/** The fields that are added to rows, and what became of the rows in all. */
+export interface OutputFields {
+  /** The fields of rows, by the numbers that the scan gave their cells or findings. */
+  at(places: Iterable<number>): Promise<RowFields[]>;
+  sums(): Pick<Written, 'status' | 'value' | 'tiers'>;
 }
 
 /**
@@ -41,37 +64,51 @@ export interface OutputWriting extends CellSource {
  * job (with the time of the run), so a resumed run writes what an undisturbed one would have written.
  */
 export async function writeOutput(writing: OutputWriting): Promise<Written> {
-  const { rowFile, job, scan, sampleRows, freshness, cells: cache } = writing;
-  const { layout, cells, places } = scan;
-  const ends: CellEnds = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
-  const readCells = await cellReader(writing, (number, record, status) => {
-    ends.statuses[number] = ROW_STATUSES.indexOf(status);
-    ends.tiers[number] = tiersReached(status, record, job, freshness);
-  });
-  await endCells(ends, job.tiers.length, cache, readCells);
-  const bare = places.unlocated.map((kind) => {
-    const note = { status: statusOf(kind), note: kind.note };
-    const fields = bareFields(job.topics, note, sampleRows.still, job.counts);
-    return () => fields;
-  });
-  const nextPlaces = places.placesFrom(cells.size);
+  const { rowFile, job, scan } = writing;
+  const fields = await outputFields(writing);
+  const nextPlaces = scan.places.placesFrom(scan.cells.size);
   const result = await rowFile.write({
     output: job.output,
-    dropFrom: layout.dropFrom,
-    kept: scan.kept,
-    numbers: scan.numbers,
-    added: addedColumns(job.topics, job.prefix, job.counts),
+    ...addedTo(scan, job),
     fill: async (count) => {
       writing.onRows?.(count);
-      return await cachedFields(
-        nextPlaces(count),
-        { get: (number) => cache.get(number) ?? bare[number - cells.size] },
-        readCells,
-      );
+      return await fields.at(nextPlaces(count));
     },
   });
   if (result.rows !== scan.rows) throw fewerRows(job.input, result.rows, scan.rows);
-  return { ...result, ...sumsOf(scan, ends, job.tiers.length) };
+  return { ...result, ...fields.sums() };
+}
+
+/** The columns that change in the output. */
+export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, counts }: Job) {
+  return { dropFrom: layout.dropFrom, kept, numbers, added: addedColumns(topics, prefix, counts) };
+}
+
+/** Reads the cells that the plan has not read. @param onFields gets the fields of each cell and of each finding, by number */
+export async function outputFields(
+  source: FieldsSource,
+  onFields: (place: number, fields: RowFields) => void = () => {},
+): Promise<OutputFields> {
+  const { job, scan, sampleRows, freshness, cells: cache } = source;
+  const { cells, places } = scan;
+  const ends: CellEnds = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
+  const readCells = await cellReader(source, (number, record, status) => {
+    ends.statuses[number] = ROW_STATUSES.indexOf(status);
+    ends.tiers[number] = tiersReached(status, record, job, freshness);
+  });
+  await endCells(ends, job.tiers.length, cache, readCells, onFields);
+  const bare = places.unlocated.map((kind, index) => {
+    const note = { status: statusOf(kind), note: kind.note };
+    const fields = bareFields(job.topics, note, sampleRows.still, job.counts);
+    const make = () => fields;
+    onFields(cells.size + index, make);
+    return make;
+  });
+  const known = { get: (number: number) => cache.get(number) ?? bare[number - cells.size] };
+  return {
+    at: (numbers) => cachedFields(numbers, known, readCells),
+    sums: () => sumsOf(scan, ends, job.tiers.length),
+  };
 }
 
 const statusOf = ({ finding }: Unlocated): RowStatus =>
@@ -86,16 +123,30 @@ interface CellEnds {
 }
 
 /** Notes how each cell ended, and fills the cache with those that the plan has not read. */
-async function endCells(ends: CellEnds, tierCount: number, cache: CellCache, readCells: CellReader): Promise<void> {
+async function endCells(
+  ends: CellEnds,
+  tierCount: number,
+  cache: CellCache,
+  readCells: CellReader,
+  onFields: (cell: number, fields: RowFields) => void,
+): Promise<void> {
   const cells = ends.statuses.length;
   for (let from = 0; from < cells; from += CELLS_PER_READ) {
     const unread: number[] = [];
     for (let cell = from; cell < Math.min(cells, from + CELLS_PER_READ); cell++) {
-      if (cache.get(cell) === undefined) unread.push(cell);
+      const known = cache.get(cell);
+      if (known === undefined) {
+        unread.push(cell);
+        continue;
+      }
       // The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already.
-      else ends.tiers[cell] = tierCount;
+      ends.tiers[cell] = tierCount;
+      onFields(cell, known);
     }
-    for (const [index, fields] of (await readCells(unread)).entries()) cache.put(unread[index]!, fields);
+    for (const [index, fields] of (await readCells(unread)).entries()) {
+      cache.put(unread[index]!, fields);
+      onFields(unread[index]!, fields);
+    }
   }
 }
 
@@ -132,7 +183,7 @@ function sumsOf(
   return { status, value, tiers };
 }
 
-function fewerRows(file: string, rows: number, scanned: number): PerilbookError {
+export function fewerRows(file: string, rows: number, scanned: number): PerilbookError {
   return new PerilbookError(
     'INPUT_UNREADABLE',
     `${file} has ${rows} rows now, where ${scanned} were scanned`,

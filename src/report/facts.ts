@@ -46,8 +46,8 @@ export interface LocalDataset {
 interface FindingFacts {
   readonly note: string;
   readonly rows: number;
-  /** The first lines on which it was found. */
-  readonly lines: readonly number[];
+  /** The first rows in which it was found: `1,234`, or `a.csv:1,234` in a part file. */
+  readonly places: readonly string[];
 }
 
 export interface Money {

@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
+import { grouped } from '../format-numbers.ts';
 import { enrichedCells, locationsOf } from '../job/enriched-cells.ts';
-import { type NotedRows, notedRows } from '../job/noted-rows.ts';
+import { type NotedRows, notedRows, type RowPlace } from '../job/noted-rows.ts';
 import { accountState } from '../job/planning/account-state.ts';
 import { type Connection, type Effects, type Prepared, prepare } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
@@ -61,10 +62,10 @@ export async function makeReport(prepared: Prepared, store: Store, now: number):
     invalid: scan.invalid,
     outsideUs: scan.outsideUs,
     unit: rowFile.unit ?? 'line',
-    findings: scan.findings.map(({ finding, note, rows, firstLine }) => ({
+    findings: scan.findings.map(({ finding, note, rows, firstLine, ...part }) => ({
       note,
       rows,
-      lines: noted.lines.get(finding) ?? [firstLine],
+      places: (noted.places.get(finding) ?? [{ line: firstLine, ...part }]).map(placeText),
     })),
     figures,
     names: namesOf(noted),
@@ -81,6 +82,11 @@ async function figuresOf(prepared: Prepared, store: Store): Promise<ReportFigure
   const tally = new Tally({ topics, counts, cells: cells.size, locations: locationsOf(cells) });
   for await (const batch of enrichedCells(prepared, store)) for (const cell of batch) tally.add(cell);
   return tally.figures();
+}
+
+/** `1,234`, or `a.csv:1,234` in a part file. */
+function placeText({ line, part }: RowPlace): string {
+  return part === undefined ? grouped(line) : `${part}:${grouped(line)}`;
 }
 
 function namesOf({ first }: NotedRows): Facts['names'] {

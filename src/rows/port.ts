@@ -8,6 +8,8 @@ export interface Row {
   readonly number: number;
   /** The place of the record in its file, counted from 1: the line on which it begins, or the row or feature (`unit`). */
   readonly line: number;
+  /** The name of the file that it is in, where the input is several part files. */
+  readonly part?: string;
   /** The text of the columns that were asked for, in that order; '' for an empty, null or missing field. */
   readonly fields: readonly string[];
   /** Why the record could not be read; it is kept all the same, with status `invalid`. */
@@ -24,18 +26,13 @@ export interface AddedColumn {
 
 export type PlaceUnit = 'line' | 'row' | 'feature';
 
-/** An input file that was opened: its format and columns are known, its rows are not yet read. */
-export interface RowFile {
+/** Rows that were opened: their format and columns are known, they are not yet read. */
+export interface RowSource {
   readonly format: string;
   /** The names of the columns in file order, decoded, spaces around them removed. */
   readonly columns: readonly string[];
   /** What the places of rows are, where they are not lines: rows of a table or a sheet, features of a collection. */
   readonly unit?: PlaceUnit;
-  /** The columns that are not parts of others, where some are: `address` holds `address.zip` too. */
-  readonly wholeColumns?: readonly number[];
-  /** The file with the columns of all its rows, where opening reads its beginning only: the same columns, and behind them
-   * those that come late. */
-  readonly entire?: () => Promise<RowFile>;
   /** What a user should know of how the file is read; null for nothing. */
   readonly note?: string | null;
   /** The number of the first other line near the top whose fields could be the column names, where a format may have titles
@@ -45,6 +42,15 @@ export interface RowFile {
    * too short for one of the first `needed` columns (all of them, if it is not said) is a problem; where others are
    * missing, they are ''. */
   read(columns: readonly number[], needed?: number): AsyncIterable<readonly Row[]>;
+}
+
+/** An input file that was opened. */
+export interface RowFile extends RowSource {
+  /** The columns that are not parts of others, where some are: `address` holds `address.zip` too. */
+  readonly wholeColumns?: readonly number[];
+  /** The file with the columns of all its rows, where opening reads its beginning only: the same columns, and behind them
+   * those that come late. */
+  readonly entire?: () => Promise<RowFile>;
   /** Streams the file once more and writes it with the added columns behind the original ones. */
   write(request: WriteRequest): Promise<WriteResult>;
 }

@@ -12,7 +12,7 @@ import { workbook } from '../rows/xlsx-fixture.ts';
 import { column, type Harness, openHarness } from './harness.ts';
 
 async function enrich(harness: Harness, content: string | Buffer, settings: JobFile = {}) {
-  const input = settings.input ?? 'given.csv';
+  const input = (settings.input as string | undefined) ?? 'given.csv';
   writeFileSync(join(harness.folder, input), content);
   const { summary } = await harness.run({ topics: ['hail'], input, ...settings });
   return { summary, text: readFileSync(join(harness.folder, settings.output ?? 'output.csv'), 'utf8') };

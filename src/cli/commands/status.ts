@@ -1,14 +1,15 @@
 import { z } from 'zod';
-import { dateTime, grouped } from '../../format-numbers.ts';
+import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { isoTime } from '../../job/summary.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
+import type { PartFolder } from '../../store/part-store.ts';
 import type { RunRecord, StatementRow } from '../../store/port.ts';
 import { shownAddress } from '../../store/store-address.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, lineWidth, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-options.ts';
-import { fittingTable } from '../messages/format.ts';
+import { fittingTable, shownPath } from '../messages/format.ts';
 import { openStore } from '../open-store.ts';
 
 const SHOWN = 20;
@@ -26,10 +27,11 @@ export async function statusCommand(context: CliContext, flags: Flags): Promise<
   const runs = await store.runs(which);
   const counts = new Map((await store.statement({ by: 'run', ...which })).map(({ name, calls }) => [name, calls]));
   const callsOf = ({ run }: RunRecord) => counts.get(run) ?? NO_CALLS;
+  const folders = await store.partFolders(which);
   if (flags.json) {
     sayJson(
       context,
-      runs.map((run) => asJson(run, callsOf(run))),
+      runs.map((run) => asJson(run, callsOf(run), folders)),
     );
   } else if (flags.csv) {
     context.stdout.write(asCsv(runs, callsOf));
@@ -39,6 +41,7 @@ export async function statusCommand(context: CliContext, flags: Flags): Promise<
     const lines = [
       ...asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout)),
       ...whenToResume(runs, context.clock.now()),
+      ...folders.map((one) => partsLine(one, context.workingFolder)),
     ];
     if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
     context.stdout.write(`${lines.join('\n')}\n`);
@@ -90,6 +93,22 @@ const storedReason = z
   .transform(({ stopped }) => stopped)
   .catch('');
 
+/** How far the parts of a folder are, by all processes that write them. */
+function partsLine({ job, folder, ...counts }: PartFolder, workingFolder: string): string {
+  const { parts, written, writing, left } = partsOf(counts);
+  const states = [
+    `${grouped(written)} written`,
+    writing > 0 ? `${grouped(writing)} being written` : '',
+    left > 0 ? `${grouped(left)} left` : '',
+  ];
+  const where = shownPath(folder, workingFolder);
+  return `${job}: ${counted(parts, 'part')} in ${where}: ${states.filter(Boolean).join(', ')}.`;
+}
+
+function partsOf({ parts, written, writing }: Omit<PartFolder, 'job' | 'folder'>) {
+  return { parts, written, writing, left: parts - written - writing };
+}
+
 function asCsv(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): string {
   const head = [
     ...['run', 'job', 'account', 'state', 'started_at', 'finished_at', 'resume_after', 'planned_credits', 'budget'],
@@ -107,7 +126,8 @@ function asCsv(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): 
   return plainCsv(head, rows);
 }
 
-function asJson(run: RunRecord, calls: Calls): unknown {
+function asJson(run: RunRecord, calls: Calls, folders: readonly PartFolder[]): unknown {
+  const folder = folders.find((one) => one.folder === run.output);
   return {
     run: run.run,
     job: run.job,
@@ -115,6 +135,8 @@ function asJson(run: RunRecord, calls: Calls): unknown {
     output: run.output,
     account: run.account,
     state: run.state,
+    /** How far the parts of the output folder are now; null for one file. */
+    parts: folder === undefined ? null : partsOf(folder),
     started_at: isoTime(run.startedAt),
     finished_at: isoTime(run.finishedAt),
     resume_after: isoTime(run.resumeAfter),

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import stringWidth from 'string-width';
 import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
@@ -29,13 +30,17 @@ export function planMessages(prepared: Prepared, folder: string, { width, color 
     if (job.service.kind === 'sample' && job.service.isDefault) lines.push(`For real data: ${getCommand(job, folder)}`);
   } else if (summary.sample_data)
     lines.push('The service last answered with sample data, which is made up: do not base decisions on it.');
-  lines.push(`${shownPath(job.input, folder)}: ${rowsMessage(summary)}`);
+  const parts = summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `;
+  lines.push(`${shownPath(job.input, folder)}: ${parts}${rowsMessage(summary)}`);
   lines.push(...plan.scan.layout.notes);
   const isLookedUp = ({ finding }: UnusableKind) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
   const { unit = 'line' } = prepared.rowFile;
-  lines.push(...findingLines('Rows that cannot be looked up', findings.get(false) ?? [], unit, width));
-  lines.push(...findingLines('Rows that are looked up, but have a problem', findings.get(true) ?? [], unit, width));
+  const placeOf = ({ part, first_line }: UnusableKind) =>
+    part === undefined ? `${first_line}` : `${shownPath(join(job.parts!.folder, part), folder)}:${first_line}`;
+  const table = { unit, placeOf, width };
+  lines.push(...findingLines('Rows that cannot be looked up', findings.get(false) ?? [], table));
+  lines.push(...findingLines('Rows that are looked up, but have a problem', findings.get(true) ?? [], table));
   lines.push('', `${counted(job.topics.length, 'topic')}: ${topicsMessage(job.topics)}`);
   lines.push(...defaultsMessage(prepared));
   lines.push(...listed(cellPairs(prepared), '  ', width));
@@ -58,9 +63,20 @@ export const SAMPLE_DATA = 'Sample data from the embedded service: made up, do n
 
 type UnusableKind = Prepared['summary']['findings'][number];
 
-function findingLines(heading: string, findings: readonly UnusableKind[], unit: string, width: number): string[] {
+interface FindingTable {
+  readonly unit: string;
+  /** The line of the first row, with the name of its part file. */
+  readonly placeOf: (finding: UnusableKind) => string;
+  readonly width: number;
+}
+
+function findingLines(
+  heading: string,
+  findings: readonly UnusableKind[],
+  { unit, placeOf, width }: FindingTable,
+): string[] {
   if (findings.length === 0) return [];
-  const rows = findings.map(({ first_line, rows, note }) => [`${first_line}`, grouped(rows), note]);
+  const rows = findings.map((found) => [placeOf(found), grouped(found.rows), found.note]);
   return ['', `${heading} (with the first ${unit}):`, ...table([unit, 'rows', 'reason'], rows, '  ', width)];
 }
 

@@ -17,7 +17,7 @@ export function runMessages(
   const pairs: (readonly [string, string])[] = [
     [
       'wrote',
-      `${summary.output === '-' ? 'stdout' : shownPath(summary.output, folder)}: ${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`,
+      `${summary.output === '-' ? 'stdout' : shownPath(summary.output, folder)}: ${partsMessage(summary.parts)}${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`,
     ],
   ];
   const isLocal = summary.source.kind === 'local';
@@ -48,6 +48,17 @@ export function runMessages(
   if (summary.sample_data) facts.push('Sample data is made up: do not base decisions on it.');
   const next = [...invalidRowsMessage(summary), ...nextStep(stop, summary, again)];
   return { facts, next: next.map((line) => color('bold', line)) };
+}
+
+/** `10 parts (4 written, 6 up to date), `; '' for one file. */
+function partsMessage(parts: RunEnded['summary']['parts']): string {
+  if (parts === null) return '';
+  const states = [
+    `${grouped(parts.written)} written`,
+    parts.up_to_date > 0 ? `${grouped(parts.up_to_date)} up to date` : '',
+    parts.left > 0 ? `${grouped(parts.left)} left to other processes` : '',
+  ];
+  return `${counted(parts.total, 'part')} (${states.filter(Boolean).join(', ')}), `;
 }
 
 function completeMessage({ rows, value }: RunEnded['summary']['complete']): string {

@@ -6,7 +6,7 @@ import { type LocationFinding, parseLocation } from '../../geo/parse-location.ts
 import { isCovered } from '../../geo/us-coverage.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { findLocationColumns, type LocationColumns } from '../../rows/location-columns.ts';
-import type { AddedColumn, RowFile } from '../../rows/port.ts';
+import type { AddedColumn, RowSource } from '../../rows/port.ts';
 import type { Job } from '../settings/settings.ts';
 import { type AreaColumns, findAreaColumns } from './area-columns.ts';
 import { valueColumns } from './value.ts';
@@ -53,7 +53,7 @@ interface UsedColumns {
 export const FIRST_VALUE = 2;
 
 /** Finds the columns. @throws INPUT_COLUMNS */
-export function layoutOf(rowFile: RowFile, job: Job): Layout {
+export function layoutOf(rowFile: RowSource, job: Job): Layout {
   const known = knownColumns(job.prefix);
   const dropFrom = findPerilbookColumns(rowFile.columns, known);
   const original = dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, dropFrom);
@@ -142,7 +142,7 @@ function earlierColumns(
   return { kept, refreshed };
 }
 
-function locationColumns(rowFile: RowFile, names: readonly string[], { location }: Job): LocationColumns {
+function locationColumns(rowFile: RowSource, names: readonly string[], { location }: Job): LocationColumns {
   try {
     return findLocationColumns(names, location);
   } catch (error) {

@@ -59,10 +59,10 @@ export class RowPlaces implements Disposable {
     this.#add(~number);
   }
 
-  /** Reads from the first row on, `count` rows a call: the number of a cell, or `cells` plus the number of a finding.
+  /** Reads from some row on, `count` rows a call: the number of a cell, or `cells` plus the number of a finding.
    * @throws INPUT_UNREADABLE for more rows than were added */
-  placesFrom(cells: number): (count: number) => Int32Array<ArrayBuffer> {
-    let next = 0;
+  placesFrom(cells: number, row = 0): (count: number) => Int32Array<ArrayBuffer> {
+    let next = row;
     let chunk = new Int32Array(0);
     let held = -1;
     return (count) => {

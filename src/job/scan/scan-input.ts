@@ -1,6 +1,6 @@
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import type { LocationFinding } from '../../geo/parse-location.ts';
-import type { Row, RowFile } from '../../rows/port.ts';
+import type { Row, RowSource } from '../../rows/port.ts';
 import type { Job } from '../settings/settings.ts';
 import { areasOfRow } from './area-columns.ts';
 import { AreaTable } from './area-table.ts';
@@ -28,6 +28,8 @@ export interface Finding {
   readonly rows: number;
   /** The line of the first such row. */
   readonly firstLine: number;
+  /** The part file that it is in, where the input is several. */
+  readonly part?: string;
 }
 
 /** The result of the first pass over the input. Its memory grows with the number of cells, not of rows: the cells of the
@@ -46,6 +48,8 @@ export interface Scan extends Disposable {
   readonly foundAreas: FoundAreas | null;
   /** The cell or finding of each row. Disposing of the scan closes it. */
   readonly places: RowPlaces;
+  /** How many rows each part file has, by its name; a part without rows is not among them. */
+  readonly partRows: ReadonlyMap<string, number>;
   readonly layout: Layout;
   /** The columns that the job uses with a number in every row. */
   readonly numbers: ReadonlySet<number>;
@@ -69,7 +73,7 @@ export function rowValue(row: Row, layout: Layout): { readonly value: number; re
  * @param onRows gets the number of rows so far, once a batch
  * @param find finds the areas of the cells by boundaries; null where the job does not ask for it */
 export async function scan(
-  rowFile: RowFile,
+  rowFile: RowSource,
   job: Job,
   onRows: (rows: number) => void = () => {},
   find: CellAreaFinder | null = null,
@@ -79,45 +83,49 @@ export async function scan(
   const areas = new AreaTable();
   using opened = new DisposableStack();
   const places = opened.use(new RowPlaces());
-  const findings = new Map<Finding['finding'], { note: string; rows: number; firstLine: number }>();
+  const findings = new Map<Finding['finding'], { -readonly [Name in keyof Finding]: Finding[Name] }>();
+  const partRows = new Map<string, number>();
   let rows = 0;
   let located = 0;
   let totalValue = 0;
-  const found = (finding: Finding['finding'], note: string, line: number): void => {
+  const found = (finding: Finding['finding'], note: string, { line, part }: Row): void => {
     const known = findings.get(finding);
     if (known) known.rows++;
-    else findings.set(finding, { note, rows: 1, firstLine: line });
+    else findings.set(finding, { finding, note, rows: 1, firstLine: line, ...(part === undefined ? {} : { part }) });
   };
   const types = new ColumnTypes(layout);
   for await (const batch of rowFile.read(types.columns, FIRST_VALUE)) {
+    // A batch is of one part.
+    const part = batch[0]?.part;
+    if (part !== undefined) partRows.set(part, (partRows.get(part) ?? 0) + batch.length);
     for (const row of batch) {
       rows++;
       types.note(row.fields);
       const place = locate(row, job, layout);
       const { value, readable } = rowValue(row, layout);
       totalValue += value;
-      if (!readable) found('value_not_a_number', 'The value is not a number and counts as 0.', row.line);
+      if (!readable) found('value_not_a_number', 'The value is not a number and counts as 0.', row);
       if (place.ok) {
         located++;
         const cell = cells.add(place.cell, value);
         places.addCell(cell);
-        if (place.isLenient) found('read_leniently', LENIENT, row.line);
+        if (place.isLenient) found('read_leniently', LENIENT, row);
         if (job.areas !== null && find === null) {
           const { tract, county, unreadable, isTractAlone } = areasOfRow(row.fields, layout.areas);
-          if (unreadable) found('area_not_readable', isTractAlone ? TRACT_ALONE : AREA_UNREADABLE, row.line);
+          if (unreadable) found('area_not_readable', isTractAlone ? TRACT_ALONE : AREA_UNREADABLE, row);
           const agrees = areas.record(cell, 'tract', tract);
           if (!(areas.record(cell, 'county', county) && agrees)) {
             found(
               'areas_differ',
               'Rows at the same place name different areas, so the place is bought on its own.',
-              row.line,
+              row,
             );
           }
         }
         continue;
       }
       places.addUnlocated(place.finding, place.note, value);
-      found(place.finding, place.note, row.line);
+      found(place.finding, place.note, row);
     }
     onRows(rows);
   }
@@ -130,13 +138,13 @@ export async function scan(
     outsideUs,
     totalValue,
     invalid: rows - located - outsideUs,
-    findings: [...findings]
-      .map(([finding, found]) => ({ finding, ...found }))
-      .sort((a, b) => a.firstLine - b.firstLine),
+    // In the order of their first rows.
+    findings: [...findings.values()],
     cells,
     areas,
     foundAreas,
     places,
+    partRows,
     layout,
     numbers: types.numbers(),
     kept: types.kept(),

@@ -124,15 +124,18 @@ const timeToLive = z
 export const jobFileSchema = z.strictObject({
   name: z.string().min(1).optional().describe('name of the job, as status shows it; default: the name of the input'),
   input: z
-    .string()
-    .min(1)
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
     .optional()
-    .describe('CSV, Excel (.xlsx), Parquet, NDJSON or GeoJSON; a path relative to this file'),
+    .describe(
+      'CSV, Excel (.xlsx), Parquet, NDJSON or GeoJSON, by a path relative to this file; for part files a folder, a pattern (parts/*.csv) or a list',
+    ),
   output: z
     .string()
     .min(1)
     .optional()
-    .describe('file to write, in the format of its extension; default: beside the input'),
+    .describe(
+      'file to write, in the format of its extension; for part files a folder; default: beside the input, with .hazards in its name',
+    ),
   topics: topicSet
     .optional()
     .describe('topics or groups: natural (default), proximity, measurement, all (perilbook topics lists them)'),

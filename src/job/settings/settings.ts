@@ -1,22 +1,26 @@
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { didYouMean } from '../../nearest-name.ts';
-import { extensionOf } from '../../rows/files/compression.ts';
 import { encodingNamed } from '../../rows/files/text-encoding.ts';
 import type { OpenOptions } from '../../rows/open-row-file.ts';
 import { isPostgresAddress, refuseStorePassword } from '../../store/store-address.ts';
 import { accountOf, accountsOf, type JobAccount, type ServiceSettings, serviceOf } from './account-settings.ts';
 import { DEFAULT_VERIFY, DEFAULTS, definedOnly } from './defaults.ts';
 import { durationMs } from './duration.ts';
+import { inputOf, nameOfInput, type PartSettings } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
 import { type Tier, tiersOf, topicsOf } from './topic-choice.ts';
 
 /** A job with all settings resolved. */
 export interface Job {
   readonly name: string;
+  /** A file, `-` for standard input, or what stands for several files: a folder or a pattern. */
   readonly input: string;
+  /** The file to write, or the folder of the written parts. */
   readonly output: string;
+  /** Null where the input is one file. */
+  readonly parts: PartSettings | null;
   /** In contract order. */
   readonly topics: readonly TopicSlug[];
   readonly location: { readonly lat?: string; readonly lng?: string; readonly column?: string };
@@ -101,14 +105,13 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
       'Name a job file or an input file: perilbook run portfolio.csv, or input: in the job file.',
     );
   }
-  const input = settings.input === '-' ? '-' : resolve(surroundings.workingFolder, settings.input);
+  const files = inputOf(settings.input, settings.output, surroundings.workingFolder);
   const service = serviceOf(settings.service, surroundings.workingFolder);
   const account = accountOf(settings, service);
   const tiers = tiersOf(settings.tiers ?? [settings.topics]);
   return {
-    name: settings.name ?? (input === '-' ? 'stdin' : basename(input, extensionOf(input))),
-    input,
-    output: outputOf(settings.output, input, surroundings.workingFolder),
+    name: settings.name ?? nameOfInput(files),
+    ...files,
     topics: tiers.at(-1)!.topics,
     tiers,
     orderBy: orderByOf(settings.order_by),
@@ -194,6 +197,7 @@ export function relativeToFile(job: JobFile, file: string): JobFile {
   const folder = dirname(file);
   const place = (path: string | undefined) =>
     path === undefined || path === '-' || isAbsolute(path) ? path : join(folder, path);
+  const { input } = job;
   const keysPlaced =
     typeof job.service === 'object'
       ? {
@@ -203,7 +207,7 @@ export function relativeToFile(job: JobFile, file: string): JobFile {
       : job.service;
   return definedOnly({
     ...job,
-    input: place(job.input),
+    input: typeof input === 'string' ? place(input) : input?.map((path) => place(path)!),
     output: place(job.output),
     store: job.store !== undefined && isPostgresAddress(job.store) ? job.store : place(job.store),
     service: keysPlaced,
@@ -235,14 +239,6 @@ function areasOf(areas: JobFile['areas']): AreaSettings | null {
     );
   }
   return { tract, county, oed, verify: verify ?? DEFAULT_VERIFY, ...(find === undefined ? {} : { find }) };
-}
-
-function outputOf(output: string | undefined, input: string, folder: string): string {
-  if (output === '-') return '-';
-  if (output !== undefined) return resolve(folder, output);
-  if (input === '-') return '-';
-  const extension = extensionOf(input);
-  return join(dirname(input), `${basename(input, extension)}.hazards${extension}`);
 }
 
 function timeToLiveOf(overrides: Readonly<Record<string, string>>): Job['timeToLive'] {

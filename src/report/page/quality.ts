@@ -19,7 +19,7 @@ ${
 ${findings.map(
   (
     found,
-  ) => html`<tr><th scope="row">${quoted(found.note)}</th><td class="n">${grouped(found.rows)}</td><td>${found.lines.map(grouped).join(' · ')}${found.rows > found.lines.length && ' …'}</td></tr>
+  ) => html`<tr><th scope="row">${quoted(found.note)}</th><td class="n">${grouped(found.rows)}</td><td>${found.places.join(' · ')}${found.rows > found.places.length && ' …'}</td></tr>
 `,
 )}</tbody>
 </table></div>

@@ -1,0 +1,83 @@
+import { mkdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, matchesGlob, relative, sep } from 'node:path';
+import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import { checkOutput } from '../../rows/files/output-file.ts';
+import { checkFormat } from '../../rows/output-format.ts';
+import { EMPTY } from '../../rows/parts/empty-part.ts';
+import { isPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
+import type { RowFile } from '../../rows/port.ts';
+import { filesOfStore } from '../../store/store-address.ts';
+import type { PartSettings } from '../settings/input-setting.ts';
+import type { Job } from '../settings/settings.ts';
+
+/** Refuses an output that could not be written, before anything is bought for it. Makes the folders of part files. */
+export async function checkOutputs(job: Job, input: RowFile | PartFiles): Promise<void> {
+  if (!isPartFiles(input)) {
+    checkFormat(job.output, input.format);
+    return await checkOutput(job.output, job.input, filesOfStore(job.store));
+  }
+  await checkPartFolder(job.output, job.parts!);
+  const outputs = input.parts.map((part) => ({ part, output: outputOfPart(job.output, part.name) }));
+  for (const { output } of outputs) refuseMatch(output, job.parts!);
+  for (const folder of new Set([job.output, ...outputs.map(({ output }) => dirname(output))])) await makeFolder(folder);
+  for (const { part, output } of outputs) {
+    if (part.format !== EMPTY) checkFormat(output, part.format);
+    await checkOutput(output, part.path, filesOfStore(job.store));
+  }
+}
+
+/** Refuses a folder for part files that is a file, or that the next run would read as input. Makes nothing. */
+export async function checkPartFolder(output: string, { sources }: PartSettings): Promise<void> {
+  if ((await stat(output).catch(() => null))?.isDirectory() === false) throw notAFolder(output);
+  const real = await realPathOf(output);
+  for (const source of sources) {
+    const below = relative(await realPathOf(source), real);
+    if (below === '..' || below.startsWith(`..${sep}`)) continue;
+    throw insideInput(output, below === '' ? 'is the input folder' : 'lies inside the input folder');
+  }
+}
+
+/** The path without links, as far as it exists. */
+async function realPathOf(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    const folder = dirname(path);
+    return folder === path ? path : join(await realPathOf(folder), basename(path));
+  }
+}
+
+/** The output of a part has its name, so its format and compression too. */
+export function outputOfPart(folder: string, name: string): string {
+  return join(folder, ...name.split('/'));
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    if (hasSystemCode(error, 'EEXIST') || hasSystemCode(error, 'ENOTDIR')) throw notAFolder(folder, error);
+    throw new PerilbookError(
+      'OUTPUT_UNWRITABLE',
+      `The folder ${folder} cannot be made`,
+      'Check its path and permissions, or choose another output folder.',
+      { file: folder },
+      error,
+    );
+  }
+}
+
+function notAFolder(path: string, cause?: unknown): PerilbookError {
+  const message = `${path} is not a folder, and part files need one`;
+  return new PerilbookError('OUTPUT_UNWRITABLE', message, 'Choose another output folder.', { file: path }, cause);
+}
+
+function refuseMatch(output: string, { sources }: PartSettings): void {
+  const pattern = sources.find((source) => matchesGlob(output, source));
+  if (pattern !== undefined) throw insideInput(output, 'would be matched by the pattern of the input');
+}
+
+function insideInput(output: string, what: string): PerilbookError {
+  const hint = 'The next run would read it as input: choose a folder beside the input.';
+  return new PerilbookError('OUTPUT_UNWRITABLE', `${output} ${what}`, hint, { file: output });
+}

@@ -1,0 +1,70 @@
+import { createHash, hash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import type { PartPlace } from '../../rows/parts/list-parts.ts';
+import type { RowFields, WriteRequest } from '../../rows/port.ts';
+import type { PartRecord, WrittenPart } from '../../store/part-store.ts';
+
+/** A change of the output's form that must make every part be written again raises this. */
+const FORM = 1;
+
+/** What identifies a file: `make` and rsync go by the same. */
+export type FileState = Pick<WrittenPart, 'size' | 'mtimeMs'>;
+
+/** What a part is to become, besides the file. */
+export type PartTarget = Pick<WrittenPart, 'basis' | 'fields' | 'reading'>;
+
+/**
+ * - `current`: the output is what this run would write, or was written by a run that knew at least as much
+ * - `held`: another process is writing it
+ * - `write`: it is missing, or made from another input, other settings or other answers
+ */
+export type PartVerdict = 'current' | 'held' | 'write';
+
+/** @param output the file that is there now, null for none */
+export function judgePart(record: PartRecord | null, target: PartTarget, output: FileState | null): PartVerdict {
+  if (record?.isHeld) return 'held';
+  const written = record?.written;
+  if (!written || output?.size !== written.size || output.mtimeMs !== written.mtimeMs) return 'write';
+  if (written.basis !== target.basis) return 'write';
+  return written.fields === target.fields || written.reading > target.reading ? 'current' : 'write';
+}
+
+export async function fileState(path: string): Promise<FileState | null> {
+  const found = await stat(path).catch(() => null);
+  return found?.isFile() ? { size: found.size, mtimeMs: Math.floor(found.mtimeMs) } : null;
+}
+
+/** Identifies what an output is made from, besides the fields of its rows. */
+export function basisOf(
+  { size, mtimeMs }: PartPlace,
+  { dropFrom, kept, numbers, added }: Pick<WriteRequest, 'dropFrom' | 'kept' | 'numbers' | 'added'>,
+  reading: object,
+): string {
+  const all = { FORM, size, mtimeMs, dropFrom, kept, numbers: [...(numbers ?? [])], added, reading };
+  return hash('sha256', JSON.stringify(all));
+}
+
+/** Digests of the fields of cells, and of the rows of a part from them. */
+export class FieldDigests {
+  readonly #cells: BigUint64Array;
+
+  constructor(cells: number) {
+    this.#cells = new BigUint64Array(cells);
+  }
+
+  set(cell: number, make: RowFields): void {
+    this.#cells[cell] = hash('sha1', JSON.stringify(make()), 'buffer').readBigUInt64LE();
+  }
+
+  /** @param cells of the rows, in order */
+  ofRows(cells: Int32Array): string {
+    const digest = createHash('sha256');
+    for (let from = 0; from < cells.length; from += ROWS_A_CHUNK) {
+      const rows = cells.subarray(from, from + ROWS_A_CHUNK);
+      digest.update(BigUint64Array.from(rows, (cell) => this.#cells[cell]!));
+    }
+    return digest.digest('hex');
+  }
+}
+
+const ROWS_A_CHUNK = 65_536;

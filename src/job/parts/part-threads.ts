@@ -1,0 +1,79 @@
+import { Worker } from 'node:worker_threads';
+import type { RowFields, WriteResult } from '../../rows/port.ts';
+import { errorOf, type FromThread, type ThreadSettings, type ToThread } from './part-messages.ts';
+import { type PartTask, writePart } from './write-part.ts';
+
+/** Writes parts, one after the other. */
+export interface PartWriter extends AsyncDisposable {
+  /** Writes a part whole or not at all. The task's places are gone afterwards. */
+  write(task: PartTask, signal: AbortSignal): Promise<WriteResult>;
+}
+
+/** What a writer needs of the run. */
+export interface WriterSurroundings {
+  /** The fields of cells and findings, by number. */
+  readonly fieldsAt: (places: Iterable<number>) => Promise<readonly RowFields[]>;
+  readonly onRows: (rows: number) => void;
+}
+
+/** A writer in this thread. */
+export function localPartWriter({ fieldsAt, onRows }: WriterSurroundings): PartWriter {
+  return {
+    write: (task, signal) => writePart(task, (places, from, to) => fieldsAt(places.subarray(from, to)), onRows, signal),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+/** Compiled, the thread's module is a .js file next to this one; run from source, a .ts file. */
+const MODULE = new URL(`./part-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+
+/** A writer in a thread of its own. The store stays in this one: a thread asks here for the fields of cells, and keeps some. */
+export function threadPartWriter({ fieldsAt, onRows }: WriterSurroundings, settings: ThreadSettings): PartWriter {
+  let worker: Worker | null = null;
+  const send = (message: ToThread, transfer: ArrayBuffer[] = []) => worker?.postMessage(message, transfer);
+  return {
+    async write(task, signal) {
+      signal.throwIfAborted();
+      worker ??= new Worker(MODULE, { workerData: settings });
+      const thread = worker;
+      const ended = new AbortController();
+      /** Why the fields could not be read: the thread removes its temporary file first. */
+      let unreadable: unknown;
+      try {
+        return await new Promise<WriteResult>((resolve, reject) => {
+          const listen = <Value>(event: string, listener: (value: Value) => void) => {
+            thread.on(event, listener);
+            ended.signal.addEventListener('abort', () => thread.off(event, listener));
+          };
+          listen('message', (message: FromThread) => {
+            if (message.kind === 'written') resolve(message.result);
+            else if (message.kind === 'failed') reject(unreadable ?? errorOf(message.error));
+            else if (message.kind === 'rows') onRows(message.rows);
+            else {
+              fieldsAt(message.places).then(
+                (fields) => send({ kind: 'fields', fields: fields.map((make) => make()) }),
+                (error) => {
+                  unreadable = error;
+                  send({ kind: 'no_fields' });
+                },
+              );
+            }
+          });
+          const fail = (error: Error) => {
+            worker = null;
+            reject(error);
+          };
+          listen('error', fail);
+          listen('exit', (code: number) => fail(new Error(`A thread that writes parts ended with code ${code}`)));
+          signal.addEventListener('abort', () => send({ kind: 'stop' }), { signal: ended.signal });
+          send({ kind: 'write', task }, [task.places.buffer]);
+        });
+      } finally {
+        ended.abort();
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await worker?.terminate();
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { OpenOptions } from '../../rows/open-row-file.ts';
+import type { PartPlace } from '../../rows/parts/list-parts.ts';
+import { openPart } from '../../rows/parts/part-files.ts';
+import type { RowFields, WriteRequest, WriteResult } from '../../rows/port.ts';
+import { fewerRows } from '../writing.ts';
+
+/** A part to write, as plain data, which can be sent to a thread. */
+export interface PartTask {
+  readonly part: PartPlace;
+  readonly output: string;
+  readonly reading: OpenOptions;
+  readonly columns: Pick<WriteRequest, 'dropFrom' | 'kept' | 'numbers' | 'added'>;
+  /** The number of each row's cell or finding. */
+  readonly places: Int32Array<ArrayBuffer>;
+}
+
+/** Gives the fields of the rows from one index up to, not including, another. */
+export type FieldsOfRows = (places: Int32Array<ArrayBuffer>, from: number, to: number) => Promise<readonly RowFields[]>;
+
+/** Writes a part whole or not at all. @throws INPUT_UNREADABLE where it has changed since the scan */
+export async function writePart(
+  { part, output, reading, columns, places }: PartTask,
+  fieldsOf: FieldsOfRows,
+  onRows: (rows: number) => void,
+  signal: AbortSignal,
+): Promise<WriteResult> {
+  const rowFile = await openPart(part, reading);
+  let rows = 0;
+  const result = await rowFile.write({
+    ...{ output, signal, ...columns },
+    fill: async (count) => {
+      const from = rows;
+      rows += count;
+      if (rows > places.length) throw fewerRows(part.path, rows, places.length);
+      onRows(count);
+      return await fieldsOf(places, from, rows);
+    },
+  });
+  if (result.rows !== places.length) throw fewerRows(part.path, result.rows, places.length);
+  return result;
+}

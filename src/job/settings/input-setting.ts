@@ -1,0 +1,105 @@
+import { existsSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { PerilbookError } from '../../errors.ts';
+import { extensionOf } from '../../rows/files/compression.ts';
+import { isPattern, patternFolder } from '../../rows/parts/list-parts.ts';
+
+/** An input that is several files, its parts. */
+export interface PartSettings {
+  /** The folder that the names of the parts are relative to. */
+  readonly folder: string;
+  /** Files, folders and patterns, as absolute paths. */
+  readonly sources: readonly string[];
+}
+
+export interface InputSettings {
+  /** A file, a folder or a pattern; of several, the folder that all of them are in. `-` for standard input. */
+  readonly input: string;
+  /** The file to write, or the folder of the written parts. */
+  readonly output: string;
+  /** Null for one file. */
+  readonly parts: PartSettings | null;
+}
+
+/** Decides whether an input is one file or parts, and where the output goes. @throws USAGE */
+export function inputOf(
+  said: string | readonly string[],
+  output: string | undefined,
+  workingFolder: string,
+): InputSettings {
+  const list = [said].flat();
+  if (list.includes('-')) {
+    if (list.length === 1) return { input: '-', output: oneOutput('-', output, workingFolder), parts: null };
+    throw new PerilbookError(
+      'USAGE',
+      'Standard input (-) cannot be combined with other input files',
+      'Name files only.',
+    );
+  }
+  const sources = list.map((one) => resolve(workingFolder, one));
+  const [first] = sources as [string];
+  const isOne = sources.length === 1 && !isPatternOfFiles(first) && !isFolder(first) && !/[/\\]$/.test(output ?? '');
+  if (isOne) return { input: first, output: oneOutput(first, output, workingFolder), parts: null };
+  const folder = commonFolder(sources.map(folderOf));
+  if (output === '-') {
+    throw new PerilbookError(
+      'USAGE',
+      'Several input files cannot be written to standard output',
+      'Name a folder: -o enriched/.',
+    );
+  }
+  return {
+    input: sources.length === 1 ? first : folder,
+    output: output === undefined ? besideFolder(folder) : resolve(workingFolder, output),
+    parts: { folder, sources },
+  };
+}
+
+/** The name of a job without one. */
+export function nameOfInput({ input, parts }: InputSettings): string {
+  if (input === '-') return 'stdin';
+  const named = parts?.folder ?? input;
+  return basename(named, extensionOf(named)) || 'parts';
+}
+
+function oneOutput(input: string, output: string | undefined, folder: string): string {
+  if (output === '-') return '-';
+  if (output !== undefined) return resolve(folder, output);
+  return input === '-' ? '-' : besideFolder(input);
+}
+
+/** `portfolio.csv.gz` becomes `portfolio.hazards.csv.gz`, the folder `portfolio` becomes `portfolio.hazards`. */
+function besideFolder(path: string): string {
+  const extension = extensionOf(path);
+  const stem = basename(path, extension);
+  if (stem === '') throw new PerilbookError('USAGE', 'Missing output folder', 'Name one: -o enriched/.');
+  return join(dirname(path), `${stem}.hazards${extension}`);
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Missing or not accessible: whoever opens it says so.
+    return false;
+  }
+}
+
+/** A file may be called `a[1].csv`. */
+const isPatternOfFiles = (path: string) => isPattern(path) && !existsSync(path);
+
+/** The folder that a source's parts are in. */
+function folderOf(source: string): string {
+  if (isPatternOfFiles(source)) return patternFolder(source);
+  return isFolder(source) ? source : dirname(source);
+}
+
+function commonFolder(folders: readonly string[]): string {
+  const split = folders.map((folder) => folder.split(sep));
+  const [first, ...others] = split as [string[], ...string[][]];
+  let length = first.length;
+  for (const other of others) {
+    while (first.slice(0, length).some((segment, index) => segment !== other[index])) length--;
+  }
+  return first.slice(0, length).join(sep) || sep;
+}

@@ -1,0 +1,120 @@
+import { existsSync, globSync, type Stats, statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { PerilbookError } from '../../errors.ts';
+import { didYouMeanFile, unreadable } from '../files/input-file.ts';
+
+/** A file among several that are one input. */
+export interface PartPlace {
+  /** Its path below the folder of all parts, with `/` between: the name that messages and the output use. */
+  readonly name: string;
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+export interface PartList {
+  /** In the order of their names. */
+  readonly parts: readonly PartPlace[];
+  /** Names of temporary files that other programs seem to be writing; they are left out. */
+  readonly unfinished: readonly string[];
+}
+
+/** Characters that make a path a pattern: `portfolio/*.csv`, `20[12]?/{a,b}.csv`. */
+const MAGIC = /[*?[\]{}]/;
+
+export const isPattern = (path: string): boolean => MAGIC.test(path);
+
+/** The folder above the first segment of a pattern that is not a plain name. */
+export function patternFolder(pattern: string): string {
+  const segments = pattern.split(sep);
+  return segments.slice(0, segments.findIndex(isPattern)).join(sep) || sep;
+}
+
+/** Endings of files that a program is still writing or fetching: of Hadoop's `-put`, of browsers, rsync, FTP clients and others. */
+const UNFINISHED = /(?:\.(?:tmp|temp|part|partial|filepart|crdownload|download|inprogress|swp)|\._COPYING_)$/i;
+
+/** What Spark, Hadoop and macOS put beside the data: `_SUCCESS`, `_temporary/`, `.part-0.csv.crc`, `.DS_Store`. */
+const isHidden = (segment: string) => /^[._]/.test(segment) || /\.crc$/i.test(segment) || segment === 'Thumbs.db';
+
+/**
+ * Lists the files of an input. A folder stands for all files in it and below it; a pattern for files only. In both, hidden files
+ * and those that begin with `_` are left out, as Spark, Hive and DuckDB do. Other files are not: rows would be lost silently.
+ *
+ * @param folder what the names are relative to
+ * @throws INPUT_UNREADABLE where a source has no files
+ */
+export async function listParts(folder: string, sources: readonly string[]): Promise<PartList> {
+  const found = new Map<string, PartPlace>();
+  const unfinished = new Set<string>();
+  for (const source of sources) {
+    const before = found.size + unfinished.size;
+    const stats = statSync(source, { throwIfNoEntry: false });
+    const isNamed = stats !== undefined && !stats.isDirectory();
+    if (stats === undefined && !isPattern(source)) throw missing(source);
+    const paths = isNamed ? [source] : stats ? await filesBelow(source) : globSync(source);
+    for (const path of paths) {
+      const name = relative(folder, path).split(sep).join('/');
+      if (found.has(name)) continue;
+      const own = relative(stats ? source : patternFolder(source), path);
+      if (!isNamed && own.split(sep).some(isHidden)) continue;
+      const file = isNamed ? stats : statSync(path, { throwIfNoEntry: false });
+      if (!file?.isFile()) continue;
+      if (!isNamed && UNFINISHED.test(path)) unfinished.add(name);
+      else found.set(name, placeOf(name, path, file));
+    }
+    if (isNamed && !stats.isFile()) throw unreadable(source, 'is not a regular file', 'Copy it to a file first.');
+    if (!isNamed && found.size + unfinished.size === before) throw nothingIn(source, stats !== undefined);
+  }
+  const parts = [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (parts.length === 0) throw onlyUnfinished(folder, [...unfinished]);
+  refuseSameNames(parts);
+  return { parts, unfinished: [...unfinished].sort() };
+}
+
+const placeOf = (name: string, path: string, { size, mtimeMs }: Stats): PartPlace => ({
+  ...{ name, path, size },
+  mtimeMs: Math.floor(mtimeMs),
+});
+
+async function filesBelow(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
+  } catch (error) {
+    throw unreadable(folder, 'cannot be listed', 'Check the permissions of the folder.', error);
+  }
+}
+
+/** A file system that ignores case would write two such parts into one file. */
+function refuseSameNames(parts: readonly PartPlace[]): void {
+  const names = new Map<string, string>();
+  for (const { name } of parts) {
+    const plain = name.normalize('NFC').toLowerCase();
+    const other = names.get(plain);
+    if (other !== undefined) {
+      throw new PerilbookError(
+        'INPUT_UNREADABLE',
+        `The parts ${other} and ${name} have the same name but for case or accents`,
+        'Rename one of them: some file systems would write both to one file.',
+        { file: name },
+      );
+    }
+    names.set(plain, name);
+  }
+}
+
+function missing(path: string): PerilbookError {
+  const hint = existsSync(dirname(path)) ? 'Check the name of the file.' : 'Check the name of its folder.';
+  return unreadable(path, `does not exist${didYouMeanFile(path)}`, hint);
+}
+
+function nothingIn(source: string, isFolder: boolean): PerilbookError {
+  return isFolder
+    ? unreadable(source, 'has no files', 'Hidden files, and files that begin with _, do not count.')
+    : unreadable(source, 'matches no file', `Check the pattern; ** stands for any folders: **/${basename(source)}.`);
+}
+
+function onlyUnfinished(folder: string, names: readonly string[]): PerilbookError {
+  return unreadable(folder, `has temporary files only (${names[0]})`, 'Run again when they are complete.');
+}

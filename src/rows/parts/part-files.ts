@@ -1,0 +1,119 @@
+import { stat } from 'node:fs/promises';
+import { PerilbookError } from '../../errors.ts';
+import { unreadable } from '../files/input-file.ts';
+import { type OpenOptions, openRowFile } from '../open-row-file.ts';
+import type { Row, RowFile, RowSource } from '../port.ts';
+import { EMPTY, openEmptyPart } from './empty-part.ts';
+import type { PartPlace } from './list-parts.ts';
+
+/** A part whose format and columns are known. It is opened for each pass: an open file keeps up to a mebibyte of its head. */
+export interface PartFile extends PartPlace {
+  readonly format: string;
+  readonly columns: readonly string[];
+}
+
+/** Several files of one format, read as one; each is written on its own. */
+export interface PartFiles extends RowSource {
+  readonly parts: readonly PartFile[];
+}
+
+export function isPartFiles(rows: RowSource): rows is PartFiles {
+  return 'parts' in rows;
+}
+
+/** Objects have the members that they have: the columns of such a part are found by name. */
+const FORMATS_OF_OBJECTS: readonly string[] = ['ndjson', 'geojson'];
+
+/**
+ * Opens the parts as one input. Tables must have the same columns in the same order: an output is written part by part, and whoever
+ * reads the output as one table expects one header. A part of no bytes has no rows and becomes an output of no bytes.
+ *
+ * @throws INPUT_UNREADABLE, INPUT_COLUMNS naming two parts
+ */
+export async function openPartFiles(places: readonly PartPlace[], options: OpenOptions): Promise<PartFiles> {
+  const parts: PartFile[] = [];
+  let first: (PartFile & { readonly rowFile: RowFile }) | undefined;
+  for (const place of places) {
+    const rowFile = await openPart(place, options);
+    const part = { ...place, format: rowFile.format, columns: rowFile.columns };
+    parts.push(part);
+    if (part.format === EMPTY) continue;
+    first ??= { ...part, rowFile };
+    requireSame(first, part);
+  }
+  if (first === undefined)
+    throw unreadable(places[0]!.path, 'is empty, as all parts are', 'Check that they were written.');
+  const { format, unit, note, likelyHeader } = first.rowFile;
+  const columns = FORMATS_OF_OBJECTS.includes(format)
+    ? [...new Set(parts.flatMap((part) => part.columns))]
+    : first.columns;
+  return {
+    ...{ format, columns, parts },
+    ...(unit === undefined ? {} : { unit }),
+    ...(note === undefined ? {} : { note }),
+    ...(likelyHeader === undefined ? {} : { likelyHeader }),
+    read: (wanted, needed) => readParts(parts, options, columns, wanted, needed),
+  };
+}
+
+/** Opens a part for a pass. @throws INPUT_UNREADABLE where it has changed since it was listed */
+export async function openPart(place: PartPlace, options: OpenOptions): Promise<RowFile> {
+  const { path } = place;
+  const stats = await stat(path).catch(() => null);
+  if (stats === null || stats.size !== place.size || Math.floor(stats.mtimeMs) !== place.mtimeMs) {
+    throw unreadable(path, 'has changed since it was listed', 'Run again when no other program writes to it.');
+  }
+  return (await openEmptyPart(path, place.size)) ?? (await openRowFile(path, options));
+}
+
+/** The place in a part of a column of all parts; -1 where the part does not have it. */
+export function columnIn({ columns: own }: PartFile, columns: readonly string[], column: number): number {
+  return own[column] === columns[column] ? column : own.indexOf(columns[column]!);
+}
+
+async function* readParts(
+  parts: readonly PartFile[],
+  options: OpenOptions,
+  columns: readonly string[],
+  wanted: readonly number[],
+  needed: number | undefined,
+): AsyncGenerator<readonly Row[]> {
+  for (const part of parts) {
+    if (part.format === EMPTY) continue;
+    const { name } = part;
+    const places = wanted.map((column) => columnIn(part, columns, column));
+    const isWhole = !places.includes(-1);
+    const known = places.filter((place) => place >= 0);
+    const allFields = (fields: readonly string[]) => {
+      let next = 0;
+      return places.map((place) => (place < 0 ? '' : fields[next++]!));
+    };
+    const rowFile = await openPart(part, options);
+    for await (const batch of rowFile.read(known, isWhole ? needed : undefined)) {
+      yield batch.map((row) => ({ ...row, fields: isWhole ? row.fields : allFields(row.fields), part: name }));
+    }
+  }
+}
+
+function requireSame(first: PartFile, other: PartFile): void {
+  const files = `${first.name} and ${other.name}`;
+  const [one, two] = [first, other];
+  if (one.format !== two.format) {
+    throw new PerilbookError(
+      'INPUT_COLUMNS',
+      `The parts ${files} have different formats: ${one.format} and ${two.format}`,
+      'Name the files of one format, e.g. with a pattern: parts/*.csv.',
+      { file: other.path },
+    );
+  }
+  if (FORMATS_OF_OBJECTS.includes(one.format)) return;
+  const at = [...one.columns, ...two.columns].findIndex((_, index) => one.columns[index] !== two.columns[index]);
+  if (at < 0) return;
+  const named = (columns: readonly string[]) => (at < columns.length ? JSON.stringify(columns[at]) : 'missing');
+  throw new PerilbookError(
+    'INPUT_COLUMNS',
+    `The parts ${files} have different columns: column ${at + 1} is ${named(one.columns)} and ${named(two.columns)}`,
+    'All parts need the same columns in the same order. Run the others as an input of their own.',
+    { file: other.path, column: two.columns[at] ?? one.columns[at]! },
+  );
+}
