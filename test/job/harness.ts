@@ -72,6 +72,7 @@ export interface RunOptions {
   readonly reader?: BodyReader;
   /** Boundaries of another data file. */
   readonly openAreas?: Harness['openAreas'];
+  readonly partThreads?: number;
   /** The run is under a plan of its own that was approved. */
   readonly approve?: boolean;
 }
@@ -169,7 +170,12 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
       const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
       const prepared = approved === null ? priced : await prepareAgain(priced, store, approved);
       const interrupt = runOptions.interrupt ?? new AbortController().signal;
-      const ofRun = runOptions.reader ? { ...effects, reader: runOptions.reader } : effects;
+      const { reader, partThreads } = runOptions;
+      const ofRun = {
+        ...effects,
+        ...(reader ? { reader } : {}),
+        ...(partThreads === undefined ? {} : { partThreads }),
+      };
       const progress = runOptions.progress ?? newProgress();
       return await run(prepared, { store, effects: ofRun, progress, interrupt });
     },

@@ -44,9 +44,7 @@ export async function openPartFiles(places: readonly PartPlace[], options: OpenO
   if (first === undefined)
     throw unreadable(places[0]!.path, 'is empty, as all parts are', 'Check that they were written.');
   const { format, unit, note, likelyHeader } = first.rowFile;
-  const columns = FORMATS_OF_OBJECTS.includes(format)
-    ? [...new Set(parts.flatMap((part) => part.columns))]
-    : first.columns;
+  const columns = FORMATS_OF_OBJECTS.includes(format) ? mergedColumns(parts) : first.columns;
   return {
     ...{ format, columns, parts },
     ...(unit === undefined ? {} : { unit }),
@@ -54,6 +52,21 @@ export async function openPartFiles(places: readonly PartPlace[], options: OpenO
     ...(likelyHeader === undefined ? {} : { likelyHeader }),
     read: (wanted, needed) => readParts(parts, options, columns, wanted, needed),
   };
+}
+
+/** The columns of all parts. One that is not in earlier parts stands before the next column that is: so columns that Perilbook has
+ * added stay together at the end. */
+function mergedColumns(parts: readonly PartFile[]): string[] {
+  const merged: string[] = [];
+  for (const { columns } of parts) {
+    let at = merged.length;
+    for (const name of columns.toReversed()) {
+      const known = merged.indexOf(name);
+      if (known < 0) merged.splice(at, 0, name);
+      else at = known;
+    }
+  }
+  return merged;
 }
 
 /** Opens a part for a pass. @throws INPUT_UNREADABLE where it has changed since it was listed */
