@@ -374,6 +374,7 @@ function saidOf(
   flags: Readonly<Record<string, unknown>>,
 ): [fromFlags: JobFile, fromEnv: JobFile, fromFile: JobFile] {
   if (typeof said === 'object') {
+    if (said.length < 2) return saidOf(context, said[0], flags);
     const [fromFlags, fromEnv] = saidOf(context, undefined, flags);
     return [fromFlags, fromEnv, { input: inputFiles(said) }];
   }

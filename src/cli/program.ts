@@ -1,7 +1,7 @@
 import yargs, { type Argv, type Options, type PositionalOptions } from 'yargs';
 import { PerilbookError } from '../errors.ts';
 import { checkArguments, parseError, unknownCommand } from './check-arguments.ts';
-import { type Command, type Flags, nameOfCommand } from './command.ts';
+import { type Command, nameOfCommand } from './command.ts';
 import { COMMANDS } from './command-table.ts';
 import { type CliContext, say, sayJson } from './context.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
@@ -39,7 +39,7 @@ export async function program(context: CliContext, version: string): Promise<num
       (y: Argv) => withArguments(y, command),
       async (flags) => {
         checkArguments(command, args, flags);
-        exitCode = await (await command.load())({ ...context, version }, withSingleWords(command, flags));
+        exitCode = await (await command.load())({ ...context, version }, flags);
       },
     );
   }
@@ -56,15 +56,6 @@ export async function program(context: CliContext, version: string): Promise<num
     if (args.some((arg) => /^--json(?:=true)?$/.test(arg))) sayJson(context, { error: errorJson(error) });
     return exitCodeOfError(error);
   }
-}
-
-/** An argument that takes several words is a word where it has one, and undefined where it has none. */
-function withSingleWords({ positionals = {} }: Command, flags: Flags): Flags {
-  const single = Object.keys(positionals).flatMap((name) => {
-    const words = flags[name];
-    return Array.isArray(words) && words.length < 2 ? [[name, words[0]]] : [];
-  });
-  return { ...flags, ...Object.fromEntries(single) };
 }
 
 function withArguments(y: Argv, { positionals = {}, options = {} }: Command): Argv {

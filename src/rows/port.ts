@@ -24,7 +24,7 @@ export interface AddedColumn {
   readonly keeps?: number;
 }
 
-export type PlaceUnit = 'line' | 'row' | 'feature';
+type PlaceUnit = 'line' | 'row' | 'feature';
 
 /** Rows that were opened: their format and columns are known, they are not yet read. */
 export interface RowSource {

@@ -2,6 +2,9 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { KillScene } from './kill-scene.ts';
 
+/** A scene whose store is `killed.db`. */
+type Books = Pick<KillScene, 'harness'>;
+
 interface Call {
   readonly call: string;
   readonly charge: 'sent' | 'charged' | 'free' | 'unknown';
@@ -12,7 +15,7 @@ interface Call {
 }
 
 /** The ledger's calls, read from the file itself, as they are at this moment: opening a store would settle some. */
-export function ledgerCalls(scene: KillScene): Call[] {
+export function ledgerCalls(scene: Books): Call[] {
   const file = new Database(join(scene.harness.folder, 'killed.db'), { readonly: true });
   try {
     return file
@@ -32,7 +35,7 @@ export function ledgerCalls(scene: KillScene): Call[] {
 
 /** Charges that the service made for runs on the killed store: all but those of the undisturbed run. */
 export function serviceCharges(
-  { harness }: KillScene,
+  { harness }: Books,
   since: number,
 ): { call: string; requestId: string; credits: number }[] {
   return harness.accounts
@@ -44,12 +47,12 @@ export function serviceCharges(
 }
 
 /** The number of the service's last charge. */
-export function lastCharge({ harness }: KillScene): number {
+export function lastCharge({ harness }: Books): number {
   return harness.accounts.prepare<[], number>('SELECT coalesce(max(id), 0) FROM charges').pluck().get()!;
 }
 
 /** Waits until the service has settled every charge: handed over, or taken back because its reader was killed. */
-export async function serviceSettled({ harness }: KillScene): Promise<void> {
+export async function serviceSettled({ harness }: Books): Promise<void> {
   const pending = harness.accounts
     .prepare<[], number>('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')
     .pluck();
@@ -60,7 +63,12 @@ export async function serviceSettled({ harness }: KillScene): Promise<void> {
 }
 
 /** Compares the service's charges with the ledger's calls. Returns what is wrong, in words; nothing when all is right. */
-export function compareBooks(scene: KillScene, since: number, kills: number, sockets: number): string[] {
+export function compareBooks(
+  scene: Pick<KillScene, 'harness' | 'price'>,
+  since: number,
+  kills: number,
+  sockets: number,
+): string[] {
   const calls = ledgerCalls(scene);
   const charges = serviceCharges(scene, since);
   const wrong: string[] = [];

@@ -73,6 +73,8 @@ export interface RunOptions {
   /** Boundaries of another data file. */
   readonly openAreas?: Harness['openAreas'];
   readonly partThreads?: number;
+  /** Instead of the harness's own. */
+  readonly store?: Store;
   /** The run is under a plan of its own that was approved. */
   readonly approve?: boolean;
 }
@@ -165,10 +167,12 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
       return text;
     },
     async run(settings, runOptions = {}) {
+      const { store: kept = store } = runOptions;
       const before = { ...effects, openAreas: runOptions.openAreas ?? openAreas };
-      using priced = await prepare(job(settings), { connection: connectionOf(runOptions), store, effects: before });
+      const connection = connectionOf(runOptions);
+      using priced = await prepare(job(settings), { connection, store: kept, effects: before });
       const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
-      const prepared = approved === null ? priced : await prepareAgain(priced, store, approved);
+      const prepared = approved === null ? priced : await prepareAgain(priced, kept, approved);
       const interrupt = runOptions.interrupt ?? new AbortController().signal;
       const { reader, partThreads } = runOptions;
       const ofRun = {
@@ -177,7 +181,7 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
         ...(partThreads === undefined ? {} : { partThreads }),
       };
       const progress = runOptions.progress ?? newProgress();
-      return await run(prepared, { store, effects: ofRun, progress, interrupt });
+      return await run(prepared, { store: kept, effects: ofRun, progress, interrupt });
     },
     async plan(settings, keys) {
       const connection = connectionOf(keys ? { keys } : {});
