@@ -7,6 +7,8 @@ export interface PortfolioSize {
   /** How many different places the rows stand at; each is used about `rows / places` times, scattered over the file. */
   readonly places: number;
   readonly seed?: number;
+  /** The first row of the file, where it is a part of a larger portfolio. */
+  readonly from?: number;
 }
 
 /** The columns of the portfolio: 16 of Open Exposure Data's, numbers and quoted text. */
@@ -39,12 +41,16 @@ const KINDS = ['Warehouse', 'Office', 'Dwelling', 'Store'];
 const ROWS_A_WRITE = 5000;
 
 /** Writes a portfolio of any number of rows, a few thousand at a time. */
-export async function writePortfolio(file: string, { rows, places, seed = 1 }: PortfolioSize): Promise<void> {
+export async function writePortfolio(
+  file: string,
+  { rows, places, seed = 1, from: first = 0 }: PortfolioSize,
+): Promise<void> {
   const stream = createWriteStream(file);
   stream.write(`${COLUMNS.join()}\n`);
-  for (let from = 0; from < rows; from += ROWS_A_WRITE) {
+  const end = first + rows;
+  for (let from = first; from < end; from += ROWS_A_WRITE) {
     let text = '';
-    for (let row = from; row < Math.min(rows, from + ROWS_A_WRITE); row++) text += rowText(row, places, seed);
+    for (let row = from; row < Math.min(end, from + ROWS_A_WRITE); row++) text += rowText(row, places, seed);
     if (!stream.write(text)) await once(stream, 'drain');
   }
   stream.end();

@@ -15,10 +15,10 @@ import { systemClock } from '../src/clock.ts';
 import { columnsOf } from '../src/columns/topic-columns.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { newProgress } from '../src/job/buying/progress.ts';
-import { prepare } from '../src/job/prepare.ts';
+import { type Effects, prepare } from '../src/job/prepare.ts';
 import { run as runJob } from '../src/job/run-job.ts';
 import { scan } from '../src/job/scan/scan-input.ts';
-import { makeJob } from '../src/job/settings/settings.ts';
+import { type Job, makeJob } from '../src/job/settings/settings.ts';
 import { openRowFile } from '../src/rows/open-row-file.ts';
 import { cellStatements } from '../src/store/sqlite/answers.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
@@ -97,11 +97,11 @@ export async function makeAnswers(folder: string): Promise<number> {
   return cells.size;
 }
 
-async function perilbook(folder: string, format: Format): Promise<void> {
-  const job = jobIn(folder, format);
+/** Runs a job whose answers are all in the store. */
+export async function runWarm(job: Job, effectsOfRun: Pick<Effects, 'partThreads'> = {}): Promise<void> {
   const store = storeOf(job.store);
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
-  const effects = { clock: systemClock, random: Math.random, streams, notice: console.error };
+  const effects = { clock: systemClock, random: Math.random, streams, notice: console.error, ...effectsOfRun };
   const key = { secret: 'none-is-asked', fingerprint: '', scopes: null };
   const connection = { kind: 'service' as const, baseUrl: '', source: SOURCE, sample: false, keys: [key] };
   using prepared = await prepare(job, { connection, store, effects });
@@ -116,7 +116,7 @@ async function perilbook(folder: string, format: Format): Promise<void> {
 /** One measurement, in this process. */
 async function measure(runner: Runner, format: Format, folder: string): Promise<void> {
   const begun = performance.now();
-  if (runner === 'perilbook') await perilbook(folder, format);
+  if (runner === 'perilbook') await runWarm(jobIn(folder, format));
   else if (runner === 'duckdb') await (await peers()).duckdb(filesIn(folder, format), format);
   else await (await peers()).plain(filesIn(folder, format));
   const seconds = (performance.now() - begun) / 1000;

@@ -1,12 +1,11 @@
 import { addedColumns, bareFields } from '../columns/row.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { CellRecord } from '../contract/answer.ts';
-import { PerilbookError } from '../errors.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
 import type { RowFields, RowFile, WriteResult } from '../rows/port.ts';
 import { type CellCache, type CellReader, type CellSource, cachedFields, cellReader } from './cell-fields.ts';
 import { type Freshness, missingTopics } from './planning/freshness.ts';
-import type { Unlocated } from './scan/row-places.ts';
+import { otherRows, type Unlocated } from './scan/row-places.ts';
 import type { Scan } from './scan/scan-input.ts';
 import type { Job } from './settings/settings.ts';
 
@@ -75,7 +74,7 @@ export async function writeOutput(writing: OutputWriting): Promise<Written> {
       return await fields.at(nextPlaces(count));
     },
   });
-  if (result.rows !== scan.rows) throw fewerRows(job.input, result.rows, scan.rows);
+  if (result.rows !== scan.rows) throw otherRows(job.input, result.rows, scan.rows);
   return { ...result, ...fields.sums() };
 }
 
@@ -181,13 +180,4 @@ function sumsOf(
     value[statusOf(kind)] += kind.value;
   }
   return { status, value, tiers };
-}
-
-export function fewerRows(file: string, rows: number, scanned: number): PerilbookError {
-  return new PerilbookError(
-    'INPUT_UNREADABLE',
-    `${file} has ${rows} rows now, where ${scanned} were scanned`,
-    'Run again when no other program writes to it.',
-    { file },
-  );
 }

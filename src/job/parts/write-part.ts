@@ -2,7 +2,7 @@ import type { OpenOptions } from '../../rows/open-row-file.ts';
 import type { PartPlace } from '../../rows/parts/list-parts.ts';
 import { openPart } from '../../rows/parts/part-files.ts';
 import type { RowFields, WriteRequest, WriteResult } from '../../rows/port.ts';
-import { fewerRows } from '../writing.ts';
+import { otherRows } from '../scan/row-places.ts';
 
 /** A part to write, as plain data, which can be sent to a thread. */
 export interface PartTask {
@@ -31,11 +31,11 @@ export async function writePart(
     fill: async (count) => {
       const from = rows;
       rows += count;
-      if (rows > places.length) throw fewerRows(part.path, rows, places.length);
+      if (rows > places.length) throw otherRows(part.path, rows, places.length);
       onRows(count);
       return await fieldsOf(places, from, rows);
     },
   });
-  if (result.rows !== places.length) throw fewerRows(part.path, result.rows, places.length);
+  if (result.rows !== places.length) throw otherRows(part.path, result.rows, places.length);
   return result;
 }

@@ -164,3 +164,13 @@ function moreRows(rows: number): PerilbookError {
     'Run again when no other program writes to it.',
   );
 }
+
+/** The error of a file that has another number of rows than the scan counted. */
+export function otherRows(file: string, rows: number, scanned: number): PerilbookError {
+  return new PerilbookError(
+    'INPUT_UNREADABLE',
+    `${file} has ${rows} rows now, where ${scanned} were scanned`,
+    'Run again when no other program writes to it.',
+    { file },
+  );
+}

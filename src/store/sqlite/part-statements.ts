@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../clock.ts';
 import type { PartClaim, PartFolder, PartRecord, PartStore, PartTicket, WrittenPart } from '../part-store.ts';
-import type { Owner } from './ledger.ts';
+import type { Owner } from '../port.ts';
 import { openLedgerClock } from './ledger-clock.ts';
 
 interface PartRow {

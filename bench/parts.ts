@@ -1,0 +1,92 @@
+/**
+ * A warm run of ten part files beside one file with the same rows, each in a process of its own:
+ *
+ *     BENCH_ROWS=10000000 node bench/main.ts parts
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeJob } from '../src/job/settings/settings.ts';
+import { writePortfolio } from './oed-portfolio.ts';
+import { sized } from './size.ts';
+import { table } from './table.ts';
+import { FLAGS, filesIn, makeAnswers, runWarm } from './warm.ts';
+
+const PARTS = 10;
+const ROUNDS = sized(3, 1);
+
+/** How many threads write the parts; null for the one file. */
+const RUNS: readonly (readonly [name: string, threads: number | null])[] = [
+  ['one file', null],
+  ['ten parts, no threads', 0],
+  [`ten parts, ${availableParallelism()} threads`, availableParallelism()],
+];
+
+async function measure(folder: string, threads: number | null): Promise<void> {
+  const files =
+    threads === null
+      ? { input: filesIn(folder, 'csv').input, output: filesIn(folder, 'csv').output }
+      : { input: join(folder, 'in'), output: join(folder, `out-${threads}`) };
+  const settings = { ...files, topics: 'natural', counts: false, store: join(folder, 'store.db'), budget: 0 };
+  const job = makeJob([settings], { dataFolder: folder, workingFolder: folder });
+  const begun = performance.now();
+  await runWarm(job, threads === null ? {} : { partThreads: threads });
+  const seconds = (performance.now() - begun) / 1_000;
+  console.log(JSON.stringify({ seconds, megabytes: process.resourceUsage().maxRSS / 1024 }));
+}
+
+const median = (figures: readonly number[]): number => figures.toSorted((a, b) => a - b)[figures.length >> 1]!;
+
+export async function run(): Promise<void> {
+  const rows = Number(process.env.BENCH_ROWS ?? sized(1_000_000, 2_000));
+  const places = Number(process.env.BENCH_PLACES ?? sized(200_000, 400));
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-parts-'));
+  try {
+    await writePortfolio(filesIn(folder, 'csv').input, { rows, places });
+    mkdirSync(join(folder, 'in'));
+    for (let part = 0; part < PARTS; part++) {
+      const size = { rows: rows / PARTS, places, from: (part * rows) / PARTS };
+      await writePortfolio(join(folder, 'in', `part-${part}.csv`), size);
+    }
+    const cells = await makeAnswers(folder);
+    const figures = RUNS.map(() => [] as { seconds: number; megabytes: number }[]);
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [index, [, threads]] of RUNS.entries()) {
+        for (const name of readdirSync(folder).filter((one) => one.startsWith('out-'))) {
+          rmSync(join(folder, name), { recursive: true });
+        }
+        const args = [...FLAGS, import.meta.filename, folder, String(threads)];
+        figures[index]!.push(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })));
+        if (threads !== null) checkSize(folder);
+      }
+    }
+    console.log(`${rows.toLocaleString('en-US')} rows, ${cells.toLocaleString('en-US')} cells, 18 natural topics\n`);
+    const whole = median(figures[0]!.map(({ seconds }) => seconds));
+    const lines = RUNS.map(([name], index) => {
+      const seconds = median(figures[index]!.map((one) => one.seconds));
+      const megabytes = Math.max(...figures[index]!.map((one) => one.megabytes)).toFixed(0);
+      return [name, seconds.toFixed(2), (seconds / whole).toFixed(2), megabytes];
+    });
+    console.log(table(['warm run', `seconds (median of ${ROUNDS})`, 'of one file', 'peak MB'], lines));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A fast run that wrote less is none: the parts are the one file, with a header each. */
+function checkSize(folder: string): void {
+  const sizeOf = (...names: string[]) => statSync(join(folder, ...names)).size;
+  const whole = sizeOf('out.csv');
+  for (const out of readdirSync(folder).filter((name) => name.startsWith('out-'))) {
+    const names = readdirSync(join(folder, out));
+    const header = readFileSync(join(folder, out, names[0]!), 'utf8').indexOf('\n') + 1;
+    const size = names.reduce((sum, name) => sum + sizeOf(out, name), 0) - (PARTS - 1) * header;
+    if (size !== whole) throw new Error(`${out} has ${size} bytes without further headers, the one file ${whole}`);
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [folder, threads] = process.argv.slice(2);
+  await measure(folder!, threads === 'null' ? null : Number(threads));
+}
