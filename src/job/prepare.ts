@@ -56,7 +56,7 @@ export interface Effects {
   readonly trace?: (line: string) => void;
   /** Parses the bodies of answers. Left out: large ones are parsed in workers that end with the run. */
   readonly reader?: BodyReader;
-  /** How many threads write part files; 0: none. Left out: one a core, where the parts are large. */
+  /** How many threads write part files; 0: none. Left out: one a core, where that is faster. */
   readonly partThreads?: number;
   /**
    * Opens the boundaries that a job with `areas.find` needs. Left out where no job has it.

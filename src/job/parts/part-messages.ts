@@ -1,4 +1,3 @@
-import type { Field } from '../../contract/answer.ts';
 import { type ErrorCode, PerilbookError } from '../../errors.ts';
 import type { WriteResult } from '../../rows/port.ts';
 import type { PartTask } from './write-part.ts';
@@ -11,7 +10,8 @@ export interface ThreadSettings {
 
 export type ToThread =
   | { readonly kind: 'write'; readonly task: PartTask }
-  | { readonly kind: 'fields'; readonly fields: readonly (readonly Field[])[] }
+  /** As JSON: a copy of the arrays takes longer. */
+  | { readonly kind: 'fields'; readonly json: string }
   /** The fields that were asked for cannot be read. */
   | { readonly kind: 'no_fields' }
   | { readonly kind: 'stop' };

@@ -51,7 +51,7 @@ export function threadPartWriter({ fieldsAt, onRows }: WriterSurroundings, setti
             else if (message.kind === 'rows') onRows(message.rows);
             else {
               fieldsAt(message.places).then(
-                (fields) => send({ kind: 'fields', fields: fields.map((make) => make()) }),
+                (fields) => send({ kind: 'fields', json: JSON.stringify(fields.map((make) => make())) }),
                 (error) => {
                   unreadable = error;
                   send({ kind: 'no_fields' });

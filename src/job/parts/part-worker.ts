@@ -16,7 +16,7 @@ let unreported = 0;
 let stop = new AbortController();
 
 port.on('message', (message: ToThread) => {
-  if (message.kind === 'fields') asked?.resolve(message.fields);
+  if (message.kind === 'fields') asked?.resolve(JSON.parse(message.json));
   else if (message.kind === 'no_fields') asked?.reject(new Error('The fields cannot be read'));
   else if (message.kind === 'stop') stop.abort();
   else void write(message.task);
@@ -42,7 +42,8 @@ function reportRows(rows: number, isLast = false): void {
 
 async function fieldsOf(places: Int32Array<ArrayBuffer>, from: number, to: number): Promise<RowFields[]> {
   const isMissing = (place: number) => !known.has(place);
-  if (places.subarray(from, to).some(isMissing)) {
+  const rows = places.subarray(from, to);
+  if (rows.some(isMissing)) {
     if (known.size > mostCells) known.clear();
     const wanted = new Set(places.subarray(from, from + ROWS_AHEAD).filter(isMissing));
     const numbers = [...wanted];
@@ -50,7 +51,9 @@ async function fieldsOf(places: Int32Array<ArrayBuffer>, from: number, to: numbe
     send({ kind: 'ask', places: numbers });
     for (const [index, fields] of (await asked.promise).entries()) known.set(numbers[index]!, () => fields);
   }
-  return Array.from(places.subarray(from, to), (place) => known.get(place)!);
+  const found: RowFields[] = [];
+  for (const place of rows) found.push(known.get(place)!);
+  return found;
 }
 
 function send(message: FromThread): void {

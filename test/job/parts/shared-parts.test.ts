@@ -6,6 +6,7 @@ import { columnsOf } from '../../../src/columns/topic-columns.ts';
 import { PerilbookError } from '../../../src/errors.ts';
 import { judgePart, type PartTarget } from '../../../src/job/parts/part-state.ts';
 import { threadPartWriter } from '../../../src/job/parts/part-threads.ts';
+import { threadsFor } from '../../../src/job/parts/write-parts.ts';
 import { listParts } from '../../../src/rows/parts/list-parts.ts';
 import type { WrittenPart } from '../../../src/store/part-store.ts';
 import type { Store } from '../../../src/store/port.ts';
@@ -121,6 +122,14 @@ test('a thread whose fields cannot be read removes what it began, and writes the
   // More rows than were scanned.
   await assert.rejects(writer.write({ ...task(), places: Int32Array.of(0) }, signal), { code: 'INPUT_UNREADABLE' });
   await assert.rejects(writer.write(task(), AbortSignal.abort()), { name: 'AbortError' });
+});
+
+test('threads write where each of them shares the text of a cell among many rows', () => {
+  assert.equal(threadsFor(999_999, 1, 8), 0);
+  assert.equal(threadsFor(1_000_000, 20_000, 8), 8);
+  assert.equal(threadsFor(1_000_000, 20_001, 8), 0);
+  assert.equal(threadsFor(10_000_000, 200_000, 2), 2);
+  assert.equal(threadsFor(10_000_000, 1, 1), 0);
 });
 
 test('what is current, what is held, what is written', () => {
