@@ -41,7 +41,7 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     flag: 'output',
     alias: 'o',
     type: 'string',
-    describe: 'file to write; - for stdout',
+    describe: 'file to write, or folder for part files; - for stdout',
     place: (v) => ({ output: String(v) }),
   },
   {
