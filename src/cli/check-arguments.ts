@@ -17,7 +17,7 @@ export function checkArguments(command: Command, args: readonly string[], flags:
   refuseMovedActions(command, flags);
   refuseUnknownOptions(command, flags);
   const [, ...extra] = flags._ as readonly (string | number)[];
-  if (extra.length > 0) throw usage(`Unexpected argument: ${extra.join(', ')}`, command);
+  if (extra.length > 0 && !command.takesFiles) throw usage(`Unexpected argument: ${extra.join(', ')}`, command);
   for (const [name, { choices }] of Object.entries(command.positionals ?? {})) {
     const value = flags[name];
     // yargs refuses a missing <argument>; an [argument] may be left out.

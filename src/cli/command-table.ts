@@ -16,7 +16,8 @@ const json = { json: { type: 'boolean', describe: 'print one JSON value on stdou
 /** All commands. `load` imports a command's code when it runs: `topics` must not wait for the web framework. */
 export const COMMANDS: readonly Command[] = [
   {
-    usage: 'plan [job..]',
+    usage: 'plan [job]',
+    takesFiles: true,
     describe: 'show what a run would cost; spends nothing',
     examples: [
       'plan portfolio.csv --topics natural',
@@ -32,7 +33,8 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/plan.ts')).planCommand,
   },
   {
-    usage: 'run [job..]',
+    usage: 'run [job]',
+    takesFiles: true,
     describe: 'buy what is missing and write the output; run it again to resume',
     examples: [
       'run portfolio.csv -o out.csv --topics wildfire,riverineFlood',
@@ -53,7 +55,8 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/run.ts')).runCommand,
   },
   {
-    usage: 'report [job..]',
+    usage: 'report [job]',
+    takesFiles: true,
     describe: 'write an HTML report: map, ratings, concentration, data quality, credits; spends nothing',
     examples: ['report nightly.yaml', 'report portfolio.csv --topics natural --report portfolio.html'],
     positionals: inputs,

@@ -18,6 +18,8 @@ interface PositionalArgument extends Omit<PositionalOptions, 'choices'> {
 export interface Command {
   /** In the notation of yargs: `cache <action>`. */
   readonly usage: string;
+  /** Further arguments are input files too. Not `[job..]` of yargs: it drops a `-`. */
+  readonly takesFiles?: boolean;
   readonly describe: string;
   readonly examples: readonly string[];
   readonly positionals?: Readonly<Record<string, PositionalArgument>>;

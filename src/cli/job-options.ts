@@ -309,7 +309,13 @@ export function yargsJobOptions(flags?: readonly string[]): Record<string, Optio
 }
 
 /** What a command line names: a job file, an input, or several input files. */
-export type JobWords = string | readonly string[] | undefined;
+type JobWords = string | readonly string[] | undefined;
+
+/** The arguments of a command that takes several input files. */
+export function jobWords({ job, _ }: Readonly<Record<string, unknown>>): JobWords {
+  const [, ...more] = _ as readonly string[];
+  return more.length === 0 ? (job as string | undefined) : [job as string, ...more];
+}
 
 /** The job of a command line: flags override the environment, the job file, and the defaults. @throws USAGE, JOB_FILE */
 export function jobOf(context: CliContext, said: JobWords, flags: Readonly<Record<string, unknown>>): Job {
@@ -374,12 +380,10 @@ function saidOf(
   flags: Readonly<Record<string, unknown>>,
 ): [fromFlags: JobFile, fromEnv: JobFile, fromFile: JobFile] {
   if (typeof said === 'object') {
-    if (said.length < 2) return saidOf(context, said[0], flags);
     const [fromFlags, fromEnv] = saidOf(context, undefined, flags);
     return [fromFlags, fromEnv, { input: inputFiles(said) }];
   }
-  // yargs reads a single - as an option without a name, and its value as ''.
-  const target = said === '' && context.args.includes('-') ? '-' : said;
+  const target = said !== undefined && context.args.includes('-') ? dashOf(said) : said;
   const fromFlags = gather(
     (option) => flags[option.flag] as Said | undefined,
     (option) => `--${option.flag}`,
@@ -396,10 +400,13 @@ function saidOf(
   return [fromFlags, fromEnv, fromFile];
 }
 
+/** yargs reads a single - as an option without a name, and its value as ''. */
+const dashOf = (word: string) => (word === '' ? '-' : word);
+
 /** Several input files. */
 function inputFiles(words: readonly string[]): string[] {
   const jobFile = words.find(isJobFile);
-  if (jobFile === undefined) return [...words];
+  if (jobFile === undefined) return words.map(dashOf);
   throw new PerilbookError(
     'USAGE',
     `The job file ${jobFile} cannot be combined with other arguments`,

@@ -19,7 +19,11 @@ export async function program(context: CliContext, version: string): Promise<num
   const parser: Argv = yargs(args)
     .scriptName('perilbook')
     .usage(`perilbook COMMAND\n\n${ABOUT}`)
-    .parserConfiguration({ 'boolean-negation': false, 'camel-case-expansion': false, 'dot-notation': false })
+    .parserConfiguration({
+      ...{ 'boolean-negation': false, 'camel-case-expansion': false, 'dot-notation': false },
+      // A file may be called 007.
+      'parse-positional-numbers': false,
+    })
     .help()
     .alias('h', 'help')
     .version(version)

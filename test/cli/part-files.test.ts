@@ -61,6 +61,14 @@ test('several files on the command line, and a list in a job file, are parts of 
   const mixed = await perilbook(['run', 'job.yaml', ...files], { folder });
   assert.equal(mixed.code, 2);
   assert.match(mixed.stderr, /The job file job\.yaml cannot be combined with other arguments/);
+  for (const words of [
+    ['-', ...files],
+    [...files, '-'],
+  ]) {
+    const { stderr: refused } = await perilbook(['plan', ...words, ...OPTIONS], { folder });
+    assert.match(refused, /Standard input \(-\) cannot be combined with other input files/);
+  }
+  assert.match((await perilbook(['status', 'job.yaml', 'x'], { folder })).stderr, /Unexpected argument: x/);
 });
 
 test('what is wrong with a job of part files is found by job check, and no folder is made', async (t) => {

@@ -6,7 +6,7 @@ import { unopenedConnection } from '../connection.ts';
 import { type CliContext, lineWidth, say, sayJson } from '../context.ts';
 import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type JobWords, jobOf } from '../job-options.ts';
+import { jobOf, jobWords } from '../job-options.ts';
 import { colorFor } from '../messages/color.ts';
 import { planMessages } from '../messages/plan-messages.ts';
 import { openStore } from '../open-store.ts';
@@ -14,7 +14,7 @@ import { showProgress } from '../progress/show.ts';
 
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */
 export async function planCommand(context: CliContext, flags: Flags): Promise<number> {
-  const job = jobOf(context, flags.job as JobWords, flags);
+  const job = jobOf(context, jobWords(flags), flags);
   await using store = await openStore(context, job);
   using prepared = await price();
   const out = flags.out as string | undefined;

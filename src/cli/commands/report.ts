@@ -9,14 +9,14 @@ import { unopenedConnection } from '../connection.ts';
 import { type CliContext, say } from '../context.ts';
 import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type JobWords, jobOf } from '../job-options.ts';
+import { jobOf, jobWords } from '../job-options.ts';
 import { shownPath } from '../messages/format.ts';
 import { openStore } from '../open-store.ts';
 
 /** `perilbook report`: writes the report of a job's latest run. Makes no calls, spends nothing. */
 export async function reportCommand(context: CliContext, given: Flags): Promise<number> {
   const flags = withPageNamed(given);
-  const job = jobOf(context, flags.job as JobWords, flags);
+  const job = jobOf(context, jobWords(flags), flags);
   const file = reportFile(context, flags) ?? besideOutput(job, context.workingFolder);
   await checkOutput(file, job.input, filesOfStore(job.store));
   await using store = await openStore(context, job);

@@ -13,7 +13,7 @@ import { connect } from '../connection.ts';
 import { type CliContext, lineWidth, say, sayJson } from '../context.ts';
 import { runEffects } from '../effects.ts';
 import { EXIT, exitCodeOfRun } from '../exit-codes.ts';
-import { type JobWords, jobOf } from '../job-options.ts';
+import { jobOf, jobWords } from '../job-options.ts';
 import { colorFor } from '../messages/color.ts';
 import { shownPath } from '../messages/format.ts';
 import { planMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
@@ -25,7 +25,7 @@ import { reportFile, writeReport } from './report.ts';
 /** `perilbook run`: scan, plan, approve, fetch, write. */
 export async function runCommand(context: CliContext, flags: Flags): Promise<number> {
   const talk = flags.quiet ? () => {} : (lines: readonly string[]) => say(context, lines.join('\n'));
-  const job = jobOf(context, flags.job as JobWords, flags);
+  const job = jobOf(context, jobWords(flags), flags);
   if (flags.json && job.output === '-') {
     throw new PerilbookError(
       'USAGE',
