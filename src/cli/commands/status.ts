@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { z } from 'zod';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { isoTime } from '../../job/summary.ts';
@@ -105,6 +106,15 @@ function partsLine({ job, folder, ...counts }: PartFolder, workingFolder: string
   return `${job}: ${counted(parts, 'part')} in ${where}: ${states.filter(Boolean).join(', ')}.`;
 }
 
+/** Part folders are known by their path without links. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
 function partsOf({ parts, written, writing }: Omit<PartFolder, 'job' | 'folder'>) {
   return { parts, written, writing, left: parts - written - writing };
 }
@@ -127,7 +137,8 @@ function asCsv(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): 
 }
 
 function asJson(run: RunRecord, calls: Calls, folders: readonly PartFolder[]): unknown {
-  const folder = folders.find((one) => one.folder === run.output);
+  const output = realPathOf(run.output);
+  const folder = folders.find((one) => one.folder === output);
   return {
     run: run.run,
     job: run.job,
