@@ -46,14 +46,17 @@ export function basisOf(
 
 /** Digests of the fields of cells, and of the rows of a part from them. */
 export class FieldDigests {
-  readonly #cells: BigUint64Array;
+  /** Two numbers of 32 bits for each cell. */
+  readonly #cells: Uint32Array;
 
   constructor(cells: number) {
-    this.#cells = new BigUint64Array(cells);
+    this.#cells = new Uint32Array(2 * cells);
   }
 
   set(cell: number, make: RowFields): void {
-    this.#cells[cell] = hash('sha1', JSON.stringify(make()), 'buffer').readBigUInt64LE();
+    const digest = hash('sha1', JSON.stringify(make()), 'buffer');
+    this.#cells[2 * cell] = digest.readUInt32LE(0);
+    this.#cells[2 * cell + 1] = digest.readUInt32LE(4);
   }
 
   /** @param cells of the rows, in order */
@@ -61,7 +64,12 @@ export class FieldDigests {
     const digest = createHash('sha256');
     for (let from = 0; from < cells.length; from += ROWS_A_CHUNK) {
       const rows = cells.subarray(from, from + ROWS_A_CHUNK);
-      digest.update(BigUint64Array.from(rows, (cell) => this.#cells[cell]!));
+      const all = new Uint32Array(2 * rows.length);
+      for (let row = 0; row < rows.length; row++) {
+        all[2 * row] = this.#cells[2 * rows[row]!]!;
+        all[2 * row + 1] = this.#cells[2 * rows[row]! + 1]!;
+      }
+      digest.update(all);
     }
     return digest.digest('hex');
   }
