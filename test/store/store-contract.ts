@@ -588,7 +588,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
   });
   it('parts: one process at a time writes a part, and what it was made from is remembered', async (setup) => {
     const { store, another, terms } = setup;
-    const other = another('b');
+    const other = await another('b');
     const [{ run }, { run: otherRun }] = [await terms(), await terms(other)];
     const first = await store.startParts('/out', { job: 'job', parts: ['a.csv', 'b.csv'] });
     const second = await other.startParts('/out', { job: 'job', parts: ['a.csv', 'b.csv'] });
@@ -617,7 +617,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
 
   it('parts: a dead process loses its part at once, a silent one when its lease ends', async (setup) => {
     const { store, another, terms, alive, clock } = setup;
-    const other = another('b');
+    const other = await another('b');
     const [{ run }, { run: otherRun }] = [await terms(), await terms(other)];
     await store.startParts('/out', { job: 'job', parts: ['a.csv'] });
     const claim = { folder: '/out', part: 'a.csv', leaseMs: LEASE_MS };

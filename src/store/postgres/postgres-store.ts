@@ -16,6 +16,7 @@ import { settleCalls } from './settle-calls.ts';
 import { readAreas } from './stored-areas.ts';
 import { integers, mergeCells, readCells, readWantedCells } from './stored-cells.ts';
 import { allDetails, detailsSize } from './stored-details.ts';
+import { postgresParts } from './stored-parts.ts';
 import { endRun, insertRun, planSums, readAccounts, readRuns, runSums } from './stored-runs.ts';
 import { TextTable } from './text-table.ts';
 import { periodSpendingOf } from './usage-state.ts';
@@ -213,6 +214,7 @@ function storeOn(pool: PostgresPool, parts: StoreParts): Store {
         }
       }
     },
+    ...postgresParts(pool, serverTime, owner),
     details: () => allDetails(pool),
     close,
     [Symbol.asyncDispose]: close,
