@@ -180,16 +180,12 @@ async function writeAll(writing: PartsWriting, toWrite: PartsToWrite): Promise<{
   }
 
   await using writers = new AsyncDisposableStack();
-  const ended = await Promise.allSettled(
-    partWriters(writing, fieldsAt).map((writer) =>
-      writeInTurn(writers.use(writer)).catch((error: unknown) => {
-        failed.abort();
-        throw error;
-      }),
-    ),
+  const lanes = partWriters(writing, fieldsAt).map((writer) =>
+    writeInTurn(writers.use(writer)).catch((error: unknown) => failed.abort(error)),
   );
-  const failure = ended.find((end) => end.status === 'rejected');
-  if (failure) throw failure.reason;
+  await Promise.all(lanes);
+  // The first error: the others are told to stop by it.
+  failed.signal.throwIfAborted();
   const counts = { total: parts.length, written, up_to_date: parts.length - written - left.size, left: left.size };
   return { counts, bytes };
 }
