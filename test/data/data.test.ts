@@ -278,8 +278,8 @@ test('the description lists the datasets, what can be answered, what is missing,
   assert.deepEqual(
     all.datasets.filter(({ name }) => name === 'areas'),
     [
-      { ...info('areas', true), level: 'county', rows: 2, loadedAt: clock.at },
-      { ...info('areas', true), level: 'tract', rows: 4, loadedAt: clock.at },
+      { ...info('areas', true), level: 'county', rows: 2, loadedAt: clock.at, states: ['NE'] },
+      { ...info('areas', true), level: 'tract', rows: 4, loadedAt: clock.at, states: ['NE'] },
     ],
   );
 });

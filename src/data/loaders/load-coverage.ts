@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { describeData, type LoadedDataset } from '../tables/describe-data.ts';
+import { describeData, type LoadedDataset, statesOfAreas } from '../tables/describe-data.ts';
 import { datasetOf } from '../tables/import-dataset.ts';
 import { type StatesOf, statesOfRecords } from '../tables/record-states.ts';
 import type { DatasetInfo, DatasetName, LoadTarget } from '../tables/records.ts';
@@ -152,10 +152,6 @@ function realDataset(database: DataDatabase, target: LoadTarget): StoredDataset 
   const { source, vintage, licence, rows, states } = found;
   const known = dataset === 'areas' ? statesOfAreas(database, level) : states;
   return { source, vintage, licence, rows, states: known === undefined ? null : new Set(known) };
-}
-
-function statesOfAreas(database: DataDatabase, level: string): string[] {
-  return database.prepare<[], string>(`SELECT DISTINCT state FROM areas_${level}`).pluck().all();
 }
 
 /** Recognizes records of the load among the stored ones. */

@@ -3,6 +3,7 @@ import type { DataDatabase } from './data-database.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
 import type { Layer } from './layers.ts';
 import type { DatasetInfo, DatasetName, EventKind, Level } from './records.ts';
+import { STATES, TERRITORIES } from './states.ts';
 
 /** A loaded dataset, or one level of it. */
 export interface LoadedDataset extends DatasetInfo {
@@ -47,12 +48,15 @@ export function describeData(database: DataDatabase): DataDescription {
   const needs = missingOf(needsOf);
   const isAnswered = new Set(needs.filter(({ missing }) => missing.length === 0).map(({ topic }) => topic));
   return {
-    datasets: rows.map(({ sample, loaded_at, states, ...row }) => ({
-      ...row,
-      sample: sample === 1,
-      loadedAt: loaded_at,
-      ...(states === '' ? {} : { states: states.split(',') }),
-    })),
+    datasets: rows.map(({ sample, loaded_at, states: listed, ...row }) => {
+      const states = row.name === 'areas' ? partOfUs(statesOfAreas(database, row.level)) : listed.split(',');
+      return {
+        ...row,
+        sample: sample === 1,
+        loadedAt: loaded_at,
+        ...(states === null || states[0] === '' ? {} : { states }),
+      };
+    }),
     topics: [...isAnswered],
     unavailable: needs.filter(({ missing }) => missing.length > 0),
     withoutRecords: missingOf(eventDatasetsOf).filter(
@@ -60,6 +64,17 @@ export function describeData(database: DataDatabase): DataDescription {
     ),
     sample: rows.some(({ sample }) => sample === 1),
   };
+}
+
+/** The states with boundaries, in alphabetical order. They are read from the boundaries themselves: loads never list them. */
+export function statesOfAreas(database: DataDatabase, level: string): string[] {
+  return database.prepare<[], string>(`SELECT DISTINCT state FROM areas_${level} ORDER BY state`).pluck().all();
+}
+
+/** Null for the whole US: all 50 states and DC. The territories are not in every file of the whole US. */
+function partOfUs(states: readonly string[]): readonly string[] | null {
+  const here = new Set(states);
+  return [...STATES].every((state) => here.has(state) || TERRITORIES.has(state)) ? null : states;
 }
 
 /** Makes the function that tells whether any dataset is sample data. */
