@@ -6,6 +6,7 @@ import type { RowSource } from '../rows/port.ts';
 import type { Spending } from '../store/port.ts';
 import type { Stop } from './buying/stop.ts';
 import { datasetsOf } from './lookup/local-data.ts';
+import { placesWithoutData } from './lookup/places-without-data.ts';
 import type { Plan } from './planning/planning.ts';
 import type { Connection } from './prepare.ts';
 import type { Job } from './settings/settings.ts';
@@ -42,7 +43,7 @@ export function planSummary({ plan, job, connection, priceList, sample, rows }: 
     invalid: scan.invalid,
     outside_us: scan.outsideUs,
     /** Where the answers come from. */
-    source: sourceOf(connection, job),
+    source: sourceOf(connection, job, plan),
     /** What `first_line` of the findings counts: `line`, `row` of a table or sheet, or `feature`. */
     unit,
     /** The share of rows that may be invalid. */
@@ -179,8 +180,8 @@ function wayOf(
   };
 }
 
-/** The datasets of a local source, those that the job's topics use, and the topics that none of them answers. */
-function sourceOf(connection: Connection, { topics, counts }: Job) {
+/** The datasets of a local source, those that the job's topics use, and what none of them answers: topics, and places to look up. */
+function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan }: Plan) {
   if (connection.kind === 'service') return { kind: connection.sample ? ('sample' as const) : ('service' as const) };
   const { datasets, topics: here } = connection.data;
   const used = datasetsOf(topics, counts);
@@ -194,6 +195,7 @@ function sourceOf(connection: Connection, { topics, counts }: Job) {
         loaded_at: isoTime(loadedAt),
       })),
     topics_without_data: topics.filter((topic) => !here.has(topic)),
+    places_without_data: placesWithoutData(connection.data, topics, order, scan.cells),
   };
 }
 

@@ -140,9 +140,16 @@ test('topics whose data is not here are unavailable, with the command that gets 
   change("UPDATE datasets SET states = 'CA,IL' WHERE name = 'nri'");
   change("DELETE FROM datasets WHERE name = 'sites:park'");
   const topics = ['run', 'book.csv', '--topics', 'natural,park,ozone'];
+  const planned = await run('plan', 'book.csv', '--topics', 'natural,park,ozone', '--json');
+  const [state, ...others] = JSON.parse(planned.stdout).source.places_without_data;
+  assert.deepEqual([state.state, state.places, state.topics.length, others], ['CO', 1, 18, []]);
   const ran = await run(...topics);
   assert.equal(ran.code, 3);
   assert.match(ran.stderr, /No data here for park\. Get it: perilbook data get park --for book\.csv/);
+  assert.match(
+    ran.stderr,
+    /No data here for natural topics at 1 place in CO\. Get it: perilbook data get natural --for book\.csv/,
+  );
   assert.match(ran.stderr, /4 rows lack answers: hazard_note says which data to get\./);
   const [la, , , denver] = output();
   assert.match(la!.hazard_note!, /; no local data of CA \(perilbook data get park --states CA\): park$/);

@@ -11,13 +11,14 @@ type LocalSource = Extract<PlanSummary['source'], { readonly kind: 'local' }>;
 /** The datasets that a local run answers from, each with its topics, and the topics that none of them answers. */
 export function localSourceLines({ job, summary }: Prepared, folder: string, width: number): string[] {
   const source = summary.source as LocalSource;
-  const { topics_without_data: without } = source;
+  const { topics_without_data: without, places_without_data: states } = source;
   return [
     'Answers come from local data:',
     ...datasetLines(source, job.topics, width),
     ...(without.length > 0
       ? [`No data here for ${topicNames(without)}. Get it: ${getCommand({ ...job, topics: without }, folder)}`]
       : []),
+    ...(states.length > 0 ? [placesMessage(states, job, folder)] : []),
     ...(job.areas === null ? [] : ['areas has no effect: local answers cost nothing.']),
     ...(job.keepDetails ? ['details: keep has no effect: the records stay in the local data.'] : []),
   ];
@@ -36,6 +37,19 @@ function datasetLines({ datasets }: LocalSource, topics: readonly TopicSlug[], w
   const distinct = [...new Map(rows.map((row) => [row.join('\n'), row])).values()];
   return fittingTable(['for', 'dataset', 'vintage', 'of', 'source'], distinct, ['source'], '  ', width);
 }
+
+/** The places in states whose data is not here, and the command that gets it. */
+function placesMessage(states: LocalSource['places_without_data'], job: Prepared['job'], folder: string): string {
+  const places = states.reduce((sum, one) => sum + one.places, 0);
+  const names = states.slice(0, MOST_STATES).map(({ state }) => state);
+  const rest = states.length - names.length;
+  const where = `${names.join(', ')}${rest > 0 ? ` and ${counted(rest, 'more state')}` : ''}`;
+  const lacking = job.topics.filter((topic) => states.some(({ topics }) => topics.includes(topic)));
+  const topics = `${topicNames(lacking)} at ${counted(places, 'place')} in ${where}`;
+  return `No data here for ${topics}. Get it: ${getCommand({ ...job, topics: lacking }, folder)}`;
+}
+
+const MOST_STATES = 10;
 
 /** Names of topics, or how many there are. */
 function topicNames(topics: readonly TopicSlug[]): string {
