@@ -72,6 +72,15 @@ test('a job that names no service answers from local data, free of charge, and s
   assert.match(again.stderr, /All answers are in the store\./);
   const [latest] = JSON.parse((await run('status', '--json')).stdout);
   assert.deepEqual([latest.state, latest.account, latest.charged, latest.calls.charged], ['complete', '', 0, 0]);
+  assert.equal(latest.budget, null);
+  const status = (await run('status')).stdout;
+  assert.match(status, /^run +job +started +state +resume after\n +2 +book +2027-03-15 12:00 UTC +complete\n/);
+  // Beside a run that can spend, a local run shows no credits.
+  const store = new Database(join(folder, 'home/perilbook/store.db'));
+  store.prepare("UPDATE runs SET account = 'acme', planned_credits = 3 WHERE id = 1").run();
+  store.close();
+  const both = (await run('status')).stdout;
+  assert.match(both, /^run .* planned +charged +unknown .*\n +2 +book .* complete\n +1 +book .* complete +3 +0 +0 +0\n/);
   const stats = await run('cache', 'stats');
   assert.match(stats.stdout, new RegExp(`local ${folder}/home/perilbook/service.db +3 places, 6 answers`));
   assert.match((await run('quota')).stdout, /starter/);

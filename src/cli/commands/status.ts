@@ -51,19 +51,27 @@ export async function statusCommand(context: CliContext, flags: Flags): Promise<
 }
 
 function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls, screen: number): string[] {
-  const head = ['run', 'job', 'started', 'state', 'planned', 'charged', 'unknown', 'free calls', 'resume after'];
-  const rows = runs.map((run) => [
-    String(run.run),
-    run.job,
-    dateTime(run.startedAt),
-    run.state,
-    grouped(run.plannedCredits),
-    grouped(run.charged),
-    grouped(run.unknown + run.open),
-    grouped(callsOf(run).free),
-    run.resumeAfter === null ? '' : dateTime(run.resumeAfter),
-  ]);
+  const spending = runs.every(isLocal) ? [] : ['planned', 'charged', 'unknown', 'free calls'];
+  const head = ['run', 'job', 'started', 'state', ...spending, 'resume after'];
+  const rows = runs.map((run) => {
+    const spent = [run.plannedCredits, run.charged, run.unknown + run.open, callsOf(run).free].map(grouped);
+    return [
+      ...[String(run.run), run.job, dateTime(run.startedAt), run.state],
+      ...spending.map((_, index) => (isLocal(run) ? '' : spent[index]!)),
+      run.resumeAfter === null ? '' : dateTime(run.resumeAfter),
+    ];
+  });
   return fittingTable(head, rows, DISPENSABLE, '', screen);
+}
+
+/** A run on local data has no account: it cannot spend. */
+function isLocal({ account }: RunRecord): boolean {
+  return account === '';
+}
+
+/** The most that the run may spend; null where it cannot spend. */
+function budgetOf(run: RunRecord): number | null {
+  return isLocal(run) ? null : run.budget;
 }
 
 /** Columns that are dropped, in this order, where the terminal is too narrow. */
@@ -129,7 +137,7 @@ function asCsv(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): 
     return [
       ...[run.run, run.job, run.account, run.state],
       ...[isoTime(run.startedAt), isoTime(run.finishedAt), isoTime(run.resumeAfter)],
-      ...[run.plannedCredits, run.budget, run.charged, run.unknown, run.open],
+      ...[run.plannedCredits, budgetOf(run), run.charged, run.unknown, run.open],
       ...[calls.charged, calls.free, calls.unknown, calls.inFlight],
     ];
   });
@@ -152,7 +160,7 @@ function asJson(run: RunRecord, calls: Calls, folders: readonly PartFolder[]): u
     finished_at: isoTime(run.finishedAt),
     resume_after: isoTime(run.resumeAfter),
     planned_credits: run.plannedCredits,
-    budget: run.budget,
+    budget: budgetOf(run),
     charged: run.charged,
     unknown: run.unknown,
     in_flight: run.open,
