@@ -8,6 +8,7 @@ import { isPartFiles } from '../rows/parts/part-files.ts';
 import { filesOfStore } from '../store/store-address.ts';
 import { openJobInput } from './parts/job-input.ts';
 import { checkPartFolder } from './parts/part-outputs.ts';
+import type { Effects } from './prepare.ts';
 import { layoutOf } from './scan/layout.ts';
 import { checkJobText, type JobProblem } from './settings/read-job-file.ts';
 import { type Job, makeJob, relativeToFile, type Surroundings } from './settings/settings.ts';
@@ -23,6 +24,8 @@ export interface CheckedJob {
 export interface CheckSurroundings extends Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly streams: Streams;
+  /** Opens the boundaries of a job with `areas.find`. @throws SERVICE_DATA when they are not here */
+  readonly openAreas: NonNullable<Effects['openAreas']>;
 }
 
 /**
@@ -67,6 +70,15 @@ export async function checkJob(text: string, file: string, outside: CheckSurroun
       if (!(error instanceof PerilbookError)) throw error;
       // The input may be created later. If it exists and does not fit, that is an error.
       found.push({ problem: at(error, ...pathOfColumn(job, error)), isWrong: existsSync(job.input) });
+    }
+  }
+  // Local answers cost nothing: areas have no effect on them.
+  if (job.areas?.find !== undefined && job.service.kind !== 'local') {
+    try {
+      outside.openAreas(job)[Symbol.dispose]();
+    } catch (error) {
+      if (!(error instanceof PerilbookError)) throw error;
+      found.push({ problem: at(error, 'areas'), isWrong: false });
     }
   }
   try {

@@ -98,6 +98,16 @@ for (const [what, yaml, says] of [
   });
 }
 
+test('boundaries that a job needs and that are not here are a warning, unless its answers are local', async (t) => {
+  const paid = 'input: book.csv\nservice: {base_url: "http://h.example"}\nareas: tract\n';
+  const { code, warnings } = await check(t, paid, { PERILBOOK_API_KEY: 'k' });
+  assert.equal(code, 0);
+  assert.deepEqual(warnings, [
+    '3:8 There are no census tract boundaries on this machine. Run: perilbook data get areas --for book.csv',
+  ]);
+  assert.deepEqual((await check(t, 'input: book.csv\nservice: local\nareas: tract\n')).warnings, []);
+});
+
 test('a job without an input is told that plan and run need one', async (t) => {
   const { code, warnings } = await check(t, 'topics: all\n');
   assert.deepEqual([code, warnings.length], [0, 1]);

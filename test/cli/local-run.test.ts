@@ -80,7 +80,10 @@ test('a job that names no service answers from local data, free of charge, and s
   store.prepare("UPDATE runs SET account = 'acme', planned_credits = 3 WHERE id = 1").run();
   store.close();
   const both = (await run('status')).stdout;
-  assert.match(both, /^run .* planned +charged +unknown .*\n +2 +book .* complete\n +1 +book .* complete +3 +0 +0 +0\n/);
+  assert.match(
+    both,
+    /^run .* planned +charged +unknown .*\n +2 +book .* complete\n +1 +book .* complete +3 +0 +0 +0\n/,
+  );
   const stats = await run('cache', 'stats');
   assert.match(stats.stdout, new RegExp(`local ${folder}/home/perilbook/service.db +3 places, 6 answers`));
   assert.match((await run('quota')).stdout, /starter/);

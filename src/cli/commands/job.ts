@@ -8,6 +8,7 @@ import type { Flags } from '../command.ts';
 import { type CliContext, dataFolder, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { colorFor } from '../messages/color.ts';
+import { openAreas } from '../open-areas.ts';
 
 /** `perilbook job check FILE | schema`: lists all errors of a job file; spends nothing, opens no store. */
 export async function jobCommand(context: CliContext, flags: Flags): Promise<number> {
@@ -25,6 +26,7 @@ export async function jobCommand(context: CliContext, flags: Flags): Promise<num
     workingFolder: context.workingFolder,
     env: context.env,
     streams: { stdin: context.stdin, stdout: context.stdout },
+    openAreas: (job) => openAreas(context, job),
   });
   if (flags.json) {
     const asJson = (found: readonly JobProblem[]) =>
