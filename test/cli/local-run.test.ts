@@ -231,6 +231,12 @@ test('an interrupt ends with 130, and the same command goes on', async (t) => {
   assert.equal(output()[0]!.hazard_status, 'ok');
 });
 
+test('files of several loads are one source', async (t) => {
+  const { run, change } = scene(t);
+  change("UPDATE datasets SET source = 'FEMA (VA.csv); FEMA (MD.csv, DC.csv)' WHERE name = 'nri'");
+  assert.match((await run('plan', 'book.csv', '--topics', 'hail')).stdout, / nri +sample-1 +US +FEMA\n/);
+});
+
 test('areas have no effect on local answers, which cost nothing', async (t) => {
   const { folder, run } = scene(t);
   writeFileSync(join(folder, 'tracts.csv'), 'id,lat,lng,tract\n1,34.0522,-118.2437,x\n2,34.0523,-118.2437,\n');

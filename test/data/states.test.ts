@@ -63,6 +63,21 @@ test('a load with rows of few states covers these only, and says so; --states US
   await assert.rejects(load('wells', wells, { states: ['CA', 'XX'] }), unknown);
 });
 
+test('of dates that states were loaded at, the oldest and the newest stay', async (t) => {
+  const { database, load } = loading(t);
+  const add = (state: string, day: string, place: string) =>
+    load('wells', fileOf(t, `${state}.csv`, `well,lat,lng\nOne,${place}\n`), {
+      states: [state],
+      vintage: `to 2026-05-${day}`,
+    });
+  await add('CA', '02', '36,-119');
+  await add('NV', '03', '39,-117');
+  await add('TX', '01', '31,-99');
+  await add('NV', '04', '39,-117');
+  const [{ vintage } = { vintage: '' }] = describeData(database).datasets;
+  assert.deepEqual(vintage.split('; ').sort(), ['to 2026-05-01', 'to 2026-05-04']);
+});
+
 test('states are recognized however an agency spells them, and else by the location of the record', () => {
   for (const spelled of ['VA', 'va', ' Virginia', 'VIRGINIA', '51', '51.0', 'US-VA'])
     assert.equal(stateNamed(spelled), 'VA');

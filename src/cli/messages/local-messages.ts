@@ -31,11 +31,16 @@ function datasetLines({ datasets }: LocalSource, topics: readonly TopicSlug[], w
     name,
     vintage,
     states?.join(',') ?? 'US',
-    // Without the names of its files: there may be one for each state.
-    source.replace(/ \([^()]*\)$/, ''),
+    sourceName(source),
   ]);
   const distinct = [...new Map(rows.map((row) => [row.join('\n'), row])).values()];
   return fittingTable(['for', 'dataset', 'vintage', 'of', 'source'], distinct, ['source'], '  ', width);
+}
+
+/** Without the names of its files, of which there may be one for each state, from several loads. */
+function sourceName(source: string): string {
+  const names = source.split('; ').map((one) => one.replace(/ \([^()]*\)$/, ''));
+  return [...new Set(names)].join('; ');
 }
 
 /** The places in states whose data is not here, and the command that gets it. */

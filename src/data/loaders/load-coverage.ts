@@ -208,14 +208,20 @@ function refuseLossOfRecords(dataset: DatasetName, taken: number, replaced: numb
 }
 
 function joined(before: StoredDataset, own: DatasetInfo): DatasetInfo {
-  const both = (first: string, second: string) =>
-    [...new Set([...first.split('; '), second])].filter(Boolean).join('; ');
+  const both = (first: string, second: string) => [...new Set([...first.split('; '), second])].filter(Boolean);
   return {
     ...own,
-    source: both(before.source, own.source),
-    vintage: both(before.vintage, own.vintage),
-    licence: both(before.licence, own.licence),
+    source: both(before.source, own.source).join('; '),
+    vintage: withoutMiddle(both(before.vintage, own.vintage)).join('; '),
+    licence: both(before.licence, own.licence).join('; '),
   };
+}
+
+/** Of the vintages "to DATE" only the oldest and the newest: sources that change daily add one with each update of a state. */
+function withoutMiddle(vintages: readonly string[]): string[] {
+  const dates = vintages.filter((one) => /^to \d{4}-\d{2}-\d{2}$/.test(one)).sort();
+  const middle = dates.slice(1, -1);
+  return vintages.filter((one) => !middle.includes(one));
 }
 
 function without(states: ReadonlySet<string>, others: ReadonlySet<string>): string[] {
