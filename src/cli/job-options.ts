@@ -3,9 +3,10 @@ import type { Options } from 'yargs';
 import { PerilbookError } from '../errors.ts';
 import { DEFAULT_VERIFY, DEFAULTS } from '../job/settings/defaults.ts';
 import { type JobFile, jobFileSchema } from '../job/settings/job-file.ts';
+import { mergeJobFiles, relativeToFile } from '../job/settings/merge-settings.ts';
 import { readJobFile } from '../job/settings/read-job-file.ts';
 import { issuesOf } from '../job/settings/setting-issues.ts';
-import { type Job, makeJob, mergeJobFiles, relativeToFile, type Surroundings } from '../job/settings/settings.ts';
+import { type Job, makeJob, type Surroundings } from '../job/settings/settings.ts';
 import { type CliContext, dataFolder } from './context.ts';
 import { notANumber } from './option-values.ts';
 

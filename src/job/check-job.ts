@@ -10,8 +10,9 @@ import { openJobInput } from './parts/job-input.ts';
 import { checkPartFolder } from './parts/part-outputs.ts';
 import type { Effects } from './prepare.ts';
 import { layoutOf } from './scan/layout.ts';
+import { relativeToFile } from './settings/merge-settings.ts';
 import { checkJobText, type JobProblem } from './settings/read-job-file.ts';
-import { type Job, makeJob, relativeToFile, type Surroundings } from './settings/settings.ts';
+import { type Job, makeJob, type Surroundings } from './settings/settings.ts';
 
 export interface CheckedJob {
   /** Errors: the job cannot run. */

@@ -5,7 +5,8 @@ import { type TestContext, test } from 'node:test';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
-import { makeJob, mergeJobFiles } from '../../src/job/settings/settings.ts';
+import { mergeJobFiles } from '../../src/job/settings/merge-settings.ts';
+import { makeJob } from '../../src/job/settings/settings.ts';
 import { AREAS, info, RATINGS } from '../service/small-data.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 

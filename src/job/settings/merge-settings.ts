@@ -1,0 +1,69 @@
+import { dirname, isAbsolute, join } from 'node:path';
+import { isPostgresAddress } from '../../store/store-address.ts';
+import { definedOnly } from './defaults.ts';
+import type { JobFile } from './job-file.ts';
+
+/** Overrides settings with stronger ones; `location`, `areas` and `service` are merged by their parts. */
+export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
+  const merged: JobFile = { ...weak, ...definedOnly(strong) };
+  if (weak.location && strong.location) merged.location = mergeLocations(weak.location, strong.location);
+  if (weak.areas !== undefined && typeof strong.areas === 'object') {
+    merged.areas = mergeAreas(areaParts(weak.areas), strong.areas);
+  }
+  // Tiers override topics, and stronger topics override tiers.
+  if (strong.topics !== undefined && strong.tiers === undefined) delete merged.tiers;
+  if (typeof weak.service === 'object' && typeof strong.service === 'object') {
+    const base_url = strong.service.base_url || weak.service.base_url;
+    merged.service = { ...weak.service, ...strong.service, base_url };
+  }
+  return merged;
+}
+
+type AreaParts = Exclude<NonNullable<JobFile['areas']>, string>;
+
+/** `areas: tract` is short for `areas: {find: tract}`. */
+export function areaParts(areas: NonNullable<JobFile['areas']>): AreaParts {
+  if (typeof areas === 'object') return areas;
+  return areas === 'oed' ? { oed: true } : { find: areas };
+}
+
+/** Finding areas excludes columns with codes: the stronger setting wins. */
+function mergeAreas({ find, verify, ...columns }: AreaParts, strong: AreaParts): AreaParts {
+  const isFound = strong.find !== undefined;
+  const isRead = strong.tract !== undefined || strong.county !== undefined || strong.oed !== undefined;
+  return definedOnly({
+    verify,
+    ...(isFound ? {} : columns),
+    ...(isFound || isRead ? {} : { find }),
+    ...definedOnly(strong),
+  });
+}
+
+/** One column for both excludes one for each: the stronger setting wins. */
+function mergeLocations(weak: NonNullable<JobFile['location']>, strong: NonNullable<JobFile['location']>) {
+  if (strong.column !== undefined) return strong;
+  const { column: _, ...columns } = weak;
+  return { ...(strong.lat === undefined && strong.lng === undefined ? weak : columns), ...strong };
+}
+
+/** Resolves the paths of a job file against its folder. */
+export function relativeToFile(job: JobFile, file: string): JobFile {
+  const folder = dirname(file);
+  const place = (path: string | undefined) =>
+    path === undefined || path === '-' || isAbsolute(path) ? path : join(folder, path);
+  const { input } = job;
+  const keysPlaced =
+    typeof job.service === 'object'
+      ? {
+          ...job.service,
+          api_keys: job.service.api_keys?.map((key) => definedOnly({ ...key, file: place(key.file) })),
+        }
+      : job.service;
+  return definedOnly({
+    ...job,
+    input: typeof input === 'string' ? place(input) : input?.map((path) => place(path)!),
+    output: place(job.output),
+    store: job.store !== undefined && isPostgresAddress(job.store) ? job.store : place(job.store),
+    service: keysPlaced,
+  }) as JobFile;
+}
