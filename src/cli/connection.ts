@@ -77,9 +77,9 @@ export function localConnection(context: CliContext, job: Job): LocalConnection 
   );
 }
 
-/** Whether a source in the store is the embedded service, whose answers cost nothing. */
-export function isSampleSource(source: string): boolean {
-  return source.startsWith('embedded ');
+/** Whether answers of a source in the store cost nothing: those of the embedded service and of local data. Others have addresses. */
+export function isFreeSource(source: string): boolean {
+  return /^(embedded|local) /.test(source);
 }
 
 export interface OpenConnection extends AsyncDisposable {

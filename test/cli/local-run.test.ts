@@ -231,6 +231,16 @@ test('an interrupt ends with 130, and the same command goes on', async (t) => {
   assert.equal(output()[0]!.hazard_status, 'ok');
 });
 
+test('local answers are deleted without a question, because they cost nothing', async (t) => {
+  const { clock, run } = scene(t);
+  await run('run', 'book.csv', '--topics', 'hail,radon');
+  await run('run', 'book.csv', '--topics', 'hail', '--no-counts');
+  clock.move(2 * HOUR);
+  const pruned = await run('cache', 'prune', '--older-than', '1h');
+  assert.equal(pruned.code, 0, pruned.stderr);
+  assert.match(pruned.stderr, /^Deleted 9 answers older than 1h/);
+});
+
 test('files of several loads are one source', async (t) => {
   const { run, change } = scene(t);
   change("UPDATE datasets SET source = 'FEMA (VA.csv); FEMA (MD.csv, DC.csv)' WHERE name = 'nri'");

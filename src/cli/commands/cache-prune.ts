@@ -7,7 +7,7 @@ import { priceCheapest } from '../../plan/prices.ts';
 import type { Store } from '../../store/port.ts';
 import { askYes, canAsk } from '../ask-yes.ts';
 import type { Flags } from '../command.ts';
-import { isSampleSource } from '../connection.ts';
+import { isFreeSource } from '../connection.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 
@@ -55,7 +55,7 @@ async function approve(context: CliContext, flags: Flags, store: Store, before: 
   if (flags.yes) return;
   let [answers, credits] = [0, 0];
   for (const [source, sets] of await store.countOlder(before)) {
-    if (isSampleSource(source)) continue;
+    if (isFreeSource(source)) continue;
     for (const [set, cells] of sets) answers += topicsIn(set).length * cells;
     credits += priceCheapest(sets, PRICES).credits;
   }
