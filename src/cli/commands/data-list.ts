@@ -37,7 +37,7 @@ export function listAction(
   const downloaded = here.filter((one) => one.downloaded !== null);
   const lines =
     datasets.length === 0
-      ? ['No data is here.']
+      ? ["No data is here. To get FEMA's ratings for the states of a file: perilbook data get natural --for FILE"]
       : [
           `Loaded into ${file}${existsSync(file) ? ` (${byteSize(statSync(file).size)})` : ''}:`,
           ...datasetTable(datasets, here, context.clock.now()),
@@ -48,8 +48,9 @@ export function listAction(
       `Downloaded, not loaded (perilbook data update loads it): ${unloaded.map(({ source }) => source.name).join(', ')}`,
     );
   }
-  lines.push(`${counted(topics.length, 'topic')} can be answered.`);
-  if (datasets.length > 0) lines.push(...missingLines(description, sources));
+  if (datasets.length > 0) {
+    lines.push(`${counted(topics.length, 'topic')} can be answered.`, ...missingLines(description, sources));
+  }
   const others = here.filter((one) => one.downloaded === null);
   if (others.length > 0) {
     lines.push(

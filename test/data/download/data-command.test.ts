@@ -100,7 +100,10 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   assert.match(words.stderr, /Without parks: it needs --states or --for/);
   assert.match(words.stdout, /In all about \d\.\d GB/);
   assert.equal(mirror.requests.length, 0);
-  assert.match((await perilbook(['data'], options)).stdout, /No data is here[\s\S]*nri-tracts/);
+  assert.match(
+    (await perilbook(['data'], options)).stdout,
+    /^No data is here\. .*: perilbook data get natural --for FILE\nCan be[\s\S]*nri-tracts/,
+  );
 });
 
 test('the program names itself and who downloads, and asks nobody but the mirror', async (t) => {
