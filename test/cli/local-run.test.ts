@@ -247,11 +247,12 @@ test('files of several loads are one source', async (t) => {
   assert.match((await run('plan', 'book.csv', '--topics', 'hail')).stdout, / nri +sample-1 +US +FEMA\n/);
 });
 
-test('areas have no effect on local answers, which cost nothing', async (t) => {
+test('areas and a budget have no effect on local answers, which cost nothing', async (t) => {
   const { folder, run } = scene(t);
   writeFileSync(join(folder, 'tracts.csv'), 'id,lat,lng,tract\n1,34.0522,-118.2437,x\n2,34.0523,-118.2437,\n');
   for (const by of [['--tract', 'tract'], ['--by-tract']]) {
-    const planned = await run('plan', 'tracts.csv', '--topics', 'radon', ...by);
+    const planned = await run('plan', 'tracts.csv', '--topics', 'radon', '--budget', '5', ...by);
+    assert.match(planned.stdout, /\nThe budget has no effect: local answers cost nothing\.\n/);
     assert.match(planned.stdout, /\nareas has no effect: local answers cost nothing\.\n/, planned.stderr);
     assert.match(planned.stdout, /2 places to look up/);
     assert.doesNotMatch(planned.stdout, /bought/);

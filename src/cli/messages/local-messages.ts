@@ -19,6 +19,7 @@ export function localSourceLines({ job, summary }: Prepared, folder: string, wid
       ? [`No data here for ${topicNames(without)}. Get it: ${getCommand({ ...job, topics: without }, folder)}`]
       : []),
     ...(states.length > 0 ? [placesMessage(states, job, folder)] : []),
+    ...(job.budget === null ? [] : ['The budget has no effect: local answers cost nothing.']),
     ...(job.areas === null ? [] : ['areas has no effect: local answers cost nothing.']),
     ...(job.keepDetails ? ['details: keep has no effect: the records stay in the local data.'] : []),
   ];
