@@ -63,6 +63,7 @@ export async function probeSource(
       return probed;
     }
     case 'spans':
-      return [{ url: download.countUrl, rows: await probeSpans(download, context) }];
+      // Without the query, whose placeholders name no request.
+      return [{ url: download.countUrl.split('?')[0]!, rows: await probeSpans(download, context) }];
   }
 }
