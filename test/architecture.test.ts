@@ -10,7 +10,7 @@ const LAYERS = [
   ['main.ts'],
   ['cli'],
   ['ui'],
-  ['report'],
+  ['report', 'warehouse'],
   ['job', 'service'],
   ['rows', 'plan', 'fetch', 'store', 'columns', 'data'],
   ['contract', 'geo', 'sqlite'],

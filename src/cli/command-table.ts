@@ -1,3 +1,4 @@
+import { DIALECT_NAMES } from '../warehouse/sql-dialects.ts';
 import type { Command } from './command.ts';
 import { DATA_OPTIONS } from './data-options.ts';
 import { ACCOUNT_FLAGS, yargsJobOptions } from './job-options.ts';
@@ -150,6 +151,27 @@ export const COMMANDS: readonly Command[] = [
       ...json,
     },
     load: async () => (await import('./commands/cache.ts')).cacheCommand,
+  },
+  {
+    usage: 'sql',
+    describe: 'print SQL for a warehouse: its distinct places, and the join with the answers',
+    examples: [
+      'sql --dialect duckdb --table portfolio',
+      'sql --dialect bigquery --table acme.book --lat latitude --lng longitude --only places',
+    ],
+    options: {
+      dialect: { type: 'string', describe: `dialect: ${DIALECT_NAMES.join(', ')}` },
+      table: { type: 'string', describe: 'table of the rows, written into the SQL as it is (default portfolio)' },
+      answers: { type: 'string', describe: 'table of the answers, written as it is (default answers)' },
+      weight: { type: 'string', describe: 'numeric column to sum for each place (default: count its rows)' },
+      numeric: {
+        type: 'boolean',
+        describe: 'latitude and longitude are numeric columns: leave out the checks of texts',
+      },
+      only: { type: 'string', describe: 'print one statement without a semicolon: places or join' },
+      ...yargsJobOptions(['lat', 'lng', 'precision', 'topics', 'prefix', 'no-counts']),
+    },
+    load: async () => (await import('./commands/sql.ts')).sqlCommand,
   },
   {
     usage: 'data [action] [names..]',

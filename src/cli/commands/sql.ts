@@ -1,0 +1,48 @@
+import { PerilbookError } from '../../errors.ts';
+import { didYouMean } from '../../nearest-name.ts';
+import { DIALECT_NAMES, type SqlDialectName } from '../../warehouse/sql-dialects.ts';
+import { joinStatement, placesStatement, type StatementOptions } from '../../warehouse/statements.ts';
+import type { Flags } from '../command.ts';
+import type { CliContext } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { anyJobOf } from '../job-options.ts';
+
+/** `perilbook sql`: prints the two statements of the warehouse's side, or one of them for a pipe. */
+export async function sqlCommand(context: CliContext, flags: Flags): Promise<number> {
+  const { topics, prefix, counts, precision, location } = anyJobOf(context, undefined, flags);
+  const options: StatementOptions = {
+    dialect: dialectOf(flags),
+    table: (flags.table as string | undefined) ?? 'portfolio',
+    lat: location.lat ?? 'lat',
+    lng: location.lng ?? 'lng',
+    isNumeric: flags.numeric === true,
+    answers: (flags.answers as string | undefined) ?? 'answers',
+    weight: (flags.weight as string | undefined) ?? null,
+    ...{ topics, prefix, counts, precision },
+  };
+  const only = flags.only as string | undefined;
+  if (only === 'places' || only === 'join') {
+    context.stdout.write(`${only === 'places' ? placesStatement(options) : joinStatement(options)}\n`);
+    return EXIT.complete;
+  }
+  if (only !== undefined)
+    throw new PerilbookError('USAGE', `Unknown statement: ${only}`, 'Use --only places or --only join.');
+  context.stdout.write(`-- 1. The distinct places of ${options.table}. Save them as CSV or Parquet and run: perilbook places FILE -o ANSWERS
+${placesStatement(options)};
+
+-- 2. ${options.table} with the columns that perilbook run adds. Load ANSWERS as the table ${options.answers} first.
+${joinStatement(options)};
+`);
+  return EXIT.complete;
+}
+
+/** @throws USAGE */
+function dialectOf({ dialect }: Flags): SqlDialectName {
+  const known = DIALECT_NAMES.find((name) => name === dialect);
+  if (known !== undefined) return known;
+  const message =
+    dialect === undefined
+      ? 'Missing --dialect'
+      : `Unknown dialect: ${dialect}${didYouMean(String(dialect), DIALECT_NAMES)}`;
+  throw new PerilbookError('USAGE', message, `Use one of: ${DIALECT_NAMES.join(', ')}.`);
+}
