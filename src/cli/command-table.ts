@@ -14,6 +14,16 @@ const csv = { csv: { type: 'boolean', describe: 'print the rows as CSV on stdout
 
 const json = { json: { type: 'boolean', describe: 'print one JSON value on stdout' } } as const;
 
+const RUN_OPTIONS = {
+  ...yargsJobOptions(),
+  ...json,
+  plan: { type: 'string', describe: 'spend only what this approved plan allows (see plan --out)' },
+  yes: { alias: 'y', type: 'boolean', describe: 'spend what the plan costs without asking' },
+  quiet: { alias: 'q', type: 'boolean', describe: 'print errors only' },
+  report: { type: 'string', describe: 'also write the HTML report to this file' },
+  debug: { type: 'boolean', describe: 'log each request and its outcome on stderr, without keys' },
+} as const;
+
 /** All commands. `load` imports a command's code when it runs: `topics` must not wait for the web framework. */
 export const COMMANDS: readonly Command[] = [
   {
@@ -44,15 +54,7 @@ export const COMMANDS: readonly Command[] = [
       'run nightly.yaml --yes --quiet       (from cron)',
     ],
     positionals: inputs,
-    options: {
-      ...yargsJobOptions(),
-      ...json,
-      plan: { type: 'string', describe: 'spend only what this approved plan allows (see plan --out)' },
-      yes: { alias: 'y', type: 'boolean', describe: 'spend what the plan costs without asking' },
-      quiet: { alias: 'q', type: 'boolean', describe: 'print errors only' },
-      report: { type: 'string', describe: 'also write the HTML report to this file' },
-      debug: { type: 'boolean', describe: 'log each request and its outcome on stderr, without keys' },
-    },
+    options: RUN_OPTIONS,
     load: async () => (await import('./commands/run.ts')).runCommand,
   },
   {
@@ -133,24 +135,43 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/completion.ts')).completionCommand(COMMANDS),
   },
   {
-    usage: 'cache <action>',
-    describe: 'stats, prune or export the answers in the store',
+    usage: 'cache <action> [path]',
+    describe: 'stats, prune, export or import the answers in the store',
     examples: [
       'cache stats',
       'cache prune --older-than 400d',
       'cache prune --rejected',
-      'cache export > answers.ndjson',
+      'cache export > answers.ndjson            (a line an answer)',
+      'cache export --format parquet -o answers (a row a place, in a folder)',
+      'cache import answers                     (of cache export, or another store)',
     ],
-    positionals: { action: { describe: 'stats, prune or export', choices: ['stats', 'prune', 'export'] } },
+    positionals: {
+      action: { describe: 'stats, prune, export or import', choices: ['stats', 'prune', 'export', 'import'] },
+      path: { type: 'string', describe: 'import: file or folder of cache export, or the file of another store' },
+    },
     options: {
       store: { type: 'string', describe: 'file with answers, ledger and runs' },
       'older-than': { type: 'string', describe: 'prune: delete answers older than this, e.g. 365d' },
       rejected: { type: 'boolean', describe: 'prune: delete rejections, so that the locations are asked again (free)' },
       yes: { alias: 'y', type: 'boolean', describe: 'prune: delete paid answers without asking' },
+      format: {
+        type: 'string',
+        describe: 'export: a row a place as parquet, csv or ndjson (default: by the name of -o)',
+      },
+      output: { alias: 'o', type: 'string', describe: 'export: file, or folder for Parquet' },
+      topics: { alias: 't', type: 'string', describe: 'export: topics of the table (default: all with an answer)' },
       details: { type: 'boolean', describe: 'export: print the details (of run --details keep), not the fields' },
       ...json,
     },
     load: async () => (await import('./commands/cache.ts')).cacheCommand,
+  },
+  {
+    usage: 'places [job]',
+    describe: 'buy a table of distinct places (of perilbook sql); an output is optional',
+    examples: ['places places.parquet --topics natural --budget 5000', 'places places.csv -o answers.parquet --yes'],
+    positionals: { job: { type: 'string', describe: 'file with lat, lng and perhaps weight, or a job file (.yaml)' } },
+    options: RUN_OPTIONS,
+    load: async () => (await import('./commands/places.ts')).placesCommand,
   },
   {
     usage: 'sql',

@@ -47,6 +47,7 @@ function offlineRuns(t: TestContext) {
   const store = openSqliteStore(join(folder, 'store.db'), systemClock, owner, (topic) => columnsOf(topic).length);
   t.after(() => store.close());
   const connection = {
+    kind: 'service' as const,
     baseUrl: 'http://127.0.0.1:9',
     source: 'https://hazards.example.com',
     sample: false,

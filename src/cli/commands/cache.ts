@@ -1,6 +1,5 @@
-import { isNoData } from '../../contract/answer.ts';
+import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import { locationOf } from '../../geo/coordinates.ts';
 import { isoTime } from '../../job/summary.ts';
 import type { StoreStats } from '../../store/port.ts';
 import { shownAddress } from '../../store/store-address.ts';
@@ -10,12 +9,18 @@ import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-options.ts';
 import { byteSize, listed } from '../messages/format.ts';
 import { openStore } from '../open-store.ts';
+import { exportCommand } from './cache-export.ts';
+import { importCommand } from './cache-import.ts';
 import { prune } from './cache-prune.ts';
 
-/** `perilbook cache stats | prune | export`. */
+/** `perilbook cache stats | prune | export | import`. */
 export async function cacheCommand(context: CliContext, flags: Flags): Promise<number> {
-  // Only --store is an option of the job here; --details is not the setting of the same name.
-  const job = anyJobOf(context, undefined, { store: flags.store });
+  if (flags.action !== 'import' && flags.path !== undefined) {
+    const hint = `Only cache import takes a path; see perilbook cache --help.`;
+    throw new PerilbookError('USAGE', `Unexpected argument: ${flags.path}`, hint);
+  }
+  // Other options have the names of settings, but are not the job's: --details, --output.
+  const job = anyJobOf(context, undefined, { store: flags.store, topics: flags.topics });
   await using store = await openStore(context, job);
   switch (flags.action) {
     case 'stats': {
@@ -53,23 +58,10 @@ export async function cacheCommand(context: CliContext, flags: Flags): Promise<n
     }
     case 'prune':
       return await prune(context, flags, store);
-    default: {
-      if (flags.details) {
-        for await (const { source, cell, topic, asOf, json } of store.details()) {
-          const head = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf) });
-          if (!(await writeLine(context, `${head.slice(0, -1)},"details":${json}}`))) break;
-        }
-        return EXIT.complete;
-      }
-      for await (const { source, cell, record } of store.cells()) {
-        for (const { topic, asOf, fields } of record.answers.values()) {
-          const said = isNoData(fields) ? { no_data: true } : { fields };
-          const line = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf), ...said });
-          if (!(await writeLine(context, line))) return EXIT.complete;
-        }
-      }
-      return EXIT.complete;
-    }
+    case 'import':
+      return await importCommand(context, flags, store, job);
+    default:
+      return await exportCommand(context, flags, store, job);
   }
 }
 
@@ -82,19 +74,4 @@ function statsJson({ sources, calls, credits, details, bytes }: StoreStats): Rec
     details: { answers: details.answers, bytes: details.bytes, json_bytes: details.jsonBytes },
     bytes,
   };
-}
-
-/** Resolves to false when the reader has closed the pipe, as `head` does. */
-async function writeLine({ stdout }: CliContext, line: string): Promise<boolean> {
-  if (!stdout.destroyed && !stdout.write(`${line}\n`)) {
-    await new Promise<void>((resolve) => {
-      const goOn = () => {
-        stdout.off('drain', goOn).off('close', goOn);
-        resolve();
-      };
-      stdout.on('drain', goOn).on('close', goOn);
-      if (stdout.destroyed) goOn();
-    });
-  }
-  return !stdout.destroyed;
 }

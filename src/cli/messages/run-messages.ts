@@ -1,6 +1,7 @@
 import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { allLocationsRejected, type RunEnded } from '../../job/run-job.ts';
+import { NO_OUTPUT } from '../../job/settings/settings.ts';
 import { listed, percent, shownPath } from './format.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
 import type { OutputStyle } from './plan-messages.ts';
@@ -17,7 +18,7 @@ export function runMessages(
   const pairs: (readonly [string, string])[] = [
     [
       'wrote',
-      `${summary.output === '-' ? 'stdout' : shownPath(summary.output, folder)}: ${partsMessage(summary.parts)}${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`,
+      `${outputName(summary.output, folder)}: ${partsMessage(summary.parts)}${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`,
     ],
   ];
   const isLocal = summary.source.kind === 'local';
@@ -59,6 +60,11 @@ function partsMessage(parts: RunEnded['summary']['parts']): string {
     parts.left > 0 ? `${grouped(parts.left)} left to other processes` : '',
   ];
   return `${counted(parts.total, 'part')} (${states.filter(Boolean).join(', ')}), `;
+}
+
+function outputName(output: string, folder: string): string {
+  if (output === NO_OUTPUT) return 'no file';
+  return output === '-' ? 'stdout' : shownPath(output, folder);
 }
 
 function completeMessage({ rows, value }: RunEnded['summary']['complete']): string {

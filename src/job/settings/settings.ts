@@ -1,3 +1,4 @@
+import { devNull } from 'node:os';
 import { join, resolve } from 'node:path';
 import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
@@ -12,6 +13,9 @@ import { inputOf, nameOfInput, type PartSettings } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
 import { areaParts, mergeJobFiles } from './merge-settings.ts';
 import { type Tier, tiersOf, topicsOf } from './topic-choice.ts';
+
+/** The output of a job that only buys: a run writes its rows to where they vanish. */
+export const NO_OUTPUT = devNull;
 
 /** A job with all settings resolved. */
 export interface Job {

@@ -27,6 +27,11 @@ function harmless(text: string): string {
   return BEGINS_FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
 }
 
+/** The text that `harmless` was given. */
+export function withoutApostrophe(text: string): string {
+  return text.startsWith("'") && harmless(text.slice(1)) === text ? text.slice(1) : text;
+}
+
 /** Makes a function that formats fields as a part of a record, quoted where RFC 4180 asks for it: a string of one character
  * a byte. */
 export function fieldFormatter({ delimiter, encoding, isAdded }: FieldFormat): (fields: readonly Field[]) => string {

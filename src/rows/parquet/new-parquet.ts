@@ -1,4 +1,4 @@
-import type { ConvertedTable } from '../converted-table.ts';
+import type { Field } from '../../contract/answer.ts';
 import type { InputIdentity } from '../files/output-file.ts';
 import { writeRows } from '../files/row-output.ts';
 import type { AddedColumn, WriteRequest, WriteResult } from '../port.ts';
@@ -14,10 +14,16 @@ const MOST_ROWS_A_GROUP = ROWS_A_GROUP + 65_536;
 /** A row group is gathered in memory; long texts end it earlier. */
 const CHARACTERS_A_GROUP = 64 * 1024 * 1024;
 
-/** Writes a converted table as a new Parquet file. */
+/** The columns of a new file and the fields of its rows. */
+export interface NewTable {
+  readonly columns: readonly AddedColumn[];
+  readonly batches: () => AsyncIterable<readonly (readonly Field[])[]>;
+}
+
+/** Writes a table as a new Parquet file. */
 export async function writeNewParquet(
-  { columns, batches }: ConvertedTable,
-  request: WriteRequest,
+  { columns, batches }: NewTable,
+  request: Pick<WriteRequest, 'output' | 'stdout' | 'signal'>,
   identity: InputIdentity | null,
 ): Promise<WriteResult> {
   return await writeRows(request, identity, async (gathered) => {

@@ -1,0 +1,105 @@
+import { resolve } from 'node:path';
+import { isNoData } from '../../contract/answer.ts';
+import { PerilbookError } from '../../errors.ts';
+import { counted } from '../../format-numbers.ts';
+import { locationOf } from '../../geo/coordinates.ts';
+import { freshnessOf } from '../../job/planning/freshness.ts';
+import type { Job } from '../../job/settings/settings.ts';
+import { isoTime } from '../../job/summary.ts';
+import { checkOutput } from '../../rows/files/output-file.ts';
+import { formatOfOutput } from '../../rows/output-format.ts';
+import type { TableFormat } from '../../rows/write-table.ts';
+import type { Store } from '../../store/port.ts';
+import { exportAnswers } from '../../warehouse/export-answers.ts';
+import type { Flags } from '../command.ts';
+import { isSampleSource } from '../connection.ts';
+import { type CliContext, say, sayJson } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { byteSize, shownPath } from '../messages/format.ts';
+
+const FORMATS: readonly TableFormat[] = ['parquet', 'csv', 'ndjson'];
+
+/** `perilbook cache export`: a line an answer on stdout, or with --format or -o a table with a row a place. */
+export async function exportCommand(context: CliContext, flags: Flags, store: Store, job: Job): Promise<number> {
+  if (flags.details) return await printDetails(context, store);
+  if (flags.format === undefined && flags.output === undefined) return await printAnswers(context, store);
+  const said = flags.output as string | undefined;
+  const format = formatOf(flags.format as string | undefined, said);
+  const output = said === undefined || said === '-' ? '-' : resolve(context.workingFolder, said);
+  if (output === '-' && format === 'parquet') {
+    throw new PerilbookError('USAGE', 'A Parquet export needs a file or a folder', 'Name it: -o answers');
+  }
+  if (output === '-' && flags.json) {
+    throw new PerilbookError(
+      'USAGE',
+      '--json and the export both write to stdout',
+      'Name a file for the export: -o FILE',
+    );
+  }
+  const isFolder = format === 'parquet' && !output.toLowerCase().endsWith('.parquet');
+  if (!isFolder) await checkOutput(output, '-', [job.store]);
+  const exported = await exportAnswers({
+    ...{ store, output, format, isSampleSource, stdout: context.stdout },
+    topics: flags.topics === undefined ? null : job.topics,
+    freshness: freshnessOf(job, context.clock.now()),
+  });
+  if (flags.json) sayJson(context, { output, ...exported });
+  else {
+    const where = output === '-' ? 'stdout' : shownPath(output, context.workingFolder);
+    const { places, files, bytes } = exported;
+    say(context, `Wrote ${counted(places, 'place')} to ${where} (${counted(files, 'file')}, ${byteSize(bytes)})`);
+  }
+  return EXIT.complete;
+}
+
+/** @throws USAGE */
+function formatOf(said: string | undefined, output: string | undefined): TableFormat {
+  const byName = output === undefined ? null : formatOfOutput(output);
+  const known = FORMATS.find((format) => format === (said ?? byName));
+  if (known !== undefined) return known;
+  const message = said === undefined ? `Cannot tell the format of ${output}` : `Unknown format: ${said}`;
+  throw new PerilbookError('USAGE', message, `Use --format ${FORMATS.join(', --format ')}.`);
+}
+
+async function printDetails(context: CliContext, store: Store): Promise<number> {
+  for await (const { source, cell, topic, asOf, json } of store.details()) {
+    const head = JSON.stringify({ source, ...locationOf(cell), topic, as_of: isoTime(asOf) });
+    if (!(await writeLine(context, `${head.slice(0, -1)},"details":${json}}`))) break;
+  }
+  return EXIT.complete;
+}
+
+async function printAnswers(context: CliContext, store: Store): Promise<number> {
+  const marks = new Map<string, number>();
+  for await (const { source, cell, record } of store.cells()) {
+    if (!marks.has(source)) marks.set(source, await sampleUntil(store, source));
+    for (const { topic, asOf, fields } of record.answers.values()) {
+      const said = isNoData(fields) ? { no_data: true } : { fields };
+      const sample = asOf <= marks.get(source)! ? { sample: true } : {};
+      const line = { source, ...locationOf(cell), topic, as_of: isoTime(asOf), ...said, ...sample };
+      if (!(await writeLine(context, JSON.stringify(line)))) return EXIT.complete;
+    }
+  }
+  return EXIT.complete;
+}
+
+/** The time of a source's newest answer from sample data; every answer of the embedded service is one. */
+async function sampleUntil(store: Store, source: string): Promise<number> {
+  if (isSampleSource(source)) return Number.POSITIVE_INFINITY;
+  return (await store.sampleMark(await store.source(source)))?.until ?? Number.NEGATIVE_INFINITY;
+}
+
+/** Resolves to false when the reader has closed the pipe, as `head` does. */
+async function writeLine({ stdout }: CliContext, line: string): Promise<boolean> {
+  if (!stdout.destroyed && !stdout.write(`${line}\n`)) {
+    await new Promise<void>((resolveLine) => {
+      const goOn = () => {
+        stdout.off('drain', goOn).off('close', goOn);
+        resolveLine();
+      };
+      stdout.on('drain', goOn).on('close', goOn);
+      if (stdout.destroyed) goOn();
+    });
+  }
+  return !stdout.destroyed;
+}

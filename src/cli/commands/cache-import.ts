@@ -1,0 +1,66 @@
+import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { PerilbookError } from '../../errors.ts';
+import { counted, grouped } from '../../format-numbers.ts';
+import type { Job } from '../../job/settings/settings.ts';
+import type { Store } from '../../store/port.ts';
+import { filesOfExport, type Imported, importFiles, importStore } from '../../warehouse/import-answers.ts';
+import type { Flags } from '../command.ts';
+import { isSampleSource } from '../connection.ts';
+import { type CliContext, say, sayJson } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { openStore } from '../open-store.ts';
+
+/** `perilbook cache import`: brings answers that were bought elsewhere into the store. The newer answer wins. */
+export async function importCommand(context: CliContext, flags: Flags, store: Store, job: Job): Promise<number> {
+  const said = flags.path as string | undefined;
+  if (said === undefined) {
+    throw new PerilbookError(
+      'USAGE',
+      'cache import needs a path',
+      'Name a file or folder of cache export, or a store.',
+    );
+  }
+  const path = resolve(context.workingFolder, said);
+  const imported = isStore(path)
+    ? await importFrom(context, store, { ...job, store: path }, job)
+    : await importFiles(store, filesOfExport(path), context.clock.now(), isSampleSource);
+  if (flags.json) {
+    const { places, answers, known, sample } = imported;
+    sayJson(context, { places, answers, already_known: known, sample_left_out: sample });
+  } else say(context, linesOf(imported).join('\n'));
+  return EXIT.complete;
+}
+
+async function importFrom(context: CliContext, store: Store, other: Job, job: Job): Promise<Imported> {
+  if (realpathSync(other.store) === realpathSync(job.store)) {
+    throw new PerilbookError(
+      'USAGE',
+      `${other.store} is the store itself`,
+      'Name another store, or import into another with --store.',
+    );
+  }
+  await using opened = await openStore(context, other);
+  return await importStore(store, opened, isSampleSource);
+}
+
+function linesOf({ places, answers, known, sample }: Imported): string[] {
+  const lines = [`Imported ${counted(answers, 'answer')} at ${counted(places, 'place')}. The ledger is unchanged.`];
+  if (known > 0) lines.push(`The store already had ${grouped(known)} that are as new or newer.`);
+  if (sample > 0) lines.push(`Left out ${grouped(sample)} of sample data: they must not mix with real answers.`);
+  return lines;
+}
+
+const SQLITE_HEADER = 'SQLite format 3\0';
+
+/** Whether a path is the file of a store, by its first bytes. */
+function isStore(path: string): boolean {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(SQLITE_HEADER.length);
+    return readSync(file, head) === head.length && head.toString('latin1') === SQLITE_HEADER;
+  } finally {
+    closeSync(file);
+  }
+}
