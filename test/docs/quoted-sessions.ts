@@ -64,8 +64,11 @@ export function runShellBlocks(document: string, folder: string): number {
   if (blocks.length === 0) return 0;
   const bin = join(folder, '.bin');
   mkdirSync(bin, { recursive: true });
-  writeFileSync(join(bin, 'perilbook'), `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src/main.ts')}" "$@"\n`);
-  chmodSync(join(bin, 'perilbook'), 0o755);
+  const programs = { perilbook: 'src/main.ts', duckdb: 'test/docs/duckdb-command.ts' };
+  for (const [name, source] of Object.entries(programs)) {
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, source)}" "$@"\n`);
+    chmodSync(join(bin, name), 0o755);
+  }
   const env = { PATH: `${bin}:${process.env.PATH}`, HOME: folder, XDG_DATA_HOME: folder };
   const ended = spawnSync('sh', ['-eu', '-c', blocks.join('\n')], {
     cwd: folder,
