@@ -6,6 +6,6 @@ if (option !== '-c' || sql === undefined) throw new Error('usage: duckdb FILE -c
 const instance = await DuckDBInstance.create(file);
 const connection = await instance.connect();
 const result = await connection.runAndReadAll(sql);
-console.log(JSON.stringify(result.getRowsJson()));
+process.stdout.write(`${JSON.stringify(result.getRowsJson())}\n`);
 connection.closeSync();
 instance.closeSync();
