@@ -171,7 +171,7 @@ export const COMMANDS: readonly Command[] = [
     examples: ['places places.parquet --topics natural --budget 5000', 'places places.csv -o answers.parquet --yes'],
     positionals: { job: { type: 'string', describe: 'file with lat, lng and perhaps weight, or a job file (.yaml)' } },
     options: RUN_OPTIONS,
-    load: async () => (await import('./commands/places.ts')).placesCommand,
+    load: async () => (await import('./commands/buy-places.ts')).placesCommand,
   },
   {
     usage: 'sql',

@@ -28,7 +28,7 @@ const MOST_AHEAD_MS = 24 * 3_600_000;
 type ReadField = (name: string) => string;
 
 /** A value that cannot be what its column says; the reader adds file and row. */
-class Malformed extends Error {
+class MalformedValue extends Error {
   readonly column: string;
 
   constructor(column: string, message: string) {
@@ -66,10 +66,10 @@ export async function* readAnswers(file: string, now: number): AsyncGenerator<re
         return isCsv ? withoutApostrophe(text) : text;
       };
       try {
-        if (row.problem !== undefined) throw new Malformed(rowFile.columns[0]!, row.problem);
+        if (row.problem !== undefined) throw new MalformedValue(rowFile.columns[0]!, row.problem);
         return isLong ? longRow(textOf, now) : wideRow(textOf, topics, now);
       } catch (error) {
-        if (!(error instanceof Malformed)) throw error;
+        if (!(error instanceof MalformedValue)) throw error;
         const { column, message } = error;
         const where = `${file}, row ${row.number}, column ${column}`;
         const hint = 'Nothing was imported. Export the answers again, or correct the file.';
@@ -87,7 +87,7 @@ function wideRow(textOf: ReadField, topics: readonly TopicSlug[], now: number): 
     const texts = columns.map((column) => textOf(column.name));
     if (textOf(name) === '') {
       const stray = texts.findIndex((text) => text !== '');
-      if (stray >= 0) throw new Malformed(name, `there is no time for the value in ${columns[stray]!.name}`);
+      if (stray >= 0) throw new MalformedValue(name, `there is no time for the value in ${columns[stray]!.name}`);
       return [];
     }
     const fields = columns.map((column, index) => fieldOf(column, texts[index]!));
@@ -103,16 +103,16 @@ function wideRow(textOf: ReadField, topics: readonly TopicSlug[], now: number): 
 
 function longRow(textOf: ReadField, now: number): ImportedRow {
   const topic = textOf('topic');
-  if (!isTopicSlug(topic)) throw new Malformed('topic', `${JSON.stringify(topic)} is not a topic`);
+  if (!isTopicSlug(topic)) throw new MalformedValue('topic', `${JSON.stringify(topic)} is not a topic`);
   const columns = columnsOf(topic);
   const values = textOf('no_data') === 'true' ? columns.map(() => null) : listOf(textOf('fields'));
   if (values.length !== columns.length) {
-    throw new Malformed('fields', `${values.length} fields where ${topic} has ${columns.length}`);
+    throw new MalformedValue('fields', `${values.length} fields where ${topic} has ${columns.length}`);
   }
   const fields = columns.map((column, index) => {
     const value = values[index];
     if (value !== null && typeof value !== 'string' && typeof value !== 'number') {
-      throw new Malformed('fields', `${JSON.stringify(value)} is not a value of ${column.name}`);
+      throw new MalformedValue('fields', `${JSON.stringify(value)} is not a value of ${column.name}`);
     }
     if (typeof value === 'string' && column.type === 'text') return value;
     return value === null ? null : fieldOf(column, String(value));
@@ -128,22 +128,22 @@ function listOf(text: string): unknown[] {
   } catch {
     // Said below.
   }
-  throw new Malformed('fields', `${JSON.stringify(text)} is not a list`);
+  throw new MalformedValue('fields', `${JSON.stringify(text)} is not a list`);
 }
 
 function keyOf(textOf: ReadField): { source: string; cell: Cell } {
   const source = textOf('source').trim();
-  if (source === '') throw new Malformed('source', 'the source is empty');
+  if (source === '') throw new MalformedValue('source', 'the source is empty');
   const degrees = (name: string, most: number) => {
     const value = numberOf(name, textOf(name));
-    if (Math.abs(value) > most) throw new Malformed(name, `${value} is beyond ${most} degrees`);
+    if (Math.abs(value) > most) throw new MalformedValue(name, `${value} is beyond ${most} degrees`);
     return value;
   };
   const cell = cellOf({ lat: degrees('lat', 90), lng: degrees('lng', 180) }, MAX_PRECISION);
   for (const name of ['lat7', 'lng7'] as const) {
     const text = textOf(name);
     if (text !== '' && Number(text) !== cell[name]) {
-      throw new Malformed(name, `${text} is not the key of ${textOf(name.slice(0, 3))}`);
+      throw new MalformedValue(name, `${text} is not the key of ${textOf(name.slice(0, 3))}`);
     }
   }
   return { source: normalizedAddress(source), cell };
@@ -153,23 +153,24 @@ function fieldOf({ name, type }: AddedColumn, text: string): Field {
   if (text === '') return null;
   if (type === 'text') return text;
   if (type === 'time') {
-    if (Number.isNaN(Date.parse(text))) throw new Malformed(name, `${JSON.stringify(text)} is not a time`);
+    if (Number.isNaN(Date.parse(text))) throw new MalformedValue(name, `${JSON.stringify(text)} is not a time`);
     return text;
   }
   const value = numberOf(name, text);
-  if (type === 'count' && (value | 0) !== value) throw new Malformed(name, `${text} is not a whole number of 32 bits`);
+  if (type === 'count' && (value | 0) !== value)
+    throw new MalformedValue(name, `${text} is not a whole number of 32 bits`);
   return value;
 }
 
 function numberOf(name: string, text: string): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (!Number.isFinite(value)) throw new Malformed(name, `${JSON.stringify(text)} is not a number`);
+  if (!Number.isFinite(value)) throw new MalformedValue(name, `${JSON.stringify(text)} is not a number`);
   return value;
 }
 
 function timeOf(name: string, text: string, now: number): number {
   const time = /^\d{4}-\d\d-\d\d[T ]/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!(time >= 0)) throw new Malformed(name, `${JSON.stringify(text)} is not a time`);
-  if (time > now + MOST_AHEAD_MS) throw new Malformed(name, `${text} is in the future`);
+  if (!(time >= 0)) throw new MalformedValue(name, `${JSON.stringify(text)} is not a time`);
+  if (time > now + MOST_AHEAD_MS) throw new MalformedValue(name, `${text} is in the future`);
   return time;
 }

@@ -11,11 +11,11 @@ const of = async (...words: string[]) =>
   (await perilbook(['completion', '--of', ...words])).stdout.split('\n').filter(Boolean);
 
 test('commands, options and actions are completed', async () => {
-  assert.deepEqual(await of('pl'), ['plan']);
+  assert.deepEqual(await of('pl'), ['plan', 'places']);
   assert.ok((await of('')).includes('service'));
   assert.deepEqual(await of('run', '--bud'), ['--budget']);
   assert.deepEqual(await of('run', 'book.csv', '--qu'), ['--quiet']);
-  assert.deepEqual(await of('cache', ''), ['stats', 'prune', 'export']);
+  assert.deepEqual(await of('cache', ''), ['stats', 'prune', 'export', 'import']);
   assert.deepEqual(await of('job', 'ch'), ['check']);
   assert.deepEqual(await of('data', 'load', 'hur'), ['hurdat2']);
 });
