@@ -13,7 +13,7 @@ import { type TableFormat, writeTable } from '../rows/write-table.ts';
 import type { Store } from '../store/port.ts';
 import { exportColumns } from './answer-columns.ts';
 
-/** A million places of 18 topics are some 60 MB; engines read several files at once. */
+/** Some 300 MB with 18 topics (measured: 59 MB for 200,000 places with random scores). Engines read several files at once. */
 const PLACES_A_FILE = 1_000_000;
 const ROWS_A_BATCH = 4_096;
 

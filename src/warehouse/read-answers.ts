@@ -56,6 +56,7 @@ export async function* readAnswers(file: string, now: number): AsyncGenerator<re
   const topics = TOPIC_SLUGS.filter((topic) => places.has(asOfColumn(topic).name));
   need(['source', 'lat', 'lng', ...(isLong ? [] : ['hazard_note', ...topics.flatMap(fieldNames)])]);
   if (!isLong && topics.length === 0) need([asOfColumn('wildfire').name]);
+  const wide = topics.map((topic) => ({ topic, name: asOfColumn(topic).name, columns: columnsOf(topic) }));
   const isCsv = rowFile.format === 'csv';
   const indexes = [...places.values()];
   const positions = new Map([...places.keys()].map((name, position) => [name, position]));
@@ -67,7 +68,7 @@ export async function* readAnswers(file: string, now: number): AsyncGenerator<re
       };
       try {
         if (row.problem !== undefined) throw new MalformedValue(rowFile.columns[0]!, row.problem);
-        return isLong ? longRow(textOf, now) : wideRow(textOf, topics, now);
+        return isLong ? longRow(textOf, now) : wideRow(textOf, wide, now);
       } catch (error) {
         if (!(error instanceof MalformedValue)) throw error;
         const { column, message } = error;
@@ -79,11 +80,17 @@ export async function* readAnswers(file: string, now: number): AsyncGenerator<re
   }
 }
 
-function wideRow(textOf: ReadField, topics: readonly TopicSlug[], now: number): ImportedRow {
+/** A topic with its columns in a row a place. */
+interface WideTopic {
+  readonly topic: TopicSlug;
+  /** The name of the column with the time of the answer. */
+  readonly name: string;
+  readonly columns: readonly AddedColumn[];
+}
+
+function wideRow(textOf: ReadField, topics: readonly WideTopic[], now: number): ImportedRow {
   const note = textOf('hazard_note');
-  const answers = topics.flatMap((topic): Answer[] => {
-    const { name } = asOfColumn(topic);
-    const columns = columnsOf(topic);
+  const answers = topics.flatMap(({ topic, name, columns }): Answer[] => {
     const texts = columns.map((column) => textOf(column.name));
     if (textOf(name) === '') {
       const stray = texts.findIndex((text) => text !== '');

@@ -72,6 +72,6 @@ test('a wrong limit would be found', () => {
   assert.equal(halfWith(6), '4.999999995e-1');
   assert.match(keySql('x', 4, dialectNamed('duckdb')), /\* 1000$/);
   // With 0.5 itself as the limit this tie would go down.
-  assert.ok(34.00005 * 1e4 - Math.floor(34.00005 * 1e4) < 0.5);
-  assert.equal(cellOf({ lat: 34.00005, lng: 0 }, 4).lat7, 340001000);
+  assert.ok(34.00055 * 1e4 - Math.floor(34.00055 * 1e4) < 0.5);
+  assert.equal(cellOf({ lat: 34.00055, lng: 0 }, 4).lat7, 340006000);
 });
