@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
@@ -33,15 +33,18 @@ export async function importCommand(context: CliContext, flags: Flags, store: St
 }
 
 async function importFrom(context: CliContext, store: Store, other: Job, job: Job): Promise<Imported> {
-  if (realpathSync(other.store) === realpathSync(job.store)) {
-    throw new PerilbookError(
-      'USAGE',
-      `${other.store} is the store itself`,
-      'Name another store, or import into another with --store.',
-    );
+  if (isSameFile(other.store, job.store)) {
+    const hint = 'Name another store, or import into another with --store.';
+    throw new PerilbookError('USAGE', `${other.store} is the store itself`, hint);
   }
   await using opened = await openStore(context, other);
   return await importStore(store, opened, isSampleSource);
+}
+
+/** By what the paths lead to: a store may have several. */
+function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
 }
 
 function linesOf({ places, answers, known, sample }: Imported): string[] {
