@@ -4,6 +4,7 @@ import { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { Store } from '../../store/port.ts';
+import { isPostgresAddress } from '../../store/store-address.ts';
 import { filesOfExport, type Imported, importFiles, importStore } from '../../warehouse/import-answers.ts';
 import type { Flags } from '../command.ts';
 import { isSampleSource } from '../connection.ts';
@@ -21,7 +22,7 @@ export async function importCommand(context: CliContext, flags: Flags, store: St
       'Name a file or folder of cache export, or a store.',
     );
   }
-  const path = resolve(context.workingFolder, said);
+  const path = isPostgresAddress(said) ? said : resolve(context.workingFolder, said);
   const imported = isStore(path)
     ? await importFrom(context, store, { ...job, store: path }, job)
     : await importFiles(store, filesOfExport(path), context.clock.now(), isSampleSource);
@@ -43,6 +44,7 @@ async function importFrom(context: CliContext, store: Store, other: Job, job: Jo
 
 /** By what the paths lead to: a store may have several. */
 function isSameFile(one: string, other: string): boolean {
+  if (one === other) return true;
   const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
   return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
 }
@@ -56,8 +58,9 @@ function linesOf({ places, answers, known, sample }: Imported): string[] {
 
 const SQLITE_HEADER = 'SQLite format 3\0';
 
-/** Whether a path is the file of a store, by its first bytes. */
+/** Whether a path is the address of a store in PostgreSQL or the file of a store, by its first bytes. */
 function isStore(path: string): boolean {
+  if (isPostgresAddress(path)) return true;
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
   const file = openSync(path, 'r');
   try {
