@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
@@ -64,8 +65,10 @@ export function localConnection(context: CliContext, job: Job): LocalConnection 
   if (service.kind === 'remote' || (service.kind === 'sample' && !service.isDefault)) return null;
   const data = readLocalData(dataFile, context.clock.now());
   if (data !== null && !data.sample && topics.some((topic) => data.topics.has(topic))) {
-    // Answers without counts have gaps that a job with counts must not take for answers.
-    const source = `local${counts ? '' : ' without counts'} ${dataFile}`;
+    // Answers without counts have gaps that a job with counts must not take for answers. In a store that machines share, each has
+    // data of its own.
+    const machine = isPostgresAddress(job.store) ? `${hostname()}:` : '';
+    const source = `local${counts ? '' : ' without counts'} ${machine}${dataFile}`;
     return { kind: 'local', source, sample: false, data };
   }
   if (service.kind === 'sample') return null;

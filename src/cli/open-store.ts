@@ -1,26 +1,9 @@
-import { columnsOf } from '../columns/topic-columns.ts';
+import { openStoreAt } from '../job/open-store-at.ts';
 import type { Job } from '../job/settings/settings.ts';
-import { bootIdentity } from '../running-processes.ts';
-import type { Owner, Store } from '../store/port.ts';
-import { openPostgresStore } from '../store/postgres/postgres-store.ts';
-import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
-import { isPostgresAddress } from '../store/store-address.ts';
+import type { Store } from '../store/port.ts';
 import type { CliContext } from './context.ts';
 
 /** Opens the store of a job, to be held by `await using`. @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
-export async function openStore({ clock, owner }: CliContext, job: Job): Promise<Store> {
-  const widthOf = (topic: Parameters<typeof columnsOf>[0]) => columnsOf(topic).length;
-  return isPostgresAddress(job.store)
-    ? openPostgresStore(job.store, clock, amongMachines(owner), { widthOf })
-    : openSqliteStore(job.store, clock, owner, widthOf);
-}
-
-/** An owner as workers on other machines know it. Cloned machines share a name and numbers of processes, so the boot tells them
- * apart; where it has no identity, another process counts as running until its lease ends. */
-function amongMachines(owner: Owner): Owner {
-  const boot = bootIdentity();
-  return {
-    name: `${boot ?? ''}/${owner.name}`,
-    isAlive: (other) => boot === null || !other.startsWith(`${boot}/`) || owner.isAlive(other.slice(boot.length + 1)),
-  };
+export function openStore({ clock, owner }: CliContext, { store }: Pick<Job, 'store'>): Promise<Store> {
+  return openStoreAt(store, clock, owner);
 }

@@ -7,6 +7,7 @@ import { openPlaceLookup } from '../../data/lookup/open-place-lookup.ts';
 import { PerilbookError } from '../../errors.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { CellAnswers } from '../../store/port.ts';
+import { openStoreAt } from '../open-store-at.ts';
 import {
   beginWriting,
   CELLS_PER_BATCH,
@@ -17,7 +18,6 @@ import {
   STOPPED,
 } from './lookup-task.ts';
 import { answersOfPlace } from './place-answers.ts';
-import { openStoreAt } from './worker-store.ts';
 
 const task = workerData as LookupTask;
 const tell = (message: LookupMessage) => parentPort!.postMessage(message);
@@ -44,10 +44,9 @@ async function work(): Promise<void> {
     );
   }
   const topicsOf = topicsBySet();
-  await using store = await openStoreAt(
-    task.store,
-    clockOf(() => now, systemClock.steady!),
-  );
+  const clock = clockOf(() => now, systemClock.steady!);
+  // It claims no calls, so it takes nobody's for a dead one.
+  await using store = await openStoreAt(task.store, clock, { name: 'look-up', isAlive: () => true });
   while (Atomics.load(control, STOPPED) === 0) {
     const from = Atomics.add(control, NEXT, CELLS_PER_BATCH);
     if (from >= cells.lat7.length) return;

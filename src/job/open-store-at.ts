@@ -1,0 +1,29 @@
+import type { Clock } from '../clock.ts';
+import { columnsOf } from '../columns/topic-columns.ts';
+import { bootIdentity } from '../running-processes.ts';
+import type { Owner, Store } from '../store/port.ts';
+import { openPostgresStore } from '../store/postgres/postgres-store.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
+import { isPostgresAddress } from '../store/store-address.ts';
+
+/**
+ * Opens a store by its address: a SQLite file, or `postgres://…`. To be held by `await using`.
+ *
+ * @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE
+ */
+export async function openStoreAt(address: string, clock: Clock, owner: Owner): Promise<Store> {
+  const widthOf = (topic: Parameters<typeof columnsOf>[0]) => columnsOf(topic).length;
+  return isPostgresAddress(address)
+    ? openPostgresStore(address, clock, amongMachines(owner), { widthOf })
+    : openSqliteStore(address, clock, owner, widthOf);
+}
+
+/** An owner as workers on other machines know it. Cloned machines share a name and numbers of processes, so the boot tells them
+ * apart; where it has no identity, another process counts as running until its lease ends. */
+function amongMachines(owner: Owner): Owner {
+  const boot = bootIdentity();
+  return {
+    name: `${boot ?? ''}/${owner.name}`,
+    isAlive: (other) => boot === null || !other.startsWith(`${boot}/`) || owner.isAlive(other.slice(boot.length + 1)),
+  };
+}
