@@ -11,8 +11,15 @@ export async function program(context: CliContext, version: string): Promise<num
   let exitCode: number | null = null;
   // `help run` is short for `run --help`. What follows `completion` belongs to another command line.
   const [first, ...others] = context.args;
+  // A bare `perilbook` shows the help: its examples are what a first user needs.
   const args = withoutDashes(
-    first === 'help' ? [...others, '--help'] : first === 'completion' ? [first] : context.args,
+    first === undefined
+      ? ['--help']
+      : first === 'help'
+        ? [...others, '--help']
+        : first === 'completion'
+          ? [first]
+          : context.args,
   );
   const names = COMMANDS.map(nameOfCommand);
   const named = COMMANDS.find((command) => args.includes(nameOfCommand(command))) ?? null;

@@ -1,7 +1,9 @@
 import { type Clock, steadyTime } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
+import { CREDITS } from '../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 import type { Progress } from './buying/progress.ts';
+import type { Reach } from './planning/reach.ts';
 import type { Prepared } from './prepare.ts';
 
 /** The time on two clocks: the wall clock (`now`) for dates, the monotonic one (`steady`) for durations. */
@@ -20,6 +22,10 @@ export interface RunFacts {
   readonly startedAt: number;
   readonly rows: number;
   readonly cellsCached: number;
+  /** What this run can buy within its budget, quota and time. */
+  readonly reach: Pick<Reach, 'credits' | 'cells'>;
+  /** The value of all cells; 0 in the order of the file. */
+  readonly value: number;
   /** Null: none was set. */
   readonly budget: number | null;
   /** Credits a billing period, of all accounts together. */
@@ -37,6 +43,8 @@ export function runFacts({ job, plan, summary, freshness }: Prepared, { now, ste
     startedAt: steady,
     rows: summary.rows,
     cellsCached: summary.cells_cached,
+    reach: plan.reach,
+    value: plan.scan.cells.total(),
     budget: job.budget,
     allowance: plan.accounts.reduce((sum, { account }) => sum + account.subscription.creditsPerMonth, 0),
     creditsPerMinute: job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0),
@@ -117,6 +125,31 @@ export function estimate(progress: Progress, facts: RunFacts, last: LastMinute, 
 export function limitNow(progress: Progress, { creditsPerMinute }: RunFacts, last: LastMinute): number {
   const left = progress.minuteLeft?.() ?? creditsPerMinute;
   return Math.max(1, Math.min(creditsPerMinute, last.credits + left));
+}
+
+/** Why no call is sent although there is something to buy; null where calls are in flight or nothing is known to hold them up. */
+export function pauseReason(
+  progress: Progress,
+  facts: RunFacts,
+  last: LastMinute,
+  steady: number,
+): 'slowed_down' | 'minute_limit' | 'service_limit' | null {
+  if (progress.callsInFlight > 0) return null;
+  if (progress.slowedUntil > steady) return 'slowed_down';
+  // The next call may cost more than the minute has left.
+  if (last.credits <= limitNow(progress, facts, last) - CREDITS.enterprise) return null;
+  return last.credits > facts.creditsPerMinute - CREDITS.enterprise ? 'minute_limit' : 'service_limit';
+}
+
+/** The cells that this run can buy, and those that it has bought. Where calls turn out cheaper than planned, it buys more. */
+export function reachedCells({ cells, cellsDone }: Progress, { reach }: RunFacts): { done: number; of: number } {
+  return { done: cellsDone, of: Math.min(cells, Math.max(reach.cells, cellsDone)) };
+}
+
+/** The credits that this run has spent, and those that it is planned to spend. Retries may add some. */
+export function reachedCredits(progress: Progress, { reach }: RunFacts): { spent: number; of: number } {
+  const spent = spentOf(progress);
+  return { spent, of: Math.max(reach.credits, spent) };
 }
 
 /** A shorter burst says nothing about the lasting rate. */

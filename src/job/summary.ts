@@ -31,7 +31,7 @@ export function planSummary({ plan, job, connection, priceList, sample, rows }: 
   const { unit = 'line' } = rows;
   const { scan, price, ways } = plan;
   const { forecast } = ways.planned;
-  const value = plan.shares.length > 0 ? cellValue(plan) : 0;
+  const value = plan.shares.length > 0 ? scan.cells.total() : 0;
   const isLocal = connection.kind === 'local';
   const each = isLocal ? 0 : cheapestCalls(job.topics, priceList).credits;
   const lackedBy = (bundle: ReadonlySet<TopicSlug>) => job.topics.filter((topic) => !bundle.has(topic));
@@ -64,8 +64,11 @@ export function planSummary({ plan, job, connection, priceList, sample, rows }: 
     cells_cached: plan.cellsCached,
     calls: price.calls,
     credits: price.credits,
-    /** Credits that retries of topics reported unavailable may add at most. */
-    credits_retries_at_most: price.retryCredits,
+    /** Credits that retries of topics reported unavailable may add at most: what budget and quota leave for them. */
+    credits_retries_at_most: Math.min(
+      price.retryCredits,
+      Math.max(0, Math.min(plan.limit, plan.available) - plan.reach.credits),
+    ),
     credits_available: plan.available,
     /** Most credits that the run may spend. */
     credits_limit: plan.limit,
@@ -80,6 +83,13 @@ export function planSummary({ plan, job, connection, priceList, sample, rows }: 
       cheapest: wayOf(ways.cheapest),
       fewest_calls: wayOf(ways.fewest_calls),
       planned: wayOf(ways.planned),
+    },
+    /** What this run buys within its budget, quota and time. `share_of_value` is null in the order of the file. */
+    this_run: {
+      credits: plan.reach.credits,
+      cells: plan.reach.cells,
+      share_of_value: value === 0 ? null : plan.reach.value / value,
+      minutes: Math.min(forecast.minutes, plan.reach.minutes),
     },
     /** What the available credits buy, from the leanest tier to the richest; shares of all cells and of all value, 0 to 1. */
     shares: plan.shares.map((share) => ({
@@ -132,14 +142,19 @@ interface RunSummaryParts {
   readonly job: Pick<Job, 'output' | 'tiers'>;
   readonly run: number;
   readonly spent: Spending;
-  readonly written: Pick<Written, 'status' | 'value' | 'tiers' | 'parts'>;
+  readonly written: Pick<Written, 'status' | 'value' | 'tiers' | 'parts' | 'cellsComplete'>;
   readonly stop: Stop | null;
 }
 
 export function runSummary({ planned, job, run, spent, written, stop }: RunSummaryParts) {
-  const { status, value, tiers } = written;
+  const { status, value, tiers, cellsComplete } = written;
+  // What one place costs, from the plan: it divides without a rest.
+  const shared = planned.located - planned.cells;
+  const each = shared === 0 ? 0 : planned.saved.by_cells / shared;
   return {
     ...planned,
+    /** Rows at the same place save something only where the place was bought. */
+    saved: { ...planned.saved, by_cells: Math.max(0, status.ok - cellsComplete) * each },
     run,
     parts: written.parts ?? null,
     credits_spent: spent.charged,
@@ -197,12 +212,6 @@ function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan
     topics_without_data: topics.filter((topic) => !here.has(topic)),
     places_without_data: placesWithoutData(connection.data, topics, order, scan.cells),
   };
-}
-
-function cellValue({ scan }: Plan): number {
-  let sum = 0;
-  for (let cell = 0; cell < scan.cells.size; cell++) sum += scan.cells.value(cell);
-  return sum;
 }
 
 export function isoTime(ms: number | null): string | null {

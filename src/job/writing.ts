@@ -15,6 +15,8 @@ export interface Written extends WriteResult {
   readonly status: StatusCounts;
   /** The sum of the rows' values, by status; all 0 in the order of the file. */
   readonly value: StatusCounts;
+  /** Places all of whose rows are `ok`. */
+  readonly cellsComplete: number;
   /** What is complete at least up to each of the job's tiers, the leanest first. */
   readonly tiers: readonly TierReached[];
   /** What became of the part files; left out for one file. */
@@ -55,7 +57,7 @@ export interface OutputWriting extends FieldsSource {
 export interface OutputFields {
   /** The fields of rows, by the numbers that the scan gave their cells or findings. */
   at(places: Iterable<number>): Promise<RowFields[]>;
-  sums(): Pick<Written, 'status' | 'value' | 'tiers'>;
+  sums(): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete'>;
 }
 
 /**
@@ -162,12 +164,14 @@ function sumsOf(
   { cells, places }: Scan,
   ends: CellEnds,
   tierCount: number,
-): { status: StatusCounts; value: StatusCounts; tiers: TierReached[] } {
+): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete'> {
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
   const value = { ...status };
   const tiers = Array.from({ length: tierCount }, () => ({ rows: 0, value: 0 }));
+  let cellsComplete = 0;
   for (let cell = 0; cell < cells.size; cell++) {
     const name = ROW_STATUSES[ends.statuses[cell]!]!;
+    if (name === 'ok') cellsComplete++;
     status[name] += cells.rows(cell);
     value[name] += cells.value(cell);
     for (const tier of tiers.slice(0, ends.tiers[cell])) {
@@ -179,5 +183,5 @@ function sumsOf(
     status[statusOf(kind)] += kind.rows;
     value[statusOf(kind)] += kind.value;
   }
-  return { status, value, tiers };
+  return { status, value, tiers, cellsComplete };
 }

@@ -38,7 +38,7 @@ test('a job that names no service answers from local data, free of charge, and s
   const planned = await run('plan', 'book.csv', '--topics', 'hail,radon');
   assert.equal(planned.code, 0, planned.stderr);
   assert.match(planned.stdout, /\n {2}hail {9}nri {11}sample-1 {2}US {2}test\n/);
-  assert.match(planned.stdout, /3 places to look up, free of charge\.\n$/);
+  assert.match(planned.stdout, /3 places to look up, free of charge\.\n\n/);
   assert.doesNotMatch(planned.stdout, /credit|quota|minute|key/i);
 
   const ran = await run('run', 'book.csv', '--topics', 'hail,radon', '--json');

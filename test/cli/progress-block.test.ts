@@ -2,14 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import stringWidth from 'string-width';
 import { colorFor, noColor } from '../../src/cli/messages/color.ts';
-import {
-  type BlockStyle,
-  changeLine,
-  type ProgressView,
-  progressBlock,
-  progressLine,
-  rowsTaken,
-} from '../../src/cli/progress/block.ts';
+import { type BlockStyle, changeLine, progressBlock, progressLine, rowsTaken } from '../../src/cli/progress/block.ts';
+import type { ProgressView } from '../../src/cli/progress/progress-parts.ts';
 import type { Progress } from '../../src/job/buying/progress.ts';
 import { newProgress } from '../../src/job/buying/progress.ts';
 import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/job/estimate.ts';
@@ -23,6 +17,8 @@ const FACTS: RunFacts = {
   startedAt: STEADY - 125_000,
   rows: 15_000,
   cellsCached: 1_024,
+  reach: { credits: 180_000, cells: 12_000 },
+  value: 0,
   budget: null,
   allowance: 100_000,
   creditsPerMinute: 1_200,
@@ -94,6 +90,29 @@ for (const width of [40, 59, 79, 119]) {
       );
   });
 }
+
+test('a run that cannot buy everything measures itself by what it can buy', () => {
+  const facts = { budget: 3_000, reach: { credits: 3_000, cells: 200 }, value: 1_000 };
+  const progress = buying({ cells: 19_226, cellsDone: 40, creditsPlanned: 288_390, creditsSpent: 600, valueDone: 250 });
+  assert.deepEqual(progressBlock(view(progress, facts), style(120)), [
+    'buying    ██████░░░░░░░░░░░░░░░░░░░░░░░░  40 of 200 places · 20 % · 25 % of the value · 2:05 so far',
+    'credits   600 of 3,000 planned · budget: 2,400 left of 3,000 · period: 119,400 left of 100,000',
+    'rate      1,180 of 1,200 credits in the last minute · 8 in flight',
+    'store     1,024 places already in the store',
+    'left      2 minutes · budget reached after 2,400 more credits',
+    'later     19,026 places for 285,390 credits are beyond this run',
+  ]);
+  const done = progressBlock(view({ ...progress, cellsDone: 200, creditsSpent: 3_000 }, facts), style(120));
+  assert.match(done[0]!, /200 of 200 places · 100 %/);
+  assert.equal(changeLine(view(progress, facts)), 'buying: 200 places for 3,000 credits');
+  assert.match(progressLine(view(progress, facts)), /^buying: 40 of 200 places · 600 of 3,000 credits ·/);
+});
+
+test('a wait for the minute has its reason, on a terminal and off it', () => {
+  const progress = buying({ callsInFlight: 0, minuteLeft: () => 20 });
+  assert.match(progressBlock(view(progress), style(120)).join('\n'), /minute limit reached, waiting/);
+  assert.match(progressLine(view(progress)), /minute limit reached, waiting/);
+});
 
 test('a terminal that became narrower has folded the block: wide letters count twice', () => {
   assert.equal(rowsTaken(['x'.repeat(100), '', '株式会社'], 60), 4);

@@ -109,7 +109,11 @@ const FACTS = runFacts(
       maxMinutes: null,
       onQuota: 'stop',
     },
-    plan: { accounts: [{ account: { subscription: { creditsPerMonth: 10_000 } } }] },
+    plan: {
+      accounts: [{ account: { subscription: { creditsPerMonth: 10_000 } } }],
+      reach: { credits: 60, cells: 4 },
+      scan: { cells: { total: () => 0 } },
+    },
     summary: { rows: 10, cells_cached: 0 },
     freshness: { startedAt: 0 },
   } as unknown as Prepared,

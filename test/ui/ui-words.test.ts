@@ -45,7 +45,15 @@ test('the page shows the rate and the time left that the terminal shows', () => 
   const run: ActiveRun = {
     ...{ phase: 'buying', beganAt: 0, meter: new MinuteMeter(), interruption: new AbortController(), notices: [] },
     ...{ progress: newProgress(), budget: 700, available: 10_000, ended: null, error: null },
-    facts: { ...facts, startedAt: 0, rows: 1, cellsCached: 0, waitsForQuota: false },
+    facts: {
+      ...facts,
+      startedAt: 0,
+      rows: 1,
+      cellsCached: 0,
+      waitsForQuota: false,
+      reach: { credits: 700, cells: 70 },
+      value: 0,
+    },
   };
   const at = (steady: number, spent: number) => {
     const progress = { ...newProgress(), creditsPlanned: 2_000, creditsSpent: spent };

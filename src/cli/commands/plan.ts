@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { approvablePlan, writePlan } from '../../job/approved-plan.ts';
+import { suggestOrder } from '../../job/order-suggestion.ts';
 import { prepare } from '../../job/prepare.ts';
 import type { Flags } from '../command.ts';
 import { unopenedConnection } from '../connection.ts';
@@ -24,7 +25,8 @@ export async function planCommand(context: CliContext, flags: Flags): Promise<nu
   if (flags.json) sayJson(context, prepared.summary);
   else {
     const style = { width: lineWidth(context.stdout), color: colorFor(context, context.stdout) };
-    context.stdout.write(`${planMessages(prepared, context.workingFolder, style).join('\n')}\n`);
+    const lines = planMessages(prepared, context.workingFolder, style, await suggestOrder(prepared, store));
+    context.stdout.write(`${lines.join('\n')}\n`);
   }
   if (out !== undefined) say(context, `Wrote the plan to ${out}. Once approved: perilbook run … --plan ${out}`);
   return EXIT.complete;

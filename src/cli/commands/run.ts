@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { readPlan } from '../../job/approved-plan.ts';
 import { runFacts, timestampOf } from '../../job/estimate.ts';
+import { suggestOrder } from '../../job/order-suggestion.ts';
 import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
+import { ratingFindings } from '../../job/run-findings.ts';
 import { run } from '../../job/run-job.ts';
 import { makeReport } from '../../report/make-report.ts';
 import { checkOutput } from '../../rows/files/output-file.ts';
@@ -17,7 +19,8 @@ import { jobOf, jobWords } from '../job-options.ts';
 import { colorFor } from '../messages/color.ts';
 import { shownPath } from '../messages/format.ts';
 import { planMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
-import { runMessages } from '../messages/run-messages.ts';
+import { reportCommand, resumeCommand } from '../messages/resume-command.ts';
+import { findingMessages, runMessages } from '../messages/run-messages.ts';
 import { openStore } from '../open-store.ts';
 import { showProgress } from '../progress/show.ts';
 import { reportFile, writeReport } from './report.ts';
@@ -57,12 +60,19 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
   // After the report: `--json` prints one value, and an error of the report would be a second.
   if (flags.json) sayJson(context, ended.summary);
   const exitCode = exitCodeOfRun(ended);
-  const { facts, next } = runMessages(ended, sameCommand(context), context.workingFolder, style);
+  const { facts, next } = runMessages(ended, resumeCommand(context.args, job, ended), context.workingFolder, style);
   const sample = ended.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
   // --quiet prints errors only; a pause is in the exit code and in `status`.
-  if (!flags.quiet) talk([...facts, ...next, ...sample]);
-  else if (WRONG.has(exitCode)) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
+  if (!flags.quiet) {
+    const findings = findingMessages(ratingFindings(prepared) ?? []);
+    const reported = report === null && findings.length > 0 ? reportCommand(context.args, job) : null;
+    talk([...facts, ...findings, ...next, ...sample, ...(reported === null ? [] : [`For the report: ${reported}`])]);
+  } else if (WRONG.has(exitCode)) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
   return exitCode;
+
+  async function suggested(prepared: Prepared) {
+    return flags.quiet ? null : await suggestOrder(prepared, store);
+  }
 
   async function planAndRun() {
     using show = await showProgress(context, flags.quiet === true);
@@ -70,7 +80,7 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
     const { connection } = opened;
     const prepared = owned.use(await prepare(job, { connection, store, effects, progress: show.progress, approved }));
     show.pause();
-    talk([...planMessages(prepared, context.workingFolder, style), '']);
+    talk([...planMessages(prepared, context.workingFolder, style, await suggested(prepared)), '']);
     if (approved === null) await approve(context, flags, prepared);
     show.know(runFacts(prepared, timestampOf(context.clock)));
     show.resume();
@@ -90,10 +100,4 @@ async function approve(context: CliContext, flags: Flags, { job, summary }: Prep
     later: 'Run the command again to spend them.',
   };
   await askToSpend(context, summary.credits, words, job.input !== '-');
-}
-
-/** This command line, to run it again. */
-function sameCommand(context: CliContext): string {
-  const quoted = (arg: string) => (/^[\w./:=,@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`);
-  return ['perilbook', ...context.args.map(quoted)].join(' ');
 }

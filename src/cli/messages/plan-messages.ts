@@ -3,6 +3,7 @@ import stringWidth from 'string-width';
 import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Ways } from '../../job/planning/planning.ts';
+import type { OrderSuggestion } from '../../job/order-suggestion.ts';
 import type { Prepared } from '../../job/prepare.ts';
 import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
 import { DEFAULTS } from '../../job/settings/defaults.ts';
@@ -21,9 +22,15 @@ export interface OutputStyle {
   readonly color: Color;
 }
 
-/** The plan for people; the most important line comes last. */
-export function planMessages(prepared: Prepared, folder: string, { width, color }: OutputStyle): string[] {
+/** The plan for people; the most important line comes first. */
+export function planMessages(
+  prepared: Prepared,
+  folder: string,
+  { width, color }: OutputStyle,
+  suggestion: OrderSuggestion | null = null,
+): string[] {
   const { job, plan, summary, connection } = prepared;
+  const isLocal = connection.kind === 'local';
   const lines: string[] = [];
   if (connection.sample) {
     lines.push(SAMPLE_DATA);
@@ -32,6 +39,9 @@ export function planMessages(prepared: Prepared, folder: string, { width, color 
     lines.push('The service last answered with sample data, which is made up: do not base decisions on it.');
   const parts = summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `;
   lines.push(`${shownPath(job.input, folder)}: ${parts}${rowsMessage(summary)}`);
+  const first = isLocal ? localVerdict(prepared) : verdict(prepared);
+  for (const line of [first, ...invalidRowsMessage(summary)]) lines.push(color('bold', line));
+  if (suggestion !== null) lines.push(orderMessage(suggestion));
   lines.push(...plan.scan.layout.notes);
   const isLookedUp = ({ finding }: UnusableKind) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
@@ -44,18 +54,19 @@ export function planMessages(prepared: Prepared, folder: string, { width, color 
   lines.push('', `${counted(job.topics.length, 'topic')}: ${topicsMessage(job.topics)}`);
   lines.push(...defaultsMessage(prepared));
   lines.push(...listed(cellPairs(prepared), '  ', width));
-  const isLocal = connection.kind === 'local';
-  if (isLocal) lines.push('', ...localSourceLines(prepared, folder, width), '');
+  if (isLocal) lines.push('', ...localSourceLines(prepared, folder, width));
   else {
     lines.push('', ...waysToBuy(prepared, width), ...shareLines(prepared));
     for (const note of [...summary.scopes, ...missingBoundariesMessage(prepared, folder)]) lines.push(note);
-    lines.push('', ...listed(accountPairs(prepared), '  ', width));
-    lines.push('', ...sampleCreditsMessage(prepared));
+    lines.push('', ...listed(accountPairs(prepared), '  ', width), ...sampleCreditsMessage(prepared));
   }
-  const last = isLocal ? localVerdict(prepared) : verdict(prepared);
-  for (const line of [...invalidRowsMessage(summary), last]) lines.push(color('bold', line));
   const tooWide = (line: string) => stringWidth(line) > width;
   return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
+}
+
+/** What the same credits would cover, if they were spent on the most valuable places first. */
+function orderMessage({ flag, credits, share }: OrderSuggestion): string {
+  return `With --order-by ${flag} the same ${counted(credits, 'credit')} cover ${percent(share)} of the value.`;
 }
 
 /** Printed wherever answers of the embedded service are shown. */
@@ -115,15 +126,17 @@ export function sampleCreditsMessage({ job, summary }: Prepared): string[] {
 
 function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string])[] {
   const { cells, cells_cached, located, saved } = summary;
+  // A run that buys less than everything saves less than the plan of everything.
+  const isWhole = summary.this_run.credits >= summary.credits;
   const words: (readonly [string, string])[] = [
     ['places', `${grouped(cells)} distinct (${job.precision} decimals), from ${counted(located, 'located row')}`],
     ['in the store', `${grouped(cells_cached)} complete and fresh`],
   ];
   if (plan.scan.foundAreas !== null) words.push(['boundaries', boundaryWords(plan.scan.foundAreas)]);
   const parts = [
-    saved.by_cells > 0 ? `${grouped(saved.by_cells)} (rows at the same place)` : '',
+    isWhole && saved.by_cells > 0 ? `${grouped(saved.by_cells)} (rows at the same place)` : '',
     saved.by_cache > 0 ? `${grouped(saved.by_cache)} (answers in the store)` : '',
-    saved.by_areas > 0 ? `${grouped(saved.by_areas)} (one answer per area)` : '',
+    isWhole && saved.by_areas > 0 ? `${grouped(saved.by_areas)} (one answer per area)` : '',
   ].filter(Boolean);
   if (summary.areas) {
     const { representatives, verified, spared } = summary.areas;
@@ -136,31 +149,27 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
   return words;
 }
 
-const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string, short: string])[] = [
-  ['cheapest', 'fewest credits', 'fewest credits'],
-  ['fewest_calls', 'fewest calls', 'fewest calls'],
-  ['standard', 'standard bundles', 'standard bundles'],
-  ['enterprise', 'enterprise bundles', 'enterprise bundles'],
+const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
+  ['cheapest', 'fewest credits'],
+  ['fewest_calls', 'fewest calls'],
+  ['standard', 'standard bundles'],
+  ['enterprise', 'enterprise bundles'],
 ];
-
-/** Narrower terminals get short notes. */
-const NARROW = 72;
 
 /** Columns that are dropped, in this order, where the terminal is too narrow. */
 const DISPENSABLE = ['download', 'calls', 'time'];
 
+/** The ways to buy; those with the same figures share a line. */
 function waysToBuy({ job, plan, summary }: Prepared, width: number): string[] {
   const dollars = overdrawn(plan) !== null;
   const chosen: keyof Ways = job.optimize === 'calls' ? 'fewest_calls' : 'cheapest';
-  const head = ['way to buy', 'credits', ...(dollars ? ['overage'] : []), 'calls', 'download', 'time', 'complete in'];
-  const isNarrow = width < NARROW;
-  const rows = WAY_NAMES.map(([way, long, short]) => {
+  // The names come last: there a long text continues below itself.
+  const head = ['credits', ...(dollars ? ['overage'] : []), 'calls', 'download', 'time', 'complete in', 'way to buy'];
+  const ways = WAY_NAMES.map(([way, name]) => {
     const { price, calls, bytes, forecast, overageDollars } = plan.ways[way];
     const lacks = summary.tiers[way].lacks.length;
-    const lacksText = isNarrow ? `without ${lacks}` : `without ${counted(lacks, 'topic')}`;
-    const mark = lacks > 0 ? lacksText : way === chosen ? 'planned' : '';
-    return [
-      `${isNarrow ? short : long}${mark === '' ? '' : ` (${mark})`}`,
+    const mark = lacks > 0 ? ` (without ${counted(lacks, 'topic')})` : way === chosen ? ' (planned)' : '';
+    const figures = [
       grouped(price.credits),
       ...(dollars ? [`$${overageDollars.toFixed(2)}`] : []),
       grouped(calls),
@@ -168,14 +177,19 @@ function waysToBuy({ job, plan, summary }: Prepared, width: number): string[] {
       timeSpan(forecast.minutes),
       doneMessage(forecast),
     ];
+    return { figures, name: name + mark };
   });
+  const rows = [...Map.groupBy(ways, ({ figures }) => figures.join('\n')).values()].map((same) => [
+    ...same[0]!.figures,
+    same.map(({ name }) => name).join(', '),
+  ]);
   const { calls } = summary;
   const parts = [
     calls.single > 0 ? counted(calls.single, 'single') : '',
     calls.standard > 0 ? `${grouped(calls.standard)} standard` : '',
     calls.enterprise > 0 ? `${grouped(calls.enterprise)} enterprise` : '',
   ].filter(Boolean);
-  return [...fittingTable(head, rows, DISPENSABLE, '  ', width), `Planned: ${parts.join(' + ') || 'no calls'}.`];
+  return [...fittingTable(head, rows, DISPENSABLE, '  ', width), `All places: ${parts.join(' + ') || 'no calls'}.`];
 }
 
 function doneMessage({ fits, periods, finishBy }: Forecast): string {
@@ -186,15 +200,16 @@ function doneMessage({ fits, periods, finishBy }: Forecast): string {
 /** What the available credits buy, unless that is everything. */
 function shareLines({ job, summary }: Prepared): string[] {
   if (job.tiers.length === 1 && summary.fits) return [];
+  const hasValue = summary.shares.some(({ share_of_value }) => share_of_value !== null);
   const rows = [...summary.shares]
     .reverse()
     .map(({ tier, cells, share_of_cells, share_of_value }) => [
       tier,
       grouped(cells),
       percent(share_of_cells),
-      share_of_value === null ? '' : percent(share_of_value),
+      ...(hasValue ? [share_of_value === null ? '' : percent(share_of_value)] : []),
     ]);
-  return ['', ...table(['after this run', 'places', 'of places', 'of value'], rows)];
+  return ['', ...table(['after this run', 'places', 'of places', ...(hasValue ? ['of value'] : [])], rows)];
 }
 
 function accountPairs({ job, plan, summary }: Prepared): (readonly [string, string])[] {
@@ -225,13 +240,10 @@ function accountPairs({ job, plan, summary }: Prepared): (readonly [string, stri
       `up to ${counted(summary.credits_retries_at_most, 'credit')} more, inside the budget, if the service reports topics as unavailable`,
     ]);
   }
-  words.push([
-    'time',
-    `${timeSpan(summary.minutes)} at ${counted(
-      job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0),
-      'credit',
-    )} a minute`,
-  ]);
+  const perMinute = job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
+  const isWhole = summary.this_run.credits >= summary.credits;
+  const what = isWhole ? '' : ` for ${counted(summary.this_run.credits, 'credit')}`;
+  words.push(['time', `${timeSpan(summary.this_run.minutes)}${what} at ${counted(perMinute, 'credit')} a minute`]);
   return words;
 }
 

@@ -1,8 +1,9 @@
 import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { allLocationsRejected, type RunEnded } from '../../job/run-job.ts';
+import type { RatingFinding } from '../../job/run-findings.ts';
 import { NO_OUTPUT } from '../../job/settings/settings.ts';
-import { listed, percent, shownPath } from './format.ts';
+import { compact, listed, percent, shownPath } from './format.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
 import type { OutputStyle } from './plan-messages.ts';
 
@@ -23,7 +24,7 @@ export function runMessages(
   ];
   const isLocal = summary.source.kind === 'local';
   if (!isLocal) {
-    pairs.push(['planned', counted(summary.credits, 'credit')], ['spent', counted(summary.credits_spent, 'credit')]);
+    pairs.push(['planned', plannedMessage(summary)], ['spent', counted(summary.credits_spent, 'credit')]);
   }
   if (summary.credits_unknown > 0) {
     pairs.push([
@@ -31,13 +32,13 @@ export function runMessages(
       `${counted(summary.credits_unknown, 'credit')} of calls without a usable answer; the provider may have charged them`,
     ]);
   }
-  const byAreas = summary.areas === null ? '' : `, ${grouped(saved.by_areas)} (one answer per area)`;
-  if (!isLocal) {
-    pairs.push([
-      'saved',
-      `${grouped(saved.by_cells)} (rows at the same place), ${grouped(saved.by_cache)} (answers in the store)${byAreas}`,
-    ]);
-  }
+  const savings = [
+    saved.by_cells > 0 ? `${grouped(saved.by_cells)} (rows at the same place)` : '',
+    saved.by_cache > 0 ? `${grouped(saved.by_cache)} (answers in the store)` : '',
+    // The plan's figure: it is not known how much of it a run that stopped early has saved.
+    summary.areas !== null && stop === null ? `${grouped(saved.by_areas)} (one answer per area)` : '',
+  ].filter(Boolean);
+  if (!isLocal && savings.length > 0) pairs.push(['saved', savings.join(', ')]);
   if (summary.complete.rows < 1 && stop !== null) {
     pairs.push(['complete', completeMessage(summary.complete)]);
     // The line above is about the richest tier.
@@ -67,6 +68,20 @@ function outputName(output: string, folder: string): string {
   return output === '-' ? 'stdout' : shownPath(output, folder);
 }
 
+/** The price, and what this run was planned to spend of it. */
+function plannedMessage({ credits, this_run }: RunEnded['summary']): string {
+  if (this_run.credits >= credits) return counted(credits, 'credit');
+  return `${counted(this_run.credits, 'credit')} of ${grouped(credits)} for all places`;
+}
+
+/** The ratings that matter most, one a line. */
+export function findingMessages(findings: readonly RatingFinding[]): string[] {
+  return findings.map(({ title, rating, rows, answered, value }) => {
+    const worth = value > 0 ? `, ${compact(value)} of value` : '';
+    return `${title}: ${grouped(rows)} of ${counted(answered, 'answered location')} ${rating}${worth}`;
+  });
+}
+
 function completeMessage({ rows, value }: RunEnded['summary']['complete']): string {
   return `${percent(rows)} of locations${value === null ? '' : `, ${percent(value)} of value`}`;
 }
@@ -94,7 +109,7 @@ function nextStep(
       return [`${stop.message} The rest is deferred. To resume after ${dateTime(stop.resumeAfter!)}: ${again}`];
     case 'budget':
       return [
-        `${stop.message} The rest is deferred. To resume with ${credits_spent + credits_unknown === 0 ? 'a larger' : 'another'} budget: ${again}`,
+        `${stop.message} The rest is deferred. ${credits_spent + credits_unknown === 0 ? 'To resume with a larger budget' : 'To buy the rest of this period'}: ${again}`,
       ];
     case 'approved_plan':
       return [

@@ -1,27 +1,21 @@
 import stringWidth from 'string-width';
-import { CREDITS } from '../../contract/credits.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import type { Progress } from '../../job/buying/progress.ts';
-import {
-  type Estimate,
-  estimate,
-  type LastMinute,
-  limitNow,
-  quotaLeft,
-  type RunFacts,
-  spentOf,
-  type Timestamp,
-} from '../../job/estimate.ts';
+import { estimate, pauseReason, reachedCells } from '../../job/estimate.ts';
 import type { Color } from '../messages/color.ts';
-import { percent, timeSpan, wrapped } from '../messages/format.ts';
-
-/** What a block or a line of progress shows. */
-export interface ProgressView extends Timestamp {
-  readonly progress: Progress;
-  /** Null until the input is priced. */
-  readonly facts: RunFacts | null;
-  readonly last: LastMinute;
-}
+import { timeSpan, wrapped } from '../messages/format.ts';
+import {
+  cellParts,
+  creditParts,
+  failureParts,
+  laterParts,
+  leftParts,
+  PAUSES,
+  type ProgressView,
+  paceParts,
+  rateParts,
+  stopwatch,
+  valueParts,
+} from './progress-parts.ts';
 
 export interface BlockStyle {
   readonly width: number;
@@ -75,12 +69,13 @@ export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
       ];
     case 'buying': {
       if (facts === null) return [];
-      const { cells, cellsDone } = progress;
+      const places = reachedCells(progress, facts);
       const end = estimate(progress, facts, view.last, view);
       const failures = failureParts(progress).map((part) => style.color('red', part));
       return [
         ...line('buying', [
-          `${bar(cellsDone, cells, style)}  ${cellParts(view).join(' · ')}`,
+          `${bar(places.done, places.of, style)}  ${cellParts(view).join(' · ')}`,
+          ...valueParts(view),
           `${stopwatch(view.steady - facts.startedAt)} so far`,
         ]),
         ...line('credits', creditParts(view)),
@@ -90,6 +85,7 @@ export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
           : []),
         ...(failures.length > 0 ? line('failures', failures) : []),
         ...line('left', leftParts(end, facts, style.color)),
+        ...(places.of < progress.cells ? line('later', laterParts(view, places.of)) : []),
       ];
     }
   }
@@ -100,87 +96,6 @@ function bar(done: number, all: number, { width, unicode, color }: BlockStyle): 
   const filled = all === 0 ? length : Math.min(length, Math.floor((done / all) * length));
   const [full, empty] = unicode ? ['█', '░'] : ['#', '.'];
   return color('green', full!.repeat(filled)) + color('dim', empty!.repeat(length - filled));
-}
-
-/** `2:05`, `1:02:05` */
-function stopwatch(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1_000));
-  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
-  const two = (value: number) => String(value).padStart(2, '0');
-  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
-}
-
-function cellParts({ progress: { cells, cellsDone } }: ProgressView): string[] {
-  return [`${grouped(cellsDone)} of ${counted(cells, 'place')}`, percent(cells === 0 ? 1 : cellsDone / cells)];
-}
-
-/** How fast local data is looked up, and the time left at this pace. */
-function paceParts({ progress: { cells, cellsDone }, steady }: ProgressView, facts: RunFacts): string[] {
-  const seconds = (steady - facts.startedAt) / 1_000;
-  if (cellsDone === 0 || seconds <= 0) return [];
-  const perSecond = cellsDone / seconds;
-  return [`${grouped(Math.round(perSecond))} a second`, `${timeSpan((cells - cellsDone) / perSecond / 60)} left`];
-}
-
-/** Credits spent, of the plan, the budget and the period. */
-function creditParts({ progress, facts }: ProgressView): string[] {
-  const spent = spentOf(progress);
-  const left = quotaLeft(progress);
-  return [
-    `${grouped(spent)} of ${grouped(progress.creditsPlanned)} planned`,
-    facts?.budget == null
-      ? ''
-      : `budget: ${grouped(Math.max(0, facts.budget - spent))} left of ${grouped(facts.budget)}`,
-    left === null || facts === null ? '' : `period: ${grouped(left)} left of ${grouped(facts.allowance)}`,
-    progress.creditsUnknown > 0 ? `${grouped(progress.creditsUnknown)} unknown` : '',
-  ].filter(Boolean);
-}
-
-function rateParts({ progress, facts, last, steady }: ProgressView, color: Color): string[] {
-  const { callsInFlight, retries, slowedDown, slowedUntil } = progress;
-  const limit = facts!.creditsPerMinute;
-  // The next call may cost more than the minute has left.
-  const isFull = last.credits > limitNow(progress, facts!, last) - CREDITS.enterprise;
-  const isOurs = last.credits > limit - CREDITS.enterprise;
-  const why = isOurs ? 'minute limit reached, waiting' : 'the service allows no more calls now, waiting';
-  const slowed = slowedUntil > steady ? `; resuming in ${Math.ceil((slowedUntil - steady) / 1_000)} s` : '';
-  return [
-    `${grouped(Math.min(last.credits, limit))} of ${grouped(limit)} credits in the last minute`,
-    callsInFlight > 0 || !isFull ? `${callsInFlight} in flight` : why,
-    retries > 0 ? counted(retries, 'retry', 'retries') : '',
-    slowedDown > 0 ? color('yellow', `asked to slow down ${counted(slowedDown, 'time')}${slowed}`) : '',
-  ].filter(Boolean);
-}
-
-/** Failures by the kind of the verdict. */
-const FAILURE_NAMES: Readonly<Record<string, string>> = {
-  upstream: 'service failed',
-  transport: 'network failed',
-  malformed: 'unreadable answer',
-  rejected: 'location rejected',
-  unexplained: 'request refused',
-  rate: 'rate limited',
-};
-
-function failureParts({ failuresByKind }: Progress): string[] {
-  return Object.entries(failuresByKind).map(([kind, count]) => `${FAILURE_NAMES[kind] ?? kind}: ${grouped(count)}`);
-}
-
-function leftParts(end: Estimate, facts: RunFacts, color: Color): string[] {
-  const minutes = end.minutes === null ? 'unknown' : timeSpan(end.minutes);
-  const after = `after ${counted(end.credits, 'more credit')}`;
-  switch (end.endedBy) {
-    case 'done':
-      return [minutes];
-    case 'budget':
-      return [minutes, color('yellow', `budget reached ${after}`)];
-    case 'time':
-      return [minutes, color('yellow', `time limit reached ${after} or so`)];
-    case 'quota': {
-      const then = facts.waitsForQuota ? 'waits until' : 'resume after';
-      return [minutes, color('yellow', `quota used up ${after}`), color('yellow', `${then} ${dateTime(end.resets)}`)];
-    }
-  }
 }
 
 /** The same in one line, for output that is no terminal. */
@@ -202,8 +117,11 @@ export function progressLine(view: ProgressView): string {
       const plain: Color = (_, text) => text;
       const failures = failureParts(progress);
       const parts = [
-        `${grouped(progress.cellsDone)} of ${counted(progress.cells, 'place')}`,
-        `${grouped(spentOf(progress))} of ${counted(progress.creditsPlanned, 'credit')}`,
+        cellParts(view)[0]!,
+        creditParts(view)[0]!.replace('planned', 'credits'),
+        ...(facts !== null && pauseReason(progress, facts, view.last, view.steady) === 'minute_limit'
+          ? [PAUSES.minute_limit]
+          : []),
         ...(progress.retries > 0 ? [counted(progress.retries, 'retry', 'retries')] : []),
         ...(progress.slowedDown > 0 ? [`asked to slow down ${counted(progress.slowedDown, 'time')}`] : []),
         ...(failures.length > 0 ? [`failures: ${failures.join(', ')}`] : []),
@@ -220,7 +138,9 @@ export function progressLine(view: ProgressView): string {
 export function changeLine({ progress, facts }: ProgressView): string | null {
   switch (progress.phase) {
     case 'buying':
-      return `buying: ${counted(progress.cells, 'place')} for ${counted(progress.creditsPlanned, 'credit')}`;
+      return facts === null
+        ? 'buying'
+        : `buying: ${counted(facts.reach.cells, 'place')} for ${counted(facts.reach.credits, 'credit')}`;
     case 'looking_up':
       return `looking up: ${counted(progress.cells, 'place')}`;
     case 'writing':

@@ -35,7 +35,7 @@ export async function buyCells(
   queue: CellQueue,
   { order, topicsOf, credits }: CellPurchase,
 ): Promise<void> {
-  const { job, effects, progress } = buying.context;
+  const { job, plan, effects, progress } = buying.context;
   const reservations = new CreditReservations(credits);
   const purchaseOf = purchaseBySet(() => buying.priceList);
   const buyOne = async (number: number): Promise<CellEnd | null> => {
@@ -52,7 +52,7 @@ export async function buyCells(
       reservations.end(price, bought?.credits ?? 0);
     }
     queue.end(work, topics, bought.end === 'done');
-    if (bought.end === 'done') record(progress, 'cellDone');
+    if (bought.end === 'done') record(progress, 'cellDone', plan.scan.cells.value(number));
     return bought.end;
   };
   for (let round = order; ; ) {

@@ -9,7 +9,7 @@ import { total } from '../../store/admission.ts';
 import { accountState } from '../planning/account-state.ts';
 import { readKnownAreas } from '../planning/area-plan.ts';
 import { missingSet } from '../planning/freshness.ts';
-import { allocateTiers } from '../planning/planning.ts';
+import { allocateTiers } from '../planning/reach.ts';
 import { buyCells } from './buy-cells.ts';
 import { Buying } from './buying.ts';
 import type { BuyingContext } from './buying-context.ts';

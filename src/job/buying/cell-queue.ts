@@ -10,7 +10,8 @@ import {
 } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
-import type { CellNumbers, Plan } from '../planning/planning.ts';
+import type { Plan } from '../planning/planning.ts';
+import type { CellNumbers } from '../planning/reach.ts';
 
 /** The work at one cell: what is to be bought there, and what was tried. `buyCell` keeps it up to date. */
 export interface CellWork {

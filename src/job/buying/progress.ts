@@ -10,6 +10,8 @@ export interface Progress {
   readonly rows: number;
   readonly cells: number;
   readonly cellsDone: number;
+  /** The value of the cells that are done; 0 in the order of the file. */
+  readonly valueDone: number;
   readonly creditsPlanned: number;
   readonly creditsSpent: number;
   readonly creditsUnknown: number;
@@ -45,6 +47,7 @@ export function newProgress(): Progress {
     rows: 0,
     cells: 0,
     cellsDone: 0,
+    valueDone: 0,
     creditsPlanned: 0,
     creditsSpent: 0,
     creditsUnknown: 0,
@@ -118,8 +121,9 @@ const EVENTS = {
     progress.failures++;
     progress.failuresByKind = { ...before, [kind]: (before[kind] ?? 0) + 1 };
   },
-  cellDone(progress: Writable) {
+  cellDone(progress: Writable, value: number) {
     progress.cellsDone++;
+    progress.valueDone += value;
   },
 };
 

@@ -1,32 +1,20 @@
-import {
-  intersection,
-  NO_TOPICS,
-  type ReadonlyTopicSets,
-  type TopicSet,
-  TopicSets,
-  topicSet,
-} from '../../contract/topic-set.ts';
-import { type Allocation, allocate } from '../../plan/allocation.ts';
+import { intersection, NO_TOPICS, type ReadonlyTopicSets, type TopicSet, TopicSets } from '../../contract/topic-set.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
 import { forecastPool, type PoolAccount, spread } from '../../plan/pool.ts';
-import { type Price, priceBundle, priceCheapest, purchaseBySet } from '../../plan/prices.ts';
+import { type Price, priceBundle, priceCheapest } from '../../plan/prices.ts';
 import { type Way, weigh } from '../../plan/ways.ts';
 import type { CompleteCell, Store } from '../../store/port.ts';
-import type { CellTable } from '../scan/cell-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import type { Job } from '../settings/settings.ts';
-import type { Tier } from '../settings/topic-choice.ts';
 import { type AccountState, accountState, leftOfAllowance, periodLimit } from './account-state.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { type AreaPlan, readKnownAreas, spareByAreas } from './area-plan.ts';
 import { type Freshness, missingSet, noDataSet, wantedAnswers } from './freshness.ts';
 import { scopeNotes } from './price-list.ts';
+import { type CellNumbers, type Reach, reachedBy, reachOf, type TierShare } from './reach.ts';
 
 /** Few enough that records die young: at 2,000 they outlived two small collections, and the heap grew by 300 MB. */
 const CELLS_PER_READ = 250;
-
-/** Numbers of cells, in some order. */
-export type CellNumbers = ArrayLike<number> & Iterable<number>;
 
 /** The priced list of calls that a run would make, and what it may spend. It never changes: a run keeps its own `CellQueue`. */
 export interface Plan {
@@ -45,6 +33,8 @@ export interface Plan {
   readonly ways: Ways;
   /** What the available credits buy. */
   readonly shares: readonly TierShare[];
+  /** What this run buys within its budget, quota and time; with `on_quota: wait`, the later periods included. */
+  readonly reach: Reach;
   /** The accounts that pay, and what each is planned to pay in this period. */
   readonly accounts: readonly AccountState[];
   readonly byAccount: readonly number[];
@@ -59,13 +49,6 @@ export interface Plan {
 
 /** Every way to buy, side by side: as the job says, with the fewest credits, with the fewest calls, and by bundles alone. */
 export type Ways = Readonly<Record<'planned' | 'cheapest' | 'fewest_calls' | 'standard' | 'enterprise', Way>>;
-
-/** How many cells, and how much of the value, have or will have a tier when this run is done. */
-interface TierShare {
-  readonly tier: Tier;
-  readonly cells: number;
-  readonly value: number;
-}
 
 export interface PlanRequest {
   readonly job: Job;
@@ -101,9 +84,11 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
   const limit = Math.min(budget, approvedCredits ?? Number.POSITIVE_INFINITY);
   const order = lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
   const window = windowCredits(job);
-  const { tiers } = isLocal
-    ? { tiers: new Uint8Array(scan.cells.size).fill(job.tiers.length) }
-    : allocateTiers({ job, cells: scan.cells, order, missing, priceList }, Math.min(limit, available, window));
+  const purchase = { job, cells: scan.cells, order, missing, priceList };
+  const inPeriod = isLocal
+    ? reachedBy(purchase, { tiers: new Uint8Array(scan.cells.size).fill(job.tiers.length), credits: 0 })
+    : reachOf(purchase, Math.min(limit, available, window));
+  const isWaiting = !isLocal && job.onQuota === 'wait' && available < Math.min(limit, window);
   const pool = poolOf(job, accounts, apiKeys);
   const inAll = accounts.map((account) => account.available);
   const withinAllowances = accounts.map(leftOfAllowance);
@@ -134,7 +119,8 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
       standard: weighed(priceBundle('standard', lacking)),
       enterprise: weighed(priceBundle('enterprise', lacking)),
     },
-    shares: sharesOf(job, scan, missing, tiers),
+    shares: inPeriod.shares,
+    reach: isWaiting ? reachOf(purchase, Math.min(limit, window)) : inPeriod,
     accounts,
     available,
     byAccount: paid.byAccount,
@@ -161,22 +147,6 @@ function windowCredits({ maxMinutes, accounts }: Job): number {
   return perMinute * (Math.floor(maxMinutes) + 1);
 }
 
-interface TierRequest {
-  readonly job: Job;
-  readonly cells: CellTable;
-  readonly order: CellNumbers;
-  readonly missing: ReadonlyTopicSets;
-  readonly priceList: PriceList;
-}
-
-/** Which tier each cell gets for so many credits. */
-export function allocateTiers({ job, cells, order, missing, priceList }: TierRequest, credits: number): Allocation {
-  const tiers = job.tiers.map((tier) => topicSet(tier.topics));
-  const purchaseOf = purchaseBySet(() => priceList);
-  const price = (cell: number, tier: number) => purchaseOf(intersection(missing.get(cell), tiers[tier - 1]!)).credits;
-  return allocate(order, cells.size, tiers.length, price, credits);
-}
-
 /** Cells that lack something: the most valuable first, or in the order of the file. */
 function spendingOrder(job: Job, { cells }: Scan, missing: ReadonlyTopicSets): Uint32Array {
   const order = new Uint32Array(cells.size).map((_, cell) => cell).filter((cell) => missing.get(cell) !== NO_TOPICS);
@@ -184,20 +154,6 @@ function spendingOrder(job: Job, { cells }: Scan, missing: ReadonlyTopicSets): U
   const sign = job.orderBy.kind === 'column' && job.orderBy.direction === 'asc' ? 1 : -1;
   // Equal values in the order of the file, so that two runs spend alike.
   return order.sort((a, b) => sign * (cells.value(a) - cells.value(b)) || a - b);
-}
-
-function sharesOf(job: Job, { cells }: Scan, missing: ReadonlyTopicSets, allocated: Uint8Array): TierShare[] {
-  const tiers = job.tiers.map((tier) => topicSet(tier.topics));
-  const shares = job.tiers.map((tier) => ({ tier, cells: 0, value: 0 }));
-  for (let cell = 0; cell < cells.size; cell++) {
-    // A cell that was bought earlier may have more than this run gives it.
-    let has = allocated[cell]!;
-    while (has < tiers.length && intersection(missing.get(cell), tiers[has]!) === NO_TOPICS) has++;
-    if (has === 0) continue;
-    shares[has - 1]!.cells++;
-    shares[has - 1]!.value += cells.value(cell);
-  }
-  return shares;
 }
 
 function countSets(missing: ReadonlyTopicSets): Map<TopicSet, number> {

@@ -63,6 +63,13 @@ export class CellTable {
     return this.#values[number]!;
   }
 
+  /** The sum of the values of all cells. */
+  total(): number {
+    let sum = 0;
+    for (let cell = 0; cell < this.#size; cell++) sum += this.#values[cell]!;
+    return sum;
+  }
+
   /** How many rows lie in a cell. */
   rows(number: number): number {
     return this.#rows[number]!;

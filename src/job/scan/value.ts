@@ -42,6 +42,31 @@ export function valueColumns(names: readonly string[], orderBy: OrderBy, file: s
   );
 }
 
+/** Names of columns that hold a value as a rule, the likeliest first. A year may follow: the newest is taken. */
+const LIKELY_VALUES = [
+  /^(?:tiv|total_?insured_?value)$/,
+  /^(?:tiv|total_?insured_?value)_?\d{2,4}$/,
+  /^(?:insured_?value|sum_?insured|replacement_?(?:cost|value)|(?:building|property|asset)_?value|total_?value)(?:_?(?:usd|\d{4}))?$/,
+  /^(?:tiv|insured_?value)_?\w+$/,
+];
+
+/** What `order_by` could be for a file with these columns: `tiv`, the name of a column that looks like a value, or null. */
+export function likelyOrder(names: readonly string[]): string | null {
+  const plain = names.map((name) =>
+    name
+      .trim()
+      .toLowerCase()
+      .replace(/[\s.-]+/g, '_'),
+  );
+  if (plain.some((name) => TIV_COLUMNS.slice(0, 4).includes(name) || name === TIV_ITSELF)) return 'tiv';
+  for (const pattern of LIKELY_VALUES) {
+    const found = [...names.keys()].filter((index) => pattern.test(plain[index]!));
+    const newest = found.sort((a, b) => plain[b]!.localeCompare(plain[a]!))[0];
+    if (newest !== undefined) return names[newest]!;
+  }
+  return null;
+}
+
 /** The number in a text such as `1250000`, `1,250,000` or `$1,250,000.50`; empty is 0, anything else is null. */
 export function parseValue(text: string): number | null {
   const plain = text.trim();

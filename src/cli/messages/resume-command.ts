@@ -1,0 +1,50 @@
+import type { Job } from '../../job/settings/settings.ts';
+import type { RunEnded } from '../../job/run-job.ts';
+
+/** A command line that goes on with a run. It names what is left of the budget: the same budget again could spend it twice. */
+export function resumeCommand(args: readonly string[], job: Pick<Job, 'budget'>, ended: RunEnded): string {
+  const budget = resumeBudget(job, ended);
+  return commandLine(budget === null || budget === job.budget ? args : withBudget(args, budget));
+}
+
+/** The command that writes the report of a run; null where its rows were not written to a file. */
+export function reportCommand(
+  args: readonly string[],
+  { input, output }: Pick<Job, 'input' | 'output'>,
+): string | null {
+  if (input === '-' || output === '-') return null;
+  const others: string[] = [];
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at]!;
+    if (/^--plan$/.test(arg)) at++;
+    else if (!/^(?:--yes|-y|--debug|--json|--plan=.*)$/.test(arg)) others.push(arg);
+  }
+  return commandLine(others.map((arg, index) => (arg === 'run' && index === others.indexOf('run') ? 'report' : arg)));
+}
+
+function commandLine(args: readonly string[]): string {
+  const quoted = (arg: string) => (/^[\w./:=,@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`);
+  return ['perilbook', ...args.map(quoted)].join(' ');
+}
+
+/** What is left of the budget; after the end of a budget what the rest costs, as far as this billing period has it. Null: the run
+ * had no budget. */
+export function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunEnded): number | null {
+  if (budget === null) return null;
+  const spent = summary.credits_spent + summary.credits_unknown;
+  if (stop?.reason !== 'budget') return budget > spent ? budget - spent : budget;
+  const rest = Math.max(0, summary.credits - summary.credits_spent);
+  const left = Math.max(0, summary.credits_available - spent);
+  // A new period, where this one has nothing left.
+  return left === 0 ? rest : Math.min(rest, left);
+}
+
+/** The arguments with another budget; a budget of the job file or the environment is overridden. */
+function withBudget(args: readonly string[], budget: number): string[] {
+  const at = args.findIndex((arg) => /^(?:--budget|-b)(?:=|$)/.test(arg));
+  if (at < 0) return [...args, '--budget', String(budget)];
+  const [flag, value] = args[at]!.split('=');
+  return value === undefined
+    ? [...args.slice(0, at + 1), String(budget), ...args.slice(at + 2)]
+    : [...args.slice(0, at), `${flag}=${budget}`, ...args.slice(at + 1)];
+}

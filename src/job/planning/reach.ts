@@ -1,0 +1,80 @@
+import { intersection, NO_TOPICS, type ReadonlyTopicSets, topicSet } from '../../contract/topic-set.ts';
+import { type Allocation, allocate } from '../../plan/allocation.ts';
+import type { PriceList } from '../../plan/cheapest-calls.ts';
+import { purchaseBySet } from '../../plan/prices.ts';
+import type { CellTable } from '../scan/cell-table.ts';
+import type { Job } from '../settings/settings.ts';
+import type { Tier } from '../settings/topic-choice.ts';
+
+/** Numbers of cells, in some order. */
+export type CellNumbers = ArrayLike<number> & Iterable<number>;
+
+export interface TierRequest {
+  readonly job: Pick<Job, 'tiers' | 'accounts'>;
+  readonly cells: CellTable;
+  readonly order: CellNumbers;
+  readonly missing: ReadonlyTopicSets;
+  readonly priceList: PriceList;
+}
+
+/** What a number of credits buys. */
+export interface Reach {
+  readonly credits: number;
+  /** Cells that get something. */
+  readonly cells: number;
+  /** The value of these cells; 0 in the order of the file. */
+  readonly value: number;
+  /** Minutes at the rate limit, where all accounts are used together. */
+  readonly minutes: number;
+  readonly shares: readonly TierShare[];
+}
+
+/** How many cells, and how much of the value, have or will have a tier. */
+export interface TierShare {
+  readonly tier: Tier;
+  readonly cells: number;
+  readonly value: number;
+}
+
+/** Which tier each cell gets for so many credits. */
+export function allocateTiers({ job, cells, order, missing, priceList }: TierRequest, credits: number): Allocation {
+  const tiers = job.tiers.map((tier) => topicSet(tier.topics));
+  const purchaseOf = purchaseBySet(() => priceList);
+  const price = (cell: number, tier: number) => purchaseOf(intersection(missing.get(cell), tiers[tier - 1]!)).credits;
+  return allocate(order, cells.size, tiers.length, price, credits);
+}
+
+/** What so many credits buy. */
+export function reachOf(request: TierRequest, credits: number): Reach {
+  return reachedBy(request, allocateTiers(request, credits));
+}
+
+/** What an allocation buys. */
+export function reachedBy(request: TierRequest, { tiers, credits }: Allocation): Reach {
+  let bought = 0;
+  let value = 0;
+  for (const cell of request.order) {
+    if (tiers[cell] === 0) continue;
+    bought++;
+    value += request.cells.value(cell);
+  }
+  const { accounts } = request.job;
+  const perMinute = accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
+  // The credits of the first minute may be spent at once.
+  const minutes = Math.max(0, Math.ceil(credits / perMinute) - 1);
+  return { credits, cells: bought, value, minutes, shares: sharesOf(request, tiers) };
+}
+
+function sharesOf({ job, cells, missing }: TierRequest, allocated: Uint8Array): TierShare[] {
+  const tiers = job.tiers.map((tier) => topicSet(tier.topics));
+  const shares = job.tiers.map((tier) => ({ tier, cells: 0, value: 0 }));
+  for (let cell = 0; cell < cells.size; cell++) {
+    // A cell that was bought earlier may have more than this run gives it.
+    let has = allocated[cell]!;
+    while (has < tiers.length && intersection(missing.get(cell), tiers[has]!) === NO_TOPICS) has++;
+    if (has === 0) continue;
+    shares[has - 1]!.cells++;
+    shares[has - 1]!.value += cells.value(cell);
+  }
+  return shares;
+}

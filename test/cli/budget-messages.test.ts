@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { reportCommand, resumeCommand } from '../../src/cli/messages/resume-command.ts';
+import type { RunEnded } from '../../src/job/run-job.ts';
+import { provideSampleData } from '../sample-database.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook } from './command-line.ts';
+
+/** Six places, one of them twice and worth most, in a column with a name of its own. */
+function portfolio(t: TestContext): string {
+  const folder = temporaryFolder(t);
+  const rows = [10, 20, 30, 40, 50, 1_000, 850].map(
+    (value, index) => `${index},34.0${Math.min(index, 5)}22,-118.2437,${value}\n`,
+  );
+  writeFileSync(join(folder, 'book.csv'), `id,lat,lng,tiv_2012\n${rows.join('')}`);
+  provideSampleData(join(folder, 'store.db'));
+  return folder;
+}
+
+const RUN = ['book.csv', '-t', 'wildfire', '--store', 'store.db', '-o', 'out.csv'];
+
+test('under a budget below the price every figure is of what the budget buys', async (t) => {
+  const folder = portfolio(t);
+  const { stdout } = await perilbook(['plan', ...RUN, '--budget', '2'], { folder });
+  const lines = stdout.split('\n');
+  assert.match(lines[2]!, /^book\.csv: 7 rows/);
+  assert.match(
+    lines[3]!,
+    /^6 credits needed\. The budget of 2 will complete 33 % of the places/,
+    'the verdict is first',
+  );
+  assert.equal(lines[4], 'With --order-by tiv_2012 the same 2 credits cover 95 % of the value.');
+  assert.doesNotMatch(stdout, /credits saved|of value/, 'nothing is saved by what is not bought; no empty column');
+  const retries = /retries +up to (\d+) credit/.exec(stdout);
+  assert.equal(retries, null, 'the budget leaves nothing for retries');
+  assert.match(stdout, /time +under a minute for 2 credits at 300 credits a minute/);
+
+  const ordered = await perilbook(['plan', ...RUN, '--budget', '2', '--order-by', 'tiv_2012', '--json'], { folder });
+  const { this_run: thisRun, credits_retries_at_most: most } = JSON.parse(ordered.stdout);
+  assert.deepEqual([thisRun.credits, thisRun.cells, thisRun.share_of_value, most], [2, 2, 0.95, 0]);
+});
+
+test('the end of a run names its findings, what the rest costs and the report', async (t) => {
+  const folder = portfolio(t);
+  const { stderr } = await perilbook(['run', ...RUN, '--budget', '2'], { folder });
+  assert.match(stderr, /planned +2 credits of 6 for all places/);
+  assert.doesNotMatch(stderr, /^saved/m, 'neither place has two rows');
+  assert.match(stderr, /To buy the rest of this period: perilbook run book\.csv .* --budget 4$/m);
+  const { stderr: rest } = await perilbook(['run', ...RUN, '--budget', '4'], { folder });
+  assert.match(rest, /^saved +1 \(rows at the same place\), 2 \(answers in the store\)/m);
+  assert.match(rest, /^Wildfire: \d of 7 answered locations (?:Very|Relatively) High/m);
+  assert.match(
+    rest,
+    /^For the report: perilbook report book\.csv -t wildfire --store store\.db -o out\.csv --budget 4$/m,
+  );
+});
+
+const ended = (reason: string, more: object = {}) =>
+  ({
+    stop: { reason, message: '', resumeAfter: null },
+    summary: { credits: 50_000, credits_spent: 600, credits_unknown: 0, credits_available: 10_000, ...more },
+  }) as unknown as RunEnded;
+
+test('a command that resumes names what is left of the budget', () => {
+  const job = { budget: 3_000 };
+  const resume = (args: string, end: RunEnded) => resumeCommand(args.split(' '), job, end);
+  assert.equal(resume('run a.csv --budget 3000 -q', ended('interrupted')), 'perilbook run a.csv --budget 2400 -q');
+  assert.equal(resume('run a.csv -b=3000', ended('time')), 'perilbook run a.csv -b=2400');
+  assert.equal(
+    resume('run job.yaml', ended('quota')),
+    'perilbook run job.yaml --budget 2400',
+    'a budget of the job file',
+  );
+  assert.equal(resumeCommand(['run', 'a b.csv', '-y'], { budget: null }, ended('time')), "perilbook run 'a b.csv' -y");
+});
+
+test('after the end of a budget the next one is what the rest costs, as far as the period has it', () => {
+  const spent = { credits_spent: 3_000 };
+  const resume = (more: object) => resumeCommand(['run', 'a.csv'], { budget: 3_000 }, ended('budget', more));
+  assert.equal(resume(spent), 'perilbook run a.csv --budget 7000');
+  assert.equal(resume({ ...spent, credits: 4_000 }), 'perilbook run a.csv --budget 1000');
+  assert.equal(resume({ ...spent, credits_available: 3_000 }), 'perilbook run a.csv --budget 47000', 'the next period');
+});
+
+test('the command of the report leaves out what belongs to a run', () => {
+  const job = { input: '/a.csv', output: '/b.csv' };
+  assert.equal(
+    reportCommand(['run', 'a.csv', '-y', '--plan', 'p.json', '--debug', '-o', 'b.csv'], job),
+    'perilbook report a.csv -o b.csv',
+  );
+  assert.equal(reportCommand(['run', '-'], { ...job, input: '-' }), null);
+});
