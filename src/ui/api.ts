@@ -8,7 +8,8 @@ import { extensionOf } from '../rows/files/compression.ts';
 import type { UiDependencies } from './dependencies.ts';
 import { type Choice, confirmation, jobFileOf } from './files/choice.ts';
 import { type FilePreview, previewFile } from './files/file-preview.ts';
-import { type Priced, Pricing } from './files/pricing.ts';
+import { type PointMap, pointMap } from './files/point-map.ts';
+import { type BudgetReach, type Priced, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
 import { keptChoice, type ListedRun, listRuns } from './runs/run-list.ts';
 import { Runs } from './runs/started-runs.ts';
@@ -93,6 +94,18 @@ export class UiApi {
     return await this.#pricing.price(job, await this.dependencies.connectionOf(job));
   }
 
+  /** What a budget buys. Spends nothing. */
+  async reach(file: ChosenFile, choice: Choice, budget: number): Promise<BudgetReach> {
+    const job = this.#jobOf(file, jobFileOf(choice, await this.#columnsOf(file, choice)));
+    return await this.#pricing.reach(job, await this.dependencies.connectionOf(job), budget);
+  }
+
+  /** The locations of a file on a map. */
+  async points(file: ChosenFile, { lat, lng, header = true }: Choice): Promise<PointMap> {
+    await this.#columnsOf(file, { lat, lng, header });
+    return await pointMap(file, lat, lng, header);
+  }
+
   /** Starts a run. @throws RefusedRequest unless the confirmation names this budget */
   async start(file: ChosenFile, choice: Choice, budget: number, confirmed: string): Promise<void> {
     if (confirmed !== confirmation(budget)) {
@@ -148,9 +161,12 @@ export class UiApi {
     return this.dependencies.jobOf({ input: '-' });
   }
 
-  async #columnsOf(file: ChosenFile, { lat, lng, header = true }: Choice): Promise<readonly string[]> {
+  async #columnsOf(
+    file: ChosenFile,
+    { lat, lng, header = true, order }: Pick<Choice, 'lat' | 'lng' | 'header' | 'order'>,
+  ): Promise<readonly string[]> {
     const columns = this.#columns.get(`${file.id} ${header}`) ?? (await this.#preview(file, header)).columns;
-    if (lat < columns.length && lng < columns.length) return columns;
+    if (Math.max(lat, lng, typeof order === 'number' ? order : 0) < columns.length) return columns;
     throw new RefusedRequest(422, 'COLUMNS', 'Unknown column', 'Reload the page: the file may have changed.');
   }
 

@@ -30,9 +30,9 @@ const MOST_JSON = 64 * 1024;
 
 /** Starts the page. @throws USAGE when it cannot listen on the port, INPUT_UNREADABLE for the first file */
 export async function startUi(options: UiOptions): Promise<RunningUi> {
-  const sessions = new Sessions();
   const closing = new AbortController();
   const api = new UiApi(options, options.onBug);
+  const sessions = new Sessions(`${options.workspace}-sessions.json`, () => options.clock.now());
   await api.begin();
   let port = options.port;
   const app = fastify({

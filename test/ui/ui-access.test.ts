@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -8,6 +8,7 @@ import { safeFileName } from '../../src/ui/files/file-name.ts';
 import { reportPolicy } from '../../src/ui/web/report-policy.ts';
 import { Sessions } from '../../src/ui/web/sessions.ts';
 import { places } from '../job/harness.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 
 const timeout = 60_000;
@@ -251,12 +252,23 @@ test('a report is shown in an origin of its own, its inline parts known by their
   assert.match(reportPolicy('<p>'), /script-src 'none'; style-src 'none'/);
 });
 
-test('sessions know what they gave out, and nothing else', () => {
-  const sessions = new Sessions();
+test('sessions know what they gave out, also after a restart, for a day, and nothing else', (t) => {
+  const file = join(temporaryFolder(t), 'sessions.json');
+  let now = Date.parse('2026-11-20');
+  const sessions = new Sessions(file, () => now);
   const tokens = [sessions.newToken(), sessions.newToken()];
   const session = sessions.exchange(tokens[1]!)!;
   assert.ok(sessions.isOpen(session) && !sessions.isOpen(tokens[0]!) && !sessions.isOpen(''));
   assert.equal(sessions.exchange(tokens[1]!), null);
   assert.equal(sessions.exchange(session), null);
   assert.ok(sessions.exchange(tokens[0]!));
+  const again = new Sessions(file, () => now);
+  assert.ok(again.isOpen(session) && !again.isOpen(''));
+  assert.equal(again.exchange(tokens[0]!), null);
+  assert.ok(!readFileSync(file, 'utf8').includes(session), 'the file opens nothing');
+  assert.equal(statSync(file).mode & 0o077, 0);
+  now += 25 * 3_600_000;
+  assert.ok(!again.isOpen(session));
+  writeFileSync(file, 'damaged');
+  assert.ok(!new Sessions(file, () => now).isOpen(session));
 });

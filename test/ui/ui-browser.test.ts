@@ -1,60 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { noBrowser, startBrowser } from '../browser.ts';
 import { column, places } from '../job/harness.ts';
-import { openUi, type UiScene } from './ui-scene.ts';
-
-const options = { skip: noBrowser, timeout: 120_000 };
-
-interface Opened {
-  readonly context: BrowserContext;
-  readonly page: Page;
-  /** What the browser complained of, and what it asked of others than the page's own server. */
-  readonly complaints: readonly string[];
-}
-
-async function openPage(t: TestContext, { ui }: UiScene, wanted: BrowserContextOptions = {}): Promise<Opened> {
-  const browser = await startBrowser(t);
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...wanted });
-  context.setDefaultTimeout(20_000);
-  const complaints: string[] = [];
-  context.on('console', (message) => complaints.push(`console: ${message.text()}`));
-  context.on('weberror', (error) => complaints.push(`error: ${error.error().message}`));
-  context.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
-  context.on('request', (request) => {
-    if (!/^(?:blob:)?http:\/\/127\.0\.0\.1:/.test(request.url())) complaints.push(`request: ${request.url()}`);
-  });
-  const page = await context.newPage();
-  await page.goto(ui.newAddress());
-  await page.locator('[data-ready]').waitFor();
-  return { context, page, complaints };
-}
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface AxeResult {
-  readonly passes: readonly unknown[];
-  readonly violations: readonly { id: string; impact: string; nodes: readonly { html: string }[] }[];
-}
-
-/** axe-core finds nothing, however grave. The page's policy forbids scripts of others, so it is put in from outside. */
-async function nothingFound(page: Page, view: string): Promise<void> {
-  await page.evaluate(AXE);
-  const { passes, violations } = (await page.evaluate('axe.run()')) as AxeResult;
-  assert.ok(passes.length > 15, 'axe-core looked at the page');
-  const found = violations.map(({ id, impact, nodes }) => `${id} (${impact}): ${nodes[0]!.html.slice(0, 160)}`);
-  assert.deepEqual(found, [], view);
-}
-
-const title = (page: Page, text: string) => page.locator('#run-title', { hasText: new RegExp(`^${text}$`) }).waitFor();
-
-const price = (page: Page, credits: string) =>
-  page.locator('#price-step:not(.stale) #price', { hasText: new RegExp(`^${credits}$`) }).waitFor();
+import { isFocused, nothingFound, openPage, options, price, tabTo, title } from './page-scene.ts';
+import { openUi } from './ui-scene.ts';
 
 const CELLS = 40;
 
@@ -125,16 +76,6 @@ test('the whole way with the mouse: drop, choose, price, budget, run, result, re
   assert.deepEqual([complaints, scene.bugs], [[], []]);
 });
 
-/** Presses Tab until the element has the focus. */
-async function tabTo(page: Page, selector: string): Promise<void> {
-  const isThere = () => page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`);
-  for (let presses = 0; presses < 90; presses++) {
-    if (await isThere()) return;
-    await page.keyboard.press('Tab');
-  }
-  assert.fail(`Tab does not lead to ${selector}`);
-}
-
 test('the whole way by keyboard alone: name a file, choose, start, stop, go on', options, async (t) => {
   // Ten credits a minute, of which one takes 1.2 s: long enough to stop in.
   const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
@@ -148,7 +89,11 @@ test('the whole way by keyboard alone: name a file, choose, start, stop, go on',
   await price(page, '[0-9,]{3,}');
   await tabTo(page, '[data-topics="none"]');
   await keyboard.press('Space');
-  await tabTo(page, '#topics input[value="wildfire"]');
+  // A group is one stop; the arrow keys move within it.
+  await tabTo(page, '#topics input');
+  for (let moves = 0; moves < 18 && !(await isFocused(page, '[value="wildfire"]')); moves++) {
+    await keyboard.press('ArrowDown');
+  }
   await keyboard.press('Space');
   await price(page, '40');
   await tabTo(page, '#budget');

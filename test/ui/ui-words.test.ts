@@ -44,7 +44,7 @@ test('the page shows the rate and the time left that the terminal shows', () => 
   const facts = { budget: 700, allowance: 10_000, creditsPerMinute: 300, anniversaryDays: [1], deadline: null };
   const run: ActiveRun = {
     ...{ phase: 'buying', beganAt: 0, meter: new MinuteMeter(), interruption: new AbortController(), notices: [] },
-    ...{ progress: newProgress(), budget: 700, available: 10_000, ended: null, error: null },
+    ...{ progress: newProgress(), budget: 700, available: 10_000, ended: null, findings: null, error: null },
     facts: {
       ...facts,
       startedAt: 0,
@@ -57,11 +57,11 @@ test('the page shows the rate and the time left that the terminal shows', () => 
   };
   const at = (steady: number, spent: number) => {
     const progress = { ...newProgress(), creditsPlanned: 2_000, creditsSpent: spent };
-    const { per_minute, minutes_left } = runUpdateOf({ ...run, progress }, { now: steady, steady });
-    return [per_minute, minutes_left];
+    const { last_minute, minutes_left } = runUpdateOf({ ...run, progress }, { now: steady, steady });
+    return [last_minute, minutes_left];
   };
-  assert.deepEqual(at(0, 0), [null, 400 / 300], 'the budget ends it; the first minute holds 300 credits');
-  assert.deepEqual(at(1_000, 10), [null, 400 / 300], 'a short burst says nothing of the rate');
+  assert.deepEqual(at(0, 0), [0, 400 / 300], 'the budget ends it; the first minute holds 300 credits');
+  assert.deepEqual(at(1_000, 10), [10, 400 / 300], 'a short burst says nothing of the rate');
   assert.deepEqual(at(60_000, 100), [100, 6]);
 });
 

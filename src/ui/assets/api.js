@@ -10,7 +10,7 @@ export class Refusal extends Error {
 const GONE = {
   code: 'GONE',
   message: 'Perilbook does not respond',
-  hint: 'Start perilbook ui again in the terminal and open the new address. Bought answers are kept.',
+  hint: 'Start perilbook ui again in the terminal; with the same --port this page goes on by itself. Bought answers are kept.',
 };
 
 async function ask(path, options) {
@@ -26,7 +26,7 @@ async function ask(path, options) {
   throw new Refusal(body?.error ?? GONE);
 }
 
-export const get = (path) => ask(path);
+export const get = (path, signal) => ask(path, signal ? { signal } : {});
 
 export const post = (path, body, signal) =>
   ask(path, {

@@ -1,8 +1,11 @@
 import { get, post } from './api.js';
 import { setUpBudget } from './budget-step.js';
 import { setUpColumns } from './columns-step.js';
+import { setUpConnection } from './connection.js';
 import { byId, say, show, showError } from './dom.js';
+import { forgetDraft, keepDraft, readDraft } from './draft.js';
 import { setUpFile } from './file-step.js';
+import { drawMap } from './point-map.js';
 import { setUpPrice } from './price-step.js';
 import { setUpRun } from './run-step.js';
 import { setUpRuns } from './runs-list.js';
@@ -12,6 +15,9 @@ import { setUpTopics } from './topics-step.js';
 
 /** Long enough to check three boxes before a price is requested. */
 const SETTLE_MS = 250;
+
+/** Steps that fold to a line when a run begins. */
+const FOLDS = ['columns-fold', 'topics-fold', 'price-fold'];
 
 let about = await get('/api/about').catch((error) => {
   showError('gone', error);
@@ -25,17 +31,33 @@ const steps = {
   columns: setUpColumns(
     (chosen) => {
       location = chosen;
+      keep({ columns: chosen });
+      void drawMap(book.id, mapChoice());
       void reprice();
     },
     (header) => void readAgain(header),
   ),
-  topics: setUpTopics(about.topics, () => reprice()),
+  topics: setUpTopics(about.topics, () => {
+    keep({ topics: steps.topics.chosen() });
+    void reprice();
+  }),
   price: setUpPrice(() => reprice()),
-  budget: setUpBudget(() => about, start),
-  run: setUpRun(() => about, { onPhase, onGone, onGoOn }),
-  runs: setUpRuns((id) => steps.file.openAgain(id)),
-  file: setUpFile(() => about, openBook),
+  budget: setUpBudget(() => about, {
+    reachOf: (budget, signal) => post(`/api/books/${book.id}/reach`, { ...choice(), budget }, signal),
+    onStart: start,
+    onChange: (text) => keep({ budget: text }),
+  }),
+  run: setUpRun(() => about, {
+    onPhase,
+    onHeard: () => connection.heard(),
+    onCutOff: () => void showLatest(),
+    onGone: () => void connection.check(),
+    onGoOn,
+  }),
+  runs: setUpRuns(resume),
+  file: setUpFile(() => about, openBook, closeBook),
 };
+const connection = setUpConnection({ onLost: () => steps.run.lost(), onBack });
 
 const choice = () => ({
   ...location,
@@ -44,19 +66,57 @@ const choice = () => ({
   optimize: steps.price.optimize(),
 });
 
+/** The map needs a valid choice, whatever the topics are. */
+const mapChoice = () => (location === null ? null : { ...choice(), topics: [about.topics[0].slug] });
+
+/** Remembers what is not saved by a run yet, so that loading the page again keeps it. */
+function keep(part) {
+  if (book !== null) keepDraft(book.id, part);
+}
+
 async function openBook(opened) {
   book = opened;
   history.replaceState(null, '', `#book=${book.id}`);
   document.title = `${book.name} · Perilbook`;
-  location = steps.columns.open(book);
-  steps.topics.open(book.kept?.topics ?? null);
+  const draft = readDraft(book.id);
+  location = steps.columns.open(book, draft.columns);
+  steps.topics.open(draft.topics ?? book.kept?.topics ?? null);
   steps.price.open(book.kept?.optimize);
-  steps.budget.open();
+  steps.budget.open(draft.budget);
   steps.budget.working(book.is_working);
+  fold(book.is_working);
+  void drawMap(book.id, mapChoice());
   await steps.runs.load();
   steps.run.open(book, steps.runs.latestOf(book.id));
   await reprice(0);
   byId('file-title').scrollIntoView();
+}
+
+/** Hides everything of the file that was open. */
+function closeBook() {
+  if (book === null) return;
+  pricing.abort();
+  book = null;
+  location = null;
+  history.replaceState(null, '', '#');
+  document.title = 'Perilbook';
+  steps.run.close();
+  for (const id of ['columns-step', 'topics-step', 'price-step', 'budget-step']) show(id, false);
+  delete document.documentElement.dataset.dock;
+}
+
+function fold(isFolded) {
+  for (const id of FOLDS) byId(id).open = !isFolded;
+}
+
+/** Opens the file of an earlier run, with the button that resumes it in view and focused. */
+async function resume(id) {
+  await steps.file.openAgain(id);
+  if (book?.id !== id) return;
+  fold(true);
+  const target = byId('go-on').checkVisibility() ? byId('go-on') : byId('run-title');
+  target.scrollIntoView({ block: 'center' });
+  target.focus({ preventScroll: true });
 }
 
 /** Reads the open file again with or without a header line. Settings other than columns stay. */
@@ -64,6 +124,7 @@ async function readAgain(header) {
   try {
     book = await get(`/api/books/${book.id}?header=${header ? 'yes' : 'no'}`);
     location = steps.columns.open(book);
+    void drawMap(book.id, mapChoice());
     await reprice(0);
   } catch (error) {
     showError('columns-error', error);
@@ -98,35 +159,46 @@ async function reprice(wait = SETTLE_MS) {
 
 async function start(budget, confirmed) {
   await post(`/api/books/${book.id}/start`, { ...choice(), budget, confirmed });
+  forgetDraft(book.id);
+  steps.run.starting();
   steps.budget.working(true);
+  fold(true);
 }
 
 /** The phase of a run has changed, or the page was opened during it (`wasHere` is false). */
 async function onPhase(isWorking, isNew, wasHere) {
-  show('gone', false);
+  const hadFocus = byId('run-live').contains(document.activeElement);
   steps.budget.working(isWorking);
   if (isWorking && isNew) byId('run-step').scrollIntoView();
-  if (wasHere && (isNew || !isWorking)) byId('run-title').focus({ preventScroll: true });
+  if ((wasHere && (isNew || !isWorking)) || hadFocus) byId('run-title').focus({ preventScroll: true });
   if (isWorking) return;
+  byId('run-step').scrollIntoView();
   await steps.runs.load();
   await reprice(0);
 }
 
-function onGone() {
-  get('/api/about').then(
-    (now) => {
-      about = now;
-      show('gone', false);
-    },
-    (error) => showError('gone', error),
-  );
+/** Shows what the store knows of the open file's latest run: this server has not run it. */
+async function showLatest() {
+  await steps.runs.load();
+  steps.budget.working(false);
+  steps.run.open(book, steps.runs.latestOf(book.id));
 }
 
-/** Suggests the rest of the budget after a stop, otherwise the price of the rest. */
+/** The server is there again; it may be another one. */
+async function onBack() {
+  about = await get('/api/about');
+  introduce();
+  await steps.runs.load();
+  steps.run.back();
+  if (book !== null) await reprice(0);
+}
+
+/** Suggests the rest of the budget after a stop, otherwise what the rest costs. */
 async function onGoOn(last) {
   await reprice(0);
   const wasStopped = last?.end?.stop?.reason === 'interrupted';
-  steps.budget.goOn(wasStopped ? Math.max(0, last.budget - last.credits_spent) : null);
+  const left = wasStopped ? last.budget - last.credits_spent : 0;
+  steps.budget.goOn(left > 0 ? left : null);
 }
 
 function introduce() {

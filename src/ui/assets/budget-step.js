@@ -1,13 +1,19 @@
 import { byId, say, show, showError } from './dom.js';
-import { confirmation, grouped, inWords } from './format.js';
+import { confirmation, counted, grouped, inWords, percent, timeSpan } from './format.js';
 
-/** The budget and its confirmation. `onStart` gets the budget and the confirmed sentence. */
-export function setUpBudget(about, onStart) {
+/** Few enough requests while the slider moves. */
+const SETTLE_MS = 200;
+
+/** The budget, what it buys, and its confirmation. `reachOf` asks what a budget buys; `onStart` gets the budget and the confirmed
+ * sentence; `onChange` the text of the field. */
+export function setUpBudget(about, { reachOf, onStart, onChange }) {
+  const slider = byId('budget-slider');
   const field = byId('budget');
   const dialog = byId('confirm');
   let priced = null;
   let isWorking = false;
   let asked = 0;
+  let meaning = new AbortController();
 
   /** Digits, with or without commas; null for anything else. */
   function budget() {
@@ -15,29 +21,69 @@ export function setUpBudget(about, onStart) {
     return /^\d{1,15}$/.test(text) ? Number(text) : null;
   }
 
-  function draw() {
-    const most = about().most_budget;
+  /** The most that a budget can buy now. */
+  const most = () =>
+    Math.min(
+      priced?.summary.credits ?? 0,
+      priced?.summary.credits_available ?? 0,
+      about().most_budget ?? Number.MAX_SAFE_INTEGER,
+    );
+
+  /** Says what the budget buys, once it has not changed for a moment. */
+  async function explain() {
+    meaning.abort();
+    meaning = new AbortController();
+    const { signal } = meaning;
     const wanted = budget();
-    byId('start').disabled = isWorking || priced === null || wanted === null;
-    const planned = priced?.summary.credits ?? 0;
-    show('budget-plan', !isWorking && priced !== null && wanted !== planned);
-    say('budget-plan', `Use the price: ${grouped(planned)}`);
-    say('budget-words', wordsOf(wanted, planned, most));
+    if (priced === null || wanted === null || wanted === 0 || most() === 0) {
+      say('budget-meaning', '');
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    if (signal.aborted) return;
+    try {
+      const { cells, share_of_value: value, minutes } = await reachOf(wanted, signal);
+      const parts = [counted(cells, 'place'), value === null ? '' : `${percent(value)} of value`, timeSpan(minutes)];
+      const words = `${counted(wanted, 'credit')}: ${parts.filter(Boolean).join(', ')}.`;
+      say('budget-meaning', words);
+      slider.setAttribute('aria-valuetext', words);
+    } catch (error) {
+      if (error.name !== 'AbortError') say('budget-meaning', '');
+    }
   }
 
-  function wordsOf(wanted, planned, most) {
-    if (isWorking) return 'A run of this file is in progress.';
-    if (most !== null && (wanted ?? 0) > most)
-      return `At most ${grouped(most)}, the limit with which perilbook ui was started.`;
+  function draw() {
+    const limit = about().most_budget;
+    const wanted = budget();
+    const isWrong = (field.value.trim() !== '' && wanted === null) || (limit !== null && (wanted ?? 0) > limit);
+    if (isWrong) field.setAttribute('aria-invalid', 'true');
+    else field.removeAttribute('aria-invalid');
+    slider.max = String(most());
+    slider.disabled = most() === 0;
+    slider.value = String(Math.min(wanted ?? 0, most()));
+    say('dock-price', priced === null ? '' : `All: ${counted(priced.summary.credits, 'credit')}`);
+    byId('start').disabled = isWorking || priced === null || wanted === null || isWrong;
+    const planned = priced?.summary.credits ?? 0;
+    const isSuggested = !isWorking && priced !== null && wanted !== planned;
+    show('budget-plan', isSuggested);
+    show('dock-price', priced !== null && !isSuggested);
+    say('budget-plan', `Use the price: ${grouped(planned)}`);
+    say('budget-words', wordsOf(wanted, planned, limit));
+    void explain();
+  }
+
+  function wordsOf(wanted, planned, limit) {
+    if (limit !== null && (wanted ?? 0) > limit)
+      return `At most ${grouped(limit)}, the limit with which perilbook ui was started.`;
     if (field.value.trim() !== '' && wanted === null) return 'Enter a whole number of credits.';
     const start = 'Nothing is bought until you press Start and confirm.';
     if (wanted === null || wanted >= planned) return start;
-    return `Less than the price (${grouped(planned)}): the rest is deferred and can be bought later. ${start}`;
+    return `The rest of the price (${grouped(planned)}) is deferred and can be bought later. ${start}`;
   }
 
   function ask() {
     const wanted = budget();
-    if (wanted === null || priced === null || isWorking) return;
+    if (wanted === null || priced === null || byId('start').disabled) return;
     asked = wanted;
     const { credits_available: left, credits: cost, source } = priced.summary;
     const isLocal = source.kind === 'local';
@@ -63,7 +109,15 @@ export function setUpBudget(about, onStart) {
     dialog.showModal();
   }
 
-  field.addEventListener('input', draw);
+  field.addEventListener('input', () => {
+    onChange(field.value);
+    draw();
+  });
+  slider.addEventListener('input', () => {
+    field.value = grouped(Number(slider.value));
+    onChange(field.value);
+    draw();
+  });
   byId('budget-plan').addEventListener('click', () => {
     field.value = grouped(priced.summary.credits);
     draw();
@@ -80,6 +134,7 @@ export function setUpBudget(about, onStart) {
     try {
       await onStart(asked, confirmation(asked));
       field.value = '';
+      onChange('');
       draw();
     } catch (error) {
       showError('budget-error', error);
@@ -87,10 +142,11 @@ export function setUpBudget(about, onStart) {
   });
 
   return {
-    open() {
-      field.value = '';
+    open(text = '') {
+      field.value = text;
       showError('budget-error', null);
       show('budget-step', true);
+      document.documentElement.dataset.dock = 'yes';
       draw();
     },
     price(next) {
@@ -99,11 +155,14 @@ export function setUpBudget(about, onStart) {
     },
     working(now) {
       isWorking = now;
+      show('budget-form', !now);
+      show('run-live', now);
       draw();
     },
-    /** Asks to resume with this budget, or with the price of the rest. */
+    /** Asks to resume with this budget, or with what the rest costs, as far as this billing period has it. */
     goOn(credits) {
-      field.value = grouped(Math.min(credits ?? Number.MAX_SAFE_INTEGER, priced?.summary.credits ?? 0));
+      const { credits: price = 0, credits_available: available = 0 } = priced?.summary ?? {};
+      field.value = grouped(Math.min(credits ?? Number.MAX_SAFE_INTEGER, price, available > 0 ? available : price));
       draw();
       field.focus();
       ask();

@@ -29,7 +29,10 @@ export function showError(id, error) {
   box.replaceChildren(
     ...(error === null
       ? []
-      : [make('p', {}, make('strong', {}, sentence(error.message))), make('p', {}, error.hint ?? '')]),
+      : [
+          make('p', {}, make('strong', {}, sentence(error.message))),
+          error.hint ? make('p', {}, error.hint) : '',
+        ].filter(Boolean)),
   );
 }
 

@@ -3,7 +3,7 @@ import { byId, say, show, showError } from './dom.js';
 import { byteSize, counted } from './format.js';
 
 /** The first step: a file is dropped, chosen or named. */
-export function setUpFile(about, onBook) {
+export function setUpFile(about, onBook, onNone) {
   const drop = byId('drop');
   const input = byId('file');
   let isBusy = false;
@@ -17,6 +17,9 @@ export function setUpFile(about, onBook) {
       showBook(book);
       await onBook(book);
     } catch (error) {
+      // An open file below a failed one would look like its result.
+      showNone();
+      onNone();
       showError('file-error', error);
     } finally {
       isBusy = false;
@@ -43,6 +46,10 @@ export function setUpFile(about, onBook) {
     });
 
   input.addEventListener('change', () => input.files.length > 0 && send(input.files[0]));
+  byId('sample-file').addEventListener('click', async () => {
+    const text = await fetch('/assets/sample.csv').then((response) => response.blob());
+    void send(new File([text], 'sample.csv'));
+  });
   byId('path-form').addEventListener('submit', (event) => {
     event.preventDefault();
     void open(() => post('/api/books/named', { path: byId('path').value }));
@@ -62,10 +69,21 @@ export function setUpFile(about, onBook) {
     const [file] = event.dataTransfer.files;
     if (file) void send(file);
   });
-  return { openAgain: (id) => open(() => get(`/api/books/${id}`)) };
+  return {
+    openAgain: (id, header = '') => open(() => get(`/api/books/${id}${header}`)),
+  };
 }
 
 const FORMATS = { csv: 'CSV', parquet: 'Parquet', ndjson: 'NDJSON', geojson: 'GeoJSON' };
+
+function showNone() {
+  byId('file-step').classList.remove('chosen');
+  show('file-chosen', false);
+  document.querySelector('label[for="file"]').textContent = 'Choose a file';
+  document.querySelector('.drop-words').textContent = DROP_WORDS;
+}
+
+const DROP_WORDS = document.querySelector('.drop-words').textContent;
 
 function showBook({ name, path, format, bytes, columns }) {
   byId('file-step').classList.add('chosen');

@@ -45,6 +45,7 @@ export function setUpPrice(onChange) {
       }
       const { summary, accounts } = priced;
       say('price', grouped(summary.credits));
+      say('price-line', counted(summary.credits, 'credit'));
       say('price-words', wordsOf(summary));
       say('price-verdict', verdictOf(summary, accounts));
       for (const [way] of WAYS) drawWay(way, summary.tiers[way]);
@@ -94,18 +95,10 @@ function verdictOf({ credits, credits_available, tiers, source, cells, cells_cac
   return `It does not fit this period: ${left}. ${rest}`;
 }
 
-function notesOf({ saved, credits_retries_at_most, scopes }) {
+function notesOf({ saved, scopes }) {
   const savings = [
     saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} saved by buying each place once` : '',
     saved.by_cache > 0 ? `${counted(saved.by_cache, 'credit')} saved by answers in the store` : '',
   ].filter(Boolean);
-  return [
-    savings.length > 0 ? `${savings.join(', ')}.` : '',
-    credits_retries_at_most > 0
-      ? `Retries cost up to ${counted(credits_retries_at_most, 'credit')} more, inside the budget, if the service reports topics as unavailable.`
-      : '',
-    ...scopes,
-  ]
-    .filter(Boolean)
-    .join(' ');
+  return [savings.length > 0 ? `The whole price: ${savings.join(', ')}.` : '', ...scopes].filter(Boolean).join(' ');
 }

@@ -1,8 +1,14 @@
 import { post } from './api.js';
 import { byId, make, say, show, showError, showFacts } from './dom.js';
-import { counted, day, grouped, percent, timeSpan } from './format.js';
+import { compact, counted, day, grouped, percent, timeSpan } from './format.js';
 
-const TITLES = { reading: 'Reading the file', buying: 'Running', stopping: 'Stopping', failed: 'Failed' };
+const TITLES = {
+  starting: 'Starting',
+  reading: 'Reading the file',
+  buying: 'Running',
+  stopping: 'Stopping',
+  failed: 'Failed',
+};
 
 export const STATES = {
   complete: 'Complete',
@@ -15,7 +21,7 @@ export const STATES = {
 };
 
 /** Watches the run of the open file. `onGoOn` is called when the user wants to buy the rest. */
-export function setUpRun(about, { onPhase, onGone, onGoOn }) {
+export function setUpRun(about, { onPhase, onHeard, onCutOff, onGone, onGoOn }) {
   let source = null;
   let book = null;
   let last = null;
@@ -24,7 +30,8 @@ export function setUpRun(about, { onPhase, onGone, onGoOn }) {
   let told = { text: '', at: 0 };
 
   byId('stop').addEventListener('click', async () => {
-    byId('stop').disabled = true;
+    if (byId('stop').getAttribute('aria-disabled') === 'true') return;
+    byId('stop').setAttribute('aria-disabled', 'true');
     await post(`/api/books/${book}/stop`).catch((error) => showError('run-error', error));
   });
   byId('go-on').addEventListener('click', () => onGoOn(last));
@@ -37,7 +44,7 @@ export function setUpRun(about, { onPhase, onGone, onGoOn }) {
     heard = true;
     const isOver = live.phase === 'ended' || live.phase === 'failed';
     show('run-step', true);
-    show('run-live', !isOver);
+    show('run-facts', !isOver);
     show('result', live.phase === 'ended');
     showError('run-error', live.error);
     say('run-title', live.phase === 'ended' ? STATES[live.end.state] : TITLES[live.phase]);
@@ -61,7 +68,7 @@ export function setUpRun(about, { onPhase, onGone, onGoOn }) {
     say('run-status', told.text);
   }
 
-  function drawEnd({ end: { state, stop, summary }, credits_spent, budget }) {
+  function drawEnd({ end: { state, stop, summary, findings }, credits_spent, budget }) {
     const { status, complete } = summary;
     const counts = Object.entries(status).filter(([, rows]) => rows > 0);
     say(
@@ -73,6 +80,9 @@ export function setUpRun(about, { onPhase, onGone, onGoOn }) {
     say('result-stop', stop === null ? '' : stopWords(stop));
     show('go-on', isLess);
     links(true);
+    byId('result-findings').replaceChildren(
+      ...(findings ?? []).map((finding) => make('li', {}, findingWords(finding))),
+    );
     showFacts('result-facts', [
       ['Credits spent', grouped(credits_spent)],
       [
@@ -92,67 +102,130 @@ export function setUpRun(about, { onPhase, onGone, onGoOn }) {
     byId('report').href = `/api/books/${book}/report`;
   }
 
+  function watch() {
+    source?.close();
+    source = new EventSource(`/api/books/${book}/events`);
+    source.onmessage = ({ data }) => {
+      onHeard();
+      const live = JSON.parse(data);
+      if (live !== null) draw(live);
+      else {
+        heard = true;
+        // The server that ran it has ended: the store knows how far it came.
+        if (last !== null && last.phase !== 'ended' && last.phase !== 'failed') onCutOff();
+      }
+    };
+    source.addEventListener('here', onHeard);
+    source.onerror = () => onGone();
+  }
+
   return {
     open({ id, has_output }, latest) {
-      source?.close();
       book = id;
       last = null;
       heard = false;
       for (const part of ['run-step', 'result']) show(part, false);
       if (latest) drawEarlier(latest, has_output, links);
-      source = new EventSource(`/api/books/${id}/events`);
-      source.onmessage = ({ data }) => {
-        const live = JSON.parse(data);
-        if (live === null) heard = true;
-        else draw(live);
-      };
-      source.onerror = () => onGone();
+      if (latest) last = earlierEnd(latest);
+      watch();
+    },
+    /** A run was started, and the server has not said anything of it yet. */
+    starting() {
+      show('run-step', true);
+      show('result', false);
+      show('run-facts', false);
+      say('run-title', TITLES.starting);
+      byId('run-title').focus({ preventScroll: true });
+    },
+    close() {
+      source?.close();
+      book = null;
+      last = null;
+      for (const part of ['run-step', 'result']) show(part, false);
+    },
+    /** The server does not answer: what is shown of a run may be over. */
+    lost() {
+      source?.close();
+      if (last === null || last.phase === 'ended' || last.phase === 'failed') return;
+      show('run-facts', false);
+      say('run-title', 'Connection lost');
+      say('stop-words', 'Unknown whether the run goes on. Bought answers are kept.');
+      byId('run-live').classList.add('stale');
+    },
+    back() {
+      byId('run-live').classList.remove('stale');
+      if (book !== null) watch();
     },
     last: () => last,
   };
 }
 
+/** The end of an earlier run, as far as resuming needs it. */
+function earlierEnd({ state, budget, charged }) {
+  const stop = state === 'interrupted' || state === 'cut off' ? { reason: 'interrupted' } : null;
+  return { phase: 'ended', budget, credits_spent: charged, end: { stop } };
+}
+
+/** `Hurricane: 1,050 of 1,189 answered locations Very High, 38.7 bn of value` */
+function findingWords({ title, rating, rows, answered, value }) {
+  const worth = value > 0 ? `, ${compact(value)} of value` : '';
+  return `${title}: ${grouped(rows)} of ${counted(answered, 'answered location')} ${rating}${worth}`;
+}
+
 const STATUS_WORDS = { outside_us: 'outside the US' };
 
+const PAUSES = {
+  minute_limit: 'waiting for the minute limit',
+  service_limit: 'waiting: the service allows no more calls now',
+  slowed_down: 'waiting: the service asked to slow down',
+};
+
 function drawLive(live) {
-  const { cells, cells_done, credits_spent, credits_planned, budget, period_left, phase } = live;
-  const reach = Math.min(credits_planned, budget);
+  const { cells, cells_all, cells_done, credits_spent, credits_planned, credits_all, budget, period_left, phase } =
+    live;
   byId('run-cells').value = cells === 0 ? 0 : cells_done / cells;
-  byId('run-credits').value = reach === 0 ? 0 : Math.min(1, credits_spent / reach);
+  byId('run-credits').value = credits_planned === 0 ? 0 : Math.min(1, credits_spent / credits_planned);
   say('run-cells-words', `${grouped(cells_done)} of ${grouped(cells)} done`);
-  say('run-credits-words', `${grouped(credits_spent)} spent of ${grouped(credits_planned)} planned`);
-  byId('stop').disabled = phase === 'stopping';
+  say('run-credits-words', `${grouped(credits_spent)} of ${grouped(credits_planned)} spent`);
+  if (phase === 'stopping') byId('stop').setAttribute('aria-disabled', 'true');
+  else byId('stop').removeAttribute('aria-disabled');
+  const { last_minute, per_minute_limit, minutes_left, in_flight, failures, slowed_down, credits_unknown } = live;
+  const isBought = cells > 0 && cells_done === cells;
+  const left = isBought ? 'writing the output' : minutes_left === null ? '…' : timeSpan(minutes_left);
   say(
     'stop-words',
     phase === 'stopping'
       ? 'Finishing calls in flight, then writing the output.'
-      : 'You can close this page; the run goes on.',
+      : `Time left: ${left}. You can close this page; the run goes on.`,
   );
-  const { per_minute, per_minute_limit, minutes_left, in_flight, failures, slowed_down, credits_unknown } = live;
-  const isBought = cells > 0 && cells_done === cells;
   showFacts('run-facts', [
-    ['Time left', isBought ? 'writing the output' : minutes_left === null ? '…' : timeSpan(minutes_left)],
+    ['Time left', left],
     ['Budget', `${grouped(credits_spent)} of ${grouped(budget)}`],
+    ['Value', live.value_done === null ? null : `${percent(live.value_done)} done`],
     ['This period', `${grouped(Math.max(0, period_left - credits_spent))} credits left`],
-    [
-      'Rate',
-      `${per_minute === null ? '…' : grouped(per_minute)} credits a minute, at most ${grouped(per_minute_limit)}`,
-    ],
-    ['Calls in flight', grouped(in_flight)],
+    ['Last minute', `${grouped(last_minute)} of ${grouped(per_minute_limit)} credits`],
+    ['Calls', live.pause === null ? `${grouped(in_flight)} in flight` : PAUSES[live.pause]],
     ['Failures', grouped(failures)],
     ['Asked to slow down', slowed_down > 0 ? counted(slowed_down, 'time') : null],
     ['Credits without an answer', credits_unknown > 0 ? grouped(credits_unknown) : null],
+    [
+      'Beyond this run',
+      cells < cells_all
+        ? `${counted(cells_all - cells, 'place')}, ${counted(Math.max(0, credits_all - credits_planned), 'credit')}`
+        : null,
+    ],
   ]);
 }
 
 /** A run of an earlier process, from the store. */
 function drawEarlier({ state, charged, budget, complete, rows, resume_after }, hasOutput, links) {
   show('run-step', true);
-  show('run-live', false);
+  show('run-facts', false);
   show('result', true);
   show('result-stop', false);
   showError('run-error', null);
   byId('run-notices').replaceChildren();
+  byId('result-findings').replaceChildren();
   say('run-title', STATES[state]);
   say(
     'result-words',

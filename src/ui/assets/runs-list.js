@@ -8,7 +8,7 @@ export function setUpRuns(onOpen) {
   let runs = [];
   byId('runs').addEventListener('click', ({ target }) => {
     const { book } = target.dataset;
-    if (book) onOpen(book);
+    if (book) onOpen(book, target);
   });
   return {
     async load() {

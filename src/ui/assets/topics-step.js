@@ -13,7 +13,7 @@ export function setUpTopics(topics, onChange) {
     ...GROUPS.map(([category, title]) =>
       make(
         'fieldset',
-        {},
+        { 'aria-describedby': 'topics-keys' },
         make(
           'legend',
           {},
@@ -41,11 +41,13 @@ export function setUpTopics(topics, onChange) {
       ),
     ),
   );
+  for (const group of document.querySelectorAll('#topics fieldset')) oneTabStop(group);
   const boxes = [...document.querySelectorAll('#topics input')];
   const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value);
 
   function count() {
     const number = chosen().length;
+    say('topics-line', `${grouped(number)} of ${boxes.length}`);
     say('topics-count', number === 0 ? 'Choose at least one topic.' : `${grouped(number)} of ${boxes.length} chosen`);
   }
 
@@ -74,4 +76,23 @@ export function setUpTopics(topics, onChange) {
       count();
     },
   };
+}
+
+const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+
+/** Makes a group one stop of the Tab key; the arrow keys move within it. 46 stops would stand between the columns and the price. */
+function oneTabStop(group) {
+  const stops = [...group.querySelectorAll('input, button')];
+  const firstBox = stops.findIndex((stop) => stop.matches('input'));
+  for (const [index, stop] of stops.entries()) stop.tabIndex = index === firstBox ? 0 : -1;
+  group.addEventListener('focusin', ({ target }) => {
+    for (const stop of stops) stop.tabIndex = stop === target ? 0 : -1;
+  });
+  group.addEventListener('keydown', (event) => {
+    const at = stops.indexOf(event.target);
+    const to = event.key === 'Home' ? 0 : event.key === 'End' ? stops.length - 1 : at + (STEPS[event.key] ?? 0);
+    if (at < 0 || to === at || stops[to] === undefined) return;
+    event.preventDefault();
+    stops[to].focus();
+  });
 }

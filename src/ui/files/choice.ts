@@ -14,9 +14,15 @@ export const choiceSchema = z.strictObject({
   optimize: z.enum(['credits', 'calls']),
   /** Whether the first line is a header (default true). */
   header: z.boolean().optional(),
+  /** What is bought first: the largest of a value column, the largest sum of OED's TIV columns, or the rows in their order
+   * (default). */
+  order: z.union([z.int().nonnegative(), z.literal('tiv'), z.literal('file')]).optional(),
 });
 
 export type Choice = z.infer<typeof choiceSchema>;
+
+/** A budget that is tried out. */
+export const reachSchema = z.strictObject({ ...choiceSchema.shape, budget: z.int().nonnegative() });
 
 /** Spending needs a budget and the sentence that the user confirmed. */
 export const startSchema = z.strictObject({
@@ -26,12 +32,13 @@ export const startSchema = z.strictObject({
 });
 
 /** The settings as a job file. */
-export function jobFileOf({ lat, lng, topics, optimize, header }: Choice, columns: readonly string[]): JobFile {
+export function jobFileOf({ lat, lng, topics, optimize, header, order }: Choice, columns: readonly string[]): JobFile {
   return {
     location: { lat: columnReference(columns, lat), lng: columnReference(columns, lng) },
     topics: TOPIC_SLUGS.filter((slug) => topics.includes(slug)),
     optimize,
     ...(header === false ? { header } : {}),
+    ...(order === undefined ? {} : { order_by: typeof order === 'number' ? { column: columns[order]! } : order }),
   };
 }
 

@@ -1,10 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { knownColumns } from '../../columns/row.ts';
 import { PerilbookError } from '../../errors.ts';
+import { likelyOrder } from '../../job/scan/value.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { findLocationColumns } from '../../rows/location-columns.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
-import type { RowFile } from '../../rows/port.ts';
+import type { PlaceUnit, RowFile } from '../../rows/port.ts';
+import { pageWords } from './page-words.ts';
 import type { ChosenFile } from './workspace.ts';
 
 /** A file's format, columns and first rows. */
@@ -17,6 +19,10 @@ export interface FilePreview {
   readonly location: { readonly lat: number; readonly lng: number } | null;
   /** Why the choice of columns is uncertain, or null. */
   readonly note: string | null;
+  /** The column that looks like a value, by its index; `tiv` for OED's columns; null for none. */
+  readonly order: number | 'tiv' | null;
+  /** What `line` counts. */
+  readonly unit: PlaceUnit;
   readonly first: readonly { readonly line: number; readonly fields: readonly string[] }[];
 }
 
@@ -42,6 +48,8 @@ export async function previewFile({ path, name }: ChosenFile, header = true): Pr
     bytes: found.size,
     columns,
     ...location,
+    order: orderOf(columns),
+    unit: rowFile.unit ?? 'line',
     first: await firstRows(rowFile, columns.length),
   };
 }
@@ -57,8 +65,16 @@ function locationOf(columns: readonly string[], name: string): Pick<FilePreview,
     return { location: { lat, lng }, note };
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS')) throw error;
-    return { location: null, note: `No latitude and longitude columns were recognised in ${name}. ${error.hint}` };
+    return {
+      location: null,
+      note: `No latitude and longitude columns were recognised in ${name}. ${pageWords(error).hint}`,
+    };
   }
+}
+
+function orderOf(columns: readonly string[]): FilePreview['order'] {
+  const found = likelyOrder(columns);
+  return found === null || found === 'tiv' ? found : columns.indexOf(found);
 }
 
 async function firstRows(rowFile: RowFile, width: number): Promise<FilePreview['first']> {

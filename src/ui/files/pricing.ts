@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { type Connection, priced } from '../../job/prepare.ts';
+import { reachOf } from '../../job/planning/reach.ts';
+import { type Connection, type Prepared, priced } from '../../job/prepare.ts';
 import { layoutOf } from '../../job/scan/layout.ts';
 import { type Scan, scan } from '../../job/scan/scan-input.ts';
 import type { Job } from '../../job/settings/settings.ts';
@@ -7,11 +8,21 @@ import type { PlanSummary } from '../../job/summary.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
 import type { RowFile } from '../../rows/port.ts';
 import type { Store } from '../../store/port.ts';
+import { withoutTerminal } from './page-words.ts';
 
 /** The price of a job, and what its accounts have left. */
 export interface Priced {
   readonly summary: PlanSummary;
   readonly accounts: readonly { account: string; available: number; of: number; resets: number }[];
+}
+
+/** What a budget buys. */
+export interface BudgetReach {
+  readonly credits: number;
+  readonly cells: number;
+  /** Null in the order of the file. */
+  readonly share_of_value: number | null;
+  readonly minutes: number;
 }
 
 interface Scanned {
@@ -28,6 +39,8 @@ export class Pricing implements Disposable {
   readonly #store: Store;
   readonly #now: () => number;
   #kept: Scanned | null = null;
+  /** What was priced last, for other budgets of the same settings. */
+  #last: { readonly key: string; readonly prepared: Prepared } | null = null;
   /** Prices one after the other: they share the cached scan. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -43,7 +56,26 @@ export class Pricing implements Disposable {
     return mine;
   }
 
+  /** What a budget buys of the plan that was priced last; another job is priced first. Spends nothing. */
+  reach(job: Job, connection: Connection, budget: number): Promise<BudgetReach> {
+    const mine = this.#turn.then(async () => {
+      if (this.#last?.key !== settingsKey(job)) await this.#price(job, connection);
+      const { plan, priceList } = this.#last!.prepared;
+      const { cells } = plan.scan;
+      const request = { job, cells, order: plan.order, missing: plan.missing, priceList };
+      const reach = reachOf(request, Math.min(budget, plan.available));
+      const value = cells.total();
+      return {
+        ...{ credits: reach.credits, cells: reach.cells, minutes: reach.minutes },
+        share_of_value: value === 0 ? null : reach.value / value,
+      };
+    });
+    this.#turn = mine.catch(() => {});
+    return mine;
+  }
+
   [Symbol.dispose](): void {
+    this.#last = null;
     this.#kept?.scan[Symbol.dispose]();
     this.#kept = null;
   }
@@ -54,13 +86,19 @@ export class Pricing implements Disposable {
     layoutOf(scanned.rowFile, job);
     const { rowFile, scan } = scanned;
     const prepared = await priced({ job, connection, rowFile, scan, store: this.#store, asOf: this.#now() });
+    this.#last = { key: settingsKey(job), prepared };
     const accounts = prepared.plan.accounts.map(({ account, available, period }) => ({
       account: account.name,
       available,
       of: account.subscription.creditsPerMonth,
       resets: period.end,
     }));
-    return { summary: prepared.summary, accounts };
+    const { findings } = prepared.summary;
+    const summary = {
+      ...prepared.summary,
+      findings: findings.map((one) => ({ ...one, note: withoutTerminal(one.note) })),
+    };
+    return { summary, accounts };
   }
 
   async #scanned(job: Job): Promise<Scanned> {
@@ -71,6 +109,7 @@ export class Pricing implements Disposable {
       job.coordinates,
       job.reading,
       job.precision,
+      job.orderBy,
       job.prefix,
     ]);
     if (this.#kept?.key === key) return this.#kept;
@@ -80,6 +119,8 @@ export class Pricing implements Disposable {
     return this.#kept;
   }
 }
+
+const settingsKey = (job: Job): string => JSON.stringify({ ...job, budget: null });
 
 /** Changes when the file is written. */
 async function changeOf(file: string): Promise<readonly number[]> {

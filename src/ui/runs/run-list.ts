@@ -70,6 +70,6 @@ export function listRuns(
 /** The settings of a saved job file that the page shows again. */
 export function keptChoice(settings: JobFile | null): unknown {
   if (settings === null) return null;
-  const { location, topics, optimize, budget, header } = settings;
-  return { lat: location?.lat ?? null, lng: location?.lng ?? null, topics, optimize, budget, header };
+  const { location, topics, optimize, budget, header, order_by: order = null } = settings;
+  return { lat: location?.lat ?? null, lng: location?.lng ?? null, topics, optimize, budget, header, order };
 }

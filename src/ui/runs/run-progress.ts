@@ -2,12 +2,16 @@ import type { Progress } from '../../job/buying/progress.ts';
 import {
   estimate,
   type MinuteMeter,
-  measuredRate,
+  pauseReason,
   type RunFacts,
+  reachedCells,
+  reachedCredits,
   spentOf,
   type Timestamp,
 } from '../../job/estimate.ts';
+import type { RatingFinding } from '../../job/run-findings.ts';
 import type { RunEnded } from '../../job/run-job.ts';
+import { withoutTerminal } from '../files/page-words.ts';
 import type { ErrorMessage } from '../web/error-replies.ts';
 
 /** `stopping`: calls in flight finish, then the output is written. `failed`: ended by an error. */
@@ -27,6 +31,7 @@ export interface ActiveRun {
   /** Null until the input is priced. */
   facts: RunFacts | null;
   ended: RunEnded | null;
+  findings: readonly RatingFinding[] | null;
   error: ErrorMessage | null;
 }
 
@@ -35,16 +40,24 @@ export interface RunUpdate {
   readonly phase: ActiveRunState;
   /** Identifies the run: a short one may begin and end between two updates. */
   readonly began_at: number;
+  /** The places that the run can buy within its budget, quota and time, and all that lack something. */
   readonly cells: number;
+  readonly cells_all: number;
   readonly cells_done: number;
+  /** The share of all value that is done; null in the order of the file. */
+  readonly value_done: number | null;
   readonly credits_spent: number;
   readonly credits_unknown: number;
+  /** What the run is planned to spend, and what all places cost. */
   readonly credits_planned: number;
+  readonly credits_all: number;
   readonly budget: number;
   /** Credits of the period that were left when the run began. */
   readonly period_left: number;
-  readonly per_minute: number | null;
+  readonly last_minute: number;
   readonly per_minute_limit: number;
+  /** Why no call is sent now. */
+  readonly pause: ReturnType<typeof pauseReason>;
   readonly minutes_left: number | null;
   readonly calls: number;
   readonly in_flight: number;
@@ -56,6 +69,8 @@ export interface RunUpdate {
     readonly state: RunEnded['state'];
     readonly stop: RunEnded['stop'];
     readonly summary: RunEnded['summary'];
+    /** The ratings that matter most; null where there are too many places to count them again. */
+    readonly findings: readonly RatingFinding[] | null;
   } | null;
   readonly error: ErrorMessage | null;
 }
@@ -64,19 +79,24 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp): RunUpdate {
   const { progress, phase, meter, budget, available, facts } = run;
   const isBuying = phase === 'buying' && facts !== null;
   const last = isBuying ? meter.add(time.steady, spentOf(progress)) : null;
-  const rate = last && measuredRate(last);
+  const limit = facts?.creditsPerMinute ?? 0;
+  const reached = facts && reachedCells(progress, facts);
   return {
     phase,
     began_at: run.beganAt,
-    cells: progress.cells,
+    cells: reached?.of ?? progress.cells,
+    cells_all: progress.cells,
     cells_done: progress.cellsDone,
     credits_spent: progress.creditsSpent,
     credits_unknown: progress.creditsUnknown,
-    credits_planned: progress.creditsPlanned,
+    value_done: facts === null || facts.value <= 0 ? null : progress.valueDone / facts.value,
+    credits_planned: facts === null ? progress.creditsPlanned : reachedCredits(progress, facts).of,
+    credits_all: progress.creditsPlanned,
     budget,
     period_left: available,
-    per_minute: rate === null ? null : Math.round(rate),
-    per_minute_limit: facts?.creditsPerMinute ?? 0,
+    last_minute: Math.round(Math.min(last?.credits ?? 0, limit)),
+    per_minute_limit: limit,
+    pause: isBuying ? pauseReason(progress, facts, last!, time.steady) : null,
     minutes_left: isBuying ? estimate(progress, facts, last!, time).minutes : null,
     calls: progress.calls,
     in_flight: progress.callsInFlight,
@@ -84,7 +104,12 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp): RunUpdate {
     retries: progress.retries,
     slowed_down: progress.slowedDown,
     notices: run.notices,
-    end: run.ended && { state: run.ended.state, stop: run.ended.stop, summary: run.ended.summary },
+    end: run.ended && {
+      state: run.ended.state,
+      stop: run.ended.stop && { ...run.ended.stop, message: withoutTerminal(run.ended.stop.message) },
+      summary: run.ended.summary,
+      findings: run.findings,
+    },
     error: run.error,
   };
 }

@@ -3,9 +3,11 @@ import { PerilbookError } from '../../errors.ts';
 import { newProgress } from '../../job/buying/progress.ts';
 import { MinuteMeter, runFacts, timestampOf } from '../../job/estimate.ts';
 import { type Effects, prepare } from '../../job/prepare.ts';
+import { ratingFindings } from '../../job/run-findings.ts';
 import { run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
+import { withoutTerminal } from '../files/page-words.ts';
 import { errorMessageOf, RefusedRequest } from '../web/error-replies.ts';
 import { type ActiveRun, type RunUpdate, runUpdateOf } from './run-progress.ts';
 
@@ -52,6 +54,7 @@ export class Runs {
       available: 0,
       facts: null,
       ended: null,
+      findings: null,
       error: null,
     };
     this.#runs.set(book, active);
@@ -95,6 +98,7 @@ export class Runs {
       if (active.phase === 'reading') active.phase = 'buying';
       const { progress, interruption } = active;
       active.ended = await run(prepared, { store, effects, progress, interrupt: interruption.signal });
+      active.findings = ratingFindings(prepared);
       active.phase = 'ended';
     } catch (error) {
       active.error = errorMessageOf(error);
@@ -111,7 +115,7 @@ export class Runs {
       // Jobs of the page do not use the standard streams.
       streams: { stdin: new PassThrough().end(), stdout: new PassThrough() },
       notice: (message) => {
-        if (notices.length < MOST_NOTICES) notices.push(message);
+        if (notices.length < MOST_NOTICES) notices.push(withoutTerminal(message));
       },
     };
   }

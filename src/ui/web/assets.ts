@@ -11,6 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.csv': 'text/csv; charset=utf-8',
 };
 
 const FOLDER = new URL('../assets/', import.meta.url);

@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HEADERS } from './access-check.ts';
 
 const POLL_MS = 250;
-const HEARTBEAT_MS = 15_000;
+/** The page takes a longer silence for a lost connection (assets/connection.js). */
+const HEARTBEAT_MS = 3_000;
 
 /** Sends state changes as server-sent events until the page disconnects or `signal` aborts. A new page gets the current
  * state first. */
@@ -24,7 +25,7 @@ export function sendEvents(
   };
   poll();
   const polling = setInterval(poll, POLL_MS);
-  const heartbeat = setInterval(() => raw.write(': here\n\n'), HEARTBEAT_MS);
+  const heartbeat = setInterval(() => raw.write('event: here\ndata:\n\n'), HEARTBEAT_MS);
   const end = () => {
     clearInterval(polling);
     clearInterval(heartbeat);

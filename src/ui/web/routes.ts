@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { UiApi } from '../api.ts';
-import { choiceSchema, startSchema } from '../files/choice.ts';
+import { choiceSchema, reachSchema, startSchema } from '../files/choice.ts';
 import { receiveUpload } from '../files/upload.ts';
 import { readAssets } from './assets.ts';
 import { RefusedRequest } from './error-replies.ts';
@@ -22,6 +22,7 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   addPage(app);
 
   app.get('/api/about', () => api.about());
+  app.get('/api/alive', () => ({ alive: true }));
   app.get('/api/runs', () => api.listRuns());
 
   // A form of another page could send this type without a preflight request.
@@ -50,6 +51,13 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   );
   app.post<OfFile>('/api/books/:id/price', ({ params, body }) =>
     api.price(api.file(params.id), read(choiceSchema, body)),
+  );
+  app.post<OfFile>('/api/books/:id/reach', ({ params, body }) => {
+    const { budget, ...choice } = read(reachSchema, body);
+    return api.reach(api.file(params.id), choice, budget);
+  });
+  app.post<OfFile>('/api/books/:id/points', ({ params, body }) =>
+    api.points(api.file(params.id), read(choiceSchema, body)),
   );
   app.post<OfFile>('/api/books/:id/start', async ({ params, body }, reply) => {
     const { budget, confirmed, ...choice } = read(startSchema, body);

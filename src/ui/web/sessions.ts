@@ -1,12 +1,30 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { z } from 'zod';
 
 /** 128 bits. */
 const TOKEN_BYTES = 16;
 
-/** One-time tokens and the sessions that they open. A session lasts as long as the process. */
+/** A page that is open when Perilbook is started again goes on without a new address, for so long. */
+const KEPT_MS = 24 * 3_600_000;
+
+const MOST_KEPT = 20;
+
+const keptSchema = z.array(z.object({ digest: z.string(), openedAt: z.number() }));
+
+/** One-time tokens and the sessions that they open. Sessions are kept for a day in a file that only its owner can read: as
+ * digests, so that the file opens nothing. */
 export class Sessions {
   readonly #tokens = new Set<string>();
-  readonly #sessions = new Set<string>();
+  readonly #file: string;
+  readonly #now: () => number;
+  #sessions: { readonly digest: string; readonly openedAt: number }[];
+
+  constructor(file: string, now: () => number) {
+    this.#file = file;
+    this.#now = now;
+    this.#sessions = readKept(file);
+  }
 
   /** A new token. Earlier ones stay valid until they are used. */
   newToken(): string {
@@ -21,12 +39,34 @@ export class Sessions {
     if (known === null) return null;
     this.#tokens.delete(known);
     const session = secret();
-    this.#sessions.add(session);
+    const opened = { digest: digestOf(session).toString('hex'), openedAt: this.#now() };
+    this.#sessions = [...this.#sessions.filter((kept) => this.#isFresh(kept)), opened].slice(-MOST_KEPT);
+    writeFileSync(this.#file, JSON.stringify(this.#sessions), { mode: 0o600 });
     return session;
   }
 
   isOpen(session: string): boolean {
-    return found(this.#sessions, session) !== null;
+    const digest = digestOf(session);
+    let isOpen = false;
+    for (const kept of this.#sessions) {
+      if (timingSafeEqual(Buffer.from(kept.digest, 'hex'), digest) && this.#isFresh(kept)) isOpen = true;
+    }
+    return isOpen;
+  }
+
+  #isFresh({ openedAt }: { readonly openedAt: number }): boolean {
+    return this.#now() - openedAt < KEPT_MS;
+  }
+}
+
+function readKept(file: string): { digest: string; openedAt: number }[] {
+  try {
+    return keptSchema
+      .parse(JSON.parse(readFileSync(file, 'utf8')))
+      .filter(({ digest }) => /^[0-9a-f]{64}$/.test(digest));
+  } catch {
+    // A missing or damaged file opens no session.
+    return [];
   }
 }
 

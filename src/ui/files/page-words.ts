@@ -1,0 +1,38 @@
+import type { PerilbookError } from '../../errors.ts';
+
+/** What the page says of an error: hints name flags, the job file and commands, which the page does not have. */
+const PAGE_HINTS: Readonly<Partial<Record<PerilbookError['code'], string>>> = {
+  INPUT_COLUMNS: 'Choose the latitude and longitude columns above, or check the box if the first line is data.',
+  INPUT_UNREADABLE: 'Check the file, or choose another one.',
+  SCOPE_MISSING: 'Leave these topics out, or ask the provider for a key that may buy them.',
+  OUTPUT_UNWRITABLE: 'Check that the disk has room, then resume the run.',
+  KEY_REFUSED: 'Check the key, then start perilbook ui again.',
+};
+
+/** The parts of a text that only make sense in a terminal: flags, settings of the job file, commands. */
+const TERMINAL_WORDS = /(?:^|\s)--?[a-z]|job file|perilbook (?!ui\b)[a-z]/i;
+
+/** An uploaded file or an output in the workspace: `…/0123456789abcdef/input/`. Its name is what the user knows. */
+const WORKSPACE_FOLDER = /(?:[\w.~-]*[/\\])*[0-9a-f]{16}[/\\](?:input|output)[/\\]/g;
+
+/** A text without the folders of the workspace. */
+export function withoutFolders(text: string): string {
+  return text.replace(WORKSPACE_FOLDER, '');
+}
+
+/** An error's message and hint for the page. */
+export function pageWords({ code, message, hint }: Pick<PerilbookError, 'code' | 'message' | 'hint'>): {
+  readonly message: string;
+  readonly hint: string;
+} {
+  return {
+    message: withoutFolders(message),
+    hint: TERMINAL_WORDS.test(hint) ? (PAGE_HINTS[code] ?? withoutTerminal(hint)) : withoutFolders(hint),
+  };
+}
+
+/** A hint without the sentences that name flags, the job file or commands. */
+export function withoutTerminal(text: string): string {
+  const sentences = text.split(/(?<=[.!?])\s+/);
+  return withoutFolders(sentences.filter((sentence) => !TERMINAL_WORDS.test(sentence)).join(' '));
+}

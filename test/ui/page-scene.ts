@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { TestContext } from 'node:test';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { noBrowser, startBrowser } from '../browser.ts';
+import type { UiScene } from './ui-scene.ts';
+
+export const options = { skip: noBrowser, timeout: 120_000 };
+
+export interface Opened {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What the browser complained of, and what it asked of others than the page's own server. */
+  readonly complaints: readonly string[];
+}
+
+export async function openPage(
+  t: TestContext,
+  { ui }: Pick<UiScene, 'ui'> | { readonly ui: { newAddress(): string } },
+  wanted: BrowserContextOptions = {},
+): Promise<Opened> {
+  const browser = await startBrowser(t);
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...wanted });
+  context.setDefaultTimeout(20_000);
+  const complaints: string[] = [];
+  context.on('console', (message) => complaints.push(`console: ${message.text()}`));
+  context.on('weberror', (error) => complaints.push(`error: ${error.error().message}`));
+  context.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+  context.on('request', (request) => {
+    if (!/^(?:blob:)?http:\/\/127\.0\.0\.1:/.test(request.url())) complaints.push(`request: ${request.url()}`);
+  });
+  const page = await context.newPage();
+  await page.goto(ui.newAddress());
+  await page.locator('[data-ready]').waitFor();
+  return { context, page, complaints };
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface AxeResult {
+  readonly passes: readonly unknown[];
+  readonly violations: readonly { id: string; impact: string; nodes: readonly { html: string }[] }[];
+}
+
+/** axe-core finds nothing, however grave. The page's policy forbids scripts of others, so it is put in from outside. */
+export async function nothingFound(page: Page, view: string): Promise<void> {
+  await page.evaluate(AXE);
+  const { passes, violations } = (await page.evaluate('axe.run()')) as AxeResult;
+  assert.ok(passes.length > 15, 'axe-core looked at the page');
+  const found = violations.map(({ id, impact, nodes }) => `${id} (${impact}): ${nodes[0]!.html.slice(0, 160)}`);
+  assert.deepEqual(found, [], view);
+}
+
+export const title = (page: Page, text: string) =>
+  page.locator('#run-title', { hasText: new RegExp(`^${text}$`) }).waitFor();
+
+/** The price is known, whether its step is folded or not. */
+export const price = (page: Page, credits: string) =>
+  page
+    .locator('#price-step:not(.stale) #price', { hasText: new RegExp(`^${credits}$`) })
+    .waitFor({ state: 'attached' });
+
+export const isFocused = (page: Page, selector: string) =>
+  page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`);
+
+/** Presses Tab until the element has the focus. */
+export async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    if (await isFocused(page, selector)) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.fail(`Tab does not lead to ${selector}`);
+}
