@@ -48,7 +48,11 @@ test(
     await first.ended;
     await title(page, 'Connection lost');
     await isOff(page, 'stop');
-    assert.doesNotMatch((await page.locator('main').innerText()).toString(), /You can close this page/, 'nobody knows that it goes on');
+    assert.doesNotMatch(
+      (await page.locator('main').innerText()).toString(),
+      /You can close this page/,
+      'nobody knows that it goes on',
+    );
     isHeld = false;
     const second = await start('--port', new URL(address).port);
     await title(page, 'Cut off');

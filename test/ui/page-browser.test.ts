@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { places } from '../job/harness.ts';
+import { isFocused, nothingFound, openPage, options, price, title } from './page-scene.ts';
+import { openUi } from './ui-scene.ts';
+
+/** A file whose last rows are worth most, in a column of its own name; one row lies in the Atlantic. */
+function portfolio(rows: number): string {
+  const lines = places(rows).map(([lat, lng], index) => `${index},${lat},${lng},${index < rows - 2 ? 1 : 1_000}\n`);
+  return `policyID,point_latitude,point_longitude,tiv_2012\n${lines.join('')}x,30,-50,1\n`;
+}
+
+const onlyWildfire = async (page: Page) => {
+  await page.click('[data-topics="none"]');
+  await page.getByLabel('Wildfire').click();
+};
+
+test(
+  'a value column is guessed; the slider says what a budget buys; a reload keeps topics and budget',
+  options,
+  async (t) => {
+    const scene = await openUi(t);
+    const { page, complaints } = await openPage(t, scene);
+    const file = join(scene.harness.folder, 'book.csv');
+    writeFileSync(file, portfolio(20));
+    await page.setInputFiles('#file', file);
+    await onlyWildfire(page);
+    await price(page, '20');
+    assert.equal(await page.locator('#order option:checked').textContent(), 'tiv_2012');
+    await page.fill('#budget', '2');
+    await page
+      .locator('#budget-meaning', { hasText: /^2 credits: 2 places, 99 % of value, under a minute\.$/ })
+      .waitFor();
+    await page.locator('#budget-slider').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.locator('#budget-meaning', { hasText: /^3 credits: 3 places, 99 % of value/ }).waitFor();
+    assert.equal(await page.locator('#budget').inputValue(), '3');
+    await page.selectOption('#order', 'file');
+    await page.locator('#budget-meaning', { hasText: /^3 credits: 3 places, under a minute\.$/ }).waitFor();
+
+    await page.locator('#map path.bad').waitFor({ state: 'attached' });
+    assert.match((await page.locator('#map').getAttribute('aria-label'))!, /^Map of the locations: \d+ points?$/);
+    assert.equal(await page.locator('#findings-unit').textContent(), 'First line');
+    await nothingFound(page, 'value, slider, map');
+
+    await page.reload();
+    await page.locator('[data-ready]').waitFor();
+    await price(page, '20');
+    assert.equal(await page.locator('#topics-count').textContent(), '1 of 37 chosen');
+    assert.deepEqual(
+      [await page.locator('#budget').inputValue(), await page.locator('#order').inputValue()],
+      ['3', 'file'],
+    );
+    assert.equal(scene.harness.charged(), 0);
+    assert.deepEqual([complaints, scene.bugs], [[], []]);
+  },
+);
+
+test('a bad file closes the one that was open; its error names no flag and no folder of ours', options, async (t) => {
+  const scene = await openUi(t);
+  const { page } = await openPage(t, scene);
+  const [good, bad, odd] = ['good.csv', 'bad.xlsx', 'odd.csv'].map((name) => join(scene.harness.folder, name));
+  writeFileSync(good!, portfolio(3));
+  writeFileSync(bad!, 'PK\u0003\u0004 no workbook');
+  writeFileSync(odd!, 'a,b\n1,2\n');
+  await page.setInputFiles('#file', good!);
+  await price(page, '[0-9,]+');
+  await page.setInputFiles('#file', bad!);
+  await page.locator('#file-error').waitFor();
+  for (const id of ['columns-step', 'topics-step', 'price-step', 'budget-step']) {
+    assert.ok(await page.locator(`#${id}`).isHidden(), id);
+  }
+  const words = await page.locator('main').innerText();
+  assert.doesNotMatch(words, /--\w|[0-9a-f]{16}|good\.csv: CSV/, words);
+  await page.setInputFiles('#file', odd!);
+  await page.locator('#columns-note').waitFor();
+  assert.doesNotMatch(await page.locator('main').innerText(), /--\w|job file/);
+});
+
+test(
+  'a wrong budget is marked and said; the focus never falls to the body; the sample is one click away',
+  options,
+  async (t) => {
+    const scene = await openUi(t, {}, { subscription: customSubscription(10_000, 100), factor: 20 });
+    const { page, complaints } = await openPage(t, scene);
+    await page.click('#sample-file');
+    await page.locator('#file-chosen', { hasText: 'sample.csv: CSV' }).waitFor();
+    await price(page, '[0-9,]+');
+    // The harness's service knows no city of the sample.
+    const file = join(scene.harness.folder, 'book.csv');
+    writeFileSync(file, portfolio(65));
+    await page.setInputFiles('#file', file);
+    await page.locator('#file-chosen', { hasText: 'book.csv: CSV' }).waitFor();
+    await price(page, '[0-9,]{4,}|975');
+    await onlyWildfire(page);
+    await price(page, '65');
+    await page.fill('#budget', '1.5');
+    assert.equal(await page.locator('#budget').getAttribute('aria-invalid'), 'true');
+    assert.match((await page.locator('#budget-words').textContent())!, /Enter a whole number/);
+    assert.ok(await page.locator('#start').isDisabled());
+    await nothingFound(page, 'wrong budget');
+    await page.fill('#budget', '20');
+    assert.equal(await page.locator('#budget').getAttribute('aria-invalid'), null);
+    const body: boolean[] = [];
+    const focus = async () => body.push((await isFocused(page, 'body')) as boolean);
+    await page.focus('#budget');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await focus();
+    await page.keyboard.press('Enter');
+    await page.locator('#run-step').waitFor();
+    await focus();
+    await title(page, 'Paused');
+    await focus();
+    assert.deepEqual(body, [false, false, false]);
+    assert.ok(await page.locator('#columns-fold > .pair').isHidden(), 'finished steps are folded');
+    await page.click('#go-on');
+    await page.locator('#confirm-title', { hasText: 'Spend at most 45 credits?' }).waitFor();
+    await page.keyboard.press('Escape');
+    const steps = await page.evaluate(
+      "[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex]')].filter((one) => one.tabIndex >= 0 && one.checkVisibility() && !one.disabled).length",
+    );
+    assert.ok(Number(steps) <= 26, `${steps} tab stops`);
+    assert.equal(scene.harness.charged(), 20);
+
+    await page.goto(`http://127.0.0.1:${scene.ui.port}/`);
+    await page.locator('[data-ready]').waitFor();
+    await page.getByRole('button', { name: 'Resume: book.csv' }).click();
+    await page.waitForFunction("document.activeElement.id === 'go-on'");
+    assert.deepEqual([complaints, scene.bugs], [[], []]);
+  },
+);
+
+const TREE = new URL('page-accessibility.txt', import.meta.url);
+
+test('a screen reader gets this tree (UPDATE_TREE=1 writes it again)', options, async (t) => {
+  const scene = await openUi(t);
+  const { page } = await openPage(t, scene);
+  const file = join(scene.harness.folder, 'book.csv');
+  writeFileSync(file, portfolio(4));
+  await page.setInputFiles('#file', file);
+  await onlyWildfire(page);
+  await price(page, '4');
+  await page.fill('#budget', '3');
+  await page.locator('#budget-meaning', { hasText: 'places' }).waitFor();
+  await page.locator('#map path.good').waitFor({ state: 'attached' });
+  const tree = `${await page.locator('body').ariaSnapshot()}\n`
+    .replaceAll(/\d[\d.]* k?B\b/g, 'SIZE')
+    .replaceAll(/\d{1,2} \w+ 20\d\d/g, 'DATE');
+  if (process.env.UPDATE_TREE) writeFileSync(TREE, tree);
+  assert.equal(tree, readFileSync(TREE, 'utf8'));
+});
