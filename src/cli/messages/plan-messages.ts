@@ -2,18 +2,17 @@ import { join } from 'node:path';
 import stringWidth from 'string-width';
 import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import type { Ways } from '../../job/planning/planning.ts';
 import type { OrderSuggestion } from '../../job/order-suggestion.ts';
 import type { Prepared } from '../../job/prepare.ts';
 import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
 import { DEFAULTS } from '../../job/settings/defaults.ts';
-import type { Forecast } from '../../plan/forecast.ts';
 import { boundaryWords, missingBoundariesMessage } from './boundary-words.ts';
 import type { Color } from './color.ts';
-import { byteSize, fittingTable, listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
+import { listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
 import { getCommand } from './get-command.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
+import { overdrawn, shareLines, waysToBuy } from './ways-to-buy.ts';
 
 /** How lines are printed. */
 export interface OutputStyle {
@@ -149,69 +148,6 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
   return words;
 }
 
-const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
-  ['cheapest', 'fewest credits'],
-  ['fewest_calls', 'fewest calls'],
-  ['standard', 'standard bundles'],
-  ['enterprise', 'enterprise bundles'],
-];
-
-/** Columns that are dropped, in this order, where the terminal is too narrow. */
-const DISPENSABLE = ['download', 'calls', 'time'];
-
-/** The ways to buy; those with the same figures share a line. */
-function waysToBuy({ job, plan, summary }: Prepared, width: number): string[] {
-  const dollars = overdrawn(plan) !== null;
-  const chosen: keyof Ways = job.optimize === 'calls' ? 'fewest_calls' : 'cheapest';
-  // The names come last: there a long text continues below itself.
-  const head = ['credits', ...(dollars ? ['overage'] : []), 'calls', 'download', 'time', 'complete in', 'way to buy'];
-  const ways = WAY_NAMES.map(([way, name]) => {
-    const { price, calls, bytes, forecast, overageDollars } = plan.ways[way];
-    const lacks = summary.tiers[way].lacks.length;
-    const mark = lacks > 0 ? ` (without ${counted(lacks, 'topic')})` : way === chosen ? ' (planned)' : '';
-    const figures = [
-      grouped(price.credits),
-      ...(dollars ? [`$${overageDollars.toFixed(2)}`] : []),
-      grouped(calls),
-      byteSize(bytes),
-      timeSpan(forecast.minutes),
-      doneMessage(forecast),
-    ];
-    return { figures, name: name + mark };
-  });
-  const rows = [...Map.groupBy(ways, ({ figures }) => figures.join('\n')).values()].map((same) => [
-    ...same[0]!.figures,
-    same.map(({ name }) => name).join(', '),
-  ]);
-  const { calls } = summary;
-  const parts = [
-    calls.single > 0 ? counted(calls.single, 'single') : '',
-    calls.standard > 0 ? `${grouped(calls.standard)} standard` : '',
-    calls.enterprise > 0 ? `${grouped(calls.enterprise)} enterprise` : '',
-  ].filter(Boolean);
-  return [...fittingTable(head, rows, DISPENSABLE, '  ', width), `All places: ${parts.join(' + ') || 'no calls'}.`];
-}
-
-function doneMessage({ fits, periods, finishBy }: Forecast): string {
-  if (fits) return 'this period';
-  return finishBy === null ? 'never' : `${counted(periods!, 'period')}, ${dateTime(finishBy).slice(0, 10)}`;
-}
-
-/** What the available credits buy, unless that is everything. */
-function shareLines({ job, summary }: Prepared): string[] {
-  if (job.tiers.length === 1 && summary.fits) return [];
-  const hasValue = summary.shares.some(({ share_of_value }) => share_of_value !== null);
-  const rows = [...summary.shares]
-    .reverse()
-    .map(({ tier, cells, share_of_cells, share_of_value }) => [
-      tier,
-      grouped(cells),
-      percent(share_of_cells),
-      ...(hasValue ? [share_of_value === null ? '' : percent(share_of_value)] : []),
-    ]);
-  return ['', ...table(['after this run', 'places', 'of places', ...(hasValue ? ['of value'] : [])], rows)];
-}
-
 function accountPairs({ job, plan, summary }: Prepared): (readonly [string, string])[] {
   const several = plan.accounts.length > 1;
   const words = plan.accounts.map(({ account, available, period }, index): readonly [string, string] => {
@@ -245,11 +181,6 @@ function accountPairs({ job, plan, summary }: Prepared): (readonly [string, stri
   const what = isWhole ? '' : ` for ${counted(summary.this_run.credits, 'credit')}`;
   words.push(['time', `${timeSpan(summary.this_run.minutes)}${what} at ${counted(perMinute, 'credit')} a minute`]);
   return words;
-}
-
-/** The account whose job allows overage, or null. */
-function overdrawn({ accounts }: Prepared['plan']): Prepared['plan']['accounts'][number]['account'] | null {
-  return accounts.find(({ account }) => account.overageCredits > 0)?.account ?? null;
 }
 
 /** What the available credits cover; with several tiers, at least the leanest one, and the richest. */

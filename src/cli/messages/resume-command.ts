@@ -1,5 +1,5 @@
-import type { Job } from '../../job/settings/settings.ts';
 import type { RunEnded } from '../../job/run-job.ts';
+import type { Job } from '../../job/settings/settings.ts';
 
 /** A command line that goes on with a run. It names what is left of the budget: the same budget again could spend it twice. */
 export function resumeCommand(args: readonly string[], job: Pick<Job, 'budget'>, ended: RunEnded): string {

@@ -1,7 +1,7 @@
 import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import { allLocationsRejected, type RunEnded } from '../../job/run-job.ts';
 import type { RatingFinding } from '../../job/run-findings.ts';
+import { allLocationsRejected, type RunEnded } from '../../job/run-job.ts';
 import { NO_OUTPUT } from '../../job/settings/settings.ts';
 import { compact, listed, percent, shownPath } from './format.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
