@@ -117,13 +117,13 @@ test('a sample account that is used up says how to go on', async (t) => {
   const words = ['book.csv', '-t', 'radon', '--store', 's.db', '--reserve', '9999', '-o', 'o.csv', '--yes'];
   assert.match(
     (await perilbook(['plan', ...words.slice(0, -1)], { folder })).stdout,
-    /The free sample account is used up.*--subscription professional/,
+    /The free sample account has too few credits.*--subscription professional/,
   );
   const { stderr, code } = await perilbook(['run', ...words], { folder });
   assert.equal(code, 4);
   assert.match(
     stderr,
-    /resume after .*\nThe free sample account is used up\. --subscription professional gives it 100,000/,
+    /resume after .*\nThe free sample account has too few credits\. --subscription professional gives it 100,000/,
   );
   assert.match(readFileSync(join(folder, 'o.csv'), 'utf8'), /deferred/);
   const custom = 'input: book.csv\nsubscription: {credits_per_month: 5, credits_per_minute: 60}\nstore: s.db\n';

@@ -37,7 +37,7 @@ export function readersFolder(t: TestContext): string {
 
 /**
  * Runs every `$ perilbook …` of a document's console blocks in order, in one folder, and compares what it says. Of
- * `2>&1 | tail -N` only the last N lines are compared.
+ * `2>&1 | tail -N` only the last N lines are compared, after `2>&1 | grep -m1 WORD` the first line with that word.
  */
 export async function checkSessions(document: string, folder: string, timeFactor = 1): Promise<number> {
   const clock = new FastClock('2026-11-20T12:00:00Z', timeFactor);
@@ -46,11 +46,12 @@ export async function checkSessions(document: string, folder: string, timeFactor
   const parts = blocks.flatMap((block) => block.split(/^(?=\$ )/m)).filter((part) => part.startsWith('$ perilbook'));
   for (const part of parts) {
     const [line, ...rest] = part.split('\n');
-    const [, words, , tail] = /^\$ perilbook (.*?)( 2>&1 \| tail -(\d+))?$/.exec(line!)!;
+    const [, words, , tail, grep] = /^\$ perilbook (.*?)( 2>&1 \| (?:tail -(\d+)|grep -m1 (\w+)))?$/.exec(line!)!;
     const args = words!.match(/"[^"]*"|\S+/g)!.map((word) => word.replace(/^"|"$/g, ''));
     const { stdout, stderr } = await perilbook(args, { folder, clock, env });
     const all = `${stderr}${stdout}`.trimEnd().replaceAll(folder, SHOWN_FOLDER).split('\n');
-    const said = all.slice(tail === undefined ? 0 : -Number(tail)).join('\n');
+    const found = grep === undefined ? all : all.filter((one) => one.includes(grep)).slice(0, 1);
+    const said = found.slice(tail === undefined ? 0 : -Number(tail)).join('\n');
     compare(document, rest.join('\n').trimEnd(), said, (text) =>
       text.replace(part.trimEnd(), () => `${line}\n${said}`),
     );

@@ -58,7 +58,7 @@ test('with a budget of the user’s own it is the budget that is reached', async
   assert.equal(exitCodeOfRun(ended), EXIT.paused);
   assert.match(
     wordsOf(ended),
-    /^The budget of 5 credits is reached: 1 call without a usable answer may have cost 1 of them\. .* with another budget: /,
+    /^The budget of 5 credits is reached: 1 call without a usable answer may have cost 1 of them\. .* To buy more: /,
   );
   assert.equal(harness.charged(), 5);
 });

@@ -66,7 +66,7 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
   if (!flags.quiet) {
     const findings = findingMessages(ratingFindings(prepared) ?? []);
     const reported = report === null && findings.length > 0 ? reportCommand(context.args, job) : null;
-    talk([...facts, ...findings, ...next, ...sample, ...(reported === null ? [] : [`For the report: ${reported}`])]);
+    talk([...facts, ...findings, ...(reported === null ? [] : [`For the report: ${reported}`]), ...next, ...sample]);
   } else if (WRONG.has(exitCode)) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
   return exitCode;
 

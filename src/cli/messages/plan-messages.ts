@@ -115,11 +115,17 @@ function defaultsMessage({ job, connection }: Prepared): string[] {
 
 /** Sample credits cost nothing: there is no need to wait for the next period. */
 export function sampleCreditsMessage({ job, summary }: Prepared): string[] {
-  const { sample_data, credits, credits_available } = summary;
-  if (!sample_data || credits <= credits_available || job.account.subscription.name !== 'starter') return [];
+  const { sample_data, credits, credits_available, credits_limit } = summary;
+  // A smaller budget ends the run first.
+  if (
+    !sample_data ||
+    Math.min(credits, credits_limit) <= credits_available ||
+    job.account.subscription.name !== 'starter'
+  )
+    return [];
   const { creditsPerMonth } = SUBSCRIPTIONS.professional;
   return [
-    `The free sample account is used up. --subscription professional gives it ${grouped(creditsPerMonth)} credits a month.`,
+    `The free sample account has too few credits. --subscription professional gives it ${grouped(creditsPerMonth)} credits a month.`,
   ];
 }
 

@@ -16,8 +16,8 @@ export function reportCommand(
   const others: string[] = [];
   for (let at = 0; at < args.length; at++) {
     const arg = args[at]!;
-    if (/^--plan$/.test(arg)) at++;
-    else if (!/^(?:--yes|-y|--debug|--json|--plan=.*)$/.test(arg)) others.push(arg);
+    if (/^(?:--plan|--budget|-b)$/.test(arg)) at++;
+    else if (!/^(?:--yes|-y|--debug|--json|(?:--plan|--budget|-b)=.*)$/.test(arg)) others.push(arg);
   }
   return commandLine(others.map((arg, index) => (arg === 'run' && index === others.indexOf('run') ? 'report' : arg)));
 }

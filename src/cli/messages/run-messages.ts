@@ -109,7 +109,7 @@ function nextStep(
       return [`${stop.message} The rest is deferred. To resume after ${dateTime(stop.resumeAfter!)}: ${again}`];
     case 'budget':
       return [
-        `${stop.message} The rest is deferred. ${credits_spent + credits_unknown === 0 ? 'To resume with a larger budget' : 'To buy the rest of this period'}: ${again}`,
+        `${stop.message} The rest is deferred. ${credits_spent + credits_unknown === 0 ? 'To resume with a larger budget' : 'To buy more'}: ${again}`,
       ];
     case 'approved_plan':
       return [
