@@ -122,7 +122,7 @@ export function estimate(progress: Progress, facts: RunFacts, last: LastMinute, 
 
 /** Credits a minute that can be spent now. The service may have said that it has less left than the subscription allows:
  * then what was spent in the last minute and what is left of it. */
-export function limitNow(progress: Progress, { creditsPerMinute }: RunFacts, last: LastMinute): number {
+function limitNow(progress: Progress, { creditsPerMinute }: RunFacts, last: LastMinute): number {
   const left = progress.minuteLeft?.() ?? creditsPerMinute;
   return Math.max(1, Math.min(creditsPerMinute, last.credits + left));
 }
@@ -156,7 +156,7 @@ export function reachedCredits(progress: Progress, { reach }: RunFacts): { spent
 const LEAST_MS = 3_000;
 
 /** Credits a minute, as measured; null until enough was seen. */
-export function measuredRate({ credits, ms }: LastMinute): number | null {
+function measuredRate({ credits, ms }: LastMinute): number | null {
   return ms < LEAST_MS ? null : (credits * 60_000) / ms;
 }
 

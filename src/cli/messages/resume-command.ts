@@ -29,7 +29,7 @@ function commandLine(args: readonly string[]): string {
 
 /** What is left of the budget; after the end of a budget what the rest costs, as far as this billing period has it. Null: the run
  * had no budget. */
-export function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunEnded): number | null {
+function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunEnded): number | null {
   if (budget === null) return null;
   const spent = summary.credits_spent + summary.credits_unknown;
   if (stop?.reason !== 'budget') return budget > spent ? budget - spent : budget;
