@@ -133,9 +133,10 @@ export function pauseReason(
   facts: RunFacts,
   last: LastMinute,
   steady: number,
-): 'slowed_down' | 'minute_limit' | 'service_limit' | null {
+): 'slowed_down' | 'minute_used' | 'minute_limit' | 'service_limit' | null {
   if (progress.callsInFlight > 0) return null;
   if (progress.slowedUntil > steady) return 'slowed_down';
+  if (progress.minuteUsedUntil > steady) return 'minute_used';
   // The next call may cost more than the minute has left.
   if (last.credits <= limitNow(progress, facts, last) - CREDITS.enterprise) return null;
   return last.credits > facts.creditsPerMinute - CREDITS.enterprise ? 'minute_limit' : 'service_limit';

@@ -100,7 +100,7 @@ test('a run that cannot buy everything measures itself by what it can buy', () =
     'rate      1,180 of 1,200 credits in the last minute · 8 in flight',
     'store     1,024 places already in the store',
     'left      2 minutes · budget reached after 2,400 more credits',
-    'later     19,026 places for 285,390 credits are beyond this run',
+    'later     19,026 places beyond this run · 285,390 credits',
   ]);
   const done = progressBlock(view({ ...progress, cellsDone: 200, creditsSpent: 3_000 }, facts), style(120));
   assert.match(done[0]!, /200 of 200 places · 100 %/);
@@ -112,6 +112,15 @@ test('a wait for the minute has its reason, on a terminal and off it', () => {
   const progress = buying({ callsInFlight: 0, minuteLeft: () => 20 });
   assert.match(progressBlock(view(progress), style(120)).join('\n'), /minute limit reached, waiting/);
   assert.match(progressLine(view(progress)), /minute limit reached, waiting/);
+});
+
+test('a run that waits for the credits of other runs says so, and for how long', () => {
+  const progress = buying({ callsInFlight: 0, minuteUsedUntil: STEADY + 20_000 });
+  const words = /other runs have used this minute, waiting 20 s/;
+  const idle = { ...view(progress), last: { credits: 0, ms: 60_000 } };
+  assert.match(progressBlock(idle, style(120)).join('\n'), words);
+  assert.match(progressLine(idle), words);
+  assert.doesNotMatch(progressLine({ ...idle, steady: STEADY + 20_000 }), words);
 });
 
 test('a terminal that became narrower has folded the block: wide letters count twice', () => {

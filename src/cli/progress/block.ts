@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import { estimate, pauseReason, reachedCells } from '../../job/estimate.ts';
+import { estimate, reachedCells } from '../../job/estimate.ts';
 import type { Color } from '../messages/color.ts';
 import { timeSpan, wrapped } from '../messages/format.ts';
 import {
@@ -9,9 +9,9 @@ import {
   failureParts,
   laterParts,
   leftParts,
-  PAUSES,
   type ProgressView,
   paceParts,
+  pauseParts,
   rateParts,
   stopwatch,
   valueParts,
@@ -119,9 +119,7 @@ export function progressLine(view: ProgressView): string {
       const parts = [
         cellParts(view)[0]!,
         creditParts(view)[0]!.replace('planned', 'credits'),
-        ...(facts !== null && pauseReason(progress, facts, view.last, view.steady) === 'minute_limit'
-          ? [PAUSES.minute_limit]
-          : []),
+        ...(facts === null ? [] : pauseParts(view, facts)),
         ...(progress.retries > 0 ? [counted(progress.retries, 'retry', 'retries')] : []),
         ...(progress.slowedDown > 0 ? [`asked to slow down ${counted(progress.slowedDown, 'time')}`] : []),
         ...(failures.length > 0 ? [`failures: ${failures.join(', ')}`] : []),

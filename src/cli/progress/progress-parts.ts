@@ -44,7 +44,7 @@ export function valueParts({ progress, facts }: ProgressView): string[] {
 /** What this run leaves: it is beyond the budget, the quota or the time. */
 export function laterParts({ progress, facts }: ProgressView, reached: number): string[] {
   const credits = Math.max(0, progress.creditsPlanned - facts!.reach.credits);
-  return [`${counted(progress.cells - reached, 'place')} for ${counted(credits, 'credit')} are beyond this run`];
+  return [`${counted(progress.cells - reached, 'place')} beyond this run`, counted(credits, 'credit')];
 }
 
 /** How fast local data is looked up, and the time left at this pace. */
@@ -70,10 +70,24 @@ export function creditParts({ progress, facts }: ProgressView): string[] {
   ].filter(Boolean);
 }
 
-export const PAUSES = {
+const PAUSES = {
   minute_limit: 'minute limit reached, waiting',
+  minute_used: 'other runs have used this minute, waiting',
   service_limit: 'the service allows no more calls now, waiting',
 } as const;
+
+/** Why no call is sent, and for how long where that is known. */
+function pauseWords(pause: keyof typeof PAUSES, { minuteUsedUntil }: Progress, steady: number): string {
+  return pause === 'minute_used'
+    ? `${PAUSES[pause]} ${Math.ceil((minuteUsedUntil - steady) / 1_000)} s`
+    : PAUSES[pause];
+}
+
+/** For a line: only a wait is said, not the calls in flight. */
+export function pauseParts({ progress, last, steady }: ProgressView, facts: RunFacts): string[] {
+  const pause = pauseReason(progress, facts, last, steady);
+  return pause === null || pause === 'slowed_down' ? [] : [pauseWords(pause, progress, steady)];
+}
 
 export function rateParts({ progress, facts, last, steady }: ProgressView, color: Color): string[] {
   const { callsInFlight, retries, slowedDown, slowedUntil } = progress;
@@ -82,7 +96,7 @@ export function rateParts({ progress, facts, last, steady }: ProgressView, color
   const slowed = slowedUntil > steady ? `; resuming in ${Math.ceil((slowedUntil - steady) / 1_000)} s` : '';
   return [
     `${grouped(Math.min(last.credits, limit))} of ${grouped(limit)} credits in the last minute`,
-    pause === null || pause === 'slowed_down' ? `${callsInFlight} in flight` : PAUSES[pause],
+    pause === null || pause === 'slowed_down' ? `${callsInFlight} in flight` : pauseWords(pause, progress, steady),
     retries > 0 ? counted(retries, 'retry', 'retries') : '',
     slowedDown > 0 ? color('yellow', `asked to slow down ${counted(slowedDown, 'time')}${slowed}`) : '',
   ].filter(Boolean);

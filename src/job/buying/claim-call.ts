@@ -1,3 +1,4 @@
+import { steadyTime } from '../../clock.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { RetryPolicy, Tried } from '../../fetch/retry.ts';
 import type { ClaimRequest } from '../../store/port.ts';
@@ -5,6 +6,7 @@ import type { Key } from '../planning/api-keys.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
 import type { Buying } from './buying.ts';
 import type { CellWork } from './cell-queue.ts';
+import { record } from './progress.ts';
 
 /** A call to make at a cell, the topics that it is made for, and how often it may be tried. */
 export interface CallRequest {
@@ -83,6 +85,7 @@ export async function claimCall(
         return { kind: 'claimed_elsewhere' };
       case 'wait':
         held.dispose();
+        record(buying.context.progress, 'minuteUsed', steadyTime(clock) + claim.ms);
         await clock.sleep(claim.ms, buying.signal);
         break;
       default:

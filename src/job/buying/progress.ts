@@ -27,6 +27,9 @@ export interface Progress {
   readonly slowedDown: number;
   /** The end of the last such wait, by the steady time; 0 where there was none. */
   readonly slowedUntil: number;
+  /** When the ledger lets calls through again, by the steady time: other runs, or an earlier one, have used the minute; 0 where
+   * there was no such wait. */
+  readonly minuteUsedUntil: number;
   /** When the wait for the quota ends, milliseconds since the epoch; 0 where the run does not wait. */
   readonly waitingUntil: number;
   /** The credits that quota and reserve left of the period, by the ledger, when this run had spent so many; null before the ledger
@@ -59,6 +62,7 @@ export function newProgress(): Progress {
     failuresByKind: {},
     slowedDown: 0,
     slowedUntil: 0,
+    minuteUsedUntil: 0,
     waitingUntil: 0,
     atHand: null,
     minuteLeft: null,
@@ -115,6 +119,9 @@ const EVENTS = {
     progress.slowedDown++;
     progress.slowedUntil = until;
     progress.onChange?.();
+  },
+  minuteUsed(progress: Writable, until: number) {
+    progress.minuteUsedUntil = Math.max(progress.minuteUsedUntil, until);
   },
   failure(progress: Writable, kind: string) {
     const { failuresByKind: before } = progress;

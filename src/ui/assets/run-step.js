@@ -176,6 +176,7 @@ const STATUS_WORDS = { outside_us: 'outside the US' };
 
 const PAUSES = {
   minute_limit: 'waiting for the minute limit',
+  minute_used: 'waiting: other runs have used this minute',
   service_limit: 'waiting: the service allows no more calls now',
   slowed_down: 'waiting: the service asked to slow down',
 };
