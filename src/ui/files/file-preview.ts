@@ -5,7 +5,7 @@ import { likelyOrder } from '../../job/scan/value.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { findLocationColumns } from '../../rows/location-columns.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
-import type { PlaceUnit, RowFile } from '../../rows/port.ts';
+import type { RowFile } from '../../rows/port.ts';
 import { pageWords } from './page-words.ts';
 import type { ChosenFile } from './workspace.ts';
 
@@ -22,7 +22,7 @@ export interface FilePreview {
   /** The column that looks like a value, by its index; `tiv` for OED's columns; null for none. */
   readonly order: number | 'tiv' | null;
   /** What `line` counts. */
-  readonly unit: PlaceUnit;
+  readonly unit: NonNullable<RowFile['unit']>;
   readonly first: readonly { readonly line: number; readonly fields: readonly string[] }[];
 }
 
