@@ -26,7 +26,7 @@ test('plan, run, status and report of part files, in words', async (t) => {
   assert.match(plan.stdout, /^1 temporary file left out \(c\.csv\.tmp\)\.$/m);
   assert.match(plan.stdout, /^ {2}portfolio\/b\.csv:3 +1 {2}Latitude or longitude is not a number\.$/m);
   assert.match(plan.stdout, /\(first: line 3 of b\.csv\)/);
-  assert.match(plan.stdout, /2 credits: fits this period\.\n$/);
+  assert.match(plan.stdout, /^2 credits: fits this period\.$/m);
   const run = ['run', 'portfolio/', ...OPTIONS, '--yes', '--max-invalid', '30%', '-o', 'enriched'];
   const first = await perilbook(run, { folder });
   assert.equal(first.code, 0, first.stderr);

@@ -3,7 +3,7 @@ import { needsOf } from '../../data/tables/describe-data.ts';
 import { stateOf } from '../../data/tables/states.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
-import type { CellNumbers } from '../planning/planning.ts';
+import type { CellNumbers } from '../planning/reach.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { LocalData } from './local-data.ts';
 
