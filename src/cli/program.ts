@@ -11,15 +11,8 @@ export async function program(context: CliContext, version: string): Promise<num
   let exitCode: number | null = null;
   // `help run` is short for `run --help`. What follows `completion` belongs to another command line.
   const [first, ...others] = context.args;
-  // A bare `perilbook` shows the help: its examples are what a first user needs.
   const args = withoutDashes(
-    first === undefined
-      ? ['--help']
-      : first === 'help'
-        ? [...others, '--help']
-        : first === 'completion'
-          ? [first]
-          : context.args,
+    first === 'help' ? [...others, '--help'] : first === 'completion' ? [first] : context.args,
   );
   const names = COMMANDS.map(nameOfCommand);
   const named = COMMANDS.find((command) => args.includes(nameOfCommand(command))) ?? null;
@@ -63,6 +56,8 @@ export async function program(context: CliContext, version: string): Promise<num
     else if (exitCode === null) throw unknownCommand(String(words[0]), names);
     return exitCode ?? EXIT.complete;
   } catch (error) {
+    // The examples are what a first user needs.
+    if (first === undefined) say(context, exampleLines(undefined).trimEnd());
     sayError(context, error);
     if (args.some((arg) => /^--json(?:=true)?$/.test(arg))) sayJson(context, { error: errorJson(error) });
     return exitCodeOfError(error);

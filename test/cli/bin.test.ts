@@ -35,7 +35,7 @@ test('--version and --help answer on stdout', { timeout }, async (t) => {
 
 for (const [args, says] of [
   [['rnu', 'book.csv'], /^perilbook: Unknown (command|argument)s?: rnu.*did you mean run\?\n {2}.*\[USAGE\]\n$/],
-  [[], /^perilbook: Missing command\n {2}.*\[USAGE\]\n$/],
+  [[], /^Examples:\n {2}perilbook plan [\s\S]*\nperilbook: Missing command\n {2}.*\[USAGE\]\n$/],
   [['run', 'nothing.csv', '--yes'], /nothing\.csv/],
 ] as const) {
   test(`perilbook ${args.join(' ')}: exit code 2, words on stderr only`, { timeout }, async (t) => {

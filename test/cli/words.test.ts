@@ -95,7 +95,6 @@ test('with tiers the verdict says how far the leanest and the richest reach', as
 
 test('help begins with examples, of the program and of a command, on standard output', async () => {
   for (const [args, first] of [
-    [[], 'plan portfolio.csv'],
     [['help'], 'plan portfolio.csv'],
     [['--help'], 'plan portfolio.csv'],
     [['run', '--help'], 'run portfolio.csv'],
@@ -105,6 +104,12 @@ test('help begins with examples, of the program and of a command, on standard ou
     assert.deepEqual([code, stderr], [0, '']);
     assert.ok(stdout.startsWith(`Examples:\n  perilbook ${first}`), stdout.slice(0, 80));
   }
+});
+
+test('without a command the examples are shown, as a mistake', async () => {
+  const { code, stdout, stderr } = await perilbook([]);
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(stderr, /^Examples:\n {2}perilbook plan portfolio\.csv/);
 });
 
 const mistakes: readonly (readonly [args: string, says: RegExp])[] = [
