@@ -1,5 +1,5 @@
 import type { RunEnded } from '../../job/run-job.ts';
-import type { Job } from '../../job/settings/settings.ts';
+import { type Job, NO_OUTPUT } from '../../job/settings/settings.ts';
 
 /** A command line that goes on with a run. It names what is left of the budget: the same budget again could spend it twice. */
 export function resumeCommand(args: readonly string[], job: Pick<Job, 'budget'>, ended: RunEnded): string {
@@ -12,7 +12,7 @@ export function reportCommand(
   args: readonly string[],
   { input, output }: Pick<Job, 'input' | 'output'>,
 ): string | null {
-  if (input === '-' || output === '-') return null;
+  if (input === '-' || output === '-' || output === NO_OUTPUT) return null;
   const others: string[] = [];
   for (let at = 0; at < args.length; at++) {
     const arg = args[at]!;
