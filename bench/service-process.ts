@@ -5,9 +5,9 @@ import { systemClock } from '../src/clock.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
-import { createAccount } from '../src/service/accounts/accounts.ts';
-import { accountsFileFor, openAccounts } from '../src/service/accounts/accounts-database.ts';
-import { createKey } from '../src/service/accounts/keys.ts';
+import { createAccount } from '../src/service/accounts/sqlite/accounts.ts';
+import { accountsFileFor, openAccounts } from '../src/service/accounts/sqlite/accounts-database.ts';
+import { createKey } from '../src/service/accounts/sqlite/keys.ts';
 import { startService } from '../src/service/http/start-service.ts';
 
 /** What the parent asks of this process. */

@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { changeAccount, createAccount } from '../../src/service/accounts/accounts.ts';
-import { createKey } from '../../src/service/accounts/keys.ts';
+import { changeAccount, createAccount } from '../../src/service/accounts/sqlite/accounts.ts';
+import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { FastClock } from '../fast-clock.ts';
 import { usage } from '../service/account-usage.ts';
 import {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { createKey } from '../../src/service/accounts/keys.ts';
+import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { CREDITS_NEEDED, STATEMENTS } from '../../src/service/conformance/run-checks.ts';
 import { keyFinder } from '../faults/key-traces.ts';
 import { HERE, releaseLater, setUp } from '../service/small-data.ts';

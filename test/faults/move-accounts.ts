@@ -1,6 +1,6 @@
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
-import { accountsFileFor, openAccounts } from '../../src/service/accounts/accounts-database.ts';
-import { moveAccounts } from '../../src/service/accounts/move-accounts.ts';
+import { accountsFileFor, openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
+import { moveAccounts } from '../../src/service/accounts/sqlite/move-accounts.ts';
 
 /* Moves the accounts out of the data file that the first argument names, to be killed at a step. */
 

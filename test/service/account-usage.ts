@@ -1,7 +1,7 @@
 import type { CallKind } from '../../src/contract/credits.ts';
-import { statement } from '../../src/service/accounts/account-statement.ts';
-import { findAccount } from '../../src/service/accounts/accounts.ts';
-import type { AccountsDatabase } from '../../src/service/accounts/accounts-database.ts';
+import { statement } from '../../src/service/accounts/sqlite/account-statement.ts';
+import { findAccount } from '../../src/service/accounts/sqlite/accounts.ts';
+import type { AccountsDatabase } from '../../src/service/accounts/sqlite/accounts-database.ts';
 
 /** What the service has charged an account: in the billing period that holds `now`, and in all. */
 export interface AccountUsage {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import test, { type TestContext } from 'node:test';
-import type { AccountsDatabase } from '../../src/service/accounts/accounts-database.ts';
-import { createAuthentication } from '../../src/service/accounts/authenticate.ts';
+import type { AccountsDatabase } from '../../src/service/accounts/sqlite/accounts-database.ts';
+import { createAuthentication } from '../../src/service/accounts/sqlite/authenticate.ts';
 import { setUp } from './small-data.ts';
 
 /** The database, and every value that its statements are given. */

@@ -3,12 +3,12 @@ import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
-import { createAccount } from '../../src/service/accounts/accounts.ts';
-import { type AccountsDatabase, openAccounts } from '../../src/service/accounts/accounts-database.ts';
-import { type Chargeable, type Charges, createCharges } from '../../src/service/accounts/charges.ts';
-import { registerInstance } from '../../src/service/accounts/instances.ts';
-import { createKey } from '../../src/service/accounts/keys.ts';
-import { createSettlements } from '../../src/service/accounts/settlements.ts';
+import { createAccount } from '../../src/service/accounts/sqlite/accounts.ts';
+import { type AccountsDatabase, openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
+import { type Chargeable, type Charges, createCharges } from '../../src/service/accounts/sqlite/charges.ts';
+import { registerInstance } from '../../src/service/accounts/sqlite/instances.ts';
+import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
+import { createSettlements } from '../../src/service/accounts/sqlite/settlements.ts';
 import { usage } from './account-usage.ts';
 import { releaseLater, StillClock, subscriptionOf } from './small-data.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { changeAccount, createAccount } from '../../src/service/accounts/accounts.ts';
-import { createKey } from '../../src/service/accounts/keys.ts';
+import { changeAccount, createAccount } from '../../src/service/accounts/sqlite/accounts.ts';
+import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { usage } from './account-usage.ts';
 import {
   openAccountsOf,

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import type { EndedCharges, Settlements } from '../../src/service/accounts/settlements.ts';
+import type { EndedCharges, Settlements } from '../../src/service/accounts/sqlite/settlements.ts';
 import { createDeliveryTracker, type DeliveryTracker } from '../../src/service/http/delivery-tracker.ts';
 
 /** A connection whose end is decided by the test. */

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { errorEnvelope } from '../../src/contract/envelopes.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { createKey } from '../../src/service/accounts/keys.ts';
+import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { usage } from './account-usage.ts';
 import {
   AREAS,

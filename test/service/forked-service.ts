@@ -1,5 +1,5 @@
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
-import { accountsFileFor, openAccounts } from '../../src/service/accounts/accounts-database.ts';
+import { accountsFileFor, openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 import { StillClock } from './small-data.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';
 import { createKeyGuesses } from '../../src/service/accounts/key-guesses.ts';
-import { createKey, revokeKey } from '../../src/service/accounts/keys.ts';
+import { createKey, revokeKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { usage } from './account-usage.ts';
 import { pathTo, setUp } from './small-data.ts';
 

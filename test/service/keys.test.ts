@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { createAccount, listAccounts } from '../../src/service/accounts/accounts.ts';
-import { createKey, listKeys, revokeKey, rotateKey } from '../../src/service/accounts/keys.ts';
+import { createAccount, listAccounts } from '../../src/service/accounts/sqlite/accounts.ts';
+import { createKey, listKeys, revokeKey, rotateKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { openAccountsOf, pathTo, StillClock, setUp, subscriptionOf } from './small-data.ts';
 
 const refusedFor = (reason: RegExp) => (error: { code?: unknown; message: string }) => {

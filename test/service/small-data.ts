@@ -17,9 +17,13 @@ import type {
   EventRecord,
   NaturalRatingRecord,
 } from '../../src/data/tables/records.ts';
-import { createAccount } from '../../src/service/accounts/accounts.ts';
-import { type AccountsDatabase, accountsFileFor, openAccounts } from '../../src/service/accounts/accounts-database.ts';
-import { createKey } from '../../src/service/accounts/keys.ts';
+import { createAccount } from '../../src/service/accounts/sqlite/accounts.ts';
+import {
+  type AccountsDatabase,
+  accountsFileFor,
+  openAccounts,
+} from '../../src/service/accounts/sqlite/accounts-database.ts';
+import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/http/start-service.ts';
 
 /** 2026-03-15, 12:00:00.250 UTC: in the middle of a month, a quarter of a second past a full minute. */

@@ -4,8 +4,12 @@ import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
-import { type AccountsDatabase, accountsFileFor, openAccounts } from '../../service/accounts/accounts-database.ts';
-import { moveAccounts } from '../../service/accounts/move-accounts.ts';
+import {
+  type AccountsDatabase,
+  accountsFileFor,
+  openAccounts,
+} from '../../service/accounts/sqlite/accounts-database.ts';
+import { moveAccounts } from '../../service/accounts/sqlite/move-accounts.ts';
 import { startService } from '../../service/http/start-service.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';

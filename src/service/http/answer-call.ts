@@ -9,17 +9,17 @@ import { isMissing } from '../../data/topics/result-text.ts';
 import { type Radii, radiiWith } from '../../data/topics/search-radii.ts';
 import { type Answers, createTopicAnswers, type RehearsedFailures } from '../../data/topics/topic-answers.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import type { AccountsDatabase } from '../accounts/accounts-database.ts';
-import { createAuthentication } from '../accounts/authenticate.ts';
+import { createKeyGuesses } from '../accounts/key-guesses.ts';
+import type { AccountsDatabase } from '../accounts/sqlite/accounts-database.ts';
+import { createAuthentication } from '../accounts/sqlite/authenticate.ts';
 import {
   type Chargeable,
   type ChargeRefusal,
   createCharges,
   type LastCall,
   type RateWindow,
-} from '../accounts/charges.ts';
-import { createKeyGuesses } from '../accounts/key-guesses.ts';
-import type { Settlements } from '../accounts/settlements.ts';
+} from '../accounts/sqlite/charges.ts';
+import type { Settlements } from '../accounts/sqlite/settlements.ts';
 import type { DeliveryTracker } from './delivery-tracker.ts';
 import { type FailureReply, metaOf, type PaidAnswer, successText, timestampOf } from './replies.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Settlements } from '../accounts/settlements.ts';
+import type { Settlements } from '../accounts/sqlite/settlements.ts';
 
 /** Settles each pending charge by how its response ended. Disposing it settles what has ended, and takes back what has
  * not. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../../clock.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 
 /** A running service, as the others on the same accounts see it. Disposing it removes its row and releases its lock; what

@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.ts';
-import type { Subscription, SubscriptionName } from '../../contract/subscriptions.ts';
-import { PerilbookError } from '../../errors.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Subscription, SubscriptionName } from '../../../contract/subscriptions.ts';
+import { PerilbookError } from '../../../errors.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 
 /** Who is charged. All keys of an account share one quota and one rate limit. */

@@ -1,4 +1,4 @@
-import type { CallKind } from '../../contract/credits.ts';
+import type { CallKind } from '../../../contract/credits.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 import { crashedInstances } from './instances.ts';
 

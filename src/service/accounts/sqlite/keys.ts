@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
-import type { Scope } from '../../contract/credits.ts';
-import { isTopicSlug } from '../../contract/topics.ts';
-import { PerilbookError } from '../../errors.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Scope } from '../../../contract/credits.ts';
+import { isTopicSlug } from '../../../contract/topics.ts';
+import { PerilbookError } from '../../../errors.ts';
 import { findAccount } from './accounts.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 

@@ -1,5 +1,5 @@
-import { billingPeriod } from '../../contract/billing-period.ts';
-import type { CallKind } from '../../contract/credits.ts';
+import { billingPeriod } from '../../../contract/billing-period.ts';
+import type { CallKind } from '../../../contract/credits.ts';
 import type { ServiceAccount } from './accounts.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 import { createSettlements } from './settlements.ts';

@@ -1,7 +1,7 @@
 import type { Statement } from 'better-sqlite3';
-import { billingPeriod } from '../../contract/billing-period.ts';
-import { type Call, type CallKind, CREDITS } from '../../contract/credits.ts';
-import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
+import { billingPeriod } from '../../../contract/billing-period.ts';
+import { type Call, type CallKind, CREDITS } from '../../../contract/credits.ts';
+import { RATE_WINDOW_MS } from '../../../contract/subscriptions.ts';
 import type { ServiceAccount } from './accounts.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 import type { Caller } from './authenticate.ts';

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Scope } from '../../contract/credits.ts';
+import type { Scope } from '../../../contract/credits.ts';
 import { type AccountRow, accountOf, SELECT_ACCOUNTS, type ServiceAccount } from './accounts.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 import { hashOfKey, type KeyTimes, stateOf } from './keys.ts';

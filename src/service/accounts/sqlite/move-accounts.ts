@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, realpathSync, rmSync } from 'node:fs';
-import type { DataDatabase } from '../../data/tables/data-database.ts';
-import { PerilbookError } from '../../errors.ts';
+import type { DataDatabase } from '../../../data/tables/data-database.ts';
+import { PerilbookError } from '../../../errors.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 import { isLocked, lockFile } from './instances.ts';
 import { createSettlements } from './settlements.ts';
