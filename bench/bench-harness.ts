@@ -12,10 +12,11 @@ import { fingerprintOf } from '../src/job/planning/api-keys.ts';
 import { type Connection, prepare } from '../src/job/prepare.ts';
 import { type RunEnded, run } from '../src/job/run-job.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
+import type { RateWindow } from '../src/service/accounts/limits.ts';
 import { createAccount } from '../src/service/accounts/sqlite/accounts.ts';
 import { accountsFileFor, openAccounts } from '../src/service/accounts/sqlite/accounts-database.ts';
-import type { RateWindow } from '../src/service/accounts/sqlite/charges.ts';
 import { createKey } from '../src/service/accounts/sqlite/keys.ts';
+import { sqliteAccounts } from '../src/service/accounts/sqlite/sqlite-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { usage } from '../test/service/account-usage.ts';
@@ -72,7 +73,10 @@ export async function openBenchHarness({
   for (const delivery of deliveries()) importDataset(database, delivery, clock);
   const { name: account } = createAccount(accounts, { name: 'bench', subscription, signedUpAt: SIGNED_UP }, clock);
   const { key } = createKey(accounts, account, ['bundle', ...TOPIC_SLUGS], clock);
-  const service = await startService({ data: database, accounts, clock, port: 0, rateWindow });
+  const service = await startService({
+    ...{ data: database, accounts: sqliteAccounts(accounts, clock) },
+    ...{ port: 0, rateWindow },
+  });
   const way: LongWay | null = answersLateMs > 0 ? await openLongWay(service.url, answersLateMs) : null;
   const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'bench', isAlive: () => true });
   const connection: Connection = {

@@ -8,6 +8,7 @@ import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { createAccount } from '../src/service/accounts/sqlite/accounts.ts';
 import { accountsFileFor, openAccounts } from '../src/service/accounts/sqlite/accounts-database.ts';
 import { createKey } from '../src/service/accounts/sqlite/keys.ts';
+import { sqliteAccounts } from '../src/service/accounts/sqlite/sqlite-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';
 
 /** What the parent asks of this process. */
@@ -17,7 +18,7 @@ const database = openDataDatabase(process.argv[2]!);
 const accounts = openAccounts(accountsFileFor(process.argv[2]!));
 createAccount(accounts, { name: 'bench', subscription: customSubscription(1e12, 1e12), overages: false }, systemClock);
 const { key } = createKey(accounts, 'bench', ['bundle', ...TOPIC_SLUGS], systemClock);
-const service = await startService({ data: database, accounts, clock: systemClock, port: 0 });
+const service = await startService({ data: database, accounts: sqliteAccounts(accounts, systemClock), port: 0 });
 
 const bodies = new Map<string, string>();
 const bare = fastify({ logger: false });

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import { CREDITS } from '../src/contract/credits.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
-import type { RateWindow } from '../src/service/accounts/sqlite/charges.ts';
+import type { RateWindow } from '../src/service/accounts/limits.ts';
 import { FastClock } from '../test/fast-clock.ts';
 import { COUNTRY, openBenchHarness } from './bench-harness.ts';
 import { type LimitUse, limitUse, measuredSpan } from './limit-use.ts';

@@ -11,21 +11,27 @@ export interface BatchLimits<Item> {
   readonly most?: number;
   /** Whether an item is a batch of its own. Default: none is. */
   readonly isAlone?: (item: Item) => boolean;
+  /** Most batches in progress; items that arrive meanwhile are one batch afterwards. Default: any number. */
+  readonly atOnce?: number;
 }
 
 /**
  * Collects the items of one turn of the event loop and processes them together at its end, in order: no item waits for one
- * that has not arrived, and no batch for the end of the one before.
+ * that has not arrived, and no batch for the end of the one before, unless `atOnce` says so.
  *
  * @param work gives the results in the order of the items; when it fails, each item of the batch fails with its error
  */
 export function inBatches<Item, Result>(
   work: (items: readonly Item[]) => readonly Result[] | Promise<readonly Result[]>,
-  { most = Number.POSITIVE_INFINITY, isAlone = () => false }: BatchLimits<Item> = {},
+  { most = Number.POSITIVE_INFINITY, isAlone = () => false, atOnce = Number.POSITIVE_INFINITY }: BatchLimits<Item> = {},
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
+  let inProgress = 0;
 
   async function workOnBatch(): Promise<void> {
+    // The end of a batch in progress begins the next one.
+    if (inProgress >= atOnce || waiting.length === 0) return;
+    inProgress += 1;
     const alone = waiting.findIndex(({ item }) => isAlone(item));
     const batch = waiting.splice(0, Math.max(1, Math.min(alone < 0 ? waiting.length : alone, most)));
     if (waiting.length > 0) setImmediate(workOnBatch);
@@ -35,6 +41,8 @@ export function inBatches<Item, Result>(
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
+    inProgress -= 1;
+    if (waiting.length > 0 && inProgress + 1 >= atOnce) setImmediate(workOnBatch);
   }
 
   return (item) =>

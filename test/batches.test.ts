@@ -62,6 +62,32 @@ test('items that arrive during a batch are the next one, which does not wait for
   assert.deepEqual(await Promise.all(first), [1, 2]);
 });
 
+test('with a limit of batches in progress, items that arrive meanwhile are one batch afterwards', async () => {
+  const batches: number[][] = [];
+  const ends: (() => void)[] = [];
+  const work = inBatches(
+    async (items: readonly number[]) => {
+      batches.push([...items]);
+      await new Promise<void>((end) => ends.push(end));
+      return items;
+    },
+    { atOnce: 1 },
+  );
+  const results = [work(1)];
+  await nextTurn();
+  for (const item of [2, 3, 4]) {
+    results.push(work(item));
+    await nextTurn();
+  }
+  assert.deepEqual(batches, [[1]]);
+  ends[0]!();
+  await results[0];
+  await nextTurn();
+  assert.deepEqual(batches, [[1], [2, 3, 4]]);
+  ends[1]!();
+  assert.deepEqual(await Promise.all(results), [1, 2, 3, 4]);
+});
+
 test('when the work fails, each item of the batch fails, and later ones do not', async () => {
   for (const isLater of [false, true]) {
     let isBroken = true;

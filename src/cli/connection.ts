@@ -18,6 +18,7 @@ import { createAccount, listAccounts } from '../service/accounts/sqlite/accounts
 import { type AccountsDatabase, accountsFileFor, openAccounts } from '../service/accounts/sqlite/accounts-database.ts';
 import { createKey, revokeKey } from '../service/accounts/sqlite/keys.ts';
 import { moveAccounts } from '../service/accounts/sqlite/move-accounts.ts';
+import { sqliteAccounts } from '../service/accounts/sqlite/sqlite-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
 import { isPostgresAddress } from '../store/store-address.ts';
 import { type CliContext, dataFolder, say } from './context.ts';
@@ -136,7 +137,7 @@ export async function connect(
   const account = embeddedAccount(accounts, job, context.clock);
   const key = createKey(accounts, account, ['bundle', ...TOPIC_SLUGS], context.clock);
   opened.defer(() => revokeKey(accounts, key.id, context.clock));
-  const service = opened.use(await startService({ data, accounts, clock: context.clock, port: 0 }));
+  const service = opened.use(await startService({ data, accounts: sqliteAccounts(accounts, context.clock), port: 0 }));
   const running = opened.move();
   return {
     connection: {

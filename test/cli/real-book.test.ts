@@ -10,6 +10,7 @@ import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 import { openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
+import { sqliteAccounts } from '../../src/service/accounts/sqlite/sqlite-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 import { FastClock } from '../fast-clock.ts';
 import { noRealData, realFile } from '../real-data.ts';
@@ -97,7 +98,7 @@ async function serveRealData(t: TestContext, folder: string, clock: FastClock): 
   writeFileSync(join(folder, 'key'), stdout);
   const database = openDataDatabase(join(folder, 'service.db'));
   const accounts = openAccounts(join(folder, 'service-accounts.db'));
-  const service = await startService({ data: database, accounts, clock, port: 0 });
+  const service = await startService({ data: database, accounts: sqliteAccounts(accounts, clock), port: 0 });
   t.after(async () => {
     await service.close();
     accounts.close();

@@ -21,12 +21,18 @@ import { type Job, makeJob } from '../../src/job/settings/settings.ts';
 import { createAccount } from '../../src/service/accounts/sqlite/accounts.ts';
 import type { AccountsDatabase } from '../../src/service/accounts/sqlite/accounts-database.ts';
 import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
-import type { ServiceOptions } from '../../src/service/http/start-service.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 import { usage } from '../service/account-usage.ts';
-import { deliveries, openAccountsOf, openDatabase, releaseLater, start } from '../service/small-data.ts';
+import {
+  deliveries,
+  openAccountsOf,
+  openDatabase,
+  releaseLater,
+  type StartOptions,
+  start,
+} from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 interface HarnessClock extends Clock {
@@ -81,7 +87,7 @@ export interface RunOptions {
 
 export interface HarnessOptions {
   readonly subscription?: Subscription;
-  readonly service?: Partial<ServiceOptions>;
+  readonly service?: StartOptions;
   readonly start?: string;
   readonly factor?: number;
   readonly overages?: boolean;

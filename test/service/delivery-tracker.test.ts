@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import type { EndedCharges, Settlements } from '../../src/service/accounts/sqlite/settlements.ts';
+import type { EndedCharges } from '../../src/service/accounts/port.ts';
 import { createDeliveryTracker, type DeliveryTracker } from '../../src/service/http/delivery-tracker.ts';
 
 /** A connection whose end is decided by the test. */
@@ -36,63 +36,82 @@ function setUp(t: TestContext) {
   const settled: { readonly delivered: readonly number[]; readonly undelivered: readonly number[] }[] = [];
   const errors: unknown[] = [];
   const fault: { error: Error | null } = { error: null };
-  const settle = ({ delivered, undelivered }: EndedCharges) => {
+  const settle = async ({ delivered, undelivered }: EndedCharges) => {
     if (fault.error !== null) throw fault.error;
     settled.push({ delivered: [...delivered], undelivered: [...undelivered] });
   };
-  const settlements: Settlements = { settle, release: () => {}, releaseCrashed: () => false };
-  const tracker = createDeliveryTracker(settlements, (error) => errors.push(error));
-  return { tracker, settled, errors, fault, pass: (ms: number) => t.mock.timers.tick(ms) };
+  const tracker = createDeliveryTracker(settle, (error) => errors.push(error));
+  const pass = async (ms: number) => {
+    t.mock.timers.tick(ms);
+    // What failed is known some promises later.
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  };
+  return { tracker, settle, settled, errors, fault, pass };
 }
 
-test('a delivered charge waits 5 ms for a transaction; an undelivered one is taken back at once', (t) => {
+test('a delivered charge waits 5 ms for a transaction; an undelivered one is taken back at once', async (t) => {
   const { tracker, settled, pass } = setUp(t);
   const [arrived, left] = [new Connection(tracker), new Connection(tracker)];
   arrived.answer(1)();
-  pass(4);
+  await pass(4);
   assert.deepEqual(settled, []);
-  pass(1);
+  await pass(1);
   assert.deepEqual(settled, [{ delivered: [1], undelivered: [] }]);
   left.answer(2);
   left.answer(3)();
   left.close();
-  pass(0);
+  await pass(0);
   assert.deepEqual(settled.slice(1), [{ delivered: [3], undelivered: [2] }], 'one of each is not none');
-  pass(60_000);
+  await pass(60_000);
   assert.equal(settled.length, 2);
 });
 
-test('a transaction settles what has ended; if it fails or does not settle, that is settled later', (t) => {
-  const { tracker, settled, pass } = setUp(t);
+test('a transaction settles what has ended; if it fails, that is settled later', async (t) => {
+  const { tracker, settle, settled, pass } = setUp(t);
   const connection = new Connection(tracker);
   connection.answer(1)();
-  assert.equal(
-    tracker.settleBy((settle) => {
-      settle();
-      return 'answers';
-    }),
-    'answers',
-  );
-  pass(1_000);
+  const charged = await tracker.settleWith(async (ended) => {
+    await settle(ended);
+    return 'answers';
+  });
+  assert.equal(charged, 'answers');
+  await pass(1_000);
   assert.deepEqual(settled, [{ delivered: [1], undelivered: [] }], 'once');
   connection.answer(2)();
-  tracker.settleBy(() => {});
-  pass(1_000);
-  assert.deepEqual(settled.slice(1), [{ delivered: [2], undelivered: [] }]);
-  connection.answer(3)();
-  const rolledBack = (settle: () => void) => {
-    settle();
+  const rolledBack = async (ended: EndedCharges) => {
+    await settle(ended);
     throw new Error('rolled back');
   };
-  assert.throws(() => tracker.settleBy(rolledBack), /rolled back/);
-  pass(1_000);
-  assert.deepEqual(settled.slice(2), [
-    { delivered: [3], undelivered: [] },
-    { delivered: [3], undelivered: [] },
+  await assert.rejects(tracker.settleWith(rolledBack), /rolled back/);
+  await pass(1_000);
+  assert.deepEqual(settled.slice(1), [
+    { delivered: [2], undelivered: [] },
+    { delivered: [2], undelivered: [] },
   ]);
 });
 
-test('only a response that ended on a working connection is delivered, and each ends once', (t) => {
+test('what ends while a transaction is in progress is settled by the next one, also when the transaction fails', async (t) => {
+  const { tracker, settle, settled, pass } = setUp(t);
+  const connection = new Connection(tracker);
+  connection.answer(1)();
+  let fail = () => {};
+  const transaction = tracker.settleWith(
+    () =>
+      new Promise<void>((_, reject) => {
+        fail = () => reject(new Error('the connection was lost'));
+      }),
+  );
+  await pass(5);
+  connection.answer(2)();
+  await tracker.settleWith(settle);
+  assert.deepEqual(settled, [{ delivered: [2], undelivered: [] }]);
+  fail();
+  await assert.rejects(transaction, /lost/);
+  await pass(500);
+  assert.deepEqual(settled.slice(1), [{ delivered: [1], undelivered: [] }]);
+});
+
+test('only a response that ended on a working connection is delivered, and each ends once', async (t) => {
   const { tracker, settled, pass } = setUp(t);
   const gone = new Connection(tracker);
   gone.destroyed = true;
@@ -105,51 +124,51 @@ test('only a response that ended on a working connection is delivered, and each 
   const endBroken = broken.answer(3);
   broken.errored = new Error('EPIPE');
   endBroken();
-  pass(0);
+  await pass(0);
   assert.deepEqual(settled, [{ delivered: [], undelivered: [1, 2, 3] }]);
   const closed = new Connection(tracker);
   const endClosed = closed.answer(4);
   closed.close();
-  pass(0);
+  await pass(0);
   // Its number is given again, to an answer that is on its way: the late end of the first says nothing of it.
   const other = new Connection(tracker);
   other.answer(4);
   endClosed();
   destroyed.close();
-  pass(60_000);
+  await pass(60_000);
   assert.deepEqual(settled.slice(1), [{ delivered: [], undelivered: [4] }]);
 });
 
-test('settling that fails is reported and tried again half a second later, not at every client that leaves', (t) => {
+test('settling that fails is reported and tried again half a second later, not at every client that leaves', async (t) => {
   const { tracker, settled, errors, fault, pass } = setUp(t);
   fault.error = new Error('another process writes');
   const connection = new Connection(tracker);
   connection.answer(1)();
-  pass(5);
+  await pass(5);
   assert.equal(errors.length, 1);
   const second = new Connection(tracker);
   second.answer(2);
   second.close();
-  pass(499);
+  await pass(499);
   assert.equal(errors.length, 1);
   fault.error = null;
-  pass(1);
+  await pass(1);
   assert.deepEqual([settled, errors.length], [[{ delivered: [1], undelivered: [2] }], 1]);
   const third = new Connection(tracker);
   third.answer(3);
   third.close();
-  pass(0);
+  await pass(0);
   assert.deepEqual(settled.slice(1), [{ delivered: [], undelivered: [3] }], 'once it succeeded, at once again');
 });
 
-test('at the end, charges of unfinished responses are taken back and ended ones settled', (t) => {
+test('at the end, charges of unfinished responses are taken back and ended ones settled', async (t) => {
   const { tracker, settled, pass } = setUp(t);
   const connection = new Connection(tracker);
   connection.answer(1)();
   const late = connection.answer(2);
-  tracker[Symbol.dispose]();
+  await tracker[Symbol.asyncDispose]();
   assert.deepEqual(settled, [{ delivered: [1], undelivered: [2] }]);
   late();
-  pass(60_000);
+  await pass(60_000);
   assert.equal(settled.length, 1);
 });

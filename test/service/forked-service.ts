@@ -1,5 +1,6 @@
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { accountsFileFor, openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
+import { sqliteAccounts } from '../../src/service/accounts/sqlite/sqlite-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 import { StillClock } from './small-data.ts';
 
@@ -7,5 +8,5 @@ import { StillClock } from './small-data.ts';
 
 const database = openDataDatabase(process.argv[2]!);
 const accounts = openAccounts(accountsFileFor(process.argv[2]!));
-const service = await startService({ data: database, accounts, clock: new StillClock(), port: 0 });
+const service = await startService({ data: database, accounts: sqliteAccounts(accounts, new StillClock()), port: 0 });
 process.send!(service.port);

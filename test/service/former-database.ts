@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { hashOfKey } from '../../src/service/accounts/sqlite/keys.ts';
+import { hashOfKey } from '../../src/service/accounts/key-life.ts';
 import { NOON } from './small-data.ts';
 
 const MIGRATIONS = new URL('../../src/data/tables/migrations/', import.meta.url);

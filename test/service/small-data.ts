@@ -24,6 +24,7 @@ import {
   openAccounts,
 } from '../../src/service/accounts/sqlite/accounts-database.ts';
 import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
+import { sqliteAccounts } from '../../src/service/accounts/sqlite/sqlite-accounts.ts';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/http/start-service.ts';
 
 /** 2026-03-15, 12:00:00.250 UTC: in the middle of a month, a quarter of a second past a full minute. */
@@ -216,8 +217,11 @@ export interface SetupOptions {
   readonly signedUpAt?: number;
   readonly clock?: StillClock;
   readonly deliveries?: readonly Dataset[];
-  readonly service?: Partial<ServiceOptions>;
+  readonly service?: StartOptions;
 }
+
+/** What can be set differently in a service of a test. */
+export type StartOptions = Partial<Omit<ServiceOptions, 'accounts'>> & { readonly clock?: Clock };
 
 /** A service with all data and one account, on a file of its own. */
 export async function setUp(t: TestContext, options: SetupOptions = {}): Promise<Setup> {
@@ -250,9 +254,13 @@ export async function setUp(t: TestContext, options: SetupOptions = {}): Promise
 
 export async function start(
   t: TestContext,
-  options: Partial<ServiceOptions> & { data: DataDatabase; accounts: AccountsDatabase; clock: Clock },
+  {
+    accounts,
+    clock,
+    ...options
+  }: StartOptions & { readonly data: DataDatabase; readonly accounts: AccountsDatabase; readonly clock: Clock },
 ): Promise<RunningService> {
-  const service = await startService({ port: 0, ...options });
+  const service = await startService({ port: 0, ...options, accounts: sqliteAccounts(accounts, clock) });
   releaseLater(t, () => service.close());
   return service;
 }

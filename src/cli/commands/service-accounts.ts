@@ -4,17 +4,17 @@ import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { durationMs } from '../../job/settings/duration.ts';
 import { didYouMean } from '../../nearest-name.ts';
-import { statement } from '../../service/accounts/sqlite/account-statement.ts';
-import { createAccount, findAccount, listAccounts } from '../../service/accounts/sqlite/accounts.ts';
-import type { AccountsDatabase } from '../../service/accounts/sqlite/accounts-database.ts';
-import { createKey, listKeys, type NewKey, revokeKey, rotateKey } from '../../service/accounts/sqlite/keys.ts';
+import type { NewKey } from '../../service/accounts/key-life.ts';
+import type { PeriodStatement } from '../../service/accounts/period-statement.ts';
+import type { ServiceAccounts } from '../../service/accounts/port.ts';
+import type { ServiceAccount } from '../../service/accounts/service-account.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
 
 /** `perilbook service account create --account NAME …`, `account list` and `account statement`. */
-export function accountAction(context: CliContext, accounts: AccountsDatabase, flags: Flags): number {
+export async function accountAction(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   switch (flags.what) {
     case 'create':
       return createAction(context, accounts, flags);
@@ -27,28 +27,20 @@ export function accountAction(context: CliContext, accounts: AccountsDatabase, f
   }
 }
 
-function createAction(context: CliContext, accounts: AccountsDatabase, flags: Flags): number {
+async function createAction(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   const signedUpAt = dayOf(flags, 'signed-up');
-  const account = createAccount(
-    accounts,
-    {
-      name: needed(flags, 'account'),
-      subscription: subscriptionOf(flags),
-      overages: flags.overages === true,
-      ...(signedUpAt === undefined ? {} : { signedUpAt }),
-    },
-    context.clock,
-  );
+  const account = await accounts.createAccount({
+    name: needed(flags, 'account'),
+    subscription: subscriptionOf(flags),
+    overages: flags.overages === true,
+    ...(signedUpAt === undefined ? {} : { signedUpAt }),
+  });
   say(context, `Made the account ${account.name} (${account.subscription.name}).`);
   return EXIT.complete;
 }
 
-function listAction(context: CliContext, accounts: AccountsDatabase, flags: Flags): number {
-  const now = context.clock.now();
-  const listed = listAccounts(accounts).map((account) => ({
-    ...account,
-    periods: statement(accounts, account, now),
-  }));
+async function listAction(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
+  const listed = await withStatements(accounts, await accounts.listAccounts());
   if (flags.json) {
     sayJson(context, listed);
     return EXIT.complete;
@@ -70,13 +62,23 @@ function listAction(context: CliContext, accounts: AccountsDatabase, flags: Flag
   return EXIT.complete;
 }
 
+/** Accounts with what they owe, one after the other. */
+async function withStatements(
+  accounts: ServiceAccounts,
+  listed: readonly ServiceAccount[],
+): Promise<(ServiceAccount & { readonly periods: readonly PeriodStatement[] })[]> {
+  const found = [];
+  for (const account of listed) found.push({ ...account, periods: await accounts.statement(account) });
+  return found;
+}
+
 /** What each account, or one, owes by billing period: all periods, or the one that holds a day. */
-function statementAction(context: CliContext, accounts: AccountsDatabase, flags: Flags): number {
+async function statementAction(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   const name = flags.account as string | undefined;
   const day = dayOf(flags, 'period');
-  const chosen = name === undefined ? listAccounts(accounts) : [findAccount(accounts, name)];
-  const lines = chosen.flatMap((account) =>
-    statement(accounts, account, context.clock.now())
+  const chosen = name === undefined ? await accounts.listAccounts() : [await accounts.findAccount(name)];
+  const lines = (await withStatements(accounts, chosen)).flatMap((account) =>
+    account.periods
       .filter(({ periodStart, periodEnd }) => day === undefined || (periodStart <= day && day < periodEnd))
       .map((period) => ({ account: account.name, ...period })),
   );
@@ -113,29 +115,28 @@ function dayOf(flags: Flags, name: string): number | undefined {
 }
 
 /** `perilbook service key create | list | rotate | revoke`. A new key is written to stdout, once. */
-export function keyAction(context: CliContext, accounts: AccountsDatabase, flags: Flags): number {
+export async function keyAction(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   switch (flags.what) {
     case 'create': {
       const life = flags['expires-in'] as string | undefined;
       const ms = life === undefined ? undefined : durationMs(life);
       if (ms === null)
         throw new PerilbookError('USAGE', `--expires-in ${life} is not a duration`, 'Write it like 90d.');
-      const options = ms === undefined ? {} : { expiresAt: context.clock.now() + ms };
-      showOnce(context, createKey(accounts, needed(flags, 'account'), scopesOf(flags), context.clock, options));
+      showOnce(context, await accounts.createKey(needed(flags, 'account'), scopesOf(flags), ms ?? null));
       return EXIT.complete;
     }
     case 'rotate': {
       const grace = (flags.grace as number | undefined) ?? 0;
-      showOnce(context, rotateKey(accounts, keyNumber(flags), grace, context.clock));
+      showOnce(context, await accounts.rotateKey(keyNumber(flags), grace));
       say(context, `The old key works for ${counted(grace, 'more second')}.`);
       return EXIT.complete;
     }
     case 'revoke':
-      revokeKey(accounts, keyNumber(flags), context.clock);
+      await accounts.revokeKey(keyNumber(flags));
       say(context, 'Revoked: the next request with it is refused.');
       return EXIT.complete;
     case 'list': {
-      const keys = listKeys(accounts, context.clock, flags.account as string | undefined);
+      const keys = await accounts.listKeys(flags.account as string | undefined);
       if (flags.json) sayJson(context, keys);
       else {
         const rows = keys.map(({ id, account, state, scopes, expiresAt }) => [

@@ -10,6 +10,7 @@ import {
   openAccounts,
 } from '../../service/accounts/sqlite/accounts-database.ts';
 import { moveAccounts } from '../../service/accounts/sqlite/move-accounts.ts';
+import { sqliteAccounts } from '../../service/accounts/sqlite/sqlite-accounts.ts';
 import { startService } from '../../service/http/start-service.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
@@ -29,8 +30,9 @@ export async function serviceCommand(context: CliContext, flags: Flags): Promise
   const files = filesOf(context, flags);
   if (flags.action === 'start') return await startAction(context, files, port, serviceUpdatesOf(context, flags));
   if (NEEDS_ACCOUNTS.includes(String(flags.what))) refuseNoAccounts(files, flags);
-  using accounts = openAccountsOf(files);
-  return flags.action === 'account' ? accountAction(context, accounts, flags) : keyAction(context, accounts, flags);
+  using database = openAccountsOf(files);
+  const accounts = sqliteAccounts(database, context.clock);
+  return await (flags.action === 'account' ? accountAction : keyAction)(context, accounts, flags);
 }
 
 /** The two files of a service. */
@@ -83,12 +85,13 @@ async function startAction(
   port: number,
   updates: ServiceUpdates | null,
 ): Promise<number> {
-  using accounts = openAccountsOf({ ...files, belongTogether: true });
+  using database = openAccountsOf({ ...files, belongTogether: true });
+  const accounts = sqliteAccounts(database, context.clock);
   using data = openDataReadOnly(madeFolder(files.data));
   const { topics, unavailable, withoutRecords, sample } = describeData(data);
   const onError = (error: unknown) =>
     say(context, `perilbook service: ${error instanceof Error ? error.message : error}`);
-  await using service = await startService({ data, accounts, clock: context.clock, port, onError });
+  await using service = await startService({ data, accounts, port, onError });
   say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${files.accounts}`);
   if (sample) say(context, 'Sample data: made up, not for decisions.');
   say(context, `${counted(topics.length, 'topic')} can be answered.`);

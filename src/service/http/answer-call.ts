@@ -1,4 +1,3 @@
-import type { Clock } from '../../clock.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import { isTopicSlug, NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { type Area, createAreaFinder } from '../../data/tables/area-finder.ts';
@@ -10,16 +9,8 @@ import { type Radii, radiiWith } from '../../data/topics/search-radii.ts';
 import { type Answers, createTopicAnswers, type RehearsedFailures } from '../../data/topics/topic-answers.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { createKeyGuesses } from '../accounts/key-guesses.ts';
-import type { AccountsDatabase } from '../accounts/sqlite/accounts-database.ts';
-import { createAuthentication } from '../accounts/sqlite/authenticate.ts';
-import {
-  type Chargeable,
-  type ChargeRefusal,
-  createCharges,
-  type LastCall,
-  type RateWindow,
-} from '../accounts/sqlite/charges.ts';
-import type { Settlements } from '../accounts/sqlite/settlements.ts';
+import type { LastCall, RateWindow } from '../accounts/limits.ts';
+import type { CallCheck, Chargeable, ChargeRefusal, ServiceInstance } from '../accounts/port.ts';
 import type { DeliveryTracker } from './delivery-tracker.ts';
 import { type FailureReply, metaOf, type PaidAnswer, successText, timestampOf } from './replies.ts';
 
@@ -39,12 +30,8 @@ export interface AnswerOptions {
 /** What calls are answered from and charged by. */
 export interface AnswerParts {
   readonly data: DataDatabase;
-  readonly accounts: AccountsDatabase;
-  readonly clock: Clock;
-  readonly settlements: Settlements;
+  readonly instance: ServiceInstance;
   readonly tracker: DeliveryTracker;
-  /** The number under which charges are pending. */
-  readonly instance: number;
 }
 
 /** A request, as far as it matters for its answer. */
@@ -72,23 +59,21 @@ interface ReadAnswer extends Chargeable {
  * The order of the checks decides which failure is reported: key, topic, scope, location, coverage, quota and minute, data.
  * The charge comes last, when only the network can still fail.
  *
- * The answers are read in one transaction on the data file, so all topics of a call are of one version of the data. They are
- * charged in a later transaction on the accounts file. A data set that is replaced in between does no harm: the answers are
- * whole, they were current when the call arrived, and the price depends on the kind of the call alone. Quota and minute,
- * which do change in between, are checked again by the transaction that charges.
+ * The accounts are asked twice: before the data, which most refusals spare, and for the charge. The answers are read in
+ * one transaction on the data file in between, so all topics of a call are of one version of the data. A data set that is
+ * replaced before the charge does no harm: the answers are whole, they were current when the call arrived, and the price
+ * depends on the kind of the call alone. Quota and minute, which do change in between, are checked again by the charge.
  */
 export function createCallAnswers(
-  { data, accounts, clock, settlements, tracker, instance }: AnswerParts,
+  { data, instance, tracker }: AnswerParts,
   options: AnswerOptions,
-): (asked: readonly AskedCall[]) => (PaidAnswer | FailureReply)[] {
+): (asked: readonly AskedCall[]) => Promise<(PaidAnswer | FailureReply)[]> {
   const version = createHeldVersion(data);
-  const beginAuthentication = createAuthentication(accounts);
   const takeGuess = createKeyGuesses();
   const areaAt = createAreaFinder(data, version.held);
   const hasAreas = data.prepare<[], number>("SELECT 1 FROM datasets WHERE name = 'areas'").pluck();
   const answer = createTopicAnswers(data, radiiWith(options.radii ?? {}), options.failures, version.held);
   const isSample = createSampleWatch(data, version.held);
-  const charges = createCharges(accounts, instance, options.rateWindow ?? 'sliding', options.lastCall);
   const bundles = { standard: options.standardTopics ?? NATURAL_SLUGS, enterprise: TOPIC_SLUGS };
 
   function areaOf(query: AskedCall['query']): { location: Location; area: Area } | FailureReply {
@@ -100,61 +85,47 @@ export function createCallAnswers(
     return hasAreas.get() === undefined ? UPSTREAM_UNAVAILABLE : OUTSIDE_COVERAGE;
   }
 
-  function readCalls(calls: readonly AskedCall[], now: number): (ReadAnswer | ChargeRefusal | FailureReply)[] {
-    version.read();
-    const authenticate = beginAuthentication();
-    const check = charges.checks(now);
-    return calls.map(({ key, asked, query, requestId }) => {
-      const caller = authenticate(key, now);
-      if (caller === 'unknown') return UNKNOWN_KEY;
-      if (caller === 'invalid') return UNAUTHENTICATED;
-      if (!isKnown(asked)) return { failure: 'UNKNOWN_TOPIC', message: `There is no topic "${asked.topic}"` };
-      const scope = scopeOf(asked);
-      if (!caller.may(scope)) return { failure: 'SCOPE_REQUIRED', message: `The key lacks the scope "${scope}"` };
-      const found = areaOf(query);
-      if ('failure' in found) return found;
-      const refusal = check(caller.account, asked);
-      if (refusal !== null) return refusal;
-      const { location, area } = found;
-      const answers = answer(asked.kind === 'single' ? [asked.topic] : bundles[asked.kind], location, area, now);
-      const results = [...answers.values()];
-      const sample = isSample();
-      // A bundle of which some topics failed is an answer; one of which all failed is not.
-      if (results.every(isMissing))
-        return results.includes('unavailable') ? UPSTREAM_UNAVAILABLE : { ...NO_DATA, sample };
-      return { caller, call: asked, requestId, location, answers, sample };
-    });
+  function readCall(asked: AskedCall, check: CallCheck, now: number): ReadAnswer | FailureReply {
+    if (check === 'unknown') return guessed(asked.from, now);
+    if (check === 'invalid') return UNAUTHENTICATED;
+    const { caller, refusal } = check;
+    const { asked: call, query, requestId } = asked;
+    if (!isKnown(call)) return { failure: 'UNKNOWN_TOPIC', message: `There is no topic "${call.topic}"` };
+    const scope = scopeOf(call);
+    if (!caller.may(scope)) return { failure: 'SCOPE_REQUIRED', message: `The key lacks the scope "${scope}"` };
+    const found = areaOf(query);
+    if ('failure' in found) return found;
+    if (refusal !== null) return failureOf(refusal);
+    const { location, area } = found;
+    const answers = answer(call.kind === 'single' ? [call.topic] : bundles[call.kind], location, area, now);
+    const results = [...answers.values()];
+    const sample = isSample();
+    // A bundle of which some topics failed is an answer; one of which all failed is not.
+    if (results.every(isMissing))
+      return results.includes('unavailable') ? UPSTREAM_UNAVAILABLE : { ...NO_DATA, sample };
+    return { caller, call, requestId, location, answers, sample };
   }
 
-  const readOnce = data.transaction(readCalls);
-  const read = accounts.transaction((calls: readonly AskedCall[], now: number) => {
-    const found = readOnce(calls, now);
-    // Credits that a crashed instance left pending must not cause a refusal.
-    return found.some(isRefusal) && settlements.releaseCrashed(instance) ? readOnce(calls, now) : found;
-  });
-  const charge = accounts.transaction((answered: readonly ReadAnswer[], now: number, settle: () => void) => {
-    // First: credits that are taken back can be spent again.
-    settle();
-    return charges.chargeAll(answered, now);
+  const readAll = data.transaction((calls: readonly AskedCall[], checks: readonly CallCheck[], now: number) => {
+    version.read();
+    return calls.map((asked, index) => readCall(asked, checks[index]!, now));
   });
 
   /** An unknown key may be a guess, and guesses are limited by address. Keys that work are served all the same. */
   function guessed(from: string, now: number): FailureReply {
     const retryAfter = takeGuess(from, now);
-    return retryAfter === null ? UNKNOWN_KEY : { ...TOO_MANY_GUESSES, retryAfter };
+    return retryAfter === null ? UNAUTHENTICATED : { ...TOO_MANY_GUESSES, retryAfter };
   }
 
-  return (calls) => {
-    const now = clock.now();
-    const found = onNewest((mode) => read[mode](calls, now));
+  return async (calls) => {
+    const checks = await instance.check(calls.map(({ key, asked }) => ({ key, call: isKnown(asked) ? asked : null })));
+    const found = readAll(calls, checks, instance.now());
     const answered = found.filter((one): one is ReadAnswer => !('failure' in one));
     // Nothing is written for calls that are refused.
-    const charged = answered.length === 0 ? [] : tracker.settleBy((settle) => charge.immediate(answered, now, settle));
-    const timestamp = timestampOf(now);
+    const charged = answered.length === 0 ? [] : await tracker.settleWith((ended) => instance.charge(answered, ended));
+    const timestamp = timestampOf(instance.now());
     let next = 0;
-    return found.map((one, index) => {
-      if (one === UNKNOWN_KEY) return guessed(calls[index]!.from, now);
-      if (isRefusal(one)) return failureOf(one);
+    return found.map((one) => {
       if ('failure' in one) return one;
       const made = charged[next++]!;
       if ('failure' in made) return failureOf(made);
@@ -169,24 +140,10 @@ export function isLarge({ asked }: AskedCall): boolean {
   return asked.kind === 'enterprise';
 }
 
-/** Runs a transaction that reads and rarely writes. It begins as a reader, which blocks nobody. When another process has
- * written in the meantime, SQLite refuses its first write at once (SQLITE_BUSY, SQLITE_BUSY_SNAPSHOT): two readers that
- * wait to write would wait for each other. It is then run again as a writer, which waits up to the busy time-out. */
-function onNewest<Result>(transaction: (mode: 'deferred' | 'immediate') => Result): Result {
-  try {
-    return transaction('deferred');
-  } catch (error) {
-    const { code } = error as { code?: unknown };
-    if (typeof code !== 'string' || !code.startsWith('SQLITE_BUSY')) throw error;
-    return transaction('immediate');
-  }
-}
-
 const UNAUTHENTICATED: FailureReply = {
   failure: 'UNAUTHENTICATED',
   message: 'The X-API-Key header must carry a valid key',
 };
-const UNKNOWN_KEY: FailureReply = { ...UNAUTHENTICATED };
 const TOO_MANY_GUESSES: FailureReply = {
   failure: 'RATE_LIMITED',
   message: 'This address has sent too many unknown keys',
@@ -200,10 +157,6 @@ const UPSTREAM_UNAVAILABLE: FailureReply = {
 
 function isKnown(asked: AskedCall['asked']): asked is Call {
   return asked.kind !== 'single' || isTopicSlug(asked.topic);
-}
-
-function isRefusal(found: ReadAnswer | ChargeRefusal | FailureReply): found is ChargeRefusal {
-  return 'failure' in found && !('message' in found);
 }
 
 function failureOf(refusal: ChargeRefusal): FailureReply {

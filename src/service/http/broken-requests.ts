@@ -19,7 +19,7 @@ const refused = new WeakSet<Socket>();
 
 /** Answers bytes that are not an HTTP request with the service's own error shape, and closes the connection whether or not
  * the client closes its side. */
-export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
+export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock: Pick<Clock, 'now'>): void {
   if (refused.has(socket) && error.code !== 'ECONNRESET') return;
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     // Nobody reads, or a response is already on its way and another would end up inside it.
@@ -46,7 +46,7 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
 
 /** Answers requests with an `Expect` other than `100-continue` in the service's own error shape: Node would send a 417
  * without a body. */
-export function refuseExpectations(server: Server, clock: Clock): void {
+export function refuseExpectations(server: Server, clock: Pick<Clock, 'now'>): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const failure: FailureReply = { failure: 'INVALID_PARAMETER', message: 'The header "Expect" cannot be met' };
     const body = JSON.stringify(failureEnvelope(failure, randomUUID(), clock.now()));

@@ -1,21 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Settlements } from '../accounts/sqlite/settlements.ts';
+import type { EndedCharges } from '../accounts/port.ts';
 
 /** Settles each pending charge by how its response ended. Disposing it settles what has ended, and takes back what has
  * not. */
-export interface DeliveryTracker extends Disposable {
+export interface DeliveryTracker extends AsyncDisposable {
   /** To be called before the response is sent; `socket` is the request's. */
   watch(response: ServerResponse, socket: Socket, charge: number): void;
-  /** Runs a transaction that may settle what has ended. When it fails, or does not settle, that is done later. */
-  settleBy<Result>(transaction: (settle: () => void) => Result): Result;
+  /** Gives what has ended to a transaction that settles it. When the transaction fails, it is settled later. */
+  settleWith<Result>(transaction: (ended: EndedCharges) => Promise<Result>): Promise<Result>;
 }
 
 /** How long delivered charges wait for a transaction that charges calls before they get one of their own, in milliseconds:
  * under load the next calls come sooner. */
 const SETTLE_MS = 5;
 
-/** When settling failed, because another process holds the database: milliseconds until the next try. */
+/** When settling failed, because the database is busy or away: milliseconds until the next try. */
 const RETRY_MS = 500;
 
 /**
@@ -23,7 +23,10 @@ const RETRY_MS = 500;
  * by one of their own; undelivered ones are taken back at once. Waiting longer would lose more when the process dies: the
  * charges of answers that had arrived. At most one a connection is lost, because its next charge settles the one before.
  */
-export function createDeliveryTracker(settlements: Settlements, onError: (error: unknown) => void): DeliveryTracker {
+export function createDeliveryTracker(
+  settle: (ended: EndedCharges) => Promise<void>,
+  onError: (error: unknown) => void,
+): DeliveryTracker {
   const open = new Set<number>();
   // By socket, because a response that is queued behind another gets no event when its connection ends.
   const openOn = new WeakMap<Socket, Set<number>>();
@@ -31,24 +34,34 @@ export function createDeliveryTracker(settlements: Settlements, onError: (error:
   let timer: NodeJS.Timeout | null = null;
   // Whether the last try failed: then the next one waits for its time.
   let failed = false;
+  let settling: Promise<void> = Promise.resolve();
 
-  function settleEnded(): void {
-    if (ended.delivered.length + ended.undelivered.length === 0) return;
-    settlements.settle(ended);
+  async function settleWith<Result>(transaction: (given: EndedCharges) => Promise<Result>): Promise<Result> {
+    const given = ended;
     ended = { delivered: [], undelivered: [] };
+    try {
+      return await transaction(given);
+    } catch (error) {
+      ended.delivered.push(...given.delivered);
+      ended.undelivered.push(...given.undelivered);
+      if (hasEnded()) timer ??= setTimeout(trySettling, RETRY_MS).unref();
+      throw error;
+    }
+  }
+
+  function hasEnded(): boolean {
+    return ended.delivered.length + ended.undelivered.length > 0;
   }
 
   function trySettling(): void {
     clearTimeout(timer ?? undefined);
     timer = null;
     failed = false;
-    try {
-      settleEnded();
-    } catch (error) {
+    if (!hasEnded()) return;
+    settling = settleWith(settle).catch((error: unknown) => {
       onError(error);
       failed = true;
-      timer = setTimeout(trySettling, RETRY_MS).unref();
-    }
+    });
   }
 
   function end(charge: number, delivered: boolean): void {
@@ -95,20 +108,15 @@ export function createDeliveryTracker(settlements: Settlements, onError: (error:
         end(charge, !socket.destroyed && !socket.errored);
       });
     },
-    settleBy(transaction) {
-      let settled = false;
-      const result = transaction(() => {
-        settlements.settle(ended);
-        settled = true;
-      });
-      if (settled) ended = { delivered: [], undelivered: [] };
-      return result;
-    },
-    [Symbol.dispose]() {
+    settleWith,
+    async [Symbol.asyncDispose]() {
+      clearTimeout(timer ?? undefined);
+      await settling;
       clearTimeout(timer ?? undefined);
       ended.undelivered.push(...open);
       open.clear();
-      settleEnded();
+      if (hasEnded()) await settle(ended);
+      ended = { delivered: [], undelivered: [] };
     },
   };
 }

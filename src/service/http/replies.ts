@@ -6,7 +6,7 @@ import { HEADERS } from '../../contract/headers.ts';
 import { isMissing, joinedText, type ResultText, type TextPart } from '../../data/topics/result-text.ts';
 import type { Answers } from '../../data/topics/topic-answers.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import type { Charge } from '../accounts/sqlite/charges.ts';
+import type { Charge } from '../accounts/port.ts';
 import type { EncodedBody } from './content-encoding.ts';
 
 /** A failure that is not a response yet. */

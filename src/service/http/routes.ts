@@ -14,7 +14,7 @@ import { addReading } from './web-server.ts';
 /** What the routes need. */
 export interface RouteParts {
   readonly data: DataDatabase;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now'>;
   readonly tracker: DeliveryTracker;
   readonly answerCall: (asked: AskedCall) => Promise<PaidAnswer | FailureReply>;
   /** Makes the OpenAPI document, when it is first asked for. */

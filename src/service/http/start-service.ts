@@ -1,26 +1,22 @@
 import type { AddressInfo } from 'node:net';
 import { inBatches } from '../../batches.ts';
-import type { Clock } from '../../clock.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { radiiWith } from '../../data/topics/search-radii.ts';
 import { PerilbookError } from '../../errors.ts';
-import type { AccountsDatabase } from '../accounts/sqlite/accounts-database.ts';
-import { registerInstance, removeCrashedInstances } from '../accounts/sqlite/instances.ts';
-import { createSettlements } from '../accounts/sqlite/settlements.ts';
+import type { ServiceAccounts } from '../accounts/port.ts';
 import { type AnswerOptions, createCallAnswers, isLarge } from './answer-call.ts';
 import { createDeliveryTracker } from './delivery-tracker.ts';
 import { openApiDocument } from './openapi.ts';
 import { addRoutes } from './routes.ts';
 import { type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
 
-/** How a service is started. Whoever opened the two databases closes them, after the service. */
+/** How a service is started. Whoever opened data and accounts closes them, after the service. */
 export interface ServiceOptions extends AnswerOptions {
   /** Only read; several services may share it. */
   readonly data: DataDatabase;
   /** Several services on the same accounts share quotas and rate limits. */
-  readonly accounts: AccountsDatabase;
-  readonly clock: Clock;
+  readonly accounts: ServiceAccounts;
   /** 0 takes a free port. */
   readonly port: number;
   /** Default: 127.0.0.1. */
@@ -49,23 +45,20 @@ const MOST_CALLS = 64;
  * @throws PerilbookError USAGE when a radius is out of range or the port cannot be taken
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { data, accounts, clock, host = '127.0.0.1', onError = () => {} } = options;
-  const settlements = createSettlements(accounts);
-  settlements.releaseCrashed(null);
-  removeCrashedInstances(accounts);
-  // Released in the opposite order: requests end, their charges are settled, and the instance's row is removed last.
+  const { data, accounts, host = '127.0.0.1', onError = () => {} } = options;
+  const { rateWindow = 'sliding', lastCall = 'refused' } = options;
+  // Released in the opposite order: requests end, their charges are settled, and the instance takes back the rest.
   await using starting = new AsyncDisposableStack();
-  const { id: instance } = starting.use(registerInstance(accounts, clock));
-  starting.defer(() => settlements.release(instance));
-  const tracker = starting.use(createDeliveryTracker(settlements, onError));
-  const answerCalls = createCallAnswers({ data, accounts, clock, settlements, tracker, instance }, options);
-  const app = createWebServer(clock, onError, options.limits);
+  const instance = starting.use(await accounts.register({ rateWindow, lastCall }, onError));
+  const tracker = starting.use(createDeliveryTracker((ended) => instance.settle(ended), onError));
+  const answerCalls = createCallAnswers({ data, instance, tracker }, options);
+  const app = createWebServer(instance, onError, options.limits);
   starting.defer(() => closeWithin(app, options.closeTimeout ?? CLOSE_TIMEOUT_MS));
   addRoutes(app, {
     data,
-    clock,
+    clock: instance,
     tracker,
-    answerCall: inBatches(answerCalls, { most: MOST_CALLS, isAlone: isLarge }),
+    answerCall: inBatches(answerCalls, { most: MOST_CALLS, isAlone: isLarge, atOnce: instance.batchesAtOnce }),
     describe: () => openApiDocument(radiiWith(options.radii ?? {}), options.standardTopics ?? NATURAL_SLUGS),
   });
   await app.listen({ port: options.port, host }).catch((error) => {

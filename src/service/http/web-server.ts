@@ -32,7 +32,7 @@ const MAX_HEADER_BYTES = 16_384;
  * @param onError receives what is answered with a 5xx
  */
 export function createWebServer(
-  clock: Clock,
+  clock: Pick<Clock, 'now'>,
   onError: (error: unknown) => void,
   limits: ConnectionLimits = {},
 ): FastifyInstance {
@@ -92,7 +92,7 @@ const NO_HOST: FailureReply = { failure: 'INVALID_PARAMETER', message: 'The head
  */
 export function addReading(
   app: FastifyInstance,
-  clock: Clock,
+  clock: Pick<Clock, 'now'>,
   url: string,
   head: 'as GET' | 'refused',
   handler: RouteHandlerMethod,

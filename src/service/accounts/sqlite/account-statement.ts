@@ -1,84 +1,17 @@
-import { billingPeriod } from '../../../contract/billing-period.ts';
-import type { CallKind } from '../../../contract/credits.ts';
-import type { ServiceAccount } from './accounts.ts';
+import { type ChargedPeriod, type PeriodStatement, statementsOf } from '../period-statement.ts';
+import type { ServiceAccount } from '../service-account.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 import { createSettlements } from './settlements.ts';
 
-/** What an account owes for a billing period. Times are milliseconds since the epoch. */
-export interface PeriodStatement {
-  readonly periodStart: number;
-  /** The next anniversary; not part of the period. */
-  readonly periodEnd: number;
-  /** Whether the period has ended; then it does not change any more. */
-  readonly isClosed: boolean;
-  readonly calls: Readonly<Record<CallKind, number>>;
-  /** Credits that the subscription includes. */
-  readonly allowance: number;
-  readonly creditsCharged: number;
-  readonly creditsWithinAllowance: number;
-  readonly overageCredits: number;
-  /** US dollars per overage credit; null where none is agreed. */
-  readonly overageRate: number | null;
-  /** US dollars for the overage credits; null where there are some and no rate is agreed. */
-  readonly overageDollars: number | null;
-}
-
-interface ChargedPeriodRow extends Readonly<Record<CallKind, number>> {
-  readonly periodStart: number;
-  readonly credits: number;
-  readonly allowance: number | null;
-  readonly overageRate: number | null;
-}
-
-/**
- * The statement of an account by billing period, the oldest first. The period that holds `now` is always there. A past
- * period keeps the allowance and rate of its last call; the current one has those of the account.
- */
+/** The statement of an account by billing period, the oldest first. */
 export function statement(accounts: AccountsDatabase, account: ServiceAccount, now: number): PeriodStatement[] {
   // What a crashed service left pending was never delivered.
   createSettlements(accounts).releaseCrashed(null);
-  const day = new Date(account.signedUpAt).getUTCDate();
-  const current = billingPeriod(day, now).start;
   const rows = accounts
-    .prepare<[number], ChargedPeriodRow>(
+    .prepare<[number], ChargedPeriod>(
       `SELECT period_start AS periodStart, credits, single, standard, enterprise, allowance, overage_rate AS overageRate
        FROM periods WHERE account = ? ORDER BY period_start`,
     )
     .all(account.id);
-  const charged = rows.map((row) => statementOf(row, account, billingPeriod(day, row.periodStart).end, now));
-  if (rows.some((row) => row.periodStart === current)) return charged;
-  const unused = { credits: 0, single: 0, standard: 0, enterprise: 0, allowance: null, overageRate: null };
-  const own = statementOf({ ...unused, periodStart: current }, account, billingPeriod(day, current).end, now);
-  return [...charged, own].sort((a, b) => a.periodStart - b.periodStart);
-}
-
-function statementOf(
-  row: ChargedPeriodRow,
-  { subscription }: ServiceAccount,
-  end: number,
-  now: number,
-): PeriodStatement {
-  const isClosed = now >= end;
-  const hasOwnTerms = isClosed && row.allowance !== null;
-  const allowance = hasOwnTerms ? row.allowance! : subscription.creditsPerMonth;
-  const overageRate = hasOwnTerms ? row.overageRate : subscription.overageRate;
-  const overageCredits = Math.max(0, row.credits - allowance);
-  return {
-    periodStart: row.periodStart,
-    periodEnd: end,
-    isClosed,
-    calls: { single: row.single, standard: row.standard, enterprise: row.enterprise },
-    allowance,
-    creditsCharged: row.credits,
-    creditsWithinAllowance: row.credits - overageCredits,
-    overageCredits,
-    overageRate,
-    overageDollars: dollarsOf(overageCredits, overageRate),
-  };
-}
-
-/** To the hundredth of a cent: rates are a few cents, and 3 credits at 0.04 are 0.12 and not 0.12000000000000001. */
-function dollarsOf(credits: number, rate: number | null): number | null {
-  if (credits === 0) return 0;
-  return rate === null ? null : Math.round(credits * rate * 10_000) / 10_000;
+  return statementsOf(rows, account, now);
 }

@@ -1,19 +1,14 @@
 import type { Clock } from '../../../clock.ts';
 import type { Subscription, SubscriptionName } from '../../../contract/subscriptions.ts';
-import { PerilbookError } from '../../../errors.ts';
+import {
+  accountNotFound,
+  checkNewAccount,
+  checkSubscription,
+  type NewAccount,
+  nameTaken,
+  type ServiceAccount,
+} from '../service-account.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
-
-/** Who is charged. All keys of an account share one quota and one rate limit. */
-export interface ServiceAccount {
-  readonly id: number;
-  /** Unique; given by the operator. */
-  readonly name: string;
-  readonly subscription: Subscription;
-  /** Whether calls succeed beyond the allowance and are billed per credit. */
-  readonly overages: boolean;
-  /** Milliseconds since the epoch; its UTC day of the month is the billing anniversary. */
-  readonly signedUpAt: number;
-}
 
 /** The columns of `accounts` as `accountOf` takes them. */
 export const SELECT_ACCOUNTS = `SELECT id, name, subscription, credits_per_month AS creditsPerMonth,
@@ -27,15 +22,6 @@ export function accountOf({ id, name, subscription, overages, signedUpAt, ...ter
   return { id, name, subscription: { name: subscription, ...terms }, overages: overages === 1, signedUpAt };
 }
 
-/** A new account. Defaults: overages are off, and sign-up is now. */
-export interface NewAccount {
-  readonly name: string;
-  readonly subscription: Subscription;
-  readonly overages?: boolean;
-  /** Milliseconds since the epoch. */
-  readonly signedUpAt?: number;
-}
-
 /**
  * Makes an account.
  *
@@ -43,10 +29,8 @@ export interface NewAccount {
  *   number of credits above 0
  */
 export function createAccount(accounts: AccountsDatabase, account: NewAccount, clock: Clock): ServiceAccount {
-  if (account.name.trim() === '') {
-    throw new PerilbookError('SERVICE_ACCOUNT', 'Cannot make an account without a name', 'Give the account a name.');
-  }
-  const { name, creditsPerMonth, creditsPerMinute, overageRate } = checkedSubscription(account.subscription);
+  checkNewAccount(account);
+  const { name, creditsPerMonth, creditsPerMinute, overageRate } = account.subscription;
   const insert = accounts.prepare(
     `INSERT INTO accounts (name, subscription, credits_per_month, credits_per_minute, overage_rate, overages, signed_up_at)
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING`,
@@ -55,13 +39,7 @@ export function createAccount(accounts: AccountsDatabase, account: NewAccount, c
   const signedUpAt = account.signedUpAt ?? clock.now();
   const values = [account.name, name, creditsPerMonth, creditsPerMinute, overageRate, overages, signedUpAt];
   const added = insert.run(values);
-  if (added.changes === 0) {
-    throw new PerilbookError(
-      'SERVICE_ACCOUNT',
-      `Cannot make account "${account.name}": the name is taken`,
-      'Choose another name.',
-    );
-  }
+  if (added.changes === 0) throw nameTaken(account.name);
   return findAccount(accounts, account.name);
 }
 
@@ -73,11 +51,7 @@ export function createAccount(accounts: AccountsDatabase, account: NewAccount, c
 export function findAccount(accounts: AccountsDatabase, name: string): ServiceAccount {
   const row = accounts.prepare<[string], AccountRow>(`${SELECT_ACCOUNTS} WHERE name = ?`).get(name);
   if (row !== undefined) return accountOf(row);
-  throw new PerilbookError(
-    'SERVICE_ACCOUNT',
-    `Cannot find account "${name}"`,
-    '`perilbook service account list` shows the accounts.',
-  );
+  throw accountNotFound(name);
 }
 
 /** All accounts, by name. */
@@ -96,7 +70,8 @@ export function changeAccount(
   change: { readonly subscription?: Subscription; readonly overages?: boolean },
 ): ServiceAccount {
   const before = findAccount(accounts, name);
-  const subscription = checkedSubscription(change.subscription ?? before.subscription);
+  const subscription = change.subscription ?? before.subscription;
+  checkSubscription(subscription);
   const overages = (change.overages ?? before.overages) ? 1 : 0;
   const update = accounts.prepare(
     `UPDATE accounts SET subscription = ?, credits_per_month = ?, credits_per_minute = ?, overage_rate = ?, overages = ?
@@ -105,16 +80,4 @@ export function changeAccount(
   const { creditsPerMonth, creditsPerMinute, overageRate } = subscription;
   update.run(subscription.name, creditsPerMonth, creditsPerMinute, overageRate, overages, before.id);
   return findAccount(accounts, name);
-}
-
-function checkedSubscription(subscription: Subscription): Subscription {
-  const { creditsPerMonth, creditsPerMinute, overageRate } = subscription;
-  const whole = (credits: number) => Number.isSafeInteger(credits) && credits > 0;
-  const rate = overageRate === null || (Number.isFinite(overageRate) && overageRate >= 0);
-  if (whole(creditsPerMonth) && whole(creditsPerMinute) && rate) return subscription;
-  throw new PerilbookError(
-    'SERVICE_ACCOUNT',
-    `Cannot use subscription "${subscription.name}" with ${creditsPerMonth} credits a month and ${creditsPerMinute} a minute`,
-    'Give whole numbers of credits above 0, and an overage rate of 0 or more dollars.',
-  );
 }

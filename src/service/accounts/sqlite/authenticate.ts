@@ -1,15 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Scope } from '../../../contract/credits.ts';
-import { type AccountRow, accountOf, SELECT_ACCOUNTS, type ServiceAccount } from './accounts.ts';
+import { hashOfKey, type KeyTimes, stateOf } from '../key-life.ts';
+import type { Caller, KeyRefusal } from '../port.ts';
+import { type AccountRow, accountOf, SELECT_ACCOUNTS } from './accounts.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
-import { hashOfKey, type KeyTimes, stateOf } from './keys.ts';
-
-/** A key that works, and its account. */
-export interface Caller {
-  readonly key: number;
-  readonly account: ServiceAccount;
-  readonly may: (scope: Scope) => boolean;
-}
 
 interface CallerRow extends KeyTimes {
   readonly id: number;
@@ -18,11 +11,8 @@ interface CallerRow extends KeyTimes {
   readonly scopes: string;
 }
 
-/** Why a key is refused: nobody has it, so it may be a guess; or it is missing, malformed, revoked, expired or retired. */
-type KeyRefusal = 'unknown' | 'invalid';
-
 /** Finds the caller of a key, or why the key is refused. */
-export type Authenticate = (presented: string | undefined, now: number) => Caller | KeyRefusal;
+type Authenticate = (presented: string | undefined, now: number) => Caller | KeyRefusal;
 
 /**
  * Makes the function that begins authentication for the calls of one transaction. Each transaction reads a key's row once,

@@ -1,44 +1,22 @@
 import type { Statement } from 'better-sqlite3';
-import { billingPeriod } from '../../../contract/billing-period.ts';
-import { type Call, type CallKind, CREDITS } from '../../../contract/credits.ts';
-import { RATE_WINDOW_MS } from '../../../contract/subscriptions.ts';
-import type { ServiceAccount } from './accounts.ts';
+import type { Call } from '../../../contract/credits.ts';
+import {
+  addCharge,
+  type BatchTotal,
+  CLOCK_DIFFERENCE_MS,
+  type LastCall,
+  type LimitRules,
+  type LimitUsage,
+  minuteFromOf,
+  newTotal,
+  periodStartOf,
+  type RateWindow,
+  refusalOf,
+  retryAfterOf,
+} from '../limits.ts';
+import type { Charge, Chargeable, ChargeRefusal } from '../port.ts';
+import type { ServiceAccount } from '../service-account.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
-import type { Caller } from './authenticate.ts';
-
-/** How the credits of a minute are counted: those of the last 60 s at every instant, or those of the clock's minute. */
-export type RateWindow = 'sliding' | 'fixed';
-
-/** What happens to a call that costs more than the period has left, with overages off: it is refused or, as a provider may
- * read its contract (docs/service-api.md, 7.9), served as long as anything is left. */
-export type LastCall = 'refused' | 'served';
-
-/** Why a call may not be charged now. */
-export type ChargeRefusal =
-  | { readonly failure: 'QUOTA_EXCEEDED' }
-  | {
-      readonly failure: 'RATE_LIMITED';
-      /** Whole seconds until the call would fit, rounded up. */
-      readonly retryAfter: number;
-    };
-
-/** A charge that was made, and the state of the minute after it. */
-export interface Charge {
-  readonly id: number;
-  readonly credits: number;
-  /** Credits a minute. */
-  readonly limit: number;
-  readonly remaining: number;
-  /** Whole seconds, rounded up, until the whole limit is there again. */
-  readonly resetSeconds: number;
-}
-
-/** A call that is answered and not charged yet. */
-export interface Chargeable {
-  readonly caller: Caller;
-  readonly call: Call;
-  readonly requestId: string;
-}
 
 export interface Charges {
   /** Makes a check of whether calls would be refused now, for the calls of one transaction. */
@@ -48,29 +26,8 @@ export interface Charges {
   chargeAll(calls: readonly Chargeable[], now: number): (Charge | ChargeRefusal)[];
 }
 
-/** Another instance may have charged between this one's reading of the clock and its lock. Charges that lie less than this
- * ahead, in milliseconds, do not mean that the clock was set back. */
-const CLOCK_DIFFERENCE_MS = 1_000;
-
-/** What an account has used, as far as it limits the next call. */
-interface LimitUsage {
-  readonly periodStart: number;
-  readonly periodCredits: number;
-  /** Charges after this instant count in the minute. */
-  readonly minuteFrom: number;
-  readonly minuteCredits: number;
-}
-
 /** The values of a row of `charges`. */
 type ChargeRow = readonly (number | string | null)[];
-
-/** What an account had used before a batch of calls, and what the batch adds. */
-interface BatchTotal {
-  readonly account: ServiceAccount;
-  readonly before: LimitUsage;
-  credits: number;
-  readonly calls: Record<CallKind, number>;
-}
 
 /**
  * Prepares charging for one instance of the service. All instances on the same accounts, and restarts, share the charges, so
@@ -84,6 +41,7 @@ export function createCharges(
   rateWindow: RateWindow,
   lastCall: LastCall = 'refused',
 ): Charges {
+  const rules: LimitRules = { rateWindow, lastCall };
   const creditsOfPeriod = accounts
     .prepare<[number, number], number>('SELECT credits FROM periods WHERE account = ? AND period_start = ?')
     .pluck();
@@ -115,11 +73,11 @@ export function createCharges(
   );
 
   function usageOf(account: ServiceAccount, now: number): LimitUsage {
-    const { start } = billingPeriod(new Date(account.signedUpAt).getUTCDate(), now);
-    const minuteFrom = rateWindow === 'sliding' ? now - RATE_WINDOW_MS : windowStart(now) - 1;
+    const periodStart = periodStartOf(account, now);
+    const minuteFrom = minuteFromOf(rateWindow, now);
     return {
-      periodStart: start,
-      periodCredits: creditsOfPeriod.get(account.id, start) ?? 0,
+      periodStart,
+      periodCredits: creditsOfPeriod.get(account.id, periodStart) ?? 0,
       minuteFrom,
       minuteCredits: minuteCredits(account, minuteFrom, now),
     };
@@ -146,34 +104,29 @@ export function createCharges(
     return credits;
   }
 
-  function refusalOf(
-    { account, before, credits: added }: BatchTotal,
-    credits: number,
-    now: number,
-  ): ChargeRefusal | null {
-    const { creditsPerMonth, creditsPerMinute } = account.subscription;
-    const left = creditsPerMonth - before.periodCredits - added;
-    if (!account.overages && left < (lastCall === 'refused' ? credits : 1)) return { failure: 'QUOTA_EXCEEDED' };
-    const over = before.minuteCredits + added + credits - creditsPerMinute;
-    return over > 0 ? { failure: 'RATE_LIMITED', retryAfter: secondsUntilFreed(account, over, before, now) } : null;
+  /** Why a call would be refused after the calls of a total, in the words of the port. */
+  function refused(total: BatchTotal, call: Call, now: number): ChargeRefusal | null {
+    const refusal = refusalOf(total, call, rules);
+    if (refusal === null) return null;
+    if (refusal === 'period') return { failure: 'QUOTA_EXCEEDED' };
+    const freedBy = rateWindow === 'fixed' ? null : chargeThatFrees(total, refusal.missing);
+    return { failure: 'RATE_LIMITED', retryAfter: retryAfterOf(rules, freedBy, now) };
   }
 
-  function secondsUntilFreed(account: ServiceAccount, needed: number, { minuteFrom }: LimitUsage, now: number): number {
-    if (rateWindow === 'fixed') return wholeSeconds(windowStart(now) + RATE_WINDOW_MS - now);
+  /** When the charge was made with which so many credits leave the minute, or null. */
+  function chargeThatFrees({ account, before }: BatchTotal, missing: number): number | null {
     let freed = 0;
-    for (const { charged_at, credits } of chargesAfter.iterate(account.id, minuteFrom)) {
+    for (const { charged_at, credits } of chargesAfter.iterate(account.id, before.minuteFrom)) {
       freed += credits;
-      if (freed >= needed) return wholeSeconds(Math.min(charged_at + RATE_WINDOW_MS - now, RATE_WINDOW_MS));
+      if (freed >= missing) return charged_at;
     }
-    // The call costs more than the limit, so it never fits; a whole minute is as good an answer as any.
-    return wholeSeconds(RATE_WINDOW_MS);
+    return null;
   }
 
   function totalOf(account: ServiceAccount, totals: Map<number, BatchTotal>, now: number): BatchTotal {
     let total = totals.get(account.id);
     if (total === undefined) {
-      const calls = { single: 0, standard: 0, enterprise: 0 };
-      total = { account, before: usageOf(account, now), credits: 0, calls };
+      total = newTotal(account, usageOf(account, now));
       totals.set(account.id, total);
     }
     return total;
@@ -188,29 +141,10 @@ export function createCharges(
     inserts[rows.length]!.run(rows.flat());
   }
 
-  /** Adds a charge to its account's total, or tells why it is refused. */
-  function charge(total: BatchTotal, call: Call, id: number, now: number): Charge | ChargeRefusal {
-    const { account, before } = total;
-    const credits = CREDITS[call.kind];
-    const refusal = refusalOf(total, credits, now);
-    if (refusal !== null) return refusal;
-    total.credits += credits;
-    total.calls[call.kind] += 1;
-    const { creditsPerMinute } = account.subscription;
-    return {
-      id,
-      credits,
-      limit: creditsPerMinute,
-      remaining: creditsPerMinute - before.minuteCredits - total.credits,
-      // Of a sliding minute, the charge just made is the last to leave it.
-      resetSeconds: wholeSeconds(rateWindow === 'sliding' ? RATE_WINDOW_MS : windowStart(now) + RATE_WINDOW_MS - now),
-    };
-  }
-
   return {
     checks(now) {
       const totals = new Map<number, BatchTotal>();
-      return (account, call) => refusalOf(totalOf(account, totals, now), CREDITS[call.kind], now);
+      return (account, call) => refused(totalOf(account, totals, now), call, now);
     },
     chargeAll(calls, now) {
       const totals = new Map<number, BatchTotal>();
@@ -219,8 +153,9 @@ export function createCharges(
       const firstId = (highestId.get() ?? 0) + 1;
       const charged = calls.map(({ caller, call, requestId }) => {
         const total = totalOf(caller.account, totals, now);
-        const made = charge(total, call, firstId + rows.length, now);
-        if ('failure' in made) return made;
+        const refusal = refused(total, call, now);
+        if (refusal !== null) return refusal;
+        const made: Charge = { id: firstId + rows.length, ...addCharge(total, call, rules, now) };
         const topic = call.kind === 'single' ? call.topic : null;
         const key = [made.id, caller.account.id, caller.key];
         rows.push([...key, call.kind, topic, made.credits, now, total.before.periodStart, requestId, instance]);
@@ -238,13 +173,4 @@ export function createCharges(
       return charged;
     },
   };
-}
-
-/** The start of the clock's minute that holds `now`. */
-function windowStart(now: number): number {
-  return Math.floor(now / RATE_WINDOW_MS) * RATE_WINDOW_MS;
-}
-
-function wholeSeconds(ms: number): number {
-  return Math.ceil(ms / 1_000);
 }

@@ -1,12 +1,7 @@
 import type { CallKind } from '../../../contract/credits.ts';
+import type { EndedCharges } from '../port.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 import { crashedInstances } from './instances.ts';
-
-/** Ids of charges whose responses have ended. */
-export interface EndedCharges {
-  readonly delivered: readonly number[];
-  readonly undelivered: readonly number[];
-}
 
 /** Settles pending charges; final ones are not touched. Each method is a transaction, or part of the one it is called in. */
 export interface Settlements {

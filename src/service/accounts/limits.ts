@@ -1,0 +1,115 @@
+import { billingPeriod } from '../../contract/billing-period.ts';
+import { type Call, type CallKind, CREDITS } from '../../contract/credits.ts';
+import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
+import type { ServiceAccount } from './service-account.ts';
+
+/** How the credits of a minute are counted: those of the last 60 s at every instant, or those of the clock's minute. */
+export type RateWindow = 'sliding' | 'fixed';
+
+/** What happens to a call that costs more than the period has left, with overages off: it is refused or, as a provider may
+ * read its contract (docs/service-api.md, 7.9), served as long as anything is left. */
+export type LastCall = 'refused' | 'served';
+
+/** How a service limits its accounts. */
+export interface LimitRules {
+  readonly rateWindow: RateWindow;
+  readonly lastCall: LastCall;
+}
+
+/** Charges that lie less than this ahead of the clock, in milliseconds, do not mean that the clock was set back: another
+ * instance may have charged between one's reading of the clock and its lock. */
+export const CLOCK_DIFFERENCE_MS = 1_000;
+
+/** What an account has used, as far as it limits the next call. */
+export interface LimitUsage {
+  readonly periodStart: number;
+  readonly periodCredits: number;
+  /** Charges after this instant count in the minute. */
+  readonly minuteFrom: number;
+  readonly minuteCredits: number;
+}
+
+/** What an account had used before a batch of calls, and what the batch adds. */
+export interface BatchTotal {
+  readonly account: ServiceAccount;
+  readonly before: LimitUsage;
+  credits: number;
+  readonly calls: Record<CallKind, number>;
+}
+
+/** Why a call may not be charged: the period lacks credits, or the minute lacks so many. */
+export type LimitRefusal = 'period' | { readonly missing: number };
+
+/** A charge that a limit allows, and the state of the minute after it. */
+export interface AllowedCharge {
+  readonly credits: number;
+  /** Credits a minute. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** Whole seconds, rounded up, until the whole limit is there again. */
+  readonly resetSeconds: number;
+}
+
+/** The start of the billing period of an account that contains `now`. */
+export function periodStartOf({ signedUpAt }: ServiceAccount, now: number): number {
+  return billingPeriod(new Date(signedUpAt).getUTCDate(), now).start;
+}
+
+/** The instant after which charges count in the minute. */
+export function minuteFromOf(rateWindow: RateWindow, now: number): number {
+  return rateWindow === 'sliding' ? now - RATE_WINDOW_MS : windowStart(now) - 1;
+}
+
+/** The total of an account before the first call of a batch. */
+export function newTotal(account: ServiceAccount, before: LimitUsage): BatchTotal {
+  return { account, before, credits: 0, calls: { single: 0, standard: 0, enterprise: 0 } };
+}
+
+/** Why a call would be refused after the calls of a total, or null. */
+export function refusalOf(
+  { account, before, credits: added }: BatchTotal,
+  { kind }: Call,
+  { lastCall }: LimitRules,
+): LimitRefusal | null {
+  const credits = CREDITS[kind];
+  const { creditsPerMonth, creditsPerMinute } = account.subscription;
+  const left = creditsPerMonth - before.periodCredits - added;
+  if (!account.overages && left < (lastCall === 'refused' ? credits : 1)) return 'period';
+  const missing = before.minuteCredits + added + credits - creditsPerMinute;
+  return missing > 0 ? { missing } : null;
+}
+
+/** Adds a call that no limit refuses to the total of its account. */
+export function addCharge(total: BatchTotal, { kind }: Call, { rateWindow }: LimitRules, now: number): AllowedCharge {
+  const credits = CREDITS[kind];
+  total.credits += credits;
+  total.calls[kind] += 1;
+  const { creditsPerMinute } = total.account.subscription;
+  return {
+    credits,
+    limit: creditsPerMinute,
+    remaining: creditsPerMinute - total.before.minuteCredits - total.credits,
+    // Of a sliding minute, the charge just made is the last to leave it.
+    resetSeconds: wholeSeconds(rateWindow === 'sliding' ? RATE_WINDOW_MS : windowStart(now) + RATE_WINDOW_MS - now),
+  };
+}
+
+/**
+ * Seconds until a call fits that the minute refused.
+ *
+ * @param freedBy when the charge was made with which the missing credits leave a sliding minute; null where the call costs
+ *   more than the limit, so that it never fits: a whole minute is as good an answer as any
+ */
+export function retryAfterOf({ rateWindow }: LimitRules, freedBy: number | null, now: number): number {
+  if (rateWindow === 'fixed') return wholeSeconds(windowStart(now) + RATE_WINDOW_MS - now);
+  return wholeSeconds(freedBy === null ? RATE_WINDOW_MS : Math.min(freedBy + RATE_WINDOW_MS - now, RATE_WINDOW_MS));
+}
+
+/** The start of the clock's minute that holds `now`. */
+function windowStart(now: number): number {
+  return Math.floor(now / RATE_WINDOW_MS) * RATE_WINDOW_MS;
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.ceil(ms / 1_000);
+}

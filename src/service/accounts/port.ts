@@ -1,0 +1,94 @@
+import type { Call, Scope } from '../../contract/credits.ts';
+import type { KeyInfo, NewKey } from './key-life.ts';
+import type { AllowedCharge, LimitRules } from './limits.ts';
+import type { PeriodStatement } from './period-statement.ts';
+import type { NewAccount, ServiceAccount } from './service-account.ts';
+
+/**
+ * Where a service keeps its accounts, keys and charges: a SQLite file, or PostgreSQL for instances on several machines.
+ * Errors: SERVICE_ACCOUNT for what cannot be done, ACCOUNTS_UNAVAILABLE while the database does not answer.
+ */
+export interface ServiceAccounts extends AsyncDisposable {
+  createAccount(account: NewAccount): Promise<ServiceAccount>;
+  /** By name. */
+  findAccount(name: string): Promise<ServiceAccount>;
+  /** All accounts, by name. */
+  listAccounts(): Promise<ServiceAccount[]>;
+  /** Makes a key with scopes; it expires after its lifetime, in milliseconds, or never. */
+  createKey(account: string, scopes: readonly string[], lifetimeMs: number | null): Promise<NewKey>;
+  /** Makes a key's successor; the old key works until the grace period ends. */
+  rotateKey(keyId: number, graceSeconds: number): Promise<NewKey>;
+  /** A revoked key stops working at once, on every instance. */
+  revokeKey(keyId: number): Promise<void>;
+  /** The keys of an account, or of all, in the order in which they were made. */
+  listKeys(account?: string): Promise<KeyInfo[]>;
+  /** What an account owes by billing period, the oldest first; the current period is always there. */
+  statement(account: ServiceAccount): Promise<PeriodStatement[]>;
+  /** Registers a running service; what crashed ones left pending is released. */
+  register(rules: LimitRules, onError: (error: unknown) => void): Promise<ServiceInstance>;
+}
+
+/** A running service, as it asks about its callers and charges them. Disposing it takes back what it left pending. */
+export interface ServiceInstance extends AsyncDisposable {
+  /** Now, by the clock that decides in which period and minute a call counts. */
+  now(): number;
+  /** Most batches of calls that may be in progress at once. */
+  readonly batchesAtOnce: number;
+  /** Finds the callers of a batch, and whether each call by itself would be refused now. A key that was revoked before the
+   * batch is refused. */
+  check(calls: readonly PresentedCall[]): Promise<CallCheck[]>;
+  /**
+   * Checks and charges calls, each as if it came after those before it, and settles charges that have ended first, all in one
+   * transaction. The new charges are pending until they are settled. When it fails, nothing is charged, and what has ended
+   * must be settled again.
+   */
+  charge(calls: readonly Chargeable[], ended: EndedCharges): Promise<(Charge | ChargeRefusal)[]>;
+  /** Makes delivered charges final and takes undelivered ones back; final ones are not touched. */
+  settle(ended: EndedCharges): Promise<void>;
+}
+
+/** A call as it arrived: its key, and what it asks for; null where that is unknown. */
+export interface PresentedCall {
+  readonly key: string | undefined;
+  readonly call: Call | null;
+}
+
+/** Why a key is refused: nobody has it, so it may be a guess; or it is missing, malformed, revoked, expired or retired. */
+export type KeyRefusal = 'unknown' | 'invalid';
+
+/** A key that works, and its account. */
+export interface Caller {
+  readonly key: number;
+  readonly account: ServiceAccount;
+  readonly may: (scope: Scope) => boolean;
+}
+
+/** What is known of a call before it is answered. */
+export type CallCheck = KeyRefusal | { readonly caller: Caller; readonly refusal: ChargeRefusal | null };
+
+/** A call that is answered and not charged yet. */
+export interface Chargeable {
+  readonly caller: Caller;
+  readonly call: Call;
+  readonly requestId: string;
+}
+
+/** A pending charge. */
+export interface Charge extends AllowedCharge {
+  readonly id: number;
+}
+
+/** Why a call may not be charged now. */
+export type ChargeRefusal =
+  | { readonly failure: 'QUOTA_EXCEEDED' }
+  | {
+      readonly failure: 'RATE_LIMITED';
+      /** Whole seconds until the call would fit, rounded up. */
+      readonly retryAfter: number;
+    };
+
+/** Ids of charges whose responses have ended. */
+export interface EndedCharges {
+  readonly delivered: readonly number[];
+  readonly undelivered: readonly number[];
+}

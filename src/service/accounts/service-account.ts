@@ -1,0 +1,67 @@
+import type { Subscription } from '../../contract/subscriptions.ts';
+import { PerilbookError } from '../../errors.ts';
+
+/** Who is charged. All keys of an account share one quota and one rate limit. */
+export interface ServiceAccount {
+  readonly id: number;
+  /** Unique; given by the operator. */
+  readonly name: string;
+  readonly subscription: Subscription;
+  /** Whether calls succeed beyond the allowance and are billed per credit. */
+  readonly overages: boolean;
+  /** Milliseconds since the epoch; its UTC day of the month is the billing anniversary. */
+  readonly signedUpAt: number;
+}
+
+/** A new account. Defaults: overages are off, and sign-up is now. */
+export interface NewAccount {
+  readonly name: string;
+  readonly subscription: Subscription;
+  readonly overages?: boolean;
+  /** Milliseconds since the epoch. */
+  readonly signedUpAt?: number;
+}
+
+/**
+ * Checks a new account before it is written.
+ *
+ * @throws PerilbookError SERVICE_ACCOUNT when the name is empty, or a figure of the subscription is not a whole number of
+ *   credits above 0
+ */
+export function checkNewAccount({ name, subscription }: NewAccount): void {
+  if (name.trim() === '') {
+    throw new PerilbookError('SERVICE_ACCOUNT', 'Cannot make an account without a name', 'Give the account a name.');
+  }
+  checkSubscription(subscription);
+}
+
+/** @throws PerilbookError SERVICE_ACCOUNT when a figure is not a whole number of credits above 0 */
+export function checkSubscription(subscription: Subscription): void {
+  const { creditsPerMonth, creditsPerMinute, overageRate } = subscription;
+  const whole = (credits: number) => Number.isSafeInteger(credits) && credits > 0;
+  const rate = overageRate === null || (Number.isFinite(overageRate) && overageRate >= 0);
+  if (whole(creditsPerMonth) && whole(creditsPerMinute) && rate) return;
+  throw new PerilbookError(
+    'SERVICE_ACCOUNT',
+    `Cannot use subscription "${subscription.name}" with ${creditsPerMonth} credits a month and ${creditsPerMinute} a minute`,
+    'Give whole numbers of credits above 0, and an overage rate of 0 or more dollars.',
+  );
+}
+
+/** The error for a name that another account has. */
+export function nameTaken(name: string): PerilbookError {
+  return new PerilbookError(
+    'SERVICE_ACCOUNT',
+    `Cannot make account "${name}": the name is taken`,
+    'Choose another name.',
+  );
+}
+
+/** The error for a name that no account has. */
+export function accountNotFound(name: string): PerilbookError {
+  return new PerilbookError(
+    'SERVICE_ACCOUNT',
+    `Cannot find account "${name}"`,
+    '`perilbook service account list` shows the accounts.',
+  );
+}
