@@ -23,6 +23,7 @@ export const ERROR_CODES = [
   'LOOKUP_FAILED',
   'DOWNLOAD_FAILED',
   'SERVICE_ACCOUNT',
+  'ACCOUNTS_UNAVAILABLE',
   'NODE_TOO_OLD',
   'BUG',
 ] as const;

@@ -13,7 +13,7 @@ const LAYERS = [
   ['report', 'warehouse'],
   ['job', 'service'],
   ['rows', 'plan', 'fetch', 'store', 'columns', 'data'],
-  ['contract', 'geo', 'sqlite'],
+  ['contract', 'geo', 'sqlite', 'postgres'],
   ['errors.ts', 'batches.ts', 'clock.ts', 'format-numbers.ts', 'nearest-name.ts', 'running-processes.ts'],
 ];
 
@@ -23,7 +23,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   undici: ['fetch', 'data'],
   bottleneck: ['fetch'],
   'better-sqlite3': ['sqlite', 'store', 'service', 'data'],
-  pg: ['store', 'service'],
+  pg: ['postgres', 'store', 'service'],
   saxes: ['rows', 'data'],
   yauzl: ['rows'],
   flatbush: ['data'],

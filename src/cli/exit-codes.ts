@@ -37,6 +37,7 @@ const OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   DOWNLOAD_FAILED: EXIT.serviceDown,
   LOOKUP_FAILED: EXIT.serviceDown,
   STORE_UNREACHABLE: EXIT.serviceDown,
+  ACCOUNTS_UNAVAILABLE: EXIT.serviceDown,
   INTERRUPTED: EXIT.interrupted,
 };
 

@@ -28,7 +28,8 @@ export const SERVICE_OPTIONS = {
   },
   accounts: {
     type: 'string',
-    describe: 'file of accounts, keys and charges (default: beside the data file, service-accounts.db for service.db)',
+    describe:
+      'file of accounts, keys and charges (default: beside the data file, service-accounts.db for service.db), or postgres://role@host/database for instances on several machines',
     requiresArg: true,
   },
   'update-every': {

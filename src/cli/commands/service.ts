@@ -4,11 +4,11 @@ import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
-import {
-  type AccountsDatabase,
-  accountsFileFor,
-  openAccounts,
-} from '../../service/accounts/sqlite/accounts-database.ts';
+import { isPostgresAddress, parsePostgresAddress } from '../../postgres/address.ts';
+import type { ServiceAccounts } from '../../service/accounts/port.ts';
+import { openPostgresAccounts } from '../../service/accounts/postgres/open-accounts.ts';
+import { postgresAccounts } from '../../service/accounts/postgres/postgres-accounts.ts';
+import { accountsFileFor, openAccounts } from '../../service/accounts/sqlite/accounts-database.ts';
 import { moveAccounts } from '../../service/accounts/sqlite/move-accounts.ts';
 import { sqliteAccounts } from '../../service/accounts/sqlite/sqlite-accounts.ts';
 import { startService } from '../../service/http/start-service.ts';
@@ -30,39 +30,47 @@ export async function serviceCommand(context: CliContext, flags: Flags): Promise
   const files = filesOf(context, flags);
   if (flags.action === 'start') return await startAction(context, files, port, serviceUpdatesOf(context, flags));
   if (NEEDS_ACCOUNTS.includes(String(flags.what))) refuseNoAccounts(files, flags);
-  using database = openAccountsOf(files);
-  const accounts = sqliteAccounts(database, context.clock);
+  await using accounts = await openAccountsOf(context, files);
   return await (flags.action === 'account' ? accountAction : keyAction)(context, accounts, flags);
 }
 
-/** The two files of a service. */
+/** Where the data and the accounts of a service are. */
 interface ServiceFiles {
   readonly data: string;
-  readonly accounts: string;
-  /** Whether a former version may have kept these accounts in this data file: not when only the accounts file is named. */
+  readonly accounts:
+    | { readonly kind: 'file'; readonly path: string }
+    | { readonly kind: 'postgres'; readonly url: string };
+  /** Whether a former version may have kept these accounts in this data file: not when only the accounts are named. */
   readonly belongTogether: boolean;
 }
 
 function filesOf(context: CliContext, { db, accounts }: Flags): ServiceFiles {
   const pathOf = (file: unknown, otherwise: string) => resolve(context.workingFolder, (file as string) ?? otherwise);
   const data = pathOf(db, `${dataFolder(context)}/service.db`);
-  const files = { data, accounts: pathOf(accounts, accountsFileFor(data)) };
-  if (files.accounts === data) {
+  if (typeof accounts === 'string' && isPostgresAddress(accounts)) {
+    return { data, accounts: { kind: 'postgres', url: accounts }, belongTogether: false };
+  }
+  const path = pathOf(accounts, accountsFileFor(data));
+  if (path === data) {
     throw new PerilbookError('USAGE', `--db and --accounts name one file, ${data}`, 'Name two files.');
   }
-  return { ...files, belongTogether: db !== undefined || accounts === undefined };
+  return { data, accounts: { kind: 'file', path }, belongTogether: db !== undefined || accounts === undefined };
 }
 
-/** Opens the accounts, which a former version kept in the data file. */
-function openAccountsOf({ data, accounts, belongTogether }: ServiceFiles): AccountsDatabase {
+/** Opens the accounts. A former version kept those of a file in the data file. */
+async function openAccountsOf(
+  { clock }: CliContext,
+  { data, accounts, belongTogether }: ServiceFiles,
+): Promise<ServiceAccounts> {
+  if (accounts.kind === 'postgres') return postgresAccounts(await openPostgresAccounts(accounts.url), clock);
   using opening = new DisposableStack();
-  const opened = opening.use(openAccounts(madeFolder(accounts)));
+  const opened = opening.use(openAccounts(madeFolder(accounts.path)));
   if (belongTogether && existsSync(data)) {
     using former = openDataReadOnly(data);
     moveAccounts(former, opened);
   }
-  opening.move();
-  return opened;
+  const kept = opening.move();
+  return { ...sqliteAccounts(opened, clock), [Symbol.asyncDispose]: async () => kept.dispose() };
 }
 
 function madeFolder(file: string): string {
@@ -70,13 +78,18 @@ function madeFolder(file: string): string {
   return file;
 }
 
+function placeOf({ accounts }: ServiceFiles): string {
+  return accounts.kind === 'file' ? accounts.path : parsePostgresAddress(accounts.url).text;
+}
+
 /** Actions that only make sense where there are accounts. */
 const NEEDS_ACCOUNTS = ['list', 'statement', 'rotate', 'revoke'];
 
 /** A misspelled name must not make an empty file, whose list of accounts is empty. */
 function refuseNoAccounts({ data, accounts, belongTogether }: ServiceFiles, flags: Flags): void {
-  if (flags.accounts !== undefined && !(belongTogether && existsSync(data))) refuseMissing(accounts, '--accounts');
-  else if (flags.db !== undefined && !existsSync(accounts)) refuseMissing(data, '--db');
+  if (accounts.kind === 'postgres') return;
+  if (flags.accounts !== undefined && !(belongTogether && existsSync(data))) refuseMissing(accounts.path, '--accounts');
+  else if (flags.db !== undefined && !existsSync(accounts.path)) refuseMissing(data, '--db');
 }
 
 async function startAction(
@@ -85,14 +98,13 @@ async function startAction(
   port: number,
   updates: ServiceUpdates | null,
 ): Promise<number> {
-  using database = openAccountsOf({ ...files, belongTogether: true });
-  const accounts = sqliteAccounts(database, context.clock);
+  await using accounts = await openAccountsOf(context, { ...files, belongTogether: true });
   using data = openDataReadOnly(madeFolder(files.data));
   const { topics, unavailable, withoutRecords, sample } = describeData(data);
   const onError = (error: unknown) =>
     say(context, `perilbook service: ${error instanceof Error ? error.message : error}`);
   await using service = await startService({ data, accounts, port, onError });
-  say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${files.accounts}`);
+  say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${placeOf(files)}`);
   if (sample) say(context, 'Sample data: made up, not for decisions.');
   say(context, `${counted(topics.length, 'topic')} can be answered.`);
   if (unavailable.length > 0) {

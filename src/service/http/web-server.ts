@@ -8,6 +8,7 @@ import fastify, {
   type RouteHandlerMethod,
 } from 'fastify';
 import type { Clock } from '../../clock.ts';
+import { PerilbookError } from '../../errors.ts';
 import { refuseBrokenRequest, refuseExpectations } from './broken-requests.ts';
 import { type FailureReply, sendFailure } from './replies.ts';
 
@@ -77,7 +78,7 @@ export function createWebServer(
   );
   app.setErrorHandler((error, request, reply) => {
     const failure = failureOfError(error);
-    if (failure.failure !== 'INVALID_PARAMETER') onError(error);
+    if (failure.failure !== 'INVALID_PARAMETER' && !areAccountsAway(error)) onError(error);
     return sendFailure(reply, failure, request.id, clock.now());
   });
   return app;
@@ -123,11 +124,19 @@ function failureOfError(error: unknown): FailureReply {
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return { failure: 'INVALID_PARAMETER', message: 'The request cannot be read', status };
   }
+  if (areAccountsAway(error)) {
+    return { failure: 'UPSTREAM_UNAVAILABLE', message: 'The service cannot reach its accounts now' };
+  }
   // Another process holds the accounts file; this passes.
   if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) {
     return { failure: 'UPSTREAM_UNAVAILABLE', message: 'The service is busy' };
   }
   return { failure: 'INTERNAL', message: 'The service failed' };
+}
+
+/** Whether the accounts' server is away. The accounts report it once, and not for each call. */
+function areAccountsAway(error: unknown): boolean {
+  return error instanceof PerilbookError && error.code === 'ACCOUNTS_UNAVAILABLE';
 }
 
 /** Stops listening and lets requests in flight end; after `ms` milliseconds it cuts those that have not. */
