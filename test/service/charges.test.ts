@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import { randomUUID } from 'node:crypto';
+import test from 'node:test';
 import fc from 'fast-check';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
-import type { Chargeable } from '../../src/service/accounts/port.ts';
-import { createAccount } from '../../src/service/accounts/sqlite/accounts.ts';
-import { type AccountsDatabase, openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
-import { type Charges, createCharges } from '../../src/service/accounts/sqlite/charges.ts';
-import { registerInstance } from '../../src/service/accounts/sqlite/instances.ts';
-import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
-import { createSettlements } from '../../src/service/accounts/sqlite/settlements.ts';
-import { usage } from './account-usage.ts';
-import { releaseLater, StillClock, subscriptionOf } from './small-data.ts';
+import type { Caller, Chargeable, ServiceInstance } from '../../src/service/accounts/port.ts';
+import { startPostgres } from '../postgres-server.ts';
+import { times } from '../tier.ts';
+import { type AccountsUnderTest, type ChargeRow, postgresUnderTest, sqliteUnderTest } from './accounts-under-test.ts';
+import { subscriptionOf } from './small-data.ts';
+
+const server = await startPostgres();
 
 /** So low that a few calls of one turn cross them. */
 const MINUTE_LIMIT = 100;
@@ -34,48 +33,48 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ moveMs: fc.constantFrom(16, -16, -1 / 24).map((days) => days * 86_400_000) }) },
 );
 
-interface Row {
-  readonly kind: Call['kind'];
-  readonly topic: string | null;
-  readonly credits: number;
-  readonly charged_at: number;
-  readonly period_start: number;
-}
+let books = 0;
 
+/** An account with a key, the calls that it makes, and what they must cost. */
 class Books {
-  readonly clock = new StillClock();
-  readonly accounts: AccountsDatabase;
-  readonly charges: Charges;
-  readonly #caller: Chargeable['caller'];
-  readonly #settlements;
-  readonly #pending: number[] = [];
+  readonly #accounts: AccountsUnderTest;
+  readonly #instance: ServiceInstance;
+  readonly #caller: Caller;
   readonly #minuteLimit: number;
+  readonly #pending: number[] = [];
 
-  constructor(t: TestContext, minuteLimit = MINUTE_LIMIT) {
+  private constructor(accounts: AccountsUnderTest, instance: ServiceInstance, caller: Caller, minuteLimit: number) {
+    this.#accounts = accounts;
+    this.#instance = instance;
+    this.#caller = caller;
     this.#minuteLimit = minuteLimit;
-    this.accounts = openAccounts(':memory:');
-    releaseLater(t, () => this.accounts.close());
+  }
+
+  static async open(accounts: AccountsUnderTest, minuteLimit = MINUTE_LIMIT): Promise<Books> {
+    books += 1;
+    const name = `tester ${books}`;
     const subscription = subscriptionOf(MONTH_LIMIT, minuteLimit);
-    const account = createAccount(this.accounts, { name: 'tester', subscription, signedUpAt: SIGNED_UP }, this.clock);
-    const { id } = createKey(this.accounts, 'tester', ['bundle', 'hail'], this.clock);
-    this.#caller = { key: id, account, may: () => true };
-    this.charges = createCharges(this.accounts, registerInstance(this.accounts, this.clock).id, 'sliding');
-    this.#settlements = createSettlements(this.accounts);
+    await accounts.port.createAccount({ name, subscription, signedUpAt: SIGNED_UP });
+    const { key } = await accounts.port.createKey(name, ['bundle', 'hail'], null);
+    const instance = await accounts.port.register({ rateWindow: 'sliding', lastCall: 'refused' }, () => {});
+    const [check] = await instance.check([{ key, call: CALLS[0]! }]);
+    assert.ok(typeof check === 'object' && check.refusal === null);
+    return new Books(accounts, instance, check.caller, minuteLimit);
   }
 
-  take(step: Step): void {
-    if ('moveMs' in step) this.clock.at += step.moveMs;
-    else if ('end' in step) this.#end(step.end, step.delivered);
-    else this.#charge(step.calls.map((index) => CALLS[index]!));
+  async take(step: Step): Promise<void> {
+    if ('moveMs' in step) await this.#accounts.moveClock(step.moveMs);
+    else if ('end' in step) await this.#end(step.end, step.delivered);
+    else await this.#charge(step.calls.map((index) => CALLS[index]!));
   }
 
-  #charge(calls: readonly Call[]): void {
-    const before = this.#minute();
-    const used = this.#rows().filter(({ period_start }) => period_start === this.#periodStart());
-    let minute = before;
+  async #charge(calls: readonly Call[]): Promise<void> {
+    const rows = await this.rows();
+    const used = rows.filter(({ period_start }) => period_start === this.#periodStart());
+    let minute = this.#minute(rows);
     let period = used.reduce((sum, { credits }) => sum + credits, 0);
-    const asked = calls.map((call) => ({ caller: this.#caller, call, requestId: 'r' }));
-    const charged = this.accounts.transaction(() => this.charges.chargeAll(asked, this.clock.now())).immediate();
+    const asked = calls.map((call) => ({ caller: this.#caller, call, requestId: randomUUID() }));
+    const charged = await this.#instance.charge(asked, { delivered: [], undelivered: [] });
     for (const [index, made] of charged.entries()) {
       const credits = CREDITS[calls[index]!.kind];
       if (period + credits > MONTH_LIMIT) assert.deepEqual(made, { failure: 'QUOTA_EXCEEDED' });
@@ -92,17 +91,17 @@ class Books {
     }
   }
 
-  #end(which: number, delivered: boolean): void {
+  async #end(which: number, delivered: boolean): Promise<void> {
     const ids = this.#pending.splice(which % Math.max(1, this.#pending.length), 1 + (which % 3));
-    this.#settlements.settle(delivered ? { delivered: ids, undelivered: [] } : { delivered: [], undelivered: ids });
+    await this.#instance.settle(delivered ? { delivered: ids, undelivered: [] } : { delivered: [], undelivered: ids });
   }
 
-  #rows(): Row[] {
-    return this.accounts.prepare<[], Row>('SELECT * FROM charges').all();
+  rows(): Promise<readonly ChargeRow[]> {
+    return this.#accounts.charges(this.#caller.account.id);
   }
 
-  #minute(): number {
-    const [rows, now] = [this.#rows(), this.clock.now()];
+  #minute(rows: readonly ChargeRow[]): number {
+    const now = this.#accounts.now();
     // Where the clock was set back, the newest charge was made just now, and others that lie ahead as long before it.
     const newest = Math.max(now, ...rows.map(({ charged_at }) => charged_at));
     const recent = rows.filter(({ charged_at: at }) => at > (at > now ? newest : now) - 60_000);
@@ -110,45 +109,65 @@ class Books {
   }
 
   #periodStart(): number {
-    return billingPeriod(31, this.clock.now()).start;
+    return billingPeriod(31, this.#accounts.now()).start;
   }
 
   /** The sums that are kept are those of the rows. */
-  check(): void {
-    const rows = this.#rows();
-    const ofPeriod = rows.filter(({ period_start }) => period_start === this.#periodStart());
-    const callsOf = (kind: Call['kind']) => ofPeriod.filter((row) => row.kind === kind).length;
-    const { creditsCharged, calls } = usage(this.accounts, 'tester', this.clock.now());
-    assert.equal(
-      creditsCharged,
-      ofPeriod.reduce((sum, { credits }) => sum + credits, 0),
+  async check(): Promise<void> {
+    const rows = await this.rows();
+    const sums = new Map<number, number[]>();
+    for (const { period_start, kind, credits } of rows) {
+      const sum = sums.get(period_start) ?? [0, 0, 0, 0];
+      sum[0]! += credits;
+      sum[1 + KINDS.indexOf(kind)]! += 1;
+      sums.set(period_start, sum);
+    }
+    const kept = (await this.#accounts.periods(this.#caller.account.id)).filter(([, credits]) => credits > 0);
+    assert.deepEqual(
+      kept,
+      [...sums].sort(([a], [b]) => a - b).map(([start, sum]) => [start, ...sum]),
     );
-    assert.deepEqual(calls, {
-      single: callsOf('single'),
-      standard: callsOf('standard'),
-      enterprise: callsOf('enterprise'),
-    });
     for (const { kind, topic } of rows) assert.equal(topic, kind === 'single' ? 'hail' : null);
+  }
+
+  async close(): Promise<void> {
+    const before = await this.rows();
+    await this.#instance[Symbol.asyncDispose]();
+    const after = await this.rows();
+    assert.equal(after.length, before.length - this.#pending.length, 'what is pending is taken back');
+    await this.check();
   }
 }
 
-test('in any order of calls the sums of minute and period equal the charges, and no limit is exceeded', (t) => {
-  fc.assert(
-    fc.property(fc.array(anyStep, { minLength: 1, maxLength: 40 }), (steps) => {
-      const books = new Books(t);
-      for (const step of steps) {
-        books.take(step);
-        books.check();
-      }
-      books.accounts.close();
-    }),
-    { numRuns: 200 },
-  );
-});
+const KINDS = ['single', 'standard', 'enterprise'] as const;
 
-test('more charges than one statement writes are all written', (t) => {
-  const books = new Books(t, MONTH_LIMIT);
-  books.take({ calls: Array.from({ length: 150 }, () => 0) });
-  assert.equal(books.accounts.prepare('SELECT count(DISTINCT id) FROM charges').pluck().get(), 150);
-  books.check();
-});
+const STORES = [
+  { name: 'SQLite', open: sqliteUnderTest, runs: 200 },
+  { name: 'PostgreSQL', open: () => postgresUnderTest(server), runs: times({ short: 4, faults: 60 }) },
+] as const;
+
+for (const { name, open, runs } of STORES) {
+  test(`${name}: in any order of calls the sums of minute and period equal the charges, and no limit is exceeded`, async () => {
+    await using accounts = await open();
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 40 }), async (steps) => {
+        const books = await Books.open(accounts);
+        for (const step of steps) {
+          await books.take(step);
+          await books.check();
+        }
+        await books.close();
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  test(`${name}: more charges than one statement writes are all written`, async () => {
+    await using accounts = await open();
+    const books = await Books.open(accounts, MONTH_LIMIT);
+    await books.take({ calls: Array.from({ length: 150 }, () => 0) });
+    assert.equal(new Set((await books.rows()).map(({ id }) => id)).size, 150);
+    await books.check();
+    await books.close();
+  });
+}
