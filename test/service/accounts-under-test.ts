@@ -51,7 +51,7 @@ const LEASE_MS = 6_000_000_000;
 /** In a database of its own, whose clock is a row that the test writes. */
 export async function postgresUnderTest(server: PostgresServer): Promise<AccountsUnderTest> {
   const url = await server.database();
-  const port = postgresAccounts(await openPostgresAccounts(url), systemClock, LEASE_MS);
+  const port = postgresAccounts(await openPostgresAccounts(url), systemClock, { leaseMs: LEASE_MS });
   const pool = new Pool({ connectionString: url, options: '-c search_path=perilbook_accounts' });
   await pool.query(`CREATE TABLE test_clock AS SELECT ${NOON}::bigint AS now`);
   await pool.query(

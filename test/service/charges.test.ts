@@ -4,7 +4,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
-import type { Caller, Chargeable, ServiceInstance } from '../../src/service/accounts/port.ts';
+import type { Caller, ServiceInstance } from '../../src/service/accounts/port.ts';
 import { startPostgres } from '../postgres-server.ts';
 import { times } from '../tier.ts';
 import { type AccountsUnderTest, type ChargeRow, postgresUnderTest, sqliteUnderTest } from './accounts-under-test.ts';

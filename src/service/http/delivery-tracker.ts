@@ -115,7 +115,8 @@ export function createDeliveryTracker(
       clearTimeout(timer ?? undefined);
       ended.undelivered.push(...open);
       open.clear();
-      if (hasEnded()) await settle(ended);
+      // What cannot be settled stays pending, and is taken back with all that this instance leaves.
+      if (hasEnded()) await settle(ended).catch(onError);
       ended = { delivered: [], undelivered: [] };
     },
   };

@@ -9,7 +9,7 @@ import { type AnswerOptions, createCallAnswers, isLarge } from './answer-call.ts
 import { createDeliveryTracker } from './delivery-tracker.ts';
 import { openApiDocument } from './openapi.ts';
 import { addRoutes } from './routes.ts';
-import { type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
+import { areAccountsAway, type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
 
 /** How a service is started. Whoever opened data and accounts closes them, after the service. */
 export interface ServiceOptions extends AnswerOptions {
@@ -50,7 +50,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   // Released in the opposite order: requests end, their charges are settled, and the instance takes back the rest.
   await using starting = new AsyncDisposableStack();
   const instance = starting.use(await accounts.register({ rateWindow, lastCall }, onError));
-  const tracker = starting.use(createDeliveryTracker((ended) => instance.settle(ended), onError));
+  const tracker = starting.use(
+    createDeliveryTracker(
+      (ended) => instance.settle(ended),
+      (error) => areAccountsAway(error) || onError(error),
+    ),
+  );
   const answerCalls = createCallAnswers({ data, instance, tracker }, options);
   const app = createWebServer(instance, onError, options.limits);
   starting.defer(() => closeWithin(app, options.closeTimeout ?? CLOSE_TIMEOUT_MS));

@@ -134,8 +134,8 @@ function failureOfError(error: unknown): FailureReply {
   return { failure: 'INTERNAL', message: 'The service failed' };
 }
 
-/** Whether the accounts' server is away. The accounts report it once, and not for each call. */
-function areAccountsAway(error: unknown): boolean {
+/** Whether an error is that the accounts' server is away. The accounts report that once, and nobody else again. */
+export function areAccountsAway(error: unknown): boolean {
   return error instanceof PerilbookError && error.code === 'ACCOUNTS_UNAVAILABLE';
 }
 

@@ -24,9 +24,21 @@ import { releaseCrashed } from './take-back.ts';
 /** How long an instance that is not heard of counts as running, in milliseconds: what it left pending counts as spent for so
  * long. A pause of a virtual machine is shorter. */
 const LEASE_MS = 15_000;
+/** A restart of the server takes less, in milliseconds. */
+const PATIENCE_MS = 3_000;
+
+/** What the accounts of a test do sooner or later than others. */
+interface PostgresAccountsOptions {
+  readonly leaseMs?: number;
+  readonly patienceMs?: number;
+}
 
 /** The accounts of a PostgreSQL database. Everything happens by the clock of its server. Disposing them ends the pool. */
-export function postgresAccounts(pool: Pool, clock: Clock, leaseMs: number = LEASE_MS): ServiceAccounts {
+export function postgresAccounts(
+  pool: Pool,
+  clock: Clock,
+  { leaseMs = LEASE_MS, patienceMs = PATIENCE_MS }: PostgresAccountsOptions = {},
+): ServiceAccounts {
   /** Runs statements whose effect, when the connection is lost, is unknown to the caller. */
   async function rowsOf<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return await once(async () => (await pool.query<Row>(text, [...values])).rows);
@@ -103,7 +115,8 @@ export function postgresAccounts(pool: Pool, clock: Clock, leaseMs: number = LEA
       );
       return statementsOf(rows, account, instant!.now);
     },
-    register: (rules, onError) => once(() => registerPostgresInstance({ pool, clock, rules, leaseMs, onError })),
+    register: (rules, onError) =>
+      once(() => registerPostgresInstance({ pool, clock, rules, leaseMs, patienceMs, onError })),
     [Symbol.asyncDispose]: () => pool.end(),
   };
 }

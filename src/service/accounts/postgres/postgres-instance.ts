@@ -16,8 +16,6 @@ import {
 import { checkCalls } from './check-calls.ts';
 import { releaseCrashed, takeBack } from './take-back.ts';
 
-/** How long a call waits for a server that is away, in milliseconds: a restart takes less. */
-const PATIENCE_MS = 3_000;
 /** The pause before the second try, in milliseconds; each later one is twice as long. */
 const FIRST_PAUSE_MS = 25;
 /** Most batches at once: more make smaller batches, each with a commit of its own. */
@@ -30,6 +28,8 @@ export interface InstanceSettings {
   readonly rules: LimitRules;
   /** How long an instance that is not heard of counts as running, in milliseconds. */
   readonly leaseMs: number;
+  /** How long a call waits for a server that is away, in milliseconds. */
+  readonly patienceMs: number;
   readonly onError: (error: unknown) => void;
 }
 
@@ -39,7 +39,7 @@ export interface InstanceSettings {
  * believes in a connection that was cut: hours.
  */
 export async function registerPostgresInstance(settings: InstanceSettings): Promise<ServiceInstance> {
-  const { pool, clock, rules, leaseMs, onError } = settings;
+  const { pool, clock, rules, leaseMs, patienceMs, onError } = settings;
   const registered = await withConnection(pool, async (connection) => {
     const { rows } = await connection.query<{ id: number; now: number }>(
       `INSERT INTO instances (started_at, leased_until) SELECT clock_ms(), clock_ms() + $1 RETURNING id, started_at AS now`,
@@ -65,7 +65,7 @@ export async function registerPostgresInstance(settings: InstanceSettings): Prom
         return result;
       } catch (error) {
         if (!isPassing(error)) throw error;
-        const isOver = steadyTime(clock) - since + pause > PATIENCE_MS;
+        const isOver = steadyTime(clock) - since + pause > patienceMs;
         if (!isOver && (isConnectionLost(error) || isDeadlock(error))) {
           await clock.sleep(pause);
           continue;
@@ -141,8 +141,13 @@ export async function registerPostgresInstance(settings: InstanceSettings): Prom
     return work;
   }
 
+  /** That the server is away has been reported. */
+  function reportOther(error: unknown): void {
+    if (!(error instanceof PerilbookError)) onError(error);
+  }
+
   const heartbeat = setInterval(() => {
-    void tracked(renew().catch((error) => (error instanceof PerilbookError ? undefined : onError(error))));
+    void tracked(renew().catch(reportOther));
   }, leaseMs / 3).unref();
 
   return {
@@ -165,7 +170,7 @@ export async function registerPostgresInstance(settings: InstanceSettings): Prom
       await patiently(async (connection) => {
         await takeBack(connection, 'instance', [id]);
         await connection.query('DELETE FROM instances WHERE id = $1', [id]);
-      }).catch(onError);
+      }).catch(reportOther);
     },
   };
 }

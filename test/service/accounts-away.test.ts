@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { Pool } from 'pg';
+import { systemClock } from '../../src/clock.ts';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
+import { postgresAccounts } from '../../src/service/accounts/postgres/postgres-accounts.ts';
+import { startService } from '../../src/service/http/start-service.ts';
+import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
+import { startDatabaseProxy } from './database-proxy.ts';
+import { deliveries, openDatabase, pathTo, releaseLater, request, StillClock, subscriptionOf } from './small-data.ts';
+
+const server = await startPostgres();
+const SINGLE = pathTo('/v1/drought/risk');
+
+/** A service whose way to its accounts can be cut, and a way to look at them that cannot. */
+async function setUp(t: TestContext, { patienceMs = 300, leaseMs = 450 } = {}) {
+  const data = openDatabase(t);
+  for (const delivery of deliveries(Date.now())) importDataset(data, delivery, new StillClock(Date.now()));
+  const url = await server.database();
+  const proxy = await startDatabaseProxy(url);
+  releaseLater(t, () => proxy[Symbol.asyncDispose]());
+  const accounts = postgresAccounts(await openPostgresAccounts(proxy.url), systemClock, { patienceMs, leaseMs });
+  releaseLater(t, () => accounts[Symbol.asyncDispose]());
+  await accounts.createAccount({ name: 'tester', subscription: subscriptionOf(1_000, 1_000) });
+  const { key } = await accounts.createKey('tester', ['bundle', ...TOPIC_SLUGS], null);
+  const errors: unknown[] = [];
+  const service = await startService({ data, accounts, port: 0, onError: (error) => errors.push(error) });
+  releaseLater(t, () => service.close());
+  const looks = new Pool({ connectionString: url, options: '-c search_path=perilbook_accounts', max: 1 });
+  looks.on('error', () => {});
+  releaseLater(t, () => looks.end());
+  const numberOf = async (sql: string) => Number((await looks.query({ text: sql, rowMode: 'array' })).rows[0]![0]);
+  const charged = async () => {
+    const [rows, sums, minutes] = await Promise.all([
+      numberOf('SELECT coalesce(sum(credits), 0) FROM charges'),
+      numberOf('SELECT coalesce(sum(credits), 0) FROM periods'),
+      numberOf('SELECT coalesce(sum(minute_credits), 0) FROM minutes'),
+    ]);
+    assert.deepEqual([sums, minutes], [rows, rows], 'the sums are those of the charges');
+    return rows;
+  };
+  const call = (path = SINGLE) => request(service.url + path, key);
+  return { proxy, errors, service, call, charged, numberOf };
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 30_000;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error('It did not come about within 30 s');
+    await systemClock.sleep(20);
+  }
+}
+
+for (const fault of ['commit lost', 'answer lost'] as const) {
+  test(`${fault}: the call is answered and charged once`, async (t) => {
+    const { proxy, errors, call, charged, numberOf } = await setUp(t);
+    assert.equal((await call()).status, 200);
+    // What is settled commits without the word: it is one statement.
+    await until(async () => (await numberOf('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')) === 0);
+    for (let calls = 2; calls <= 4; calls++) {
+      proxy.nextCommit = fault;
+      const { status, headers } = await call();
+      assert.deepEqual([status, headers.get('x-ratelimit-remaining')], [200, String(1_000 - calls)]);
+      assert.equal(await charged(), calls);
+    }
+    assert.deepEqual([proxy.faults, errors.length], [3, 0]);
+  });
+}
+
+test('the answer to COMMIT is lost and the server stays away: 502 for nothing, and the charge is taken back', async (t) => {
+  const { proxy, errors, call, charged, numberOf } = await setUp(t);
+  assert.equal((await call()).status, 200);
+  await until(async () => (await numberOf('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')) === 0);
+  proxy.nextCommit = 'answer lost';
+  const asked = call();
+  await until(async () => proxy.faults === 1 && (await charged()) === 2);
+  proxy.setCut(true);
+  const { status, body } = await asked;
+  assert.deepEqual([status, body.error.code, body.meta.credit_cost], [502, 'UPSTREAM_UNAVAILABLE', 0]);
+  assert.equal(errors.length, 1);
+  proxy.setCut(false);
+  await until(async () => (await charged()) === 1);
+  assert.equal((await call()).status, 200);
+  assert.equal(await charged(), 2);
+});
+
+test('the server is away: calls cost nothing and say so, once in the log; when it is back, the service goes on', async (t) => {
+  const { proxy, errors, call, charged } = await setUp(t, { patienceMs: 50 });
+  assert.equal((await call()).status, 200);
+  proxy.setCut(true);
+  for (const path of [SINGLE, SINGLE, pathTo('/v1/bundle/enterprise')]) {
+    const { status, body } = await call(path);
+    assert.deepEqual([status, body.error.code, body.meta.credit_cost], [502, 'UPSTREAM_UNAVAILABLE', 0]);
+  }
+  assert.deepEqual(
+    errors.map((error) => (error as { code: string }).code),
+    ['ACCOUNTS_UNAVAILABLE'],
+  );
+  proxy.setCut(false);
+  assert.equal((await call()).status, 200);
+  assert.equal(await charged(), 2);
+});
+
+test('the server is restarted under load: calls wait, and every answer is charged once', OWN_POSTGRES, async (t) => {
+  const { call, charged, numberOf } = await setUp(t, { patienceMs: 10_000, leaseMs: 15_000 });
+  const ids = new Set<string>();
+  let calls = 0;
+  await Promise.all([
+    ...Array.from({ length: 6 }, async () => {
+      while (calls++ < 120) {
+        const { status, body } = await call();
+        assert.equal(status, 200, JSON.stringify(body));
+        ids.add(body.meta.request_id);
+      }
+    }),
+    (async () => {
+      for (const how of ['fast', 'immediate'] as const) {
+        await server.stop(how);
+        await server.start();
+      }
+    })(),
+  ]);
+  assert.equal(ids.size, 120);
+  await until(async () => (await numberOf('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')) === 0);
+  assert.equal(await charged(), 120);
+});
+
+test('an instance whose lease ended while it was frozen goes on under the same number', async (t) => {
+  const { call, charged, numberOf } = await setUp(t, { leaseMs: 60_000 });
+  assert.equal((await call()).status, 200);
+  // As another instance does it.
+  await numberOf('WITH gone AS (DELETE FROM instances RETURNING id) SELECT count(*) FROM gone');
+  assert.equal((await call()).status, 200);
+  assert.equal(await numberOf('SELECT count(*) FROM instances WHERE leased_until > clock_ms()'), 1);
+  assert.equal(await charged(), 2);
+});
+
+test('a service ends although the server is away', async (t) => {
+  const { proxy, call, service, errors } = await setUp(t, { patienceMs: 50 });
+  assert.equal((await call()).status, 200);
+  proxy.setCut(true);
+  await service.close();
+  assert.equal(errors.length, 1);
+});

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import test, { type TestContext } from 'node:test';
+import { Pool } from 'pg';
+import { systemClock } from '../../src/clock.ts';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
+import { postgresAccounts } from '../../src/service/accounts/postgres/postgres-accounts.ts';
+import type { Send } from '../../src/service/conformance/asker.ts';
+import { CREDITS_NEEDED, runChecks, STATEMENTS } from '../../src/service/conformance/run-checks.ts';
+import { startPostgres } from '../postgres-server.ts';
+import { times } from '../tier.ts';
+import { type Balancer, startBalancer } from './balancer.ts';
+import {
+  databaseFile,
+  deliveries,
+  HERE,
+  openDatabase,
+  pathTo,
+  type Reply,
+  releaseLater,
+  request,
+  StillClock,
+  subscriptionOf,
+} from './small-data.ts';
+
+const server = await startPostgres();
+const INSTANCES = 3;
+const PLENTY = 1_000_000_000;
+/** So short that a test can wait for its end. */
+const LEASE_MS = 600;
+
+/** Three instances in processes of their own, each with the data file and one database of accounts, behind a balancer. */
+async function threeInstances(t: TestContext) {
+  const file = databaseFile(t);
+  const now = Date.now();
+  const data = openDatabase(t, file);
+  for (const delivery of deliveries(now - 60_000)) importDataset(data, delivery, new StillClock(now));
+  const url = await server.database();
+  const accounts = postgresAccounts(await openPostgresAccounts(url), systemClock, { leaseMs: LEASE_MS });
+  releaseLater(t, () => accounts[Symbol.asyncDispose]());
+  const begin = async () => {
+    const child = fork(new URL('./forked-instance.ts', import.meta.url), [file, url, String(LEASE_MS)], {
+      execPath: process.execPath,
+    });
+    releaseLater(t, async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exit = once(child, 'exit');
+      child.send('close');
+      await exit;
+    });
+    const [port] = (await once(child, 'message')) as [number];
+    return { child, port };
+  };
+  const instances = await Promise.all(Array.from({ length: INSTANCES }, begin));
+  const ports = instances.map(({ port }) => port);
+  const balancer = await startBalancer(ports);
+  releaseLater(t, () => balancer[Symbol.asyncDispose]());
+  const looks = new Pool({ connectionString: url, options: '-c search_path=perilbook_accounts', max: 1 });
+  releaseLater(t, () => looks.end());
+  const rowsOf = async (sql: string) => (await looks.query(sql)).rows;
+  return {
+    ...{ accounts, balancer, instances, ports, begin },
+    /** A key of a new account. */
+    async keyOf(name: string, creditsPerMonth: number, creditsPerMinute: number): Promise<string> {
+      await accounts.createAccount({ name, subscription: subscriptionOf(creditsPerMonth, creditsPerMinute) });
+      return (await accounts.createKey(name, ['bundle', ...TOPIC_SLUGS], null)).key;
+    },
+    /** Credits that an account was charged in this period. */
+    async charged(name: string): Promise<number> {
+      const periods = await accounts.statement(await accounts.findAccount(name));
+      return periods.reduce((sum, { creditsCharged }) => sum + creditsCharged, 0);
+    },
+    rowsOf,
+  };
+}
+
+/** Calls on as many connections of their own, so that the balancer spreads them. */
+async function load({ url }: Balancer, key: string, paths: readonly string[], clients: number): Promise<Reply[]> {
+  const replies: Reply[] = [];
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: clients }, async () => {
+      while (next < paths.length) replies.push(await request(url + paths[next++]!, key));
+    }),
+  );
+  return replies;
+}
+
+const SINGLE = pathTo('/v1/drought/risk');
+const creditsOf = (replies: readonly Reply[]) =>
+  replies.reduce((sum, { headers }) => sum + Number(headers.get('x-credit-cost') ?? 0), 0);
+
+const CALLERS = 12;
+
+/*
+ * What is promised of a kill, once the lease of the killed instance has ended: what it left pending is released by the others. An
+ * answer that arrived is charged, but for the last one of each connection to the killed instance. Nothing is charged that was
+ * not handed over whole.
+ */
+test('three instances behind a balancer', { timeout: 900_000 }, async (t) => {
+  const { accounts, balancer, instances, ports, begin, keyOf, charged, rowsOf } = await threeInstances(t);
+
+  await t.test('meet every statement of the contract that can be checked, for the credits announced', async () => {
+    const key = await keyOf('checked', 100_000, PLENTY);
+    const narrow = await accounts.createKey('checked', ['wildfire'], null);
+    const send: Send = async ({ method, path, key: sent }) => {
+      const reply = await fetch(balancer.url + path, { method, headers: sent === null ? {} : { 'x-api-key': sent } });
+      const body: unknown = await reply.json().catch(() => null);
+      return { status: reply.status, headers: Object.fromEntries(reply.headers), body };
+    };
+    const sleep = () => Promise.reject(new Error('Nothing is waited for'));
+    const { statements, skipped, passed } = await runChecks({
+      ...{ key, narrowKey: narrow.key, location: HERE, sleep, send },
+      clean: (reason) => reason,
+    });
+    assert.deepEqual(
+      statements.filter(({ outcome }) => outcome === 'fail'),
+      [],
+    );
+    assert.deepEqual([skipped, passed], [4, STATEMENTS.length - 4]);
+    assert.equal(await charged('checked'), CREDITS_NEEDED);
+  });
+
+  await t.test('share one quota to the credit', async () => {
+    const quota = times({ short: 197, faults: 4_997 });
+    const key = await keyOf('quota', quota, PLENTY);
+    const paths = Array.from({ length: quota }, (_, index) =>
+      index % 30 === 0 ? pathTo('/v1/bundle/standard') : SINGLE,
+    );
+    const replies = await load(balancer, key, paths, 24);
+    assert.equal(creditsOf(replies), quota);
+    assert.ok(replies.every(({ status, body }) => status === 200 || body.error.code === 'QUOTA_EXCEEDED'));
+    assert.equal(await charged('quota'), quota);
+    const instances = await rowsOf('SELECT count(DISTINCT id) FROM instances WHERE leased_until > clock_ms()');
+    assert.equal(Number(instances[0].count), INSTANCES);
+  });
+
+  await t.test('share one minute to the credit, in every window of 60 seconds', async () => {
+    const minute = 150;
+    const key = await keyOf('minute', PLENTY, minute);
+    const rounds = times({ short: 1, faults: 3 });
+    for (let round = 0; round < rounds; round++) {
+      if (round > 0) await systemClock.sleep(30_000);
+      const replies = await load(
+        balancer,
+        key,
+        Array.from({ length: 300 }, () => SINGLE),
+        24,
+      );
+      for (const { status, headers, body } of replies) {
+        if (status === 200) continue;
+        assert.equal(body.error.code, 'RATE_LIMITED');
+        const wait = Number(headers.get('retry-after'));
+        assert.ok(wait >= 1 && wait <= 60, `Retry-After: ${wait}`);
+      }
+      if (round === 0) assert.equal(creditsOf(replies), minute);
+    }
+    const [{ most }] = (await rowsOf(
+      `SELECT max(credits)::int AS most FROM (SELECT sum(credits) OVER (PARTITION BY account ORDER BY charged_at
+         RANGE BETWEEN 59999 PRECEDING AND CURRENT ROW) AS credits FROM charges
+       WHERE account = (SELECT id FROM accounts WHERE name = 'minute')) s`,
+    )) as [{ most: number }];
+    assert.equal(most, minute);
+  });
+
+  await t.test('refuse a key from the moment at which any machine has revoked it', async () => {
+    const key = await keyOf('revoked', PLENTY, PLENTY);
+    const statuses = () =>
+      Promise.all(ports.map(async (port) => (await request(`http://127.0.0.1:${port}${SINGLE}`, key)).status));
+    const { id } = (await accounts.listKeys('revoked'))[0]!;
+    assert.deepEqual(await statuses(), [200, 200, 200]);
+    const successor = await accounts.rotateKey(id, 3_600);
+    assert.deepEqual(await statuses(), [200, 200, 200]);
+    await accounts.revokeKey(id);
+    assert.deepEqual(await statuses(), [401, 401, 401]);
+    assert.equal((await request(balancer.url + SINGLE, successor.key)).status, 200);
+  });
+
+  await t.test('when one is killed under load, the others answer, and release what it left pending', async () => {
+    const key = await keyOf('killed', PLENTY, PLENTY);
+    const kills = times({ short: 1, faults: 12, soak: 50 });
+    const answered = new Set<string>();
+    let [lost, most] = [0, 0];
+    for (let kill = 0; kill < kills; kill++) {
+      let here = 0;
+      const killed = kill % INSTANCES;
+      const { child } = instances[killed]! as { child: ChildProcess };
+      const exit = once(child, 'exit');
+      await Promise.all(
+        Array.from({ length: CALLERS }, async () => {
+          while (here < 150) {
+            const reply = await request(balancer.url + SINGLE, key).catch(() => null);
+            here += 1;
+            // A connection to the killed instance ends without an answer; the next goes to another.
+            if (reply === null) continue;
+            assert.equal(reply.status, 200, JSON.stringify(reply.body));
+            answered.add(reply.body.meta.request_id);
+            if (here === 60) child.kill('SIGKILL');
+          }
+        }),
+      );
+      await exit;
+      await systemClock.sleep(LEASE_MS * 2);
+      const rows = await rowsOf(
+        "SELECT request_id, pending_by FROM charges WHERE account = (SELECT id FROM accounts WHERE name = 'killed')",
+      );
+      assert.deepEqual(
+        rows.filter(({ pending_by }) => pending_by !== null),
+        [],
+        'released',
+      );
+      const chargedIds = new Set(rows.map(({ request_id }) => request_id as string));
+      assert.deepEqual(
+        [...chargedIds].filter((id) => !answered.has(id)),
+        [],
+        'charged and not answered',
+      );
+      const unpaid = answered.size - chargedIds.size - lost;
+      assert.ok(unpaid <= CALLERS, `${unpaid} answered and not charged`);
+      [lost, most] = [lost + unpaid, Math.max(most, unpaid)];
+      assert.equal(await charged('killed'), chargedIds.size);
+      if (kill === kills - 1) break;
+      instances[killed] = await begin();
+      ports[killed] = instances[killed].port;
+    }
+    t.diagnostic(`${kills} kills, ${answered.size} answers, ${lost} answered and not charged (at most ${most} a kill)`);
+  });
+});
