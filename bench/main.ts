@@ -36,6 +36,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   },
   { name: 'loads', what: 'memory of loading a large agency file', load: () => import('./loads.ts') },
   { name: 'service', what: 'answers a second of the service', load: () => import('./service.ts') },
+  { name: 'instances', what: 'answers a second of several instances', load: () => import('./instances.ts') },
 ];
 
 const { values, positionals: names } = parseArgs({ options: { tiny: { type: 'boolean' } }, allowPositionals: true });

@@ -11,7 +11,7 @@ const [file, url, leaseMs] = process.argv.slice(2);
 const accounts = postgresAccounts(await openPostgresAccounts(url!), systemClock, { leaseMs: Number(leaseMs) });
 const service = await startService({
   ...{ data: openDataReadOnly(file!), accounts, port: 0 },
-  onError: (error) => console.error(error),
+  onError: (error) => process.stderr.write(`${error}\n`),
 });
 process.on('message', async () => {
   await service.close();
