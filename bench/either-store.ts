@@ -1,9 +1,9 @@
 import { systemClock } from '../src/clock.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
+import { isPostgresAddress } from '../src/postgres/postgres-address.ts';
 import type { Store } from '../src/store/port.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import { isPostgresAddress } from '../src/store/store-address.ts';
 
 /** What a worker is told by its arguments. */
 export interface StoreWorkerTask {

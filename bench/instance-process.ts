@@ -4,9 +4,8 @@ import { systemClock } from '../src/clock.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openDataReadOnly } from '../src/data/tables/data-database.ts';
-import { isPostgresAddress } from '../src/postgres/address.ts';
+import { isPostgresAddress } from '../src/postgres/postgres-address.ts';
 import { openPostgresAccounts } from '../src/service/accounts/postgres/open-accounts.ts';
-import { postgresAccounts } from '../src/service/accounts/postgres/postgres-accounts.ts';
 import { openAccounts } from '../src/service/accounts/sqlite/accounts-database.ts';
 import { sqliteAccounts } from '../src/service/accounts/sqlite/sqlite-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';
@@ -19,7 +18,7 @@ export interface InstanceStarted {
 
 const [file, place, isFirst] = process.argv.slice(2) as [string, string, string];
 const accounts = isPostgresAddress(place)
-  ? postgresAccounts(await openPostgresAccounts(place), systemClock)
+  ? await openPostgresAccounts(place, systemClock)
   : sqliteAccounts(openAccounts(place), systemClock);
 let key = '';
 if (isFirst === 'first') {

@@ -23,7 +23,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   undici: ['fetch', 'data'],
   bottleneck: ['fetch'],
   'better-sqlite3': ['sqlite', 'store', 'service', 'data'],
-  pg: ['postgres', 'store', 'service'],
+  pg: ['postgres'],
   saxes: ['rows', 'data'],
   yauzl: ['rows'],
   flatbush: ['data'],

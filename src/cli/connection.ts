@@ -14,13 +14,13 @@ import { fingerprintOf, readKeys } from '../job/planning/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/planning/key-warnings.ts';
 import type { Connection, LocalConnection } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
+import { isPostgresAddress } from '../postgres/postgres-address.ts';
 import { createAccount, listAccounts } from '../service/accounts/sqlite/accounts.ts';
 import { type AccountsDatabase, accountsFileFor, openAccounts } from '../service/accounts/sqlite/accounts-database.ts';
 import { createKey, revokeKey } from '../service/accounts/sqlite/keys.ts';
 import { moveAccounts } from '../service/accounts/sqlite/move-accounts.ts';
 import { sqliteAccounts } from '../service/accounts/sqlite/sqlite-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
-import { isPostgresAddress } from '../store/store-address.ts';
 import { type CliContext, dataFolder, say } from './context.ts';
 import { getCommand } from './messages/get-command.ts';
 

@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts';
 import { columnsOf } from '../columns/topic-columns.ts';
+import { isPostgresAddress } from '../postgres/postgres-address.ts';
 import { bootIdentity } from '../running-processes.ts';
 import type { Owner, Store } from '../store/port.ts';
 import { openPostgresStore } from '../store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
-import { isPostgresAddress } from '../store/store-address.ts';
 
 /**
  * Opens a store by its address: a SQLite file, or `postgres://…`. To be held by `await using`.

@@ -5,7 +5,6 @@ import { systemClock } from '../../src/clock.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
-import { postgresAccounts } from '../../src/service/accounts/postgres/postgres-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
 import { startDatabaseProxy } from './database-proxy.ts';
@@ -21,7 +20,7 @@ async function setUp(t: TestContext, { patienceMs = 300, leaseMs = 450 } = {}) {
   const url = await server.database();
   const proxy = await startDatabaseProxy(url);
   releaseLater(t, () => proxy[Symbol.asyncDispose]());
-  const accounts = postgresAccounts(await openPostgresAccounts(proxy.url), systemClock, { patienceMs, leaseMs });
+  const accounts = await openPostgresAccounts(proxy.url, systemClock, { patienceMs, leaseMs });
   releaseLater(t, () => accounts[Symbol.asyncDispose]());
   await accounts.createAccount({ name: 'tester', subscription: subscriptionOf(1_000, 1_000) });
   const { key } = await accounts.createKey('tester', ['bundle', ...TOPIC_SLUGS], null);
@@ -57,7 +56,6 @@ for (const fault of ['commit lost', 'answer lost'] as const) {
   test(`${fault}: the call is answered and charged once`, async (t) => {
     const { proxy, errors, call, charged, numberOf } = await setUp(t);
     assert.equal((await call()).status, 200);
-    // What is settled commits without the word: it is one statement.
     await until(async () => (await numberOf('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')) === 0);
     for (let calls = 2; calls <= 4; calls++) {
       proxy.nextCommit = fault;

@@ -3,7 +3,6 @@ import { systemClock } from '../../src/clock.ts';
 import type { CallKind } from '../../src/contract/credits.ts';
 import type { ServiceAccounts } from '../../src/service/accounts/port.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
-import { postgresAccounts } from '../../src/service/accounts/postgres/postgres-accounts.ts';
 import { openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
 import { sqliteAccounts } from '../../src/service/accounts/sqlite/sqlite-accounts.ts';
 import type { PostgresServer } from '../postgres-server.ts';
@@ -51,7 +50,7 @@ const LEASE_MS = 6_000_000_000;
 /** In a database of its own, whose clock is a row that the test writes. */
 export async function postgresUnderTest(server: PostgresServer): Promise<AccountsUnderTest> {
   const url = await server.database();
-  const port = postgresAccounts(await openPostgresAccounts(url), systemClock, { leaseMs: LEASE_MS });
+  const port = await openPostgresAccounts(url, systemClock, { leaseMs: LEASE_MS });
   const pool = new Pool({ connectionString: url, options: '-c search_path=perilbook_accounts' });
   await pool.query(`CREATE TABLE test_clock AS SELECT ${NOON}::bigint AS now`);
   await pool.query(

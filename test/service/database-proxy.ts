@@ -1,16 +1,16 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** What happens to the next COMMIT: it is lost on its way, or only its answer is, or the server decides. */
+/** What happens to the next COMMIT of charges: it is lost on its way, or only its answer is, or the server decides. */
 type CommitFault = 'commit lost' | 'answer lost' | null;
 
-/** A way to a PostgreSQL server that can be cut. It reads nothing but the word COMMIT. */
+/** A way to a PostgreSQL server that can be cut. It looks for charges and for the word COMMIT. */
 export interface DatabaseProxy extends AsyncDisposable {
   /** The address through the proxy. */
   readonly url: string;
   nextCommit: CommitFault;
   /** Whether connections are refused; those there are end at once. */
   setCut(isCut: boolean): void;
-  /** COMMITs that were lost, or whose answer was. */
+  /** COMMITs of charges that were lost, or whose answer was. */
   readonly faults: number;
 }
 
@@ -25,8 +25,13 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
     upstream.setNoDelay(true);
     clients.add(client);
     let isMuted = false;
+    let isCharging = false;
     client.on('data', (chunk) => {
-      if (proxy.nextCommit === null || !chunk.includes('COMMIT')) return void upstream.write(chunk);
+      isCharging ||= chunk.includes('"request_id"');
+      const commits = chunk.includes('COMMIT');
+      const isOfCharge = commits && isCharging;
+      if (commits) isCharging = false;
+      if (proxy.nextCommit === null || !isOfCharge) return void upstream.write(chunk);
       const fault = proxy.nextCommit;
       proxy.nextCommit = null;
       faults += 1;

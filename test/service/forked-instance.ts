@@ -1,14 +1,13 @@
 import { systemClock } from '../../src/clock.ts';
 import { openDataReadOnly } from '../../src/data/tables/data-database.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
-import { postgresAccounts } from '../../src/service/accounts/postgres/postgres-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 
 /* One of several instances: on the data file that the first argument names, and the PostgreSQL accounts of the second; the third
  * is the length of its lease. Tells its port to the process above, and ends when it is told to. */
 
 const [file, url, leaseMs] = process.argv.slice(2);
-const accounts = postgresAccounts(await openPostgresAccounts(url!), systemClock, { leaseMs: Number(leaseMs) });
+const accounts = await openPostgresAccounts(url!, systemClock, { leaseMs: Number(leaseMs) });
 const service = await startService({
   ...{ data: openDataReadOnly(file!), accounts, port: 0 },
   onError: (error) => process.stderr.write(`${error}\n`),

@@ -7,7 +7,6 @@ import { systemClock } from '../../src/clock.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
-import { postgresAccounts } from '../../src/service/accounts/postgres/postgres-accounts.ts';
 import type { Send } from '../../src/service/conformance/asker.ts';
 import { CREDITS_NEEDED, runChecks, STATEMENTS } from '../../src/service/conformance/run-checks.ts';
 import { startPostgres } from '../postgres-server.ts';
@@ -39,7 +38,7 @@ async function threeInstances(t: TestContext) {
   const data = openDatabase(t, file);
   for (const delivery of deliveries(now - 60_000)) importDataset(data, delivery, new StillClock(now));
   const url = await server.database();
-  const accounts = postgresAccounts(await openPostgresAccounts(url), systemClock, { leaseMs: LEASE_MS });
+  const accounts = await openPostgresAccounts(url, systemClock, { leaseMs: LEASE_MS });
   releaseLater(t, () => accounts[Symbol.asyncDispose]());
   const begin = async () => {
     const child = fork(new URL('./forked-instance.ts', import.meta.url), [file, url, String(LEASE_MS)], {

@@ -1,8 +1,8 @@
 import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { isoTime } from '../../job/summary.ts';
+import { shownAddress } from '../../postgres/postgres-address.ts';
 import type { StoreStats } from '../../store/port.ts';
-import { shownAddress } from '../../store/store-address.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';

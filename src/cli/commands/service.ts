@@ -4,10 +4,9 @@ import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
-import { isPostgresAddress, parsePostgresAddress } from '../../postgres/address.ts';
+import { isPostgresAddress, shownAddress } from '../../postgres/postgres-address.ts';
 import type { ServiceAccounts } from '../../service/accounts/port.ts';
 import { openPostgresAccounts } from '../../service/accounts/postgres/open-accounts.ts';
-import { postgresAccounts } from '../../service/accounts/postgres/postgres-accounts.ts';
 import { accountsFileFor, openAccounts } from '../../service/accounts/sqlite/accounts-database.ts';
 import { moveAccounts } from '../../service/accounts/sqlite/move-accounts.ts';
 import { sqliteAccounts } from '../../service/accounts/sqlite/sqlite-accounts.ts';
@@ -62,7 +61,7 @@ async function openAccountsOf(
   { clock }: CliContext,
   { data, accounts, belongTogether }: ServiceFiles,
 ): Promise<ServiceAccounts> {
-  if (accounts.kind === 'postgres') return postgresAccounts(await openPostgresAccounts(accounts.url), clock);
+  if (accounts.kind === 'postgres') return await openPostgresAccounts(accounts.url, clock);
   using opening = new DisposableStack();
   const opened = opening.use(openAccounts(madeFolder(accounts.path)));
   if (belongTogether && existsSync(data)) {
@@ -79,7 +78,7 @@ function madeFolder(file: string): string {
 }
 
 function placeOf({ accounts }: ServiceFiles): string {
-  return accounts.kind === 'file' ? accounts.path : parsePostgresAddress(accounts.url).text;
+  return accounts.kind === 'file' ? accounts.path : shownAddress(accounts.url);
 }
 
 /** Actions that only make sense where there are accounts. */

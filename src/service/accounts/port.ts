@@ -1,4 +1,5 @@
 import type { Call, Scope } from '../../contract/credits.ts';
+import { PerilbookError } from '../../errors.ts';
 import type { KeyInfo, NewKey } from './key-life.ts';
 import type { AllowedCharge, LimitRules } from './limits.ts';
 import type { PeriodStatement } from './period-statement.ts';
@@ -26,6 +27,11 @@ export interface ServiceAccounts extends AsyncDisposable {
   statement(account: ServiceAccount): Promise<PeriodStatement[]>;
   /** Registers a running service; what crashed ones left pending is released. */
   register(rules: LimitRules, onError: (error: unknown) => void): Promise<ServiceInstance>;
+}
+
+/** Whether the database of the accounts is away, or cannot be used. A running service reports that once, and not for each call. */
+export function isAccountsFailure(error: unknown): boolean {
+  return error instanceof PerilbookError && (error.code === 'ACCOUNTS_UNAVAILABLE' || error.code === 'SERVICE_ACCOUNT');
 }
 
 /** A running service, as it asks about its callers and charges them. Disposing it takes back what it left pending. */

@@ -4,12 +4,12 @@ import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { radiiWith } from '../../data/topics/search-radii.ts';
 import { PerilbookError } from '../../errors.ts';
-import type { ServiceAccounts } from '../accounts/port.ts';
+import { isAccountsFailure, type ServiceAccounts } from '../accounts/port.ts';
 import { type AnswerOptions, createCallAnswers, isLarge } from './answer-call.ts';
 import { createDeliveryTracker } from './delivery-tracker.ts';
 import { openApiDocument } from './openapi.ts';
 import { addRoutes } from './routes.ts';
-import { areAccountsAway, type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
+import { type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
 
 /** How a service is started. Whoever opened data and accounts closes them, after the service. */
 export interface ServiceOptions extends AnswerOptions {
@@ -53,7 +53,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const tracker = starting.use(
     createDeliveryTracker(
       (ended) => instance.settle(ended),
-      (error) => areAccountsAway(error) || onError(error),
+      (error) => isAccountsFailure(error) || onError(error),
     ),
   );
   const answerCalls = createCallAnswers({ data, instance, tracker }, options);

@@ -8,7 +8,7 @@ import fastify, {
   type RouteHandlerMethod,
 } from 'fastify';
 import type { Clock } from '../../clock.ts';
-import { PerilbookError } from '../../errors.ts';
+import { isAccountsFailure } from '../accounts/port.ts';
 import { refuseBrokenRequest, refuseExpectations } from './broken-requests.ts';
 import { type FailureReply, sendFailure } from './replies.ts';
 
@@ -78,7 +78,7 @@ export function createWebServer(
   );
   app.setErrorHandler((error, request, reply) => {
     const failure = failureOfError(error);
-    if (failure.failure !== 'INVALID_PARAMETER' && !areAccountsAway(error)) onError(error);
+    if (failure.failure !== 'INVALID_PARAMETER' && !isAccountsFailure(error)) onError(error);
     return sendFailure(reply, failure, request.id, clock.now());
   });
   return app;
@@ -124,7 +124,7 @@ function failureOfError(error: unknown): FailureReply {
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return { failure: 'INVALID_PARAMETER', message: 'The request cannot be read', status };
   }
-  if (areAccountsAway(error)) {
+  if (isAccountsFailure(error)) {
     return { failure: 'UPSTREAM_UNAVAILABLE', message: 'The service cannot reach its accounts now' };
   }
   // Another process holds the accounts file; this passes.
@@ -132,11 +132,6 @@ function failureOfError(error: unknown): FailureReply {
     return { failure: 'UPSTREAM_UNAVAILABLE', message: 'The service is busy' };
   }
   return { failure: 'INTERNAL', message: 'The service failed' };
-}
-
-/** Whether an error is that the accounts' server is away. The accounts report that once, and nobody else again. */
-export function areAccountsAway(error: unknown): boolean {
-  return error instanceof PerilbookError && error.code === 'ACCOUNTS_UNAVAILABLE';
 }
 
 /** Stops listening and lets requests in flight end; after `ms` milliseconds it cuts those that have not. */

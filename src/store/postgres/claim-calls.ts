@@ -1,11 +1,11 @@
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import { intersection, type TopicSet, topicSet } from '../../contract/topic-set.ts';
+import type { Session, Transaction } from '../../postgres/postgres-pool.ts';
 import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal, type Usage } from '../admission.ts';
 import { isAreaAnswered, storedArea } from '../area-merge.ts';
 import type { AreaWanted, Claim, ClaimLimits, ClaimRequest, StoredArea } from '../port.ts';
 import { lockAccounts } from './account-locks.ts';
 import { moveStatement, SumChanges, storedCalls } from './ledger-moves.ts';
-import type { Session, Transaction } from './postgres-pool.ts';
 import type { StoreParts } from './postgres-store.ts';
 import { integers, readCells } from './stored-cells.ts';
 import { readUsage } from './usage-state.ts';

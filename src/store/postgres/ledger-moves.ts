@@ -1,7 +1,7 @@
+import type { Session } from '../../postgres/postgres-pool.ts';
 import { SUM_OF } from '../period-sums.ts';
 import type { ChargeState, Spending } from '../port.ts';
 import type { ServerTime } from './account-locks.ts';
-import type { Session } from './postgres-pool.ts';
 import { integers } from './stored-cells.ts';
 
 /** A call as it stands in the ledger. */

@@ -1,7 +1,7 @@
 import type { BillingPeriod } from '../../contract/billing-period.ts';
+import type { Session } from '../../postgres/postgres-pool.ts';
 import type { ChargeState, Correction, StatementBy, StatementQuery, StatementRow, StoreStats } from '../port.ts';
 import { lockAccounts, type ServerTime } from './account-locks.ts';
-import type { Session } from './postgres-pool.ts';
 
 /** When a call counts: at its claim, but never before the period that it is charged to. */
 const COUNTED_AT = 'greatest(calls.claimed_at, calls.period_start)';

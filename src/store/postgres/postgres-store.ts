@@ -1,16 +1,17 @@
 import type { Clock } from '../../clock.ts';
 import type { TopicSet } from '../../contract/topic-set.ts';
+import { migratePostgres } from '../../postgres/migrate-postgres.ts';
+import { locatePostgres } from '../../postgres/postgres-address.ts';
+import { PostgresPool, type Session, type Transaction } from '../../postgres/postgres-pool.ts';
 import { cellCodec, type WidthOf, withoutRejections } from '../cell-answers.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Owner, Settlement, Store } from '../port.ts';
 import type { RecentCalls } from '../recent-calls.ts';
+import { STORE_DATABASE } from '../store-address.ts';
 import { answersSince, countOlder, sourceStats } from '../stored-ages.ts';
 import { SERVER_TIME, type ServerTime } from './account-locks.ts';
 import { claimCalls, giveUpCalls } from './claim-calls.ts';
 import { chargeSums, correctPeriod, readLedgerStatement } from './ledger-sums.ts';
-import { migrateSchema } from './migrate-postgres.ts';
 import { collecting, inTurn } from './one-at-a-time.ts';
-import { locatePostgres } from './postgres-address.ts';
-import { PostgresPool, type Session, type Transaction } from './postgres-pool.ts';
 import { readBundleContents, readRefusedScopes, readSampleMark } from './seen-services.ts';
 import { settleCalls } from './settle-calls.ts';
 import { readAreas } from './stored-areas.ts';
@@ -46,6 +47,19 @@ type CellOfStore = {
   readonly failures: string | null;
 };
 
+const MIGRATIONS = new URL('./migrations/', import.meta.url);
+const POOL_SETTINGS = {
+  // A restart or a failover takes a minute at most, and a call's lease outlasts it.
+  patienceMs: 120_000,
+  connectMs: 10_000,
+  // Any statement of a transaction takes milliseconds; sums over the whole ledger may take longer.
+  statementMs: 120_000,
+  silentClientMs: 5_000,
+  applicationName: 'perilbook',
+  // A page of cells is looked up by its index whatever the statistics say, and such small statements gain nothing from jit.
+  session: { jit: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' },
+};
+
 const CELLS_A_PAGE = 2_000;
 /** Calls of the job that are claimed, or settled, in one transaction. */
 const MOST_TOGETHER = 200;
@@ -63,11 +77,11 @@ export async function openPostgresStore(
   owner: Owner,
   { widthOf = () => null, serverTime = SERVER_TIME }: PostgresOptions = {},
 ): Promise<Store> {
-  const { address, schema, connection } = locatePostgres(store);
-  const pool = new PostgresPool(connection, address, clock);
+  const location = locatePostgres(store, STORE_DATABASE);
+  const pool = new PostgresPool(location, clock, POOL_SETTINGS);
   try {
-    await migrateSchema(pool, schema, address);
-    const texts = new TextTable(address);
+    await migratePostgres(pool, location, MIGRATIONS);
+    const texts = new TextTable(location.address);
     const parts = { texts, codec: cellCodec(texts, widthOf), serverTime, owner, windows: new Map() };
     await pool.read((session) => texts.refresh(session));
     await cleanUp(pool, parts);

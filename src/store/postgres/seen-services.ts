@@ -1,8 +1,8 @@
 import type { SampleMark } from '../../contract/answer.ts';
 import type { Scope } from '../../contract/credits.ts';
+import type { Session } from '../../postgres/postgres-pool.ts';
 import { bundleContentsOf, REFUSAL_HOLDS_MS, type SeenBundle } from '../bundle-observations.ts';
 import type { BundleContents } from '../port.ts';
-import type { Session } from './postgres-pool.ts';
 import type { SettledCall } from './settle-calls.ts';
 
 /** Records what settlements show about their services, in the caller's transaction. Nearly all of them show nothing. */

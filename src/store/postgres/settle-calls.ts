@@ -1,8 +1,8 @@
 import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
+import type { Transaction } from '../../postgres/postgres-pool.ts';
 import type { Settlement } from '../port.ts';
 import { accountLocks } from './account-locks.ts';
 import { moveStatement, type StoredCall, storedCalls } from './ledger-moves.ts';
-import type { Transaction } from './postgres-pool.ts';
 import type { StoreParts } from './postgres-store.ts';
 import { rememberObservations } from './seen-services.ts';
 import { mergeAreas } from './stored-areas.ts';

@@ -1,6 +1,6 @@
+import type { Session } from '../../postgres/postgres-pool.ts';
 import { type AreaRow, mergedArea, storedArea } from '../area-merge.ts';
 import type { StoredArea } from '../port.ts';
-import type { Session } from './postgres-pool.ts';
 import type { SettledCall } from './settle-calls.ts';
 import { integers } from './stored-cells.ts';
 

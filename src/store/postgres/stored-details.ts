@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
 import { isTopicSlug } from '../../contract/topics.ts';
+import type { PostgresPool, Session } from '../../postgres/postgres-pool.ts';
 import type { Store, StoreStats } from '../port.ts';
-import type { PostgresPool, Session } from './postgres-pool.ts';
 import type { SettledCall } from './settle-calls.ts';
 
 const decompress = promisify(zstdDecompress);

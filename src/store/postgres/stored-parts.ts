@@ -1,7 +1,7 @@
+import type { PostgresPool, Session } from '../../postgres/postgres-pool.ts';
 import type { PartFolder, PartRecord, PartStore, PartTicket, WrittenPart } from '../part-store.ts';
 import type { Owner } from '../port.ts';
 import type { ServerTime } from './account-locks.ts';
-import type { PostgresPool, Session } from './postgres-pool.ts';
 
 type StoredPart = {
   readonly part: string;

@@ -1,6 +1,6 @@
+import type { Session } from '../../postgres/postgres-pool.ts';
 import type { AccountTerms, KnownAccount, NewRun, Owner, RunEnd, RunRecord, Spending } from '../port.ts';
 import { storable } from './ledger-moves.ts';
-import type { Session } from './postgres-pool.ts';
 
 type StoredRun = Omit<RunRecord, 'summary'> & { readonly summary: string | null; readonly owner: string };
 

@@ -1,7 +1,7 @@
 import type { Answer } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
+import type { Session } from '../../postgres/postgres-pool.ts';
 import { isSharedText, MOST_TEXTS, type TextNumbers } from '../text-numbers.ts';
-import type { Session } from './postgres-pool.ts';
 
 /** A time is packed as a number, so it needs none of these. */
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;

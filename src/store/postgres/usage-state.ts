@@ -1,9 +1,9 @@
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
+import type { Session } from '../../postgres/postgres-pool.ts';
 import { MINUTE_MARGIN_MS, type Usage } from '../admission.ts';
 import { NOTHING_SPENT, type PeriodRow, periodSpending } from '../period-sums.ts';
 import type { ClaimLimits, PeriodSpending, Spending } from '../port.ts';
 import { type RecentCall, RecentCalls } from '../recent-calls.ts';
-import type { Session } from './postgres-pool.ts';
 import { integers } from './stored-cells.ts';
 
 type StoredPeriod = PeriodRow & { readonly account: string; readonly start: number };

@@ -1,5 +1,5 @@
-import type { PoolClient } from 'pg';
 import { CREDITS } from '../../../contract/credits.ts';
+import type { Transaction } from '../../../postgres/postgres-pool.ts';
 import {
   type AllowedCharge,
   addCharge,
@@ -32,67 +32,68 @@ export interface ChargeOrder {
   readonly leaseMs: number;
 }
 
-/** What a transaction of charges has decided before it is committed. */
-export interface DecidedCharges {
-  readonly now: number;
-  readonly decisions: readonly (AllowedCharge | 'period' | MissingCredits)[];
-}
-
-interface ChargeDecision extends DecidedCharges {
-  readonly totals: readonly BatchTotal[];
-  readonly needsLease: boolean;
-}
+/** What was decided for each call, as if it came after those before it. */
+type ChargeDecision = AllowedCharge | 'period' | MissingCredits;
 
 /**
- * Locks the accounts of a batch, reads what they have used by the clock of the server, and decides on each call as if it came
- * after those before it. One round trip; the transaction stays open.
+ * Checks and charges a batch. The first round trip locks its accounts and reads what they have used by the clock of the server;
+ * the second writes and commits. The ids are taken first, so that they are known although the COMMIT may not be answered.
  */
-export async function beginCharging(connection: PoolClient, order: ChargeOrder): Promise<ChargeDecision> {
+export async function chargeCalls(
+  tx: Transaction,
+  order: ChargeOrder,
+): Promise<{ readonly now: number; readonly results: (Charge | ChargeRefusal)[] }> {
   const { calls, instance, rules, leaseMs } = order;
-  const ids = accountsOf(calls);
-  const [, , usage, lease] = await Promise.all([
-    connection.query('BEGIN'),
-    lockAccounts(connection, ids),
+  const accounts = accountsOf(calls);
+  const [, usage, [lease], ids] = await Promise.all([
+    lockAccounts(tx, accounts),
     // Its own statement: it must see what was committed before the lock was had.
-    connection.query<UsageRow>({
-      name: `usage ${rules.rateWindow}`,
-      text: `WITH ${instantSql(rules)} SELECT ${USAGE_COLUMNS} FROM t JOIN accounts a ON a.id = ANY($1::int[]) ${USAGE_JOINS}`,
-      values: [ids],
-    }),
-    connection.query<{ left: number }>({
-      name: 'lease',
-      text: 'SELECT leased_until - clock_ms() AS left FROM instances WHERE id = $1',
-      values: [instance],
-    }),
+    tx.rows<UsageRow>(
+      `WITH ${instantSql(rules)} SELECT ${USAGE_COLUMNS} FROM t JOIN accounts a ON a.id = ANY($1::int[]) ${USAGE_JOINS}`,
+      [accounts],
+    ),
+    tx.rows<{ left: number }>('SELECT leased_until - clock_ms() AS left FROM instances WHERE id = $1', [instance]),
+    tx.rows<{ id: number }>("SELECT nextval('charges_id_seq') AS id FROM generate_series(1, $1::int)", [calls.length]),
   ]);
   const totals = new Map<number, BatchTotal>();
-  for (const row of usage.rows) {
+  for (const row of usage) {
     const account = accountOfRow(row);
-    const minute = isSetBack(row) ? await creditsAfterSetBack(connection, row) : null;
+    const minute = isSetBack(row) ? await creditsAfterSetBack(tx, row) : null;
     totals.set(account.id, newTotal(account, usageOfRow(row, account, minute)));
   }
-  const { now } = usage.rows[0]!;
-  const decisions = calls.map(({ caller, call }) => {
+  const { now } = usage[0]!;
+  const decisions = calls.map(({ caller, call }): ChargeDecision => {
     const total = totals.get(caller.account.id)!;
     const refusal = refusalOf(total, call, rules);
     if (refusal === null) return addCharge(total, call, rules, now);
     return refusal === 'period' ? refusal : { total, missing: refusal.missing };
   });
-  const left = lease.rows[0]?.left ?? 0;
-  return { now, decisions, totals: [...totals.values()], needsLease: left < leaseMs / 3 };
+  if ((lease?.left ?? 0) < leaseMs / 3) renewLease(tx, instance, leaseMs);
+  const idOf = (index: number) => ids[index]!.id;
+  tx.last(WRITE, writtenValues(order, now, decisions, [...totals.values()], idOf));
+  const missing = decisions.filter((one): one is MissingCredits => one !== 'period' && 'missing' in one);
+  // Sent after what was written, whose credits the minute gives back as well.
+  const refusals = await rateRefusals(tx, missing, rules, now);
+  const results = decisions.map((decision, index) => {
+    if (decision === 'period') return { failure: 'QUOTA_EXCEEDED' } as const;
+    return 'missing' in decision ? refusals.get(decision)! : { id: idOf(index), ...decision };
+  });
+  return { now, results };
 }
 
-/** Writes what was decided and commits, in one round trip. Returns the ids of the charges by request id. */
-export async function commitCharges(
-  connection: PoolClient,
-  order: ChargeOrder,
-  { now, decisions, totals, needsLease }: ChargeDecision,
-): Promise<ReadonlyMap<string, number>> {
-  const { calls, delivered, instance, leaseMs } = order;
+function writtenValues(
+  { calls, delivered, instance }: ChargeOrder,
+  now: number,
+  decisions: readonly ChargeDecision[],
+  totals: readonly BatchTotal[],
+  idOf: (index: number) => number,
+): unknown[] {
   const periodStart = new Map(totals.map(({ account, before }) => [account.id, before.periodStart]));
-  const rows = calls
-    .filter((_, index) => isAllowed(decisions[index]!))
-    .map(({ caller, call, requestId }) => ({
+  const rows = calls.flatMap(({ caller, call, requestId }, index) => {
+    const decision = decisions[index]!;
+    if (decision === 'period' || 'missing' in decision) return [];
+    return {
+      id: idOf(index),
       account: caller.account.id,
       key: caller.key,
       kind: call.kind,
@@ -100,7 +101,8 @@ export async function commitCharges(
       credits: CREDITS[call.kind],
       period_start: periodStart.get(caller.account.id),
       request_id: requestId,
-    }));
+    };
+  });
   const sums = totals
     .filter(({ credits }) => credits > 0)
     .map(({ account, before, credits, calls: counts }) => ({
@@ -113,18 +115,7 @@ export async function commitCharges(
       allowance: account.subscription.creditsPerMonth,
       overage_rate: account.subscription.overageRate,
     }));
-  const [written, , committed] = await Promise.all([
-    connection.query<{ id: number; request_id: string }>({
-      name: 'charge',
-      text: WRITE,
-      values: [delivered, instance, now, JSON.stringify(rows), JSON.stringify(sums)],
-    }),
-    needsLease ? renewLease(connection, instance, leaseMs) : null,
-    connection.query('COMMIT'),
-  ]);
-  // A failed transaction answers COMMIT with ROLLBACK, and its failed statement has thrown before.
-  if (committed.command !== 'COMMIT') throw new Error(`The charges were not committed: ${committed.command}`);
-  return idsOf(written.rows);
+  return [delivered, instance, now, JSON.stringify(rows), JSON.stringify(sums)];
 }
 
 const WRITE = `WITH
@@ -138,53 +129,17 @@ const WRITE = `WITH
     ON CONFLICT (account, period_start) DO UPDATE SET credits = p.credits + excluded.credits,
       single = p.single + excluded.single, standard = p.standard + excluded.standard,
       enterprise = p.enterprise + excluded.enterprise, allowance = excluded.allowance, overage_rate = excluded.overage_rate)
-  INSERT INTO charges (account, key, kind, topic, credits, charged_at, period_start, request_id, pending_by)
-  SELECT account, key, kind, topic, credits, $3, period_start, request_id, $2 FROM json_to_recordset($4::json)
-    AS r(account int, key int, kind text, topic text, credits int, period_start bigint, request_id uuid)
-  RETURNING id, request_id`;
-
-/** Whether a transaction whose COMMIT was not answered has charged its calls, and under which ids. It waits for the accounts'
- * rows, so that a transaction which is still in progress has ended. Null: it was rolled back. */
-export async function findCharges(
-  connection: PoolClient,
-  { calls, instance }: ChargeOrder,
-): Promise<ReadonlyMap<string, number> | null> {
-  const [, , found] = await Promise.all([
-    connection.query('BEGIN'),
-    lockAccounts(connection, accountsOf(calls)),
-    connection.query<{ id: number; request_id: string }>(
-      'SELECT id, request_id FROM charges WHERE pending_by = $1 AND request_id = ANY($2::uuid[])',
-      [instance, calls.map(({ requestId }) => requestId)],
-    ),
-    connection.query('COMMIT'),
-  ]);
-  return found.rows.length === 0 ? null : idsOf(found.rows);
-}
-
-/** The answers for a batch whose charges are committed. */
-export async function chargeResults(
-  connection: PoolClient,
-  { calls, rules }: ChargeOrder,
-  { now, decisions }: DecidedCharges,
-  ids: ReadonlyMap<string, number>,
-): Promise<(Charge | ChargeRefusal)[]> {
-  const missing = decisions.filter((one): one is MissingCredits => one !== 'period' && 'missing' in one);
-  const refusals = await rateRefusals(connection, missing, rules, now);
-  return decisions.map((decision, index) => {
-    if (decision === 'period') return { failure: 'QUOTA_EXCEEDED' };
-    if ('missing' in decision) return refusals.get(decision)!;
-    return { id: ids.get(calls[index]!.requestId)!, ...decision };
-  });
-}
+  INSERT INTO charges (id, account, key, kind, topic, credits, charged_at, period_start, request_id, pending_by)
+  SELECT id, account, key, kind, topic, credits, $3, period_start, request_id, $2 FROM json_to_recordset($4::json)
+    AS r(id bigint, account int, key int, kind text, topic text, credits int, period_start bigint, request_id uuid)`;
 
 /** Renews the lease of an instance, also one that has ended and was removed: its id is its own for ever. */
-export function renewLease(connection: PoolClient, instance: number, leaseMs: number): Promise<unknown> {
-  return connection.query({
-    name: 'renew lease',
-    text: `INSERT INTO instances VALUES ($1, clock_ms(), clock_ms() + $2)
+export function renewLease(tx: Transaction, instance: number, leaseMs: number): void {
+  tx.last(
+    `INSERT INTO instances VALUES ($1, clock_ms(), clock_ms() + $2)
       ON CONFLICT (id) DO UPDATE SET leased_until = excluded.leased_until`,
-    values: [instance, leaseMs],
-  });
+    [instance, leaseMs],
+  );
 }
 
 /**
@@ -192,46 +147,38 @@ export function renewLease(connection: PoolClient, instance: number, leaseMs: nu
  * the minute is in it again. Charges that lie in the future would fill the minute until the clock has caught up, so all are moved
  * back by as much as makes the newest one just made.
  */
-async function creditsAfterSetBack(connection: PoolClient, { account, now, minute_start }: UsageRow): Promise<number> {
-  const newest = await connection.query('SELECT max(charged_at) AS at FROM charges WHERE account = $1', [account]);
-  const ahead = (newest.rows[0].at ?? now) - now;
+async function creditsAfterSetBack(tx: Transaction, { account, now, minute_start }: UsageRow): Promise<number> {
+  const [newest] = await tx.rows<{ at: number | null }>(
+    'SELECT max(charged_at) AS at FROM charges WHERE account = $1',
+    [account],
+  );
+  const ahead = (newest!.at ?? now) - now;
   if (ahead > CLOCK_DIFFERENCE_MS) {
-    await connection.query('UPDATE charges SET charged_at = charged_at - $2 WHERE account = $1 AND charged_at > $3', [
+    await tx.rows('UPDATE charges SET charged_at = charged_at - $2 WHERE account = $1 AND charged_at > $3', [
       account,
       ahead,
       now,
     ]);
   }
-  const sum = await connection.query(
+  const [sum] = await tx.rows<{ credits: number }>(
     'SELECT coalesce(sum(credits), 0) AS credits FROM charges WHERE account = $1 AND charged_at > $2',
     [account, minute_start],
   );
+  const { credits } = sum!;
   if (ahead > CLOCK_DIFFERENCE_MS) {
-    await connection.query('UPDATE minutes SET minute_from = $2, minute_credits = $3 WHERE account = $1', [
+    await tx.rows('UPDATE minutes SET minute_from = $2, minute_credits = $3 WHERE account = $1', [
       account,
       minute_start,
-      sum.rows[0].credits,
+      credits,
     ]);
   }
-  return sum.rows[0].credits;
+  return credits;
 }
 
-function lockAccounts(connection: PoolClient, ids: readonly number[]): Promise<unknown> {
-  return connection.query({
-    name: 'lock accounts',
-    text: 'SELECT id FROM accounts WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE',
-    values: [ids],
-  });
+export function lockAccounts(tx: Transaction, accounts: readonly number[]): Promise<unknown> {
+  return tx.rows('SELECT id FROM accounts WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE', [accounts]);
 }
 
-function accountsOf(calls: readonly Chargeable[]): number[] {
+export function accountsOf(calls: readonly Chargeable[]): number[] {
   return [...new Set(calls.map(({ caller }) => caller.account.id))];
-}
-
-function isAllowed(decision: DecidedCharges['decisions'][number]): decision is AllowedCharge {
-  return decision !== 'period' && 'credits' in decision;
-}
-
-function idsOf(rows: readonly { readonly id: number; readonly request_id: string }[]): ReadonlyMap<string, number> {
-  return new Map(rows.map(({ id, request_id }) => [request_id, id]));
 }

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { PoolClient } from 'pg';
+import type { Session } from '../../../postgres/postgres-pool.ts';
 import { hashOfKey, stateOf } from '../key-life.ts';
 import { type BatchTotal, type LimitRules, newTotal, refusalOf, retryAfterOf } from '../limits.ts';
 import type { CallCheck, Caller, ChargeRefusal, KeyRefusal, PresentedCall } from '../port.ts';
@@ -32,7 +32,7 @@ export interface MissingCredits {
 /** The callers of a batch and what would refuse each call, read in one round trip; a further one says when refused calls may
  * be sent again. */
 export async function checkCalls(
-  connection: PoolClient,
+  session: Session,
   calls: readonly PresentedCall[],
   rules: LimitRules,
 ): Promise<{ readonly now: number; readonly checks: CallCheck[] }> {
@@ -41,12 +41,11 @@ export async function checkCalls(
     const hash = hashes.has(key) ? null : hashOfKey(key);
     if (hash !== null) hashes.set(key, hash);
   }
-  const { rows } = await connection.query<KeyRow>({
-    name: `check ${rules.rateWindow}`,
-    text: `WITH ${instantSql(rules)} SELECT k.id AS key, k.hash, k.scopes, k.expires_at, k.retires_at, k.revoked_at, ${USAGE_COLUMNS}
+  const rows = await session.rows<KeyRow>(
+    `WITH ${instantSql(rules)} SELECT k.id AS key, k.hash, k.scopes, k.expires_at, k.retires_at, k.revoked_at, ${USAGE_COLUMNS}
       FROM t LEFT JOIN keys k ON k.hash = ANY($1::bytea[]) LEFT JOIN accounts a ON a.id = k.account ${USAGE_JOINS}`,
-    values: [[...hashes.values()]],
-  });
+    [[...hashes.values()]],
+  );
   const now = rows[0]!.now;
   const found = new Map([...hashes].map(([key, hash]) => [key, callerOf(rows, hash, now)]));
   const refused: MissingCredits[] = [];
@@ -59,7 +58,7 @@ export async function checkCalls(
     refused.push({ total: caller.total, missing: refusal.missing });
     return { caller, refusal: refused.at(-1)! };
   });
-  const refusals = await rateRefusals(connection, refused, rules, now);
+  const refusals = await rateRefusals(session, refused, rules, now);
   const checks = checked.map(({ caller, refusal }): CallCheck => {
     if (typeof caller === 'string') return caller;
     if (refusal === null) return { caller, refusal };
@@ -86,7 +85,7 @@ function callerOf(
 /** The refusals of calls that the minute refuses, with the seconds after which each fits: asked once for each account and
  * number of credits. */
 export async function rateRefusals(
-  connection: PoolClient,
+  session: Session,
   refused: readonly MissingCredits[],
   rules: LimitRules,
   now: number,
@@ -95,19 +94,18 @@ export async function rateRefusals(
   const distinct = [...new Map(refused.map((one) => [nameOf(one), one])).values()];
   const freedBy = new Map<string, number | null>();
   if (distinct.length > 0 && rules.rateWindow === 'sliding') {
-    const { rows } = await connection.query<{ freed_by: number | null }>({
-      name: 'freed by',
-      text: `SELECT (SELECT charged_at FROM (SELECT charged_at, sum(credits) OVER (ORDER BY charged_at, id) AS freed FROM charges
+    const rows = await session.rows<{ freed_by: number | null }>(
+      `SELECT (SELECT charged_at FROM (SELECT charged_at, sum(credits) OVER (ORDER BY charged_at, id) AS freed FROM charges
             WHERE account = q.account AND charged_at > q.minute_start) s
           WHERE freed >= q.missing ORDER BY charged_at LIMIT 1) AS freed_by
         FROM unnest($1::int[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS q(account, minute_start, missing, place)
         ORDER BY q.place`,
-      values: [
+      [
         distinct.map(({ total }) => total.account.id),
         distinct.map(({ total }) => total.before.minuteFrom),
         distinct.map(({ missing }) => missing),
       ],
-    });
+    );
     for (const [index, one] of distinct.entries()) freedBy.set(nameOf(one), rows[index]!.freed_by);
   }
   return new Map(

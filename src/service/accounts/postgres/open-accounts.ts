@@ -1,69 +1,64 @@
-import type { Pool } from 'pg';
-import { PerilbookError } from '../../../errors.ts';
-import { type PostgresAddress, parsePostgresAddress } from '../../../postgres/address.ts';
-import { migratePostgres } from '../../../postgres/migrate.ts';
-import { isConnectionLost, openPool } from '../../../postgres/open-pool.ts';
+import type { Clock } from '../../../clock.ts';
+import { migratePostgres } from '../../../postgres/migrate-postgres.ts';
+import { type DatabaseUse, locatePostgres } from '../../../postgres/postgres-address.ts';
+import { PostgresPool } from '../../../postgres/postgres-pool.ts';
+import type { ServiceAccounts } from '../port.ts';
+import { postgresAccounts } from './postgres-accounts.ts';
 
-/** The schema of the accounts, so that the store may be in the same database. */
-const ACCOUNTS_SCHEMA = 'perilbook_accounts';
+const ACCOUNTS_DATABASE: DatabaseUse = {
+  name: 'accounts database',
+  // The store may be in the same database.
+  defaultSchema: 'perilbook_accounts',
+  option: '--accounts',
+  unusable: 'SERVICE_ACCOUNT',
+  unreachable: 'ACCOUNTS_UNAVAILABLE',
+  tooNew: 'SERVICE_ACCOUNT',
+  thenAgain: 'then try again; the lists of accounts and keys show whether a change was made.',
+};
+
+const MIGRATIONS = new URL('./migrations/', import.meta.url);
 
 /** Longest wait for a connection or an answer, in milliseconds: a client waits for its answer meanwhile. */
 const TIMEOUT_MS = 3_000;
-/** Two batches that charge, one that settles, one that renews the lease. */
-const CONNECTIONS = 4;
+/** An instance that stops in the middle of a transaction must not hold an account's row for longer than a call waits. */
+const LOCK_MS = TIMEOUT_MS - 500;
+/** A restart of the server takes less, in milliseconds. */
+const PATIENCE_MS = 3_000;
+/** How long an instance that is not heard of counts as running, in milliseconds: what it left pending counts as spent for so
+ * long. A pause of a virtual machine is shorter. */
+const LEASE_MS = 15_000;
 
-/**
- * Opens the accounts of a PostgreSQL database, and makes its tables or brings them up to the newest version. Whoever opens
- * the pool ends it.
- *
- * @throws PerilbookError USAGE for an address that cannot be read or has a password; ACCOUNTS_UNAVAILABLE when the server
- *   does not answer; SERVICE_ACCOUNT when it refuses, or a newer version has made the tables
- */
-export async function openPostgresAccounts(text: string): Promise<Pool> {
-  const address = parsePostgresAddress(text);
-  const pool = openPool(address, {
-    connections: CONNECTIONS,
-    applicationName: 'perilbook service',
-    timeoutMs: TIMEOUT_MS,
-    session: {
-      search_path: ACCOUNTS_SCHEMA,
-      // An instance that stops in the middle of a transaction must not hold an account's row for longer than a call waits.
-      lock_timeout: TIMEOUT_MS - 500,
-      statement_timeout: TIMEOUT_MS - 500,
-      idle_in_transaction_session_timeout: TIMEOUT_MS - 500,
-    },
-  });
-  try {
-    await migratePostgres(pool, {
-      schema: ACCOUNTS_SCHEMA,
-      migrations: new URL('./migrations/', import.meta.url),
-      tooNew: (version, known) =>
-        new Error(`its tables have version ${version}, and this program knows up to ${known}`),
-    });
-    return pool;
-  } catch (error) {
-    await pool.end();
-    throw openingFailure(error, address);
-  }
+/** What the accounts of a test do sooner or later than others. */
+interface AccountsTimes {
+  readonly leaseMs?: number;
+  readonly patienceMs?: number;
 }
 
-function openingFailure(error: unknown, { text }: PostgresAddress): PerilbookError {
-  const reason =
-    error instanceof Error && error.message !== '' ? error.message : String((error as { code?: unknown }).code);
-  if (isConnectionLost(error)) {
-    return new PerilbookError(
-      'ACCOUNTS_UNAVAILABLE',
-      `Cannot reach the accounts in ${text}: ${reason}`,
-      'Check the address and that the server runs, and try again.',
-      {},
-      error,
-    );
+/**
+ * Opens the accounts of a PostgreSQL database, and makes its tables or brings them up to the newest version.
+ *
+ * @throws PerilbookError ACCOUNTS_UNAVAILABLE when the server does not answer; SERVICE_ACCOUNT when the address cannot be used,
+ *   the server refuses, or a newer version has made the tables
+ */
+export async function openPostgresAccounts(
+  text: string,
+  clock: Clock,
+  { leaseMs = LEASE_MS, patienceMs = PATIENCE_MS }: AccountsTimes = {},
+): Promise<ServiceAccounts> {
+  const location = locatePostgres(text, ACCOUNTS_DATABASE);
+  const pool = new PostgresPool(location, clock, {
+    patienceMs,
+    connectMs: TIMEOUT_MS,
+    statementMs: TIMEOUT_MS,
+    silentClientMs: LOCK_MS,
+    applicationName: 'perilbook service',
+    session: { lock_timeout: LOCK_MS, statement_timeout: LOCK_MS },
+  });
+  try {
+    await migratePostgres(pool, location, MIGRATIONS);
+    return postgresAccounts(pool, clock, leaseMs);
+  } catch (error) {
+    await pool[Symbol.asyncDispose]();
+    throw error;
   }
-  return new PerilbookError(
-    'SERVICE_ACCOUNT',
-    `Cannot open the accounts in ${text}: ${reason}`,
-    'Check role, password and TLS. New tables and new versions need a role that may make them; see docs/many-machines.md.',
-    {},
-    error,
-  );
 }

@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { PostgresPool, Transaction } from '../../../postgres/postgres-pool.ts';
 
 /** Subtracts what was deleted from the sums of period and minute. */
 const SUBTRACT = `
@@ -13,45 +13,42 @@ const SUBTRACT = `
       WHERE gone.charged_at > minutes.minute_from GROUP BY gone.account) g
     WHERE m.account = g.account)`;
 
-/** Which pending charges are taken back: some, by their ids, or all that an instance left. */
+/** Which pending charges are taken back: some, by their ids; those of requests of an instance; or all that an instance left. */
 const CHOICES = {
   ids: 'id = ANY($1::bigint[]) AND pending_by IS NOT NULL',
+  requests: 'pending_by = $1 AND request_id = ANY($2::uuid[])',
   instance: 'pending_by = $1',
 } as const;
 
-/**
- * Takes pending charges back, in one transaction and one round trip. The accounts are locked first, in the order of their
- * ids, as for charging. What is final or gone is not touched, so this may be done twice.
- */
-export async function takeBack(
-  connection: PoolClient,
-  choice: keyof typeof CHOICES,
-  values: readonly unknown[],
-): Promise<void> {
+/** Takes pending charges back at the end of a transaction. The accounts are locked first, in the order of their ids, as for
+ * charging. */
+export function takeBack(tx: Transaction, choice: keyof typeof CHOICES, values: readonly unknown[]): void {
   const where = CHOICES[choice];
-  await Promise.all([
-    connection.query('BEGIN'),
-    connection.query({
-      name: `lock accounts by ${choice}`,
-      text: `SELECT id FROM accounts WHERE id IN (SELECT account FROM charges WHERE ${where}) ORDER BY id FOR UPDATE`,
-      values: [...values],
-    }),
-    connection.query({
-      name: `take back by ${choice}`,
-      text: `WITH gone AS (DELETE FROM charges WHERE ${where} RETURNING account, kind, credits, charged_at, period_start),${SUBTRACT} SELECT`,
-      values: [...values],
-    }),
-    connection.query('COMMIT'),
-  ]);
+  tx.last(
+    `SELECT id FROM accounts WHERE id IN (SELECT account FROM charges WHERE ${where}) ORDER BY id FOR UPDATE`,
+    values,
+  );
+  tx.last(
+    `WITH gone AS (DELETE FROM charges WHERE ${where} RETURNING account, kind, credits, charged_at, period_start),${SUBTRACT} SELECT`,
+    values,
+  );
 }
 
 /** Takes back what instances left pending whose lease has ended, and removes them. The charges are named by their ids, so
  * that an instance which comes back meanwhile loses no new ones. */
-export async function releaseCrashed(connection: PoolClient): Promise<void> {
-  const { rows } = await connection.query<{ id: number }>(
-    `SELECT id FROM charges WHERE pending_by IS NOT NULL
-       AND NOT EXISTS (SELECT FROM instances i WHERE i.id = pending_by AND i.leased_until > clock_ms())`,
+export async function releaseCrashed(pool: PostgresPool): Promise<void> {
+  const [left, ended] = await pool.read((session) =>
+    Promise.all([
+      session.rows<{ id: number }>(
+        `SELECT id FROM charges WHERE pending_by IS NOT NULL
+           AND NOT EXISTS (SELECT FROM instances i WHERE i.id = pending_by AND i.leased_until > clock_ms())`,
+      ),
+      session.rows('SELECT FROM instances WHERE leased_until <= clock_ms()'),
+    ]),
   );
-  if (rows.length > 0) await takeBack(connection, 'ids', [rows.map(({ id }) => id)]);
-  await connection.query('DELETE FROM instances WHERE leased_until <= clock_ms()');
+  if (left.length === 0 && ended.length === 0) return;
+  await pool.transact(async (tx) => {
+    if (left.length > 0) takeBack(tx, 'ids', [left.map(({ id }) => id)]);
+    tx.last('DELETE FROM instances WHERE leased_until <= clock_ms()');
+  });
 }

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import pg, { type PoolClient, type PoolConfig, type QueryConfig, type QueryResultRow } from 'pg';
-import { type Clock, steadyTime } from '../../clock.ts';
+import pg, { type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
+import { type Clock, steadyTime } from '../clock.ts';
+import type { PostgresLocation } from './postgres-address.ts';
 import { asPostgresError, meaningOf } from './postgres-errors.ts';
 
 /** A connection to the server, in a transaction or out of one. */
@@ -14,20 +15,31 @@ export interface Transaction extends Session {
   last(sql: string, values?: readonly unknown[]): void;
 }
 
-/** How long an operation waits for a server that is away: a restart or a failover takes a minute at most, and a call's lease
- * outlasts it. */
-const PATIENCE_MS = 120_000;
+/** How a pool behaves. */
+interface PoolSettings {
+  /** How long an operation waits for a server that is away, in milliseconds. */
+  readonly patienceMs: number;
+  /** Longest wait for a connection, in milliseconds. */
+  readonly connectMs: number;
+  /** Longest wait for the answer to a statement, in milliseconds. */
+  readonly statementMs: number;
+  /** The server ends a transaction whose client says nothing for so long (it was stopped, or the network is cut): it may hold
+   * the lock of an account, for which all others wait. In milliseconds. */
+  readonly silentClientMs: number;
+  /** Shown by pg_stat_activity. */
+  readonly applicationName: string;
+  /** Settings of each session, besides its schema. */
+  readonly session: Readonly<Record<string, string | number>>;
+}
+
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 const MOST_CONFLICTS = 50;
 
-/** The server ends a transaction whose client says nothing for so long (it was stopped, or the network is cut): it may hold the
- * lock of an account, for which all other workers wait. */
-const SILENT_CLIENT_MS = 5_000;
-const CONNECT_MS = 10_000;
-/** Any statement of a transaction takes milliseconds; sums over the whole ledger may take longer. */
-const STATEMENT_MS = 120_000;
+/** Most connections: two transactions that follow one another, and what else is asked meanwhile. */
+const CONNECTIONS = 4;
 const INT8 = 20;
+const NUMERIC = 1700;
 
 /**
  * A pool of connections on which work is repeated until the server has done it.
@@ -39,28 +51,32 @@ const INT8 = 20;
  */
 export class PostgresPool implements AsyncDisposable {
   readonly #pool: pg.Pool;
-  readonly #store: string;
+  readonly #location: PostgresLocation;
+  readonly #patienceMs: number;
   readonly #clock: Clock;
   /** Transactions whose ends are known: their rows are no longer needed. */
   #finished: string[] = [];
 
-  /** @param store the address as messages show it */
-  constructor(config: PoolConfig, store: string, clock: Clock) {
-    this.#store = store;
+  constructor(location: PostgresLocation, clock: Clock, settings: PoolSettings) {
+    this.#location = location;
+    this.#patienceMs = settings.patienceMs;
     this.#clock = clock;
+    const session = Object.entries({ search_path: location.schema, ...settings.session });
     this.#pool = new pg.Pool({
-      max: 4,
-      connectionTimeoutMillis: CONNECT_MS,
-      query_timeout: STATEMENT_MS,
-      idle_in_transaction_session_timeout: SILENT_CLIENT_MS,
+      ...location.connection,
+      options: session.map(([name, value]) => `-c ${name}=${value}`).join(' '),
+      max: CONNECTIONS,
+      connectionTimeoutMillis: settings.connectMs,
+      query_timeout: settings.statementMs,
+      idle_in_transaction_session_timeout: settings.silentClientMs,
       keepAlive: true,
       pipeline: true,
-      application_name: 'perilbook',
-      // Credits, times and numbers of calls are below 2^53.
+      application_name: settings.applicationName,
+      // Credits, times and numbers of calls are below 2^53, and so are their sums.
       types: {
-        getTypeParser: (oid, format) => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')),
+        getTypeParser: (oid, format) =>
+          oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format as 'text'),
       },
-      ...config,
     });
     // An idle connection that is cut is no error: the next operation opens another.
     this.#pool.on('error', () => {});
@@ -75,7 +91,7 @@ export class PostgresPool implements AsyncDisposable {
     });
   }
 
-  /** Reads, again if need be: `work` must not write. */
+  /** Reads, again if need be: `work` must not write, or only what may be written twice. */
   read<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#repeated(() =>
       this.#withClient((client) =>
@@ -85,7 +101,7 @@ export class PostgresPool implements AsyncDisposable {
   }
 
   /** Does all of `work` exactly once, or throws. `work` runs again when the server did not do it; then what it returned before
-   * counts no longer. @throws STORE_UNREACHABLE, STORE_UNUSABLE */
+   * counts no longer. @throws the errors of the database's use; after `unreachable`, it may have been done */
   async transact<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const id = randomUUID();
     // Of the latest attempt whose COMMIT was sent and not answered.
@@ -105,6 +121,11 @@ export class PostgresPool implements AsyncDisposable {
         const lasts: Promise<unknown>[] = [];
         const run = async (sql: string, values: readonly unknown[] = []) =>
           (await client.query(prepared(sql, values))).rows;
+        const last: Transaction['last'] = (sql, values) => {
+          const sent = run(sql, values);
+          sent.catch(() => {});
+          lasts.push(sent);
+        };
         let isCommitSent = false;
         try {
           // The first attempt cannot have been done already, so it does not wait to know.
@@ -116,7 +137,7 @@ export class PostgresPool implements AsyncDisposable {
             }
             unanswered = null;
           }
-          const result = await work({ rows: run, last: (sql, values) => void lasts.push(run(sql, values)) });
+          const result = await work({ rows: run, last });
           await begun;
           isCommitSent = true;
           unanswered = { result };
@@ -127,7 +148,9 @@ export class PostgresPool implements AsyncDisposable {
           return result;
         } catch (error) {
           // Where the server answered, it did nothing; only a lost connection leaves that open.
-          if (isCommitSent && meaningOf(error) !== 'lost') unanswered = null;
+          // What waits on a lost connection would only wait longer; it is closed.
+          if (meaningOf(error) === 'lost') throw error;
+          if (isCommitSent) unanswered = null;
           const [beginning] = await Promise.allSettled([begun, ...lasts, client.query('ROLLBACK')]);
           // What was sent behind a statement that failed fails as well, and may be waited for first.
           throw beginning.status === 'rejected' ? beginning.reason : error;
@@ -152,6 +175,7 @@ export class PostgresPool implements AsyncDisposable {
   }
 
   async #repeated<T>(attempt: () => Promise<T>): Promise<T> {
+    const begunAt = steadyTime(this.#clock);
     let lostAt: number | null = null;
     let pause = FIRST_PAUSE_MS;
     for (let conflicts = 0; ; ) {
@@ -159,10 +183,11 @@ export class PostgresPool implements AsyncDisposable {
         return await attempt();
       } catch (error) {
         const meaning = meaningOf(error);
-        if (meaning === 'conflict' && conflicts++ < MOST_CONFLICTS) continue;
-        if (meaning !== 'lost') throw asPostgresError(this.#store, error);
-        lostAt ??= steadyTime(this.#clock);
-        if (steadyTime(this.#clock) - lostAt + pause > PATIENCE_MS) throw asPostgresError(this.#store, error);
+        const now = steadyTime(this.#clock);
+        if (meaning === 'conflict' && conflicts++ < MOST_CONFLICTS && now - begunAt < this.#patienceMs) continue;
+        if (meaning !== 'lost') throw asPostgresError(this.#location, error);
+        lostAt ??= now;
+        if (now - lostAt + pause > this.#patienceMs) throw asPostgresError(this.#location, error);
         await this.#clock.sleep(pause);
         pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
       }

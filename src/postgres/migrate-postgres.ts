@@ -1,29 +1,32 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../errors.ts';
+import type { PostgresLocation } from './postgres-address.ts';
 import type { PostgresPool, Session } from './postgres-pool.ts';
-
-const MIGRATIONS = new URL('./migrations/', import.meta.url);
 
 /** Any number that other programs of the database are unlikely to lock. */
 const MIGRATION_LOCK = 7_374_551;
 
 /**
- * Brings the schema up to date, in one transaction and under a lock: two workers may open a new store at the same time. A schema
- * that is up to date is only read, so a role without the right to change it can run.
+ * Brings a schema up to date with a folder of numbered SQL files, in one transaction and under a lock: two processes may open a
+ * new schema at the same time. A schema that is up to date is only read, so a role without the right to change it can run.
  *
- * @throws STORE_TOO_NEW, STORE_UNUSABLE
+ * @throws the errors of the database's use
  */
-export async function migrateSchema(pool: PostgresPool, schema: string, store: string): Promise<void> {
-  const names = readdirSync(MIGRATIONS)
+export async function migratePostgres(
+  pool: PostgresPool,
+  { use, address, schema }: PostgresLocation,
+  migrations: URL,
+): Promise<void> {
+  const names = readdirSync(migrations)
     .filter((name) => name.endsWith('.sql'))
     .sort();
   const version = await pool.read((session) => versionOf(session, schema));
   if (version > names.length) {
     throw new PerilbookError(
-      'STORE_TOO_NEW',
-      `The store ${store} was written by a later Perilbook (version ${version}, this one knows ${names.length})`,
-      'Update Perilbook, or name another store with --store.',
-      { file: store },
+      use.tooNew,
+      `The ${use.name} ${address} was written by a later Perilbook (version ${version}, this one knows ${names.length})`,
+      `Update Perilbook, or name another ${use.name} with ${use.option}.`,
+      { file: address },
     );
   }
   if (version === names.length) return;
@@ -37,7 +40,7 @@ export async function migrateSchema(pool: PostgresPool, schema: string, store: s
       if (!known) await session.rows(`CREATE SCHEMA ${name}`);
       await session.rows(`CREATE TABLE IF NOT EXISTS ${name}.schema_version (version integer NOT NULL)`);
       for (let next = await versionOf(session, schema); next < names.length; next++) {
-        await session.rows(readFileSync(new URL(names[next]!, MIGRATIONS), 'utf8'));
+        await session.rows(readFileSync(new URL(names[next]!, migrations), 'utf8'));
         await session.rows(`DELETE FROM ${name}.schema_version`);
         await session.rows(`INSERT INTO ${name}.schema_version VALUES ($1)`, [next + 1]);
       }

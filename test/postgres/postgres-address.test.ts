@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { locatePostgres } from '../../src/store/postgres/postgres-address.ts';
-import { isPostgresAddress, shownAddress } from '../../src/store/store-address.ts';
+import { isPostgresAddress, locatePostgres, shownAddress } from '../../src/postgres/postgres-address.ts';
+import { STORE_DATABASE } from '../../src/store/store-address.ts';
 
-const connectionOf = (address: string) => locatePostgres(address).connection;
+const connectionOf = (address: string) => locatePostgres(address, STORE_DATABASE).connection;
 
 test('an address gives host, port, database and role; the schema is perilbook', () => {
-  const { schema, connection, address } = locatePostgres('postgres://worker@localhost:5433/hazards?schema=books_2');
+  const { schema, connection, address } = locatePostgres(
+    'postgres://worker@localhost:5433/hazards?schema=books_2',
+    STORE_DATABASE,
+  );
   const { host, port, user, database, ssl } = connection;
   assert.deepEqual(
     [host, port, user, database, schema, ssl],
     ['localhost', 5433, 'worker', 'hazards', 'books_2', false],
   );
   assert.equal(address, 'postgres://worker@localhost:5433/hazards');
-  const socket = locatePostgres('postgresql:///hazards?host=/var/run/postgresql');
+  const socket = locatePostgres('postgresql:///hazards?host=/var/run/postgresql', STORE_DATABASE);
   assert.deepEqual([socket.connection.host, socket.schema], ['/var/run/postgresql', 'perilbook']);
 });
 
@@ -37,7 +40,7 @@ for (const address of [
   test(`a password in the address is refused, and not shown: ${address.replace('geheim', '…')}`, () => {
     assert.ok(isPostgresAddress(address));
     assert.throws(
-      () => locatePostgres(address),
+      () => locatePostgres(address, STORE_DATABASE),
       (error: Error & { code?: string; hint?: string }) => {
         assert.equal(error.code, 'STORE_UNUSABLE');
         return !JSON.stringify([error.message, error.hint, error.stack]).includes('geheim');
@@ -53,7 +56,7 @@ test('a mistake in an address is named', () => {
     ['schema=a"b', /is no name of a schema/],
     ['sslrootcert=/nowhere.pem', /The sslrootcert \/nowhere\.pem of the store .* cannot be read/],
   ] as const) {
-    assert.throws(() => locatePostgres(`postgres://db.example.com/hazards?${parameters}`), {
+    assert.throws(() => locatePostgres(`postgres://db.example.com/hazards?${parameters}`, STORE_DATABASE), {
       code: 'STORE_UNUSABLE',
       message,
     });

@@ -1,4 +1,5 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../errors.ts';
+import type { PostgresLocation } from './postgres-address.ts';
 
 /** What an error of PostgreSQL's or of the connection means for the operation that met it. */
 type ErrorMeaning =
@@ -16,8 +17,8 @@ const LOST = new Set([
   // A server that was a standby a moment ago is not writable yet.
   '25006',
 ]);
-/** Serialization failure, deadlock, a row that came between, a lock that was not to be had. */
-const CONFLICTS = new Set(['40001', '40P01', '55P03']);
+/** Serialization failure, deadlock, a lock that was not to be had, a statement that took too long. */
+const CONFLICTS = new Set(['40001', '40P01', '55P03', '57014']);
 
 /** What `pg` says, without a code, of a connection that ended. */
 const ENDED =
@@ -29,45 +30,48 @@ export function meaningOf(error: unknown): ErrorMeaning {
   return LOST.has(code) || code.startsWith('08') || ENDED.test(message) ? 'lost' : 'final';
 }
 
-const RUN_AGAIN = 'then run again: what was answered is kept, and calls without an outcome are listed as unknown.';
-
-/** What the server's codes mean to a user, by their beginnings; the rest (a constraint, a mistake in a statement) are bugs. */
+/** What the server's codes mean to a user, by their beginnings; the rest (a constraint, a mistake in a statement) are bugs.
+ * AGAIN and OPTION stand for
+ * those of the database's use. */
 const REASONS: readonly (readonly [code: string, what: string, hint: string])[] = [
   [
     '28',
     'refused the login',
     'Check the role, PGPASSWORD, ~/.pgpass or password_file in the address, and pg_hba.conf.',
   ],
-  ['3D000', 'has no such database', 'Create the database, or name another one with --store.'],
+  ['3D000', 'has no such database', 'Create the database, or name another one with OPTION.'],
   ['3F000', 'has no such schema', 'Open it once with the role that owns it (docs/many-machines.md).'],
   ['42501', 'does not let this role do this', 'Grant the role what docs/many-machines.md lists for it.'],
-  ['53100', 'has no room left on its disk', `Make room, ${RUN_AGAIN}`],
-  ['53200', 'is out of memory', `Check the server, ${RUN_AGAIN}`],
-  ['58', 'cannot read or write its files', `Check the server's disk, ${RUN_AGAIN}`],
+  ['53100', 'has no room left on its disk', 'Make room, AGAIN'],
+  ['53200', 'is out of memory', 'Check the server, AGAIN'],
+  ['58', 'cannot read or write its files', "Check the server's disk, AGAIN"],
   ['XX', 'reports damaged data', "Restore a backup of the database; the server's log says more."],
 ];
 
 /** Codes of Node and OpenSSL for a certificate that does not prove the server. */
 const CERTIFICATE = /^(ERR_TLS_|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)|does not support SSL/;
 
-/** An error as the user can act on it; one that is not the server's or the connection's as it is. @param store its address */
-export function asPostgresError(store: string, error: unknown): unknown {
+/** An error as the user can act on it; one that is not the server's or the connection's as it is. */
+export function asPostgresError({ use, address }: PostgresLocation, error: unknown): unknown {
   if (error instanceof PerilbookError || !(error instanceof Error)) return error;
   const { code = '' } = error as { code?: string };
-  if (CERTIFICATE.test(code) || CERTIFICATE.test(error.message) || /does not support SSL/.test(error.message)) {
+  const database = `The ${use.name} ${address}`;
+  const unusable = (message: string, hint: string) =>
+    new PerilbookError(use.unusable, message, hint, { file: address }, error);
+  if (CERTIFICATE.test(code) || CERTIFICATE.test(error.message)) {
     const hint = 'Name the authority with sslrootcert=FILE in the address; sslmode=require encrypts without checking.';
-    return unusable(`The store ${store} has no certificate that can be verified: ${error.message}`, hint, store, error);
+    return unusable(`${database} has no certificate that can be verified: ${error.message}`, hint);
   }
-  if (meaningOf(error) === 'lost') {
-    const message = `The store ${store} cannot be reached: ${error.message || code}`;
-    const hint = 'Check the server and the network, then run again: what was answered is kept.';
-    return new PerilbookError('STORE_UNREACHABLE', message, hint, { file: store }, error);
+  const meaning = meaningOf(error);
+  if (meaning !== 'final') {
+    const what = meaning === 'lost' ? 'cannot be reached' : 'is too busy';
+    const message = `${database} ${what}: ${error.message || code}`;
+    const hint = `Check the server and the network, ${use.thenAgain}`;
+    return new PerilbookError(use.unreachable, message, hint, { file: address }, error);
   }
   const reason = REASONS.find(([beginning]) => code.startsWith(beginning) && code.length === 5);
   if (reason === undefined) return error;
-  return unusable(`The store ${store} ${reason[1]}: ${error.message}`, reason[2], store, error);
-}
-
-function unusable(message: string, hint: string, store: string, error: unknown): PerilbookError {
-  return new PerilbookError('STORE_UNUSABLE', message, hint, { file: store }, error);
+  const [, what, hint] = reason;
+  const ownHint = hint.replace('AGAIN', use.thenAgain).replace('OPTION', use.option);
+  return unusable(`${database} ${what}: ${error.message}`, ownHint);
 }

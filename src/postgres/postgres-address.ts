@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { PoolConfig } from 'pg';
+import { type ErrorCode, PerilbookError } from '../errors.ts';
+
+/** What is kept in a database, and how errors name it. */
+export interface DatabaseUse {
+  /** With no article: "store". */
+  readonly name: string;
+  readonly defaultSchema: string;
+  /** The option that names the database: "--store". */
+  readonly option: string;
+  readonly unusable: ErrorCode;
+  readonly unreachable: ErrorCode;
+  readonly tooNew: ErrorCode;
+  /** The end of a hint: what the user does once the server works again. */
+  readonly thenAgain: string;
+}
+
+/** Where a database is, and what is kept in it. */
+export interface PostgresLocation {
+  readonly use: DatabaseUse;
+  /** For messages. */
+  readonly address: string;
+  readonly schema: string;
+  readonly connection: PoolConfig;
+}
+
+const PARAMETERS = ['host', 'schema', 'sslmode', 'sslrootcert', 'password_file'];
+const TLS_MODES = ['disable', 'require', 'verify-full'];
+const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[?::1\]?|localhost)$/;
+
+/** Whether a text names a PostgreSQL database, and not a file. */
+export function isPostgresAddress(text: string): boolean {
+  return /^postgres(ql)?:\/\//i.test(text);
+}
+
+/** An address as it may be shown: without its parameters, which name files. The name of a file stays as it is. */
+export function shownAddress(text: string): string {
+  return isPostgresAddress(text) ? text.replace(/[?#].*$/s, '') : text;
+}
+
+/** @throws the error `unusable` for an address with a password: job files, shell histories and logs would show it */
+export function refusePassword(text: string, { name, unusable }: DatabaseUse): void {
+  if (!isPostgresAddress(text)) return;
+  const authority = /^[^:]+:\/\/([^/?#]*)/.exec(text)?.[1] ?? '';
+  const login = authority.slice(0, Math.max(0, authority.lastIndexOf('@')));
+  if (!login.includes(':') && !/[?&]password=/i.test(text)) return;
+  throw new PerilbookError(
+    unusable,
+    `The address of the ${name} contains a password`,
+    'Remove it, and give it in PGPASSWORD, in ~/.pgpass, or in a file: ?password_file=FILE.',
+  );
+}
+
+/**
+ * Reads an address: `postgres://user@host:port/database?schema=…&sslmode=…&sslrootcert=…&password_file=…`.
+ *
+ * TLS with a verified certificate is the default for any host but this one: answers are paid for, and whoever reads along could
+ * take them, or the password.
+ *
+ * @throws the error `unusable` of its use
+ */
+export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation {
+  refusePassword(text, use);
+  const address = shownAddress(text);
+  const refuse = (message: string, hint: string) => {
+    throw new PerilbookError(use.unusable, `${message}, in the ${use.name} ${address}`, hint, { file: address });
+  };
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw refuse('The address cannot be read', 'Write it as postgres://user@host:port/database.');
+  }
+  const said = url.searchParams;
+  const unknown = [...said.keys()].find((name) => !PARAMETERS.includes(name));
+  if (unknown !== undefined) refuse(`Unknown parameter "${unknown}"`, `Use ${PARAMETERS.join(', ')}.`);
+  const schema = said.get('schema') ?? use.defaultSchema;
+  if (!SCHEMA_NAME.test(schema)) refuse(`"${schema}" is no name of a schema`, 'Use small letters, digits and _.');
+  const socket = said.get('host');
+  const host = socket ?? (decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost');
+  const isLocal = host.startsWith('/') || LOOPBACK.test(host);
+  const mode = said.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');
+  if (!TLS_MODES.includes(mode)) refuse(`Unknown sslmode "${mode}"`, `Use ${TLS_MODES.join(', ')}.`);
+  const authority = said.get('sslrootcert');
+  const passwordFile = said.get('password_file');
+  const unreadable = (file: string, what: string, error: unknown) => {
+    const message = `The ${what} ${file} of the ${use.name} ${address} cannot be read: ${(error as Error).message}`;
+    return new PerilbookError(use.unusable, message, 'Check the path and the permissions.', { file }, error);
+  };
+  const readAuthority = (file: string): string => {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch (error) {
+      throw unreadable(file, 'sslrootcert', error);
+    }
+  };
+  const readPassword = async (file: string): Promise<string> => {
+    try {
+      return (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
+    } catch (error) {
+      throw unreadable(file, 'password_file', error);
+    }
+  };
+  const ca = mode === 'disable' || authority === null ? {} : { ca: readAuthority(authority) };
+  return {
+    ...{ use, address, schema },
+    connection: {
+      host,
+      port: socket === null || url.port ? Number(url.port || 5432) : 5432,
+      ...(url.username ? { user: decodeURIComponent(url.username) } : {}),
+      ...(url.pathname.length > 1 ? { database: decodeURIComponent(url.pathname.slice(1)) } : {}),
+      // Read at each connection: a password that is replaced needs no restart. Else pg reads PGPASSWORD and ~/.pgpass.
+      ...(passwordFile === null ? {} : { password: () => readPassword(passwordFile) }),
+      ssl: mode === 'disable' ? false : { rejectUnauthorized: mode === 'verify-full', ...ca },
+    },
+  };
+}

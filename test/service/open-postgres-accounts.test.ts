@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { Client } from 'pg';
+import { systemClock } from '../../src/clock.ts';
+import { SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
+import { perilbook } from '../cli/command-line.ts';
+import { startPostgres } from '../postgres-server.ts';
+import { deliveries, openDatabase, pathTo, releaseLater, request, StillClock } from './small-data.ts';
+
+const server = await startPostgres();
+
+const open = (url: string) => openPostgresAccounts(url, systemClock);
+
+async function ran(url: string, ...statements: string[]): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+test('instances that start at the same time make the tables once; a newer version is refused', async () => {
+  const url = await server.database();
+  const opened = await Promise.all(Array.from({ length: 4 }, () => open(url)));
+  for (const accounts of opened) await accounts[Symbol.asyncDispose]();
+  await ran(url, 'UPDATE perilbook_accounts.schema_version SET version = 99');
+  await assert.rejects(open(url), (error: { code: string; message: string }) => {
+    assert.equal(error.code, 'SERVICE_ACCOUNT');
+    assert.match(error.message, /^The accounts database .* by a later Perilbook \(version 99, this one knows 1\)/);
+    return true;
+  });
+});
+
+/** The statements of docs/many-machines.md. */
+const GRANTS = [
+  'GRANT USAGE ON SCHEMA perilbook_accounts TO perilbook_instance',
+  'GRANT SELECT ON perilbook_accounts.schema_version, perilbook_accounts.accounts, perilbook_accounts.keys TO perilbook_instance',
+  'GRANT UPDATE (id) ON perilbook_accounts.accounts TO perilbook_instance',
+  `GRANT SELECT, INSERT, UPDATE, DELETE ON perilbook_accounts.charges, perilbook_accounts.minutes, perilbook_accounts.periods,
+  perilbook_accounts.instances, perilbook_accounts.transactions TO perilbook_instance`,
+  'GRANT USAGE ON SEQUENCE perilbook_accounts.charges_id_seq TO perilbook_instance',
+];
+
+test('a role that may only charge runs an instance, and can make neither tables nor accounts nor keys', async () => {
+  const url = await server.database();
+  const role = new URL(url);
+  role.username = 'perilbook_instance';
+  await ran(url, 'CREATE ROLE perilbook_instance LOGIN');
+  await assert.rejects(open(role.href), { code: 'SERVICE_ACCOUNT' });
+  const owner = await open(url);
+  await owner.createAccount({ name: 'a', subscription: SUBSCRIPTIONS.starter });
+  const { key } = await owner.createKey('a', TOPIC_SLUGS, null);
+  await owner[Symbol.asyncDispose]();
+  await ran(url, ...GRANTS);
+  await using accounts = await open(role.href);
+  const instance = await accounts.register({ rateWindow: 'sliding', lastCall: 'refused' }, () => {});
+  const call = { kind: 'single', topic: 'hail' } as const;
+  const [check] = await instance.check([{ key, call }]);
+  assert.ok(typeof check === 'object');
+  const order = [{ caller: check.caller, call, requestId: crypto.randomUUID() }];
+  const [charge] = await instance.charge(order, { delivered: [], undelivered: [] });
+  assert.ok('id' in charge!);
+  await instance.settle({ delivered: [charge.id], undelivered: [] });
+  await instance[Symbol.asyncDispose]();
+  for (const forbidden of [
+    () => accounts.createAccount({ name: 'b', subscription: SUBSCRIPTIONS.starter }),
+    () => accounts.createKey('a', ['hail'], null),
+    () => accounts.revokeKey(1),
+  ]) {
+    await assert.rejects(forbidden(), { code: 'SERVICE_ACCOUNT', message: /does not let this role do this/ });
+  }
+});
+
+test('an address with a password is refused without showing it', async () => {
+  for (const secret of ['postgres://a:hunter2@db.example/x', 'postgres://a@db.example/x?password=hunter2']) {
+    await assert.rejects(open(secret), (error: Error & { code: string; hint: string }) => {
+      assert.equal(error.code, 'SERVICE_ACCOUNT');
+      return /PGPASSWORD/.test(error.hint) && !/hunter2/.test(error.message + error.hint);
+    });
+  }
+});
+
+test('the command line makes, lists, rotates and revokes on PostgreSQL', async () => {
+  const url = await server.database();
+  const done = async (...args: string[]) => {
+    const { code, stdout, stderr } = await perilbook(['service', ...args, '--accounts', url]);
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  await done('account', 'create', '--account', 'acme', '--subscription', 'starter');
+  assert.match(await done('key', 'create', '--account', 'acme', '--scopes', 'all', '--expires-in', '90d'), /^pb_/);
+  assert.match(await done('key', 'rotate', '--key', '1', '--grace', '60'), /^pb_/);
+  await done('key', 'revoke', '--key', '1');
+  const keys = JSON.parse(await done('key', 'list', '--json'));
+  assert.deepEqual(
+    keys.map(({ state }: { state: string }) => state),
+    ['revoked', 'active'],
+  );
+  assert.equal(keys[1].expiresAt - keys[1].createdAt, 90 * 86_400_000);
+  const [account] = JSON.parse(await done('account', 'list', '--json'));
+  assert.deepEqual([account.name, account.periods[0].creditsCharged], ['acme', 0]);
+  const away = await perilbook(['service', 'account', 'list', '--accounts', 'postgres://a@127.0.0.1:1/x']);
+  assert.equal(away.code, 6);
+  assert.match(away.stderr, /ACCOUNTS_UNAVAILABLE/);
+});
+
+test('the command line starts a service on PostgreSQL, and a key that is revoked there is refused at once', async (t) => {
+  const url = await server.database();
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-accounts-'));
+  releaseLater(t, () => rmSync(folder, { recursive: true }));
+  const db = join(folder, 'service.db');
+  const data = openDatabase(t, db);
+  for (const delivery of deliveries(Date.now())) importDataset(data, delivery, new StillClock(Date.now()));
+  const of = ['--account', 'acme', '--accounts', url];
+  assert.equal((await perilbook(['service', 'account', 'create', '--subscription', 'starter', ...of])).code, 0);
+  const made = await perilbook(['service', 'key', 'create', '--scopes', 'all', ...of]);
+  const stop = new AbortController();
+  const started = Promise.withResolvers<string>();
+  const ended = perilbook(['service', 'start', '--port', '0', '--db', db, '--accounts', url], {
+    interrupt: stop.signal,
+    onStderr: (text) => {
+      const address = /http:\S+(?=,)/.exec(text);
+      if (address !== null) started.resolve(address[0]);
+    },
+  });
+  const key = made.stdout.trim();
+  const base = await Promise.race([started.promise, ended.then(({ stderr }) => assert.fail(stderr))]);
+  const { status } = await request(base + pathTo('/v1/drought/risk'), key);
+  assert.equal(status, 200);
+  const statement = await perilbook(['service', 'account', 'statement', '--json', ...of]);
+  assert.match(statement.stdout, /"creditsCharged": ?1\b/);
+  await perilbook(['service', 'key', 'revoke', '--key', '1', '--accounts', url]);
+  assert.equal((await request(base + pathTo('/v1/drought/risk'), key)).status, 401);
+  stop.abort();
+  const { code, stderr } = await ended;
+  assert.equal(code, 0, stderr);
+});
