@@ -60,12 +60,21 @@ export const COMMANDS: readonly Command[] = [
   {
     usage: 'report [job]',
     takesFiles: true,
-    describe: 'write an HTML report: map, ratings, concentration, data quality, credits; spends nothing',
-    examples: ['report nightly.yaml', 'report portfolio.csv --topics natural --report portfolio.html'],
+    describe: 'write an HTML report: value at risk, map, accumulation, locations, data quality; spends nothing',
+    examples: [
+      'report nightly.yaml',
+      'report portfolio.csv --topics natural --report portfolio.html',
+      'report nightly.yaml --compare enriched-2026-11-20.csv',
+    ],
     positionals: inputs,
     options: {
       ...yargsJobOptions(),
+      ...json,
       report: { type: 'string', describe: 'file to write the report to; - for stdout' },
+      compare: {
+        type: 'string',
+        describe: 'show what changed since an earlier output file, or since a run by its number',
+      },
     },
     load: async () => (await import('./commands/report.ts')).reportCommand,
   },

@@ -283,6 +283,18 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     }),
   },
   {
+    flag: 'units',
+    type: 'string',
+    describe: 'unit of distances in the report: miles or kilometers (default miles)',
+    place: (v) => ({ units: String(v) as 'miles' }),
+  },
+  {
+    flag: 'currency',
+    type: 'string',
+    describe: 'currency of the values in the report, e.g. USD (default: the currency column of the input)',
+    place: (v) => ({ currency: String(v).toUpperCase() }),
+  },
+  {
     flag: 'store',
     env: 'PERILBOOK_STORE',
     type: 'string',

@@ -4,14 +4,13 @@ import { FIRST_VALUE } from './scan/layout.ts';
 import { locate } from './scan/locate.ts';
 import { type Finding, rowValue } from './scan/scan-input.ts';
 
-/** The first row of a cell, and the texts of some columns of it. */
-interface NotedRow {
-  readonly number: number;
-  readonly texts: readonly string[];
-}
-
 /** Where a row is: its line, and its part file where the input is several. */
 export type RowPlace = Pick<Row, 'line' | 'part'>;
+
+/** The first row of a cell, and the texts of some columns of it. */
+interface NotedRow extends Pick<Row, 'number' | 'line' | 'part'> {
+  readonly texts: readonly string[];
+}
 
 export interface NotedRows {
   /** By the number of the cell. */
@@ -47,8 +46,7 @@ export async function notedRows(
       }
       const cell = cells.numberOf(place.cell);
       if (!wanted.has(cell) || first.has(cell)) continue;
-      const texts = row.fields.slice(layout.columns.length);
-      first.set(cell, { number: row.number, texts: row.part === undefined ? texts : [...texts, row.part] });
+      first.set(cell, { ...row, texts: row.fields.slice(layout.columns.length) });
     }
   }
   return { first, places };

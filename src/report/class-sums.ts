@@ -1,4 +1,4 @@
-import type { Scale } from './scales.ts';
+import { type Scale, unansweredClass } from './scales.ts';
 
 /** The rows and the value in each class of a scale, in the order of its classes. */
 export interface Distribution {
@@ -26,13 +26,25 @@ export class ClassSums {
   }
 }
 
-/**
- * The typical class: the weighted lower median of the ordered classes, so that half of the weight is at least as severe;
- * without any, the heaviest of the other classes.
- */
-export function typicalClass(weights: readonly number[], { ordered, classes }: Scale): number {
+/** The sum of the classes from one index up to, not including, another. */
+export function sumOfClasses(sums: ArrayLike<number>, from = 0, to = sums.length): number {
   let sum = 0;
-  for (let index = 0; index < ordered; index++) sum += weights[index]!;
+  for (let index = from; index < to; index++) sum += sums[index]!;
+  return sum;
+}
+
+/** What was answered: the denominator of every share. */
+export function answeredOf(sums: ArrayLike<number>, scale: Scale): number {
+  return sumOfClasses(sums, 0, unansweredClass(scale));
+}
+
+/**
+ * The typical class of what was answered: the weighted lower median of the ordered classes, so that half of the weight is at
+ * least as severe; without any, the heaviest of the other classes. The unanswered class only if nothing was answered.
+ */
+export function typicalClass(weights: readonly number[], scale: Scale): number {
+  const { ordered } = scale;
+  const sum = sumOfClasses(weights, 0, ordered);
   if (sum > 0) {
     let below = 0;
     for (let index = 0; index < ordered; index++) {
@@ -40,9 +52,10 @@ export function typicalClass(weights: readonly number[], { ordered, classes }: S
       if (below * 2 >= sum) return index;
     }
   }
-  let heaviest = classes.length - 1;
-  for (let index = ordered; index < classes.length; index++) {
-    if (weights[index]! > weights[heaviest]!) heaviest = index;
+  const unanswered = unansweredClass(scale);
+  let heaviest = unanswered;
+  for (let index = ordered; index < unanswered; index++) {
+    if (weights[index]! > (heaviest === unanswered ? 0 : weights[heaviest]!)) heaviest = index;
   }
   return heaviest;
 }

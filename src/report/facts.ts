@@ -1,6 +1,11 @@
 import type { CallKind } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
+import type { RowPlace } from '../job/noted-rows.ts';
+import type { Circle } from './circles.ts';
+import type { Comparison } from './compare/comparison.ts';
+import type { CurrencyTotal } from './currencies.ts';
 import type { ReportFigures } from './figures.ts';
+import type { Units } from './scales.ts';
 
 /** What the page shows: figures of the locations, the run and the ledger. Times are milliseconds. */
 export interface Facts {
@@ -18,6 +23,10 @@ export interface Facts {
   readonly topics: readonly TopicSlug[];
   /** The value columns, e.g. `BuildingTIV + ContentsTIV`; null if the job has none. */
   readonly valueName: string | null;
+  /** The currency of the values; null: not known. */
+  readonly currency: string | null;
+  readonly currencies: readonly CurrencyTotal[];
+  readonly units: Units;
   readonly rows: number;
   readonly invalid: number;
   readonly outsideUs: number;
@@ -25,8 +34,12 @@ export interface Facts {
   /** The unit of row numbers in the file: `line`, `row`, `feature`. */
   readonly unit: string;
   readonly figures: ReportFigures;
-  /** The names of the worst locations in the input, by cell. */
-  readonly names: ReadonlyMap<number, { readonly row: number; readonly name: string }>;
+  /** The circles of a mile or a kilometer with the largest value; with most locations where there are no values. */
+  readonly circles: readonly PlacedCircle[];
+  /** Where the locations of the lists stand in the input, by cell. */
+  readonly labels: ReadonlyMap<number, LocationLabel>;
+  /** What changed since an earlier output; null if none was named. */
+  readonly comparison: Comparison | null;
   readonly money: Money;
   readonly missing: Missing;
   readonly ledger: readonly LedgerLine[];
@@ -43,11 +56,26 @@ export interface LocalDataset {
   readonly licence: string;
 }
 
+/** A circle with the location and the county of its center. */
+export interface PlacedCircle extends Circle {
+  readonly lat: number;
+  readonly lng: number;
+  readonly county: string;
+}
+
+/** Where a location's first row is in the input, and the texts by which people know it; '' for none. */
+interface LocationLabel extends RowPlace {
+  /** 1 for the first row of the input. */
+  readonly order: number;
+  readonly id: string;
+  readonly name: string;
+}
+
 interface FindingFacts {
   readonly note: string;
   readonly rows: number;
-  /** The first rows in which it was found: `1,234`, or `a.csv:1,234` in a part file. */
-  readonly places: readonly string[];
+  /** The first rows in which it was found. */
+  readonly places: readonly RowPlace[];
 }
 
 export interface Money {

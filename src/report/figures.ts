@@ -12,10 +12,12 @@ export interface ReportFigures {
   /** By the highest of a location's natural ratings; null without natural topics. */
   readonly highest: Distribution | null;
   readonly topics: readonly TopicFigures[];
+  /** The natural topics among them, in the order of `AreaFigures.perils` and `LocationAtRisk.classes`. */
+  readonly natural: readonly TopicSlug[];
   readonly map: MapFigures;
   readonly states: readonly AreaFigures[];
   readonly counties: readonly AreaFigures[];
-  readonly worst: readonly WorstLocation[];
+  readonly locations: readonly LocationAtRisk[];
   /** Rows by `hazard_status`, of the located ones. */
   readonly status: Readonly<Record<string, number>>;
   /** Why rows are not complete, the commonest reason first. */
@@ -25,44 +27,60 @@ export interface ReportFigures {
   readonly newest: string | null;
 }
 
-interface Share {
+export interface RowsAndValue {
   readonly rows: number;
   readonly value: number;
 }
 
-export interface TopicFigures {
+interface TopicFigures {
   readonly slug: TopicSlug;
   readonly scale: Scale;
   readonly distribution: Distribution;
 }
 
-/** A state or a county, the one with most locations first. */
-export interface AreaFigures extends Share {
+/** A state or a county. */
+export interface AreaFigures extends RowsAndValue {
   readonly name: string;
+  /** With an answer to at least one natural topic. */
+  readonly answered: RowsAndValue;
   /** Rated Very High for at least one natural hazard. With Relatively High it would be nearly all of most portfolios. */
-  readonly veryHigh: Share;
+  readonly veryHigh: RowsAndValue;
+  /** By natural topic: what was answered, and what of that is rated Relatively High or Very High. */
+  readonly perils: readonly { readonly answered: RowsAndValue; readonly atRisk: RowsAndValue }[];
 }
 
 export interface MapFigures {
   readonly frame: Frame;
   readonly kind: 'point' | 'hexagon';
-  readonly bins: readonly (Share & { readonly at: MapPoint })[];
-  /** For the highest rating and then each topic: the typical class of each bin as one letter of `CLASS_LETTERS`, by rows
-   * and by value. */
-  readonly layers: readonly { readonly slug: TopicSlug | null; readonly rows: string; readonly value: string }[];
-  /** Territories that the projection leaves out. */
-  readonly notDrawn: readonly (Share & { readonly name: string })[];
+  /** The same locations in bins of different sizes: the fine ones, and larger ones for narrow screens. Points have one level. */
+  readonly levels: readonly MapLevel[];
+  /** Locations outside the states and the territories. */
+  readonly notDrawn: RowsAndValue;
 }
 
-/** A location with high ratings. */
-export interface WorstLocation extends Share {
+export interface MapLevel {
+  /** Of a hexagon; 0 for points. */
+  readonly radius: number;
+  readonly bins: readonly (RowsAndValue & { readonly at: MapPoint })[];
+  /** For the highest rating and then each topic: the typical class of what was answered in each bin as one letter of
+   * `CLASS_LETTERS`, by rows and by value, and how many of its rows were answered. */
+  readonly layers: readonly {
+    readonly slug: TopicSlug | null;
+    readonly rows: string;
+    readonly value: string;
+    readonly answered: readonly number[];
+  }[];
+}
+
+/** A location that is rated Relatively High or Very High for some hazard. */
+export interface LocationAtRisk extends RowsAndValue {
   /** The number of its cell. */
   readonly cell: number;
   readonly lat: number;
   readonly lng: number;
   readonly county: string;
-  readonly veryHigh: readonly TopicSlug[];
-  readonly high: readonly TopicSlug[];
+  /** The class for each natural topic, as letters of `CLASS_LETTERS`. */
+  readonly classes: string;
 }
 
 /** A class as one character. */

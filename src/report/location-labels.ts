@@ -10,27 +10,33 @@ const NAMES = [
   'name',
 ];
 const IDS = ['locnumber', 'locationnumber', 'locationid', 'locid', 'siteid', 'propertyid', 'buildingid', 'facilityid'];
-const OTHER_IDS = ['listingid', 'stationid', 'mlsnumber', 'mlsid', 'id', 'uniqueid', 'key', 'reference', 'ref'];
-const ADDRESSES = ['streetaddress', 'address', 'street', 'fulladdress'];
+const OTHER_IDS = ['policyid', 'policynumber', 'listingid', 'stationid', 'mlsnumber', 'mlsid', 'id', 'uniqueid', 'key'];
+const REFERENCES = ['reference', 'ref', 'recordidnumber', 'recordid', 'accnumber'];
+const ADDRESSES = ['streetaddress', 'address', 'street', 'fulladdress', 'inputaddress'];
 
-/** The columns by which people know a location: an identifier and a name, or an address. */
-export function labelColumns(columns: readonly string[]): number[] {
-  const plain = columns.map((name) => name.toLowerCase().replace(/[^a-z]/g, ''));
-  const first = (...names: readonly string[]): number[] => {
-    const found = names.map((name) => plain.indexOf(name)).find((index) => index >= 0);
-    return found === undefined ? [] : [found];
-  };
-  const name = first(...NAMES);
-  return [...first(...IDS, ...OTHER_IDS), ...(name.length > 0 ? name : first(...ADDRESSES))];
+/** Columns by their index; null for none. */
+export interface LabelColumns {
+  readonly id: number | null;
+  /** A name, or an address where there is no name. */
+  readonly name: number | null;
 }
 
-const LONGEST = 80;
+/** The columns by which people know a location. Any other column whose name ends in `id` is better than none. */
+export function labelColumns(columns: readonly string[]): LabelColumns {
+  const plain = columns.map((name) => name.toLowerCase().replace(/[^a-z]/g, ''));
+  const first = (names: readonly string[]): number | null =>
+    names.map((name) => plain.indexOf(name)).find((index) => index >= 0) ?? null;
+  const endsInId = columns.findIndex((name) => /[a-z]ID$|[ _-]id$/.test(name.trim()));
+  return {
+    id: first([...IDS, ...OTHER_IDS, ...REFERENCES]) ?? (endsInId < 0 ? null : endsInId),
+    name: first(NAMES) ?? first(ADDRESSES),
+  };
+}
 
-/** The fields of those columns as one text. */
-export function labelOf(texts: readonly string[]): string {
-  const label = texts
-    .map((text) => text.trim())
-    .filter(Boolean)
-    .join(' · ');
+const LONGEST = 60;
+
+/** A field of those columns, cut to a length that a table has room for. */
+export function labelOf(text: string | undefined): string {
+  const label = (text ?? '').trim();
   return label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label;
 }

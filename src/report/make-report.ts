@@ -1,16 +1,21 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { grouped } from '../format-numbers.ts';
+import { locationOf } from '../geo/coordinates.ts';
+import { countyAt } from '../geo/us-counties.ts';
 import { enrichedCells, locationsOf } from '../job/enriched-cells.ts';
-import { type NotedRows, notedRows, type RowPlace } from '../job/noted-rows.ts';
+import { type NotedRows, notedRows } from '../job/noted-rows.ts';
 import { accountState } from '../job/planning/account-state.ts';
 import { type Connection, type Effects, type Prepared, prepare } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
 import type { RunRecord, Store } from '../store/port.ts';
-import type { Facts, LedgerLine, Missing, Money } from './facts.ts';
+import { heaviestCircles } from './circles.ts';
+import type { Comparison } from './compare/comparison.ts';
+import { type BookCurrencies, currenciesOf } from './currencies.ts';
+import type { Facts, LedgerLine, Missing, Money, PlacedCircle } from './facts.ts';
 import type { ReportFigures } from './figures.ts';
-import { labelColumns, labelOf } from './location-labels.ts';
+import { type LabelColumns, labelColumns, labelOf } from './location-labels.ts';
 import { reportPage } from './page/page.ts';
+import { METERS_PER_MILE, type Units } from './scales.ts';
 import { Tally } from './tally.ts';
 
 const RUNS_SHOWN = 10;
@@ -18,6 +23,17 @@ const RUNS_SHOWN = 10;
 /** The latest run of a job on the input that it names now, or null. */
 async function latestRun(job: Job, store: Store): Promise<RunRecord | null> {
   return (await store.runs({ job: job.name })).find(({ input }) => input === job.input) ?? null;
+}
+
+/** A page, and what changed since the earlier output, if one was named. */
+export interface MadeReport {
+  readonly page: string;
+  readonly comparison: Comparison | null;
+}
+
+export interface ReportOptions {
+  /** Compares with an earlier output; null: with none. */
+  readonly compare?: ((prepared: Prepared) => Promise<Comparison>) | null;
 }
 
 /**
@@ -29,22 +45,36 @@ export async function reportOfLatestRun(
   connection: Connection,
   store: Store,
   effects: Effects,
-): Promise<string> {
+  { compare = null }: ReportOptions = {},
+): Promise<MadeReport> {
   const now = effects.clock.now();
   const run = await latestRun(job, store);
   using prepared = await prepare(job, { connection, store, effects, asOf: run?.startedAt ?? now });
-  return await makeReport(prepared, store, now);
+  const comparison = compare && (await compare(prepared));
+  return { page: await makeReport(prepared, store, now, comparison), comparison };
 }
 
 /** Makes the report of a job, as one HTML page, from the input, the store and the ledger. */
-export async function makeReport(prepared: Prepared, store: Store, now: number): Promise<string> {
+export async function makeReport(
+  prepared: Prepared,
+  store: Store,
+  now: number,
+  comparison: Comparison | null = null,
+): Promise<string> {
   const { job, plan, connection, rowFile } = prepared;
   const { scan } = plan;
-  const figures = await figuresOf(prepared, store);
-  const labels = labelColumns(
+  const currencies = await currenciesOf(prepared);
+  const figures = await figuresOf(prepared, store, currencies);
+  const circles = circlesOf(prepared, currencies);
+  const columns = labelColumns(
     scan.layout.dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, scan.layout.dropFrom),
   );
-  const noted = await notedRows(prepared, new Set(figures.worst.map(({ cell }) => cell)), labels);
+  const shown = new Set([...figures.locations, ...circles].map(({ cell }) => cell));
+  const noted = await notedRows(
+    prepared,
+    shown,
+    [columns.id, columns.name].filter((index) => index !== null),
+  );
   const run = await latestRun(job, store);
   const valueColumns = scan.layout.columns.slice(2, 2 + scan.layout.values);
   return reportPage({
@@ -58,6 +88,9 @@ export async function makeReport(prepared: Prepared, store: Store, now: number):
     ...('datasets' in prepared.summary.source ? { local: prepared.summary.source.datasets } : {}),
     topics: job.topics,
     valueName: valueColumns.length === 0 ? null : valueColumns.map((index) => rowFile.columns[index]!).join(' + '),
+    currency: currencies.shown,
+    currencies: currencies.totals,
+    units: job.units,
     rows: scan.rows,
     invalid: scan.invalid,
     outsideUs: scan.outsideUs,
@@ -65,10 +98,12 @@ export async function makeReport(prepared: Prepared, store: Store, now: number):
     findings: scan.findings.map(({ finding, note, rows, firstLine, ...part }) => ({
       note,
       rows,
-      places: (noted.places.get(finding) ?? [{ line: firstLine, ...part }]).map(placeText),
+      places: noted.places.get(finding) ?? [{ line: firstLine, ...part }],
     })),
     figures,
-    names: namesOf(noted),
+    circles,
+    labels: labelsOf(noted, columns),
+    comparison,
     money: moneyOf(prepared, run),
     missing: await missingOf(prepared, store, run, now),
     ledger: await ledgerOf(job, store),
@@ -76,21 +111,47 @@ export async function makeReport(prepared: Prepared, store: Store, now: number):
   });
 }
 
-async function figuresOf(prepared: Prepared, store: Store): Promise<ReportFigures> {
-  const { topics, counts } = prepared.job;
+async function figuresOf(prepared: Prepared, store: Store, { valueOfCell }: BookCurrencies): Promise<ReportFigures> {
+  const { topics, counts, units } = prepared.job;
   const { cells } = prepared.plan.scan;
-  const tally = new Tally({ topics, counts, cells: cells.size, locations: locationsOf(cells) });
-  for await (const batch of enrichedCells(prepared, store)) for (const cell of batch) tally.add(cell);
+  const tally = new Tally({ topics, counts, units, cells: cells.size, locations: locationsOf(cells) });
+  for await (const batch of enrichedCells(prepared, store)) {
+    for (const cell of batch) tally.add({ ...cell, value: valueOfCell(cell.number) });
+  }
   return tally.figures();
 }
 
-/** `1,234`, or `a.csv:1,234` in a part file. */
-function placeText({ line, part }: RowPlace): string {
-  return part === undefined ? grouped(line) : `${part}:${grouped(line)}`;
+const CIRCLES_SHOWN = 10;
+
+/** The radius of the circles, in meters. */
+const RADIUS: Readonly<Record<Units, number>> = { miles: METERS_PER_MILE, kilometers: 1000 };
+
+function circlesOf({ job, plan }: Prepared, { valueOfCell, totals }: BookCurrencies): PlacedCircle[] {
+  const { cells } = plan.scan;
+  const rows = (place: number) => cells.rows(place);
+  const location = (place: number) => locationOf(cells.cell(place));
+  const weightOf = totals.length === 0 ? rows : valueOfCell;
+  const places = { size: cells.size, location, rows, value: valueOfCell };
+  return heaviestCircles(places, weightOf, RADIUS[job.units], CIRCLES_SHOWN).map((circle) => {
+    const center = location(circle.cell);
+    const county = countyAt(center);
+    return { ...circle, ...center, county: county === null ? '' : `${county.name}, ${county.state.name}` };
+  });
 }
 
-function namesOf({ first }: NotedRows): Facts['names'] {
-  return new Map([...first].map(([cell, { number, texts }]) => [cell, { row: number, name: labelOf(texts) }]));
+function labelsOf({ first }: NotedRows, { id, name }: LabelColumns): Facts['labels'] {
+  const nameAt = id === null ? 0 : 1;
+  return new Map(
+    [...first].map(([cell, { number, texts, ...place }]) => [
+      cell,
+      {
+        ...place,
+        order: number,
+        id: id === null ? '' : labelOf(texts[0]),
+        name: name === null ? '' : labelOf(texts[nameAt]),
+      },
+    ]),
+  );
 }
 
 function sourceName(connection: Connection): string {

@@ -41,28 +41,53 @@ const RATING: Scale = {
   classOf: (fields, from) => RATING_INDEX.get(fields[from]!) ?? RATINGS.length,
 };
 
-/** The lower bound of each class, in meters. */
-const METERS = [10_000, 5_000, 2_000, 1_000, 500, 0];
+export type Units = 'miles' | 'kilometers';
 
-const DISTANCE: Scale = {
-  id: 'distance',
-  ordered: 6,
-  classes: classes(
-    ['Beyond 10 km', '1'],
-    ['5 to 10 km', '2'],
-    ['2 to 5 km', '3'],
-    ['1 to 2 km', '4'],
-    ['500 m to 1 km', '5'],
-    ['Within 500 m', '6'],
-    ['None found', 'void'],
-    ['Distance not given', 'sparse'],
-  ),
-  classOf: (fields, from) => {
-    const [count, meters] = [fields[from], fields[from + 1]];
-    if (count === null || count === undefined) return 8;
-    if (typeof meters === 'number') return METERS.findIndex((near) => meters >= near);
-    return count === 0 ? 6 : 7;
-  },
+/** International mile. */
+export const METERS_PER_MILE = 1609.344;
+
+/** The name of each class of distances from the farthest to the nearest, and its lower bound in meters. */
+const DISTANCE_CLASSES: Readonly<Record<Units, readonly (readonly [name: string, meters: number])[]>> = {
+  miles: [
+    ['Beyond 10 miles', 10 * METERS_PER_MILE],
+    ['5 to 10 miles', 5 * METERS_PER_MILE],
+    ['2 to 5 miles', 2 * METERS_PER_MILE],
+    ['1 to 2 miles', METERS_PER_MILE],
+    ['½ to 1 mile', METERS_PER_MILE / 2],
+    ['Within ½ mile', 0],
+  ],
+  kilometers: [
+    ['Beyond 10 km', 10_000],
+    ['5 to 10 km', 5_000],
+    ['2 to 5 km', 2_000],
+    ['1 to 2 km', 1_000],
+    ['500 m to 1 km', 500],
+    ['Within 500 m', 0],
+  ],
+};
+
+function distanceScale(units: Units): Scale {
+  const bounds = DISTANCE_CLASSES[units];
+  return {
+    id: 'distance',
+    ordered: 6,
+    classes: classes(
+      ...bounds.map(([name], index) => [name, String(index + 1) as Tone] as const),
+      ['None found', 'void'],
+      ['Distance not given', 'sparse'],
+    ),
+    classOf: (fields, from) => {
+      const [count, meters] = [fields[from], fields[from + 1]];
+      if (count === null || count === undefined) return 8;
+      if (typeof meters === 'number') return bounds.findIndex(([, near]) => meters >= near);
+      return count === 0 ? 6 : 7;
+    },
+  };
+}
+
+const DISTANCE: Readonly<Record<Units, Scale>> = {
+  miles: distanceScale('miles'),
+  kilometers: distanceScale('kilometers'),
 };
 
 const AIR_CATEGORIES = [
@@ -112,15 +137,27 @@ const RADON: Scale = {
 };
 
 /** The scale on which a topic's answers are shown. */
-export function scaleOf(slug: TopicSlug): Scale {
+export function scaleOf(slug: TopicSlug, units: Units): Scale {
   const { category } = topicOf(slug);
   if (category === 'natural') return RATING;
-  if (category === 'proximity') return DISTANCE;
+  if (category === 'proximity') return DISTANCE[units];
   return slug === 'radon' ? RADON : airScale(slug);
 }
 
 /** The scale of the highest rating over all natural topics. */
 export const HIGHEST: Scale = RATING;
+
+/** The class of what was not answered: the last one of each scale. */
+export function unansweredClass({ classes: all }: Scale): number {
+  return all.length - 1;
+}
+
+/** The first severe class of each scale, and the words for the severe ones. */
+export function severeClasses({ id }: Scale, units: Units): { readonly from: number; readonly words: string } {
+  if (id === 'rating') return { from: HIGH, words: 'Relatively High or Very High' };
+  if (id === 'distance') return { from: 4, words: units === 'miles' ? 'within 1 mile' : 'within 1 km' };
+  return id === 'air' ? { from: 2, words: 'worse than Moderate' } : { from: 2, words: 'in Zone 1' };
+}
 
 /** The indexes of the high ratings. */
 export const HIGH = RATINGS.indexOf('Relatively High');

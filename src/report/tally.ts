@@ -7,17 +7,18 @@ import type { EnrichedCell } from '../job/enriched-cells.ts';
 import { ClassSums } from './class-sums.ts';
 import { Concentration } from './concentration.ts';
 import type { ReportFigures } from './figures.ts';
-import { binningOf } from './map/bins.ts';
+import { LocationLists } from './location-lists.ts';
+import { binningsOf } from './map/bins.ts';
 import { type Frame, frameOf, place, project } from './map/frame.ts';
 import { MapBins } from './map/map-bins.ts';
-import { HIGH, HIGHEST, type Scale, scaleOf, VERY_HIGH } from './scales.ts';
-import { WorstList } from './worst-list.ts';
+import { HIGHEST, type Scale, scaleOf, type Units } from './scales.ts';
 
 /** What must be known before cells are counted. */
 export interface TallyOf {
   readonly topics: readonly TopicSlug[];
   /** Whether the columns that count records are among the fields. */
   readonly counts: boolean;
+  readonly units: Units;
   /** How many distinct cells there are, and where. */
   readonly cells: number;
   readonly locations: Iterable<Location>;
@@ -42,12 +43,13 @@ export class Tally {
   readonly #topics: readonly Counted[];
   readonly #highest = new ClassSums(HIGHEST.classes.length);
   readonly #frame: Frame;
-  readonly #bins: MapBins;
-  readonly #concentration = new Concentration();
-  readonly #worst: WorstList;
+  readonly #kind: 'point' | 'hexagon';
+  readonly #levels: readonly MapBins[];
+  readonly #concentration: Concentration;
+  readonly #lists: LocationLists;
   readonly #notes = new Map<string, number>();
   readonly #status = new Map<string, number>();
-  readonly #notDrawn = new Map<string, ClassSums>();
+  readonly #notDrawn = { rows: 0, value: 0 };
   readonly #classes: Uint8Array;
   #rows = 0;
   #value = 0;
@@ -55,17 +57,21 @@ export class Tally {
   #oldest: string | null = null;
   #newest: string | null = null;
 
-  constructor({ topics, counts, cells, locations }: TallyOf) {
+  constructor({ topics, counts, units, cells, locations }: TallyOf) {
     this.#topics = topics.map((slug, index) => {
-      const scale = scaleOf(slug);
+      const scale = scaleOf(slug, units);
       const from = addedColumns(topics.slice(0, index), '', counts).length;
       const natural = topicOf(slug).category === 'natural';
       return { slug, scale, from, natural, sums: new ClassSums(scale.classes.length) };
     });
     this.#frame = frameOf(locations);
     const scales = [HIGHEST, ...this.#topics.map(({ scale }) => scale)];
-    this.#bins = new MapBins(binningOf(cells), scales);
-    this.#worst = new WorstList(topics);
+    const binnings = binningsOf(cells);
+    this.#kind = binnings[0]!.kind;
+    this.#levels = binnings.map((binning) => new MapBins(binning, scales));
+    const natural = [...this.#topics.entries()].flatMap(([index, topic]) => (topic.natural ? [index + 1] : []));
+    this.#concentration = new Concentration(natural);
+    this.#lists = new LocationLists(natural);
     this.#classes = new Uint8Array(scales.length);
   }
 
@@ -75,17 +81,22 @@ export class Tally {
     this.#rows += rows;
     this.#value += value;
     this.#count(fields, rows);
-    const highest = this.#classify(cell);
+    this.#classify(cell);
     const county = countyAt(cell.location);
-    this.#concentration.add(county, rows, value, highest === VERY_HIGH);
-    if (highest === HIGH || highest === VERY_HIGH) this.#worst.add(cell, county, this.#classes.subarray(1));
+    this.#concentration.add(county, rows, value, this.#classes);
+    this.#lists.add(cell, county, this.#classes);
     const point = project(cell.location);
-    if (point !== null) this.#bins.add(place(this.#frame, point), rows, value, this.#classes);
-    else this.#missed(county?.state.name ?? 'Elsewhere', rows, value);
+    if (point === null) {
+      this.#notDrawn.rows += rows;
+      this.#notDrawn.value += value;
+      return;
+    }
+    const at = place(this.#frame, point);
+    for (const level of this.#levels) level.add(at, rows, value, this.#classes);
   }
 
-  /** Puts the class of each topic into `#classes`, the highest rating first; returns that. */
-  #classify({ fields, rows, value }: EnrichedCell): number {
+  /** Puts the class of each topic into `#classes`, the highest rating first. */
+  #classify({ fields, rows, value }: EnrichedCell): void {
     let highest = -1;
     let unrated = HIGHEST.classes.length - 1;
     for (let index = 0; index < this.#topics.length; index++) {
@@ -100,7 +111,6 @@ export class Tally {
     const all = highest < 0 ? unrated : highest;
     this.#classes[0] = all;
     this.#highest.add(all, rows, value);
-    return all;
   }
 
   #count([status, note, asOf]: readonly Field[], rows: number): void {
@@ -116,27 +126,24 @@ export class Tally {
     if (this.#newest === null || asOf > this.#newest) this.#newest = asOf;
   }
 
-  #missed(name: string, rows: number, value: number): void {
-    const sums = this.#notDrawn.get(name) ?? new ClassSums(1);
-    sums.add(0, rows, value);
-    this.#notDrawn.set(name, sums);
-  }
-
   figures(): ReportFigures {
-    const hasNatural = this.#topics.some(({ natural }) => natural);
+    const natural = this.#topics.filter((topic) => topic.natural).map(({ slug }) => slug);
+    const slugs = this.#topics.map(({ slug }) => slug);
     return {
       cells: this.#cells,
       rows: this.#rows,
       value: this.#value,
-      highest: hasNatural ? this.#highest.distribution(HIGHEST) : null,
+      highest: natural.length > 0 ? this.#highest.distribution(HIGHEST) : null,
       topics: this.#topics.map(({ slug, scale, sums }) => ({ slug, scale, distribution: sums.distribution(scale) })),
+      natural,
       map: {
         frame: this.#frame,
-        ...this.#bins.drawn(this.#topics.map(({ slug }) => slug)),
-        notDrawn: [...this.#notDrawn].map(([name, sums]) => ({ name, rows: sums.rows[0]!, value: sums.value[0]! })),
+        kind: this.#kind,
+        levels: this.#levels.map((level) => level.drawn(slugs)),
+        notDrawn: { ...this.#notDrawn },
       },
       ...this.#concentration.figures(),
-      worst: this.#worst.worst(),
+      locations: this.#lists.locations(),
       status: Object.fromEntries(this.#status),
       notes: [...this.#notes].map(([note, rows]) => ({ note, rows })).sort((a, b) => b.rows - a.rows),
       oldest: this.#oldest,

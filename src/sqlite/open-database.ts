@@ -48,6 +48,13 @@ function opened(database: Database.Database, prepare: (database: Database.Databa
   }
 }
 
+/** Opens an empty database in a temporary file, which SQLite deletes when it is closed. */
+export function openTemporarySqlite(): SqliteDatabase {
+  return opened(new Database(''), (database) => {
+    database.pragma('journal_mode = OFF');
+  });
+}
+
 function isNewest(file: string, format: DatabaseFormat): boolean {
   let database: Database.Database;
   try {

@@ -5,9 +5,10 @@ import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import type { EnrichedCell } from '../../src/job/enriched-cells.ts';
-import { typicalClass } from '../../src/report/class-sums.ts';
+import { answeredOf, typicalClass } from '../../src/report/class-sums.ts';
 import type { ReportFigures } from '../../src/report/figures.ts';
-import { binningOf, HEXAGON_RADIUS, MOST_POINTS } from '../../src/report/map/bins.ts';
+import { LOCATIONS_KEPT } from '../../src/report/location-lists.ts';
+import { binningsOf, HEXAGON_RADIUS, MOST_POINTS } from '../../src/report/map/bins.ts';
 import { HIGHEST, scaleOf } from '../../src/report/scales.ts';
 import { Tally } from '../../src/report/tally.ts';
 
@@ -50,7 +51,7 @@ const DEFERRED = { status: 'deferred', note: 'not bought yet' } as const;
 
 function figuresOf(cells: readonly EnrichedCell[]): ReportFigures {
   const locations = cells.map(({ location }) => location);
-  const tally = new Tally({ topics: TOPICS, counts: true, cells: cells.length, locations });
+  const tally = new Tally({ topics: TOPICS, counts: true, units: 'kilometers', cells: cells.length, locations });
   for (const one of cells) tally.add(one);
   return tally.figures();
 }
@@ -94,7 +95,7 @@ test('nearest sites by distance, none found apart from not answered', () => {
   ]);
 });
 
-test('states and counties by value; territories are counted and not drawn', () => {
+test('states and counties by value; territories are drawn as insets', () => {
   const { states, counties, map } = figuresOf(BOOK);
   assert.deepEqual(
     states.map(({ name, rows, value, veryHigh }) => [name, rows, value, veryHigh.rows]),
@@ -108,53 +109,95 @@ test('states and counties by value; territories are counted and not drawn', () =
     counties.map(({ name }) => name),
     ['Harris, Texas', 'Los Angeles, California', 'San Juan, Puerto Rico'],
   );
-  assert.deepEqual(map.notDrawn, [{ name: 'Puerto Rico', rows: 2, value: 50 }]);
-  assert.equal(map.bins.length, 2, 'two cells of Houston fall on one point');
+  assert.deepEqual(map.notDrawn, { rows: 0, value: 0 });
+  assert.deepEqual(map.frame.territories, ['Puerto Rico and Virgin Islands']);
   assert.deepEqual(
-    map.bins.map(({ rows }) => rows),
-    [5, 3],
+    map.levels[0]!.bins.map(({ rows }) => rows),
+    [5, 3, 2],
+    'two cells of Houston fall on one point',
   );
 });
 
-test('the gravest: most Very High, then most Relatively High, then value, then order; at most a hundred', () => {
+test('what was answered is the denominator: of a bin, of a county, of a state', () => {
+  const { map, counties, highest } = figuresOf(BOOK);
+  const [houston] = map.levels[0]!.layers;
+  assert.deepEqual([houston!.answered, houston!.rows], [[1, 3, 2], '340'], 'one of five rows in Houston is answered');
+  const harris = counties.find(({ name }) => name === 'Harris, Texas')!;
+  assert.deepEqual(
+    [harris.rows, harris.answered.rows, harris.perils[0]!.atRisk.rows, harris.perils[0]!.answered.rows],
+    [5, 1, 1, 1],
+  );
+  assert.equal(answeredOf(highest!.rows, HIGHEST), 6);
+});
+
+test('a bin whose answered rows have no value is not shown as unanswered by value', () => {
+  const { map } = figuresOf([
+    cell(0, HOUSTON, 1, 0, { hail: ['Very High', 1, 1], wildfire: ['Very Low', 1, 1], superfund: [0, null] }),
+    cell(1, HOUSTON, 9, 500, {}),
+  ]);
+  const hail = map.levels[0]!.layers.find(({ slug }) => slug === 'hail')!;
+  assert.deepEqual([hail.value, hail.rows, hail.answered], ['4', '4', [1]]);
+});
+
+test('the locations at risk: of each peril the largest values, whatever other perils have', () => {
   const rated = (number: number, value: number, hail: string, wildfire: string) =>
     cell(number, LA, 1, value, { hail: [hail, 1, 1], wildfire: [wildfire, 1, 1], superfund: [0, null] });
-  const { worst } = figuresOf([
-    rated(0, 5, 'Relatively High', 'Very Low'),
-    rated(1, 9, 'Relatively High', 'Very Low'),
-    rated(2, 9, 'Very Low', 'Relatively High'),
-    rated(3, 1, 'Relatively High', 'Relatively High'),
-    rated(4, 1, 'Very High', 'Very Low'),
-    rated(5, 99, 'Relatively Moderate', 'Very Low'),
-    rated(6, 0, 'Very High', 'Relatively High'),
-  ]);
+  const numbers = (cells: readonly EnrichedCell[]) => figuresOf(cells).locations.map(({ cell: number }) => number);
   assert.deepEqual(
-    worst.map(({ cell: number }) => number),
-    [6, 4, 3, 1, 2, 0],
+    numbers([
+      rated(0, 5, 'Relatively High', 'Very Low'),
+      rated(1, 9, 'Relatively Moderate', 'Very Low'),
+      rated(2, 9, 'Very Low', 'Relatively High'),
+      rated(3, 1, 'Very High', 'Relatively High'),
+    ]),
+    [2, 0, 3],
   );
-  assert.deepEqual([worst[0]!.veryHigh, worst[0]!.high], [['hail'], ['wildfire']]);
-  const many = Array.from({ length: 250 }, (_, number) => rated(number, number % 17, 'Very High', 'Very Low'));
-  const kept = figuresOf(many).worst;
-  assert.equal(kept.length, 100);
-  assert.deepEqual(
-    kept.map(({ cell: number }) => number),
-    many
-      .map(({ number, value }) => ({ number, value }))
-      .sort((a, b) => b.value - a.value || a.number - b.number)
-      .slice(0, 100)
-      .map(({ number }) => number),
+  const many = Array.from({ length: 250 }, (_, number) =>
+    rated(
+      number,
+      number,
+      ...((number % 5 === 0 ? ['Very Low', 'Very High'] : ['Very High', 'Very Low']) as [string, string]),
+    ),
   );
+  const kept = figuresOf(many).locations;
+  for (const [topic, isRight] of [
+    [0, (number: number) => number % 5 !== 0],
+    [1, (number: number) => number % 5 === 0],
+  ] as const) {
+    const listed = kept.filter(({ classes }) => classes[topic] === '4').map(({ cell: number }) => number);
+    const wanted = many
+      .map(({ number }) => number)
+      .filter(isRight)
+      .reverse()
+      .slice(0, LOCATIONS_KEPT);
+    assert.deepEqual(listed.slice(0, LOCATIONS_KEPT), wanted);
+  }
+});
+
+test('distances in miles or in kilometers', () => {
+  const classes = (units: 'miles' | 'kilometers') => {
+    const scale = scaleOf('park', units);
+    return [1609.3, 1609.4, 804, 16_100].map((meters) => scale.classes[scale.classOf([1, meters], 0)]!.name);
+  };
+  assert.deepEqual(classes('miles'), ['½ to 1 mile', '1 to 2 miles', 'Within ½ mile', 'Beyond 10 miles']);
+  assert.deepEqual(classes('kilometers'), ['1 to 2 km', '1 to 2 km', '500 m to 1 km', 'Beyond 10 km']);
 });
 
 test('an air category that nobody knows, and one by the median index', () => {
-  const air = scaleOf('airQuality');
+  const air = scaleOf('airQuality', 'miles');
   const fields = (median: Field): Field[] => ['AQI', 1, 365, 300, 60, 5, 0, 0, 0, 170, median];
   assert.deepEqual([air.classOf(fields(50), 0), air.classOf(fields(51), 0), air.classOf(fields(null), 0)], [0, 1, 6]);
   assert.deepEqual(
-    [scaleOf('ozone').classOf([1, 'u', 'Strange'], 0), scaleOf('ozone').classOf([null, null, null], 0)],
+    [
+      scaleOf('ozone', 'miles').classOf([1, 'u', 'Strange'], 0),
+      scaleOf('ozone', 'miles').classOf([null, null, null], 0),
+    ],
     [6, 7],
   );
-  assert.deepEqual([scaleOf('radon').classOf(['Zone 1'], 0), scaleOf('radon').classOf(['Zone 9'], 0)], [2, 3]);
+  assert.deepEqual(
+    [scaleOf('radon', 'miles').classOf(['Zone 1'], 0), scaleOf('radon', 'miles').classOf(['Zone 9'], 0)],
+    [2, 3],
+  );
 });
 
 test('the typical class of a heap: at least half of its weight is at most as grave, and at least half at least', () => {
@@ -164,14 +207,16 @@ test('the typical class of a heap: at least half of its weight is at most as gra
       const typical = typicalClass(all, HIGHEST);
       const sum = (parts: readonly number[]) => parts.reduce((a, b) => a + b, 0);
       const ordered = all.slice(0, HIGHEST.ordered);
-      if (sum(ordered) === 0) return typical >= HIGHEST.ordered;
+      if (sum(ordered) === 0) {
+        return typical >= HIGHEST.ordered && (typical === all.length - 1) === (sum(all.slice(0, -1)) === 0);
+      }
       return 2 * sum(ordered.slice(0, typical + 1)) >= sum(ordered) && 2 * sum(ordered.slice(typical)) >= sum(ordered);
     }),
   );
 });
 
 test('a place falls into the hexagon whose centre is nearest, never farther than a corner', () => {
-  const { kind, binOf } = binningOf(MOST_POINTS + 1);
+  const { kind, binOf } = binningsOf(MOST_POINTS + 1)[0]!;
   assert.equal(kind, 'hexagon');
   const coordinate = fc.double({ min: -50, max: 1000, noNaN: true });
   fc.assert(
@@ -181,5 +226,5 @@ test('a place falls into the hexagon whose centre is nearest, never farther than
       assert.ok(Math.hypot(at[0] - x, at[1] - y) <= HEXAGON_RADIUS + 1e-9);
     }),
   );
-  assert.equal(binningOf(MOST_POINTS).kind, 'point');
+  assert.equal(binningsOf(MOST_POINTS)[0]!.kind, 'point');
 });

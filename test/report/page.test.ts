@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { labelColumns, labelOf } from '../../src/report/location-labels.ts';
 import { escaped, html, jsonData } from '../../src/report/page/html.ts';
-import { inUnit, percent, valueUnit } from '../../src/report/page/numbers.ts';
+import { amount, percent } from '../../src/report/page/numbers.ts';
 
 test('whatever a text holds, it cannot leave its place in the markup', () => {
   fc.assert(
@@ -33,20 +33,30 @@ test('a share is never shown as nothing when it is something, nor as all when it
     [percent(0, 9), percent(9, 9), percent(1, 1e6), percent(1e6 - 1, 1e6), percent(1, 3), percent(1, 0)],
     ['0 %', '100 %', '<0.1 %', '>99.9 %', '33.3 %', '–'],
   );
+});
+
+test('amounts have three digits, a unit, and their currency where it is known', () => {
   assert.deepEqual(
-    [inUnit(1_250_000, valueUnit(5e6)), inUnit(950, valueUnit(999_999)), inUnit(2.5e12, valueUnit(3e12))],
-    ['1,250', '950', '2,500,000'],
+    [3_194_148_000, 999_600_000, 99_960_000, 12_345, 950.4, 0, -2_500_000].map((value) => amount(value, 'USD')),
+    ['$3.19 bn', '$1.00 bn', '$100 m', '$12.3 k', '$950', '$0', '−$2.50 m'],
   );
+  assert.deepEqual([amount(1e12, 'CAD'), amount(5e6, null)], ['CAD 1.00 tn', '5.00 m']);
 });
 
 test('the columns by which people know a location', () => {
-  const found = (names: string) => labelColumns(names.split(',')).map((index) => names.split(',')[index]);
+  const found = (names: string) => {
+    const columns = names.split(',');
+    const { id, name } = labelColumns(columns);
+    return [id === null ? null : columns[id], name === null ? null : columns[name]];
+  };
   assert.deepEqual(found('PortNumber,AccNumber,LocNumber,LocName,Latitude'), ['LocNumber', 'LocName']);
   assert.deepEqual(found('Fuel Type Code,Station Name,Street Address,ID'), ['ID', 'Station Name']);
   assert.deepEqual(found('listing_id,address,price,lat,lng'), ['listing_id', 'address']);
-  assert.deepEqual(found('lat,lng'), []);
-  assert.equal(labelOf(['', ' 12 Main St ']), '12 Main St');
-  assert.equal(labelOf(['x'.repeat(200)]).length, 80);
+  assert.deepEqual(found('policyID,statecode,county,tiv_2012'), ['policyID', null]);
+  assert.deepEqual(found('grid,asset_id,lat,lng'), ['asset_id', null]);
+  assert.deepEqual(found('lat,lng'), [null, null]);
+  assert.equal(labelOf(' 12 Main St '), '12 Main St');
+  assert.equal(labelOf('x'.repeat(200)).length, 60);
 });
 
 const CSS = readFileSync(new URL('../../src/report/page/assets/colours.css', import.meta.url), 'utf8');
@@ -72,3 +82,11 @@ for (const [mode, part, sign] of [
     }
   });
 }
+
+test('in the dark the lowest classes stand apart from the land', () => {
+  const dark = CSS.slice(CSS.indexOf('@media'));
+  for (const tone of ['t1', 't2']) {
+    const ratio = (luminance(dark, tone) + 0.05) / (luminance(dark, 'land') + 0.05);
+    assert.ok(ratio > 1.9, `${tone}: ${ratio}`);
+  }
+});

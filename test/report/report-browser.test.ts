@@ -51,7 +51,7 @@ async function findings(page: Page): Promise<string[]> {
 }
 
 const tones = (page: Page) =>
-  page.locator('#map-marks use').evaluateAll((marks) => marks.map((mark) => mark.getAttribute('class')));
+  page.locator('#marks-0 use').evaluateAll((marks) => marks.map((mark) => mark.getAttribute('class')));
 
 for (const name of ['spread', 'town']) {
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -72,31 +72,83 @@ for (const name of ['spread', 'town']) {
 test('the map is switched by keyboard alone: topic, measure, legend, words', options, async (t) => {
   const { page, complaints } = await openReport(t, 'spread');
   const before = await tones(page);
-  assert.equal(before.length, 8, 'nine places, of which San Juan is not drawn');
+  assert.equal(before.length, 9, 'San Juan too');
   const focused = () => page.evaluate('document.activeElement.id || document.activeElement.value');
-  for (let presses = 0; presses < 30 && (await focused()) !== 'map-topic'; presses++) await page.keyboard.press('Tab');
+  for (let presses = 0; presses < 40 && (await focused()) !== 'map-topic'; presses++) await page.keyboard.press('Tab');
   assert.equal(await focused(), 'map-topic');
   await page.keyboard.type('Superfund');
   assert.notDeepEqual(await tones(page), before);
   const shows = page.locator('#map-shows');
-  assert.equal(await shows.textContent(), 'Shown: Superfund Sites, by locations.');
+  assert.equal(await shows.textContent(), 'Shown: Superfund Sites, by value.');
   assert.deepEqual(
     await page.locator('.legend:visible').evaluateAll((found) => found.map((one) => one.getAttribute('data-scale'))),
     ['distance'],
   );
-  const sizes = () => page.locator('#map-marks use').first().getAttribute('transform');
-  const byRows = await sizes();
+  const sizes = () => page.locator('#marks-0 use').first().getAttribute('transform');
+  const byValue = await sizes();
   await page.keyboard.press('Tab');
   await page.keyboard.press('ArrowRight');
-  assert.equal(await shows.textContent(), 'Shown: Superfund Sites, by value.');
-  assert.notEqual(await sizes(), byRows);
+  assert.equal(await shows.textContent(), 'Shown: Superfund Sites, by locations.');
+  assert.notEqual(await sizes(), byValue);
   assert.deepEqual(complaints, []);
 });
 
-test('a mark says what it stands for', options, async (t) => {
+test('a mark says what it stands for, and how much of it was answered', options, async (t) => {
   const { page } = await openReport(t, 'spread');
-  await page.locator('#map-marks use').first().dispatchEvent('pointerover');
-  assert.match((await page.locator('#map-readout').textContent())!, /^Here: 2 locations, value [\d,]+; \w/);
+  await page.locator('#marks-0 use').first().hover();
+  assert.equal(
+    await page.locator('#map-hint').textContent(),
+    '2 locations, 1.75 m. Highest rating of all hazards: 2 of 2 answered: Very High',
+  );
+});
+
+test('a click on a peril switches the map, a second one goes back; the map zooms and pans', options, async (t) => {
+  const { page, complaints } = await openReport(t, 'spread');
+  const shows = page.locator('#map-shows');
+  await page.locator('.perils tr[data-layer] svg').first().click();
+  assert.equal(await shows.textContent(), 'Shown: Earthquake, by value.');
+  assert.equal(await page.locator('.perils button[aria-pressed=true]').textContent(), 'Earthquake');
+  await page.locator('.perils button').first().press('Enter');
+  assert.equal(await shows.textContent(), 'Shown: Highest rating of all hazards, by value.');
+  const world = () => page.locator('#map-world').getAttribute('transform');
+  await page.locator('#zoom-in').click();
+  assert.match((await world())!, /scale\(1\.6\)/);
+  const zoomed = await world();
+  await page.locator('#map-drawing').press('ArrowLeft');
+  assert.notEqual(await world(), zoomed);
+  await page.locator('#zoom-reset').click();
+  assert.match((await world())!, /translate\(0 0\)scale\(1\)/);
+  assert.deepEqual(complaints, []);
+});
+
+test('the locations: of one peril, filtered, sorted, as CSV', options, async (t) => {
+  const { page, complaints } = await openReport(t, 'spread');
+  const lines = () =>
+    page.locator('#list tbody tr:visible td:first-child').evaluateAll((cells) => cells.map((one) => one.textContent));
+  const all = await lines();
+  assert.deepEqual(all, ['4', '2', '9', '6', '8', '7'], 'lines of the file, the largest value first');
+  await page.selectOption('#list-peril', { label: 'Hail' });
+  assert.deepEqual(await lines(), ['4', '6']);
+  await page.selectOption('#list-peril', { label: 'All' });
+  await page.fill('#list-filter', 'san juan');
+  assert.deepEqual(await lines(), ['9']);
+  await page.fill('#list-filter', '');
+  await page.locator('#list thead button').first().click();
+  assert.deepEqual(await lines(), ['9', '8', '7', '6', '4', '2']);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#list-csv').click()]);
+  const csv = readFileSync(await download.path(), 'utf8').split('\r\n');
+  assert.equal(csv[0], 'Line,ID,Location,County,Value,Rows,High ratings,Latitude,Longitude');
+  assert.match(csv[1]!, /^9,8,San Juan,"San Juan, Puerto Rico",900000,1,.*,18\.4655,-66\.1057$/);
+  assert.equal(csv.length, 1 + all.length);
+  assert.deepEqual(complaints, []);
+});
+
+test('sections fold', options, async (t) => {
+  const { page } = await openReport(t, 'spread');
+  await page.locator('#locations > details > summary').click();
+  assert.equal(await page.locator('#list').isVisible(), false);
+  await page.locator('#locations > details > summary').click();
+  assert.equal(await page.locator('#list').isVisible(), true);
 });
 
 test('on a phone nothing is wider than the page, dark or light, and tables scroll on their own', options, async (t) => {
@@ -112,7 +164,7 @@ test('on paper the switches are gone, the figures stay, and the colours are thos
   await page.emulateMedia({ media: 'print' });
   assert.equal(await page.locator('#map-controls').isVisible(), false);
   assert.equal(await page.locator('nav').isVisible(), false);
-  assert.ok(await page.locator('#worst table').isVisible());
+  assert.ok(await page.locator('#locations table').isVisible());
   assert.equal(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor'), 'rgb(255, 255, 255)');
   const pdf = await page.pdf({ format: 'A4' });
   const pages = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
@@ -120,7 +172,7 @@ test('on paper the switches are gone, the figures stay, and the colours are thos
 });
 
 /** Tables that are wider than the card or the scrolling box that they stand in. */
-const SPILLING = `[...document.querySelectorAll('.card, .wide')]
+const SPILLING = `[...document.querySelectorAll('.perils, .wide, figure')]
   .filter((box) => box.scrollWidth > box.clientWidth + 1)
   .map((box) => box.className + ': ' + box.textContent.trim().slice(0, 30))`;
 
@@ -136,7 +188,7 @@ test(
     await page.setViewportSize({ width: 360, height: 900 });
     const onPhone = (await page.evaluate(SPILLING)) as string[];
     assert.deepEqual(
-      onPhone.filter((box) => box.startsWith('card')),
+      onPhone.filter((box) => !box.startsWith('wide')),
       [],
     );
     // A4 less its margins, at 96 dots an inch.
@@ -149,7 +201,11 @@ test(
 test('without script the page shows all but the switches', options, async (t) => {
   const { page } = await openReport(t, 'spread', { javaScriptEnabled: false });
   assert.equal(await page.locator('#map-controls').isVisible(), false);
-  assert.equal(await page.locator('#map-marks use').count(), 8);
+  assert.equal(await page.locator('#marks-0 use').count(), 9);
   assert.equal(await page.locator('.legend:visible').count(), 1);
-  assert.ok((await page.locator('.card').count()) >= 6);
+  assert.equal(await page.locator('#zoom-in').isVisible(), false);
+  assert.equal(await page.locator('#list tbody tr:visible').count(), 6);
+  const unfolded = page.locator('table:not(details.numbers table)');
+  assert.ok((await unfolded.count()) > 10);
+  for (const table of await unfolded.all()) assert.ok(await table.isVisible(), await table.innerText());
 });

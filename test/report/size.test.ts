@@ -6,6 +6,7 @@ import { RATINGS } from '../../src/contract/topic-values.ts';
 import { TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
 import type { EnrichedCell } from '../../src/job/enriched-cells.ts';
 import type { Facts } from '../../src/report/facts.ts';
+import { LOCATIONS_KEPT } from '../../src/report/location-lists.ts';
 import { reportPage } from '../../src/report/page/page.ts';
 import { Tally } from '../../src/report/tally.ts';
 import { times } from '../tier.ts';
@@ -39,36 +40,53 @@ function cellOf(number: number): EnrichedCell {
     number,
     location: { lat: 25 + scattered(number + 1, 24), lng: -124 + scattered(number * 7 + 3, 57) },
     rows: 10,
-    value: 1e9,
+    value: 1e9 + scattered(number * 3 + 5, 1e9),
     fields: enrichedFields(record, TOPIC_SLUGS, { status: 'ok', note: '' }, () => false),
   };
 }
 
 /** The longest that a row's texts can become on the page: each character escaped. */
-const LONG_NAME = '<'.repeat(80);
+const LONG_NAME = '<'.repeat(60);
 
 test('the page of a book all over the country, in all topics, stays below its bound', (t) => {
   const cells = times({ short: 10_000, faults: 60_000 });
   const each = function* () {
     for (let number = 0; number < cells; number++) yield cellOf(number);
   };
-  const locations = function* () {
+  const places = function* () {
     for (const { location } of each()) yield location;
   };
-  const tally = new Tally({ topics: TOPIC_SLUGS, counts: true, cells, locations: locations() });
+  const tally = new Tally({ topics: TOPIC_SLUGS, counts: true, units: 'miles', cells, locations: places() });
   for (const cell of each()) tally.add(cell);
-  const figures = tally.figures();
-  assert.ok(figures.map.kind === 'hexagon' && figures.map.bins.length > 1_500, 'the hexagons cover the country');
-  assert.equal(figures.worst.length, 100);
+  const tallied = tally.figures();
+  // As many locations as the lists of all perils can hold, none in two of them.
+  const locations = Array.from({ length: 19 * LOCATIONS_KEPT }, (_, cell) => ({
+    ...tallied.locations[cell % 40]!,
+    cell,
+  }));
+  const figures = { ...tallied, locations };
+  assert.ok(
+    figures.map.kind === 'hexagon' && figures.map.levels[0]!.bins.length > 1_000,
+    'the hexagons cover the country',
+  );
   const facts: Facts = {
     ...{ job: 'large', input: 'large.csv', madeAt: 0, runAt: null, source: 'here', sample: true, topics: TOPIC_SLUGS },
     ...{ valueName: 'TIV', rows: 600_000, invalid: 0, outsideUs: 0, findings: [], unit: 'line', figures },
-    names: new Map(figures.worst.map(({ cell }) => [cell, { row: cell, name: LONG_NAME }])),
+    labels: new Map(
+      figures.locations.map(({ cell }) => [cell, { order: cell, line: cell, id: LONG_NAME, name: LONG_NAME }]),
+    ),
+    ...{
+      currency: 'USD',
+      currencies: [{ code: 'USD', rows: 600_000, value: 1e14 }],
+      units: 'miles',
+      circles: [],
+      comparison: null,
+    },
     money: { planned: 0, charged: 0, unknown: 0, allowed: null, saved: { byCells: 0, byCache: 0, byAreas: 0 } },
     missing: { credits: 0, cells: 0, stopped: null, resumeAfter: null, accounts: [] },
     ...{ ledger: [], runs: [] },
   };
   const bytes = Buffer.byteLength(reportPage(facts));
-  t.diagnostic(`${bytes} bytes`);
+  t.diagnostic(`${bytes} bytes, ${figures.locations.length} locations`);
   assert.ok(bytes < MOST_BYTES, `${bytes} bytes`);
 });

@@ -1,12 +1,17 @@
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { PerilbookError } from '../../errors.ts';
 import type { Job } from '../../job/settings/settings.ts';
+import { compareWithOutput } from '../../report/compare/compare-outputs.ts';
+import { comparisonJson } from '../../report/compare/comparison.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import { checkOutput, openOutput, writeWhole } from '../../rows/files/output-file.ts';
+import type { Store } from '../../store/port.ts';
 import { filesOfStore } from '../../store/store-address.ts';
 import type { Flags } from '../command.ts';
 import { unopenedConnection } from '../connection.ts';
-import { type CliContext, say } from '../context.ts';
+import { type CliContext, say, sayJson } from '../context.ts';
 import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf, jobWords } from '../job-options.ts';
@@ -18,12 +23,45 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
   const flags = withPageNamed(given);
   const job = jobOf(context, jobWords(flags), flags);
   const file = reportFile(context, flags) ?? besideOutput(job, context.workingFolder);
+  if (flags.json && file === '-') {
+    throw new PerilbookError(
+      'USAGE',
+      '--json and --report - both write to stdout',
+      'Write the report to a file or leave out --json.',
+    );
+  }
   await checkOutput(file, job.input, filesOfStore(job.store));
   await using store = await openStore(context, job);
-  const page = await reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context));
+  const effects = runEffects(context);
+  const earlier = flags.compare === undefined ? null : await earlierOutput(context, String(flags.compare), store);
+  const { page, comparison } = await reportOfLatestRun(job, unopenedConnection(context, job), store, effects, {
+    compare: earlier === null ? null : (prepared) => compareWithOutput(earlier, prepared, store, effects),
+  });
   await writeReport(context, file, page);
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
+  if (flags.json) sayJson(context, { report: file, comparison: comparison && comparisonJson(comparison) });
   return EXIT.complete;
+}
+
+/** The file that `--compare` names: itself, or by the number of the run that wrote it. @throws USAGE */
+async function earlierOutput(context: CliContext, said: string, store: Store): Promise<string> {
+  const file = resolve(context.workingFolder, said);
+  if (!/^\d+$/.test(said) || existsSync(file)) return file;
+  const runs = await store.runs({});
+  const wanted = runs.find(({ run }) => run === Number(said));
+  if (wanted === undefined || wanted.output === '-') {
+    const what = wanted === undefined ? `There is no run ${said} in the store` : `Run ${said} wrote to standard output`;
+    throw new PerilbookError('USAGE', what, 'See perilbook status for the runs, or name an earlier output file.');
+  }
+  const later = runs.find(({ run, output }) => run > wanted.run && output === wanted.output);
+  if (later !== undefined) {
+    throw new PerilbookError(
+      'USAGE',
+      `The output of run ${said} was replaced by run ${later.run}: ${shownPath(wanted.output, context.workingFolder)}`,
+      'Name a copy of the earlier output: --compare FILE.',
+    );
+  }
+  return wanted.output;
 }
 
 /** `-o x.html` means the report: this command writes no rows, and no row file is called `.html`. */

@@ -48,7 +48,8 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     random: context.random,
     jobOf,
     connectionOf,
-    reportOf: (job) => reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context)),
+    reportOf: async (job) =>
+      (await reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context))).page,
     workspace: join(dataFolder(context), 'ui'),
     workingFolder: context.workingFolder,
     first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,

@@ -15,6 +15,7 @@ export const DEFAULTS = {
   details: 'drop',
   on_quota: 'stop',
   concurrency: 8,
+  units: 'miles',
 } as const;
 
 /** One answer in a hundred is enough to find a wrong area column early. */

@@ -278,6 +278,14 @@ export const jobFileSchema = z.strictObject({
     .optional()
     .describe('buy with the fewest credits (default) or the fewest calls'),
   time_to_live: timeToLive.optional().describe('how long answers stay fresh, by topic or group'),
+  units: z.enum(['miles', 'kilometers']).optional().describe('unit of distances in the report (default miles)'),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, { error: 'must be an ISO 4217 code such as USD' })
+    .optional()
+    .describe(
+      'currency of the values in the report; in a file with several currencies, the one whose values it breaks down',
+    ),
   store: z.string().min(1).optional().describe('file with answers, ledger and runs, or postgres://user@host/database'),
   concurrency: z
     .int()

@@ -59,6 +59,10 @@ export interface Job {
   readonly onQuota: 'stop' | 'wait';
   /** How long an answer is fresh, in milliseconds; null: forever. */
   readonly timeToLive: (topic: TopicSlug) => number | null;
+  /** Unit of distances in the report. */
+  readonly units: 'miles' | 'kilometers';
+  /** ISO 4217 code of the values that the report shows; null: the file's own currency column, if it has one. */
+  readonly currency: string | null;
   readonly store: string;
   /** Most calls in flight at once. */
   readonly concurrency: number;
@@ -148,6 +152,8 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
     store: storeOf(settings.store, surroundings),
     concurrency: settings.concurrency,
+    units: settings.units,
+    currency: settings.currency ?? null,
     assumed: [
       ...(said.some(({ topics, tiers }) => topics ?? tiers) ? [] : (['topics'] as const)),
       ...(said.some(({ subscription }) => subscription) ? [] : (['subscription'] as const)),

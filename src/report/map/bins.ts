@@ -3,6 +3,8 @@ import type { MapPoint } from './frame.ts';
 /** How locations are drawn on the map: as points, or gathered in hexagons. */
 export interface Binning {
   readonly kind: 'point' | 'hexagon';
+  /** Of a hexagon; 0 for points. */
+  readonly radius: number;
   /** The bin that a point of the drawing falls into, by its centre. */
   readonly binOf: (point: MapPoint) => { readonly key: string; readonly at: MapPoint };
 }
@@ -10,11 +12,16 @@ export interface Binning {
 /** More distinct places than this are drawn as hexagons: as points they would cover one another. */
 export const MOST_POINTS = 2_000;
 
-/** From the center of a hexagon to its corners, in units of the drawing: about 3,000 cover the country. */
-export const HEXAGON_RADIUS = 6.5;
+/** From the center of a hexagon to its corners, in units of the drawing: about 1,600 cover the country.
+ * With 6.5 (3,000) the colored part of a hexagon was too small to see. */
+export const HEXAGON_RADIUS = 9;
+
+/** Hexagons for a narrow screen: at 360 pixels they are 12 pixels wide, the fine ones 5. */
+const COARSE_RADIUS = 20;
 
 const POINTS: Binning = {
   kind: 'point',
+  radius: 0,
   binOf: ([x, y]) => {
     const at = [Math.round(x * 10) / 10, Math.round(y * 10) / 10] as const;
     return { key: at.join(' '), at };
@@ -36,8 +43,12 @@ function hexagonOf([x, y]: MapPoint, radius: number): { readonly key: string; re
   return { key: `${row} ${column}`, at: [cx, cy] };
 }
 
-/** The binning for a number of distinct places. */
-export function binningOf(places: number): Binning {
-  if (places <= MOST_POINTS) return POINTS;
-  return { kind: 'hexagon', binOf: (point) => hexagonOf(point, HEXAGON_RADIUS) };
+/** The binnings for a number of distinct places: the fine one, and for hexagons a coarse one for narrow screens. */
+export function binningsOf(places: number): readonly Binning[] {
+  if (places <= MOST_POINTS) return [POINTS];
+  return [HEXAGON_RADIUS, COARSE_RADIUS].map((radius) => ({
+    kind: 'hexagon',
+    radius,
+    binOf: (point) => hexagonOf(point, radius),
+  }));
 }

@@ -1,5 +1,6 @@
 import { geoAlbersUsa } from 'd3-geo';
 import type { Location } from '../../geo/coordinates.ts';
+import { territoryAt } from './territories.ts';
 
 /** A point of the drawing. */
 export type MapPoint = readonly [x: number, y: number];
@@ -11,6 +12,8 @@ export interface Frame {
   readonly k: number;
   /** The whole country, not a part of it. */
   readonly whole: boolean;
+  /** The territories that have locations. */
+  readonly territories: readonly string[];
 }
 
 /** The drawing's size in its own units. */
@@ -21,7 +24,7 @@ export const HEIGHT = 600;
 const albers = geoAlbersUsa().scale(1300).translate([487.5, 305]);
 
 /** The extent of those shapes, with a margin. */
-const WHOLE: Frame = { x0: -66, y0: -11, k: WIDTH / 1032, whole: true };
+const WHOLE: Frame = { x0: -66, y0: -11, k: WIDTH / 1032, whole: true, territories: [] };
 
 /** Locations that span more of the country are shown on all of it. */
 const LARGEST_PART = 0.55;
@@ -32,9 +35,10 @@ const SMALLEST = 44;
 /** Space around the locations. */
 const MARGIN = 1.24;
 
-/** The position on the projected plane; null for the territories, which the projection leaves out. */
-export function project({ lat, lng }: Location): MapPoint | null {
-  return albers([lng, lat]);
+/** The position on the projected plane, territories as insets; null elsewhere. */
+export function project(location: Location): MapPoint | null {
+  const { lat, lng } = location;
+  return albers([lng, lat]) ?? territoryAt(location)?.projection([lng, lat]) ?? null;
 }
 
 export function place(frame: Frame, [x, y]: MapPoint): MapPoint {
@@ -45,25 +49,39 @@ export function place(frame: Frame, [x, y]: MapPoint): MapPoint {
 export function frameOf(locations: Iterable<Location>): Frame {
   let [west, north, east, south] = [Infinity, Infinity, -Infinity, -Infinity];
   const regions = new Set<string>();
+  const territories = new Set<string>();
   for (const location of locations) {
     const point = project(location);
     if (point === null) continue;
-    regions.add(regionOf(location));
+    const region = regionOf(location);
+    regions.add(region);
+    if (!STATES.has(region)) territories.add(region);
     const [x, y] = point;
     west = Math.min(west, x);
     east = Math.max(east, x);
     north = Math.min(north, y);
     south = Math.max(south, y);
   }
-  // Alaska and Hawaii are insets: what is near them on the plane is not near them on earth.
-  if (regions.size !== 1) return WHOLE;
+  const whole = { ...WHOLE, territories: [...territories] };
+  // Alaska, Hawaii and the territories are insets: what is near them on the plane is not near them on earth.
+  if (regions.size !== 1) return whole;
   const width = Math.max(SMALLEST, east - west, ((south - north) * WIDTH) / HEIGHT) * MARGIN;
   const k = WIDTH / width;
-  if (WHOLE.k / k > LARGEST_PART) return WHOLE;
-  return { x0: (west + east - width) / 2, y0: (north + south) / 2 - HEIGHT / k / 2, k, whole: false };
+  if (WHOLE.k / k > LARGEST_PART) return whole;
+  return {
+    x0: (west + east - width) / 2,
+    y0: (north + south) / 2 - HEIGHT / k / 2,
+    k,
+    whole: false,
+    territories: whole.territories,
+  };
 }
 
-function regionOf({ lat, lng }: Location): string {
-  if (lat > 50) return 'Alaska';
-  return lng < -140 ? 'Hawaii' : 'conterminous';
+const STATES: ReadonlySet<string> = new Set(['Alaska', 'Hawaii', 'conterminous']);
+
+function regionOf(location: Location): string {
+  const territory = territoryAt(location);
+  if (territory !== undefined) return territory.name;
+  if (location.lat > 50) return 'Alaska';
+  return location.lng < -140 ? 'Hawaii' : 'conterminous';
 }

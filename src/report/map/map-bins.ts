@@ -1,6 +1,6 @@
 import type { TopicSlug } from '../../contract/topics.ts';
-import { typicalClass } from '../class-sums.ts';
-import { CLASS_LETTERS, type MapFigures } from '../figures.ts';
+import { answeredOf, typicalClass } from '../class-sums.ts';
+import { CLASS_LETTERS, type MapLevel } from '../figures.ts';
 import type { Scale } from '../scales.ts';
 import type { Binning } from './bins.ts';
 import type { MapPoint } from './frame.ts';
@@ -44,17 +44,27 @@ export class MapBins {
     }
   }
 
-  /** The bins, the largest first so that small ones are drawn on top, and the typical class of each in each layer. */
-  drawn(topics: readonly TopicSlug[]): Pick<MapFigures, 'kind' | 'bins' | 'layers'> {
+  /** The bins, the largest first so that small ones are drawn on top, and what was answered in each of them. */
+  drawn(topics: readonly TopicSlug[]): MapLevel {
     const bins = [...this.#bins.values()].sort((a, b) => b.rows - a.rows);
-    const letters = (layer: number, measure: 0 | 1) => {
-      const scale = this.#scales[layer]!;
-      return bins.map(({ weights }) => CLASS_LETTERS[typicalClass(weightsOf(weights, layer, measure), scale)]).join('');
-    };
     return {
-      kind: this.#binning.kind,
+      radius: this.#binning.radius,
       bins: bins.map(({ at, rows, value }) => ({ at, rows, value })),
-      layers: [null, ...topics].map((slug, layer) => ({ slug, rows: letters(layer, 0), value: letters(layer, 1) })),
+      layers: [null, ...topics].map((slug, layer) => {
+        const scale = this.#scales[layer]!;
+        const byRows = bins.map(({ weights }) => weightsOf(weights, layer, 0));
+        const byValue = bins.map(({ weights }) => weightsOf(weights, layer, 1));
+        const letter = (weights: readonly number[]) => CLASS_LETTERS[typicalClass(weights, scale)]!;
+        return {
+          slug,
+          rows: byRows.map(letter).join(''),
+          // Answered rows without a value must not look unanswered.
+          value: byValue
+            .map((weights, bin) => letter(answeredOf(weights, scale) > 0 ? weights : byRows[bin]!))
+            .join(''),
+          answered: byRows.map((weights) => answeredOf(weights, scale)),
+        };
+      }),
     };
   }
 }

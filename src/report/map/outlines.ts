@@ -2,7 +2,9 @@ import { createRequire } from 'node:module';
 import { geoPath } from 'd3-geo';
 import { feature, mesh } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
+import { usAtlas } from '../../geo/us-atlas.ts';
 import { type Frame, HEIGHT, type MapPoint, place, WIDTH } from './frame.ts';
+import { TERRITORIES } from './territories.ts';
 
 type StatesAtlas = Topology<{
   counties: GeometryCollection;
@@ -35,19 +37,54 @@ export function outlinesOf(frame: Frame): Outlines {
   const inner = mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b));
   const borders = mesh(atlas, states, (a, b) => a !== b);
   return {
-    land: feature(atlas, nation)
-      .features.map(({ geometry }) => areaPath(geometry, frame))
-      .join(''),
+    land: [
+      ...feature(atlas, nation).features.map(({ geometry }) => areaPath(geometry, frame)),
+      ...territoryPaths(frame),
+    ].join(''),
     states: linesPath(borders.coordinates, frame, false),
     counties: linesPath(inner.coordinates, frame, false),
-    labels: frame.whole ? [] : stateNames(atlas, frame),
+    labels: frame.whole ? territoryNames(frame) : stateNames(atlas, frame),
   };
+}
+
+function shownTerritories({ territories }: Frame) {
+  return TERRITORIES.filter(({ name }) => territories.includes(name));
+}
+
+function territoryPaths(frame: Frame): string[] {
+  const shapes = usAtlas('counties-10m');
+  const states = feature(shapes, shapes.objects.states).features;
+  return shownTerritories(frame).flatMap(({ codes, projection }) =>
+    states
+      .filter(({ id }) => codes.includes(String(id)))
+      .flatMap(({ geometry }) =>
+        geometry.type === 'MultiPolygon'
+          ? geometry.coordinates
+          : geometry.type === 'Polygon'
+            ? [geometry.coordinates]
+            : [],
+      )
+      .map((rings) =>
+        linesPath(
+          rings.map((ring) => ring.map((point) => projection([point[0]!, point[1]!])!)),
+          frame,
+          true,
+        ),
+      ),
+  );
+}
+
+function territoryNames(frame: Frame): { name: string; at: MapPoint }[] {
+  return shownTerritories(frame).map(({ name, projection, west, east, south }) => {
+    const [x, y] = projection([(west + east) / 2, south])!;
+    return { name: name.replace(/ and .*/, ''), at: place(frame, [x, y + 10]) };
+  });
 }
 
 /** The outline of the country, small, for the locator of a close-up. */
 export function countryPath(): string {
   atlas ??= createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as StatesAtlas;
-  const small: Frame = { x0: -60, y0: 0, k: 0.15, whole: true };
+  const small: Frame = { x0: -60, y0: 0, k: 0.15, whole: true, territories: [] };
   return feature(atlas, atlas.objects.nation)
     .features.map(({ geometry }) => areaPath(geometry, small, 2))
     .join('');

@@ -2,15 +2,18 @@ import type { Tone } from '../scales.ts';
 import { type Html, html } from './html.ts';
 import { percent } from './numbers.ts';
 
+/** `rest`: answers that are not shown apart. `plain`: no class. */
+type BarTone = Tone | 'rest' | 'plain';
+
 /** A bar for a share, beside its number. Hidden from screen readers, which read the number. */
-export function bar(part: number, whole: number, tone: Tone | 'plain' = 'plain'): Html {
+export function bar(part: number, whole: number, tone: BarTone = 'plain'): Html {
   const width = whole === 0 ? 0 : Math.max(0, Math.min(100, (part / whole) * 100));
   // Widths as attributes: the page's policy forbids style attributes. In percent: a viewBox would stretch the hatching.
   return html`<svg class="bar" aria-hidden="true" focusable="false"><rect class="rail" width="100%" height="100%"/><rect class="t-${tone}" width="${width.toFixed(1)}%" height="100%"/></svg>`;
 }
 
 /** All classes as one bar, in the order given. */
-export function stackedBar(parts: readonly { readonly tone: Tone; readonly part: number }[]): Html {
+export function stackedBar(parts: readonly { readonly tone: BarTone; readonly part: number }[]): Html {
   const whole = parts.reduce((all, { part }) => all + part, 0);
   let before = 0;
   const rects = parts.map(({ tone, part }) => {
@@ -22,11 +25,20 @@ export function stackedBar(parts: readonly { readonly tone: Tone; readonly part:
 }
 
 /** A table cell with a share as a number and as a bar. */
-export function shareCell(part: number, whole: number, tone: Tone | 'plain' = 'plain'): Html {
+export function shareCell(part: number, whole: number, tone: BarTone = 'plain'): Html {
   return html`<td class="share"><span>${bar(part, whole, tone)}<b>${percent(part, whole)}</b></span></td>`;
 }
 
 /** The colour of a class, for legends and the first cells of rows. */
-export function swatch(tone: Tone): Html {
+export function swatch(tone: BarTone): Html {
   return html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true" focusable="false"><rect class="t-${tone}" x=".5" y=".5" width="11" height="11"/></svg>`;
+}
+
+const HEATS = 9;
+
+/** A table cell whose background shows the size of its number, from 0 to 1. */
+export function heatCell(text: string, heat: number): Html {
+  // By the square root: in most books few cells are large, and the others would all look empty.
+  const level = heat <= 0 ? 0 : Math.max(1, Math.round(Math.sqrt(Math.min(1, heat)) * HEATS));
+  return html`<td class="n h-${level}">${text}</td>`;
 }

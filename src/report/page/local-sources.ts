@@ -1,15 +1,19 @@
 import type { LocalDataset } from '../facts.ts';
 import { type Html, html, quoted } from './html.ts';
+import { scrolling, section } from './section.ts';
 
 /** The datasets of this machine that the answers come from, with their licences. */
 export function sourcesSection(datasets: readonly LocalDataset[]): Html {
   const licences = new Map(
     datasets.filter(({ licence }) => licence !== '').map(({ licence, source }) => [licence, source]),
   );
-  return html`<section id="sources" aria-labelledby="sources-title">
-<h2 id="sources-title">Sources</h2>
-<p class="says">The answers come from public data on this machine, as it was when the report was made.</p>
-<div class="wide" role="region" tabindex="0" aria-label="Table: Sources"><table>
+  return section(
+    'sources',
+    'Sources',
+    html`<p class="says">The answers come from public data on this machine, as it was when the report was made.</p>
+${scrolling(
+  'Sources',
+  html`<table>
 <caption class="unseen">Datasets with vintage and states</caption>
 <thead><tr><th scope="col">Dataset</th><th scope="col">Vintage</th><th scope="col">States</th><th scope="col">Source</th></tr></thead>
 <tbody>
@@ -18,8 +22,8 @@ ${datasets.map(
     html`<tr><th scope="row"><code>${name}</code>${level !== '' && html` (${level})`}</th><td>${quoted(vintage)}</td><td>${states?.join(', ') ?? 'US'}</td><td>${quoted(source)}</td></tr>
 `,
 )}</tbody>
-</table></div>
-${
+</table>`,
+)}${
   licences.size > 0 &&
   html`<h3>Licences</h3>
 <ul class="plain">
@@ -28,6 +32,6 @@ ${[...licences].map(
 `,
 )}</ul>
 `
-}</section>
-`;
+}`,
+  );
 }

@@ -1,110 +1,163 @@
-import { topicOf } from '../../contract/topics.ts';
+import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
-import { CLASS_LETTERS, type MapFigures } from '../figures.ts';
-import { HEXAGON_RADIUS } from '../map/bins.ts';
+import { CLASS_LETTERS, type MapFigures, type MapLevel } from '../figures.ts';
 import { HEIGHT, type MapPoint, WIDTH } from '../map/frame.ts';
 import { countryPath, frameOnCountry, outlinesOf } from '../map/outlines.ts';
-import { HIGHEST, reading, type Scale, scaleOf } from '../scales.ts';
+import { HIGHEST, reading, type Scale, scaleOf, unansweredClass } from '../scales.ts';
 import { swatch } from './bars.ts';
 import { type Html, html, jsonData } from './html.ts';
+import { type MarkSizes, markSizes, sizeLegend, tenth } from './map-marks.ts';
+import { measureOf } from './measure.ts';
 import { percent } from './numbers.ts';
 
-interface MapLayer {
+interface NamedLayer {
+  readonly slug: TopicSlug | null;
   readonly name: string;
   readonly scale: Scale;
-  readonly rows: string;
-  readonly value: string;
 }
 
 /** The map with its controls, legends and a summary in text. */
-export function mapSection(facts: Facts): Html {
-  const { map, rows, value } = facts.figures;
+export function mapFigure(facts: Facts): Html {
+  const { map } = facts.figures;
+  const measure = measureOf(facts);
   const layers = layersOf(facts);
   const scales = [...new Map(layers.map(({ scale }) => [scale.id, scale])).values()];
   const first = layers[0]!;
-  return html`<section id="map" aria-labelledby="map-title">
-<h2 id="map-title">Map of the locations</h2>
+  const sizes = map.levels.map((level) => markSizes(map.kind, level));
+  return html`<figure id="map">
 ${controls(layers, facts.valueName !== null)}
-<figure>
-${drawing(map, first)}
+<div class="map-box">
+${drawing(facts, first, sizes)}
+<div class="zoom scripted" role="group" aria-label="Zoom" hidden><button type="button" id="zoom-in" aria-label="Zoom in">+</button><button type="button" id="zoom-out" aria-label="Zoom out">−</button><button type="button" id="zoom-reset">Reset</button></div>
+<div id="map-hint" role="status" hidden></div>
+</div>
 <figcaption>
 ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
-<p class="says" id="map-says">${marksCaption(map)} <span id="map-shows" aria-live="polite">Shown: ${first.name}, by locations.</span> <span id="map-readout"></span></p>
-<p class="says">${mapSummary(facts)} ${notDrawn(map, rows)}</p>
+${map.levels.map((_, at) => sizeLegend(sizes[at]!, at, facts))}
+<p class="says" id="map-says"><span id="map-shows" aria-live="polite">Shown: ${first.name}, by ${measure.by === 'value' ? 'value' : 'locations'}.</span> ${marksCaption(map)}</p>
+<p class="says">${mapSummary(facts)} ${notDrawn(map)}</p>
 </figcaption>
-</figure>
 <script type="application/json" id="map-data">${jsonData({
-    marks: marksOf(map),
-    layers: layers.map(({ name, scale, ...letters }) => ({ name, scale: scale.id, ...letters })),
+    kind: map.kind,
+    levels: map.levels.map((level, at) => levelData(level, layers, sizes[at]!, facts)),
+    layers: layers.map(({ name, scale }) => ({ name, scale: scale.id })),
     tones: Object.fromEntries(scales.map((scale) => [scale.id, scale.classes.map(({ tone }) => tone)])),
     classes: Object.fromEntries(scales.map((scale) => [scale.id, scale.classes.map(({ name }) => name)])),
-    rows: map.bins.map((bin) => bin.rows),
-    value: value > 0 ? map.bins.map((bin) => Math.round(bin.value)) : null,
+    currency: facts.currency === 'USD' ? '$' : facts.currency === null ? '' : `${facts.currency} `,
   })}</script>
-</section>
+</figure>
 `;
 }
 
-function layersOf({ figures: { map, highest } }: Facts): MapLayer[] {
-  return map.layers.flatMap(({ slug, ...letters }) => {
-    if (slug !== null) return [{ name: topicOf(slug).title, scale: scaleOf(slug), ...letters }];
-    return highest === null ? [] : [{ name: 'Highest rating of all hazards', scale: HIGHEST, ...letters }];
-  });
+/** The index of a topic among the layers of the map. */
+export function layerOf(facts: Facts, slug: TopicSlug): number {
+  return layersOf(facts).findIndex((layer) => layer.slug === slug);
+}
+
+function layersOf({ topics, units, figures: { highest } }: Facts): NamedLayer[] {
+  const all = topics.map((slug) => ({ slug, name: topicOf(slug).title, scale: scaleOf(slug, units) }));
+  return highest === null ? all : [{ slug: null, name: 'Highest rating of all hazards', scale: HIGHEST }, ...all];
+}
+
+function lettersOf({ layers }: MapLevel, slug: TopicSlug | null): MapLevel['layers'][number] {
+  return layers.find((layer) => layer.slug === slug)!;
+}
+
+/** What the script needs to draw the other layers. Most layers have the same answered locations: those lists are kept once. */
+function levelData(level: MapLevel, layers: readonly NamedLayer[], sizes: MarkSizes, { valueName }: Facts): object {
+  const own = layers.map(({ slug }) => lettersOf(level, slug));
+  const texts = own.map(({ answered }) => answered.join());
+  const distinct = [...new Set(texts)];
+  return {
+    ...{ least: sizes.least, most: sizes.most },
+    rows: level.bins.map(({ rows }) => rows),
+    value: valueName === null ? null : level.bins.map(({ value }) => Math.round(value)),
+    letters: { rows: own.map(({ rows }) => rows), value: valueName === null ? null : own.map(({ value }) => value) },
+    answered: distinct.map((text) => (text === '' ? [] : text.split(',').map(Number))),
+    answeredOf: texts.map((text) => distinct.indexOf(text)),
+  };
 }
 
 /** Hidden until the script runs. */
-function controls(layers: readonly MapLayer[], hasValue: boolean): Html {
-  return html`<form class="controls" id="map-controls" hidden>
+function controls(layers: readonly NamedLayer[], hasValue: boolean): Html {
+  return html`<form class="controls scripted" id="map-controls" hidden>
 <label for="map-topic">Topic</label>
 <select id="map-topic">${layers.map(({ name }, index) => html`<option value="${index}">${name}</option>`)}</select>
 ${
   hasValue &&
   html`<fieldset><legend>Measure</legend>
-<label><input type="radio" name="measure" value="rows" checked> Locations</label>
-<label><input type="radio" name="measure" value="value"> Value</label>
+<label><input type="radio" name="measure" value="value" checked> Value</label>
+<label><input type="radio" name="measure" value="rows"> Locations</label>
 </fieldset>`
 }
 </form>
 `;
 }
 
-function drawing(map: MapFigures, { scale, rows: letters }: MapLayer): Html {
+function drawing(facts: Facts, first: NamedLayer, sizes: readonly MarkSizes[]): Html {
+  const { map } = facts.figures;
   const { land, states, counties, labels } = outlinesOf(map.frame);
-  const sizes = sizesOf(map);
-  return html`<svg id="map-drawing" class="map ${map.kind}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="map-title map-says">
+  return html`<svg id="map-drawing" class="map ${map.kind}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="map-says">
 <defs>${map.kind === 'point' ? html`<circle id="mark" r="1"/>` : html`<path id="mark" d="${HEXAGON}"/>`}</defs>
+<g id="map-world">
 <path class="land" d="${land}"/>
 <path class="counties" d="${counties}"/>
 <path class="states" d="${states}"/>
-<g class="marks" id="map-marks">
-${map.bins.map(({ at: [x, y] }, index) => {
-  const { tone } = scale.classes[CLASS_LETTERS.indexOf(letters[index]!)]!;
-  return html`<use href="#mark" class="t-${tone}" transform="translate(${tenth(x)} ${tenth(y)})scale(${sizes[index]!})"/>
-`;
-})}</g>
+${map.levels.map((level, at) => marks(level, at, first, sizes[at]!, measureOf(facts).by))}
 ${labels.map(({ name, at: [x, y] }) => html`<text x="${tenth(x)}" y="${tenth(y)}">${name}</text>`)}
-${!map.frame.whole && locator(map)}
+</g>
+${!map.frame.whole && map.frame.territories.length === 0 && locator(map)}
 </svg>
+`;
+}
+
+/** The smallest part of a mark that its answered share is drawn as, so that its color can be seen. */
+const LEAST_PART = 0.3;
+
+/** The marks of a level. Where only a part was answered, the colored part of the mark is as large as the share answered. */
+function marks(level: MapLevel, at: number, { slug, scale }: NamedLayer, sizes: MarkSizes, by: 'rows' | 'value'): Html {
+  const layer = lettersOf(level, slug);
+  const none = unansweredClass(scale);
+  const drawn = level.bins.map(({ at: [x, y], rows }, index) => {
+    const found = CLASS_LETTERS.indexOf(layer[by][index]!);
+    const share = layer.answered[index]! / rows;
+    const size = sizes[by][index]!;
+    const isPart = share > 0 && share < 1;
+    const place = `translate(${tenth(x)} ${tenth(y)})`;
+    return {
+      ring: isPart && html`<use href="#mark" transform="${place}scale(${size})" data-bin="${index}"/>`,
+      mark: html`<use href="#mark" class="t-${scale.classes[found]!.tone}" transform="${place}scale(${found === none || !isPart ? size : tenth(size * Math.max(LEAST_PART, Math.sqrt(share)))})"/>
+`,
+    };
+  });
+  return html`<g class="level-${at}"><g class="rings" id="rings-${at}">${drawn.map(({ ring }) => ring)}</g>
+<g class="marks" id="marks-${at}">
+${drawn.map(({ mark }) => mark)}</g></g>
 `;
 }
 
 const LOCATOR = { width: 172, height: 106, margin: 6 };
 
 /** A small map of the country in a corner, with a frame around the close-up. */
-function locator({ frame, bins }: MapFigures): Html {
+function locator({ frame, levels }: MapFigures): Html {
   const { x, y, width, height } = frameOnCountry(frame);
-  const [left, top] = emptiestCorner(bins.map(({ at }) => at));
+  const [left, top] = emptiestCorner(levels[0]!.bins.map(({ at }) => at));
   return html`<g class="locator" transform="translate(${left} ${top})"><rect class="paper" width="${LOCATOR.width}" height="${LOCATOR.height}"/><g transform="translate(10 6)"><path d="${countryPath()}"/><rect class="here" x="${tenth(x)}" y="${tenth(y)}" width="${tenth(Math.max(3, width))}" height="${tenth(Math.max(3, height))}"/></g></g>`;
 }
 
-/** The corner where the locator covers the fewest marks. */
-function emptiestCorner(marks: readonly MapPoint[]): MapPoint {
+/** The corner where the locator covers the fewest marks. The zoom buttons are in the upper right one. */
+function emptiestCorner(places: readonly MapPoint[]): MapPoint {
   const { width, height, margin } = LOCATOR;
-  const lefts = [WIDTH - width - margin, margin];
-  const corners = [HEIGHT - height - margin, margin].flatMap((top) => lefts.map((left) => [left, top] as const));
+  const right = WIDTH - width - margin;
+  const bottom = HEIGHT - height - margin;
+  const corners: MapPoint[] = [
+    [right, bottom],
+    [margin, bottom],
+    [margin, margin],
+  ];
   const covered = ([left, top]: MapPoint) =>
-    marks.filter(
+    places.filter(
       ([x, y]) => x > left - margin && x < left + width + margin && y > top - margin && y < top + height + margin,
     ).length;
   return corners.reduce((best, corner) => (covered(corner) < covered(best) ? corner : best));
@@ -116,34 +169,15 @@ const HEXAGON = `M${[0, 1, 2, 3, 4, 5]
   .map((angle) => `${Math.sin(angle).toFixed(4)} ${(-Math.cos(angle)).toFixed(4)}`)
   .join('L')}z`;
 
-/** The smallest and the largest size of a mark. The top 5 % of the bins all have the largest. */
-function marksOf({ kind, bins }: MapFigures): { least: number; most: number } {
-  if (kind === 'hexagon') return { least: HEXAGON_RADIUS * 0.4, most: HEXAGON_RADIUS * 0.97 };
-  return bins.length > 600 ? { least: 2.6, most: 7 } : { least: 3.6, most: 10 };
-}
-
-function sizesOf(map: MapFigures): number[] {
-  const { least, most } = marksOf(map);
-  const sorted = map.bins.map(({ rows }) => rows).sort((a, b) => a - b);
-  const full = sorted[Math.floor((sorted.length - 1) * 0.95)] ?? 1;
-  return map.bins.map(({ rows }) =>
-    tenth(least + (most - least) * Math.sqrt(full <= 1 && rows <= 1 ? 0 : Math.min(1, rows / full))),
-  );
-}
-
-function tenth(value: number): number {
-  return Math.round(value * 10) / 10;
-}
-
 function legend(scale: Scale, shown: boolean): Html {
   return html`<ul class="legend" data-scale="${scale.id}"${shown ? null : html` hidden`}>${reading(scale).map(({ of }) => html`<li>${swatch(of.tone)}${of.name}</li>`)}</ul>
 `;
 }
 
-function marksCaption({ kind, bins }: MapFigures): string {
+function marksCaption({ kind }: MapFigures): string {
   return kind === 'point'
-    ? `Each of the ${counted(bins.length, 'dot')} is a place; its size shows the measure.`
-    : `Each of the ${counted(bins.length, 'hexagon')} groups the places in it: its color shows their median class, its size the measure.`;
+    ? 'A dot is a place; its size shows the measure.'
+    : 'A hexagon groups places: its color is the median class of what was answered, the colored part the share answered, its size the measure.';
 }
 
 /** What the map shows, as text. */
@@ -151,12 +185,9 @@ function mapSummary({ figures: { states, rows, cells } }: Facts): Html {
   if (rows === 0) return html`No row has a location in the US.`;
   const largest = [...states].sort((a, b) => b.rows - a.rows).slice(0, 3);
   const names = largest.map((state) => `${state.name} (${percent(state.rows, rows)} of locations)`);
-  return html`${counted(rows, 'location')} at ${counted(cells, 'distinct place')}, most in ${names.join(', ')}. See <a href="#concentration">concentration</a>.`;
+  return html`${counted(rows, 'location')} at ${counted(cells, 'distinct place')}, most in ${names.join(', ')}.`;
 }
 
-function notDrawn({ notDrawn: missed }: MapFigures, rows: number): string {
-  if (missed.length === 0) return '';
-  const names = missed.map((one) => `${one.name} (${grouped(one.rows)})`);
-  const sum = missed.reduce((all, one) => all + one.rows, 0);
-  return `Not on the map, because the projection leaves them out: ${names.join(', ')}; ${percent(sum, rows)} of locations.`;
+function notDrawn({ notDrawn: { rows } }: MapFigures): string {
+  return rows === 0 ? '' : `Not on the map: ${grouped(rows)} outside the states and territories.`;
 }

@@ -3,6 +3,7 @@ import type { Facts } from '../facts.ts';
 import { bar } from './bars.ts';
 import { type Html, html, quoted } from './html.ts';
 import { percent } from './numbers.ts';
+import { section } from './section.ts';
 
 /** Credits planned, spent and saved, and the ledger. */
 export function moneySection({ money, runAt, ledger, runs }: Facts): Html {
@@ -13,9 +14,10 @@ export function moneySection({ money, runAt, ledger, runs }: Facts): Html {
   ];
   if (allowed !== null) pairs.push(['Allowed', grouped(allowed)]);
   if (unknown > 0) pairs.push(['Unknown', `${grouped(unknown)}, counted as spent`]);
-  return html`<section id="money" aria-labelledby="money-title">
-<h2 id="money-title">Credits</h2>
-<p class="says">Of ${runAt === null ? 'the plan (no run yet)' : `the run of ${dateTime(runAt)}`}.</p>
+  return section(
+    'money',
+    'Credits',
+    html`<p class="says">Of ${runAt === null ? 'the plan (no run yet)' : `the run of ${dateTime(runAt)}`}.</p>
 <dl class="pairs">${pairs.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${savings(planned, saved)}
 <h3>The ledger</h3>
@@ -35,10 +37,21 @@ ${ledger.map(
   }) => html`<tr><th scope="row">${KINDS[kind]}</th><td class="n">${grouped(calls.charged)}</td><td class="n">${grouped(calls.free)}</td><td class="n">${grouped(calls.unknown)}</td><td class="n">${grouped(credits.charged)}</td><td class="n">${grouped(credits.unknown)}</td></tr>
 `,
 )}</tbody>
+<tfoot><tr><th scope="row">All</th>${[
+        sum(ledger, ({ calls }) => calls.charged),
+        sum(ledger, ({ calls }) => calls.free),
+        sum(ledger, ({ calls }) => calls.unknown),
+        sum(ledger, ({ credits }) => credits.charged),
+        sum(ledger, ({ credits }) => credits.unknown),
+      ].map((total) => html`<td class="n">${grouped(total)}</td>`)}</tr></tfoot>
 </table></div>
 `
-}${runs.length > 0 && runsTable(runs)}</section>
-`;
+}${runs.length > 0 && runsTable(runs)}`,
+  );
+}
+
+function sum(ledger: Facts['ledger'], of: (line: Facts['ledger'][number]) => number): number {
+  return ledger.reduce((all, line) => all + of(line), 0);
 }
 
 const KINDS = { single: 'Single topic', standard: 'Standard bundle', enterprise: 'Enterprise bundle' } as const;

@@ -1,6 +1,7 @@
-import { grouped } from '../../format-numbers.ts';
+/** Numbers as the page shows them. */
 
-/** Numbers and times as the page shows them. */
+import { grouped } from '../../format-numbers.ts';
+import type { RowPlace } from '../../job/noted-rows.ts';
 
 /** A share in per cent: 12.3 %, and never 0 for something nor 100 for less than all. */
 export function percent(part: number, whole: number): string {
@@ -11,18 +12,27 @@ export function percent(part: number, whole: number): string {
   return `${share === 100 || share === 0 ? share : share.toFixed(1)} %`;
 }
 
-/** The unit in which a book's values are shown: thousands or millions, so that columns stay narrow. */
-export interface ValueUnit {
-  readonly per: number;
-  /** For the head of a column. */
-  readonly name: string;
+const STEPS = [
+  [1e12, 'tn'],
+  [1e9, 'bn'],
+  [1e6, 'm'],
+  [1e3, 'k'],
+] as const;
+
+/** Three digits and a unit, with the currency where it is known: $3.19 bn, CAD 12.5 m, 950. */
+export function amount(value: number, currency: string | null): string {
+  const [sign, size] = [value < 0 ? '−' : '', Math.abs(value)];
+  const before = currency === null ? '' : currency === 'USD' ? '$' : `${currency} `;
+  // 999,500 is 1.00 m: a thousand times the next smaller unit has four digits.
+  const step = STEPS.find(([per]) => size >= per * 0.9995);
+  if (step === undefined) return `${sign}${before}${Math.round(size)}`;
+  const [per, unit] = step;
+  const scaled = size / per;
+  const digits = scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2;
+  return `${sign}${before}${scaled.toFixed(digits)} ${unit}`;
 }
 
-export function valueUnit(total: number): ValueUnit {
-  if (Math.abs(total) >= 1e10) return { per: 1_000_000, name: 'Value, millions' };
-  return Math.abs(total) >= 1_000_000 ? { per: 1_000, name: 'Value, thousands' } : { per: 1, name: 'Value' };
-}
-
-export function inUnit(value: number, { per }: ValueUnit): string {
-  return grouped(value / per);
+/** `1,234`, or `a.csv:1,234` in a part file. */
+export function placeText({ line, part }: RowPlace): string {
+  return part === undefined ? grouped(line) : `${part}:${grouped(line)}`;
 }

@@ -1,32 +1,37 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { answeredOf } from '../class-sums.ts';
 import type { Facts } from '../facts.ts';
-import { VERY_HIGH } from '../scales.ts';
-import { concentrationSection } from './concentration-tables.ts';
-import { distributionSections } from './distributions.ts';
+import { HIGHEST, VERY_HIGH } from '../scales.ts';
+import { accumulationSection } from './accumulation.ts';
+import { riskSection } from './at-risk.ts';
+import { changesSection } from './changes.ts';
+import { heatSections } from './heat-tables.ts';
 import { type Html, html, markup, quoted } from './html.ts';
 import { sourcesSection } from './local-sources.ts';
-import { mapSection } from './map-figure.ts';
+import { locationsSection } from './locations-table.ts';
+import { measureOf } from './measure.ts';
 import { moneySection } from './money.ts';
-import { inUnit, percent, type ValueUnit, valueUnit } from './numbers.ts';
+import { amount, percent } from './numbers.ts';
 import { missingSection, qualitySection } from './quality.ts';
-import { worstSection } from './worst-table.ts';
 
 /** In cascade order. */
 const STYLES = ['colours.css', 'page.css', 'map.css', 'tables.css', 'media.css'];
 
+const SCRIPTS = ['map.js', 'locations.js'];
+
 /** The page as one file. It loads nothing, and its content security policy forbids it to. */
 export function reportPage(facts: Facts): string {
-  const style = STYLES.map(asset).join('');
-  const script = asset('report.js');
+  const style = [...STYLES, facts.sample ? 'pages-sample.css' : 'pages.css'].map(asset).join('');
+  const script = SCRIPTS.map(asset).join('');
   const policy = `default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
-  const unit = valueUnit(facts.figures.value);
   const sections = [
-    mapSection(facts),
-    ...distributionSections(facts, unit),
-    concentrationSection(facts, unit),
-    worstSection(facts, unit),
+    riskSection(facts),
+    changesSection(facts),
+    accumulationSection(facts),
+    locationsSection(facts),
+    ...heatSections(facts),
     qualitySection(facts),
     missingSection(facts),
     facts.local ? sourcesSection(facts.local) : moneySection(facts),
@@ -45,7 +50,7 @@ export function reportPage(facts: Facts): string {
 <body>
 ${PATTERNS}
 <a class="skip" href="#content">Skip to the report</a>
-${opening(facts, unit)}
+${opening(facts)}
 <main id="content">
 ${sections}</main>
 ${closing(facts)}
@@ -69,27 +74,26 @@ const PATTERNS: Html = html`<svg class="patterns" width="0" height="0" aria-hidd
 <pattern id="dots" width="4" height="4" patternUnits="userSpaceOnUse"><rect class="ground" width="4" height="4"/><circle class="stroke" cx="2" cy="2" r=".9"/></pattern>
 </defs></svg>`;
 
-function opening(facts: Facts, unit: ValueUnit): Html {
+function opening(facts: Facts): Html {
   const { job, input, source, sample, runAt, madeAt, topics, figures } = facts;
   return html`<header>
-<p class="eyebrow">Perilbook · Hazard report</p>
-<h1>${quoted(job)}</h1>
-<p class="says">${quoted(input)} · ${counted(topics.length, 'topic')} · answers from ${quoted(source)}${
-    figures.oldest !== null && figures.newest !== null && html`, ${dated(figures.oldest, figures.newest)}`
-  }<br>
-${runAt === null ? 'No run yet' : `As of the run of ${dateTime(runAt)}`}; report of ${dateTime(madeAt)}</p>
-${sample && html`<p class="sample" role="note"><strong>Sample data.</strong> The answers are made up: do not base decisions on them.</p>`}
-<dl class="key">
-${keyFigures(facts, unit).map(
-  ([name, value, note]) => html`<div><dt>${name}</dt><dd>${value}<small>${note}</small></dd></div>
-`,
-)}</dl>
 <nav aria-label="Sections"><ul>
 ${contents(facts).map(
   ([id, name]) => html`<li><a href="#${id}">${name}</a></li>
 `,
 )}</ul></nav>
-</header>
+<p class="eyebrow">Perilbook · Hazard report</p>
+<h1>${quoted(job)}</h1>
+<p class="says">${quoted(input)} · ${counted(topics.length, 'topic')} · answers from ${quoted(source)}${
+    figures.oldest !== null && figures.newest !== null && html`, ${dated(figures.oldest, figures.newest)}`
+  } · ${runAt === null ? 'No run yet' : `as of the run of ${dateTime(runAt)}`} · report of ${dateTime(madeAt)}</p>
+${sample && html`<p class="sample" role="note"><strong>Sample data.</strong> The answers are made up: do not base decisions on them.</p>`}
+<dl class="key">
+${keyFigures(facts).map(
+  ([name, value, note]) => html`<div><dt>${name}</dt><dd>${value}<small>${note}</small></dd></div>
+`,
+)}</dl>
+${currencyTotals(facts)}</header>
 `;
 }
 
@@ -98,35 +102,53 @@ function dated(oldest: string, newest: string): string {
   return from === to ? `of ${to}` : `of ${from} to ${to}`;
 }
 
-function keyFigures(
-  { figures, rows, valueName, money, local }: Facts,
-  unit: ValueUnit,
-): (readonly [string, string, string])[] {
-  const complete = figures.status.ok ?? 0;
+function keyFigures(facts: Facts): (readonly [string, string, string])[] {
+  const { figures, rows, valueName, currency, currencies, money, local } = facts;
   const list: (readonly [string, string, string])[] = [
     ['Locations', grouped(figures.rows), `of ${counted(rows, 'row')}, at ${counted(figures.cells, 'place')}`],
   ];
-  if (valueName !== null) list.push([unit.name, inUnit(figures.value, unit), valueName]);
+  if (valueName !== null) {
+    const others = currencies.length > 1 ? `; other currencies below` : '';
+    const unknown = currency === null ? '; the file names no currency' : '';
+    list.push(['Value', amount(figures.value, currency), `${valueName}${unknown}${others}`]);
+  }
   const { highest } = figures;
   if (highest !== null) {
-    const ofValue = valueName === null ? '' : `, ${percent(highest.value[VERY_HIGH]!, figures.value)} of value`;
-    const ofRows = percent(highest.rows[VERY_HIGH]!, figures.rows);
-    list.push(['Very High for a hazard', ofRows, `of locations${ofValue}`]);
+    const { by } = measureOf(facts);
+    const sums = by === 'value' ? highest.value : highest.rows;
+    const answered = answeredOf(highest.rows, HIGHEST);
+    const of = `of the ${by === 'value' ? 'value' : 'locations'} answered`;
+    list.push(['Very High for a hazard', percent(sums[VERY_HIGH]!, answeredOf(sums, HIGHEST)), of]);
+    const left = figures.rows - answered;
+    const note = left === 0 ? 'for some hazard' : `${counted(left, 'location')} not answered`;
+    list.push(['Answered', percent(answered, figures.rows), note]);
   }
+  const complete = figures.status.ok ?? 0;
   list.push(['Complete', percent(complete, figures.rows), `${grouped(figures.rows - complete)} incomplete`]);
   if (!local) list.push(['Credits spent', grouped(money.charged), `of ${grouped(money.planned)} planned`]);
   return list;
 }
 
-function contents({ figures, local }: Facts): (readonly [id: string, name: string])[] {
+/** The totals of a file with several currencies, which are never added. */
+function currencyTotals({ currencies, currency }: Facts): Html | false {
+  if (currencies.length < 2) return false;
+  const totals = currencies.map(
+    ({ code, rows, value }) =>
+      `${code === null ? `${amount(value, null)} without a currency` : amount(value, code)} (${counted(rows, 'row')})`,
+  );
+  return html`<p class="note" role="note"><strong>Several currencies:</strong> ${totals.join(', ')}. They are not added: values below are ${currency ?? 'without a currency'} only, and rows in other currencies count as locations. To see another currency, use <code>--currency</code>.</p>`;
+}
+
+function contents({ figures, comparison, local }: Facts): (readonly [id: string, name: string])[] {
   const has = (id: string) => figures.topics.some(({ scale }) => scale.id === id);
   const list: (readonly [string, string, boolean])[] = [
-    ['map', 'Map', true],
+    ['risk', figures.highest === null ? 'Map' : 'At risk', true],
+    ['changes', 'Changes', comparison !== null],
+    ['accumulation', 'Accumulation', true],
+    ['locations', 'Locations', has('rating')],
     ['hazards', 'Hazards', has('rating')],
     ['sites', 'Nearest sites', has('distance')],
     ['measurements', 'Measurements', has('air') || has('radon')],
-    ['concentration', 'Concentration', true],
-    ['worst', 'Most severe locations', has('rating')],
     ['quality', 'Data quality', true],
     ['missing', 'Missing answers', true],
     local ? ['sources', 'Sources', true] : ['money', 'Credits', true],

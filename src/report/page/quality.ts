@@ -1,14 +1,16 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
 import { type Html, html, quoted } from './html.ts';
-import { percent } from './numbers.ts';
+import { percent, placeText } from './numbers.ts';
+import { section } from './section.ts';
 
 /** Problems in the rows of the input, with their lines. */
 export function qualitySection({ findings, unit, rows, figures }: Facts): Html {
   const located = figures.rows;
-  return html`<section id="quality" aria-labelledby="quality-title">
-<h2 id="quality-title">Data quality</h2>
-<p class="says">${counted(located, 'row')} of ${grouped(rows)} (${percent(located, rows)}) have a usable location in the US. Perilbook corrects nothing: problems are listed here and in the output.</p>
+  return section(
+    'quality',
+    'Data quality',
+    html`<p class="says">${counted(located, 'row')} of ${grouped(rows)} (${percent(located, rows)}) have a usable location in the US. Perilbook corrects nothing: problems are listed here and in the output.</p>
 ${
   findings.length === 0
     ? html`<p>No problems found.</p>`
@@ -19,13 +21,13 @@ ${
 ${findings.map(
   (
     found,
-  ) => html`<tr><th scope="row">${quoted(found.note)}</th><td class="n">${grouped(found.rows)}</td><td>${found.places.join(' · ')}${found.rows > found.places.length && ' …'}</td></tr>
+  ) => html`<tr><th scope="row">${quoted(found.note)}</th><td class="n">${grouped(found.rows)}</td><td>${found.places.map(placeText).join(' · ')}${found.rows > found.places.length && ' …'}</td></tr>
 `,
 )}</tbody>
 </table></div>
 `
-}</section>
-`;
+}`,
+  );
 }
 
 /** The statuses and their meanings. */
@@ -55,9 +57,10 @@ const NOTES_SHOWN = 8;
 export function missingSection({ figures, rows, invalid, outsideUs, missing, local }: Facts): Html {
   const counts: Readonly<Record<string, number>> = { ...figures.status, outside_us: outsideUs, invalid };
   const shown = Object.entries(local ? LOCAL_MEANINGS : MEANINGS).filter(([status]) => (counts[status] ?? 0) > 0);
-  return html`<section id="missing" aria-labelledby="missing-title">
-<h2 id="missing-title">Missing answers</h2>
-<ul class="plain">
+  return section(
+    'missing',
+    'Missing answers',
+    html`<ul class="plain">
 ${missing.stopped !== null && html`<li>The last run stopped early: ${quoted(missing.stopped)}</li>`}
 ${
   local
@@ -86,8 +89,8 @@ ${shown.map(
 `,
 )}</tbody>
 </table></div>
-${figures.notes.length > 0 && reasons(figures.notes)}</section>
-`;
+${figures.notes.length > 0 && reasons(figures.notes)}`,
+  );
 }
 
 function reasons(notes: Facts['figures']['notes']): Html {

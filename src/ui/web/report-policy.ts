@@ -10,5 +10,5 @@ export function reportPolicy(html: string): string {
     return [...found].map(([, text]) => ` 'sha256-${createHash('sha256').update(text!).digest('base64')}'`).join('');
   };
   const sources = (element: 'script' | 'style') => hashes(element) || " 'none'";
-  return `default-src 'none'; script-src${sources('script')}; style-src${sources('style')}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-modals`;
+  return `default-src 'none'; script-src${sources('script')}; style-src${sources('style')}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-modals allow-downloads`;
 }

@@ -1,0 +1,151 @@
+import { basename } from 'node:path';
+import { addedColumns, wantedColumns } from '../../columns/row.ts';
+import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { PerilbookError } from '../../errors.ts';
+import { enrichedCells } from '../../job/enriched-cells.ts';
+import type { Effects, Prepared } from '../../job/prepare.ts';
+import { FIRST_VALUE, layoutOf } from '../../job/scan/layout.ts';
+import { locate } from '../../job/scan/locate.ts';
+import { rowValue } from '../../job/scan/scan-input.ts';
+import { openRowFile } from '../../rows/open-row-file.ts';
+import type { Row, RowSource } from '../../rows/port.ts';
+import type { Store } from '../../store/port.ts';
+import { currenciesOf, currencyColumn, currencyOf } from '../currencies.ts';
+import { CLASS_LETTERS } from '../figures.ts';
+import { labelColumns } from '../location-labels.ts';
+import { HIGHEST, unansweredClass } from '../scales.ts';
+import type { ComparedRow, Comparison } from './comparison.ts';
+import { matchRows } from './match-rows.ts';
+
+const UNANSWERED = CLASS_LETTERS[unansweredClass(HIGHEST)]!;
+
+/**
+ * Compares a job as its output is now with an earlier output of Perilbook. Rows are matched by the id column that both have,
+ * else by place and order. Spends nothing.
+ * @throws INPUT_* where the file cannot be read or Perilbook did not write it
+ */
+export async function compareWithOutput(
+  file: string,
+  prepared: Prepared,
+  store: Store,
+  { streams }: Effects,
+): Promise<Comparison> {
+  const { job, plan, rowFile: input } = prepared;
+  const { header } = job.reading;
+  const opened = await openRowFile(file, header === undefined ? {} : { header }, streams);
+  const output = (await opened.entire?.()) ?? opened;
+  const earlierJob = { ...job, input: file };
+  const layout = layoutOf(output, earlierJob);
+  if (layout.dropFrom === null) throw noOutput(file);
+  const natural = job.topics.filter((slug) => topicOf(slug).category === 'natural');
+  const ratingColumn = (slug: TopicSlug) =>
+    output.columns.indexOf(`${job.prefix}${wantedColumns(slug, false)[0]!.name}`);
+  const topics = natural.filter((slug) => ratingColumn(slug) >= 0);
+  const [idThen, idNow] = [idOf(output, layout.dropFrom), idOf(input, plan.scan.layout.dropFrom)];
+  const isById = idThen !== null && idNow !== null && sameName(output.columns[idThen]!, input.columns[idNow]!);
+  const { shown } = await currenciesOf(prepared);
+  const isCounted = (code: string | null) => code === null || shown === null || code === shown;
+
+  async function* earlierRows() {
+    const ratings = topics.map(ratingColumn);
+    const currency = currencyColumn(output.columns);
+    const extra = [isById ? idThen : layout.columns[0]!, currency ?? layout.columns[0]!, ...ratings];
+    const from = layout.columns.length;
+    for await (const batch of output.read([...layout.columns, ...extra], FIRST_VALUE)) {
+      yield batch.map((row): ComparedRow => {
+        const found = locate(row, earlierJob, layout);
+        const place = found.ok ? `${found.cell.lat7} ${found.cell.lng7}` : '';
+        const code = currency === null ? null : currencyOf(row.fields[from + 1]);
+        return {
+          ...{
+            key: keyOf(row, isById ? row.fields[from] : undefined, place),
+            line: row.line,
+            part: row.part ?? null,
+            place,
+          },
+          value: isCounted(code) ? rowValue(row, layout).value : 0,
+          classes: ratings.map((_, index) => letterOf(row.fields[from + 2 + index] || null)).join(''),
+        };
+      });
+    }
+  }
+
+  async function* currentRows() {
+    const { layout: own, cells, places } = plan.scan;
+    const letters = await lettersOfCells(prepared, store, topics);
+    const placesOf = places.placesFrom(cells.size);
+    const currency = currencyColumn(input.columns);
+    const extra = [isById ? idNow : own.columns[0]!, currency ?? own.columns[0]!];
+    const from = own.columns.length;
+    for await (const batch of input.read([...own.columns, ...extra], FIRST_VALUE)) {
+      const numbers = placesOf(batch.length);
+      yield batch.map((row, index): ComparedRow => {
+        const number = numbers[index]!;
+        const cell = number < cells.size ? cells.cell(number) : null;
+        const place = cell === null ? '' : `${cell.lat7} ${cell.lng7}`;
+        const code = currency === null ? null : currencyOf(row.fields[from + 1]);
+        return {
+          ...{
+            key: keyOf(row, isById ? row.fields[from] : undefined, place),
+            line: row.line,
+            part: row.part ?? null,
+            place,
+          },
+          value: isCounted(code) ? rowValue(row, own).value : 0,
+          classes: cell === null ? UNANSWERED.repeat(topics.length) : letters(number),
+        };
+      });
+    }
+  }
+
+  return {
+    earlier: basename(file),
+    idColumn: isById ? input.columns[idNow]! : null,
+    ...(await matchRows(earlierRows(), currentRows(), topics)),
+    notCompared: natural.filter((slug) => !topics.includes(slug)),
+  };
+}
+
+function idOf(rowFile: RowSource, dropFrom: number | null): number | null {
+  return labelColumns(dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, dropFrom)).id;
+}
+
+function sameName(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+/** Its id, or where that is empty or there is none, its place; a row without either, what stands in the location columns. */
+function keyOf(row: Row, id: string | undefined, place: string): string {
+  const text = id?.trim() ?? '';
+  if (text !== '') return text;
+  return place === '' ? `no location: ${row.fields[0] ?? ''}, ${row.fields[1] ?? ''}` : `place: ${place}`;
+}
+
+function letterOf(rating: string | null): string {
+  return CLASS_LETTERS[HIGHEST.classOf([rating], 0)]!;
+}
+
+/** The classes of each cell as the output shows them now: one byte a topic and cell. */
+async function lettersOfCells(prepared: Prepared, store: Store, topics: readonly TopicSlug[]) {
+  const { job, plan } = prepared;
+  const width = topics.length;
+  const classes = new Uint8Array(plan.scan.cells.size * width);
+  const from = topics.map((slug) => addedColumns(job.topics.slice(0, job.topics.indexOf(slug)), '', job.counts).length);
+  for await (const batch of enrichedCells(prepared, store)) {
+    for (const { number, fields } of batch) {
+      for (let index = 0; index < width; index++)
+        classes[number * width + index] = HIGHEST.classOf(fields, from[index]!);
+    }
+  }
+  return (cell: number) =>
+    [...classes.subarray(cell * width, (cell + 1) * width)].map((at) => CLASS_LETTERS[at]).join('');
+}
+
+function noOutput(file: string): PerilbookError {
+  return new PerilbookError(
+    'INPUT_COLUMNS',
+    `${basename(file)} is not an output of Perilbook: it has no hazard columns at its end`,
+    'Name the output of an earlier run, written with the same prefix.',
+    { file },
+  );
+}

@@ -1,0 +1,93 @@
+import { topicOf } from '../../contract/topics.ts';
+import { counted, grouped } from '../../format-numbers.ts';
+import { answeredOf } from '../class-sums.ts';
+import type { Comparison, TopicChanges } from '../compare/comparison.ts';
+import type { Facts } from '../facts.ts';
+import { HIGH, HIGHEST, VERY_HIGH } from '../scales.ts';
+import { type Html, html, quoted } from './html.ts';
+import { type Measure, measureOf } from './measure.ts';
+import { placeText } from './numbers.ts';
+import { scrolling, section } from './section.ts';
+
+const MOVES_SHOWN = 40;
+
+/** What changed since an earlier output. */
+export function changesSection(facts: Facts): Html | null {
+  const { comparison } = facts;
+  if (comparison === null) return null;
+  const measure = measureOf(facts);
+  const { earlier, idColumn, before, now, added, gone, relocated, notCompared } = comparison;
+  const size = (sums: Comparison['before']) =>
+    `${counted(sums.rows, 'row')}${measure.by === 'value' ? ` (${measure.shown(sums.value)})` : ''}`;
+  const examples = ({ examples: list, rows }: Comparison['added'], file: string) =>
+    list.length > 0 &&
+    html`: ${facts.unit}s of ${file} ${list.map(placeText).join(' · ')}${rows > list.length && ' …'}`;
+  return section(
+    'changes',
+    'Changes',
+    html`<p class="says">Since ${quoted(earlier)}. Rows are matched by ${idColumn === null ? 'place and order' : html`the column ${quoted(idColumn)}`}.</p>
+<ul class="plain">
+<li><b>Then</b> ${size(before)}; <b>now</b> ${size(now)}.</li>
+<li><b>New</b> ${size(added)}${examples(added, 'the input')}</li>
+<li><b>Gone</b> ${size(gone)}${examples(gone, 'the earlier output')}</li>
+${relocated.rows > 0 && html`<li><b>Moved to another place</b> ${size(relocated)}; their ratings may differ for that reason.</li>`}
+${notCompared.length > 0 && html`<li>Not in the earlier output: ${notCompared.map((slug) => topicOf(slug).title).join(', ')}.</li>`}
+</ul>
+${comparison.topics.length > 0 && html`${byPeril(comparison, measure)}${moves(comparison, measure)}`}`,
+  );
+}
+
+function byPeril({ topics }: Comparison, measure: Measure): Html {
+  const title = `${measure.by === 'value' ? 'Value' : 'Rows'} at risk by peril, then and now`;
+  const atRisk = ({ rows, value }: TopicChanges['before']) => {
+    const sums = measure.by === 'value' ? value : rows;
+    return sums[HIGH]! + sums[VERY_HIGH]!;
+  };
+  const answered = ({ rows }: TopicChanges['before']) => grouped(answeredOf(rows, HIGHEST));
+  const signed = (difference: number) =>
+    difference === 0 ? '0' : `${difference > 0 ? '+' : '−'}${measure.shown(Math.abs(difference))}`;
+  return html`<h3>${title}</h3>
+${scrolling(
+  title,
+  html`<table class="then-now">
+<caption class="unseen">${title}</caption>
+<thead><tr><th scope="col">Peril</th><th scope="col" class="n">Then</th><th scope="col" class="n">Now</th><th scope="col" class="n">Change</th><th scope="col" class="n">Rows answered then</th><th scope="col" class="n">Now</th><th scope="col" class="n">Rows newly answered</th><th scope="col" class="n">No longer answered</th></tr></thead>
+<tbody>
+${[...topics]
+  .sort((a, b) => atRisk(b.now) - atRisk(a.now))
+  .map(
+    (
+      topic,
+    ) => html`<tr><th scope="row">${topicOf(topic.slug).title}</th><td class="n">${measure.shown(atRisk(topic.before))}</td><td class="n"><b>${measure.shown(atRisk(topic.now))}</b></td><td class="n">${signed(atRisk(topic.now) - atRisk(topic.before))}</td><td class="n">${answered(topic.before)}</td><td class="n">${answered(topic.now)}</td><td class="n">${grouped(topic.newlyAnswered.rows)}</td><td class="n">${grouped(topic.noLongerAnswered.rows)}</td></tr>
+`,
+  )}</tbody>
+</table>`,
+)}`;
+}
+
+function moves({ topics }: Comparison, measure: Measure): Html {
+  const all = topics
+    .flatMap(({ slug, moved }) => moved.map((move) => ({ slug, ...move })))
+    .sort((a, b) => measure.of(b) - measure.of(a) || b.rows - a.rows);
+  if (all.length === 0) return html`<p>No rating of a row in both files changed.</p>`;
+  const title = 'Ratings that changed';
+  return html`<h3>${title}</h3>
+${scrolling(
+  title,
+  html`<table class="moves">
+<caption class="unseen">${title}</caption>
+<thead><tr><th scope="col">Peril</th><th scope="col">From</th><th scope="col">To</th><th scope="col" class="n">Rows</th>${measure.by === 'value' && html`<th scope="col" class="n">${measure.name}</th>`}</tr></thead>
+<tbody>
+${all.slice(0, MOVES_SHOWN).map(
+  ({
+    slug,
+    from,
+    to,
+    rows,
+    value,
+  }) => html`<tr><th scope="row">${topicOf(slug).title}</th><td>${from}</td><td>${to}</td><td class="n">${grouped(rows)}</td>${measure.by === 'value' && html`<td class="n">${measure.shown(value)}</td>`}</tr>
+`,
+)}</tbody>
+</table>`,
+)}${all.length > MOVES_SHOWN && html`<p>and ${counted(all.length - MOVES_SHOWN, 'smaller change')}</p>`}`;
+}

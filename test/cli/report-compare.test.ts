@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { provideSampleData } from '../sample-database.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook } from './command-line.ts';
+
+const HEADER = 'policyID,lat,lng,tiv_2012,LocCurrency\n';
+const LA = '34.0522,-118.2437';
+const HOUSTON = '29.7604,-95.3698';
+const MIAMI = '25.7617,-80.1918';
+
+const WORDS = [
+  'book.csv',
+  '-t',
+  'hail,wildfire,hurricane',
+  '--store',
+  'store.db',
+  '-o',
+  'out.csv',
+  '--order-by',
+  'tiv_2012',
+];
+
+async function folderAfterRun(t: TestContext, rows: string): Promise<string> {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
+  writeFileSync(join(folder, 'book.csv'), HEADER + rows);
+  const ran = await perilbook(['run', ...WORDS, '--yes', '--quiet'], { folder });
+  assert.equal(ran.code, 0, ran.stderr);
+  return folder;
+}
+
+interface Side {
+  readonly at_risk: { readonly rows: number; readonly value: number };
+  readonly ratings: Readonly<Record<string, { readonly rows: number; readonly value: number }>>;
+}
+
+interface Compared {
+  readonly report: string;
+  readonly comparison: {
+    readonly matched_by: string;
+    readonly before: unknown;
+    readonly now: unknown;
+    readonly new: unknown;
+    readonly gone: unknown;
+    readonly relocated: { readonly rows: number };
+    readonly topics: readonly {
+      readonly topic: string;
+      readonly before: Side;
+      readonly now: Side;
+      readonly moved: readonly {
+        readonly from: string;
+        readonly to: string;
+        readonly rows: number;
+        readonly value: number;
+      }[];
+      readonly newly_answered: { readonly rows: number };
+    }[];
+  };
+}
+
+async function compared(folder: string, ...more: string[]): Promise<Compared['comparison']> {
+  const { code, stdout, stderr } = await perilbook(['report', ...WORDS, '--json', ...more], { folder });
+  assert.equal(code, 0, stderr);
+  return (JSON.parse(stdout) as Compared).comparison;
+}
+
+test('report --compare: new and gone rows, ratings that moved, value before and now, by id', async (t) => {
+  const folder = await folderAfterRun(t, `a,${LA},100,USD\nb,${HOUSTON},200,USD\nc,${MIAMI},400,USD\n`);
+  const output = readFileSync(join(folder, 'out.csv'), 'utf8');
+  const columns = output.split('\n')[0]!.split(',');
+  const lines = output
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(','));
+  const hail = columns.indexOf('hail_rating');
+  const [was, wildfire] = [lines[1]![hail]!, columns.indexOf('wildfire_rating')];
+  const other = was === 'Very High' ? 'Very Low' : 'Very High';
+  lines[1]![hail] = other;
+  lines[2]![wildfire] = '';
+  writeFileSync(join(folder, 'earlier.csv'), `${lines.map((line) => line.join(',')).join('\n')}\n`);
+  // a stays and grows, b stays in another line, c is gone, d is new.
+  writeFileSync(join(folder, 'book.csv'), `${HEADER}d,${MIAMI},50,USD\nb,${HOUSTON},200,USD\na,${LA},150,USD\n`);
+  const found = await compared(folder, '--compare', 'earlier.csv', '--report', 'page.html');
+  assert.deepEqual(
+    [found.matched_by, found.before, found.now, found.new, found.gone, found.relocated.rows],
+    [
+      'policyID',
+      { rows: 3, value: 700 },
+      { rows: 3, value: 400 },
+      { rows: 1, value: 50, examples: [{ line: 2, key: 'd' }] },
+      { rows: 1, value: 400, examples: [{ line: 4, key: 'c' }] },
+      0,
+    ],
+  );
+  const topic = (name: string) => found.topics.find((one) => one.topic === name)!;
+  assert.deepEqual(topic('hail').moved, [{ from: other, to: was, rows: 1, value: 150 }]);
+  assert.deepEqual([topic('wildfire').moved, topic('wildfire').newly_answered.rows], [[], 1]);
+  assert.equal(topic('hail').before.ratings[other]!.rows >= 1, true);
+  const valueOfAll = Object.values(topic('hurricane').now.ratings).reduce((sum, { value }) => sum + value, 0);
+  assert.equal(valueOfAll, 400, 'independent of the classes');
+  const page = readFileSync(join(folder, 'page.html'), 'utf8');
+  for (const said of ['<h2 id="changes-title">Changes</h2>', '<b>New</b> 1 row ($50)', '<b>Gone</b> 1 row ($400)']) {
+    assert.ok(page.includes(said), said);
+  }
+});
+
+test('without an id rows are matched by place and order', async (t) => {
+  const folder = await folderAfterRun(t, `,${LA},1,USD\n,${LA},2,USD\n,${HOUSTON},4,USD\n`);
+  copyFileSync(join(folder, 'out.csv'), join(folder, 'earlier.csv'));
+  writeFileSync(join(folder, 'book.csv'), `${HEADER},${HOUSTON},4,USD\n,${LA},1,USD\n`);
+  const found = await compared(folder, '--compare', 'earlier.csv');
+  assert.deepEqual(
+    [found.new, found.gone],
+    [
+      { rows: 0, value: 0, examples: [] },
+      { rows: 1, value: 2, examples: [{ line: 3, key: 'place: 340522000 -1182437000' }] },
+    ],
+  );
+  assert.ok(found.topics.every(({ moved }) => moved.length === 0));
+});
+
+test('a run is named by its number; a replaced output and a file of others are refused', async (t) => {
+  const folder = await folderAfterRun(t, `a,${LA},100,USD\n`);
+  assert.deepEqual((await compared(folder, '--compare', '1')).before, { rows: 1, value: 100 });
+  writeFileSync(join(folder, 'book.csv'), `${HEADER}a,${LA},100,USD\nb,${MIAMI},1,USD\n`);
+  await perilbook(['run', ...WORDS, '--yes', '--quiet'], { folder });
+  for (const [said, message] of [
+    ['1', /The output of run 1 was replaced by run 2/],
+    ['9', /There is no run 9 in the store/],
+    ['book.csv', /book\.csv is not an output of Perilbook/],
+    ['none.csv', /none\.csv/],
+  ] as const) {
+    const { code, stderr } = await perilbook(['report', ...WORDS, '--compare', said], { folder });
+    assert.equal(code, 2, said);
+    assert.match(stderr, message);
+  }
+});
+
+test('currencies are never added: each has its total, and the figures are of one', async (t) => {
+  const folder = await folderAfterRun(
+    t,
+    `a,${LA},1000000,USD\nb,${HOUSTON},2000000,usd\nc,${MIAMI},5000000,CAD\nd,${MIAMI},7,\n`,
+  );
+  const pageOf = async (...more: string[]) => {
+    const { code, stdout, stderr } = await perilbook(['report', ...WORDS, '--report', '-', ...more], { folder });
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  const inDollars = await pageOf();
+  assert.ok(inDollars.includes('<dt>Value</dt><dd>$3.00 m<small>'));
+  assert.ok(inDollars.includes('$3.00 m (2 rows), CAD 5.00 m (1 row), 7 without a currency (1 row)'));
+  assert.doesNotMatch(inDollars, /8\.00 m/);
+  const inCanadian = await pageOf('--currency', 'cad');
+  assert.ok(inCanadian.includes('<dt>Value</dt><dd>CAD 5.00 m<small>'));
+});
