@@ -45,3 +45,14 @@ test('keys and tokens are not on the page, and nothing on it points elsewhere', 
   assert.equal(made.search(/https?:\/\/|url\((?!#)|src=|@import/), -1);
   assert.ok(/default-src 'none'; style-src 'sha256-[\w+/=]{44}'; script-src 'sha256-[\w+/=]{44}'/.test(made));
 });
+
+test('the share answered is by value where the shares are of value', async (t) => {
+  const page = await (await handMadeBook(t, 'spread')).page();
+  // Sums of book.csv by hand: 11,850,000 in the US; Denver (600,000) was not bought, wildfire fails for Phoenix (400,000).
+  const all = 11_850_000;
+  const share = (value: number) => `${((value / all) * 100).toFixed(1)} %`;
+  assert.ok(page.includes(`<dt>Value answered</dt><dd>${share(all - 600_000)}<small>1 location not answered</small>`));
+  const lineOf = (topic: string) => new RegExp(`<tr data-layer[^>]*><th scope="row">${topic}<.*`).exec(page)![0];
+  assert.ok(lineOf('Earthquake').endsWith(`<td class="n">${share(all - 600_000)}</td></tr>`), lineOf('Earthquake'));
+  assert.ok(lineOf('Wildfire').endsWith(`<td class="n">${share(all - 1_000_000)}</td></tr>`), lineOf('Wildfire'));
+});

@@ -46,7 +46,7 @@ function areaTable(
       measure.by === 'value' && html`<td class="n">${measure.shown(area.value)}</td>`
     }<td class="n">${percent(measure.of(area), measure.of(all))}</td>${
       rated &&
-      html`<td class="n">${percent(area.answered.rows, area.rows)}</td><td class="n">${percent(measure.of(area.veryHigh), measure.of(area.answered))}</td>`
+      html`<td class="n">${percent(measure.of(area.answered), measure.of(area))}</td><td class="n">${percent(measure.of(area.veryHigh), measure.of(area.answered))}</td>`
     }${perils.map((peril) => heatCell(area.perils[peril]!.answered.rows === 0 ? '–' : atRisk(area, peril) === 0 ? '·' : measure.shown(atRisk(area, peril)), isHot ? atRisk(area, peril) / largest : 0))}`;
   const title = `By ${head.toLowerCase()}${perils.length > 0 ? ' and peril' : ''}`;
   return html`<h3>${title}</h3>
@@ -59,7 +59,7 @@ ${scrolling(
   html`<table class="matrix">
 <caption class="unseen">${title}: ${counted(areas.length, head === 'State' ? 'state' : 'county', head === 'State' ? 'states' : 'counties')}</caption>
 <thead><tr><th scope="col">${head}</th><th scope="col" class="n">Locations</th>${measure.by === 'value' && html`<th scope="col" class="n">${measure.name}</th>`}<th scope="col" class="n">Share</th>${
-    rated && html`<th scope="col" class="n">Locations answered</th><th scope="col" class="n">Very High</th>`
+    rated && html`<th scope="col" class="n">${measure.answeredName}</th><th scope="col" class="n">Very High</th>`
   }${perils.map((peril) => html`<th scope="col" class="tall"><span>${topicOf(figures.natural[peril]!).title}</span></th>`)}</tr></thead>
 <tbody>
 ${shown.map(

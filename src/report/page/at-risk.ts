@@ -49,7 +49,7 @@ function perils(facts: Facts): Html {
 <p class="says">Rated Very High or Relatively High, most first. Shares are of what was answered. <span class="scripted" hidden>Choose a peril to see it on the map.</span></p>
 <table>
 <caption class="unseen">${atRiskTitle(facts)}, the largest first</caption>
-<thead><tr><th scope="col">Peril</th><td class="long"></td><th scope="col" class="n">At risk</th><th scope="col" class="n">Of answered</th><th scope="col" class="n">Locations answered</th></tr></thead>
+<thead><tr><th scope="col">Peril</th><td class="long"></td><th scope="col" class="n">At risk</th><th scope="col" class="n">Of answered</th><th scope="col" class="n">${measure.answeredName}</th></tr></thead>
 <tbody>
 ${lines.map(({ slug, veryHigh, high, answered, rows }) => {
   const parts = [
@@ -58,7 +58,7 @@ ${lines.map(({ slug, veryHigh, high, answered, rows }) => {
     { tone: 'rest', part: answered - veryHigh - high },
     { tone: 'unanswered', part: Math.max(0, whole - answered) },
   ] as const;
-  return html`<tr data-layer="${layerOf(facts, slug)}"${veryHigh + high === 0 && html` class="zero"`}><th scope="row">${topicOf(slug).title}</th><td class="long">${stackedBar(parts)}</td><td class="n"><b>${rows === 0 ? '–' : measure.shown(veryHigh + high)}</b></td><td class="n">${percent(veryHigh + high, answered)}</td><td class="n">${percent(rows, figures.rows)}</td></tr>
+  return html`<tr data-layer="${layerOf(facts, slug)}"${veryHigh + high === 0 && html` class="zero"`}><th scope="row">${topicOf(slug).title}</th><td class="long">${stackedBar(parts)}</td><td class="n"><b>${rows === 0 ? '–' : measure.shown(veryHigh + high)}</b></td><td class="n">${percent(veryHigh + high, answered)}</td><td class="n">${percent(answered, whole)}</td></tr>
 `;
 })}</tbody>
 </table>

@@ -72,12 +72,12 @@ function heatTable({ figures, units }: Facts, measure: Measure, title: string, l
     name,
     html`<table class="heat">
 <caption class="unseen">${name}</caption>
-<thead><tr><th scope="col">Topic</th>${used.map(({ of: { name: of, tone } }) => html`<th scope="col" class="n">${swatch(tone)}${of}</th>`)}<th scope="col" class="n">${words}</th><th scope="col" class="n">Locations answered</th></tr></thead>
+<thead><tr><th scope="col">Topic</th>${used.map(({ of: { name: of, tone } }) => html`<th scope="col" class="n">${swatch(tone)}${of}</th>`)}<th scope="col" class="n">${words}</th><th scope="col" class="n">${measure.answeredName}</th></tr></thead>
 <tbody>
 ${lines.map(({ title: topic, distribution }) => {
   const sums = measure.by === 'value' ? distribution.value : distribution.rows;
   const answered = answeredOf(sums, scale);
-  return html`<tr><th scope="row">${topic}</th>${used.map(({ index }) => heatCell(percent(sums[index]!, answered), answered === 0 ? 0 : sums[index]! / answered))}<td class="n"><b>${percent(sumOfClasses(sums, from, scale.ordered), answered)}</b></td><td class="n">${percent(answeredOf(distribution.rows, scale), figures.rows)}</td></tr>
+  return html`<tr><th scope="row">${topic}</th>${used.map(({ index }) => heatCell(percent(sums[index]!, answered), answered === 0 ? 0 : sums[index]! / answered))}<td class="n"><b>${percent(sumOfClasses(sums, from, scale.ordered), answered)}</b></td><td class="n">${percent(answered, measure.of(figures))}</td></tr>
 `;
 })}</tbody>
 </table>`,

@@ -114,14 +114,14 @@ function keyFigures(facts: Facts): (readonly [string, string, string])[] {
   }
   const { highest } = figures;
   if (highest !== null) {
-    const { by } = measureOf(facts);
+    const { by, of: measured } = measureOf(facts);
     const sums = by === 'value' ? highest.value : highest.rows;
-    const answered = answeredOf(highest.rows, HIGHEST);
+    const answered = answeredOf(sums, HIGHEST);
     const of = `of the ${by === 'value' ? 'value' : 'locations'} answered`;
-    list.push(['Very High for a hazard', percent(sums[VERY_HIGH]!, answeredOf(sums, HIGHEST)), of]);
-    const left = figures.rows - answered;
+    list.push(['Very High for a hazard', percent(sums[VERY_HIGH]!, answered), of]);
+    const left = figures.rows - answeredOf(highest.rows, HIGHEST);
     const note = left === 0 ? 'for some hazard' : `${counted(left, 'location')} not answered`;
-    list.push(['Answered', percent(answered, figures.rows), note]);
+    list.push([by === 'value' ? 'Value answered' : 'Answered', percent(answered, measured(figures)), note]);
   }
   const complete = figures.status.ok ?? 0;
   list.push(['Complete', percent(complete, figures.rows), `${grouped(figures.rows - complete)} incomplete`]);
