@@ -151,10 +151,18 @@ test('sections fold', options, async (t) => {
   assert.equal(await page.locator('#list').isVisible(), true);
 });
 
+/** Texts of the map and of its sizes that leave the drawing or reach into the next text. */
+const CUT_TEXTS = `[...document.querySelectorAll('.map text, .sizes text')].filter((text) => {
+  const box = text.getBoundingClientRect();
+  const next = text.closest('.sizes') && text.nextElementSibling?.getBoundingClientRect();
+  return box.width > 0 && (box.right > text.ownerSVGElement.getBoundingClientRect().right || (next && box.right > next.left));
+}).map((text) => text.textContent)`;
+
 test('on a phone nothing is wider than the page, dark or light, and tables scroll on their own', options, async (t) => {
   for (const name of ['spread', 'town']) {
     const { page } = await openReport(t, name, { viewport: { width: 360, height: 740 } });
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, name);
+    assert.deepEqual(await page.evaluate(CUT_TEXTS), [], name);
     assert.deepEqual(await findings(page), [], name);
   }
 });
@@ -164,6 +172,7 @@ test('on paper the switches are gone, the figures stay, and the colours are thos
   await page.emulateMedia({ media: 'print' });
   assert.equal(await page.locator('#map-controls').isVisible(), false);
   assert.equal(await page.locator('nav').isVisible(), false);
+  assert.equal(await page.getByText('Choose a peril').isVisible(), false);
   assert.ok(await page.locator('#locations table').isVisible());
   assert.equal(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor'), 'rgb(255, 255, 255)');
   const pdf = await page.pdf({ format: 'A4' });

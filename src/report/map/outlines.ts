@@ -74,10 +74,15 @@ function territoryPaths(frame: Frame): string[] {
   );
 }
 
+/** Half the width of "American Samoa" in the largest letters. */
+const HALF_NAME = 115;
+
 function territoryNames(frame: Frame): { name: string; at: MapPoint }[] {
   return shownTerritories(frame).map(({ name, projection, west, east, south }) => {
     const [x, y] = projection([(west + east) / 2, south])!;
-    return { name: name.replace(/ and .*/, ''), at: place(frame, [x, y + 10]) };
+    const [left, top] = place(frame, [x, y + 10]);
+    // Names are centered and largest on narrow screens; Puerto Rico is at the right edge.
+    return { name: name.replace(/ and .*/, ''), at: [Math.min(left, WIDTH - HALF_NAME), top] };
   });
 }
 

@@ -41,7 +41,8 @@ export function tenth(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-const GAP = 300;
+/** The first text is the longest: "10,000 locations or more". */
+const STARTS = [0, 440, 720];
 const HALF_HEIGHT = 24;
 
 /** What the sizes mean, on the scale of the map: marks of the full amount, a quarter of it and next to nothing. */
@@ -59,7 +60,7 @@ export function sizeLegend(sizes: MarkSizes, level: number, facts: Facts): Html 
           ];
     return html`<svg class="sizes level-${level}" data-by="${by}" viewBox="0 0 ${WIDTH} ${HALF_HEIGHT * 2}" role="img" aria-label="Sizes: ${entries.map(([, text]) => text).join('; ')}"${by === first ? null : html` hidden`}>${entries.map(
       ([part, text], index) =>
-        html`<use href="#mark" transform="translate(${20 + index * GAP} ${HALF_HEIGHT})scale(${tenth(sizeOf(part, full, sizes.least, sizes.most))})"/><text x="${44 + index * GAP}" y="${HALF_HEIGHT}">${text}</text>`,
+        html`<use href="#mark" transform="translate(${20 + STARTS[index]!} ${HALF_HEIGHT})scale(${tenth(sizeOf(part, full, sizes.least, sizes.most))})"/><text x="${44 + STARTS[index]!}" y="${HALF_HEIGHT}">${text}</text>`,
     )}</svg>
 `;
   };
