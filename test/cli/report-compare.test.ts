@@ -41,6 +41,7 @@ interface Compared {
   readonly report: string;
   readonly comparison: {
     readonly matched_by: string;
+    readonly currency: string | null;
     readonly before: unknown;
     readonly now: unknown;
     readonly new: unknown;
@@ -95,6 +96,7 @@ test('report --compare: new and gone rows, ratings that moved, value before and 
       0,
     ],
   );
+  assert.equal(found.currency, 'USD');
   const topic = (name: string) => found.topics.find((one) => one.topic === name)!;
   assert.deepEqual(topic('hail').moved, [{ from: other, to: was, rows: 1, value: 150 }]);
   assert.deepEqual([topic('wildfire').moved, topic('wildfire').newly_answered.rows], [[], 1]);

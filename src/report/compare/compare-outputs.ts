@@ -100,6 +100,7 @@ export async function compareWithOutput(
 
   return {
     earlier: basename(file),
+    currency: shown,
     idColumn: isById ? input.columns[idNow]! : null,
     ...(await matchRows(earlierRows(), currentRows(), topics)),
     notCompared: natural.filter((slug) => !topics.includes(slug)),

@@ -8,6 +8,8 @@ import { HIGH, HIGHEST, VERY_HIGH } from '../scales.ts';
 export interface Comparison {
   /** The name of the earlier output. */
   readonly earlier: string;
+  /** Of all values: rows in other currencies count as rows without value. Null: not known. */
+  readonly currency: string | null;
   /** The column that identifies rows; null: by place, and by order among the rows of one place. */
   readonly idColumn: string | null;
   readonly before: RowsAndValue;
@@ -54,7 +56,7 @@ export interface ComparedRow {
 
 /** A comparison as `--json` prints it. */
 export function comparisonJson(comparison: Comparison): object {
-  const { earlier, idColumn, before, now, added, gone, relocated, topics, notCompared } = comparison;
+  const { earlier, currency, idColumn, before, now, added, gone, relocated, topics, notCompared } = comparison;
   const side = ({ rows, value }: Distribution) => ({
     at_risk: { rows: rows[HIGH]! + rows[VERY_HIGH]!, value: value[HIGH]! + value[VERY_HIGH]! },
     ratings: Object.fromEntries(
@@ -62,7 +64,7 @@ export function comparisonJson(comparison: Comparison): object {
     ),
   });
   return {
-    ...{ earlier, matched_by: idColumn ?? 'place', before, now, new: added, gone, relocated },
+    ...{ earlier, matched_by: idColumn ?? 'place', currency, before, now, new: added, gone, relocated },
     topics: topics.map((topic) => ({
       ...{ topic: topic.slug, before: side(topic.before), now: side(topic.now), moved: topic.moved },
       newly_answered: topic.newlyAnswered,
