@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { openService, PLACES } from './two-stores.ts';
 
@@ -25,6 +25,20 @@ test('places buys each place once, the heaviest first, without writing rows', as
   assert.match(header!, /^lat,lng,weight,hazard_status,/);
   const third = await command('places', 'places.csv', ...words);
   assert.deepEqual([third.code, charged()], [0, 3], third.stderr);
+});
+
+test('places takes part files: the heaviest place of all parts comes first', async (t) => {
+  const { command, write, file, charged } = await openService(t);
+  const [header, first, ...others] = PLACES.trim().split('\n');
+  mkdirSync(file('parts'));
+  write('parts/a.csv', `${[header, first].join('\n')}\n`);
+  write('parts/b.csv', `${[header, ...others].join('\n')}\n`);
+  const ran = await command('places', 'parts', '-t', 'wildfire', '--budget', '1', '--store', 's.db');
+  assert.equal(ran.code, 4, ran.stderr);
+  assert.equal(charged(), 1);
+  const exported = await command('cache', 'export', '--store', 's.db');
+  assert.deepEqual(exported.stdout.match(/"lat":[\d.]+/g), ['"lat":40.06']);
+  assert.deepEqual(readdirSync(file('parts.hazards')).sort(), ['a.csv', 'b.csv']);
 });
 
 test('places takes an order and a job file as they are', async (t) => {

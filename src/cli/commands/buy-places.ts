@@ -1,5 +1,5 @@
-import { NO_OUTPUT } from '../../job/settings/settings.ts';
-import { openRowFile } from '../../rows/open-row-file.ts';
+import { openJobInput } from '../../job/parts/job-input.ts';
+import { type Job, NO_OUTPUT } from '../../job/settings/settings.ts';
 import type { Flags } from '../command.ts';
 import type { CliContext } from '../context.ts';
 import { jobOf } from '../job-options.ts';
@@ -10,22 +10,22 @@ const WEIGHT = 'weight';
 
 /**
  * `perilbook places`: buys a table of distinct places. It is a run with two other defaults: the heaviest places come first, and
- * without an output the answers only go into the store.
+ * without an output the answers only go into the store. Part files are written as by a run: their output is a folder.
  */
 export async function placesCommand(context: CliContext, flags: Flags): Promise<number> {
-  const isJobFile = /\.ya?ml$/i.test(String(flags.job));
-  const output = flags.output ?? (isJobFile ? undefined : NO_OUTPUT);
   const job = jobOf(context, flags.job as string | undefined, flags);
+  const isJobFile = /\.ya?ml$/i.test(String(flags.job));
+  const isOnlyStored = flags.output === undefined && !isJobFile && job.parts === null;
   const isOrdered = flags['order-by'] !== undefined || job.orderBy.kind !== 'file' || job.input === '-';
-  const orderBy = isOrdered ? flags['order-by'] : await weightColumn(job.input, job.reading);
+  const weight = isOrdered ? undefined : await weightColumn(context, job);
   return await runCommand(context, {
     ...flags,
-    ...(output === undefined ? {} : { output }),
-    ...(orderBy === undefined ? {} : { 'order-by': orderBy }),
+    ...(isOnlyStored ? { output: NO_OUTPUT } : {}),
+    ...(weight === undefined ? {} : { 'order-by': weight }),
   });
 }
 
-async function weightColumn(...opening: Parameters<typeof openRowFile>): Promise<string | undefined> {
-  const { columns } = await openRowFile(...opening);
+async function weightColumn({ stdin, stdout }: CliContext, job: Job): Promise<string | undefined> {
+  const { columns } = await openJobInput(job, { stdin, stdout });
   return columns.find((name) => name.toLowerCase() === WEIGHT);
 }
