@@ -10,7 +10,7 @@ import { startBin } from '../cli/bin-process.ts';
 import { openHarness, places } from '../job/harness.ts';
 import { times } from '../tier.ts';
 
-const KILLS = times({ short: 2, faults: 40, soak: 400 });
+const KILLS = times({ short: 2, faults: 15, soak: 400 });
 const CELLS = times({ short: 6_500, faults: 24_500 });
 const OLD = 'the old output\n';
 
