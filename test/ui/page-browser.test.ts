@@ -130,7 +130,7 @@ test(
     await page.goto(`http://127.0.0.1:${scene.ui.port}/`);
     await page.locator('[data-ready]').waitFor();
     await page.getByRole('button', { name: 'Resume: book.csv' }).click();
-    await page.waitForFunction("document.activeElement.id === 'go-on'");
+    await page.locator('#go-on:focus').waitFor();
     assert.deepEqual([complaints, scene.bugs], [[], []]);
   },
 );
