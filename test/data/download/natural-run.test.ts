@@ -69,7 +69,7 @@ test("from an empty folder, two commands give each of Virginia's tracts the rati
   assert.equal(mirror.downloads(), 0);
   // Nothing was loaded, so nothing is looked up again.
   clock.move(3_600_000);
-  assert.match((await run('plan', 'book.csv', '--precision', '5')).stdout, /All answers are in the store\.\n$/);
+  assert.match((await run('plan', 'book.csv', '--precision', '5')).stdout, /\nAll answers are in the store\.\n/);
 });
 
 /** A place within each real tract: the middle of the widest stretch on the line at half its height. */
