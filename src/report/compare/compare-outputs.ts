@@ -4,7 +4,7 @@ import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { enrichedCells } from '../../job/enriched-cells.ts';
 import type { Effects, Prepared } from '../../job/prepare.ts';
-import { FIRST_VALUE, layoutOf } from '../../job/scan/layout.ts';
+import { FIRST_VALUE, type Layout, layoutOf } from '../../job/scan/layout.ts';
 import { locate } from '../../job/scan/locate.ts';
 import { rowValue } from '../../job/scan/scan-input.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
@@ -55,19 +55,23 @@ export async function compareWithOutput(
       yield batch.map((row): ComparedRow => {
         const found = locate(row, earlierJob, layout);
         const place = found.ok ? `${found.cell.lat7} ${found.cell.lng7}` : '';
-        const code = currency === null ? null : currencyOf(row.fields[from + 1]);
-        return {
-          ...{
-            key: keyOf(row, isById ? row.fields[from] : undefined, place),
-            line: row.line,
-            part: row.part ?? null,
-            place,
-          },
-          value: isCounted(code) ? rowValue(row, layout).value : 0,
-          classes: ratings.map((_, index) => letterOf(row.fields[from + 2 + index] || null)).join(''),
-        };
+        const classes = ratings.map((_, index) => letterOf(row.fields[from + 2 + index] || null)).join('');
+        return { ...comparedRow(row, layout, place, currency !== null), classes };
       });
     }
+  }
+
+  /** A row with the fields behind those of its layout: its id, then its currency. */
+  function comparedRow(row: Row, layout: Layout, place: string, hasCurrency: boolean): Omit<ComparedRow, 'classes'> {
+    const from = layout.columns.length;
+    const code = hasCurrency ? currencyOf(row.fields[from + 1]) : null;
+    return {
+      key: keyOf(row, isById ? row.fields[from] : undefined, place),
+      line: row.line,
+      part: row.part ?? null,
+      place,
+      value: isCounted(code) ? rowValue(row, layout).value : 0,
+    };
   }
 
   async function* currentRows() {
@@ -76,24 +80,14 @@ export async function compareWithOutput(
     const placesOf = places.placesFrom(cells.size);
     const currency = currencyColumn(input.columns);
     const extra = [isById ? idNow : own.columns[0]!, currency ?? own.columns[0]!];
-    const from = own.columns.length;
     for await (const batch of input.read([...own.columns, ...extra], FIRST_VALUE)) {
       const numbers = placesOf(batch.length);
       yield batch.map((row, index): ComparedRow => {
         const number = numbers[index]!;
         const cell = number < cells.size ? cells.cell(number) : null;
         const place = cell === null ? '' : `${cell.lat7} ${cell.lng7}`;
-        const code = currency === null ? null : currencyOf(row.fields[from + 1]);
-        return {
-          ...{
-            key: keyOf(row, isById ? row.fields[from] : undefined, place),
-            line: row.line,
-            part: row.part ?? null,
-            place,
-          },
-          value: isCounted(code) ? rowValue(row, own).value : 0,
-          classes: cell === null ? UNANSWERED.repeat(topics.length) : letters(number),
-        };
+        const classes = cell === null ? UNANSWERED.repeat(topics.length) : letters(number);
+        return { ...comparedRow(row, own, place, currency !== null), classes };
       });
     }
   }
