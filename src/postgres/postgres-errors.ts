@@ -17,7 +17,7 @@ const LOST = new Set([
   // A server that was a standby a moment ago is not writable yet.
   '25006',
 ]);
-/** Serialization failure, deadlock, a lock that was not to be had, a statement that took too long. */
+/** Serialization failure, deadlock, a lock that could not be taken, a statement that took too long. */
 const CONFLICTS = new Set(['40001', '40P01', '55P03', '57014']);
 
 /** What `pg` says, without a code, of a connection that ended. */

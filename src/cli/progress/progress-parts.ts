@@ -83,7 +83,7 @@ function pauseWords(pause: keyof typeof PAUSES, { minuteUsedUntil }: Progress, s
     : PAUSES[pause];
 }
 
-/** For a line: only a wait is said, not the calls in flight. */
+/** For a line: it names a wait, not the calls in flight. */
 export function pauseParts({ progress, last, steady }: ProgressView, facts: RunFacts): string[] {
   const pause = pauseReason(progress, facts, last, steady);
   return pause === null || pause === 'slowed_down' ? [] : [pauseWords(pause, progress, steady)];
