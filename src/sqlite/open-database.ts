@@ -23,10 +23,27 @@ export interface DatabaseFormat {
  */
 export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase {
   return opened(new Database(file, { timeout: format.busyTimeoutMs }), (database) => {
-    database.pragma('journal_mode = WAL');
+    switchToWal(database, format.busyTimeoutMs);
     for (const pragma of format.pragmas) database.pragma(pragma);
     migrate(database, format);
   });
+}
+
+const BUSY_PAUSE_MS = 10;
+
+/** SQLite does not apply its busy timeout to the switch to WAL: of two processes that open a new file at the same time, one
+ * gets SQLITE_BUSY at once. The pause blocks the thread, as SQLite's own wait does. */
+function switchToWal(database: Database.Database, timeoutMs: number): void {
+  for (let waitedMs = 0; ; waitedMs += BUSY_PAUSE_MS) {
+    try {
+      database.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      const isBusy = (error as { code?: unknown }).code === 'SQLITE_BUSY';
+      if (!isBusy || waitedMs >= timeoutMs) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE_MS);
+    }
+  }
 }
 
 /** Opens a file so that this process cannot write it. Only a file that is missing or of an older version is written first. */

@@ -1,0 +1,13 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import Database from 'better-sqlite3';
+
+/* Makes a SQLite file and holds its first write for a while. Runs in a thread of its own: who waits for the lock blocks its
+ * thread. */
+
+const { file, holdMs } = workerData as { file: string; holdMs: number };
+const database = new Database(file);
+database.exec('BEGIN IMMEDIATE; CREATE TABLE made_first (value INTEGER)');
+parentPort!.postMessage('holding');
+Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, holdMs);
+database.exec('COMMIT');
+database.close();
