@@ -62,11 +62,18 @@ export async function downloadSpans(
   return outcomes;
 }
 
-/** Counts the events of the last year in the first box. */
+/**
+ * Counts the events of the last year in the first box.
+ *
+ * @throws PerilbookError DOWNLOAD_FAILED when there are none: no box of a source is without events for a year
+ */
 export async function probeSpans(download: SpanDownload, context: DownloadContext): Promise<number> {
   const to = context.clock.now();
   const [box] = Object.values(download.boxes);
-  return await countOf(addressOf(download.countUrl, { box: box!, from: to - 365 * DAY_MS, to }), context);
+  const url = addressOf(download.countUrl, { box: box!, from: to - 365 * DAY_MS, to });
+  const count = await countOf(url, context);
+  if (count === 0) throw downloadFailed(`${url} counts no events in a year`, ADDRESS_MOVED);
+  return count;
 }
 
 async function* spansOf(

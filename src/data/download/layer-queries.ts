@@ -17,7 +17,7 @@ export interface LayerRequest {
   readonly mostBytes: number;
   /** When a layer without an edit date is read again. */
   readonly staleAfterMs: number;
-  /** A state may have no rows; for the whole US this is an error. */
+  /** A state of a layer of the whole US may have no rows; a layer without any is an error. */
   readonly mayBeEmpty?: boolean;
 }
 

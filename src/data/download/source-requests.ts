@@ -116,6 +116,6 @@ export function layerRequests(
     target: join(folder, `${source.name}-${slice}${index === 0 ? '' : `-${index + 1}`}.${as}`),
     mostBytes: mostBytesOf(source),
     staleAfterMs: staleAfterMs(source),
-    mayBeEmpty: slice !== 'US',
+    mayBeEmpty: isState,
   }));
 }

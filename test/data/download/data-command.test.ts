@@ -313,8 +313,12 @@ test('data check says which sources moved, changed their form or shrank, and dow
   assert.equal(words.code, 6);
   assert.equal(words.stdout, CHECKED);
   assert.equal(words.stderr.match(/The agency may have moved it/g)?.length, 1, 'the advice is printed once');
+  const noQuakes = await run(['check', 'earthquakes']);
+  assert.equal(noQuakes.code, 6);
+  assert.match(noQuakes.stdout, /count\?.* counts no events in a year$/m);
+  mirror.quakes = [{ time: Date.UTC(2026, 4, 1), lat: 37, lng: -78 }];
   const quakes = await run(['check', 'earthquakes']);
-  assert.match(quakes.stdout, /https:\/\/earthquake\.usgs\.gov\/fdsnws\/event\/1\/count, 0 rows$/m);
+  assert.match(quakes.stdout, /https:\/\/earthquake\.usgs\.gov\/fdsnws\/event\/1\/count, 1 row$/m);
   const one = await run(['check', 'air-quality']);
   assert.equal(one.code, 0);
   assert.match(one.stdout, /^air-quality {2}ok: https:\/\/aqs\.epa\.gov/);
