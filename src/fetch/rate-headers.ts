@@ -1,4 +1,5 @@
 import { HEADERS } from '../contract/headers.ts';
+import { httpDateMs, retryAfterMs } from '../contract/retry-after.ts';
 import type { Exchange, HeaderMap } from './exchange.ts';
 
 /** The rate headers; `null` where one is missing or invalid. */
@@ -11,9 +12,6 @@ export interface Rate {
   readonly retryAfterMs: number | null;
 }
 
-/** `Retry-After: 0` and past dates do not mean "at once": a thousand clients would all retry at that instant. */
-export const SHORTEST_RETRY_AFTER_MS = 1_000;
-
 const EPOCH_MS_ABOVE = 1e12;
 const EPOCH_S_ABOVE = 1e9;
 const DELTA_S_UP_TO = 60;
@@ -21,7 +19,7 @@ const DELTA_S_UP_TO = 60;
 /** Reads the rate headers at `now`. Times are compared with the answer's own `Date` where it has one, so that a wrong clock on either
  * side does no harm. */
 export function readRate(headers: HeaderMap, now: number): Rate {
-  const servedAt = httpDate(headers.date) ?? now;
+  const servedAt = httpDateMs(headers.date) ?? now;
   return {
     limit: count(headers[HEADERS.rateLimit]),
     remaining: count(headers[HEADERS.rateRemaining]),
@@ -45,26 +43,9 @@ export function resetMs(text: string | undefined, now: number): number | null {
   return value <= DELTA_S_UP_TO ? value * 1_000 : value;
 }
 
-/** `Retry-After` (seconds or an HTTP date) in milliseconds from `now`, at least a second. */
-export function retryAfterMs(text: string | undefined, now: number): number | null {
-  if (text === undefined) return null;
-  const seconds = /^\d{1,12}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : null;
-  if (seconds !== null) return Math.max(SHORTEST_RETRY_AFTER_MS, Math.ceil(seconds * 1_000));
-  const date = httpDate(text);
-  return date === null ? null : Math.max(SHORTEST_RETRY_AFTER_MS, date - now);
-}
-
 /** The service's time of an answer, from its `Date`; null where it has none, and where the answer came from a cache with its old
  * date. */
 export function dateOf(exchange: Exchange): number | null {
   if (exchange.kind !== 'response' || Number(exchange.headers.age) > 0) return null;
-  return httpDate(exchange.headers.date);
-}
-
-/** Only the one format that HTTP still allows, and only dates that exist: Date.parse alone reads "7" as a month and 31 February as
- * 3 March. */
-function httpDate(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) || new Date(ms).toUTCString() !== text.trim() ? null : ms;
+  return httpDateMs(exchange.headers.date);
 }

@@ -1,5 +1,5 @@
+import { retryAfterMs } from '../../contract/retry-after.ts';
 import type { PerilbookError } from '../../errors.ts';
-import { retryAfterMs } from './attempts.ts';
 import { ADDRESS_MOVED, downloadFailed, TRY_LATER } from './download-errors.ts';
 import type { WebAnswer } from './web-client.ts';
 
@@ -9,7 +9,7 @@ export function refusedAnswer(url: string, { status, headers }: WebAnswer, now: 
   const message = `${url} answered with status ${status}`;
   if (status === 429 || status === 408 || status >= 500) {
     const hint = status === 429 ? `The server asks to wait. ${TRY_LATER}` : TRY_LATER;
-    return downloadFailed(message, hint, { again: true, ...(waitMs === undefined ? {} : { waitMs }) });
+    return downloadFailed(message, hint, { again: true, ...(waitMs === null ? {} : { waitMs }) });
   }
   if (status === 401 || status === 403) {
     return downloadFailed(

@@ -46,11 +46,3 @@ export async function withAttempts<T>(
     }
   }
 }
-
-/** The wait that a server asks for: seconds, or a date. */
-export function retryAfterMs(header: string | undefined, now: number): number | undefined {
-  if (header === undefined) return undefined;
-  const text = header.trim();
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
-  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
-}

@@ -1,0 +1,21 @@
+/** `Retry-After: 0` and past dates do not mean "at once": a thousand clients would all retry at that instant. */
+export const SHORTEST_RETRY_AFTER_MS = 1_000;
+
+/** `Retry-After` (seconds or an HTTP date) in milliseconds from `now`, at least a second. */
+export function retryAfterMs(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null;
+  const seconds = /^\d{1,12}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : null;
+  if (seconds !== null) return Math.max(SHORTEST_RETRY_AFTER_MS, Math.ceil(seconds * 1_000));
+  const date = httpDateMs(text);
+  return date === null ? null : Math.max(SHORTEST_RETRY_AFTER_MS, date - now);
+}
+
+/**
+ * A date of HTTP in milliseconds since the epoch; null for any other text. Only the one format that HTTP still allows, and only
+ * dates that exist: Date.parse alone reads "7" as a month and 31 February as 3 March.
+ */
+export function httpDateMs(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) || new Date(ms).toUTCString() !== text.trim() ? null : ms;
+}
