@@ -6,7 +6,7 @@ import type { GeometryCollection, Topology } from 'topojson-specification';
 import { randomOf } from '../src/data/sample/random.ts';
 import { isCovered } from '../src/geo/us-coverage.ts';
 import { sized } from './size.ts';
-import { table } from './table.ts';
+import { type Goal, table } from './table.ts';
 
 /** The middles of five cities, four of them on the coast: where books have their places. */
 const CITIES = [
@@ -21,7 +21,7 @@ const PLACES = sized(1_000_000, 2_000);
 const FEW = sized(2_000, 20);
 
 /** Prints both rates; the first look at a place fills what is remembered of its surroundings, so all are asked twice. */
-export async function run(): Promise<void> {
+export async function run(): Promise<Goal[]> {
   const random = randomOf(1, 'coverage');
   const places = Array.from({ length: PLACES }, (_, index) => {
     const [lat, lng] = CITIES[index % CITIES.length]!;
@@ -44,4 +44,5 @@ export async function run(): Promise<void> {
       [line('perilbook, first time', first), line('perilbook, again', again), line('d3-geo', theirs)],
     ),
   );
+  return [];
 }

@@ -12,7 +12,7 @@ import autocannon from 'autocannon';
 import { launchPostgres } from '../test/postgres-server.ts';
 import type { InstanceStarted } from './instance-process.ts';
 import { makeSampleDatabase, sized } from './size.ts';
-import { table } from './table.ts';
+import { type Goal, table } from './table.ts';
 
 const HOUSTON = 'lat=29.7604&lng=-95.3698';
 const CASES: readonly (readonly [name: string, path: string, connections: number])[] = [
@@ -23,7 +23,7 @@ const CASES: readonly (readonly [name: string, path: string, connections: number
 const SECONDS = sized(3, 0.3);
 
 /** Prints the answers a second. */
-export async function run(): Promise<void> {
+export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-instances-'));
   await using server = await launchPostgres({ fsync: true, settings: { autovacuum: 'on' } });
   try {
@@ -40,6 +40,7 @@ export async function run(): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+  return [];
 }
 
 async function ratesOf(file: string, place: string, instances: number): Promise<string[]> {

@@ -18,7 +18,7 @@ import { parseAnswer } from '../src/job/reading/parsed-answer.ts';
 import { type LocalRunRates, localRun } from './local-run.ts';
 import type { LookupTask, LookupTime } from './local-worker.ts';
 import { makeSampleDatabase, sized } from './size.ts';
-import { table } from './table.ts';
+import { type Goal, table } from './table.ts';
 
 const THREADS = 2;
 const ROUNDS = sized(3, 1);
@@ -67,7 +67,7 @@ const CASES: readonly Case[] = [
 ];
 
 /** Measures both ways in turns, so that a busy machine slows both alike; the median of three rounds. */
-export async function run(): Promise<void> {
+export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-local-'));
   try {
     const file = join(folder, 'service.db');
@@ -88,6 +88,9 @@ export async function run(): Promise<void> {
         'MB a thread',
       ];
       console.log(`${THREADS} threads, places around cities and between them, in order\n\n${table(head, rows)}`);
+      return CASES.flatMap(({ name, goal }, index) =>
+        goal === null ? [] : [{ what: name, measured: Number(rows[index]![1]), unit: 'places/s', atLeast: goal }],
+      );
     } finally {
       await ended(child);
     }

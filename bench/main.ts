@@ -2,13 +2,14 @@
  * that each still runs. */
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import { parseArgs } from 'node:util';
+import { type Goal, goalTable, isMet } from './table.ts';
 
-/** A file of this folder that measures something. It exports `run`, which prints its own tables. */
+/** A file of this folder that measures something. It exports `run`, which prints its own tables and returns its goals. */
 interface Benchmark {
   readonly name: string;
   readonly what: string;
   /** Loads it when it is its turn: what one of them imports must not weigh on the memory of another. */
-  readonly load: () => Promise<{ readonly run: () => Promise<void> | void }>;
+  readonly load: () => Promise<{ readonly run: () => Promise<readonly Goal[]> | readonly Goal[] }>;
 }
 
 const BENCHMARKS: readonly Benchmark[] = [
@@ -39,6 +40,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   { name: 'instances', what: 'answers a second of several instances', load: () => import('./instances.ts') },
 ];
 
+const goals: (readonly [benchmark: string, goal: Goal])[] = [];
+
 const { values, positionals: names } = parseArgs({ options: { tiny: { type: 'boolean' } }, allowPositionals: true });
 if (values.tiny) process.env.BENCH_SIZE = 'tiny';
 const unknown = names.filter((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name));
@@ -51,19 +54,29 @@ if (unknown.length > 0) {
   for (const benchmark of BENCHMARKS) {
     if (names.length === 0 || names.includes(benchmark.name)) await measure(benchmark);
   }
+  if (goals.length > 0) printGoals();
 }
 
 async function measure({ name, what, load }: Benchmark): Promise<void> {
   console.log(`\n## ${name}: ${what}\n`);
   const begun = performance.now();
   try {
-    await (await load()).run();
+    for (const goal of await (await load()).run()) goals.push([name, goal]);
     console.log(`\n(${name} took ${Math.round((performance.now() - begun) / 1_000)} s)`);
   } catch (error) {
     // The others are still worth their figures; the exit code tells.
     console.error(`${name} failed:`, error);
     process.exitCode = 1;
   }
+}
+
+/** A goal that falls short is a finding, not a failure: the exit code stays 0. */
+function printGoals(): void {
+  console.log(`\n# Goals\n\n${goalTable(goals)}\n`);
+  const short = goals.filter(([, goal]) => !isMet(goal));
+  if (short.length === 0) console.log(`All ${goals.length} goals are met.`);
+  else console.log(`${short.length} of ${goals.length} goals fall short:`);
+  for (const [benchmark, { what }] of short) console.log(`  ${benchmark}: ${what}`);
 }
 
 function machine(): string {

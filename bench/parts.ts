@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { makeJob } from '../src/job/settings/settings.ts';
 import { writePortfolio } from './oed-portfolio.ts';
 import { sized } from './size.ts';
-import { table } from './table.ts';
+import { type Goal, table } from './table.ts';
 import { FLAGS, filesIn, makeAnswers, runWarm } from './warm.ts';
 
 const PARTS = 10;
@@ -39,7 +39,7 @@ async function measure(folder: string, threads: number | null): Promise<void> {
 
 const median = (figures: readonly number[]): number => figures.toSorted((a, b) => a - b)[figures.length >> 1]!;
 
-export async function run(): Promise<void> {
+export async function run(): Promise<Goal[]> {
   const rows = Number(process.env.BENCH_ROWS ?? sized(1_000_000, 2_000));
   const places = Number(process.env.BENCH_PLACES ?? sized(200_000, 400));
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-parts-'));
@@ -73,6 +73,7 @@ export async function run(): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+  return [];
 }
 
 /** A fast run that wrote less is none: the parts are the one file, with a header each. */

@@ -11,7 +11,7 @@ import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { launchPostgres } from '../test/postgres-server.ts';
 import { bundleAnswers, openEither, type StoreWorkerTask } from './either-store.ts';
 import { sized } from './size.ts';
-import { table } from './table.ts';
+import { type Goal, table } from './table.ts';
 
 const WORKERS = sized([1, 4, 8], [1]);
 const BATCHES = sized([1, 50], [10]);
@@ -21,7 +21,7 @@ const PLACES = sized(200_000, 1_000);
 const PAGE = 2_000;
 
 /** Prints both tables. */
-export async function run(): Promise<void> {
+export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-stores-'));
   await using server = await launchPostgres({ fsync: true, settings: { autovacuum: 'on' } });
   try {
@@ -47,6 +47,7 @@ export async function run(): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+  return [];
 }
 
 /** Workers have numbers of their own over all trials, and so cells that nobody has bought. */

@@ -13,6 +13,34 @@ export function percent(share: number): string {
   return `${(Math.floor(share * 10_000 + 1e-6) / 100).toFixed(2)} %`;
 }
 
+/** A figure that a benchmark measured, with its goal. */
+export type Goal = { readonly what: string; readonly measured: number; readonly unit: string } & (
+  | { readonly atLeast: number }
+  | { readonly atMost: number }
+);
+
+/** Compares the figure itself, not its rounded text: a goal that was just missed must not look met. */
+export function isMet(goal: Goal): boolean {
+  return 'atLeast' in goal ? goal.measured >= goal.atLeast : goal.measured <= goal.atMost;
+}
+
+/** All goals of the benchmarks that ran, in one table. */
+export function goalTable(goals: readonly (readonly [benchmark: string, goal: Goal])[]): string {
+  return table(
+    ['benchmark', 'figure', 'measured', 'goal', 'unit', 'result'],
+    goals.map(([benchmark, goal]) => {
+      const limit = 'atLeast' in goal ? `at least ${figure(goal.atLeast)}` : `at most ${figure(goal.atMost)}`;
+      return [benchmark, goal.what, figure(goal.measured), limit, goal.unit, isMet(goal) ? 'met' : 'falls short'];
+    }),
+  );
+}
+
+/** Two decimals below 10, where ratios and seconds are; one below 100; none above. */
+function figure(value: number): string {
+  const digits = value < 10 ? 2 : value < 100 ? 1 : 0;
+  return value.toLocaleString('en-US', { maximumFractionDigits: digits });
+}
+
 function cellText(value: string | number): string {
   return typeof value === 'number' ? value.toLocaleString('en-US') : value;
 }

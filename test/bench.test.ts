@@ -4,8 +4,18 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { goalTable } from '../bench/table.ts';
 
 const FOLDER = join(import.meta.dirname, '../bench');
+
+test('the goals are in one table, which says of each whether it is met', () => {
+  const text = goalTable([
+    ['warm', { what: 'time', measured: 0.704, unit: 'of DuckDB', atMost: 0.7 }],
+    ['bodies', { what: 'answers', measured: 40, unit: 'answers/s', atLeast: 40 }],
+  ]);
+  assert.match(text, /^\| warm +\| +time \| +0\.7 \| +at most 0\.7 \| +of DuckDB \| falls short \|$/m);
+  assert.match(text, /^\| bodies +\| +answers \| +40 \| +at least 40 \| +answers\/s \| +met \|$/m);
+});
 
 test('every benchmark runs, at a tiny size, and prints its table', { timeout: 120_000 }, async (t) => {
   const measuring = globSync('*.ts', { cwd: FOLDER }).filter((file) =>
@@ -13,7 +23,9 @@ test('every benchmark runs, at a tiny size, and prints its table', { timeout: 12
   );
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(FOLDER, 'main.ts'), '--tiny']);
   assert.equal(stderr, '');
-  const sections = stdout.split(/^## /m).slice(1);
+  const [report, goals] = stdout.split(/^# Goals$/m) as [string, string];
+  assert.match(goals, /^\| benchmark +\| +figure \| .*\| +result \|$/m);
+  const sections = report.split(/^## /m).slice(1);
   assert.deepEqual(sections.map((section) => `${/^\w+/.exec(section)![0]}.ts`).sort(), measuring.sort());
   for (const section of sections) {
     t.diagnostic(section.trimEnd().split('\n').at(-1)!);
