@@ -62,7 +62,7 @@ export async function run(prepared: Prepared, surroundings: RunSurroundings): Pr
     const spent = await store.runSpending(number);
     const stop = await storeMoved(store, stopped ?? partsLeftStop(written));
     const planned = { ...summary, sample_data: sampleRows.any };
-    const ended = runSummary({ planned, job, run: number, spent, written, stop });
+    const ended = runSummary({ planned, areas: plan.areas, job, run: number, spent, written, stop });
     const state = stateOf(stop, ended);
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: ended });
     return { summary: ended, state, stop };

@@ -139,22 +139,27 @@ export function unusableRows({ rows, located, invalid }: PlanSummary): number {
 
 interface RunSummaryParts {
   readonly planned: PlanSummary;
+  readonly areas: Plan['areas'];
   readonly job: Pick<Job, 'output' | 'tiers'>;
   readonly run: number;
   readonly spent: Spending;
-  readonly written: Pick<Written, 'status' | 'value' | 'tiers' | 'parts' | 'cellsComplete'>;
+  readonly written: Pick<Written, 'status' | 'value' | 'tiers' | 'parts' | 'cellsComplete' | 'isComplete'>;
   readonly stop: Stop | null;
 }
 
-export function runSummary({ planned, job, run, spent, written, stop }: RunSummaryParts) {
-  const { status, value, tiers, cellsComplete } = written;
+export function runSummary({ planned, areas, job, run, spent, written, stop }: RunSummaryParts) {
+  const { status, value, tiers, cellsComplete, isComplete } = written;
   // What one place costs, from the plan: it divides without a rest.
   const shared = planned.located - planned.cells;
   const each = shared === 0 ? 0 : planned.saved.by_cells / shared;
   return {
     ...planned,
-    /** Rows at the same place save something only where the place was bought. */
-    saved: { ...planned.saved, by_cells: Math.max(0, status.ok - cellsComplete) * each },
+    /** Rows at the same place, and an answer for a whole area, save something only where the place has its answers. */
+    saved: {
+      ...planned.saved,
+      by_cells: Math.max(0, status.ok - cellsComplete) * each,
+      by_areas: savedByAreas(areas, planned.cells, isComplete),
+    },
     run,
     parts: written.parts ?? null,
     credits_spent: spent.charged,
@@ -175,6 +180,12 @@ export function runSummary({ planned, job, run, spent, written, stop }: RunSumma
     stopped: stop?.message ?? null,
     resume_after: isoTime(stop?.resumeAfter ?? null),
   };
+}
+
+function savedByAreas(areas: Plan['areas'], cells: number, isComplete: Written['isComplete']): number {
+  let saved = 0;
+  if (areas !== null) for (let cell = 0; cell < cells; cell++) if (isComplete(cell)) saved += areas.savedAt(cell);
+  return saved;
 }
 
 /** A share of the located rows, or of their value; `ifNone` where there are none. */

@@ -17,6 +17,8 @@ export interface Written extends WriteResult {
   readonly value: StatusCounts;
   /** Places all of whose rows are `ok`. */
   readonly cellsComplete: number;
+  /** Whether all rows of a place are `ok`. */
+  readonly isComplete: (cell: number) => boolean;
   /** What is complete at least up to each of the job's tiers, the leanest first. */
   readonly tiers: readonly TierReached[];
   /** What became of the part files; left out for one file. */
@@ -57,7 +59,7 @@ export interface OutputWriting extends FieldsSource {
 export interface OutputFields {
   /** The fields of rows, by the numbers that the scan gave their cells or findings. */
   at(places: Iterable<number>): Promise<RowFields[]>;
-  sums(): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete'>;
+  sums(): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete'>;
 }
 
 /**
@@ -164,7 +166,7 @@ function sumsOf(
   { cells, places }: Scan,
   ends: CellEnds,
   tierCount: number,
-): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete'> {
+): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete'> {
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
   const value = { ...status };
   const tiers = Array.from({ length: tierCount }, () => ({ rows: 0, value: 0 }));
@@ -183,5 +185,6 @@ function sumsOf(
     status[statusOf(kind)] += kind.rows;
     value[statusOf(kind)] += kind.value;
   }
-  return { status, value, tiers, cellsComplete };
+  const isComplete = (cell: number) => ROW_STATUSES[ends.statuses[cell]!] === 'ok';
+  return { status, value, tiers, cellsComplete, isComplete };
 }

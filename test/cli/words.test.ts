@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import stringWidth from 'string-width';
 import { fittingTable, listed, table, wrapped } from '../../src/cli/messages/format.ts';
+import { findingMessages } from '../../src/cli/messages/run-messages.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';
 
@@ -150,3 +151,12 @@ for (const [args, says] of mistakes) {
     assert.match(stderr, says);
   });
 }
+
+test('findings fit the terminal', () => {
+  const finding = { title: 'Riverine Flooding', rating: 'Relatively High', rows: 1_106, answered: 36_634 } as const;
+  const lines = findingMessages([{ ...finding, value: 38_712_000_000 }], 60);
+  assert.deepEqual(lines, [
+    'Riverine Flooding: 1,106 of 36,634 answered locations',
+    'Relatively High, 38.7 bn of value',
+  ]);
+});

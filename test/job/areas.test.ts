@@ -92,6 +92,18 @@ test('a mismatch found in a run sends it to the spared cells in the same run, wi
   assert.deepEqual(new Set(column(harness.output(), 'drought_rating').slice(10, 14)), new Set(['Not Applicable']));
 });
 
+test('a run that stops early says what it saved by areas, not what its plan would', async (t) => {
+  const harness = await openHarness(t);
+  tractBook(harness);
+  const job = { topics: ['drought' as const], ...AREAS };
+  const first = await harness.run({ ...job, budget: 1 });
+  assert.deepEqual([first.stop?.reason, first.summary.status.ok, first.summary.saved.by_areas], ['budget', 10, 9]);
+  const nothing = await harness.run({ ...job, topics: ['hail'], budget: 0 });
+  assert.equal(nothing.summary.saved.by_areas, 0);
+  const rest = await harness.run(job);
+  assert.deepEqual([harness.charged(), rest.summary.saved.by_areas], [3, 12]);
+});
+
 test('OED names areas by scheme and name', async (t) => {
   const harness = await openHarness(t);
   const rows = places(4).map(

@@ -64,7 +64,7 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
   const sample = ended.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
   // --quiet prints errors only; a pause is in the exit code and in `status`.
   if (!flags.quiet) {
-    const findings = findingMessages(ratingFindings(prepared) ?? []);
+    const findings = findingMessages(ratingFindings(prepared) ?? [], style.width);
     const reported = report === null && findings.length > 0 ? reportCommand(context.args, job) : null;
     talk([...facts, ...findings, ...(reported === null ? [] : [`For the report: ${reported}`]), ...next, ...sample]);
   } else if (WRONG.has(exitCode)) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));

@@ -3,7 +3,7 @@ import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { RatingFinding } from '../../job/run-findings.ts';
 import { allLocationsRejected, type RunEnded } from '../../job/run-job.ts';
 import { NO_OUTPUT } from '../../job/settings/settings.ts';
-import { compact, listed, percent, shownPath } from './format.ts';
+import { compact, listed, percent, shownPath, wrapped } from './format.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
 import type { OutputStyle } from './plan-messages.ts';
 
@@ -35,8 +35,7 @@ export function runMessages(
   const savings = [
     saved.by_cells > 0 ? `${grouped(saved.by_cells)} (rows at the same place)` : '',
     saved.by_cache > 0 ? `${grouped(saved.by_cache)} (answers in the store)` : '',
-    // The plan's figure: it is not known how much of it a run that stopped early has saved.
-    summary.areas !== null && stop === null ? `${grouped(saved.by_areas)} (one answer per area)` : '',
+    saved.by_areas > 0 ? `${grouped(saved.by_areas)} (one answer per area)` : '',
   ].filter(Boolean);
   if (!isLocal && savings.length > 0) pairs.push(['saved', savings.join(', ')]);
   if (summary.complete.rows < 1 && stop !== null) {
@@ -75,11 +74,12 @@ function plannedMessage({ credits, this_run }: RunEnded['summary']): string {
 }
 
 /** The ratings that matter most, one a line. */
-export function findingMessages(findings: readonly RatingFinding[]): string[] {
-  return findings.map(({ title, rating, rows, answered, value }) => {
+export function findingMessages(findings: readonly RatingFinding[], width = Number.POSITIVE_INFINITY): string[] {
+  const lines = findings.map(({ title, rating, rows, answered, value }) => {
     const worth = value > 0 ? `, ${compact(value)} of value` : '';
     return `${title}: ${grouped(rows)} of ${counted(answered, 'answered location')} ${rating}${worth}`;
   });
+  return lines.flatMap((line) => wrapped(line.split(' '), width, ' '));
 }
 
 function completeMessage({ rows, value }: RunEnded['summary']['complete']): string {

@@ -1,5 +1,12 @@
-import { intersection, NO_TOPICS, type ReadonlyTopicSets, type TopicSet, TopicSets } from '../../contract/topic-set.ts';
-import type { PriceList } from '../../plan/cheapest-calls.ts';
+import {
+  intersection,
+  NO_TOPICS,
+  type ReadonlyTopicSets,
+  type TopicSet,
+  TopicSets,
+  topicsIn,
+} from '../../contract/topic-set.ts';
+import { cheapestCalls, type PriceList } from '../../plan/cheapest-calls.ts';
 import { forecastPool, type PoolAccount, spread } from '../../plan/pool.ts';
 import { type Price, priceBundle, priceCheapest } from '../../plan/prices.ts';
 import { type Way, weigh } from '../../plan/ways.ts';
@@ -25,7 +32,7 @@ export interface Plan {
   readonly hadNoData: ReadonlyMap<number, TopicSet>;
   readonly cellsCached: number;
   /** What buying by areas saves; null where the job does not ask for it. */
-  readonly areas: (AreaPlan & { readonly saved: number }) | null;
+  readonly areas: (AreaPlan & AreaSavings) | null;
   /** The cells that lack something, in the order in which credits are spent on them. */
   readonly order: CellNumbers;
   /** What all cells in the richest tier cost, bought as the job says. */
@@ -45,6 +52,13 @@ export interface Plan {
   /** Most credits that the minute limits let through in the run's time; infinite where it has no end. */
   readonly window: number;
   readonly scopeNotes: readonly string[];
+}
+
+interface AreaSavings {
+  /** Credits, once every cell has its answers. */
+  readonly saved: number;
+  /** The part of one cell. */
+  readonly savedAt: (cell: number) => number;
 }
 
 /** Every way to buy, side by side: as the job says, with the fewest credits, with the fewest calls, and by bundles alone. */
@@ -102,6 +116,12 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
     };
     return weigh(one, limits, forecastPool(one.demand, pool, freshness.startedAt));
   };
+  const prices = new Map<TopicSet, number>();
+  const priceOf = (topics: TopicSet) => {
+    const known = prices.get(topics) ?? cheapestCalls(topicsIn(topics), priceList).credits;
+    prices.set(topics, known);
+    return known;
+  };
   const paidWithin = spread(price.demand, pool, withinAllowances);
   const paid = paidWithin.served === price.credits ? paidWithin : spread(price.demand, pool, inAll);
   return {
@@ -109,7 +129,11 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
     missing,
     hadNoData: found.hadNoData,
     cellsCached: found.lacking.get(NO_TOPICS) ?? 0,
-    areas: spared && { ...spared.plan, saved: priceCheapest(found.lacking, priceList).credits - price.credits },
+    areas: spared && {
+      ...spared.plan,
+      saved: priceCheapest(found.lacking, priceList).credits - price.credits,
+      savedAt: (cell) => priceOf(found.missing.get(cell)) - priceOf(missing.get(cell)),
+    },
     order,
     price,
     ways: {
