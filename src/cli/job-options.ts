@@ -397,13 +397,16 @@ function saidOf(
     return [fromFlags, fromEnv, { input: inputFiles(said) }];
   }
   const target = said !== undefined && context.args.includes('-') ? dashOf(said) : said;
+  const help = helpOf(flags);
   const fromFlags = gather(
     (option) => flags[option.flag] as Said | undefined,
     (option) => `--${option.flag}`,
+    help,
   );
   const fromEnv = gather(
     (option) => (option.env ? context.env[option.env] || undefined : undefined),
     (option) => option.env!,
+    help,
   );
   const fromFile = isJobFile(target)
     ? relativeToFile(readJobFile(resolve(context.workingFolder, target), target), target)
@@ -437,7 +440,11 @@ export function anyJobOf(
 }
 
 /** Checks each value on its own, so that a message can name its flag. */
-function gather(read: (option: JobOption) => Said | undefined, nameOf: (option: JobOption) => string): JobFile {
+function gather(
+  read: (option: JobOption) => Said | undefined,
+  nameOf: (option: JobOption) => string,
+  help: string,
+): JobFile {
   let job: JobFile = {};
   for (const option of JOB_OPTIONS) {
     const value = read(option);
@@ -452,7 +459,7 @@ function gather(read: (option: JobOption) => Said | undefined, nameOf: (option: 
     if (isWhole && !checked.success) {
       // An address may contain a password.
       const shown = option.flag === 'base-url' ? name : `${name} ${value}`;
-      throw wrongValue(`${shown}: ${issuesOf(checked.error.issues, part)[0]!.message}`);
+      throw wrongValue(`${shown}: ${issuesOf(checked.error.issues, part)[0]!.message}`, help);
     }
     if (part.service !== undefined && job.service !== undefined && typeof part.service !== typeof job.service) {
       throw wrongValue('--service cannot be combined with --base-url and --api-key-file', 'Leave one of them out.');
@@ -482,6 +489,12 @@ function refuseTwoAreas(before: JobFile['areas'], after: JobFile['areas']): void
   );
 }
 
-function wrongValue(message: string, hint = 'See perilbook run --help.'): PerilbookError {
+/** yargs puts the name of the command first. */
+function helpOf({ _ }: Readonly<Record<string, unknown>>): string {
+  const [command = 'run'] = (_ ?? []) as readonly string[];
+  return `See perilbook ${command} --help.`;
+}
+
+function wrongValue(message: string, hint: string): PerilbookError {
   return new PerilbookError('USAGE', message, hint);
 }

@@ -1,6 +1,6 @@
 import type { Store } from '../store/port.ts';
 import { type Prepared, priced } from './prepare.ts';
-import { scan } from './scan/scan-input.ts';
+import { hasSeveralCurrencies, scan } from './scan/scan-input.ts';
 import { likelyOrder } from './scan/value.ts';
 import type { OrderBy } from './settings/settings.ts';
 
@@ -30,6 +30,7 @@ export async function suggestOrder(
   const orderBy: OrderBy = flag === 'tiv' ? { kind: 'tiv' } : { kind: 'column', column: flag, direction: 'desc' };
   const ordered = { ...job, orderBy };
   using scanned = await scan(rowFile, ordered);
+  if (hasSeveralCurrencies(scanned)) return null;
   const other = await priced({ job: ordered, connection, rowFile, scan: scanned, store, asOf: freshness.startedAt });
   const { credits, share_of_value: share } = other.summary.this_run;
   return share === null ? null : { flag, credits, share };

@@ -1,6 +1,7 @@
 import { addedColumns, wantedColumns } from '../columns/row.ts';
 import { topicOf } from '../contract/topics.ts';
 import type { Prepared } from './prepare.ts';
+import { hasSeveralCurrencies } from './scan/scan-input.ts';
 
 /** The locations of the highest rating of a topic. */
 export interface RatingFinding {
@@ -9,7 +10,7 @@ export interface RatingFinding {
   readonly rows: number;
   /** Rows whose topic was answered: the whole that `rows` is a part of. */
   readonly answered: number;
-  /** The value of these rows; 0 in the order of the file. */
+  /** The value of these rows; 0 in the order of the file, and where it is in several currencies. */
   readonly value: number;
 }
 
@@ -25,6 +26,7 @@ export function ratingFindings({
   cells: cache,
 }: Pick<Prepared, 'job' | 'plan' | 'cells'>): RatingFinding[] | null {
   const { cells } = plan.scan;
+  const hasValue = !hasSeveralCurrencies(plan.scan);
   const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
   const topics = job.topics
     .filter((slug) => topicOf(slug).category === 'natural')
@@ -45,7 +47,7 @@ export function ratingFindings({
       const count = topic.counts[RATINGS.indexOf(rating as 'Very High')];
       if (count === undefined) continue;
       count.rows += cells.rows(cell);
-      count.value += cells.value(cell);
+      if (hasValue) count.value += cells.value(cell);
     }
   }
   const found = topics.flatMap(({ title, answered, counts }) => {

@@ -1,4 +1,5 @@
 import type { Prepared } from '../job/prepare.ts';
+import { currencyColumn, currencyOf } from '../job/scan/currency.ts';
 import { FIRST_VALUE } from '../job/scan/layout.ts';
 import { rowValue } from '../job/scan/scan-input.ts';
 import type { RowsAndValue } from './figures.ts';
@@ -17,21 +18,8 @@ export interface CurrencyTotal extends RowsAndValue {
   readonly code: string | null;
 }
 
-/** OED's name first. */
-const COLUMN_NAMES = ['loccurrency', 'currency', 'currencycode', 'valuecurrency'];
-
 /** A file has a few; more are texts of another kind. */
 const MOST_CURRENCIES = 50;
-
-/** The column with a currency code in each row; null for none. */
-export function currencyColumn(columns: readonly string[]): number | null {
-  const names = columns.map((name) => name.toLowerCase().replace(/[^a-z]/g, ''));
-  return COLUMN_NAMES.map((name) => names.indexOf(name)).find((index) => index >= 0) ?? null;
-}
-
-export function currencyOf(field: string | undefined): string {
-  return (field ?? '').trim().toUpperCase();
-}
 
 /** Reads the input for its currencies, if it has a column for them, and once more if there are several. */
 export async function currenciesOf(prepared: Prepared): Promise<BookCurrencies> {

@@ -89,3 +89,21 @@ test('the command of the report leaves out what belongs to a run', () => {
   );
   assert.equal(reportCommand(['run', '-'], { ...job, input: '-' }), null);
 });
+
+test('with values in several currencies no order by them is suggested, and no sum of them is shown', async (t) => {
+  const folder = portfolio(t);
+  const rows = [10, 20, 30].map((value, index) => `34.0${index}22,-118.2437,${value},${index ? 'CAD' : 'USD'}\n`);
+  writeFileSync(join(folder, 'book.csv'), `lat,lng,tiv,currency\n${rows.join('')}`);
+  const planned = await perilbook(['plan', ...RUN, '--budget', '2'], { folder });
+  assert.doesNotMatch(planned.stdout, /order-by/);
+  const ended = await perilbook(['run', ...RUN, '--order-by', 'tiv', '--yes'], { folder });
+  assert.match(ended.stderr, /^ +3 +2 +The value is in another currency than the first\./m);
+  assert.match(ended.stderr, /^Wildfire: \d of 3 answered locations (?:Very|Relatively) High$/m);
+});
+
+test('the help named for a wrong value is that of the command', async () => {
+  for (const command of ['plan', 'run', 'status']) {
+    const { stderr } = await perilbook([command, 'x.csv', '--service', 'locale']);
+    assert.match(stderr, new RegExp(`See perilbook ${command} --help`));
+  }
+});

@@ -66,6 +66,19 @@ test('money goes to the most valuable cells first, and the summary says how much
   assert.equal(cheapFirst.summary.complete.value, 0);
 });
 
+test('values in several currencies are reported where they decide the order', async (t) => {
+  const harness = await openHarness(t);
+  const codes = ['', 'usd', 'USD ', 'CAD', 'USD', 'EUR'];
+  const rows = places(6).map(([lat, lng], index) => `${lat},${lng},${index + 1},${codes[index]}\n`);
+  writeFileSync(join(harness.folder, 'input.csv'), `lat,lng,BuildingTIV,LocCurrency\n${rows.join('')}`);
+  const findings = async (order_by: 'tiv' | 'file') =>
+    (await harness.plan({ topics: ['wildfire'], order_by })).findings.map(({ finding, rows, first_line }) => [
+      ...[finding, rows, first_line],
+    ]);
+  assert.deepEqual(await findings('tiv'), [['currency_differs', 2, 5]]);
+  assert.deepEqual(await findings('file'), []);
+});
+
 test('tiers: every cell gets the leanest, then the most valuable are upgraded; a later run goes on from there', async (t) => {
   const harness = await openHarness(t);
   valued(harness, [1, 4, 2, 3]);

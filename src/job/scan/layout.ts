@@ -9,15 +9,18 @@ import { findLocationColumns, type LocationColumns } from '../../rows/location-c
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
 import type { Job } from '../settings/settings.ts';
 import { type AreaColumns, findAreaColumns } from './area-columns.ts';
+import { currencyColumn } from './currency.ts';
 import { valueColumns } from './value.ts';
 
 /** Which columns of the input hold what. */
 export interface Layout {
-  /** The columns that each pass reads: latitude, longitude, the value columns (summed), the area codes. */
+  /** The columns that each pass reads: latitude, longitude, the value columns (summed), the area codes, the currency. */
   readonly columns: readonly number[];
   /** The number of value columns. */
   readonly values: number;
   readonly areas: AreaColumns;
+  /** The position of the currency code among the columns that are read; null without values, or without such a column. */
+  readonly currency: number | null;
   /** Latitude and longitude are in one column, which is read twice. */
   readonly isPair: boolean;
   /** Notes for the user: where there was a choice of columns, which sheet is read. */
@@ -72,6 +75,7 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
   }
   const values = valueColumns(original, job.orderBy, job.input);
   const areas = findAreaColumns(original, job.areas, FIRST_VALUE + values.length, job.input);
+  const currency = values.length === 0 ? null : currencyColumn(original);
   const nameOf = (index: number) => original[index] || String(index + 1);
   const nameAt = (position: AreaColumns['tract']) =>
     position === null
@@ -81,9 +85,10 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
           .map((one) => nameOf(areas.read[one - FIRST_VALUE - values.length]!))
           .join(',');
   return {
-    columns: [lat, lng, ...values, ...areas.read],
+    columns: [lat, lng, ...values, ...areas.read, ...(currency === null ? [] : [currency])],
     values: values.length,
     areas: areas.columns,
+    currency: currency === null ? null : FIRST_VALUE + values.length + areas.read.length,
     isPair: lat === lng,
     notes: [note, rowFile.note].filter((words) => words != null),
     dropFrom,

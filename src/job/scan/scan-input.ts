@@ -6,6 +6,7 @@ import { areasOfRow } from './area-columns.ts';
 import { AreaTable } from './area-table.ts';
 import { CellTable } from './cell-table.ts';
 import { ColumnTypes } from './column-types.ts';
+import { currencyCheck } from './currency.ts';
 import { type FoundAreas, findAreas } from './find-areas.ts';
 import { FIRST_VALUE, type KeptColumn, type Layout, layoutOf } from './layout.ts';
 import { locate } from './locate.ts';
@@ -16,6 +17,7 @@ import { parseValue } from './value.ts';
 export const LOOKED_UP_FINDINGS = [
   'read_leniently',
   'value_not_a_number',
+  'currency_differs',
   'area_not_readable',
   'areas_differ',
   'edited_value',
@@ -94,6 +96,7 @@ export async function scan(
     else findings.set(finding, { finding, note, rows: 1, firstLine: line, ...(part === undefined ? {} : { part }) });
   };
   const types = new ColumnTypes(layout);
+  const isOtherCurrency = currencyCheck();
   for await (const batch of rowFile.read(types.columns, FIRST_VALUE)) {
     // A batch is of one part.
     const part = batch[0]?.part;
@@ -105,6 +108,8 @@ export async function scan(
       const { value, readable } = rowValue(row, layout);
       totalValue += value;
       if (!readable) found('value_not_a_number', 'The value is not a number and counts as 0.', row);
+      if (layout.currency !== null && isOtherCurrency(row.fields[layout.currency]))
+        found('currency_differs', CURRENCY, row);
       if (place.ok) {
         located++;
         const cell = cells.add(place.cell, value);
@@ -152,8 +157,15 @@ export async function scan(
   };
 }
 
+/** Whether the values are in several currencies: sums of them mean nothing. */
+export function hasSeveralCurrencies({ findings }: Pick<Scan, 'findings'>): boolean {
+  return findings.some(({ finding }) => finding === 'currency_differs');
+}
+
 const AREA_UNREADABLE = 'The tract or county code cannot be read, so the place is bought on its own.';
 const TRACT_ALONE =
   'The tract code lacks state and county (11 digits in all), so the place is bought on its own. Name three columns: --tract STATE,COUNTY,TRACT.';
+const CURRENCY =
+  'The value is in another currency than the first. Order and shares of value add the numbers without conversion.';
 const LENIENT =
   'Read as degrees, minutes and seconds, with compass letters or with decimal commas (coordinates: lenient).';
