@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { column, type Harness, openHarness, places } from '../job/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
@@ -264,4 +266,27 @@ test('status says of a killed run that it was cut off, and what to do', { timeou
     stdout,
     /cut off[\s\S]*portfolio-oed was cut off: its process ended without finishing\. Run it again to resume/,
   );
+});
+
+test('a terminal window that is closed during a run ends it like Ctrl-C: the output is written', {
+  timeout,
+  skip: spawnSync('script', ['--version']).error !== undefined && 'the command script is not installed',
+}, async (t) => {
+  const scene = await setScene(t, () => 'answer', 10);
+  const { folder } = scene.harness;
+  const main = [process.execPath, join(ROOT, 'src/main.ts'), 'run', 'job.yaml'].join(' ');
+  // The system tells the first process of the terminal alone; a shell would pass it on to its jobs.
+  const terminal = spawn('script', ['-qec', `exec ${main}`, '/dev/null'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, SHELL: '/bin/sh', THE_KEY: scene.secret },
+    stdio: 'ignore',
+  });
+  await scene.gate.reached(5);
+  terminal.kill('SIGKILL');
+  const state = async () => (await scene.harness.store.runs())[0]!.state;
+  while ((await state()) === 'running') await delay(50, undefined, { signal: t.signal });
+  assert.equal(await state(), 'interrupted');
+  const statuses = scene.statuses();
+  assert.equal(statuses.length, CELLS);
+  assert.equal(count(statuses, 'ok'), scene.harness.charged());
 });
