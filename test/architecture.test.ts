@@ -7,14 +7,24 @@ const SRC = join(import.meta.dirname, '../src');
 
 /** The layers, from the top down (docs/architecture.md). A module may import from the layers below its own. */
 const LAYERS = [
-  ['main.ts'],
+  ['main.ts', 'index.ts'],
   ['cli'],
   ['ui'],
   ['report', 'warehouse'],
+  ['library'],
   ['job', 'service'],
   ['rows', 'plan', 'fetch', 'store', 'columns', 'data'],
   ['contract', 'geo', 'sqlite', 'postgres'],
-  ['errors.ts', 'batches.ts', 'clock.ts', 'format-numbers.ts', 'nearest-name.ts', 'running-processes.ts'],
+  [
+    'errors.ts',
+    'batches.ts',
+    'clock.ts',
+    'format-numbers.ts',
+    'nearest-name.ts',
+    'running-processes.ts',
+    'shown-path.ts',
+    'commit.ts',
+  ],
 ];
 
 /** The modules that alone may import a library. */

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
+import type { ConnectionContext } from '../library/connection.ts';
 import type { Owner } from '../store/port.ts';
 
 /** The process as the commands see it; only main.ts touches the real one. */
@@ -39,4 +40,11 @@ export function sayJson(context: CliContext, value: unknown): void {
 export function dataFolder(context: CliContext): string {
   const base = context.env.XDG_DATA_HOME || `${context.env.HOME ?? context.workingFolder}/.local/share`;
   return `${base}/perilbook`;
+}
+
+/** What opening a connection needs of the process. */
+export function connectionContext(context: CliContext): ConnectionContext {
+  const { env, clock, random, workingFolder } = context;
+  const notice = (message: string) => say(context, message);
+  return { env, clock, random, workingFolder, dataFolder: dataFolder(context), notice };
 }

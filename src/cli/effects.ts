@@ -1,6 +1,6 @@
 import type { Effects } from '../job/prepare.ts';
-import { type CliContext, say } from './context.ts';
-import { openAreas } from './open-areas.ts';
+import { openAreas } from '../library/open-areas.ts';
+import { type CliContext, connectionContext, say } from './context.ts';
 
 /** What a run needs of the process. With `debug` each request and each answer is logged on stderr. */
 export function runEffects(
@@ -13,7 +13,7 @@ export function runEffects(
     random: context.random,
     streams: { stdin: context.stdin, stdout: context.stdout },
     notice,
-    openAreas: (job) => openAreas(context, job),
+    openAreas: (job) => openAreas(connectionContext(context), job),
     ...(debug ? { trace: notice } : {}),
   };
 }

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
-import { connect } from '../../src/cli/connection.ts';
-import type { CliContext } from '../../src/cli/context.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
+import { type ConnectionContext, connect } from '../../src/library/connection.ts';
 import { FastClock } from '../fast-clock.ts';
 import { openHarness } from '../job/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
@@ -23,10 +21,9 @@ const large: JobFile = { subscription: { credits_per_month: 50, credits_per_minu
 async function openEmbedded(t: TestContext) {
   const folder = temporaryFolder(t);
   provideSampleData(join(folder, 'store.db'));
-  const setup: CliContext = {
-    ...{ args: [], env: {}, workingFolder: folder, clock: new FastClock('2026-03-15T12:00:00Z', 1) },
-    ...{ stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(), random: Math.random },
-    ...{ interrupt: new AbortController().signal, owner: { name: 'test', isAlive: () => true } },
+  const setup: ConnectionContext = {
+    ...{ env: {}, workingFolder: folder, dataFolder: folder, clock: new FastClock('2026-03-15T12:00:00Z', 1) },
+    ...{ random: Math.random, notice: () => {} },
   };
   return async (said: JobFile) => {
     const job = makeJob([said, { input: 'x.csv', store: 'store.db' }], { dataFolder: folder, workingFolder: folder });

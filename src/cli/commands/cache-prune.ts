@@ -2,12 +2,12 @@ import { topicsIn } from '../../contract/topic-set.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
 import { durationMs } from '../../job/settings/duration.ts';
+import { isFreeSource } from '../../library/connection.ts';
 import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList } from '../../plan/cheapest-calls.ts';
 import { priceCheapest } from '../../plan/prices.ts';
 import type { Store } from '../../store/port.ts';
 import { askYes, canAsk } from '../ask-yes.ts';
 import type { Flags } from '../command.ts';
-import { isFreeSource } from '../connection.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 

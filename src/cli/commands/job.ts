@@ -4,11 +4,11 @@ import { counted } from '../../format-numbers.ts';
 import { checkJob } from '../../job/check-job.ts';
 import { jobFileJsonSchema } from '../../job/settings/job-file.ts';
 import { type JobProblem, readJobText } from '../../job/settings/read-job-file.ts';
+import { openAreas } from '../../library/open-areas.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, dataFolder, sayJson } from '../context.ts';
+import { type CliContext, connectionContext, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { colorFor } from '../messages/color.ts';
-import { openAreas } from '../open-areas.ts';
 
 /** `perilbook job check FILE | schema`: lists all errors of a job file; spends nothing, opens no store. */
 export async function jobCommand(context: CliContext, flags: Flags): Promise<number> {
@@ -21,12 +21,11 @@ export async function jobCommand(context: CliContext, flags: Flags): Promise<num
     throw new PerilbookError('USAGE', 'Missing job file', 'Name it: perilbook job check FILE.yaml');
   }
   const path = resolve(context.workingFolder, file);
+  const outside = connectionContext(context);
   const { problems, warnings } = await checkJob(readJobText(path, file), path, {
-    dataFolder: dataFolder(context),
-    workingFolder: context.workingFolder,
-    env: context.env,
+    ...outside,
     streams: { stdin: context.stdin, stdout: context.stdout },
-    openAreas: (job) => openAreas(context, job),
+    openAreas: (job) => openAreas(outside, job),
   });
   if (flags.json) {
     const asJson = (found: readonly JobProblem[]) =>

@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import { approvablePlan, writePlan } from '../../job/approved-plan.ts';
 import { suggestOrder } from '../../job/order-suggestion.ts';
 import { prepare } from '../../job/prepare.ts';
+import { unopenedConnection } from '../../library/connection.ts';
 import type { Flags } from '../command.ts';
-import { unopenedConnection } from '../connection.ts';
-import { type CliContext, lineWidth, say, sayJson } from '../context.ts';
+import { type CliContext, connectionContext, lineWidth, say, sayJson } from '../context.ts';
 import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf, jobWords } from '../job-options.ts';
@@ -33,7 +33,7 @@ export async function planCommand(context: CliContext, flags: Flags): Promise<nu
 
   async function price() {
     using show = await showProgress(context, context.stderr.isTTY !== true);
-    const connection = unopenedConnection(context, job);
+    const connection = unopenedConnection(connectionContext(context), job);
     const effects = runEffects(context, show.say);
     return await prepare(job, { connection, store, effects, progress: show.progress });
   }

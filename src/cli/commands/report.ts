@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import type { Job } from '../../job/settings/settings.ts';
+import { unopenedConnection } from '../../library/connection.ts';
 import { compareWithOutput } from '../../report/compare/compare-outputs.ts';
 import { comparisonJson } from '../../report/compare/comparison.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
@@ -10,8 +11,7 @@ import { checkOutput, openOutput, writeWhole } from '../../rows/files/output-fil
 import type { Store } from '../../store/port.ts';
 import { filesOfStore } from '../../store/store-address.ts';
 import type { Flags } from '../command.ts';
-import { unopenedConnection } from '../connection.ts';
-import { type CliContext, say, sayJson } from '../context.ts';
+import { type CliContext, connectionContext, say, sayJson } from '../context.ts';
 import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf, jobWords } from '../job-options.ts';
@@ -34,9 +34,15 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
   await using store = await openStore(context, job);
   const effects = runEffects(context);
   const earlier = flags.compare === undefined ? null : await earlierOutput(context, String(flags.compare), store);
-  const { page, comparison } = await reportOfLatestRun(job, unopenedConnection(context, job), store, effects, {
-    compare: earlier === null ? null : (prepared) => compareWithOutput(earlier, prepared, store, effects),
-  });
+  const { page, comparison } = await reportOfLatestRun(
+    job,
+    unopenedConnection(connectionContext(context), job),
+    store,
+    effects,
+    {
+      compare: earlier === null ? null : (prepared) => compareWithOutput(earlier, prepared, store, effects),
+    },
+  );
   await writeReport(context, file, page);
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
   if (flags.json) sayJson(context, { report: file, comparison: comparison && comparisonJson(comparison) });

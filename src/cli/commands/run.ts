@@ -6,13 +6,13 @@ import { suggestOrder } from '../../job/order-suggestion.ts';
 import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
 import { ratingFindings } from '../../job/run-findings.ts';
 import { run } from '../../job/run-job.ts';
+import { connect } from '../../library/connection.ts';
 import { makeReport } from '../../report/make-report.ts';
 import { checkOutput } from '../../rows/files/output-file.ts';
 import { filesOfStore } from '../../store/store-address.ts';
 import { askToSpend } from '../ask-to-spend.ts';
 import type { Flags } from '../command.ts';
-import { connect } from '../connection.ts';
-import { type CliContext, lineWidth, say, sayJson } from '../context.ts';
+import { type CliContext, connectionContext, lineWidth, say, sayJson } from '../context.ts';
 import { runEffects } from '../effects.ts';
 import { EXIT, exitCodeOfRun } from '../exit-codes.ts';
 import { jobOf, jobWords } from '../job-options.ts';
@@ -48,7 +48,7 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
   }
   if (report !== null) await checkOutput(report, job.input, filesOfStore(job.store));
   await using store = await openStore(context, job);
-  await using opened = await connect(context, job, (line) => talk([line]));
+  await using opened = await connect(connectionContext(context), job, (line) => talk([line]));
   const style = { width: lineWidth(context.stderr), color: colorFor(context, context.stderr) };
   using owned = new DisposableStack();
   const { prepared, ended } = await planAndRun();

@@ -3,11 +3,11 @@ import { platform } from 'node:os';
 import { join } from 'node:path';
 import type { Connection } from '../../job/prepare.ts';
 import type { Job } from '../../job/settings/settings.ts';
+import { connect, localConnection, type OpenConnection, unopenedConnection } from '../../library/connection.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
 import { type RunningUi, startUi } from '../../ui/start-ui.ts';
 import type { Flags } from '../command.ts';
-import { connect, localConnection, type OpenConnection, unopenedConnection } from '../connection.ts';
-import { type CliContext, dataFolder, say } from '../context.ts';
+import { type CliContext, connectionContext, dataFolder, say } from '../context.ts';
 import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount } from '../job-options.ts';
@@ -25,6 +25,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
   const said = flags.job as string | undefined;
   const port = portOf(flags) ?? 0;
   const mostUpload = (wholeNumberOf(flags, 'max-upload', 1, MOST_UPLOAD_LIMIT_MB) ?? MOST_UPLOAD_MB) * MEGABYTE;
+  const outside = connectionContext(context);
   const jobOf = jobOfAccount(context, said, flags);
   const base = jobOf({ input: '-' });
   await using store = await openStore(context, base);
@@ -33,11 +34,11 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
   let sample: Promise<OpenConnection> | undefined;
   const connectionOf = async (job: Job): Promise<Connection> => {
     // Local data may be loaded and a key file may change while the page is open.
-    if (job.service.kind !== 'sample' || localConnection(context, job) !== null) {
-      return (await connect(context, job)).connection;
+    if (job.service.kind !== 'sample' || localConnection(outside, job) !== null) {
+      return (await connect(outside, job)).connection;
     }
     const asked: Job = { ...base, service: { kind: 'sample', isDefault: false } };
-    sample ??= connect(context, asked).then((one) => opened.use(one));
+    sample ??= connect(outside, asked).then((one) => opened.use(one));
     return (await sample).connection;
   };
   // A missing key is an error here, not later on the page.
@@ -49,7 +50,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     jobOf,
     connectionOf,
     reportOf: async (job) =>
-      (await reportOfLatestRun(job, unopenedConnection(context, job), store, runEffects(context))).page,
+      (await reportOfLatestRun(job, unopenedConnection(outside, job), store, runEffects(context))).page,
     workspace: join(dataFolder(context), 'ui'),
     workingFolder: context.workingFolder,
     first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,

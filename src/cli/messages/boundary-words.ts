@@ -1,16 +1,7 @@
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Prepared } from '../../job/prepare.ts';
 import type { FoundAreas } from '../../job/scan/find-areas.ts';
-import { shownPath } from './format.ts';
-
-/** The sources of `perilbook data get` that hold the boundaries of each level. */
-const SOURCE_OF = { tract: 'areas', county: 'counties' } as const;
-
-/** The command that gets the boundaries for the locations of an input. */
-export function getBoundariesCommand(level: 'tract' | 'county', input: string, folder: string): string {
-  const file = input === '-' ? 'FILE' : shownPath(input, folder);
-  return `perilbook data get ${SOURCE_OF[level]} --for ${file}`;
-}
+import { getBoundariesCommand } from '../../library/get-command.ts';
 
 /** What the boundaries of this machine say about the places. */
 export function boundaryWords({ found, nearBorder, inNoArea, noBoundaries }: FoundAreas): string {

@@ -1,4 +1,3 @@
-import { relative } from 'node:path';
 import stringWidth from 'string-width';
 import { counted, grouped } from '../../format-numbers.ts';
 
@@ -32,12 +31,7 @@ export function byteSize(bytes: number): string {
   return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
 }
 
-/** A path as the user would type it: relative if it is inside the working folder. */
-export function shownPath(path: string, folder: string): string {
-  if (path === '-') return 'stdin';
-  const inside = relative(folder, path);
-  return inside.startsWith('..') ? path : inside;
-}
+export { shownPath } from '../../shown-path.ts';
 
 /** The spaces that pad a text to a width on the screen, where a wide character takes two columns. */
 function gap(text: string, width: number): string {

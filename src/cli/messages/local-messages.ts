@@ -3,8 +3,8 @@ import { eventDatasetsOf, needsOf } from '../../data/tables/describe-data.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Prepared } from '../../job/prepare.ts';
 import type { PlanSummary } from '../../job/summary.ts';
+import { getCommand } from '../../library/get-command.ts';
 import { fittingTable } from './format.ts';
-import { getCommand } from './get-command.ts';
 
 type LocalSource = Extract<PlanSummary['source'], { readonly kind: 'local' }>;
 

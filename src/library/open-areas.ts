@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { createCellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import { openDataReadOnly } from '../data/tables/data-database.ts';
 import { describeData } from '../data/tables/describe-data.ts';
 import { PerilbookError } from '../errors.ts';
 import type { OpenedAreas } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
-import { type CliContext, dataFolder } from './context.ts';
-import { getBoundariesCommand } from './messages/boundary-words.ts';
+import type { ConnectionContext } from './connection.ts';
+import { getBoundariesCommand } from './get-command.ts';
 
 /**
  * Opens the boundaries for a job with `areas.find`, in one read transaction: a `data update` meanwhile changes nothing. Sample
@@ -14,9 +15,9 @@ import { getBoundariesCommand } from './messages/boundary-words.ts';
  *
  * @throws PerilbookError SERVICE_DATA when the boundaries are not here
  */
-export function openAreas(context: CliContext, job: Job): OpenedAreas {
+export function openAreas(context: ConnectionContext, job: Job): OpenedAreas {
   const level = job.areas!.find!;
-  const file = `${dataFolder(context)}/service.db`;
+  const file = join(context.dataFolder, 'service.db');
   const hint = `Run: ${getBoundariesCommand(level, job.input, context.workingFolder)}`;
   if (!existsSync(file)) throw missing(`There are no ${NAMES[level]} boundaries on this machine`, hint, file);
   using opened = new DisposableStack();

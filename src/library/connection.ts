@@ -12,8 +12,8 @@ import { readLocalData } from '../job/lookup/local-data.ts';
 import { topicWords } from '../job/lookup/place-answers.ts';
 import { fingerprintOf, readKeys } from '../job/planning/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/planning/key-warnings.ts';
-import type { Connection, LocalConnection } from '../job/prepare.ts';
-import type { Job } from '../job/settings/settings.ts';
+import type { Connection, Effects, LocalConnection } from '../job/prepare.ts';
+import type { Job, Surroundings } from '../job/settings/settings.ts';
 import { isPostgresAddress } from '../postgres/postgres-address.ts';
 import { createAccount, listAccounts } from '../service/accounts/sqlite/accounts.ts';
 import { type AccountsDatabase, accountsFileFor, openAccounts } from '../service/accounts/sqlite/accounts-database.ts';
@@ -21,14 +21,19 @@ import { createKey, revokeKey } from '../service/accounts/sqlite/keys.ts';
 import { moveAccounts } from '../service/accounts/sqlite/move-accounts.ts';
 import { sqliteAccounts } from '../service/accounts/sqlite/sqlite-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
-import { type CliContext, dataFolder, say } from './context.ts';
-import { getCommand } from './messages/get-command.ts';
+import { getCommand } from './get-command.ts';
+
+/** What opening a connection needs from its caller. */
+export interface ConnectionContext extends Surroundings, Pick<Effects, 'clock' | 'random' | 'notice'> {
+  /** Where the keys are that a job names by environment variables. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
 /**
  * Where a job's answers come from, without starting or asking a service: enough for a plan, which must work without a key. A
  * missing key is assumed to have the scopes that the job gives it, or all.
  */
-export function unopenedConnection(context: CliContext, job: Job): Connection {
+export function unopenedConnection(context: ConnectionContext, job: Job): Connection {
   const local = localConnection(context, job);
   if (local !== null) return local;
   const anyKey = { secret: '', fingerprint: '', scopes: null };
@@ -36,7 +41,7 @@ export function unopenedConnection(context: CliContext, job: Job): Connection {
     return { kind: 'service', baseUrl: '', source: EMBEDDED_SOURCE, sample: true, keys: [anyKey] };
   }
   const { baseUrl, keys } = job.service;
-  for (const warning of exposedKeyFiles(keys)) say(context, warning);
+  for (const warning of exposedKeyFiles(keys)) context.notice(warning);
   const read = keys.flatMap((key) => {
     try {
       return readKeys([key], context.env);
@@ -44,7 +49,7 @@ export function unopenedConnection(context: CliContext, job: Job): Connection {
       if (!(error instanceof PerilbookError && error.code === 'KEY_MISSING')) throw error;
       const { scopes, account = null } = key;
       const assumed = scopes === null ? 'all scopes' : 'the scopes in the job';
-      say(context, `${error.message}; the plan assumes a key with ${assumed}.`);
+      context.notice(`${error.message}; the plan assumes a key with ${assumed}.`);
       return [{ ...anyKey, scopes: scopes && new Set(scopes), account }];
     }
   });
@@ -61,7 +66,7 @@ const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
  *
  * @throws LOCAL_DATA where the job wants local data and there is none for its topics
  */
-export function localConnection(context: CliContext, job: Job): LocalConnection | null {
+export function localConnection(context: ConnectionContext, job: Job): LocalConnection | null {
   const { service, topics, counts, dataFile } = job;
   if (service.kind === 'remote' || (service.kind === 'sample' && !service.isDefault)) return null;
   const data = readLocalData(dataFile, context.clock.now());
@@ -97,8 +102,8 @@ export interface OpenConnection extends AsyncDisposable {
 
 /** The embedded service's data and accounts: beside the store, so that both are deleted together; in the data folder where the
  * store is a database. */
-function embeddedDatabaseFile(context: CliContext, job: Job): string {
-  const folder = isPostgresAddress(job.store) ? dataFolder(context) : dirname(job.store);
+function embeddedDatabaseFile(context: ConnectionContext, job: Job): string {
+  const folder = isPostgresAddress(job.store) ? context.dataFolder : dirname(job.store);
   return join(folder, 'sample-service.db');
 }
 
@@ -109,15 +114,15 @@ function embeddedDatabaseFile(context: CliContext, job: Job): string {
  * @param tell prints a message before a step that takes seconds
  */
 export async function connect(
-  context: CliContext,
+  context: ConnectionContext,
   job: Job,
-  tell: (line: string) => void = (line) => say(context, line),
+  tell: (line: string) => void = context.notice,
 ): Promise<OpenConnection> {
   const local = localConnection(context, job);
   if (local !== null) return { connection: local, [Symbol.asyncDispose]: async () => {} };
   if (job.service.kind === 'remote') {
     const { baseUrl, keys } = job.service;
-    for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)]) say(context, warning);
+    for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)]) context.notice(warning);
     const read = readKeys(keys, context.env);
     const secrets = read.map(({ secret }) => secret);
     refuseKeyInAddress(baseUrl, secrets);

@@ -1,0 +1,8 @@
+import { relative } from 'node:path';
+
+/** A path as the user would type it: relative if it is inside the working folder. */
+export function shownPath(path: string, folder: string): string {
+  if (path === '-') return 'stdin';
+  const inside = relative(folder, path);
+  return inside.startsWith('..') ? path : inside;
+}
