@@ -70,13 +70,18 @@ test('values in several currencies are reported where they decide the order', as
   const harness = await openHarness(t);
   const codes = ['', 'usd', 'USD ', 'CAD', 'USD', 'EUR'];
   const rows = places(6).map(([lat, lng], index) => `${lat},${lng},${index + 1},${codes[index]}\n`);
-  writeFileSync(join(harness.folder, 'input.csv'), `lat,lng,BuildingTIV,LocCurrency\n${rows.join('')}`);
+  // A location that is not looked up: its value is in no sum.
+  const toronto = '43.6532,-79.3832,9,GBP\n';
+  writeFileSync(join(harness.folder, 'input.csv'), `lat,lng,BuildingTIV,LocCurrency\n${toronto}${rows.join('')}`);
   const findings = async (order_by: 'tiv' | 'file') =>
     (await harness.plan({ topics: ['wildfire'], order_by })).findings.map(({ finding, rows, first_line }) => [
       ...[finding, rows, first_line],
     ]);
-  assert.deepEqual(await findings('tiv'), [['currency_differs', 2, 5]]);
-  assert.deepEqual(await findings('file'), []);
+  assert.deepEqual(await findings('tiv'), [
+    ['outside_us', 1, 2],
+    ['currency_differs', 2, 6],
+  ]);
+  assert.deepEqual(await findings('file'), [['outside_us', 1, 2]]);
 });
 
 test('tiers: every cell gets the leanest, then the most valuable are upgraded; a later run goes on from there', async (t) => {

@@ -41,8 +41,6 @@ export interface Scan extends Disposable {
   readonly located: number;
   readonly invalid: number;
   readonly outsideUs: number;
-  /** The sum over all rows; 0 in the order of the file. */
-  readonly totalValue: number;
   readonly findings: readonly Finding[];
   readonly cells: CellTable;
   readonly areas: AreaTable;
@@ -89,7 +87,6 @@ export async function scan(
   const partRows = new Map<string, number>();
   let rows = 0;
   let located = 0;
-  let totalValue = 0;
   const found = (finding: Finding['finding'], note: string, { line, part }: Row): void => {
     const known = findings.get(finding);
     if (known) known.rows++;
@@ -106,15 +103,15 @@ export async function scan(
       types.note(row.fields);
       const place = locate(row, job, layout);
       const { value, readable } = rowValue(row, layout);
-      totalValue += value;
       if (!readable) found('value_not_a_number', 'The value is not a number and counts as 0.', row);
-      if (layout.currency !== null && isOtherCurrency(row.fields[layout.currency]))
-        found('currency_differs', CURRENCY, row);
       if (place.ok) {
         located++;
         const cell = cells.add(place.cell, value);
         places.addCell(cell);
         if (place.isLenient) found('read_leniently', LENIENT, row);
+        // Rows that are not looked up are in no sum of values.
+        if (layout.currency !== null && isOtherCurrency(row.fields[layout.currency]))
+          found('currency_differs', CURRENCY, row);
         if (job.areas !== null && find === null) {
           const { tract, county, unreadable, isTractAlone } = areasOfRow(row.fields, layout.areas);
           if (unreadable) found('area_not_readable', isTractAlone ? TRACT_ALONE : AREA_UNREADABLE, row);
@@ -141,7 +138,6 @@ export async function scan(
     rows,
     located,
     outsideUs,
-    totalValue,
     invalid: rows - located - outsideUs,
     // In the order of their first rows.
     findings: [...findings.values()],
