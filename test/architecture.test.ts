@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 const SRC = join(import.meta.dirname, '../src');
 
-/** The layers, from the top down (docs/architecture.md). A module may import from the layers below its own. */
+/** The layers, from the top down (docs/developer/architecture.md). A module may import from the layers below its own. */
 const LAYERS = [
   ['main.ts', 'index.ts'],
   ['cli'],

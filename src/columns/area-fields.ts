@@ -4,7 +4,7 @@ import type { AreaLevel } from '../geo/area-codes.ts';
 import { columnsOf } from './topic-columns.ts';
 
 /** Of which area a topic's value is the same everywhere: natural ratings are scored by tract; air quality and radon are
- * given by county (docs/service-api.md, 4.1, 4.6 and 4.8). Null: every place has its own. */
+ * given by county (docs/developer/service-api.md, 4.1, 4.6 and 4.8). Null: every place has its own. */
 export function areaLevelOf(slug: TopicSlug): AreaLevel | null {
   if (topicOf(slug).category === 'natural') return 'tract';
   return slug === 'airQuality' || slug === 'radon' ? 'county' : null;

@@ -1,5 +1,5 @@
 /**
- * How many records `details` holds. Its records are opaque (docs/service-api.md, 4.4), so only lengths are read: of an
+ * How many records `details` holds. Its records are opaque (docs/developer/service-api.md, 4.4), so only lengths are read: of an
  * array, of a FeatureCollection's features, of a named member, else of all array members together. An object without
  * any is 0 (the contract's empty wildfire object); null and absent are `null`: nothing was said. So is a member that is
  * absent where others are there.

@@ -6,7 +6,7 @@ export interface BillingPeriod {
 
 /**
  * The billing period that contains `now`. The allowance resets on the day of the month of sign-up, not on the 1st
- * (docs/service-api.md, 7.2); in a month too short for the 29th to 31st, on its last day. Days are UTC and begin at
+ * (docs/developer/service-api.md, 7.2); in a month too short for the 29th to 31st, on its last day. Days are UTC and begin at
  * 00:00.
  *
  * @param anniversaryDay day of the month of sign-up, 1 to 31

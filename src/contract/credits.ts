@@ -6,7 +6,7 @@ export type CallKind = 'single' | 'standard' | 'enterprise';
 /** A call that answers many topics at once. */
 export type BundleKind = Exclude<CallKind, 'single'>;
 
-/** Credits per successful call (docs/service-api.md, 2.1 to 2.3). */
+/** Credits per successful call (docs/developer/service-api.md, 2.1 to 2.3). */
 export const CREDITS: Readonly<Record<CallKind, number>> = { single: 1, standard: 15, enterprise: 35 };
 
 /** One HTTP request that can be bought: a single topic, or one of the two bundles. */
@@ -15,7 +15,7 @@ export type Call =
   | { readonly kind: 'standard' }
   | { readonly kind: 'enterprise' };
 
-/** The scope that a key needs for a call: the topic's slug, or `bundle` (docs/service-api.md, 5.2). */
+/** The scope that a key needs for a call: the topic's slug, or `bundle` (docs/developer/service-api.md, 5.2). */
 export function scopeOf(call: Call): Scope {
   return call.kind === 'single' ? call.topic : 'bundle';
 }

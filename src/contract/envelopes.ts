@@ -13,7 +13,7 @@ export type Meta = z.infer<typeof meta>;
 
 export const location = z.looseObject({ lat: z.number(), lng: z.number() });
 
-/** A topic of a bundle. `error` is checked first: beside it, `value` is not read (docs/service-api.md, 3.4, 3.6). */
+/** A topic of a bundle. `error` is checked first: beside it, `value` is not read (docs/developer/service-api.md, 3.4, 3.6). */
 export const topicEntry = z.looseObject({
   value: z.unknown().optional(),
   details: z.unknown().optional(),

@@ -1,4 +1,4 @@
-/** The error codes of our own service; the contract leaves all but QUOTA_EXCEEDED open (docs/service-api.md, 6.8). */
+/** The error codes of our own service; the contract leaves all but QUOTA_EXCEEDED open (docs/developer/service-api.md, 6.8). */
 export const SERVICE_FAILURES = {
   INVALID_PARAMETER: 400,
   UNAUTHENTICATED: 401,
@@ -15,7 +15,7 @@ export const SERVICE_FAILURES = {
 
 export type ServiceFailure = keyof typeof SERVICE_FAILURES;
 
-/** The content of `error` on a bundle's topic that failed (docs/service-api.md, 3.2). */
+/** The content of `error` on a bundle's topic that failed (docs/developer/service-api.md, 3.2). */
 export const UNAVAILABLE = 'unavailable';
 
 /**

@@ -1,4 +1,4 @@
-/** A subscription that the provider sells (docs/service-api.md, 7.1): credits a month, credits a minute, dollars per credit
+/** A subscription that the provider sells (docs/developer/service-api.md, 7.1): credits a month, credits a minute, dollars per credit
  * of overage. */
 export interface Subscription {
   readonly name: SubscriptionName;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Category, type DetailsKind, TOPICS, type TopicSlug } from './topics.ts';
 
-/** NRI risk categories: `rating` is exactly one of these (docs/service-api.md, 4.1). */
+/** NRI risk categories: `rating` is exactly one of these (docs/developer/service-api.md, 4.1). */
 export const RATINGS = [
   'Very Low',
   'Relatively Low',

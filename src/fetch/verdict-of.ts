@@ -65,14 +65,14 @@ function ofAnswer<Result>(
     return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...base };
   }
   const { results, unknownTopics, timestamp, resolved, fingerprint } = reading;
-  // Every answer is charged (docs/service-api.md, 1.4): a service that states less is not believed, or a budget would never end.
+  // Every answer is charged (docs/developer/service-api.md, 1.4): a service that states less is not believed, or a budget would never end.
   const charged = Math.max(cost.stated ?? 0, CREDITS[call.kind]);
   const sample = reading.sample || saysSample(headers);
   const read = { results, unknownTopics, timestamp, resolved, fingerprint, sample };
   return { kind: 'answered', charged, message: 'Answered', ...read, ...base };
 }
 
-/** What an unusable answer cost. Every 200 is charged (docs/service-api.md, 1.4): one that states less than the price, or nothing, may
+/** What an unusable answer cost. Every 200 is charged (docs/developer/service-api.md, 1.4): one that states less than the price, or nothing, may
  * have cost the price all the same; only the provider's bill can tell. */
 function chargeOf({ stated, price }: Cost): number | 'unknown' {
   return stated !== null && stated >= price ? stated : 'unknown';

@@ -2,7 +2,7 @@ import type { CallKind } from '../contract/credits.ts';
 import type { Forecast } from './forecast.ts';
 import type { Price } from './prices.ts';
 
-/** The size of each kind of call's body, in bytes, for a forecast of the download. Enterprise: 5 to 7 MB (docs/service-api.md, 2.7). The
+/** The size of each kind of call's body, in bytes, for a forecast of the download. Enterprise: 5 to 7 MB (docs/developer/service-api.md, 2.7). The
  * others are the means of our own service over its sample cities, rounded up. */
 export const BODY_BYTES: Readonly<Record<CallKind, number>> = {
   single: 20_000,

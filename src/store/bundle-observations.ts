@@ -12,7 +12,7 @@ export const REFUSAL_HOLDS_MS = DAY_MS;
  * bought and seen again, and one odd answer would make every later plan dearer. To look again costs one bundle. */
 const THIN_BUNDLE_HOLDS_MS = 7 * DAY_MS;
 
-/** Number of topics in each bundle (docs/service-api.md, 2.3 and 2.9). */
+/** Number of topics in each bundle (docs/developer/service-api.md, 2.3 and 2.9). */
 const PROMISED = { standard: 17, enterprise: 37 } as const;
 
 /** A bundle as it was last seen: the JSON of its slugs. */

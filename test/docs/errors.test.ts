@@ -8,7 +8,7 @@ import { ERROR_CODES, type ErrorCode, PerilbookError } from '../../src/errors.ts
 import { ROOT } from '../cli/command-line.ts';
 import { checkSessions, compare, readersFolder } from './quoted-sessions.ts';
 
-const FILE = join(ROOT, 'docs/errors.md');
+const FILE = join(ROOT, 'docs/reference/errors.md');
 const CODES: readonly ErrorCode[] = ERROR_CODES;
 
 /** The part of the document that is about a code. */
@@ -16,7 +16,7 @@ const sectionOf = (code: string): string =>
   new RegExp(`^## ${code}\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(readFileSync(FILE, 'utf8'))?.[1] ?? '';
 
 for (const code of CODES) {
-  test(`docs/errors.md says of ${code} what it means, how it looks, and what to do`, () => {
+  test(`docs/reference/errors.md says of ${code} what it means, how it looks, and what to do`, () => {
     const section = sectionOf(code);
     assert.match(section, /\*\*What to do:\*\* \S/);
     assert.match(section, /```(console|text)\n[\s\S]+?```/);
@@ -25,7 +25,7 @@ for (const code of CODES) {
   });
 }
 
-test('docs/errors.md knows no code that is none', () => {
+test('docs/reference/errors.md knows no code that is none', () => {
   const told = [...readFileSync(FILE, 'utf8').matchAll(/^## (.+)$/gm)].map(([, code]) => code);
   assert.deepEqual(told, CODES);
 });
@@ -42,7 +42,7 @@ test("the table of codes is the program's", () => {
   compare(FILE, found!, made, (text) => text.replace(section, (_, before, _found, after) => before + made + after));
 });
 
-test('the errors in docs/errors.md are what the program says', async (t) => {
+test('the errors in docs/reference/errors.md are what the program says', async (t) => {
   const folder = readersFolder(t);
   const files: Record<string, string> = {
     'book.csv': 'id,latitude,lng\n1,34.0522,-118.2437\n2,40.7536,-73.9832\n',
@@ -57,5 +57,5 @@ test('the errors in docs/errors.md are what the program says', async (t) => {
   const later = new Database(join(folder, 'later.db'));
   later.pragma('user_version = 99');
   later.close();
-  assert.ok((await checkSessions(FILE, folder, 200)) >= 17);
+  assert.ok((await checkSessions(FILE, folder, { timeFactor: 200 })) >= 17);
 });

@@ -42,8 +42,8 @@ for (const name of jobs) {
   });
 }
 
-test('the job file in the README keeps to the schema', () => {
-  const [, yaml] = /```yaml\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))!;
+test('the job file in docs/reference/job-file.md keeps to the schema', () => {
+  const [, yaml] = /```yaml\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/reference/job-file.md'), 'utf8'))!;
   assert.ok(validate(parse(yaml!)), JSON.stringify(validate.errors));
 });
 

@@ -14,6 +14,9 @@ export const UPDATE = process.env.UPDATE_DOCS === '1';
 /** What stands in a document for the folder in which its commands run. */
 const SHOWN_FOLDER = '/home/you/books';
 
+/** The address in the documents for which a test may put that of a service on loopback. */
+const EXAMPLE = 'https://hazards.example.com';
+
 /** Compares a part of a document with what it should be, or puts that in its place, for review in the diff. */
 export function compare(document: string, found: string, expected: string, replace: (text: string) => string): void {
   if (found === expected) return;
@@ -22,7 +25,7 @@ export function compare(document: string, found: string, expected: string, repla
     assert.equal(
       found,
       expected,
-      `${document} says something else than the program: npm run docs, and look at the diff`,
+      `${document} differs from what the program says: run npm run docs and npm run readme, and review the diff`,
     );
 }
 
@@ -35,11 +38,26 @@ export function readersFolder(t: TestContext): string {
   return folder;
 }
 
+/** Compares what stands between `<!-- name -->` and `<!-- /name -->` in a document with what the program makes. */
+export function checkSection(document: string, name: string, made: string): void {
+  const section = new RegExp(`(<!-- ${name} -->\n)([\\s\\S]*?)(<!-- /${name} -->)`);
+  const [, , found] = section.exec(readFileSync(document, 'utf8')) ?? [];
+  assert.ok(found !== undefined, `${document} has no section ${name}`);
+  compare(document, found, `${made}\n`, (text) =>
+    text.replace(section, (_, before, _found, after) => `${before}${made}\n${after}`),
+  );
+}
+
 /**
  * Runs every `$ perilbook …` of a document's console blocks in order, in one folder, and compares what it says. Of
- * `2>&1 | tail -N` only the last N lines are compared, after `2>&1 | grep -m1 WORD` the first line with that word.
+ * `2>&1 | tail -N` only the last N lines are compared, after `2>&1 | grep -m1 WORD` the first line with that word. `service` is
+ * asked in place of the documents' example.
  */
-export async function checkSessions(document: string, folder: string, timeFactor = 1): Promise<number> {
+export async function checkSessions(
+  document: string,
+  folder: string,
+  { timeFactor = 1, service = EXAMPLE }: { timeFactor?: number; service?: string } = {},
+): Promise<number> {
   const clock = new FastClock('2026-11-20T12:00:00Z', timeFactor);
   const env = { PERILBOOK_STORE: join(folder, '.perilbook', 'store.db'), XDG_DATA_HOME: folder };
   const blocks = [...readFileSync(document, 'utf8').matchAll(/```console\n([\s\S]*?)```/g)].map(([, block]) => block!);
@@ -47,9 +65,13 @@ export async function checkSessions(document: string, folder: string, timeFactor
   for (const part of parts) {
     const [line, ...rest] = part.split('\n');
     const [, words, , tail, grep] = /^\$ perilbook (.*?)( 2>&1 \| (?:tail -(\d+)|grep -m1 (\w+)))?$/.exec(line!)!;
-    const args = words!.match(/"[^"]*"|\S+/g)!.map((word) => word.replace(/^"|"$/g, ''));
+    const args = words!.match(/"[^"]*"|\S+/g)!.map((word) => word.replace(/^"|"$/g, '').replace(EXAMPLE, service));
     const { stdout, stderr } = await perilbook(args, { folder, clock, env });
-    const all = `${stderr}${stdout}`.trimEnd().replaceAll(folder, SHOWN_FOLDER).split('\n');
+    const all = `${stderr}${stdout}`
+      .trimEnd()
+      .replaceAll(folder, SHOWN_FOLDER)
+      .replaceAll(service, EXAMPLE)
+      .split('\n');
     const found = grep === undefined ? all : all.filter((one) => one.includes(grep)).slice(0, 1);
     const said = found.slice(tail === undefined ? 0 : -Number(tail)).join('\n');
     compare(document, rest.join('\n').trimEnd(), said, (text) =>

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { grouped } from '../../src/format-numbers.ts';
 
-const FILE = new URL('../../docs/running-your-own-service.md', import.meta.url);
+const FILE = new URL('../../docs/operator/own-service.md', import.meta.url);
 
 test('the document names the search radii that the service uses', () => {
   const rows = Object.entries(DEFAULT_RADII).map(([searched, meters]) => `| \`${searched}\` | ${grouped(meters)} |`);

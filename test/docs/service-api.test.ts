@@ -6,7 +6,7 @@ import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { STATEMENTS } from '../../src/service/conformance/run-checks.ts';
 
 const SRC = join(import.meta.dirname, '../../src');
-const page = readFileSync(join(import.meta.dirname, '../../docs/service-api.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../docs/developer/service-api.md'), 'utf8');
 const [statements, uncheckable] = page.split('\n## 10. ') as [string, string];
 const numbers = [...statements.matchAll(/\*\*(\d+\.\d+)(?:, open)?\*\*/g)].map(([, number]) => number!);
 const headings = [...page.matchAll(/^## (\d+)\. /gm)].map(([, number]) => number!);
@@ -29,7 +29,7 @@ test('each statement is checked by `service check` or listed with the reason why
   assert.deepEqual([...named, ...excused].sort(), numbers.toSorted());
 });
 
-test('comments refer to statements and sections of docs/service-api.md that exist, and to nothing outside the project', () => {
+test('comments refer to statements and sections of docs/developer/service-api.md that exist, and to nothing outside the project', () => {
   let references = 0;
   for (const file of readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))) {
     const text = readFileSync(join(SRC, file), 'utf8').replaceAll(/\n *(\*|\/\/) /g, ' ');

@@ -39,7 +39,7 @@ test('instances that start at the same time make the tables once; a newer versio
   });
 });
 
-/** The statements of docs/many-machines.md. */
+/** The statements of docs/operator/many-instances.md. */
 const GRANTS = [
   'GRANT USAGE ON SCHEMA perilbook_accounts TO perilbook_instance',
   'GRANT SELECT ON perilbook_accounts.schema_version, perilbook_accounts.accounts, perilbook_accounts.keys TO perilbook_instance',

@@ -14,12 +14,14 @@ const RUN = { job: 'job', input: 'in', output: 'out', account: 'a', plannedCredi
 const MIGRATIONS = join(import.meta.dirname, '../../src/store/postgres/migrations');
 const PERIOD = { start: 0, end: Date.UTC(2099, 0) };
 
-/** The statements of docs/many-machines.md, as they stand there. */
+/** The statements of docs/operator/many-machines.md, as they stand there. */
 const [CREATE, GRANT] = [
-  ...readFileSync(join(import.meta.dirname, '../../docs/many-machines.md'), 'utf8').matchAll(/```sql\n(.*?)```/gs),
+  ...readFileSync(join(import.meta.dirname, '../../docs/operator/many-machines.md'), 'utf8').matchAll(
+    /```sql\n(.*?)```/gs,
+  ),
 ].map(([, sql]) => sql!);
 
-test('the roles of docs/many-machines.md: one migrates, one runs, one reads', async () => {
+test('the roles of docs/operator/many-machines.md: one migrates, one runs, one reads', async () => {
   await server.query('CREATE DATABASE hazards');
   await server.query(CREATE!, 'hazards');
   const address = (role: string) => server.url({ role, database: 'hazards' });

@@ -34,7 +34,7 @@ const JOB_NAME = 'service check';
 /** Longest reason, in characters: a reason may quote the service. */
 const MAX_REASON = 400;
 
-/** `perilbook service check [JOB.yaml]`: checks a service against docs/service-api.md, statement by statement. What it spends
+/** `perilbook service check [JOB.yaml]`: checks a service against docs/developer/service-api.md, statement by statement. What it spends
  * is in the ledger of the account's store, like everything else that is bought. */
 export async function checkAction(context: CliContext, flags: Flags): Promise<number> {
   const job = jobOf(context, flags);
@@ -53,7 +53,7 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
   const budget = job.budget ?? CREDITS_NEEDED + atRisk;
   say(
     context,
-    `Checks ${counted(STATEMENTS.length, 'statement')} at ${baseUrl}, about ${location.lat}, ${location.lng}; the numbers are those of docs/service-api.md.\n` +
+    `Checks ${counted(STATEMENTS.length, 'statement')} at ${baseUrl}, about ${location.lat}, ${location.lng}; the numbers are those of docs/developer/service-api.md.\n` +
       `It spends up to ${counted(CREDITS_NEEDED, 'credit')} of ${account.name}, and up to ${atRisk} more if the service answers what it must refuse.`,
   );
   await approve(context, flags, Math.min(budget, CREDITS_NEEDED + atRisk));

@@ -16,7 +16,7 @@ export function copiedSlices(source: Source, mirror: string, states: readonly st
   if (wanted.length > 0) return wanted;
   throw downloadFailed(
     `The folder "${mirror}" holds no ${source.name}${states === null || slices.size === 0 ? '' : ` of ${states.join(', ')}`}`,
-    'Name a copy of the downloads folder of a machine that ran perilbook data get (docs/real-data.md, Machines without a network).',
+    'Name a copy of the downloads folder of a machine that ran perilbook data get (docs/operator/downloads.md, Machines without a network).',
   );
 }
 

@@ -24,4 +24,4 @@ export function mayTryAgain(error: unknown): error is PerilbookError & { readonl
 
 export const TRY_LATER = 'Run the same command again to resume; the stored data is unchanged.';
 export const ADDRESS_MOVED =
-  'The agency may have moved it: see docs/real-data.md, Mirrors, for how to set another address; the stored data is unchanged.';
+  'The agency may have moved it: see docs/operator/downloads.md, Mirrors, for how to set another address; the stored data is unchanged.';

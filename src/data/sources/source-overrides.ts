@@ -114,6 +114,6 @@ function overriddenDownload({ name, download }: Source, said: z.infer<typeof ove
 }
 
 function wrong(file: string, problem: string, cause?: unknown): PerilbookError {
-  const hint = 'docs/real-data.md, Mirrors, shows the format.';
+  const hint = 'docs/operator/downloads.md, Mirrors, shows the format.';
   return new PerilbookError('USAGE', `Cannot use "${file}": ${problem}`, hint, { file }, cause);
 }

@@ -23,7 +23,7 @@ export function detailsText(topic: TopicSlug, found: readonly (FoundEvents | nul
 
 const FIRES = ['current', 'historical', 'perimeters'] as const;
 
-/** A member for each kind of fire that is loaded; an empty object when all are and nothing is near (docs/service-api.md
+/** A member for each kind of fire that is loaded; an empty object when all are and nothing is near (docs/developer/service-api.md
  * 4.4). */
 function wildfireText(found: readonly (FoundEvents | null)[]): readonly TextPart[] {
   if (found.every((events) => events?.features.length === 0)) return ['{}'];

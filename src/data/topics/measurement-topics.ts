@@ -15,7 +15,7 @@ import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
 import { TopicValue } from './topic-value.ts';
 
-/** Older readings are not "current" (docs/service-api.md, 4.7). AirNow publishes an hour 30 minutes after its end and
+/** Older readings are not "current" (docs/developer/service-api.md, 4.7). AirNow publishes an hour 30 minutes after its end and
  * then the next one: readings are up to 3 hours old even if every load succeeds. */
 const READING_MS = 4 * 3_600_000;
 
@@ -32,7 +32,7 @@ const RADON_CAPTIONS: Readonly<Record<number, string>> = {
   3: 'Low potential: predicted average indoor level below 2 pCi/L',
 };
 
-/** Identical in every response (docs/service-api.md, 4.8). */
+/** Identical in every response (docs/developer/service-api.md, 4.8). */
 const RADON_DESCRIPTION =
   'Radon is a radioactive gas that comes from the ground and cannot be seen or smelled. Homes with high levels have ' +
   'been found in all three zones, so every home should be tested, whatever its zone.';

@@ -7,7 +7,7 @@ import type { ServiceAccount } from './service-account.ts';
 export type RateWindow = 'sliding' | 'fixed';
 
 /** What happens to a call that costs more than the period has left, with overages off: it is refused or, as a provider may
- * read its contract (docs/service-api.md, 7.9), served as long as anything is left. */
+ * read its contract (docs/developer/service-api.md, 7.9), served as long as anything is left. */
 export type LastCall = 'refused' | 'served';
 
 /** How a service limits its accounts. */

@@ -6,7 +6,7 @@ import type { Ask, Reply } from './asker.ts';
 
 /** What `service check` checks of a service. */
 export interface Statement {
-  /** The statements of docs/service-api.md that it follows from. */
+  /** The statements of docs/developer/service-api.md that it follows from. */
   readonly numbers: readonly string[];
   readonly statement: string;
   /** Credits that its calls cost. A call that several statements look at counts once, at the first. */

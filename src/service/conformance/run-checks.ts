@@ -22,7 +22,7 @@ export function creditsAtRisk(hasNarrowKey: boolean): number {
 type Outcome = 'pass' | 'fail' | 'skipped';
 
 export interface CheckedStatement {
-  /** The statements of docs/service-api.md. */
+  /** The statements of docs/developer/service-api.md. */
   readonly numbers: readonly string[];
   readonly statement: string;
   readonly outcome: Outcome;
@@ -48,7 +48,7 @@ export interface CheckOptions {
   readonly onStatement?: (statement: CheckedStatement) => void;
 }
 
-/** Checks a service against docs/service-api.md, one statement after the other. */
+/** Checks a service against docs/developer/service-api.md, one statement after the other. */
 export async function runChecks(options: CheckOptions): Promise<CheckResult> {
   const { send, key, narrowKey = null, location, sleep } = options;
   const ask = createAsk(send, key, sleep);

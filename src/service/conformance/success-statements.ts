@@ -17,10 +17,10 @@ import {
   type Statement,
 } from './checked-statement.ts';
 
-/** How far the resolved location may lie from the one asked, in metres (docs/service-api.md, 3.7). */
+/** How far the resolved location may lie from the one asked, in metres (docs/developer/service-api.md, 3.7). */
 const RESOLVED_METERS = 1_000;
 
-/** Fewest natural topics of the standard bundle: 17 of the 18 are named (docs/service-api.md, 2.9). */
+/** Fewest natural topics of the standard bundle: 17 of the 18 are named (docs/developer/service-api.md, 2.9). */
 const STANDARD_LEAST = 17;
 
 /** The statements on the values of each category. */
@@ -137,7 +137,7 @@ function singleStatement(topic: Topic): Statement {
   };
 }
 
-/** Checks value and details (docs/service-api.md, section 4) more strictly than the client reads them. */
+/** Checks value and details (docs/developer/service-api.md, section 4) more strictly than the client reads them. */
 function checkResult(topic: Topic, result: { readonly value?: unknown; readonly details?: unknown }): void {
   const { value } = expectShape(RESULT_SCHEMAS.get(topic.slug)!, result, topic.slug);
   const { details } = result;

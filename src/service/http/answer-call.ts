@@ -21,7 +21,7 @@ export interface AnswerOptions {
   /** For rehearsing a provider that serves a call beyond the last credits. Default: refused. */
   readonly lastCall?: LastCall;
   readonly failures?: RehearsedFailures;
-  /** The slugs of the standard bundle (docs/service-api.md, 2.9). Default: all 18 natural topics. */
+  /** The slugs of the standard bundle (docs/developer/service-api.md, 2.9). Default: all 18 natural topics. */
   readonly standardTopics?: readonly TopicSlug[];
   /** Search radii in metres that differ from the default. */
   readonly radii?: Partial<Radii>;

@@ -30,7 +30,7 @@ export function timestampOf(now: number): string {
   return new Date(now).toISOString();
 }
 
-/** The body of an error (docs/service-api.md, 6.7). */
+/** The body of an error (docs/developer/service-api.md, 6.7). */
 export function failureEnvelope(
   { failure, message, sample }: FailureReply,
   requestId: string,
@@ -64,7 +64,7 @@ function httpDate(now: number): string {
   return new Date(now).toUTCString();
 }
 
-/** Sends a success with its headers (docs/service-api.md, 2.6). It is written straight to the response: the framework has nothing
+/** Sends a success with its headers (docs/developer/service-api.md, 2.6). It is written straight to the response: the framework has nothing
  * left to serialize, and sending through it takes as long as finding the answer. */
 export function sendSuccess(
   reply: FastifyReply,
@@ -89,7 +89,7 @@ export function sendSuccess(
   reply.raw.end(body);
 }
 
-/** The body of a success: the envelope of a single topic, or of a bundle (docs/service-api.md, 3.1 and 3.2). */
+/** The body of a success: the envelope of a single topic, or of a bundle (docs/developer/service-api.md, 3.1 and 3.2). */
 export function successText(call: Call, location: Location, answers: Answers, meta: Meta): string | Buffer {
   const place = `{"lat":${location.lat},"lng":${location.lng}}`;
   const end = `,"meta":${JSON.stringify(meta)}}`;

@@ -21,7 +21,7 @@ export interface RouteParts {
   readonly describe: () => unknown;
 }
 
-/** Adds the three endpoints of docs/service-api.md, and two that need no key: `/healthz` and `/openapi.json`. */
+/** Adds the three endpoints of docs/developer/service-api.md, and two that need no key: `/healthz` and `/openapi.json`. */
 export function addRoutes(app: FastifyInstance, { data, clock, tracker, answerCall, describe }: RouteParts): void {
   async function answer(
     request: FastifyRequest,

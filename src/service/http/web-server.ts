@@ -87,7 +87,7 @@ export function createWebServer(
 const NO_HOST: FailureReply = { failure: 'INVALID_PARAMETER', message: 'The header "Host" is missing' };
 
 /**
- * Adds a path for GET, and refuses every other method with 405 and `Allow` (docs/service-api.md, 2.11).
+ * Adds a path for GET, and refuses every other method with 405 and `Allow` (docs/developer/service-api.md, 2.11).
  *
  * @param head whether HEAD is answered like GET, without the body; never for what is charged
  */

@@ -65,7 +65,7 @@ const CELLS_A_PAGE = 2_000;
 const MOST_TOGETHER = 200;
 
 /**
- * The store for several machines: a schema of a PostgreSQL database (docs/many-machines.md). All rules are kept in transactions
+ * The store for several machines: a schema of a PostgreSQL database (docs/operator/many-machines.md). All rules are kept in transactions
  * of the server and by its clock. On opening, calls whose lease has ended or whose process has died are settled as `unknown`.
  *
  * @param clock measures how long a server that is away is waited for; nothing else

@@ -60,7 +60,7 @@ export function listAccounts(accounts: AccountsDatabase): ServiceAccount[] {
 }
 
 /**
- * Changes what an account may use, at once: an upgrade lifts a quota that is used up (docs/service-api.md, 7.6).
+ * Changes what an account may use, at once: an upgrade lifts a quota that is used up (docs/developer/service-api.md, 7.6).
  *
  * @throws PerilbookError SERVICE_ACCOUNT as `createAccount` and `findAccount` do
  */

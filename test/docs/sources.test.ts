@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { downloadPlanWords } from '../../src/cli/messages/download-words.ts';
 import { byteSize } from '../../src/cli/messages/format.ts';
 import type { Source } from '../../src/data/sources/source.ts';
 import { SOURCES } from '../../src/data/sources/source-table.ts';
 import { grouped } from '../../src/format-numbers.ts';
 import { ROOT } from '../cli/command-line.ts';
-import { compare } from './quoted-sessions.ts';
+import { checkSection } from './quoted-sessions.ts';
 
-const FILE = join(ROOT, 'docs/real-data.md');
+const FILE = join(ROOT, 'docs/reference/sources.md');
 
 const WHEN: Readonly<Record<string, string>> = {
   base: 'every topic',
@@ -26,11 +26,19 @@ function rowOf({ name, title, topics, when, bytes, isMeasured, rows, cadence, vi
   return `| \`${name}\` | ${title} | ${for_} | ${size} | ${count} | ${changes} |`;
 }
 
-test('docs/real-data.md lists the sources', () => {
-  const section = /(<!-- sources -->\n)([\s\S]*?)(<!-- \/sources -->)/;
-  const [, , found] = section.exec(readFileSync(FILE, 'utf8'))!;
+test('docs/reference/sources.md lists the sources', () => {
   const head = ['| source | what | for | size | rows | changes |', '|---|---|---|---:|---:|---|'];
-  const made = `${[...head, ...SOURCES.map(rowOf)].join('\n')}\n`;
-  compare(FILE, found!, made, (text) => text.replace(section, (_, before, _found, after) => before + made + after));
+  const made = [...head, ...SOURCES.map(rowOf)].join('\n');
   assert.match(made, /nri-tracts/);
+  checkSection(FILE, 'sources', made);
+});
+
+test('docs/reference/sources.md has the licences as data get shows them', () => {
+  const words = downloadPlanWords(
+    SOURCES.map((source) => ({ source, slices: ['US'] })),
+    null,
+  );
+  const licences = words.filter((line) => line.startsWith('Licence of '));
+  assert.ok(licences.length > 5);
+  checkSection(FILE, 'licences', licences.map((line) => `- ${line.slice('Licence of '.length)}`).join('\n'));
 });

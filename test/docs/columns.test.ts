@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { LEADING_COLUMNS } from '../../src/columns/row.ts';
+import { ROW_STATUSES, type RowStatus } from '../../src/columns/row-status.ts';
+import { columnsOf } from '../../src/columns/topic-columns.ts';
+import { type Category, TIME_TO_LIVE, TOPICS } from '../../src/contract/topics.ts';
+import { ROOT } from '../cli/command-line.ts';
+import { checkSection } from './quoted-sessions.ts';
+
+const FILE = join(ROOT, 'docs/reference/columns.md');
+
+const LEADING_MEANING: Readonly<Record<string, string>> = {
+  hazard_status: 'how complete the row is, see below',
+  hazard_note: 'the reason in words; `sample data` where the answers are made up',
+  hazard_as_of: 'the time of the oldest answer used',
+};
+
+const STATUS_MEANING: Readonly<Record<RowStatus, string>> = {
+  ok: 'every topic has a fresh answer',
+  partial: 'everything was tried; some topics have no answer',
+  deferred: 'not bought yet (quota, budget or time): the next run buys it',
+  failed: 'everything was tried; no topic has an answer: the next run tries again',
+  rejected: 'the service rejects this location',
+  outside_us:
+    'outside the states and territories; no call was made (unless `coverage: trust` leaves it to the service)',
+  invalid: 'the location cannot be used; `hazard_note` says why',
+};
+
+const CATEGORY_TITLES: Readonly<Record<Category, string>> = {
+  natural: 'Natural hazards (18)',
+  proximity: 'Sites nearby (14)',
+  measurement: 'Measurements (5)',
+};
+
+function freshFor(seconds: number | null): string {
+  if (seconds === null) return 'ever';
+  return seconds < 86_400 ? `${seconds / 3_600} h` : `${seconds / 86_400} d`;
+}
+
+const tableOf = (category: Category): string => {
+  const topics = TOPICS.filter((topic) => topic.category === category);
+  assert.ok(CATEGORY_TITLES[category].includes(String(topics.length)));
+  const rows = topics.map(({ slug, title, cadence }) => {
+    const columns = columnsOf(slug).map(({ name, type }) => `\`${name}\` ${type}`);
+    return `| \`${slug}\` | ${title} | ${freshFor(TIME_TO_LIVE[cadence])} | ${columns.join(', ')} |`;
+  });
+  return [
+    `### ${CATEGORY_TITLES[category]}`,
+    '',
+    '| topic | | fresh for | columns |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+};
+
+const GENERATED: Readonly<Record<string, () => string>> = {
+  leading: () =>
+    `| column | type | what it holds |\n|---|---|---|\n${LEADING_COLUMNS.map(({ name, type }) => `| \`${name}\` | ${type} | ${LEADING_MEANING[name]} |`).join('\n')}`,
+  status: () =>
+    `| status | meaning |\n|---|---|\n${ROW_STATUSES.map((status) => `| \`${status}\` | ${STATUS_MEANING[status]} |`).join('\n')}`,
+  topics: () => (['natural', 'proximity', 'measurement'] as const).map(tableOf).join('\n\n'),
+};
+
+for (const [name, make] of Object.entries(GENERATED)) {
+  test(`docs/reference/columns.md: ${name} are the program's`, () => {
+    const made = make();
+    assert.ok(!made.includes('undefined'));
+    checkSection(FILE, name, made);
+  });
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { COMMANDS } from '../../src/cli/command-table.ts';
+import { EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
+import { JOB_OPTIONS } from '../../src/cli/job-options.ts';
+import { jobFileJsonSchema } from '../../src/job/settings/job-file.ts';
+import { parseJobFile } from '../../src/job/settings/read-job-file.ts';
+import { ROOT } from '../cli/command-line.ts';
+import { checkSection } from './quoted-sessions.ts';
+
+/*
+ * The reference pages quote the program's tables. `npm run docs` writes what the program says into them instead of comparing,
+ * for review in the diff.
+ */
+const fileOf = (page: string): string => join(ROOT, 'docs/reference', page);
+
+/** A `|` would end the cell of a table. */
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+test("docs/reference/commands.md lists the program's commands", () => {
+  const rows = COMMANDS.map(({ usage, describe }) => `| \`perilbook ${cell(usage)}\` | ${cell(describe)} |`);
+  checkSection(fileOf('commands.md'), 'commands', ['| command | what it does |', '|---|---|', ...rows].join('\n'));
+});
+
+test("docs/reference/options.md lists the program's options", () => {
+  const rows = JOB_OPTIONS.map(({ flag, alias, env, describe }) => {
+    const name = `\`--${flag}\`${alias ? `, \`-${alias}\`` : ''}`;
+    return `| ${name} | ${env ? `\`${env}\`` : ''} | ${cell(describe)} |`;
+  });
+  checkSection(
+    fileOf('options.md'),
+    'options',
+    ['| option | environment | what it does |', '|---|---|---|', ...rows].join('\n'),
+  );
+});
+
+test("docs/reference/exit-codes.md lists the program's exit codes", () => {
+  const rows = EXIT_MEANINGS.map(([code, meaning]) => `| ${code} | ${meaning} |`);
+  checkSection(fileOf('exit-codes.md'), 'exit-codes', ['| code | meaning |', '|---|---|', ...rows].join('\n'));
+});
+
+test('docs/reference/job-file.md lists the settings, and its example is a job file', () => {
+  const { properties } = jobFileJsonSchema() as { properties: Record<string, { description?: string }> };
+  const rows = Object.entries(properties).map(([name, { description }]) => `| \`${name}\` | ${cell(description!)} |`);
+  checkSection(fileOf('job-file.md'), 'settings', ['| setting | meaning |', '|---|---|', ...rows].join('\n'));
+  const [, yaml] = /```yaml\n([\s\S]*?)```/.exec(readFileSync(fileOf('job-file.md'), 'utf8')) ?? [];
+  assert.ok(parseJobFile(yaml!, 'job-file.md').topics);
+});
