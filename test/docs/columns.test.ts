@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { LEADING_COLUMNS } from '../../src/columns/row.ts';
@@ -69,3 +70,19 @@ for (const [name, make] of Object.entries(GENERATED)) {
     checkSection(FILE, name, made);
   });
 }
+
+test('docs/analyst/columns.md explains the columns of every kind', () => {
+  const explained = readFileSync(join(ROOT, 'docs/analyst/columns.md'), 'utf8');
+  const kindOf = (name: string) =>
+    /_days$/.test(name)
+      ? '…_days'
+      : (/(_rating|_score|_frequency|_count|_nearest_m|_value|_unit|_measured_at)$/.exec(name)?.[1] ?? name);
+  const kinds = new Set(
+    [...LEADING_COLUMNS, ...TOPICS.flatMap(({ slug }) => columnsOf(slug))].map(({ name }) => kindOf(name)),
+  );
+  assert.ok(kinds.size > 20);
+  assert.deepEqual(
+    [...kinds].filter((kind) => !explained.includes(`${kind}\``)),
+    [],
+  );
+});
