@@ -42,6 +42,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   yaml: ['job', 'data'],
   'd3-geo': ['report'],
   'log-update': ['cli'],
+  'prom-client': ['cli', 'service'],
   'string-width': ['cli', 'job'],
 };
 

@@ -302,6 +302,18 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     place: (v) => ({ store: String(v) }),
   },
   {
+    flag: 'on-finish',
+    type: 'string',
+    describe: 'program or webhook (https://…) that gets the JSON summary when a run has ended',
+    place: (v) => ({ on_finish: /^https?:/i.test(String(v)) ? { url: String(v) } : { command: [String(v)] } }),
+  },
+  {
+    flag: 'metrics',
+    type: 'string',
+    describe: "file for the run's figures as OpenMetrics text",
+    place: (v) => ({ metrics: String(v) }),
+  },
+  {
     flag: 'concurrency',
     type: 'number',
     describe: `most calls in flight at once (default ${DEFAULTS.concurrency})`,
@@ -457,8 +469,8 @@ function gather(
     const isWhole = typeof part.service !== 'object' || part.service.base_url !== '';
     const checked = jobFileSchema.safeParse(part);
     if (isWhole && !checked.success) {
-      // An address may contain a password.
-      const shown = option.flag === 'base-url' ? name : `${name} ${value}`;
+      // An address may contain a secret.
+      const shown = ['base-url', 'on-finish'].includes(option.flag) ? name : `${name} ${value}`;
       throw wrongValue(`${shown}: ${issuesOf(checked.error.issues, part)[0]!.message}`, help);
     }
     if (part.service !== undefined && job.service !== undefined && typeof part.service !== typeof job.service) {

@@ -4,6 +4,7 @@ import { checkArguments, parseError, unknownCommand } from './check-arguments.ts
 import { type Command, nameOfCommand } from './command.ts';
 import { COMMANDS } from './command-table.ts';
 import { type CliContext, say, sayJson } from './context.ts';
+import { errorReport } from './error-report.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
 
 /** Runs one command line; resolves to the exit code, never rejects. */
@@ -59,7 +60,7 @@ export async function program(context: CliContext, version: string): Promise<num
     // The examples are what a first user needs.
     if (first === undefined) say(context, exampleLines(undefined).trimEnd());
     sayError(context, error);
-    if (args.some((arg) => /^--json(?:=true)?$/.test(arg))) sayJson(context, { error: errorJson(error) });
+    if (args.some((arg) => /^--json(?:=true)?$/.test(arg))) sayJson(context, { error: errorReport(error) });
     return exitCodeOfError(error);
   }
 }
@@ -98,17 +99,6 @@ const isHelp = (args: readonly string[]) => args.some((arg) => /^(--help|-[a-z]*
 function exampleLines(name: string | undefined): string {
   const examples = COMMANDS.find((command) => nameOfCommand(command) === name)?.examples ?? EXAMPLES;
   return `Examples:\n${examples.map((example) => `  perilbook ${example}\n`).join('')}\n`;
-}
-
-/** An error as `--json` prints it, with the place where it happened. */
-function errorJson(error: unknown): Record<string, unknown> {
-  if (!(error instanceof PerilbookError)) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { code: 'BUG', message, hint: 'This is a bug in Perilbook. Please report it.' };
-  }
-  const { code, message, hint, context } = error;
-  const { file, line, row, column } = context;
-  return { code, message, hint, file, line, row, column };
 }
 
 /** Prints what happened, then what to do. Only bugs print a stack. */

@@ -7,6 +7,7 @@ import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
 import { ratingFindings } from '../../job/run-findings.ts';
 import { run } from '../../job/run-job.ts';
 import { connect } from '../../library/connection.ts';
+import type { Job } from '../../job/settings/settings.ts';
 import { makeReport } from '../../report/make-report.ts';
 import { checkOutput } from '../../rows/files/output-file.ts';
 import { filesOfStore } from '../../store/store-address.ts';
@@ -14,7 +15,9 @@ import { askToSpend } from '../ask-to-spend.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, connectionContext, lineWidth, say, sayJson } from '../context.ts';
 import { runEffects } from '../effects.ts';
-import { EXIT, exitCodeOfRun } from '../exit-codes.ts';
+import { EXIT, exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
+import { openFinish } from '../finish/finish.ts';
+import type { RunOutcome } from '../finish/finished-run.ts';
 import { jobOf, jobWords } from '../job-options.ts';
 import { colorFor } from '../messages/color.ts';
 import { shownPath } from '../messages/format.ts';
@@ -25,10 +28,26 @@ import { openStore } from '../open-store.ts';
 import { showProgress } from '../progress/show.ts';
 import { reportFile, writeReport } from './report.ts';
 
-/** `perilbook run`: scan, plan, approve, fetch, write. */
+/** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
 export async function runCommand(context: CliContext, flags: Flags): Promise<number> {
-  const talk = flags.quiet ? () => {} : (lines: readonly string[]) => say(context, lines.join('\n'));
   const job = jobOf(context, jobWords(flags), flags);
+  const finish = await openFinish(context, job);
+  try {
+    const outcome = await runJob(context, flags, job);
+    await finish(outcome);
+    return outcome.exitCode;
+  } catch (error) {
+    await finish({ kind: 'error', error, exitCode: exitCodeOfError(error) });
+    throw error;
+  }
+}
+
+async function runJob(
+  context: CliContext,
+  flags: Flags,
+  job: Job,
+): Promise<Extract<RunOutcome, { readonly kind: 'ended' }>> {
+  const talk = flags.quiet ? () => {} : (lines: readonly string[]) => say(context, lines.join('\n'));
   if (flags.json && job.output === '-') {
     throw new PerilbookError(
       'USAGE',
@@ -51,7 +70,7 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
   await using opened = await connect(connectionContext(context), job, (line) => talk([line]));
   const style = { width: lineWidth(context.stderr), color: colorFor(context, context.stderr) };
   using owned = new DisposableStack();
-  const { prepared, ended } = await planAndRun();
+  const { prepared, ended, progress } = await planAndRun();
   if (report !== null) {
     const after = await prepareAgain(prepared, store);
     await writeReport(context, report, await makeReport(after, store, context.clock.now()));
@@ -68,7 +87,7 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
     const reported = report === null && findings.length > 0 ? reportCommand(context.args, job) : null;
     talk([...facts, ...findings, ...(reported === null ? [] : [`For the report: ${reported}`]), ...next, ...sample]);
   } else if (WRONG.has(exitCode)) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
-  return exitCode;
+  return { kind: 'ended', ended, progress, exitCode };
 
   async function suggested(prepared: Prepared) {
     return flags.quiet ? null : await suggestOrder(prepared, store);
@@ -85,7 +104,11 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
     show.know(runFacts(prepared, timestampOf(context.clock)));
     show.resume();
     const { progress } = show;
-    return { prepared, ended: await run(prepared, { store, effects, progress, interrupt: context.interrupt }) };
+    return {
+      prepared,
+      progress,
+      ended: await run(prepared, { store, effects, progress, interrupt: context.interrupt }),
+    };
   }
 }
 

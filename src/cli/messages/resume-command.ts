@@ -7,6 +7,9 @@ export function resumeCommand(args: readonly string[], job: Pick<Job, 'budget'>,
   return commandLine(budget === null || budget === job.budget ? args : withBudget(args, budget));
 }
 
+/** Options with a value that only concern a run. */
+const OF_RUN = /^(?:--(?:plan|budget|on-finish|metrics|log)|-b)(?:=|$)/;
+
 /** The command that writes the report of a run; null where its rows were not written to a file. */
 export function reportCommand(
   args: readonly string[],
@@ -16,8 +19,8 @@ export function reportCommand(
   const others: string[] = [];
   for (let at = 0; at < args.length; at++) {
     const arg = args[at]!;
-    if (/^(?:--plan|--budget|-b)$/.test(arg)) at++;
-    else if (!/^(?:--yes|-y|--debug|--json|(?:--plan|--budget|-b)=.*)$/.test(arg)) others.push(arg);
+    if (OF_RUN.test(arg)) at += arg.includes('=') ? 0 : 1;
+    else if (!/^(?:--yes|-y|--debug|--json)$/.test(arg)) others.push(arg);
   }
   return commandLine(others.map((arg, index) => (arg === 'run' && index === others.indexOf('run') ? 'report' : arg)));
 }

@@ -37,8 +37,8 @@ export function unencryptedKeys(baseUrl: string): string[] {
   return [`The key is sent to ${hostname} unencrypted: use https:// if the service supports it.`];
 }
 
-function isLoopback(hostname: string): boolean {
-  return hostname === '[::1]' || /^127\./.test(hostname) || /(^|\.)localhost$/.test(hostname);
+export function isLoopback(hostname: string): boolean {
+  return hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname) || /(^|\.)localhost$/.test(hostname);
 }
 
 function quoted(path: string): string {

@@ -6,6 +6,7 @@ import { didYouMean } from '../../nearest-name.ts';
 import { encodingNamed } from '../../rows/files/text-encoding.ts';
 import { DEFAULT_VERIFY, DEFAULTS } from './defaults.ts';
 import { DURATION, durationMs } from './duration.ts';
+import { onFinishSchema } from './finish-hook.ts';
 import { looksLikeKey } from './key-shapes.ts';
 
 /*
@@ -287,6 +288,14 @@ export const jobFileSchema = z.strictObject({
       'currency of the values in the report; in a file with several currencies, the one whose values it breaks down',
     ),
   store: z.string().min(1).optional().describe('file with answers, ledger and runs, or postgres://user@host/database'),
+  on_finish: onFinishSchema
+    .optional()
+    .describe('program or webhook that gets the summary when a run has ended, also one that stopped or failed'),
+  metrics: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("file for the run's figures as OpenMetrics text, for the textfile collector of node_exporter"),
   concurrency: z
     .int()
     .min(1)

@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { isPostgresAddress } from '../../postgres/postgres-address.ts';
 import { definedOnly } from './defaults.ts';
+import { commandIn } from './finish-hook.ts';
 import type { JobFile } from './job-file.ts';
 
 /** Overrides settings with stronger ones; `location`, `areas` and `service` are merged by their parts. */
@@ -46,6 +47,17 @@ function mergeLocations(weak: NonNullable<JobFile['location']>, strong: NonNulla
   return { ...(strong.lat === undefined && strong.lng === undefined ? weak : columns), ...strong };
 }
 
+function hookIn(
+  { command, secret, ...others }: NonNullable<JobFile['on_finish']>,
+  place: (path: string | undefined) => string | undefined,
+): JobFile['on_finish'] {
+  return definedOnly({
+    ...others,
+    command: command && commandIn(command, (path) => place(path)!),
+    secret: secret && definedOnly({ env: secret.env, file: place(secret.file) }),
+  });
+}
+
 /** Resolves the paths of a job file against its folder. */
 export function relativeToFile(job: JobFile, file: string): JobFile {
   const folder = dirname(file);
@@ -65,5 +77,7 @@ export function relativeToFile(job: JobFile, file: string): JobFile {
     output: place(job.output),
     store: job.store !== undefined && isPostgresAddress(job.store) ? job.store : place(job.store),
     service: keysPlaced,
+    metrics: place(job.metrics),
+    on_finish: job.on_finish && hookIn(job.on_finish, place),
   }) as JobFile;
 }

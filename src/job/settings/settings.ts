@@ -10,6 +10,7 @@ import { refuseStorePassword } from '../../store/store-address.ts';
 import { accountOf, accountsOf, type JobAccount, type ServiceSettings, serviceOf } from './account-settings.ts';
 import { DEFAULT_VERIFY, DEFAULTS, definedOnly } from './defaults.ts';
 import { durationMs } from './duration.ts';
+import { type FinishHook, finishHookOf } from './finish-hook.ts';
 import { inputOf, nameOfInput, type PartSettings } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
 import { areaParts, mergeJobFiles } from './merge-settings.ts';
@@ -64,6 +65,10 @@ export interface Job {
   /** ISO 4217 code of the values that the report shows; null: the file's own currency column, if it has one. */
   readonly currency: string | null;
   readonly store: string;
+  /** What is told when a run has ended; null: nothing. */
+  readonly onFinish: FinishHook | null;
+  /** The file for the figures of a run; null: none. */
+  readonly metrics: string | null;
   /** Most calls in flight at once. */
   readonly concurrency: number;
   /** Settings with a large effect on the price that come from a default. */
@@ -151,6 +156,8 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     optimize: settings.optimize,
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
     store: storeOf(settings.store, surroundings),
+    onFinish: finishHookOf(settings.on_finish, surroundings.workingFolder),
+    metrics: settings.metrics === undefined ? null : resolve(surroundings.workingFolder, settings.metrics),
     concurrency: settings.concurrency,
     units: settings.units,
     currency: settings.currency ?? null,

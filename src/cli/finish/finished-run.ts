@@ -1,0 +1,50 @@
+import type { Progress } from '../../job/buying/progress.ts';
+import type { RunEnded } from '../../job/run-job.ts';
+import { isoTime, type RunSummary } from '../../job/summary.ts';
+import { type ErrorReport, errorReport } from '../error-report.ts';
+
+/** How a run ended, as `on_finish` gets it: stable names, snake case. */
+export interface FinishedRun {
+  readonly event: 'run.finished';
+  /** Of Perilbook. */
+  readonly version: string;
+  readonly job: string;
+  /** The number of the run in its store; null where it ended before it got one. */
+  readonly run: number | null;
+  readonly exit_code: number;
+  /** `complete`, `incomplete`, `paused`, `stopped`, `interrupted`; `failed` where an error ended it. */
+  readonly state: RunEnded['state'] | 'failed';
+  readonly started_at: string;
+  readonly ended_at: string;
+  readonly error: ErrorReport | null;
+  /** What `--json` prints; null where an error ended the run. */
+  readonly summary: RunSummary | null;
+}
+
+/** What ended: a run, or an error before or in it. */
+export type RunOutcome =
+  | { readonly kind: 'ended'; readonly ended: RunEnded; readonly progress: Progress; readonly exitCode: number }
+  | { readonly kind: 'error'; readonly error: unknown; readonly exitCode: number };
+
+interface RunFrame {
+  readonly version: string;
+  readonly job: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+export function finishedRun(outcome: RunOutcome, { version, job, startedAt, endedAt }: RunFrame): FinishedRun {
+  const ended = outcome.kind === 'ended' ? outcome.ended : null;
+  return {
+    event: 'run.finished',
+    version,
+    job,
+    run: ended?.summary.run ?? null,
+    exit_code: outcome.exitCode,
+    state: ended?.state ?? 'failed',
+    started_at: isoTime(startedAt)!,
+    ended_at: isoTime(endedAt)!,
+    error: outcome.kind === 'error' ? errorReport(outcome.error) : null,
+    summary: ended?.summary ?? null,
+  };
+}

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { Gauge, type OpenMetricsContentType, Registry } from 'prom-client';
+import { openOutput, writeWhole } from '../../rows/files/output-file.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { RunOutcome } from './finished-run.ts';
+
+/** A metric: its name with the unit, what it means, and its values by label; none where they are not known. */
+interface RunMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly values: readonly { readonly value: number; readonly labels?: Readonly<Record<string, string>> }[];
+}
+
+const LAST_SUCCESS = 'perilbook_run_last_success_timestamp_seconds';
+
+/**
+ * Writes the figures of the last run as OpenMetrics text, for the textfile collector of node_exporter. The file gets its content
+ * at once: the collector never reads a half. All are gauges: each run replaces the figures of the one before. What is not known is
+ * left out, which is not the same as 0.
+ */
+export async function writeRunMetrics(
+  file: string,
+  job: string,
+  outcome: RunOutcome,
+  { startedAt, endedAt }: { readonly startedAt: number; readonly endedAt: number },
+): Promise<void> {
+  const lastSuccess = outcome.exitCode === EXIT.complete ? endedAt / 1_000 : await lastSuccessIn(file);
+  const registry = new Registry<OpenMetricsContentType>();
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  const metrics: RunMetric[] = [
+    one('perilbook_run_exit_code', 'Exit code of the last run', outcome.exitCode),
+    one('perilbook_run_duration_seconds', 'Duration of the last run', (endedAt - startedAt) / 1_000),
+    one('perilbook_run_end_timestamp_seconds', 'When the last run ended', endedAt / 1_000),
+    one(LAST_SUCCESS, 'When a run last ended with exit code 0', lastSuccess),
+    ...(outcome.kind === 'ended' ? figuresOf(outcome) : []),
+  ];
+  for (const { name, help, values } of metrics) {
+    if (values.length === 0) continue;
+    const labelNames = ['job', ...Object.keys(values[0]!.labels ?? {})];
+    const gauge = new Gauge({ name, help, labelNames, registers: [registry] });
+    for (const { value, labels } of values) gauge.set({ job, ...labels }, value);
+  }
+  const text = await registry.metrics();
+  const output = await openOutput(file, null);
+  await writeWhole(output, undefined, () => output.write(Buffer.from(text)));
+}
+
+function one(name: string, help: string, value: number | null): RunMetric {
+  return { name, help, values: value === null ? [] : [{ value }] };
+}
+
+function figuresOf({ ended: { summary }, progress }: Extract<RunOutcome, { kind: 'ended' }>): RunMetric[] {
+  const { status, source } = summary;
+  const rows = Object.entries(status).map(([name, value]) => ({ value, labels: { status: name } }));
+  const ofRows = { name: 'perilbook_run_rows', help: 'Rows of the output by hazard_status', values: rows };
+  const places = one('perilbook_run_places', 'Distinct places in the input', summary.cells);
+  if (source.kind === 'local') return [ofRows, places];
+  const spent = summary.credits_spent + summary.credits_unknown;
+  return [
+    ofRows,
+    places,
+    one('perilbook_run_planned_credits', 'Price of all answers that the store lacked', summary.credits),
+    one('perilbook_run_spent_credits', 'Credits that the service has charged', summary.credits_spent),
+    one(
+      'perilbook_run_unknown_credits',
+      'Credits of calls without an answer, perhaps charged',
+      summary.credits_unknown,
+    ),
+    one(
+      'perilbook_run_left_credits',
+      'Credits left in this billing period when the run ended',
+      Math.max(0, summary.credits_available - spent),
+    ),
+    one('perilbook_run_calls', 'Calls that were answered or given up', progress.calls),
+    one('perilbook_run_retries', 'Calls that were repeated', progress.retries),
+    one('perilbook_run_rate_limited_calls', 'Calls that were answered with 429', progress.slowedDown),
+    one('perilbook_run_failed_calls', 'Calls that failed', progress.failures),
+  ];
+}
+
+/** The time in the file of the run before: the store may be the reason why this run failed. */
+async function lastSuccessIn(file: string): Promise<number | null> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const found = new RegExp(`^${LAST_SUCCESS}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1];
+  return found === undefined || !Number.isFinite(Number(found)) ? null : Number(found);
+}

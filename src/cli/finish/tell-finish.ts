@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { PerilbookError } from '../../errors.ts';
+import { redactorOf } from '../../fetch/redact.ts';
+import { postWebhook } from '../../fetch/webhook.ts';
+import { readKeys } from '../../job/planning/api-keys.ts';
+import type { FinishHook } from '../../job/settings/finish-hook.ts';
+import type { Job } from '../../job/settings/settings.ts';
+import { type CliContext, say } from '../context.ts';
+import type { FinishedRun } from './finished-run.ts';
+import { runProgram } from './run-program.ts';
+
+/** Tells the hook of a job how its run ended. */
+export type TellFinish = (finished: FinishedRun) => Promise<void>;
+
+/**
+ * The hook of a job, ready to be called; null where the job has none. A hook that fails is reported, and does not change the exit
+ * code: the rows are written, and a scheduler that repeats the run would mend nothing.
+ *
+ * @throws KEY_MISSING where the secret is not there; before a run, not after it
+ */
+export function openFinishHook(context: CliContext, job: Job): TellFinish | null {
+  const hook = job.onFinish;
+  if (hook === null) return null;
+  const secret = hook.kind === 'webhook' ? secretOf(hook.secret, context.env) : null;
+  const { secrets, names } = secretsOf(job, context.env);
+  const redactor = redactorOf(secret === null ? secrets : [...secrets, secret]);
+  return async (finished) => {
+    // No key is in a summary; should one get there, it stays on this machine.
+    const body = JSON.stringify(redactor.json(JSON.parse(JSON.stringify(finished))));
+    const problem =
+      hook.kind === 'webhook'
+        ? await postWebhook(
+            { id: messageId(context, finished), url: hook.url, body, secret, userAgent: 'perilbook' },
+            context.clock,
+          )
+        : await runProgram(
+            {
+              command: hook.command,
+              folder: context.workingFolder,
+              env: Object.fromEntries(Object.entries(context.env).filter(([name]) => !names.has(name))),
+              onOutput: (output) => say(context, output.trimEnd()),
+            },
+            body,
+          );
+    if (problem !== null)
+      say(context, `perilbook: on_finish failed: ${whereOf(hook)}${problem}. The run itself is not affected.`);
+  };
+}
+
+/** The path of a webhook is often its secret. */
+function whereOf(hook: FinishHook): string {
+  return hook.kind === 'webhook' ? `${new URL(hook.url).host}: ` : '';
+}
+
+function secretOf(source: Extract<FinishHook, { kind: 'webhook' }>['secret'], env: CliContext['env']): string | null {
+  if (source === null) return null;
+  try {
+    return readKeys(
+      [{ ...(source.env === undefined ? { file: source.file! } : { env: source.env }), scopes: null }],
+      env,
+    )[0]!.secret;
+  } catch (error) {
+    if (!(error instanceof PerilbookError)) throw error;
+    throw new PerilbookError(
+      'KEY_MISSING',
+      `The secret of on_finish is not there: ${source.env ?? source.file}`,
+      'Set the variable, or put the secret on the first line of the file.',
+    );
+  }
+}
+
+/** The keys of a job, and the variables that hold them: a program that is told the end has no use for them. */
+function secretsOf({ service }: Job, env: CliContext['env']): { secrets: string[]; names: Set<string> } {
+  const keys = service.kind === 'remote' ? service.keys : [];
+  const names = new Set(keys.flatMap((key) => key.env ?? []));
+  const secrets = keys.flatMap((key) => {
+    try {
+      return readKeys([key], env).map(({ secret }) => secret);
+    } catch {
+      // The run itself reports a missing key.
+      return [];
+    }
+  });
+  return { secrets, names };
+}
+
+/** The same for each attempt, another for each run. */
+function messageId({ owner }: CliContext, { run, ended_at }: FinishedRun): string {
+  return `msg_${createHash('sha256').update(`${owner.name} ${run} ${ended_at}`).digest('hex').slice(0, 24)}`;
+}

@@ -1,0 +1,88 @@
+import { createHmac } from 'node:crypto';
+import { Agent, request } from 'undici';
+import { type Clock, steadyTime } from '../clock.ts';
+
+/** A message for a webhook. */
+export interface WebhookMessage {
+  /** Identifies the message: the receiver may get it more than once. */
+  readonly id: string;
+  readonly url: string;
+  /** JSON. */
+  readonly body: string;
+  /** Signs the requests; null: they are not signed. */
+  readonly secret: string | null;
+  readonly userAgent: string;
+}
+
+/** How long to wait before each retry, in seconds. Longer waits would keep a scheduler's job alive for nothing. */
+const WAITS = [1, 2, 4, 8];
+/** For connecting and for the answer, each. */
+const TIMEOUT_MS = 10_000;
+/** No retry begins later: a job that is stopped has 90 s as a rule. */
+const LONGEST_MS = 60_000;
+
+/**
+ * Posts a message, with retries where another attempt may succeed. Redirects are not followed: a signed message belongs to the
+ * address that was configured.
+ *
+ * @returns null when it was delivered, else why not
+ */
+export async function postWebhook(message: WebhookMessage, clock: Clock): Promise<string | null> {
+  const dispatcher = new Agent({
+    connect: { timeout: TIMEOUT_MS },
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+  });
+  const startedAt = steadyTime(clock);
+  try {
+    for (let attempt = 0; ; attempt++) {
+      const { problem, isFinal } = await attemptPost(message, clock, dispatcher);
+      if (problem === null || isFinal) return problem;
+      const wait = WAITS[attempt];
+      if (wait === undefined || steadyTime(clock) - startedAt > LONGEST_MS) {
+        return `${problem} (${attempt + 1} attempts)`;
+      }
+      await clock.sleep(wait * 1_000);
+    }
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+async function attemptPost(
+  { id, url, body, secret, userAgent }: WebhookMessage,
+  clock: Clock,
+  dispatcher: Agent,
+): Promise<{ problem: string | null; isFinal: boolean }> {
+  const timestamp = String(Math.floor(clock.now() / 1_000));
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': userAgent,
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    ...(secret === null ? {} : { 'webhook-signature': `v1,${signatureOf(secret, id, timestamp, body)}` }),
+  };
+  try {
+    const answer = await request(url, { method: 'POST', headers, body, dispatcher });
+    await answer.body.dump();
+    const { statusCode: status } = answer;
+    if (status >= 200 && status < 300) return { problem: null, isFinal: true };
+    const mayPass = status === 408 || status === 429 || status >= 500;
+    return { problem: `it answered with status ${status}`, isFinal: !mayPass };
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    return {
+      problem: `it cannot be reached (${typeof code === 'string' ? code : 'connection failed'})`,
+      isFinal: false,
+    };
+  }
+}
+
+/**
+ * The signature of the Standard Webhooks specification, for which there are libraries in most languages: HMAC-SHA256 in base64
+ * over id, time and body. A secret that begins with `whsec_` is base64; any other is taken as it is.
+ */
+export function signatureOf(secret: string, id: string, timestamp: string, body: string): string {
+  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
+  return createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+}

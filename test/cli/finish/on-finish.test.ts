@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { parseJobFile } from '../../../src/job/settings/read-job-file.ts';
+import { openHarness, places } from '../../job/harness.ts';
+import { metricValue, parseOpenMetrics } from '../../open-metrics.ts';
+import { releaseLater } from '../../service/small-data.ts';
+import { perilbook, type SetupOptions } from '../command-line.ts';
+
+/** Six cells of a credit each, at a service of the test's own. */
+async function scene(t: TestContext, job: readonly string[]) {
+  const harness = await openHarness(t);
+  harness.writeInput(places(6));
+  const { secret } = harness.key();
+  const { folder, clock, url } = harness;
+  const lines = [
+    'name: nightly',
+    'input: input.csv',
+    'output: output.csv',
+    'store: store.db',
+    'topics: wildfire',
+    'subscription: professional',
+    `service: {base_url: "${url}", api_keys: [{env: THE_KEY}]}`,
+    ...job,
+  ];
+  writeFileSync(join(folder, 'job.yaml'), `${lines.join('\n')}\n`);
+  return {
+    ...{ harness, secret, folder },
+    path: (name: string) => join(folder, name),
+    run: (args: readonly string[], options: SetupOptions = {}) =>
+      perilbook(['run', 'job.yaml', ...args], {
+        ...{ folder, clock, ...options },
+        env: { PATH: process.env.PATH!, THE_KEY: secret, HOOK_SECRET: 'a secret of its own', ...options.env },
+      }),
+  };
+}
+
+const TOLD = 'on_finish: {command: [sh, -c, "cat >> told; echo >> told; env > env; echo heard"]}';
+
+test('on_finish starts a program after every end of a run, with the summary and without the key', async (t) => {
+  const { run, path, secret, harness } = await scene(t, [TOLD]);
+  const stopped = new AbortController();
+  stopped.abort();
+  const ends = [
+    await run(['--yes'], { interrupt: stopped.signal }),
+    await run(['--budget', '2']),
+    await run(['--budget', '2'], { env: { THE_KEY: 'pb_unknown_to_the_service' } }),
+    await run(['--yes', '--base-url', 'http://127.0.0.1:9']),
+    await run([]),
+    await run(['--yes', '--json']),
+  ];
+  assert.deepEqual(
+    ends.map(({ code }) => code),
+    [130, 4, 5, 6, 2, 0],
+  );
+  const told = readFileSync(path('told'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    told.map(({ exit_code, state }) => [exit_code, state]),
+    [
+      [130, 'interrupted'],
+      [4, 'paused'],
+      [5, 'stopped'],
+      [6, 'paused'],
+      [2, 'failed'],
+      [0, 'complete'],
+    ],
+  );
+  const last = told.at(-1)!;
+  assert.deepEqual(
+    last.summary,
+    JSON.parse(ends.at(-1)!.stdout),
+    'what --json prints; what the program prints is not on stdout',
+  );
+  assert.deepEqual([last.event, last.job, last.version, last.error], ['run.finished', 'nightly', '0.0.0', null]);
+  assert.deepEqual([told[4].error.code, told[4].summary], ['NEEDS_APPROVAL', null]);
+  assert.match(ends[0]!.stderr, /^heard$/m);
+  for (const name of ['told', 'env']) assert.ok(!readFileSync(path(name), 'utf8').includes(secret), name);
+  assert.match(readFileSync(path('env'), 'utf8'), /^PATH=/m);
+  assert.equal(harness.charged(), 6);
+});
+
+test('a program that fails is reported and changes no exit code', async (t) => {
+  const { run, path } = await scene(t, ['on_finish: {command: [./nothing-here]}']);
+  const none = await run(['--yes', '--quiet']);
+  assert.equal(none.code, 0);
+  assert.match(
+    none.stderr,
+    /^perilbook: on_finish failed: .*nothing-here cannot be started \(ENOENT\)\. The run itself is not affected\.$/m,
+  );
+  const { code, stderr } = await run(['--yes', '--on-finish', 'false']);
+  assert.deepEqual([code, /on_finish failed: false ended with exit code 1\./.test(stderr)], [0, true]);
+  assert.ok(existsSync(path('output.csv')));
+});
+
+interface Post {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A webhook that answers with these statuses in turn, the last one again and again. */
+async function webhook(t: TestContext, statuses: readonly number[]): Promise<{ url: string; posts: Post[] }> {
+  const posts: Post[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      posts.push({ headers: request.headers, body });
+      response.writeHead(statuses[posts.length - 1] ?? statuses.at(-1)!, { location: '/elsewhere' }).end();
+    });
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  releaseLater(t, () => new Promise((done) => server.close(done)));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/s3cret-path`, posts };
+}
+
+test('a webhook gets a signed POST, again after an error that may pass, with the same id', async (t) => {
+  const { url, posts } = await webhook(t, [500, 429, 204]);
+  const { run, secret } = await scene(t, [`on_finish: {url: "${url}", secret: {env: HOOK_SECRET}}`]);
+  const { code, stderr } = await run(['--budget', '2']);
+  assert.equal(code, 4, stderr);
+  assert.doesNotMatch(stderr, /on_finish/);
+  assert.equal(posts.length, 3);
+  const [first, , { headers, body } = assert.fail()] = posts;
+  assert.equal(headers['webhook-id'], first!.headers['webhook-id']);
+  assert.equal(headers['content-type'], 'application/json');
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const expected = createHmac('sha256', 'a secret of its own').update(signed).digest('base64');
+  assert.equal(headers['webhook-signature'], `v1,${expected}`);
+  assert.equal(JSON.parse(body).exit_code, 4);
+  assert.ok(!JSON.stringify(posts).includes(secret));
+});
+
+test('a webhook that refuses is asked once, one that is down five times; its path is not printed', async (t) => {
+  for (const [statuses, attempts, words] of [
+    [[400], 1, 'it answered with status 400'],
+    [[302], 1, 'it answered with status 302'],
+    [[503], 5, 'it answered with status 503 (5 attempts)'],
+  ] as const) {
+    const { url, posts } = await webhook(t, statuses);
+    const { run } = await scene(t, []);
+    const { code, stderr } = await run(['--yes', '--on-finish', url]);
+    assert.deepEqual([code, posts.length], [0, attempts], stderr);
+    assert.ok(stderr.includes(`on_finish failed: ${new URL(url).host}: ${words}.`), stderr);
+    assert.doesNotMatch(stderr, /s3cret-path/);
+    assert.equal(posts[0]!.headers['webhook-signature'], undefined, 'no secret, no signature');
+  }
+});
+
+test('a missing secret is found before anything is spent', async (t) => {
+  const { run, harness } = await scene(t, [
+    'on_finish: {url: "https://hooks.example.com/x", secret: {file: hook.secret}}',
+  ]);
+  const { code, stderr } = await run(['--yes']);
+  assert.equal(code, 5);
+  assert.match(stderr, /The secret of on_finish is not there: .*hook\.secret/);
+  assert.equal(harness.charged(), 0);
+});
+
+test('what on_finish may say', async () => {
+  for (const [said, message] of [
+    ['{}', /name either a program \(command\) or a webhook \(url\)/],
+    ['{command: [a], url: "https://h.example"}', /name either a program/],
+    ['{command: [a], secret: {env: A}}', /secret and allow_http belong to a webhook/],
+    ['{url: "http://h.example/x"}', /not encrypted: use https:\/\/, or add allow_http: true/],
+    ['{url: "http://127.0.0.1.h.example/x"}', /not encrypted/],
+    ['{url: "http://127.h.example/x"}', /not encrypted/],
+    ['{url: "https://user:word@h.example/x"}', /without user and password/],
+    ['{url: "https://h.example", secret: {}}', /name either the environment variable/],
+  ] as const) {
+    assert.throws(() => parseJobFile(`on_finish: ${said}`, 'job.yaml'), { code: 'JOB_FILE', message }, said);
+  }
+  for (const said of [
+    '{url: "http://localhost:8080/x"}',
+    '{url: "http://h.example", allow_http: true}',
+    '{command: [a, b]}',
+  ])
+    parseJobFile(`on_finish: ${said}`, 'job.yaml');
+  const { code, stderr } = await perilbook(['run', 'x.csv', '--on-finish', 'http://h.example/s3cret']);
+  assert.equal(code, 2);
+  assert.match(stderr, /--on-finish: the webhook is on another machine and not encrypted/);
+  assert.doesNotMatch(stderr, /s3cret/);
+});
+
+test('metrics are OpenMetrics text of the last run; the last success stays after a failure', async (t) => {
+  const { run, path, secret } = await scene(t, ['metrics: run.prom']);
+  const read = () => {
+    const text = readFileSync(path('run.prom'), 'utf8');
+    assert.ok(!text.includes(secret));
+    const samples = parseOpenMetrics(text);
+    return (name: string, labels?: Record<string, string>) =>
+      metricValue(samples, `perilbook_run_${name}`, { job: 'nightly', ...labels });
+  };
+  await run(['--budget', '2']);
+  const paused = read();
+  assert.deepEqual(
+    [paused('exit_code'), paused('rows', { status: 'ok' }), paused('rows', { status: 'deferred' })],
+    [4, 2, 4],
+  );
+  assert.deepEqual([paused('planned_credits'), paused('spent_credits'), paused('unknown_credits')], [6, 2, 0]);
+  assert.deepEqual([paused('calls'), paused('retries'), paused('last_success_timestamp_seconds')], [2, 0, null]);
+  await run(['--yes']);
+  const whole = read();
+  assert.deepEqual([whole('exit_code'), whole('spent_credits'), whole('rows', { status: 'ok' })], [0, 4, 6]);
+  assert.equal(whole('last_success_timestamp_seconds'), whole('end_timestamp_seconds'));
+  assert.ok(whole('duration_seconds')! >= 0 && whole('left_credits')! > 0);
+  const { code } = await run(['--topics', 'hail', '--yes'], { env: { THE_KEY: '' } });
+  const failed = read();
+  assert.deepEqual([code, failed('exit_code'), failed('rows'), failed('spent_credits')], [5, 5, null, null]);
+  assert.equal(failed('last_success_timestamp_seconds'), whole('last_success_timestamp_seconds'));
+});
