@@ -25,7 +25,7 @@ function interrupt(): void {
   if (interruption.signal.aborted) process.exit(130);
   // First: the progress display clears its lines for the message.
   interruption.abort();
-  process.stderr.write(stopMessage(process.argv.slice(2)));
+  process.stderr.write(stopMessage(process.argv.slice(2), Date.now()));
 }
 process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);

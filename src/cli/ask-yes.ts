@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import type { CliContext } from './context.ts';
 
 /** Whether there is a terminal to ask on. */
-export function canAsk({ stdin, stderr }: CliContext): boolean {
-  return stdin.isTTY === true && stderr.isTTY === true;
+export function canAsk({ stdin, stderr, log }: CliContext): boolean {
+  return log === undefined && stdin.isTTY === true && stderr.isTTY === true;
 }
 
 /** Asks on a terminal. Only `y` and `yes` are a yes; Ctrl-C and Ctrl-D are a no. */

@@ -14,6 +14,10 @@ const csv = { csv: { type: 'boolean', describe: 'print the rows as CSV on stdout
 
 const json = { json: { type: 'boolean', describe: 'print one JSON value on stdout' } } as const;
 
+const log = {
+  log: { type: 'string', describe: 'json: messages and progress as JSON lines on stderr (default text)' },
+} as const;
+
 const RUN_OPTIONS = {
   ...yargsJobOptions(),
   ...json,
@@ -21,6 +25,7 @@ const RUN_OPTIONS = {
   yes: { alias: 'y', type: 'boolean', describe: 'spend what the plan costs without asking' },
   quiet: { alias: 'q', type: 'boolean', describe: 'print errors only' },
   report: { type: 'string', describe: 'also write the HTML report to this file' },
+  ...log,
   debug: { type: 'boolean', describe: 'log each request and its outcome on stderr, without keys' },
 } as const;
 
@@ -241,7 +246,7 @@ export const COMMANDS: readonly Command[] = [
         describe: 'account: create, list, statement; key: create, list, rotate, revoke',
       },
     },
-    options: { ...SERVICE_OPTIONS, ...json },
+    options: { ...SERVICE_OPTIONS, ...log, ...json },
     load: async () => (await import('./commands/service.ts')).serviceCommand,
   },
 ];

@@ -11,6 +11,7 @@ export const OPTION_WORDS: Readonly<Record<string, readonly string[]>> = {
   '--details': ['keep', 'drop'],
   '--coordinates': ['strict', 'lenient'],
   '--encoding': ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'],
+  '--log': ['text', 'json'],
   '--by': ['run', 'job', 'key', 'day'],
 };
 

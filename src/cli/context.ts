@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { ConnectionContext } from '../library/connection.ts';
 import type { Owner } from '../store/port.ts';
+import type { Log } from './log-lines.ts';
 
 /** The process as the commands see it; only main.ts touches the real one. */
 export interface CliContext {
@@ -19,6 +20,8 @@ export interface CliContext {
   /** Aborts on the first Ctrl-C, SIGTERM or SIGHUP. */
   readonly interrupt: AbortSignal;
   readonly owner: Owner;
+  /** Events as JSON lines on stderr, in place of text (`--log json`). */
+  readonly log?: Log;
 }
 
 /** The width of a stream's lines; infinite where it is no terminal. A terminal of unknown width reports 0 columns. */
@@ -28,7 +31,8 @@ export function lineWidth(stream: CliContext['stdout']): number {
 
 /** Prints a message on stderr; stdout is for data. */
 export function say(context: CliContext, text: string): void {
-  context.stderr.write(`${text}\n`);
+  if (context.log === undefined) context.stderr.write(`${text}\n`);
+  else context.log('info', 'message', { message: text });
 }
 
 /** One JSON value on stdout. */

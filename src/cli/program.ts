@@ -6,9 +6,11 @@ import { COMMANDS } from './command-table.ts';
 import { type CliContext, say, sayJson } from './context.ts';
 import { errorReport } from './error-report.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
+import { logLine, wantsJsonLog } from './log-lines.ts';
 
 /** Runs one command line; resolves to the exit code, never rejects. */
-export async function program(context: CliContext, version: string): Promise<number> {
+export async function program(surroundings: CliContext, version: string): Promise<number> {
+  const context = withLog(surroundings);
   let exitCode: number | null = null;
   // `help run` is short for `run --help`. What follows `completion` belongs to another command line.
   const [first, ...others] = context.args;
@@ -44,6 +46,7 @@ export async function program(context: CliContext, version: string): Promise<num
       (y: Argv) => withArguments(y, command),
       async (flags) => {
         checkArguments(command, args, flags);
+        refuseUnknownLog(flags.log);
         exitCode = await (await command.load())({ ...context, version }, flags);
       },
     );
@@ -59,10 +62,24 @@ export async function program(context: CliContext, version: string): Promise<num
   } catch (error) {
     // The examples are what a first user needs.
     if (first === undefined) say(context, exampleLines(undefined).trimEnd());
-    sayError(context, error);
+    if (context.log === undefined) sayError(context, error);
+    else context.log('error', 'error', { ...errorReport(error), exit_code: exitCodeOfError(error) });
     if (args.some((arg) => /^--json(?:=true)?$/.test(arg))) sayJson(context, { error: errorReport(error) });
     return exitCodeOfError(error);
   }
+}
+
+/** With `--log json` every message is a line of JSON, and nobody is asked: the lines are for a scheduler. */
+function withLog(context: CliContext): CliContext {
+  if (!wantsJsonLog(context.args)) return context;
+  const { stderr, clock } = context;
+  return { ...context, log: (...event) => stderr.write(logLine(clock.now(), ...event)) };
+}
+
+/** @throws USAGE */
+function refuseUnknownLog(said: unknown): void {
+  if (said === undefined || said === 'json' || said === 'text') return;
+  throw new PerilbookError('USAGE', `Unknown log format ${JSON.stringify(said)}`, 'Use --log json or --log text.');
 }
 
 function withArguments(y: Argv, { positionals = {}, options = {} }: Command): Argv {

@@ -1,4 +1,5 @@
-/* What main.ts prints itself. Imports nothing, so that the first message is printed at once. */
+/* What main.ts prints itself. Imports next to nothing, so that the first message is printed at once. */
+import { logLine, wantsJsonLog } from './log-lines.ts';
 
 /**
  * Printed before anything is loaded, 0.1 s after the start; loading takes several times as long. For `run`, and for `plan`
@@ -8,17 +9,23 @@ export function startMessage(args: readonly string[], isTerminal = false): strin
   const [command, target, ...rest] = args;
   const isSilent = [target, ...rest].some((arg) => /^(--quiet|--help|-[a-z]*[qh][a-z]*)$/.test(arg ?? ''));
   const isWaitedFor = command === 'run' || (command === 'plan' && isTerminal);
-  if (!isWaitedFor || target === undefined || isSilent) return '';
+  if (!isWaitedFor || target === undefined || isSilent || wantsJsonLog(args)) return '';
   if (target === '-') return 'perilbook: reading stdin\n';
   return target.startsWith('-') ? 'perilbook: starting\n' : `perilbook: reading ${target}\n`;
 }
 
 /** Printed at an interrupt: what is still done, and how not to wait for it. */
-export function stopMessage([command, action]: readonly string[]): string {
+export function stopMessage(args: readonly string[], now = 0): string {
+  const text = stopText(args);
+  if (wantsJsonLog(args)) return logLine(now, 'warning', 'stopping', { message: text });
+  return `\nperilbook: ${text}\n`;
+}
+
+function stopText([command, action]: readonly string[]): string {
   const again = 'Press Ctrl-C again to quit at once.';
   if (command === 'run' || command === 'ui') {
-    return `\nperilbook: stopping: finishing work in progress, then writing the output. ${again}\n`;
+    return `stopping: finishing work in progress, then writing the output. ${again}`;
   }
   const serves = command === 'service' && action === 'start';
-  return `\nperilbook: stopping${serves ? ': finishing requests in flight' : ''}. ${again}\n`;
+  return `stopping${serves ? ': finishing requests in flight' : ''}. ${again}`;
 }

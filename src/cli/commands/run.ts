@@ -19,7 +19,7 @@ import { EXIT, exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
 import { openFinish } from '../finish/finish.ts';
 import type { RunOutcome } from '../finish/finished-run.ts';
 import { jobOf, jobWords } from '../job-options.ts';
-import { colorFor } from '../messages/color.ts';
+import { type Color, colorFor } from '../messages/color.ts';
 import { shownPath } from '../messages/format.ts';
 import { planMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
 import { reportCommand, resumeCommand } from '../messages/resume-command.ts';
@@ -68,7 +68,7 @@ async function runJob(
   if (report !== null) await checkOutput(report, job.input, filesOfStore(job.store));
   await using store = await openStore(context, job);
   await using opened = await connect(connectionContext(context), job, (line) => talk([line]));
-  const style = { width: lineWidth(context.stderr), color: colorFor(context, context.stderr) };
+  const style = { width: lineWidth(context.stderr), color: messageColor(context) };
   using owned = new DisposableStack();
   const { prepared, ended, progress } = await planAndRun();
   if (report !== null) {
@@ -81,12 +81,17 @@ async function runJob(
   const exitCode = exitCodeOfRun(ended);
   const { facts, next } = runMessages(ended, resumeCommand(context.args, job, ended), context.workingFolder, style);
   const sample = ended.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
+  const isWrong = WRONG.has(exitCode);
   // --quiet prints errors only; a pause is in the exit code and in `status`.
-  if (!flags.quiet) {
+  if (context.log !== undefined) {
+    const level = exitCode === EXIT.complete ? 'info' : isWrong ? 'error' : 'warning';
+    const fields = { exit_code: exitCode, state: ended.state, message: next.join(' '), summary: ended.summary };
+    if (!flags.quiet || isWrong) context.log(level, 'finished', fields);
+  } else if (!flags.quiet) {
     const findings = findingMessages(ratingFindings(prepared) ?? [], style.width);
     const reported = report === null && findings.length > 0 ? reportCommand(context.args, job) : null;
     talk([...facts, ...findings, ...(reported === null ? [] : [`For the report: ${reported}`]), ...next, ...sample]);
-  } else if (WRONG.has(exitCode)) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
+  } else if (isWrong) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
   return { kind: 'ended', ended, progress, exitCode };
 
   async function suggested(prepared: Prepared) {
@@ -99,7 +104,9 @@ async function runJob(
     const { connection } = opened;
     const prepared = owned.use(await prepare(job, { connection, store, effects, progress: show.progress, approved }));
     show.pause();
-    talk([...planMessages(prepared, context.workingFolder, style, await suggested(prepared)), '']);
+    if (context.log === undefined)
+      talk([...planMessages(prepared, context.workingFolder, style, await suggested(prepared)), '']);
+    else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
     if (approved === null) await approve(context, flags, prepared);
     show.know(runFacts(prepared, timestampOf(context.clock)));
     show.resume();
@@ -110,6 +117,10 @@ async function runJob(
       ended: await run(prepared, { store, effects, progress, interrupt: context.interrupt }),
     };
   }
+}
+
+function messageColor(context: CliContext): Color {
+  return context.log === undefined ? colorFor(context, context.stderr) : (_, text) => text;
 }
 
 const WRONG: ReadonlySet<number> = new Set([EXIT.someFailed, EXIT.keyRefused, EXIT.serviceDown, EXIT.usage]);

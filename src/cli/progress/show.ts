@@ -4,6 +4,7 @@ import { MinuteMeter, type RunFacts, spentOf, timestampOf } from '../../job/esti
 import { type CliContext, say } from '../context.ts';
 import { colorFor, isDumb, isUnicode } from '../messages/color.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';
+import { logShow } from './log-show.ts';
 
 const ON_TERMINAL_MS = 200;
 const ELSEWHERE_MS = 30_000;
@@ -24,6 +25,7 @@ export interface ProgressShow extends Disposable {
 /** On a terminal a block that is redrawn; elsewhere a line every 30 s and at each change of phase; nothing if quiet. */
 export async function showProgress(context: CliContext, isQuiet = false): Promise<ProgressShow> {
   if (isQuiet) return quietShow(context);
+  if (context.log !== undefined) return logShow(context, context.log);
   return context.stderr.isTTY === true && !isDumb(context) ? blockShow(context) : lineShow(context);
 }
 

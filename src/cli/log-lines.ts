@@ -1,0 +1,15 @@
+/* Messages as JSON lines (`--log json`). Imports nothing: main.ts needs it before anything is loaded. */
+
+export type LogLevel = 'info' | 'warning' | 'error';
+
+/** Writes an event as a line. */
+export type Log = (level: LogLevel, event: string, fields: Readonly<Record<string, unknown>>) => void;
+
+/** Whether a command line asks for JSON lines. Read before it is parsed, so that an error in it is a line too. */
+export function wantsJsonLog(args: readonly string[]): boolean {
+  return args.some((arg, at) => arg === '--log=json' || (arg === '--log' && args[at + 1] === 'json'));
+}
+
+export function logLine(now: number, ...[level, event, fields]: Parameters<Log>): string {
+  return `${JSON.stringify({ time: new Date(now).toISOString(), level, event, ...fields })}\n`;
+}

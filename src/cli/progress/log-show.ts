@@ -1,0 +1,56 @@
+import { steadyTime } from '../../clock.ts';
+import { newProgress, type Phase } from '../../job/buying/progress.ts';
+import { type RunFacts, reachedCells, reachedCredits } from '../../job/estimate.ts';
+import { type CliContext, say } from '../context.ts';
+import type { Log } from '../log-lines.ts';
+import type { ProgressShow } from './show.ts';
+
+const EVERY_MS = 30_000;
+const LOOK_MS = 1_000;
+
+/** Progress as events of `--log json`: at each change of phase, and every 30 s. */
+export function logShow(context: CliContext, log: Log): ProgressShow {
+  const progress = newProgress();
+  let facts: RunFacts | null = null;
+  let loggedAt = steadyTime(context.clock);
+  let phase: Phase | null = null;
+  const write = () => {
+    loggedAt = steadyTime(context.clock);
+    phase = progress.phase;
+    const places = facts === null ? null : reachedCells(progress, facts);
+    const credits = facts === null ? null : reachedCredits(progress, facts);
+    log('info', 'progress', {
+      phase,
+      rows: progress.rows,
+      places: places?.of ?? null,
+      places_done: progress.cellsDone,
+      credits_planned: credits?.of ?? null,
+      credits_spent: progress.creditsSpent,
+      credits_unknown: progress.creditsUnknown,
+      calls: progress.calls,
+      calls_in_flight: progress.callsInFlight,
+      retries: progress.retries,
+      slowed_down: progress.slowedDown,
+      failures: progress.failuresByKind,
+      ...(progress.waitingUntil > 0 ? { waiting_until: new Date(progress.waitingUntil).toISOString() } : {}),
+    });
+  };
+  progress.onChange = () => {
+    // A service that asks to slow down is a change too, but not each time worth a line.
+    if (progress.phase !== phase) write();
+  };
+  const timer = setInterval(() => {
+    if (steadyTime(context.clock) - loggedAt >= EVERY_MS) write();
+  }, LOOK_MS);
+  timer.unref();
+  return {
+    progress,
+    know: (known) => {
+      facts = known;
+    },
+    say: (text) => say(context, text),
+    pause: () => {},
+    resume: () => {},
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
