@@ -48,6 +48,12 @@ export const SERVICE_OPTIONS = {
     describe: 'start --update-every: file with other addresses of sources (sources.yaml in the data folder)',
     requiresArg: true,
   },
+  metrics: {
+    type: 'string',
+    describe:
+      'start: serve OpenMetrics under /metrics at this address of this machine, e.g. 127.0.0.1:9464 (default off)',
+    requiresArg: true,
+  },
   port: { type: 'number', describe: 'port to listen on (8737)', requiresArg: true },
   account: { type: 'string', describe: 'name of an account; check: whose credits it spends', requiresArg: true },
   scopes: {

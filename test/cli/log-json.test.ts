@@ -52,7 +52,9 @@ test('a pause is a warning, an error is an event with code and exit code', async
   const paused = eventsOf((await perilbook([...RUN, '--budget', '1'], { folder })).stderr).at(-1)!;
   assert.deepEqual([paused.event, paused.level, paused.exit_code, paused.state], ['finished', 'warning', 4, 'paused']);
   assert.match(String(paused.message), /To buy more: perilbook run b\.csv/);
-  const failed = eventsOf((await perilbook(['run', 'none.csv', '--log=json', '--yes', '--store', 'store.db'], { folder })).stderr).at(-1)!;
+  const failed = eventsOf(
+    (await perilbook(['run', 'none.csv', '--log=json', '--yes', '--store', 'store.db'], { folder })).stderr,
+  ).at(-1)!;
   assert.deepEqual(
     [failed.event, failed.level, failed.code, failed.exit_code],
     ['error', 'error', 'INPUT_UNREADABLE', 2],

@@ -10,11 +10,13 @@ import { openPostgresAccounts } from '../../service/accounts/postgres/open-accou
 import { accountsFileFor, openAccounts } from '../../service/accounts/sqlite/accounts-database.ts';
 import { moveAccounts } from '../../service/accounts/sqlite/move-accounts.ts';
 import { sqliteAccounts } from '../../service/accounts/sqlite/sqlite-accounts.ts';
+import { type MetricsAddress, metricsAddress, startMetricsServer } from '../../service/http/metrics-server.ts';
 import { startService } from '../../service/http/start-service.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { portOf } from '../option-values.ts';
+import { notifySystemd, socketOfSystemd } from '../systemd.ts';
 import { refuseMissing } from './data.ts';
 import { accountAction, keyAction } from './service-accounts.ts';
 import { checkAction } from './service-check.ts';
@@ -27,7 +29,10 @@ export async function serviceCommand(context: CliContext, flags: Flags): Promise
   if (flags.action === 'check') return checkAction(context, flags);
   const port = portOf(flags) ?? DEFAULT_PORT;
   const files = filesOf(context, flags);
-  if (flags.action === 'start') return await startAction(context, files, port, serviceUpdatesOf(context, flags));
+  if (flags.action === 'start') {
+    const metrics = typeof flags.metrics === 'string' ? metricsAddress(flags.metrics) : null;
+    return await startAction(context, files, { port, metrics, updates: serviceUpdatesOf(context, flags) });
+  }
   if (NEEDS_ACCOUNTS.includes(String(flags.what))) refuseNoAccounts(files, flags);
   await using accounts = await openAccountsOf(context, files);
   return await (flags.action === 'account' ? accountAction : keyAction)(context, accounts, flags);
@@ -91,19 +96,35 @@ function refuseNoAccounts({ data, accounts, belongTogether }: ServiceFiles, flag
   else if (flags.db !== undefined && !existsSync(accounts.path)) refuseMissing(data, '--db');
 }
 
+interface StartSettings {
+  readonly port: number;
+  readonly metrics: MetricsAddress | null;
+  readonly updates: ServiceUpdates | null;
+}
+
 async function startAction(
   context: CliContext,
   files: ServiceFiles,
-  port: number,
-  updates: ServiceUpdates | null,
+  { port, metrics: metricsAt, updates }: StartSettings,
 ): Promise<number> {
+  const descriptor = socketOfSystemd(context, process.pid) ?? undefined;
+  const metrics = metricsAt && (await import('../../service/http/service-metrics.ts')).createServiceMetrics();
   await using accounts = await openAccountsOf(context, { ...files, belongTogether: true });
   using data = openDataReadOnly(madeFolder(files.data));
   const { topics, unavailable, withoutRecords, sample } = describeData(data);
   const onError = (error: unknown) =>
     say(context, `perilbook service: ${error instanceof Error ? error.message : error}`);
-  await using service = await startService({ data, accounts, port, onError });
+  await using service = await startService({
+    data,
+    accounts,
+    port,
+    descriptor,
+    metrics: metrics ?? undefined,
+    onError,
+  });
+  await using metricsServer = metrics && (await startMetricsServer(metricsAt!, metrics));
   say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${placeOf(files)}`);
+  if (metricsServer !== null) say(context, `Metrics: ${metricsServer.url}`);
   if (sample) say(context, 'Sample data: made up, not for decisions.');
   say(context, `${counted(topics.length, 'topic')} can be answered.`);
   if (unavailable.length > 0) {
@@ -116,9 +137,11 @@ async function startAction(
     const lacking = withoutRecords.map(({ topic, missing }) => `${topic} (${missing.join(', ')})`);
     say(context, `Answered without the records that are not loaded: ${lacking.join('; ')}`);
   }
+  await notifySystemd(context, 'READY=1');
   if (updates !== null) await keepUpdated(context, files.data, updates);
   if (!context.interrupt.aborted) {
     await new Promise((done) => context.interrupt.addEventListener('abort', done, { once: true }));
   }
+  await notifySystemd(context, 'STOPPING=1');
   return EXIT.complete;
 }

@@ -9,6 +9,7 @@ import { type AnswerOptions, createCallAnswers, isLarge } from './answer-call.ts
 import { createDeliveryTracker } from './delivery-tracker.ts';
 import { openApiDocument } from './openapi.ts';
 import { addRoutes } from './routes.ts';
+import type { ServiceMetrics } from './service-metrics.ts';
 import { type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
 
 /** How a service is started. Whoever opened data and accounts closes them, after the service. */
@@ -19,6 +20,10 @@ export interface ServiceOptions extends AnswerOptions {
   readonly accounts: ServiceAccounts;
   /** 0 takes a free port. */
   readonly port: number;
+  /** A socket that listens already, by its descriptor, in place of host and port. */
+  readonly descriptor?: number | undefined;
+  /** Counts the requests. */
+  readonly metrics?: Pick<ServiceMetrics, 'watch'> | undefined;
   /** Default: 127.0.0.1. */
   readonly host?: string;
   /** How long closing waits for requests in flight, in milliseconds. Default: 10 000. */
@@ -58,6 +63,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   );
   const answerCalls = createCallAnswers({ data, instance, tracker }, options);
   const app = createWebServer(instance, onError, options.limits);
+  options.metrics?.watch(app);
   starting.defer(() => closeWithin(app, options.closeTimeout ?? CLOSE_TIMEOUT_MS));
   addRoutes(app, {
     data,
@@ -66,17 +72,21 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     answerCall: inBatches(answerCalls, { most: MOST_CALLS, isAlone: isLarge, atOnce: instance.batchesAtOnce }),
     describe: () => openApiDocument(radiiWith(options.radii ?? {}), options.standardTopics ?? NATURAL_SLUGS),
   });
-  await app.listen({ port: options.port, host }).catch((error) => {
+  const { descriptor } = options;
+  // Fastify passes its options on to Node, which knows `fd`; its types do not.
+  const place = descriptor === undefined ? { port: options.port } : ({ fd: descriptor } as object);
+  await app.listen({ ...place, host }).catch((error) => {
     throw listenFailure(error, host, options.port);
   });
-  const { port } = app.server.address() as AddressInfo;
+  const { port, address } = app.server.address() as AddressInfo;
   const running = starting.move();
   let closing: Promise<void> | null = null;
   const close = () => {
     closing ??= running.disposeAsync();
     return closing;
   };
-  const name = host.includes(':') ? `[${host}]` : host;
+  const at = descriptor === undefined ? host : address;
+  const name = at.includes(':') ? `[${at}]` : at;
   return { url: `http://${name}:${port}`, port, close, [Symbol.asyncDispose]: close };
 }
 

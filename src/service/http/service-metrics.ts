@@ -1,0 +1,81 @@
+import type { FastifyInstance } from 'fastify';
+import { Counter, Gauge, Histogram, type OpenMetricsContentType, Registry } from 'prom-client';
+import { CREDITS } from '../../contract/credits.ts';
+
+/** Counts what a service does. Labels are routes and statuses alone: accounts and keys are not told to whoever reads the metrics. */
+export interface ServiceMetrics {
+  readonly contentType: string;
+  /** To be called before the routes are added. */
+  watch(app: FastifyInstance): void;
+  /** OpenMetrics text. */
+  text(): Promise<string>;
+}
+
+/** From a healthy single topic (some ms) to a client that hardly reads. */
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** The price of a delivered answer. Other routes are free. */
+const CREDITS_OF_ROUTE: Readonly<Record<string, number>> = {
+  '/v1/:topic/risk': CREDITS.single,
+  '/v1/bundle/standard': CREDITS.standard,
+  '/v1/bundle/enterprise': CREDITS.enterprise,
+};
+
+export function createServiceMetrics(): ServiceMetrics {
+  const registry = new Registry<OpenMetricsContentType>();
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'perilbook_service_requests_total',
+    help: 'Requests that have ended, by route and status',
+    labelNames: ['route', 'status'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'perilbook_service_request_duration_seconds',
+    help: 'Time from the request to the end of its answer',
+    labelNames: ['route'],
+    buckets: SECONDS,
+    registers,
+  });
+  const credits = new Counter({
+    name: 'perilbook_service_charged_credits_total',
+    help: 'Credits of answers that were delivered; others are not charged',
+    labelNames: ['route'],
+    registers,
+  });
+  const inFlight = new Gauge({
+    name: 'perilbook_service_requests_in_flight',
+    help: 'Requests that are being answered',
+    registers,
+  });
+  let open = 0;
+
+  function watch(app: FastifyInstance): void {
+    app.addHook('onRequest', (request, { raw }, done) => {
+      const startedAt = performance.now();
+      open++;
+      // Also where the client leaves before the answer has ended.
+      raw.once('close', () => {
+        open--;
+        // The pattern, not the path: a label must not have a value for each place or guess.
+        const route = request.routeOptions.url ?? 'none';
+        const isDelivered = raw.writableFinished;
+        requests.inc({ route, status: isDelivered ? raw.statusCode : 'aborted' });
+        durations.observe({ route }, (performance.now() - startedAt) / 1_000);
+        const price = CREDITS_OF_ROUTE[route];
+        if (price !== undefined && isDelivered && raw.statusCode === 200) credits.inc({ route }, price);
+      });
+      done();
+    });
+  }
+
+  return {
+    contentType: registry.contentType,
+    watch,
+    text: () => {
+      inFlight.set(open);
+      return registry.metrics();
+    },
+  };
+}
