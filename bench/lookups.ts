@@ -144,7 +144,7 @@ function openStore(file: string): Store {
 function fill(file: string, source: number, cells: readonly Cell[]): void {
   const database = new Database(file);
   const { merge } = cellStatements(database, textDictionary(database, file), () => null);
-  const values = { text: 'Relatively Moderate', number: 12.3456, count: 17, time: '2026-01-15T11:00:00Z' };
+  const values = { text: 'Relatively Moderate', number: 12.3456, count: 17, time: '2026-01-15T11:00:00Z', point: '' };
   const answers = NATURAL_SLUGS.map((topic) => {
     return { topic, asOf: Date.now(), fields: columnsOf(topic).map(({ type }) => values[type]) };
   });

@@ -219,6 +219,12 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     place: (v) => ({ areas: { verify: shareOf(v) } }),
   },
   {
+    flag: 'geoparquet',
+    type: 'boolean',
+    describe: 'write the Parquet output as GeoParquet, with a point for each row (hazard_geometry)',
+    place: (v) => ({ geoparquet: v === true }),
+  },
+  {
     flag: 'no-counts',
     type: 'boolean',
     describe: 'leave out the columns that count records',

@@ -23,13 +23,18 @@ export function addedColumns(topics: readonly TopicSlug[], prefix = '', counts =
   }));
 }
 
+/** The column of a GeoParquet output with the place of each row: the location that was looked up. It is the last one. */
+export function geometryColumn(prefix = ''): AddedColumn {
+  return { name: `${prefix}hazard_geometry`, type: 'point' };
+}
+
 /** A natural topic's rating, score and frequency come first; what counts records of its details stands behind them. */
 export function wantedColumns(slug: TopicSlug, counts: boolean): readonly AddedColumn[] {
   const columns = columnsOf(slug);
   return counts ? columns : columns.slice(0, columns.length - topicOf(slug).countColumns.length);
 }
 
-/** A column that an earlier run can have written, and the topic that it is of: none for status, note and time. */
+/** A column that an earlier run can have written, and the topic that it is of: none for status, note, time and point. */
 export interface KnownColumn {
   readonly type: AddedColumn['type'];
   readonly topic: TopicSlug | null;
@@ -41,7 +46,10 @@ export function knownColumns(prefix = ''): ReadonlyMap<string, KnownColumn> {
   const ofTopics = TOPICS.flatMap(({ slug }) =>
     columnsOf(slug).map(({ name, type }) => [prefix + name, { type, topic: slug }] as const),
   );
-  return new Map<string, KnownColumn>([...leading, ...ofTopics]);
+  const { name, type } = geometryColumn(prefix);
+  // The reader of Parquet gives the coordinates of a point as columns of their own.
+  const ofPoint = [name, `${name}.latitude`, `${name}.longitude`].map((one) => [one, { type, topic: null }] as const);
+  return new Map<string, KnownColumn>([...leading, ...ofTopics, ...ofPoint]);
 }
 
 /** The fields of a row whose location was looked up, in the order of `addedColumns`. `isSample` tells it by the time of the

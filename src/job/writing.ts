@@ -1,10 +1,11 @@
-import { addedColumns, bareFields } from '../columns/row.ts';
+import { addedColumns, bareFields, geometryColumn } from '../columns/row.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { CellRecord } from '../contract/answer.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
 import type { RowFields, RowFile, WriteResult } from '../rows/port.ts';
 import { type CellCache, type CellReader, type CellSource, cachedFields, cellReader } from './cell-fields.ts';
 import { type Freshness, missingTopics } from './planning/freshness.ts';
+import { withPoints } from './point-fields.ts';
 import { otherRows, type Unlocated } from './scan/row-places.ts';
 import type { Scan } from './scan/scan-input.ts';
 import type { Job } from './settings/settings.ts';
@@ -83,8 +84,9 @@ export async function writeOutput(writing: OutputWriting): Promise<Written> {
 }
 
 /** The columns that change in the output. */
-export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, counts }: Job) {
-  return { dropFrom: layout.dropFrom, kept, numbers, added: addedColumns(topics, prefix, counts) };
+export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, counts, geoparquet }: Job) {
+  const added = [...addedColumns(topics, prefix, counts), ...(geoparquet ? [geometryColumn(prefix)] : [])];
+  return { dropFrom: layout.dropFrom, kept, numbers, added };
 }
 
 /** Reads the cells that the plan has not read. @param onFields gets the fields of each cell and of each finding, by number */
@@ -109,7 +111,9 @@ export async function outputFields(
   });
   const known = { get: (number: number) => cache.get(number) ?? bare[number - cells.size] };
   return {
-    at: (numbers) => cachedFields(numbers, known, readCells),
+    at: job.geoparquet
+      ? withPoints(cells, (numbers) => cachedFields(numbers, known, readCells))
+      : (numbers) => cachedFields(numbers, known, readCells),
     sums: () => sumsOf(scan, ends, job.tiers.length),
   };
 }

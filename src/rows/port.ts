@@ -16,10 +16,11 @@ export interface Row {
   readonly problem?: string;
 }
 
-/** A column that Perilbook adds. `count` is a whole number; `time` is ISO 8601 UTC text in text formats. */
+/** A column that Perilbook adds. `count` is a whole number; `time` is ISO 8601 UTC text in text formats; `point` is Well-Known
+ * Binary with a character a byte, in Parquet only. */
 export interface AddedColumn {
   readonly name: string;
-  readonly type: 'text' | 'number' | 'count' | 'time';
+  readonly type: 'text' | 'number' | 'count' | 'time' | 'point';
   /** The column of the input that it is: an earlier run added it, and its fields stay as they are. */
   readonly keeps?: number;
 }

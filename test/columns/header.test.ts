@@ -83,7 +83,8 @@ test('a prefix stands before every name, the leading ones included', () => {
 });
 
 test('the names that make an earlier output known are exactly the header', () => {
-  assert.deepEqual([...knownColumns().keys()], HEADER);
+  const ofPoint = ['hazard_geometry', 'hazard_geometry.latitude', 'hazard_geometry.longitude'];
+  assert.deepEqual([...knownColumns().keys()], [...HEADER, ...ofPoint]);
   assert.ok(knownColumns('x_').has('x_wildfire_rating') && !knownColumns('x_').has('wildfire_rating'));
 });
 

@@ -37,7 +37,7 @@ function isPlainNumber(text: string): boolean {
 
 /** The type of a kept column in a typed format: its own if every text fits, else text. */
 function typeKept(wanted: AddedColumn['type'], { isNumber, isCount, isTime }: ColumnType): AddedColumn['type'] {
-  const fits = { text: true, number: isNumber, count: isCount, time: isTime }[wanted];
+  const fits = { text: true, number: isNumber, count: isCount, time: isTime, point: false }[wanted];
   return fits ? wanted : 'text';
 }
 

@@ -1,4 +1,4 @@
-import { addedColumns, knownColumns } from '../../columns/row.ts';
+import { addedColumns, geometryColumn, knownColumns } from '../../columns/row.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { parseLenient, splitLenientPair, splitPair } from '../../geo/lenient-location.ts';
@@ -6,6 +6,7 @@ import { type LocationFinding, parseLocation } from '../../geo/parse-location.ts
 import { isCovered } from '../../geo/us-coverage.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { findLocationColumns, type LocationColumns } from '../../rows/location-columns.ts';
+import { formatOfOutput } from '../../rows/output-format.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
 import type { Job } from '../settings/settings.ts';
 import { type AreaColumns, findAreaColumns } from './area-columns.ts';
@@ -64,7 +65,10 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
   refuseLocationAsHeader([original[lat]!, original[lng]!], lat === lng, job.input);
   const taken = new Set(original.map((name) => name.toLowerCase()));
   const added = addedColumns(job.topics, job.prefix, job.counts);
-  const clash = added.find(({ name }) => taken.has(name.toLowerCase()));
+  refuseOtherThanParquet(rowFile, job);
+  const clash = [...added, ...(job.geoparquet ? [geometryColumn(job.prefix)] : [])].find(({ name }) =>
+    taken.has(name.toLowerCase()),
+  );
   if (clash) {
     throw new PerilbookError(
       'INPUT_COLUMNS',
@@ -101,6 +105,17 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
       value: values.map(nameOf),
     },
   };
+}
+
+/** Only Parquet has a form for points that other programs know. @throws OUTPUT_UNWRITABLE */
+function refuseOtherThanParquet({ format }: RowSource, { geoparquet, output }: Job): void {
+  if (!geoparquet || (formatOfOutput(output) ?? format) === 'parquet') return;
+  throw new PerilbookError(
+    'OUTPUT_UNWRITABLE',
+    `GeoParquet needs a Parquet output, not ${output === '-' ? 'standard output' : output}`,
+    'Name the output .parquet, or leave out --geoparquet (geoparquet: in the job file).',
+    { file: output },
+  );
 }
 
 /** A file without a header, read without `--no-header`, would lose its first location as column names. @throws INPUT_COLUMNS */

@@ -256,6 +256,10 @@ export const jobFileSchema = z.strictObject({
     .describe(
       'buy one answer per census tract or county; tract and county find the area by the boundaries on this machine, oed and a map with columns read its code',
     ),
+  geoparquet: z
+    .boolean()
+    .optional()
+    .describe('true: write the Parquet output as GeoParquet, with the location as a point (hazard_geometry)'),
   counts: z.boolean().optional().describe('false: leave out the columns that count records'),
   details: z.enum(['keep', 'drop']).optional().describe('keep: also store the details of new answers (default drop)'),
   max_invalid: share

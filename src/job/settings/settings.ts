@@ -51,6 +51,8 @@ export interface Job {
   readonly areas: AreaSettings | null;
   /** Whether to add the columns that count records of `details`. */
   readonly counts: boolean;
+  /** Whether a Parquet output gets a point for each row. */
+  readonly geoparquet: boolean;
   /** Whether to store the `details` of new answers, compressed. */
   readonly keepDetails: boolean;
   /** The acceptable share of rows without a usable location. */
@@ -132,6 +134,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     orderBy: orderByOf(settings.order_by),
     areas: areasOf(settings.areas),
     counts: settings.counts,
+    geoparquet: settings.geoparquet ?? false,
     keepDetails: settings.details === 'keep',
     maxInvalid: settings.max_invalid,
     maxMinutes: settings.max_minutes ?? null,

@@ -20,6 +20,8 @@ export type StoredColumn = TextColumn | NumberColumn;
 
 export interface TextColumn {
   readonly kind: 'text';
+  /** Its texts are bytes, a character each. */
+  readonly isPoint: boolean;
   readonly name: string;
   /** For each entry the number of its text, counted from 1. */
   readonly ids: Uint32Array;
@@ -83,8 +85,17 @@ export function columnBuilder(added: readonly AddedColumn[], mostRows: number) {
 }
 
 function newColumn({ name, type }: AddedColumn, room: number): StoredColumn {
-  if (type === 'text') {
-    return { kind: 'text', name, ids: new Uint32Array(room), texts: [], known: new Map(), present: null, nulls: 0 };
+  if (type === 'text' || type === 'point') {
+    return {
+      kind: 'text',
+      isPoint: type === 'point',
+      name,
+      ids: new Uint32Array(room),
+      texts: [],
+      known: new Map(),
+      present: null,
+      nulls: 0,
+    };
   }
   return { kind: type, name, values: new Float64Array(room), present: null, nulls: 0 };
 }

@@ -56,6 +56,8 @@ export function schemaElement({ name, type }: AddedColumn): ThriftStruct {
   switch (type) {
     case 'text':
       return common('BYTE_ARRAY', i32(6, 0), struct(10, struct(1)));
+    case 'point':
+      return common('BYTE_ARRAY');
     case 'number':
       return common('DOUBLE');
     case 'count':

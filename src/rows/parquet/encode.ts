@@ -24,7 +24,7 @@ const LARGEST_DICTIONARY = 4 * 1024 * 1024;
 const LONGEST_BOUND = 64;
 
 /** Texts, with the distinct ones as a dictionary unless most are different. */
-export function textValues({ ids, texts }: TextColumn, places: Uint32Array, arrays: ReusableArrays): Values {
+export function textValues({ ids, texts, isPoint }: TextColumn, places: Uint32Array, arrays: ReusableArrays): Values {
   // The column may have texts of other row groups as well: only those of this one are numbered, as they come.
   const numbers = arrays.slots(texts.length + 1).fill(0);
   const indexes = arrays.ids(places.length);
@@ -33,7 +33,7 @@ export function textValues({ ids, texts }: TextColumn, places: Uint32Array, arra
     const id = ids[places[i]!]!;
     let number = numbers[id]!;
     if (number === 0) {
-      number = encoded.push(Buffer.from(texts[id - 1]!));
+      number = encoded.push(Buffer.from(texts[id - 1]!, isPoint ? 'latin1' : 'utf8'));
       numbers[id] = number;
     }
     indexes[i] = number - 1;

@@ -7,6 +7,7 @@ import { type AddedChunks, editFooter, keptBody } from './edit.ts';
 import { reusableArrays } from './encode.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
 import { type ParquetFile, readAt } from './footer.ts';
+import { extendBounds, type PointBounds, setGeoMetadata } from './geo-metadata.ts';
 import { type ThriftStruct, writeThrift } from './thrift.ts';
 
 const BYTES_A_COPY = 1024 * 1024;
@@ -51,6 +52,7 @@ export async function writeParquet(
  * at once. */
 export function parquetSink(gathered: ByteBuffer) {
   const arrays = reusableArrays();
+  const bounds: PointBounds = new Map();
   let position = 0;
   const write = async (bytes: Buffer) => {
     gathered.addBytes(bytes, 0, bytes.length);
@@ -65,6 +67,7 @@ export function parquetSink(gathered: ByteBuffer) {
       const chunks: ThriftStruct[] = [];
       let size = 0;
       let unpackedSize = 0;
+      extendBounds(bounds, store);
       const levelsOf = definitionLevels(store, arrays);
       for (const column of store.columns) {
         const chunk = encodeChunk(store, column, levelsOf(column), arrays);
@@ -77,6 +80,7 @@ export function parquetSink(gathered: ByteBuffer) {
     },
     /** Writes the footer and the end of the file. */
     async finish(footer: ThriftStruct): Promise<void> {
+      setGeoMetadata(footer, bounds);
       const bytes = writeThrift(footer);
       const end = Buffer.alloc(8);
       end.writeUInt32LE(bytes.length);

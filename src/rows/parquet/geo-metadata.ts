@@ -1,0 +1,88 @@
+import type { BuiltColumns } from './column-builder.ts';
+import { binary, list, setField, structsAt, textAt } from './fields.ts';
+import { THRIFT, type ThriftStruct } from './thrift.ts';
+
+/** The key of the GeoParquet metadata in a footer. */
+const GEO = 'geo';
+const KEY_VALUES = 5;
+const SCHEMA = 2;
+
+/** The bounds of the points of a file: west, south, east, north. */
+type Bounds = [west: number, south: number, east: number, north: number];
+
+/** What is known of the point columns of a file that is being written, by name; null before the first point. */
+export type PointBounds = Map<string, Bounds | null>;
+
+/** A point as Well-Known Binary, little-endian; a character a byte. */
+export function pointText(lat: number, lng: number): string {
+  const bytes = Buffer.allocUnsafe(21);
+  bytes[0] = 1;
+  bytes.writeUInt32LE(1, 1);
+  bytes.writeDoubleLE(lng, 5);
+  bytes.writeDoubleLE(lat, 13);
+  return bytes.toString('latin1');
+}
+
+/** Adds the points of a row group. */
+export function extendBounds(bounds: PointBounds, { columns }: BuiltColumns): void {
+  for (const column of columns) {
+    if (column.kind !== 'text' || !column.isPoint) continue;
+    let of = bounds.get(column.name) ?? null;
+    for (const text of column.texts) {
+      const bytes = Buffer.from(text, 'latin1');
+      const [lng, lat] = [bytes.readDoubleLE(5), bytes.readDoubleLE(13)];
+      if (of === null) of = [lng, lat, lng, lat];
+      else of = [Math.min(of[0], lng), Math.min(of[1], lat), Math.max(of[2], lng), Math.max(of[3], lat)];
+    }
+    bounds.set(column.name, of);
+  }
+}
+
+/** The metadata of a GeoParquet file, as far as it matters here. */
+interface GeoMetadata {
+  readonly version: string;
+  readonly primary_column: string;
+  readonly columns: Readonly<Record<string, object>>;
+}
+
+/**
+ * Puts the metadata of the point columns into a footer (GeoParquet 1.1.0). Columns of the input keep theirs, and its primary column
+ * stays the primary one. Metadata of columns that are no longer there is removed: it would make the file invalid.
+ */
+export function setGeoMetadata(footer: ThriftStruct, bounds: PointBounds): void {
+  const entries = structsAt(footer, KEY_VALUES) ?? [];
+  const before = entries.find((entry) => textAt(entry, 1) === GEO);
+  if (before === undefined && bounds.size === 0) return;
+  const geo = before === undefined ? null : parsed(textAt(before, 2));
+  // Metadata in a form that is not known is left as it is.
+  if (before !== undefined && geo === null) return;
+  const names = new Set((structsAt(footer, SCHEMA) ?? []).map((element) => textAt(element, 4)));
+  const kept = Object.entries(geo?.columns ?? {}).filter(([name]) => names.has(name) && !bounds.has(name));
+  const own = [...bounds].map(([name, bbox]): [string, object] => [
+    name,
+    // Without a `crs` the coordinates are OGC:CRS84: longitude and latitude on WGS 84.
+    { encoding: 'WKB', geometry_types: ['Point'], ...(bbox === null ? {} : { bbox }) },
+  ]);
+  const columns = Object.fromEntries([...kept, ...own]);
+  const [first] = Object.keys(columns);
+  const others = entries.filter((entry) => entry !== before);
+  if (first === undefined) {
+    setField(footer, list(KEY_VALUES, THRIFT.STRUCT, others));
+    return;
+  }
+  const primary = geo !== null && geo.primary_column in columns ? geo.primary_column : first;
+  const value: GeoMetadata = { version: '1.1.0', ...geo, primary_column: primary, columns };
+  const entry: ThriftStruct = { fields: [binary(1, GEO), binary(2, JSON.stringify(value))] };
+  setField(footer, list(KEY_VALUES, THRIFT.STRUCT, [...others, entry]));
+}
+
+function parsed(text: string | undefined): GeoMetadata | null {
+  try {
+    const value = JSON.parse(text ?? '') as Partial<GeoMetadata> | null;
+    const isKnown =
+      typeof value?.primary_column === 'string' && typeof value.columns === 'object' && value.columns !== null;
+    return isKnown ? (value as GeoMetadata) : null;
+  } catch {
+    return null;
+  }
+}
