@@ -12,6 +12,8 @@ export interface RatingFinding {
   readonly answered: number;
   /** The value of these rows; 0 in the order of the file, and where it is in several currencies. */
   readonly value: number;
+  /** The currency code of the value; null where it is not known. */
+  readonly currency: string | null;
 }
 
 const RATINGS = ['Very High', 'Relatively High'] as const;
@@ -50,9 +52,10 @@ export function ratingFindings({
       if (hasValue) count.value += cells.value(cell);
     }
   }
+  const currency = job.currency ?? plan.scan.currency;
   const found = topics.flatMap(({ title, answered, counts }) => {
     const highest = counts.findIndex(({ rows }) => rows > 0);
-    return highest < 0 ? [] : [{ title, answered, rating: RATINGS[highest]!, ...counts[highest]! }];
+    return highest < 0 ? [] : [{ title, answered, currency, rating: RATINGS[highest]!, ...counts[highest]! }];
   });
   const rank = ({ rating }: RatingFinding) => RATINGS.indexOf(rating);
   return found.sort((a, b) => rank(a) - rank(b) || b.value - a.value || b.rows - a.rows).slice(0, MOST_SHOWN);

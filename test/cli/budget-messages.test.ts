@@ -99,6 +99,9 @@ test('with values in several currencies no order by them is suggested, and no su
   const ended = await perilbook(['run', ...RUN, '--order-by', 'tiv', '--yes'], { folder });
   assert.match(ended.stderr, /^ +3 +2 +The value is in another currency than the first\./m);
   assert.match(ended.stderr, /^Wildfire: \d of 3 answered locations (?:Very|Relatively) High$/m);
+  writeFileSync(join(folder, 'one.csv'), `lat,lng,tiv,currency\n${rows.join('').replaceAll('CAD', 'USD')}`);
+  const one = await perilbook(['run', 'one.csv', ...RUN.slice(1), '--order-by', 'tiv', '--yes'], { folder });
+  assert.match(one.stderr, /^Wildfire: \d of 3 answered locations (?:Very|Relatively) High, USD \d+ of value$/m);
 });
 
 test('the help named for a wrong value is that of the command', async () => {

@@ -154,9 +154,9 @@ for (const [args, says] of mistakes) {
 
 test('findings fit the terminal', () => {
   const finding = { title: 'Riverine Flooding', rating: 'Relatively High', rows: 1_106, answered: 36_634 } as const;
-  const lines = findingMessages([{ ...finding, value: 38_712_000_000 }], 60);
+  const lines = findingMessages([{ ...finding, value: 38_712_000_000, currency: 'USD' }], 60);
   assert.deepEqual(lines, [
     'Riverine Flooding: 1,106 of 36,634 answered locations',
-    'Relatively High, 38.7 bn of value',
+    'Relatively High, USD 38.7 bn of value',
   ]);
 });

@@ -62,7 +62,8 @@ test('a CSV becomes GeoParquet: a point for each row, null where there is no loc
     },
   });
   assert.deepEqual(await pointsOf(file), POINTS);
-  const { names, rows } = await askedDuckdb(`SELECT * FROM ${quoted(file)}`);
+  const { names, types, rows } = await askedDuckdb(`SELECT * FROM ${quoted(file)}`);
+  assert.equal(types.at(-1), "GEOMETRY('OGC:CRS84')");
   assert.deepEqual([names.slice(0, 3), names.at(-1)], [['lat', 'lng', 'hazard_status'], 'hazard_geometry']);
   assert.equal(rows[0]![0], '40.05001', 'the columns of the input stay as they are');
   const { rows: physical } = await askedDuckdb(

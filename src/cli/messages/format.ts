@@ -10,7 +10,7 @@ export function timeSpan(minutes: number): string {
   return `${Math.floor(hours / 24)} days ${hours % 24} h`;
 }
 
-/** A sum of values: 950, 12.3 m, 38.7 bn. */
+/** A sum of values: 950, 12.3 million, 38.7 bn. */
 export function compact(value: number): string {
   const [unit, name] = COMPACT.find(([least]) => value >= least) ?? [1, ''];
   return name === '' ? grouped(value) : `${(value / unit).toFixed(1)} ${name}`;
@@ -19,7 +19,7 @@ export function compact(value: number): string {
 const COMPACT = [
   [1e12, 'trillion'],
   [1e9, 'bn'],
-  [1e6, 'm'],
+  [1e6, 'million'],
   [1e3, 'thousand'],
 ] as const;
 

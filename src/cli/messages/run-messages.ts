@@ -75,8 +75,8 @@ function plannedMessage({ credits, this_run }: RunEnded['summary']): string {
 
 /** The ratings that matter most, one a line. */
 export function findingMessages(findings: readonly RatingFinding[], width = Number.POSITIVE_INFINITY): string[] {
-  const lines = findings.map(({ title, rating, rows, answered, value }) => {
-    const worth = value > 0 ? `, ${compact(value)} of value` : '';
+  const lines = findings.map(({ title, rating, rows, answered, value, currency }) => {
+    const worth = value > 0 ? `, ${currency === null ? '' : `${currency} `}${compact(value)} of value` : '';
     return `${title}: ${grouped(rows)} of ${counted(answered, 'answered location')} ${rating}${worth}`;
   });
   return lines.flatMap((line) => wrapped(line.split(' '), width, ' '));

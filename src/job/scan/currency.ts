@@ -11,18 +11,29 @@ export function currencyOf(field: string | undefined): string {
   return (field ?? '').trim().toUpperCase();
 }
 
-/** Tells which rows have a value in another currency than the first row that names one. */
-export function currencyCheck(): (field: string | undefined) => boolean {
+/** The currency of a file's values: that of the first row that names one, and which rows have another. */
+export interface ValueCurrency {
+  isOther(field: string | undefined): boolean;
+  /** null while no row has named one. */
+  readonly code: string | null;
+}
+
+export function valueCurrency(): ValueCurrency {
   let first = '';
   let seen: string | undefined = '';
   let differs = false;
-  return (field) => {
-    // Neighbours mostly have the same text.
-    if (field === seen) return differs;
-    seen = field;
-    const code = currencyOf(field);
-    first ||= code;
-    differs = code !== '' && code !== first;
-    return differs;
+  return {
+    isOther(field) {
+      // Neighbours mostly have the same text.
+      if (field === seen) return differs;
+      seen = field;
+      const code = currencyOf(field);
+      first ||= code;
+      differs = code !== '' && code !== first;
+      return differs;
+    },
+    get code() {
+      return first || null;
+    },
   };
 }

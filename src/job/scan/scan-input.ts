@@ -6,7 +6,7 @@ import { areasOfRow } from './area-columns.ts';
 import { AreaTable } from './area-table.ts';
 import { CellTable } from './cell-table.ts';
 import { ColumnTypes } from './column-types.ts';
-import { currencyCheck } from './currency.ts';
+import { valueCurrency } from './currency.ts';
 import { type FoundAreas, findAreas } from './find-areas.ts';
 import { FIRST_VALUE, type KeptColumn, type Layout, layoutOf } from './layout.ts';
 import { locate } from './locate.ts';
@@ -42,6 +42,8 @@ export interface Scan extends Disposable {
   readonly invalid: number;
   readonly outsideUs: number;
   readonly findings: readonly Finding[];
+  /** The currency code of the values, as the file names it; null where it does not. */
+  readonly currency: string | null;
   readonly cells: CellTable;
   readonly areas: AreaTable;
   /** What the boundaries say about the cells; null where the job does not find areas by them. */
@@ -93,7 +95,7 @@ export async function scan(
     else findings.set(finding, { finding, note, rows: 1, firstLine: line, ...(part === undefined ? {} : { part }) });
   };
   const types = new ColumnTypes(layout);
-  const isOtherCurrency = currencyCheck();
+  const currency = valueCurrency();
   for await (const batch of rowFile.read(types.columns, FIRST_VALUE)) {
     // A batch is of one part.
     const part = batch[0]?.part;
@@ -110,7 +112,7 @@ export async function scan(
         places.addCell(cell);
         if (place.isLenient) found('read_leniently', LENIENT, row);
         // Rows that are not looked up are in no sum of values.
-        if (layout.currency !== null && isOtherCurrency(row.fields[layout.currency]))
+        if (layout.currency !== null && currency.isOther(row.fields[layout.currency]))
           found('currency_differs', CURRENCY, row);
         if (job.areas !== null && find === null) {
           const { tract, county, unreadable, isTractAlone } = areasOfRow(row.fields, layout.areas);
@@ -141,6 +143,7 @@ export async function scan(
     invalid: rows - located - outsideUs,
     // In the order of their first rows.
     findings: [...findings.values()],
+    currency: currency.code,
     cells,
     areas,
     foundAreas,
