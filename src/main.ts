@@ -1,8 +1,6 @@
 #!/usr/bin/env -S node --max-semi-space-size=16
 // The flag bounds V8's space for new objects, which otherwise grows while rows are created faster than they are collected:
 // a run of a million rows then took up to 500 MB instead of 340, and was no faster.
-import { randomUUID } from 'node:crypto';
-
 // Before anything else is loaded: better-sqlite3 crashes the process on older versions.
 if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(
@@ -17,7 +15,7 @@ process.stderr.write(startMessage(process.argv.slice(2), process.stderr.isTTY));
 
 const { systemClock } = await import('./clock.ts');
 const { program } = await import('./cli/program.ts');
-const { isProcessRunning, machineName } = await import('./running-processes.ts');
+const { processOwner } = await import('./running-processes.ts');
 const { default: manifest } = await import('../package.json', { with: { type: 'json' } });
 
 const interruption = new AbortController();
@@ -43,9 +41,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (!isReaderGone && process.stdout.listenerCount('error') === 1) throw error;
 });
 
-/** Claims name their process, so that those of a killed process can be recognised. */
-const owner = `${machineName()}/${process.pid}/${randomUUID()}`;
-
 process.exitCode = await program(
   {
     args: process.argv.slice(2),
@@ -57,12 +52,7 @@ process.exitCode = await program(
     clock: systemClock,
     random: Math.random,
     interrupt: interruption.signal,
-    owner: { name: owner, isAlive },
+    owner: processOwner(),
   },
   manifest.version,
 );
-
-function isAlive(other: string): boolean {
-  const [machine, pid] = other.split('/');
-  return machine !== machineName() || isProcessRunning(Number(pid));
-}

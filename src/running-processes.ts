@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
@@ -19,6 +20,17 @@ export function isProcessRunning(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
+}
+
+/** This process as the owner of claims. They name it, so that the claims of a killed process can be recognised. */
+export function processOwner(): { readonly name: string; isAlive(owner: string): boolean } {
+  return {
+    name: `${machineName()}/${process.pid}/${randomUUID()}`,
+    isAlive(owner) {
+      const [machine, pid] = owner.split('/');
+      return machine !== machineName() || isProcessRunning(Number(pid));
+    },
+  };
 }
 
 /** Linux alone has such namespaces. */

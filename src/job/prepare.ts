@@ -102,20 +102,23 @@ export interface PrepareOptions {
   /** The time from which freshness is measured; now, where it is left out. */
   readonly asOf?: number;
   readonly approved?: ApprovedPlan | null;
+  /** The rows, where they are not in the job's input file. */
+  readonly rowFile?: RowFile;
+  /** The rows are a batch of a run that began at `asOf`: what failed in it is not tried again, since it may have been charged. */
+  readonly isContinued?: boolean;
 }
 
 /**
  * Scans and prices a job; spends nothing.
  * @throws INPUT_*, SCOPE_MISSING, STORE_*; PLAN_MISMATCH where the job is not the one that was approved
  */
-export async function prepare(
-  job: Job,
-  { connection, store, effects, progress, asOf = startOf(connection, effects.clock), approved = null }: PrepareOptions,
-): Promise<OpenedJob> {
+export async function prepare(job: Job, options: PrepareOptions): Promise<OpenedJob> {
+  const { connection, store, effects, progress, approved = null, isContinued = false } = options;
+  const { asOf = startOf(connection, effects.clock) } = options;
   // Local answers cost nothing: areas spare none of them.
   const scannedFor = connection.kind === 'local' ? { ...job, areas: null } : job;
   using boundaries = openAreas(scannedFor, effects);
-  const rowFile = await openJobInput(job, effects.streams);
+  const rowFile = options.rowFile ?? (await openJobInput(job, effects.streams));
   using opened = new DisposableStack();
   const onRows = (rows: number) => {
     if (progress) record(progress, 'rowsScanned', rows);
@@ -128,7 +131,8 @@ export async function prepare(
   const origin = originOf(job, connection);
   const edited = await editedValues(rowFile, { job, scan: scanned, store, source, sampleRows, freshness, origin });
   const findings = edited === null ? scanned.findings : [...scanned.findings, edited];
-  const prepared = await priced({ job, connection, rowFile, scan: { ...scanned, findings }, store, asOf, approved });
+  const toPrice = { job, connection, rowFile, scan: { ...scanned, findings }, store, asOf, approved, isContinued };
+  const prepared = await priced(toPrice);
   const owned = opened.move();
   return { ...prepared, [Symbol.dispose]: () => owned.dispose() };
 }
@@ -158,6 +162,7 @@ interface ScannedJob extends Pick<Prepared, 'job' | 'connection' | 'rowFile'> {
   readonly store: Store;
   readonly asOf: number;
   readonly approved?: ApprovedPlan | null;
+  readonly isContinued?: boolean;
 }
 
 /** Answers from local data bear the time at which the data was read, and no run begins after its answers. */
@@ -176,7 +181,7 @@ function originOf({ topics, counts }: Job, connection: Connection): string {
 
 /** Prices a scanned input; the topics may differ from those that it was scanned for. */
 export async function priced(scanned: ScannedJob): Promise<Prepared> {
-  const { job, connection, rowFile, scan, store, asOf, approved = null } = scanned;
+  const { job, connection, rowFile, scan, store, asOf, approved = null, isContinued = false } = scanned;
   const source = await store.source(connection.source);
   const isLocal = connection.kind === 'local';
   const apiKeys = await ApiKeys.open(isLocal ? [] : connection.keys, store, source);
@@ -188,7 +193,7 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
   const fieldsOf = completeFields(job.topics, job.counts, sampleRows.has, origin);
   const approvedCredits = approved && (await creditsLeft(approved, store));
   const plan = await makePlan({
-    ...{ job, scan, store, source, priceList, apiKeys, freshness, approvedCredits, isLocal },
+    ...{ job, scan, store, source, priceList, apiKeys, freshness, approvedCredits, isLocal, isContinued },
     onComplete: (cell, { asOf, fields }) => cells.put(cell, () => fieldsOf(asOf, fields())),
   });
   const summary = planSummary({ plan, job, connection, priceList, sample: sampleRows.any, rows: rowFile });

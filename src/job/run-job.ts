@@ -37,26 +37,12 @@ export interface RunEnded {
  */
 export async function run(prepared: Prepared, surroundings: RunSurroundings): Promise<RunEnded> {
   const { store, progress } = surroundings;
-  const { job, plan, summary, connection, sampleRows, approved, rowFile } = prepared;
-  refuseUnobtainable(prepared);
+  const { job, summary, sampleRows, rowFile } = prepared;
+  checkPurchase(prepared);
   await checkOutputs(job, rowFile);
-  if (connection.kind === 'service') for (const { secret } of connection.keys) requireSendable(secret);
-  const number = await store.startRun({
-    job: job.name,
-    input: job.input,
-    output: job.output,
-    account: connection.kind === 'local' ? '' : job.account.name,
-    plannedCredits: plan.price.credits,
-    budget: plan.limit,
-    accounts: connection.kind === 'local' ? [] : job.accounts,
-    ...(approved === null ? {} : { plan: approved.id }),
-  });
+  const number = await startRun(prepared, store);
   try {
-    const stopped =
-      connection.kind === 'local'
-        ? await lookUp(prepared, connection.data, surroundings)
-        : await buy(prepared, connection, surroundings, number);
-    await sampleRows.refresh();
+    const stopped = await getAnswers(prepared, surroundings, number);
     record(progress, 'phase', 'writing');
     const written = await write(prepared, surroundings, number);
     const spent = await store.runSpending(number);
@@ -71,6 +57,35 @@ export async function run(prepared: Prepared, surroundings: RunSurroundings): Pr
     await store.finishRun(number, { state: 'stopped', resumeAfter: null, summary: null }).catch(() => {});
     throw error;
   }
+}
+
+/** Records the start of a run in the store. @param plannedCredits differs from the plan's price where more batches of rows follow */
+export async function startRun(
+  { job, plan, connection, approved }: Prepared,
+  store: Store,
+  plannedCredits = plan.price.credits,
+): Promise<number> {
+  return await store.startRun({
+    job: job.name,
+    input: job.input,
+    output: job.output,
+    account: connection.kind === 'local' ? '' : job.account.name,
+    plannedCredits,
+    budget: plan.limit,
+    accounts: connection.kind === 'local' ? [] : job.accounts,
+    ...(approved === null ? {} : { plan: approved.id }),
+  });
+}
+
+/** Buys or looks up what the plan lacks, in a run that was started. @returns why it ended early; null where it did not */
+export async function getAnswers(prepared: Prepared, surroundings: RunSurroundings, run: number): Promise<Stop | null> {
+  const { connection, sampleRows } = prepared;
+  const stopped =
+    connection.kind === 'local'
+      ? await lookUp(prepared, connection.data, surroundings)
+      : await buy(prepared, connection, surroundings, run);
+  await sampleRows.refresh();
+  return stopped;
 }
 
 async function buy(
@@ -116,18 +131,21 @@ async function buy(
   );
 }
 
-/** Refuses topics that no key may buy before anything is spent. */
-function refuseUnobtainable({ plan }: Prepared): void {
+/** Refuses, before anything is spent, topics that no key may buy and keys that cannot be sent. @throws SCOPE_MISSING, KEY_REFUSED */
+export function checkPurchase({ plan, connection }: Prepared): void {
   const topics = [...plan.price.unobtainable.keys()];
-  if (topics.length === 0) return;
-  throw new PerilbookError(
-    'SCOPE_MISSING',
-    `No key may buy ${topics.join(', ')}`,
-    'Ask the provider for these scopes, add a key that has them, or leave these topics out (--topics).',
-  );
+  if (topics.length > 0) {
+    throw new PerilbookError(
+      'SCOPE_MISSING',
+      `No key may buy ${topics.join(', ')}`,
+      'Ask the provider for these scopes, add a key that has them, or leave these topics out (--topics).',
+    );
+  }
+  if (connection.kind === 'service') for (const { secret } of connection.keys) requireSendable(secret);
 }
 
-function stateOf(stop: Stop | null, { status }: RunSummary): RunEnded['state'] {
+/** How a run ended. */
+export function stateOf(stop: Stop | null, { status }: Pick<RunSummary, 'status'>): RunEnded['state'] {
   if (stop === null) {
     const isWhole = status.partial + status.failed + status.deferred === 0 && !allLocationsRejected(status);
     return isWhole ? 'complete' : 'incomplete';

@@ -8,7 +8,7 @@ import { buildSampleDatabase, refreshSampleReadings } from '../data/sample/build
 import { SAMPLE_VINTAGE } from '../data/sample/sample-datasets.ts';
 import { openDataDatabase } from '../data/tables/data-database.ts';
 import { PerilbookError } from '../errors.ts';
-import { readLocalData } from '../job/lookup/local-data.ts';
+import { type LocalData, readLocalData } from '../job/lookup/local-data.ts';
 import { topicWords } from '../job/lookup/place-answers.ts';
 import { fingerprintOf, readKeys } from '../job/planning/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/planning/key-warnings.ts';
@@ -67,9 +67,18 @@ const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
  * @throws LOCAL_DATA where the job wants local data and there is none for its topics
  */
 export function localConnection(context: ConnectionContext, job: Job): LocalConnection | null {
-  const { service, topics, counts, dataFile } = job;
+  const { service, dataFile } = job;
   if (service.kind === 'remote' || (service.kind === 'sample' && !service.isDefault)) return null;
-  const data = readLocalData(dataFile, context.clock.now());
+  return connectionTo(readLocalData(dataFile, context.clock.now()), job, context);
+}
+
+/** The connection to local data that was described; null where the job need not use it, and cannot. @throws LOCAL_DATA as above */
+export function connectionTo(
+  data: LocalData | null,
+  job: Job,
+  { workingFolder }: Pick<ConnectionContext, 'workingFolder'>,
+): LocalConnection | null {
+  const { service, topics, counts, dataFile } = job;
   if (data !== null && !data.sample && topics.some((topic) => data.topics.has(topic))) {
     // Answers without counts have gaps that a job with counts must not take for answers. In a store that machines share, each has
     // data of its own.
@@ -81,7 +90,7 @@ export function localConnection(context: ConnectionContext, job: Job): LocalConn
   throw new PerilbookError(
     'LOCAL_DATA',
     data?.sample ? `The data in ${dataFile} is made up` : `No data for ${topicWords(topics)} is in ${dataFile}`,
-    `Get it: ${getCommand(job, context.workingFolder)}.`,
+    `Get it: ${getCommand(job, workingFolder)}.`,
     { file: dataFile },
   );
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { openDataReadOnly } from '../../data/tables/data-database.ts';
+import { type DataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
 import { createDataVersion } from '../../data/tables/data-version.ts';
 import { describeData, eventDatasetsOf, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
 
@@ -25,17 +25,20 @@ export interface LocalData {
 export function readLocalData(file: string, now: number): LocalData | null {
   if (!existsSync(file)) return null;
   using database = openDataReadOnly(file);
-  return database.transaction(() => {
-    const { datasets, topics, sample } = describeData(database);
-    // Where the clock was set back since a load, answers of now would seem older than the data: never fresh.
-    const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt));
-    const areas = datasets.filter(({ name }) => name === 'areas');
-    const areaStates = areas.some(({ states }) => states === undefined)
-      ? null
-      : areas.flatMap(({ states = [] }) => states);
-    const version = createDataVersion(database)();
-    return { file, version, asOf, datasets, topics: new Set(topics), areaStates, sample };
-  })();
+  return database.transaction(() => localDataIn(database, file, now))();
+}
+
+/** Describes an open data file. To be called within a transaction. */
+export function localDataIn(database: DataDatabase, file: string, now: number): LocalData {
+  const { datasets, topics, sample } = describeData(database);
+  // Where the clock was set back since a load, answers of now would seem older than the data: never fresh.
+  const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt));
+  const areas = datasets.filter(({ name }) => name === 'areas');
+  const areaStates = areas.some(({ states }) => states === undefined)
+    ? null
+    : areas.flatMap(({ states = [] }) => states);
+  const version = createDataVersion(database)();
+  return { file, version, asOf, datasets, topics: new Set(topics), areaStates, sample };
 }
 
 /** When the data of a topic was last loaded before a time, its records of events included; 0 where none was. */

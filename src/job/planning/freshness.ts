@@ -60,6 +60,11 @@ export function missingSet(record: CellRecord | null, topics: readonly TopicSlug
   return topicSet(missingTopics(record, topics, freshness));
 }
 
+/** The topics that failed at a cell since the beginning of the run. */
+export function failedSet(record: CellRecord | null, { startedAt }: Freshness): TopicSet {
+  return topicSet([...(record?.failures ?? [])].flatMap(([topic, { at }]) => (at >= startedAt ? [topic] : [])));
+}
+
 /** The topics for which the service had no data at a cell, at any time. */
 export function noDataSet({ answers }: CellRecord): TopicSet {
   return topicSet([...answers.values()].filter(({ fields }) => isNoData(fields)).map(({ topic }) => topic));

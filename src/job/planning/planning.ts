@@ -1,4 +1,5 @@
 import {
+  difference,
   intersection,
   NO_TOPICS,
   type ReadonlyTopicSets,
@@ -16,7 +17,7 @@ import type { Job } from '../settings/settings.ts';
 import { type AccountState, accountState, leftOfAllowance, periodLimit } from './account-state.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { type AreaPlan, readKnownAreas, spareByAreas } from './area-plan.ts';
-import { type Freshness, missingSet, noDataSet, wantedAnswers } from './freshness.ts';
+import { type Freshness, failedSet, missingSet, noDataSet, wantedAnswers } from './freshness.ts';
 import { scopeNotes } from './price-list.ts';
 import { type CellNumbers, type Reach, reachedBy, reachOf, type TierShare } from './reach.ts';
 
@@ -76,6 +77,8 @@ export interface PlanRequest {
   readonly approvedCredits: number | null;
   /** Answers are looked up in local data: nothing is priced, and areas spare nothing. */
   readonly isLocal: boolean;
+  /** What failed since the beginning of the run counts as tried: a batch of a run must not pay for it again. */
+  readonly isContinued: boolean;
   /** Called with each cell that lacks nothing, so that it need not be read again. */
   readonly onComplete: (cell: number, found: CompleteCell) => void;
 }
@@ -188,7 +191,9 @@ function countSets(missing: ReadonlyTopicSets): Map<TopicSet, number> {
   return counts;
 }
 
-async function findMissing({ job, scan: { cells }, store, source, freshness, onComplete }: PlanRequest) {
+async function findMissing(request: PlanRequest) {
+  const { job, scan, store, source, freshness, isContinued, onComplete } = request;
+  const { cells } = scan;
   const missing = new TopicSets(cells.size);
   const hadNoData = new Map<number, TopicSet>();
   const wanted = wantedAnswers(job, freshness);
@@ -200,7 +205,8 @@ async function findMissing({ job, scan: { cells }, store, source, freshness, onC
         onComplete(cell, record);
         continue;
       }
-      const lacks = missingSet(record, job.topics, freshness);
+      const unanswered = missingSet(record, job.topics, freshness);
+      const lacks = isContinued ? difference(unanswered, failedSet(record, freshness)) : unanswered;
       missing.set(cell, lacks);
       const without = record === null ? NO_TOPICS : intersection(lacks, noDataSet(record));
       if (without !== NO_TOPICS) hadNoData.set(cell, without);

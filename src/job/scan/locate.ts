@@ -10,7 +10,7 @@ import type { Layout } from './layout.ts';
 const OF_NOTATION = ['not_a_number', 'degrees_minutes_seconds', 'decimal_comma', 'degree_symbol'];
 
 /** The cell of a row, or what is wrong with its location. `isLenient`: only lenient parsing could read it. */
-export function locate(row: Row, { precision, coordinates, coverage }: Job, { isPair }: Layout) {
+export function locate(row: Row, { precision, coordinates, coverage }: Job, { isPair }: Pick<Layout, 'isPair'>) {
   if (row.problem !== undefined) return { ok: false, finding: 'unreadable', note: row.problem } as const;
   const [lat = '', lng = ''] = row.fields;
   const read = (isUs: IsUs) => (isPair ? readPair(lat, coordinates, isUs) : readTexts(lat, lng, coordinates, isUs));

@@ -1,0 +1,17 @@
+/**
+ * Perilbook as a library. Nothing here reads the environment, prints, or ends the process; see docs/developer/library.md.
+ */
+export type { RowStatus } from './columns/row-status.ts';
+export type { Field } from './contract/answer.ts';
+export type { TopicSlug } from './contract/topics.ts';
+export { type ErrorCode, type ErrorContext, PerilbookError } from './errors.ts';
+export type { Stop } from './job/buying/stop.ts';
+export type { RunEnded } from './job/run-job.ts';
+export type { JobFile } from './job/settings/job-file.ts';
+export type { PlanSummary, RunSummary } from './job/summary.ts';
+export { type AnswerSource, createClient, local, type ServiceAccount, sample } from './library/answer-source.ts';
+export { type AnswerStore, openStore } from './library/answer-store.ts';
+export { type AnswerSettings, type EnrichedRow, type EnrichOptions, enrich, type Located } from './library/enrich.ts';
+export type { ProgressSoFar, RunEvent } from './library/events.ts';
+export { lookup, type PlaceOptions } from './library/look-up-place.ts';
+export { type JobOptions, plan, run } from './library/run-files.ts';

@@ -1,0 +1,107 @@
+import { join, resolve } from 'node:path';
+import { PerilbookError } from '../errors.ts';
+import type { JobFile } from '../job/settings/job-file.ts';
+import { type Job, makeJob, NO_OUTPUT } from '../job/settings/settings.ts';
+import { defaultFolders } from './answer-store.ts';
+import { checkedSettings } from './checked-settings.ts';
+import { type ConnectionContext, connect, type OpenConnection } from './connection.ts';
+import { LocalPlaces } from './local-places.ts';
+
+/** Where answers come from: made by `local`, `createClient` or `sample`. It shows no key. */
+export interface AnswerSource {
+  readonly kind: 'local' | 'service' | 'sample';
+}
+
+/** The account at a metered service, and how far it may be spent. The names are those of the job file's settings. */
+export interface ServiceAccount
+  extends Pick<
+    JobFile,
+    'account' | 'subscription' | 'anniversary_day' | 'reserve' | 'spent_elsewhere' | 'overages' | 'concurrency'
+  > {
+  /** The service's address. */
+  readonly base_url: string;
+  /** The API key. Of several, the next one is used if one is refused. */
+  readonly api_key: string | readonly string[];
+}
+
+interface SourceParts {
+  readonly settings: JobFile;
+  /** The keys, under the names by which the settings know them. */
+  readonly env: ConnectionContext['env'];
+  readonly dataFile?: string;
+  readonly places?: LocalPlaces;
+}
+
+const PARTS = new WeakMap<AnswerSource, SourceParts>();
+
+/**
+ * The agencies' data on this machine, as `perilbook data get` loaded it. Its answers are free. `lookup` holds the file open until
+ * the source is disposed of.
+ *
+ * @param options.file the data file; default: `~/.local/share/perilbook/service.db`
+ */
+export function local({ file }: { readonly file?: string } = {}): AnswerSource & Disposable {
+  const dataFile = file === undefined ? join(defaultFolders().dataFolder, 'service.db') : resolve(file);
+  const places = new LocalPlaces(dataFile);
+  const source = Object.freeze({ kind: 'local' as const, [Symbol.dispose]: () => places[Symbol.dispose]() });
+  PARTS.set(source, { settings: { service: 'local' }, env: {}, dataFile, places });
+  return source;
+}
+
+/** The made-up sample data, for trying things out. Its service runs on this machine, and its credits cost nothing. */
+export function sample(): AnswerSource {
+  const source = Object.freeze({ kind: 'sample' as const });
+  PARTS.set(source, { settings: { service: 'sample' }, env: {} });
+  return source;
+}
+
+/**
+ * A metered service. Connections are opened when something is bought, and closed when it was.
+ *
+ * @throws PerilbookError USAGE for a setting that cannot be read
+ */
+export function createClient({ base_url, api_key, ...account }: ServiceAccount): AnswerSource {
+  const keys = [api_key].flat();
+  if (keys.length === 0 || !keys.every((key) => typeof key === 'string' && key.trim() !== '')) {
+    throw new PerilbookError(
+      'USAGE',
+      'api_key is missing or empty',
+      'Pass the key: createClient({ base_url, api_key }).',
+    );
+  }
+  const named = keys.map((key, index) => [`api_key ${index + 1}`, key] as const);
+  const service = { base_url, api_keys: named.map(([env]) => ({ env })) };
+  const source = Object.freeze({ kind: 'service' as const });
+  PARTS.set(source, { settings: checkedSettings({ ...account, service }), env: Object.fromEntries(named) });
+  return source;
+}
+
+/** The job that looks up rows of a source with some settings. @throws USAGE */
+export function jobOfSource(source: AnswerSource, settings: JobFile, store?: string): Job {
+  const { settings: own, dataFile } = partsOf(source);
+  const checked = checkedSettings(settings);
+  const said = { name: 'library', ...checked, ...own, input: '-', output: NO_OUTPUT };
+  const job = makeJob([store === undefined ? said : { ...said, store }], defaultFolders());
+  const location = { lat: 'lat', lng: 'lng' };
+  return { ...job, location, ...(dataFile === undefined ? {} : { dataFile }) };
+}
+
+/** Looks up single places of local data; null for another source. */
+export function localPlaces(source: AnswerSource): LocalPlaces | null {
+  return partsOf(source).places ?? null;
+}
+
+/** Opens the connection of such a job. */
+export async function connectSource(
+  source: AnswerSource,
+  job: Job,
+  context: ConnectionContext,
+): Promise<OpenConnection> {
+  return await connect({ ...context, env: partsOf(source).env }, job);
+}
+
+function partsOf(source: AnswerSource | undefined): SourceParts {
+  const parts = source && PARTS.get(source);
+  if (parts !== undefined) return parts;
+  throw new PerilbookError('USAGE', 'Missing source', 'Pass source: local(), createClient({ … }) or sample().');
+}

@@ -1,0 +1,54 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { systemClock } from '../clock.ts';
+import { PerilbookError } from '../errors.ts';
+import { openStoreAt } from '../job/open-store-at.ts';
+import { makeJob, type Surroundings } from '../job/settings/settings.ts';
+import { processOwner } from '../running-processes.ts';
+import type { Store } from '../store/port.ts';
+
+/** An open store of answers, ledger and runs. Hold it with `await using`, or dispose of it when the last function that uses it is done. */
+export interface AnswerStore extends AsyncDisposable {
+  /** The file, or the address of the database. */
+  readonly address: string;
+}
+
+/** Nobody else can reach what is behind the handle: the store's own functions are no part of the library. */
+const STORES = new WeakMap<AnswerStore, Store>();
+
+/** The folders of a program that names none. The environment is not read: `XDG_DATA_HOME` has to be passed by whoever uses it. */
+export function defaultFolders(): Surroundings {
+  return { workingFolder: resolve('.'), dataFolder: join(homedir(), '.local/share/perilbook') };
+}
+
+/**
+ * Opens a store, and makes it where there is none.
+ *
+ * @param address a SQLite file, or `postgres://user@host/database`; default: `~/.local/share/perilbook/store.db`, the store of the command line
+ * @throws PerilbookError STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE
+ */
+export async function openStore(address?: string): Promise<AnswerStore> {
+  const said = address === undefined ? {} : { store: address };
+  const { store: resolved } = makeJob([{ input: '-', ...said }], defaultFolders());
+  const store = await openStoreAt(resolved, systemClock, processOwner());
+  const handle: AnswerStore = {
+    address: resolved,
+    async [Symbol.asyncDispose]() {
+      if (!STORES.delete(handle)) return;
+      await store[Symbol.asyncDispose]();
+    },
+  };
+  STORES.set(handle, store);
+  return handle;
+}
+
+/** The store behind a handle. @throws USAGE */
+export function storeBehind(handle: AnswerStore | undefined): Store {
+  const store = handle && STORES.get(handle);
+  if (store !== undefined) return store;
+  throw new PerilbookError(
+    'USAGE',
+    handle === undefined ? 'Missing store' : 'The store is closed, or openStore did not make it',
+    'Pass store: await openStore(), and dispose of it at the end.',
+  );
+}

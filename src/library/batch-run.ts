@@ -1,0 +1,85 @@
+import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
+import type { Field } from '../contract/answer.ts';
+import { newProgress } from '../job/buying/progress.ts';
+import type { Stop } from '../job/buying/stop.ts';
+import { type Connection, type Effects, type OpenedJob, prepare } from '../job/prepare.ts';
+import { checkPurchase, getAnswers, startRun, stateOf } from '../job/run-job.ts';
+import type { Job } from '../job/settings/settings.ts';
+import { writeOutput } from '../job/writing.ts';
+import type { Store } from '../store/port.ts';
+import { type RunEvent, reportProgress } from './events.ts';
+import { type Coordinate, memoryRows } from './memory-rows.ts';
+
+export interface BatchRunParts {
+  readonly job: Job;
+  readonly connection: Connection;
+  readonly store: Store;
+  readonly effects: Effects;
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: RunEvent) => void;
+}
+
+/**
+ * Answers batches of rows, each by a scan, a plan, a purchase (or look-up) and a join of its own. All are one run in the ledger, so
+ * that one budget holds for them together; it begins with the first batch that lacks something. Dispose of it to end that run.
+ */
+export class BatchRun implements AsyncDisposable {
+  readonly #parts: BatchRunParts;
+  readonly #startedAt: number;
+  readonly #status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as Record<RowStatus, number>;
+  #run: number | null = null;
+  #stop: Stop | null = null;
+  #rows = 0;
+  #spent = { creditsSpent: 0, creditsUnknown: 0, callsUnknown: 0, calls: 0 };
+  #hasEnded = false;
+
+  constructor(parts: BatchRunParts) {
+    const { connection, effects } = parts;
+    this.#parts = parts;
+    this.#startedAt = connection.kind === 'local' ? connection.data.asOf : effects.clock.now();
+  }
+
+  /** The fields of the rows of a batch, in their order. */
+  async answer(locations: readonly (readonly [Coordinate, Coordinate])[]): Promise<readonly (readonly Field[])[]> {
+    const { job, connection, store, effects, onEvent } = this.#parts;
+    const rowFile = memoryRows(locations, this.#rows + 1);
+    const progress = { ...newProgress(), ...this.#spent };
+    using _ = reportProgress(progress, onEvent, () => this.#rows);
+    using prepared = await prepare(job, {
+      ...{ connection, store, effects, progress, rowFile, asOf: this.#startedAt, isContinued: true },
+    });
+    // What is left of a budget may pay for a place that lacks little; every other reason holds for all places.
+    const mayAsk = this.#stop === null || this.#stop.reason === 'budget';
+    if (mayAsk && prepared.plan.order.length > 0) await this.#ask(prepared, progress);
+    const { plan, source, sampleRows, freshness, cells, origin } = prepared;
+    const fields = { job, store, source, sampleRows, freshness, cells, origin, scan: plan.scan };
+    const { status } = await writeOutput({ ...fields, rowFile });
+    for (const name of ROW_STATUSES) this.#status[name] += status[name];
+    this.#rows += locations.length;
+    // Now: they may be unpacked from the store, which the program may close.
+    return rowFile.written().map((fields) => fields());
+  }
+
+  /** All rows were given. */
+  end(): void {
+    this.#hasEnded = true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#run === null) return;
+    const state = this.#hasEnded ? stateOf(this.#stop, { status: this.#status }) : 'interrupted';
+    const summary = this.#stop === null ? null : { stopped: this.#stop.message };
+    await this.#parts.store.finishRun(this.#run, { state, resumeAfter: this.#stop?.resumeAfter ?? null, summary });
+  }
+
+  async #ask(prepared: OpenedJob, progress: ReturnType<typeof newProgress>): Promise<void> {
+    const { job, store, effects, signal: interrupt, onEvent } = this.#parts;
+    checkPurchase(prepared);
+    this.#run ??= await startRun(prepared, store, job.budget ?? 0);
+    const stop = await getAnswers(prepared, { store, effects, progress, interrupt }, this.#run);
+    const { creditsSpent, creditsUnknown, callsUnknown, calls } = progress;
+    this.#spent = { creditsSpent, creditsUnknown, callsUnknown, calls };
+    if (stop !== null && stop.reason !== this.#stop?.reason) onEvent({ type: 'stopped', ...stop });
+    this.#stop = stop ?? this.#stop;
+  }
+}

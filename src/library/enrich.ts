@@ -1,0 +1,197 @@
+import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
+import type { RowStatus } from '../columns/row-status.ts';
+import type { Field } from '../contract/answer.ts';
+import { PerilbookError } from '../errors.ts';
+import type { JobFile } from '../job/settings/job-file.ts';
+import type { Job } from '../job/settings/settings.ts';
+import type { Store } from '../store/port.ts';
+import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
+import { type AnswerStore, defaultFolders, storeBehind } from './answer-store.ts';
+import { BatchRun } from './batch-run.ts';
+import type { RunEvent } from './events.ts';
+import { libraryContext, libraryEffects } from './library-effects.ts';
+import type { Coordinate } from './memory-rows.ts';
+
+/** What is asked of each location. The names are those of the job file's settings. */
+export interface AnswerSettings
+  extends Pick<
+    JobFile,
+    | ('coordinates' | 'precision' | 'coverage' | 'counts' | 'details' | 'optimize' | 'time_to_live')
+    | ('on_quota' | 'max_minutes' | 'name')
+  > {
+  readonly source: AnswerSource;
+  /** Most credits that may be spent in all. Needed for a metered service. */
+  readonly budget?: number;
+  /** Ends the buying: calls in flight are completed and stored, then the function throws INTERRUPTED. */
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: RunEvent) => void;
+}
+
+export interface EnrichOptions<Row> extends AnswerSettings {
+  /** Topics or groups of topics, such as `'natural'` or `['wildfire', 'park']`. */
+  readonly topics: NonNullable<JobFile['topics']>;
+  /** What was answered is kept here, and never bought again while it is fresh. */
+  readonly store: AnswerStore;
+  /** `tract` or `county`: buy one answer for each, by the boundaries on this machine. */
+  readonly areas?: 'tract' | 'county';
+  /** Where a row is; default: its `lat` and `lng`. */
+  readonly locate?: (row: Row) => Located;
+  /** Rows that are planned and bought together; default: 100, of local data 10,000. A row is returned when its batch is done. */
+  readonly batch?: number;
+}
+
+/** Something with a location in decimal degrees. */
+export interface Located {
+  readonly lat?: Coordinate;
+  readonly lng?: Coordinate;
+}
+
+/** A row with its answers. */
+export interface EnrichedRow<Row> {
+  /** The row that was given, the same object. */
+  readonly row: Row;
+  readonly status: RowStatus;
+  /** Why the row is not `ok`, or where the answers come from; null for nothing. */
+  readonly note: string | null;
+  /** When the oldest of the answers was given, ISO 8601 UTC; null where there is none. */
+  readonly asOf: string | null;
+  /** The answers by the names of their columns, such as `wildfire_rating`; null where there is none. */
+  readonly hazards: Readonly<Record<string, Field>>;
+}
+
+/**
+ * Adds hazard ratings to rows, in their order. The rows are taken in batches: a batch is scanned, priced and bought (or looked up),
+ * then its rows are returned. Memory is bounded by the batch, and a consumer that stops early has paid for the batch it was in.
+ *
+ * Where the budget, the quota or the service ends the buying, the other rows still come, with what the store has, and their status
+ * says what is missing; `onEvent` gets the reason. Nothing is paid twice: answers are stored before a row is returned, and what
+ * failed is not tried again in the same enrichment.
+ *
+ * @throws PerilbookError USAGE and NEEDS_APPROVAL at once; KEY_*, SCOPE_MISSING, LOCAL_DATA, STORE_*, INTERRUPTED while rows are read
+ */
+export function enrich<Row extends Located>(
+  rows: Iterable<Row> | AsyncIterable<Row>,
+  options: EnrichOptions<Row>,
+): AsyncGenerator<EnrichedRow<Row>, void, undefined>;
+export function enrich<Row>(
+  rows: Iterable<Row> | AsyncIterable<Row>,
+  options: EnrichOptions<Row> & { readonly locate: (row: Row) => Located },
+): AsyncGenerator<EnrichedRow<Row>, void, undefined>;
+export function enrich<Row>(
+  rows: Iterable<Row> | AsyncIterable<Row>,
+  { source, store: handle, signal = NEVER, onEvent = NOTHING, locate, batch, ...settings }: EnrichOptions<Row>,
+): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
+  const store = storeBehind(handle);
+  const job = jobOfSource(source, withBudget(settings, source), handle.address);
+  const size = batch ?? (source.kind === 'local' ? LOCAL_BATCH : SERVICE_BATCH);
+  if (!Number.isInteger(size) || size < 1 || size > MOST_ROWS) {
+    throw new PerilbookError(
+      'USAGE',
+      `batch: ${size} is no number of rows`,
+      `Give 1 to ${MOST_ROWS}, or leave it out.`,
+    );
+  }
+  const read = locate ?? locationOfRow();
+  return enriched({ rows, source, store, job, size, locate: read, signal, onEvent });
+}
+
+const NEVER = new AbortController().signal;
+const NOTHING = () => {};
+
+/** A paid batch of 100 distinct places takes a minute or more under the limits of a starter subscription: larger ones would
+ * only keep rows waiting. */
+const SERVICE_BATCH = 100;
+/** A look-up starts threads for each batch, some 300 ms. */
+const LOCAL_BATCH = 10_000;
+const MOST_ROWS = 1_000_000;
+
+/** Sample credits cost nothing, and local answers none. @throws NEEDS_APPROVAL */
+function withBudget(settings: JobFile, { kind }: AnswerSource): JobFile {
+  if (settings.budget !== undefined) return settings;
+  if (kind !== 'service') return { ...settings, budget: Number.MAX_SAFE_INTEGER };
+  throw new PerilbookError(
+    'NEEDS_APPROVAL',
+    'Answers of a metered service need a budget',
+    'Pass budget: the most credits to spend; 0 for what the store has.',
+  );
+}
+
+/** Reads `lat` and `lng`. Rows of another shape would all be returned as invalid, so the first one is checked. */
+function locationOfRow(): (row: unknown) => Located {
+  let isFirst = true;
+  return (row) => {
+    const isObject = typeof row === 'object' && row !== null;
+    if (isFirst && !(isObject && ('lat' in row || 'lng' in row))) {
+      throw new PerilbookError(
+        'INPUT_COLUMNS',
+        'The first row has no lat and no lng',
+        'Pass locate: (row) => ({ lat, lng }).',
+      );
+    }
+    isFirst = false;
+    return (isObject ? row : {}) as Located;
+  };
+}
+
+interface Enrichment<Row> {
+  readonly rows: Iterable<Row> | AsyncIterable<Row>;
+  readonly source: AnswerSource;
+  readonly store: Store;
+  readonly job: Job;
+  readonly size: number;
+  readonly locate: (row: Row) => Located;
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: RunEvent) => void;
+}
+
+async function* enriched<Row>(asked: Enrichment<Row>): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
+  const { rows, source, store, job, size, locate, onEvent, signal } = asked;
+  const context = libraryContext(defaultFolders(), {}, onEvent);
+  await using opened = await connectSource(source, job, context);
+  const { connection } = opened;
+  await using run = new BatchRun({ job, connection, store, effects: libraryEffects(context), signal, onEvent });
+  const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
+  for await (const batch of batchesOf(rows, size)) {
+    const locations = batch.map((row) => {
+      const { lat, lng } = locate(row);
+      return [lat, lng] as const;
+    });
+    if (signal.aborted) throw interrupted(signal);
+    const fields = await run.answer(locations);
+    if (signal.aborted) throw interrupted(signal);
+    yield* joined(batch, fields, names);
+  }
+  run.end();
+}
+
+function* joined<Row>(
+  rows: readonly Row[],
+  fields: readonly (readonly Field[])[],
+  names: readonly string[],
+): Generator<EnrichedRow<Row>> {
+  for (const [index, row] of rows.entries()) yield enrichedRow(row, names, fields[index]!);
+}
+
+/** @param fields in the order of the added columns, of which status, note and time are the first */
+export function enrichedRow<Row>(row: Row, names: readonly string[], fields: readonly Field[]): EnrichedRow<Row> {
+  const [status, note, asOf] = fields as [RowStatus, string | null, string | null];
+  const hazards: Record<string, Field> = {};
+  for (let i = LEADING_COLUMNS.length; i < names.length; i++) hazards[names[i]!] = fields[i]!;
+  return { row, status, note, asOf, hazards };
+}
+
+function interrupted({ reason }: AbortSignal): PerilbookError {
+  const hint = 'Enrich the rows again: what was answered is in the store and is not bought again.';
+  return new PerilbookError('INTERRUPTED', 'The enrichment was aborted', hint, {}, reason);
+}
+
+async function* batchesOf<Row>(rows: Iterable<Row> | AsyncIterable<Row>, size: number): AsyncGenerator<readonly Row[]> {
+  let batch: Row[] = [];
+  for await (const row of rows) {
+    batch.push(row);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

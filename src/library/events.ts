@@ -1,0 +1,54 @@
+import type { Phase, Progress } from '../job/buying/progress.ts';
+import type { Stop } from '../job/buying/stop.ts';
+
+/** What has been done so far. */
+export interface ProgressSoFar {
+  readonly phase: Phase;
+  /** Rows that were returned (`enrich`), or that this phase has read or written (`run`). */
+  readonly rows: number;
+  /** Distinct places that are being answered now, and of these those that are done. */
+  readonly places: number;
+  readonly placesDone: number;
+  /** Credits that were charged, and those of calls without an outcome, which may have been. */
+  readonly creditsSpent: number;
+  readonly creditsUnknown: number;
+  readonly calls: number;
+  readonly callsInFlight: number;
+}
+
+/**
+ * - `progress`: at each change of phase, once a second, and at the end (of `enrich`: of each batch).
+ * - `notice`: what the user should know at once.
+ * - `stopped`: nothing more is bought, and why; `resumeAfter` is when to try again, in milliseconds since the epoch.
+ */
+export type RunEvent =
+  | ({ readonly type: 'progress' } & ProgressSoFar)
+  | { readonly type: 'notice'; readonly message: string }
+  | ({ readonly type: 'stopped' } & Stop);
+
+const EVERY_MS = 1_000;
+
+/** Reports progress until it is disposed of. @param rows how many rows to report; default: those of the phase */
+export function reportProgress(
+  progress: Progress,
+  onEvent: (event: RunEvent) => void,
+  rows?: () => number,
+): Disposable {
+  const tell = () => {
+    const { phase, cells, cellsDone, creditsSpent, creditsUnknown, calls, callsInFlight } = progress;
+    onEvent({
+      ...{ type: 'progress', phase, rows: rows?.() ?? progress.rows, places: cells, placesDone: cellsDone },
+      ...{ creditsSpent, creditsUnknown, calls, callsInFlight },
+    });
+  };
+  progress.onChange = tell;
+  const timer = setInterval(tell, EVERY_MS);
+  timer.unref();
+  return {
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      progress.onChange = null;
+      tell();
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { bareFields, enrichedFields } from '../columns/row.ts';
+import { cellStatus, LOOKED_UP } from '../columns/row-status.ts';
+import type { Field } from '../contract/answer.ts';
+import { createPlaceLookup, type PlaceLookup } from '../data/lookup/place-lookup.ts';
+import { type DataDatabase, openDataReadOnly } from '../data/tables/data-database.ts';
+import { createHeldVersion, oncePerVersion } from '../data/tables/data-version.ts';
+import { locationOf } from '../geo/coordinates.ts';
+import { statusOfFinding } from '../geo/parse-location.ts';
+import { localDataIn, localNote } from '../job/lookup/local-data.ts';
+import { answersOfPlace } from '../job/lookup/place-answers.ts';
+import { locate } from '../job/scan/locate.ts';
+import type { Job } from '../job/settings/settings.ts';
+import type { Row } from '../rows/port.ts';
+import { type ConnectionContext, connectionTo } from './connection.ts';
+
+/**
+ * Looks up single places in local data, in this thread and without a store: the first takes up to a second (outlines are read), later
+ * ones less than a millisecond. Each is read in a transaction of its own, so that a `data update` counts from the next look-up on.
+ */
+export class LocalPlaces implements Disposable {
+  readonly #file: string;
+  #opened: OpenedData | null = null;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** The fields of a place, in the order of the added columns. @throws LOCAL_DATA where no topic has data, SERVICE_DATA */
+  fields(lat: string, lng: string, job: Job, { clock, workingFolder }: ConnectionContext): readonly Field[] {
+    const now = clock.now();
+    // The error is that of a file without data.
+    if (!existsSync(this.#file)) connectionTo(null, job, { workingFolder });
+    this.#opened ??= openData(this.#file);
+    const { database, readVersion, describe, lookUps } = this.#opened;
+    return database.transaction(() => {
+      readVersion();
+      const described = describe();
+      connectionTo(described, job, { workingFolder });
+      const row: Row = { number: 1, line: 1, fields: [lat, lng] };
+      const place = locate(row, job, { isPair: false });
+      const { topics, counts } = job;
+      if (!place.ok) {
+        const status = place.finding === 'unreadable' ? 'invalid' : statusOfFinding(place.finding);
+        return bareFields(topics, { status, note: place.note }, false, counts);
+      }
+      // Where the clock was set back since a load, answers of now would seem older than the data.
+      const asOf = Math.max(now, ...described.datasets.map(({ loadedAt }) => loadedAt));
+      const found = (counts ? lookUps.counted : lookUps.bare)(topics, locationOf(place.cell), now);
+      const terms = { asOf, now: asOf, areaStates: described.areaStates };
+      const { answers, failures } = answersOfPlace(place.cell, topics, found, terms);
+      const record = {
+        answers: new Map(answers.map((answer) => [answer.topic, answer])),
+        failures: new Map(failures.map((failure) => [failure.topic, failure])),
+      };
+      const status = cellStatus(record, topics, () => 0, asOf, LOOKED_UP);
+      const origin = answers.length > 0 ? localNote(described, topics, counts) : '';
+      const note = [origin, status.note].filter(Boolean).join('; ');
+      return enrichedFields(record, topics, { ...status, note }, () => false, counts);
+    })();
+  }
+
+  [Symbol.dispose](): void {
+    this.#opened?.database.close();
+    this.#opened = null;
+  }
+}
+
+interface OpenedData {
+  readonly database: DataDatabase;
+  readonly readVersion: () => void;
+  readonly describe: () => ReturnType<typeof localDataIn>;
+  readonly lookUps: { readonly counted: PlaceLookup; readonly bare: PlaceLookup };
+}
+
+function openData(file: string): OpenedData {
+  const database = openDataReadOnly(file);
+  const version = createHeldVersion(database);
+  const lookUpWith = (counts: boolean) => createPlaceLookup(database, { counts }, version.held);
+  return {
+    database,
+    readVersion: version.read,
+    describe: oncePerVersion(version.held, () => localDataIn(database, file, 0)),
+    lookUps: { counted: lookUpWith(true), bare: lookUpWith(false) },
+  };
+}

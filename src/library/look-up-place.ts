@@ -1,0 +1,41 @@
+import { addedColumns } from '../columns/row.ts';
+import type { JobFile } from '../job/settings/job-file.ts';
+import { jobOfSource, localPlaces } from './answer-source.ts';
+import { type AnswerStore, defaultFolders } from './answer-store.ts';
+import { type AnswerSettings, type EnrichedRow, enrich, enrichedRow, type Located } from './enrich.ts';
+import { libraryContext } from './library-effects.ts';
+
+export interface PlaceOptions extends AnswerSettings {
+  /** Needed for all sources but local data, whose answers are not stored. */
+  readonly store?: AnswerStore;
+}
+
+/**
+ * Answers topics at one location. From local data it needs no store; from a service it buys what the store lacks, within `budget`
+ * credits for this look-up, and what was bought before is free.
+ *
+ * @throws PerilbookError as `enrich`
+ */
+export async function lookup<Place extends Located>(
+  location: Place,
+  topics: NonNullable<JobFile['topics']>,
+  options: PlaceOptions,
+): Promise<EnrichedRow<Place>> {
+  const { source, store, signal, onEvent = () => {}, ...settings } = options;
+  const places = localPlaces(source);
+  if (places === null) {
+    let found: EnrichedRow<Place> | undefined;
+    // To its end: a loop that is left early would count as interrupted in the ledger.
+    for await (const row of enrich([location], { ...options, topics, store: store!, batch: 1 })) found = row;
+    return found!;
+  }
+  signal?.throwIfAborted();
+  const job = jobOfSource(source, { ...settings, topics });
+  const context = libraryContext(defaultFolders(), {}, onEvent);
+  const fields = places.fields(String(location.lat ?? ''), String(location.lng ?? ''), job, context);
+  return enrichedRow(
+    location,
+    addedColumns(job.topics, '', job.counts).map(({ name }) => name),
+    fields,
+  );
+}

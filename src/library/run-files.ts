@@ -1,0 +1,108 @@
+import { resolve } from 'node:path';
+import { systemClock } from '../clock.ts';
+import { PerilbookError } from '../errors.ts';
+import { newProgress } from '../job/buying/progress.ts';
+import { openStoreAt } from '../job/open-store-at.ts';
+import { prepare } from '../job/prepare.ts';
+import { type RunEnded, run as runPrepared } from '../job/run-job.ts';
+import type { JobFile } from '../job/settings/job-file.ts';
+import { relativeToFile } from '../job/settings/merge-settings.ts';
+import { readJobFile } from '../job/settings/read-job-file.ts';
+import { type Job, makeJob } from '../job/settings/settings.ts';
+import type { PlanSummary } from '../job/summary.ts';
+import { processOwner } from '../running-processes.ts';
+import { defaultFolders } from './answer-store.ts';
+import { checkedSettings } from './checked-settings.ts';
+import { type ConnectionContext, connect, unopenedConnection } from './connection.ts';
+import { type RunEvent, reportProgress } from './events.ts';
+import { libraryContext, libraryEffects } from './library-effects.ts';
+
+/** What a job needs from the program that runs it. */
+export interface JobOptions {
+  /** Where the API keys are that the job names by environment variables; usually `process.env`. Default: none. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What relative paths of settings are relative to; those of a job file are relative to it. Default: the working folder. */
+  readonly workingFolder?: string;
+  /** Where store and local data are if the job does not say it. Default: `~/.local/share/perilbook`. */
+  readonly dataFolder?: string;
+  /** Ends a run: calls in flight are completed, and the output is written with what there is. */
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: RunEvent) => void;
+}
+
+/**
+ * Prices a job: reads its input and says what a run would buy. Spends nothing, needs no key.
+ *
+ * @param job the path of a job file, or its settings
+ * @throws PerilbookError USAGE, JOB_FILE, INPUT_*, LOCAL_DATA, STORE_*
+ */
+export async function plan(job: string | JobFile, options: JobOptions = {}): Promise<PlanSummary> {
+  const { resolved, context, onEvent } = opened(job, options);
+  const effects = libraryEffects(context);
+  await using store = await openStoreAt(resolved.store, systemClock, processOwner());
+  const progress = newProgress();
+  using _ = reportProgress(progress, onEvent);
+  using prepared = await prepare(resolved, {
+    ...{ connection: unopenedConnection(context, resolved), store, effects, progress },
+  });
+  return prepared.summary;
+}
+
+/**
+ * Runs a job: buys or looks up what its input lacks, and writes the output. Running again resumes. A run that may spend needs a
+ * `budget` in its settings.
+ *
+ * @param job the path of a job file, or its settings
+ * @returns how the run ended, and why if it stopped early: a reached budget or quota is no error
+ * @throws PerilbookError as `plan`; NEEDS_APPROVAL, KEY_*, SCOPE_MISSING, OUTPUT_UNWRITABLE
+ */
+export async function run(job: string | JobFile, options: JobOptions = {}): Promise<RunEnded> {
+  const { resolved, context, onEvent } = opened(job, options);
+  const effects = libraryEffects(context);
+  await using store = await openStoreAt(resolved.store, systemClock, processOwner());
+  await using open = await connect(context, resolved);
+  const progress = newProgress();
+  using _ = reportProgress(progress, onEvent);
+  using prepared = await prepare(resolved, { connection: open.connection, store, effects, progress });
+  const { credits } = prepared.summary;
+  if (credits > 0 && resolved.budget === null) {
+    throw new PerilbookError(
+      'NEEDS_APPROVAL',
+      `This run would spend ${credits} credits without approval`,
+      `Set budget: ${credits} in the job, or less.`,
+    );
+  }
+  const interrupt = options.signal ?? new AbortController().signal;
+  const ended = await runPrepared(prepared, { store, effects, progress, interrupt });
+  if (ended.stop !== null) onEvent({ type: 'stopped', ...ended.stop });
+  return ended;
+}
+
+function opened(job: string | JobFile, { env = {}, onEvent = () => {}, ...said }: JobOptions) {
+  const folders = { ...defaultFolders(), ...foldersOf(said) };
+  const context: ConnectionContext = libraryContext(folders, env, onEvent);
+  const settings =
+    typeof job === 'string'
+      ? relativeToFile(readJobFile(resolve(folders.workingFolder, job), job), resolve(folders.workingFolder, job))
+      : checkedSettings(job);
+  const resolved = makeJob([settings], folders);
+  refuseStreams(resolved);
+  return { resolved, context, onEvent };
+}
+
+function foldersOf({ workingFolder, dataFolder }: JobOptions) {
+  return {
+    ...(workingFolder === undefined ? {} : { workingFolder: resolve(workingFolder) }),
+    ...(dataFolder === undefined ? {} : { dataFolder: resolve(dataFolder) }),
+  };
+}
+
+/** Standard input and output are the program's own. */
+function refuseStreams({ input, output }: Job): void {
+  if (input !== '-' && output !== '-') return;
+  throw new PerilbookError(
+    'USAGE',
+    'A program cannot run a job on standard input or output (-)',
+    'Name files, or use enrich for rows in memory.',
+  );
+}
