@@ -76,14 +76,25 @@ export function createClient({ base_url, api_key, ...account }: ServiceAccount):
   return source;
 }
 
-/** The job that looks up rows of a source with some settings. @throws USAGE */
+/** The job that looks up rows of a source with some settings. @throws USAGE, NEEDS_APPROVAL */
 export function jobOfSource(source: AnswerSource, settings: JobFile, store?: string): Job {
   const { settings: own, dataFile } = partsOf(source);
-  const checked = checkedSettings(settings);
+  const checked = withBudget(checkedSettings(settings), source);
   const said = { name: 'library', ...checked, ...own, input: '-', output: NO_OUTPUT };
   const job = makeJob([store === undefined ? said : { ...said, store }], defaultFolders());
   const location = { lat: 'lat', lng: 'lng' };
   return { ...job, location, ...(dataFile === undefined ? {} : { dataFile }) };
+}
+
+/** Sample credits cost nothing, and local answers none. @throws NEEDS_APPROVAL */
+function withBudget(settings: JobFile, { kind }: AnswerSource): JobFile {
+  if (settings.budget !== undefined) return settings;
+  if (kind !== 'service') return { ...settings, budget: Number.MAX_SAFE_INTEGER };
+  throw new PerilbookError(
+    'NEEDS_APPROVAL',
+    'Answers of a metered service need a budget',
+    'Pass budget: the most credits to spend; 0 for what the store has.',
+  );
 }
 
 /** Looks up single places of local data; null for another source. */

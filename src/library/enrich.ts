@@ -82,7 +82,7 @@ export function enrich<Row>(
   { source, store: handle, signal = NEVER, onEvent = NOTHING, locate, batch, ...settings }: EnrichOptions<Row>,
 ): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
   const store = storeBehind(handle);
-  const job = jobOfSource(source, withBudget(settings, source), handle.address);
+  const job = jobOfSource(source, settings, handle.address);
   const size = batch ?? (source.kind === 'local' ? LOCAL_BATCH : SERVICE_BATCH);
   if (!Number.isInteger(size) || size < 1 || size > MOST_ROWS) {
     throw new PerilbookError(
@@ -104,17 +104,6 @@ const SERVICE_BATCH = 100;
 /** A look-up starts threads for each batch, some 300 ms. */
 const LOCAL_BATCH = 10_000;
 const MOST_ROWS = 1_000_000;
-
-/** Sample credits cost nothing, and local answers none. @throws NEEDS_APPROVAL */
-function withBudget(settings: JobFile, { kind }: AnswerSource): JobFile {
-  if (settings.budget !== undefined) return settings;
-  if (kind !== 'service') return { ...settings, budget: Number.MAX_SAFE_INTEGER };
-  throw new PerilbookError(
-    'NEEDS_APPROVAL',
-    'Answers of a metered service need a budget',
-    'Pass budget: the most credits to spend; 0 for what the store has.',
-  );
-}
 
 /** Reads `lat` and `lng`. Rows of another shape would all be returned as invalid, so the first one is checked. */
 function locationOfRow(): (row: unknown) => Located {

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createClient, enrich, lookup, type RunEvent } from '../../src/index.ts';
+import { forAnotherPlace, standBetween } from '../job/between.ts';
+import { places } from '../job/harness.ts';
+import { all, openScene, rowsOf } from './library-scene.ts';
+
+test('each place is bought once over all batches, and a second enrichment is free', async (t) => {
+  const { client, store, charged } = await openScene(t);
+  const rows = rowsOf([...places(7), ...places(7), ...places(3)]);
+  const options = { topics: ['wildfire', 'park'], source: client(), store, budget: 1_000, batch: 3 };
+  const found = await all(enrich(rows, options));
+  assert.deepEqual(
+    found.map(({ row }) => row),
+    rows,
+  );
+  assert.ok(found.every(({ row }, index) => row === rows[index]));
+  assert.ok(found.every(({ status }) => status === 'ok'));
+  assert.equal(found[0]!.hazards.park_count, found[7]!.hazards.park_count);
+  assert.equal(charged(), 14);
+  await all(enrich(rows, { ...options, budget: 0 }));
+  assert.equal(charged(), 14);
+});
+
+test('one budget holds for all batches; every row comes back, and says what it lacks', async (t) => {
+  const { client, store, charged } = await openScene(t);
+  const events: RunEvent[] = [];
+  const options = { topics: 'wildfire' as const, source: client(), store, budget: 5, batch: 2 };
+  const found = await all(enrich(rowsOf(places(9)), { ...options, onEvent: (event) => events.push(event) }));
+  assert.equal(charged(), 5);
+  assert.deepEqual(
+    found.map(({ status }) => status),
+    ['ok', 'ok', 'ok', 'ok', 'ok', 'deferred', 'deferred', 'deferred', 'deferred'],
+  );
+  assert.equal(found[8]!.note, 'not bought yet');
+  assert.deepEqual(
+    events.filter(({ type }) => type === 'stopped'),
+    [{ type: 'stopped', reason: 'budget', message: 'The budget of 5 credits is reached.', resumeAfter: null }],
+  );
+  await all(enrich(rowsOf(places(9)), options));
+  assert.equal(charged(), 9);
+});
+
+test('what was paid for nothing is not paid again in a later batch', async (t) => {
+  const { harness, client, store, charged } = await openScene(t);
+  const [place] = places(1) as [[number, number]];
+  const base_url = await standBetween(t, harness.url, (_, answer) =>
+    answer.status === 200 ? forAnotherPlace(answer) : answer,
+  );
+  const rows = rowsOf([place, place, place]);
+  const options = { topics: ['wildfire'], source: client({ base_url }), store, budget: 100, batch: 1 };
+  const found = await all(enrich(rows, options));
+  assert.equal(charged(), 1);
+  assert.deepEqual(
+    found.map(({ status }) => status),
+    ['failed', 'failed', 'failed'],
+  );
+});
+
+test('a consumer that stops early has paid for its batch only', async (t) => {
+  const { client, store, charged } = await openScene(t);
+  for await (const { row } of enrich(rowsOf(places(9)), {
+    ...{ topics: ['wildfire'], source: client(), store, budget: 100, batch: 2 },
+  })) {
+    if (row.id === 3) break;
+  }
+  assert.equal(charged(), 4);
+});
+
+test('an abort completes the calls in flight, throws INTERRUPTED, and the answers are kept', async (t) => {
+  const { client, store, charged } = await openScene(t);
+  const interruption = new AbortController();
+  const onEvent = (event: RunEvent) => event.type === 'progress' && event.phase === 'buying' && interruption.abort();
+  const options = { topics: ['wildfire'], source: client({ concurrency: 2 }), store, budget: 100 };
+  const first = all(enrich(rowsOf(places(60)), { ...options, signal: interruption.signal, onEvent }));
+  await assert.rejects(first, { name: 'PerilbookError', code: 'INTERRUPTED' });
+  const before = charged();
+  assert.ok(before < 60, `${before} credits`);
+  await all(enrich(rowsOf(places(60)), options));
+  assert.equal(charged(), 60);
+});
+
+test('a metered source needs a budget before anything is sent', async (t) => {
+  const { client, store, charged } = await openScene(t);
+  assert.throws(() => enrich(rowsOf(places(1)), { topics: ['wildfire'], source: client(), store }), {
+    code: 'NEEDS_APPROVAL',
+  });
+  const one = { lat: 40.25, lng: -99.75 };
+  await assert.rejects(lookup(one, 'wildfire', { source: client(), store }), { code: 'NEEDS_APPROVAL' });
+  await assert.rejects(lookup(one, 'wildfire', { source: client(), budget: 1 }), {
+    code: 'USAGE',
+    message: 'Missing store',
+  });
+  assert.equal(charged(), 0);
+});
+
+test('a single look-up buys what is missing, once, within its budget', async (t) => {
+  const { client, store, charged } = await openScene(t);
+  const place = { lat: 40.25, lng: -99.75, name: 'barn' };
+  const options = { source: client(), store, budget: 2 };
+  const found = await lookup(place, ['wildfire', 'park'], options);
+  assert.equal(found.row, place);
+  assert.deepEqual(
+    [found.status, found.hazards.wildfire_rating, found.hazards.park_count],
+    ['ok', 'Relatively High', 2],
+  );
+  assert.equal(charged(), 2);
+  assert.deepEqual((await lookup(place, ['park', 'wildfire'], options)).hazards, found.hazards);
+  assert.equal(charged(), 2);
+  assert.equal((await lookup(place, ['park', 'hail'], { ...options, budget: 0 })).status, 'deferred');
+  assert.equal(charged(), 2);
+});
+
+test('look-ups of one place at one time buy it once', async (t) => {
+  const { client, store, charged } = await openScene(t);
+  const options = { source: client(), store, budget: 1 };
+  const asked = Array.from({ length: 8 }, () => lookup({ lat: 40.25, lng: -99.75 }, 'wildfire', options));
+  const found = await Promise.all(asked);
+  assert.deepEqual(new Set(found.map(({ status }) => status)), new Set(['ok']));
+  assert.equal(charged(), 1);
+});
+
+test('a refused key, and a topic that no key may buy, are errors and cost nothing', async (t) => {
+  const { harness, store, charged, client } = await openScene(t);
+  const rows = rowsOf(places(3));
+  const refused = client({ api_key: 'no-such-key' });
+  const events: RunEvent[] = [];
+  const found = await all(
+    enrich(rows, { topics: ['wildfire'], source: refused, store, budget: 9, onEvent: (event) => events.push(event) }),
+  );
+  assert.ok(found.every(({ status }) => status !== 'ok'));
+  assert.ok(events.some((event) => event.type === 'stopped' && event.reason === 'keys'));
+  const hailOnly = createClient({ base_url: harness.url, api_key: harness.key('hail').secret });
+  for (const run of [1, 2]) {
+    const end = all(enrich(rows, { topics: ['wildfire'], source: hailOnly, store, budget: 60 }));
+    if (run === 2) await assert.rejects(end, { code: 'SCOPE_MISSING' });
+    else assert.ok((await end).every(({ status }) => status !== 'ok'));
+  }
+  assert.equal(charged(), 0);
+});
+
+test('a second key is used when the first is refused', async (t) => {
+  const { client, secret, store, charged } = await openScene(t);
+  const source = client({ api_key: ['no-such-key', secret] });
+  const found = await all(enrich(rowsOf(places(3)), { topics: ['wildfire'], source, store, budget: 9 }));
+  assert.ok(found.every(({ status }) => status === 'ok'));
+  assert.equal(charged(), 3);
+});
+
+test('the ledger has one run for an enrichment, and none where nothing was bought', async (t) => {
+  const { client, store, harness } = await openScene(t);
+  const options = { topics: ['wildfire'], source: client(), store, budget: 100, batch: 1 };
+  await all(enrich(rowsOf(places(4)), options));
+  await all(enrich(rowsOf(places(4)), options));
+  const { openSqliteStore } = await import('../../src/store/sqlite/sqlite-store.ts');
+  await using read = openSqliteStore(store.address, harness.clock, { name: 'reader', isAlive: () => true }, () => 0);
+  const runs = await read.runs();
+  assert.deepEqual(
+    runs.map(({ job, state, budget, charged }) => ({ job, state, budget, charged })),
+    [{ job: 'library', state: 'complete', budget: 100, charged: 4 }],
+  );
+});

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { inspect } from 'node:util';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import { createClient, enrich, local, lookup, openStore, type RunEvent, run } from '../../src/index.ts';
+import { places } from '../job/harness.ts';
+import { info, RATINGS } from '../service/small-data.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { all, localFile, openScene, rowsOf } from './library-scene.ts';
+
+const TOPICS = ['wildfire', 'radon'] as const;
+
+test('rows of local data are free, and are answered as the command line writes them', async (t) => {
+  const { harness, store, charged, folder } = await openScene(t);
+  const located = [...places(2), [91, 0], [48.85, 2.35], [40.5, -98.5], ['40 N', 'x'], ['', '']];
+  const rows = located.map(([lat, lng], id) => ({ id, lat, lng }));
+  const found = await all(
+    enrich(rows, { topics: [...TOPICS], source: local({ file: localFile(harness) }), store, batch: 4 }),
+  );
+  const lines = rows.map(({ id, lat, lng }) => `${id},${lat},${lng}\n`);
+  writeFileSync(join(folder, 'input.csv'), `id,lat,lng\n${lines.join('')}`);
+  const files = { input: 'input.csv', output: 'output.ndjson', store: 'run.db', max_invalid: 1 };
+  await run({ ...files, service: 'local', topics: [...TOPICS] }, { workingFolder: folder, dataFolder: folder });
+  const written = readFileSync(join(folder, 'output.ndjson'), 'utf8').trimEnd().split('\n');
+  assert.deepEqual(
+    found.map(({ status, note, hazards }) => ({ hazard_status: status, hazard_note: note, ...hazards })),
+    written.map((line) => {
+      const { id: _, lat: __, lng: ___, hazard_as_of: ____, ...added } = JSON.parse(line);
+      return added;
+    }),
+  );
+  assert.deepEqual(
+    found.map(({ status }) => status),
+    ['ok', 'ok', 'invalid', 'outside_us', 'ok', 'invalid', 'invalid'],
+  );
+  assert.deepEqual([found[4]!.hazards.wildfire_rating, found[4]!.hazards.wildfire_score], ['Not Applicable', null]);
+  assert.match(found[0]!.note!, /^local data: areas 2026, nri 2026, radon 2026 and 3 more$/);
+  // One by one, in this thread and without a store.
+  using source = local({ file: localFile(harness) });
+  for (const { row, hazards, status, note } of found) {
+    const one = await lookup(row, [...TOPICS], { source });
+    assert.deepEqual({ ...one, asOf: null }, { row, status, note, asOf: null, hazards });
+  }
+  assert.equal(charged(), 0);
+});
+
+test('a single look-up sees data that was loaded since the last one', async (t) => {
+  const { harness } = await openScene(t);
+  using source = local({ file: localFile(harness) });
+  const [[lat, lng]] = places(1) as [[number, number]];
+  const rating = async () =>
+    (await lookup({ lat, lng }, 'wildfire', { source, counts: false })).hazards.wildfire_rating;
+  assert.equal(await rating(), 'Relatively High');
+  const records = RATINGS.map((record) => ({ ...record, rating: 'Very Low' as const }));
+  importDataset(harness.database, { kind: 'nri', info: info('nri'), records }, harness.clock);
+  assert.equal(await rating(), 'Very Low');
+});
+
+test('rows may come one at a time, of any shape, from a stream', async (t) => {
+  const { harness, store } = await openScene(t);
+  async function* rows() {
+    for (const [north, east] of places(5)) yield { at: { north, east } };
+  }
+  const source = local({ file: localFile(harness) });
+  const locate = ({ at }: { at: { north: number; east: number } }) => ({ lat: at.north, lng: at.east });
+  const seen: number[] = [];
+  for await (const { row, status } of enrich(rows(), { topics: 'radon', source, store, locate, batch: 2 })) {
+    seen.push(row.at.north);
+    assert.equal(status, 'ok');
+  }
+  assert.deepEqual(
+    seen,
+    places(5).map(([north]) => north),
+  );
+  assert.deepEqual(await all(enrich([], { topics: 'radon', source, store })), []);
+});
+
+test('wrong settings are errors with a code, before a row is read', async (t) => {
+  const { client, store } = await openScene(t);
+  const source = client();
+  const rows = rowsOf(places(1));
+  const usage = (options: object, message: RegExp) =>
+    assert.throws(() => enrich(rows, { topics: ['wildfire'], source, store, budget: 1, ...options } as never), {
+      name: 'PerilbookError',
+      code: 'USAGE',
+      message,
+    });
+  usage({ topics: ['wildfires'] }, /unknown topic "wildfires"; did you mean wildfire\?/);
+  usage({ topic: 'wildfire' }, /unknown setting "topic"; did you mean topics\?/);
+  usage({ budget: -1 }, /^budget: /);
+  usage({ batch: 0 }, /^batch: 0 is no number of rows/);
+  usage({ store: {} }, /openStore did not make it/);
+  usage({ source: undefined }, /Missing source/);
+  usage({ source: { kind: 'local' } }, /Missing source/);
+  assert.throws(() => createClient({ base_url: 'nowhere', api_key: 'k' }), { code: 'USAGE', message: /base_url/ });
+  assert.throws(() => createClient({ base_url: 'http://127.0.0.1:9', api_key: '' }), { code: 'USAGE' });
+  await assert.rejects(all(enrich([{ latitude: 1 }] as never, { topics: ['wildfire'], source, store, budget: 1 })), {
+    code: 'INPUT_COLUMNS',
+  });
+  const missing = local({ file: join(temporaryFolder(t), 'none.db') });
+  await assert.rejects(lookup({ lat: 40, lng: -99 }, 'radon', { source: missing }), { code: 'LOCAL_DATA' });
+  await assert.rejects(all(enrich(rows, { topics: 'radon', source: missing, store })), { code: 'LOCAL_DATA' });
+});
+
+test('a store that was closed is refused, and closing it again does nothing', async (t) => {
+  const { client } = await openScene(t);
+  const closed = await openStore(join(temporaryFolder(t), 'store.db'));
+  await closed[Symbol.asyncDispose]();
+  await closed[Symbol.asyncDispose]();
+  assert.throws(() => enrich(rowsOf(places(1)), { topics: ['wildfire'], source: client(), store: closed, budget: 1 }), {
+    code: 'USAGE',
+    message: /^The store is closed/,
+  });
+});
+
+test('a source shows no key, and no event has one', async (t) => {
+  const { client, secret, store } = await openScene(t);
+  const source = client({ base_url: 'http://127.0.0.1:9' });
+  const events: RunEvent[] = [];
+  const rows = enrich(rowsOf(places(1)), {
+    ...{ topics: ['wildfire'], source, store, budget: 9, max_minutes: 0.001 },
+    onEvent: (event) => events.push(event),
+  });
+  const found = await all(rows);
+  const shown = inspect([source, events, found], { depth: null, showHidden: true }) + JSON.stringify([source, events]);
+  assert.ok(!shown.includes(secret));
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type JobFile, plan, type RunEvent, run } from '../../src/index.ts';
+import { column, places } from '../job/harness.ts';
+import { openScene } from './library-scene.ts';
+
+test('plan prices a file and spends nothing; run buys it once', async (t) => {
+  const { harness, secret, charged, folder } = await openScene(t);
+  harness.writeInput(places(6));
+  const job: JobFile = {
+    ...{ input: 'input.csv', output: 'output.csv', store: 'store.db', topics: ['wildfire', 'park'] },
+    service: { base_url: harness.url, api_keys: [{ env: 'HAZARD_KEY' }] },
+    subscription: { credits_per_month: 1_000, credits_per_minute: 1_000 },
+  };
+  const options = { workingFolder: folder, dataFolder: folder, env: { HAZARD_KEY: secret } };
+  assert.equal((await plan(job, { ...options, env: {} })).credits, 12);
+  await assert.rejects(run(job, options), { code: 'NEEDS_APPROVAL', message: /12 credits/ });
+  await assert.rejects(run({ ...job, budget: 12 }, { ...options, env: {} }), { code: 'KEY_MISSING' });
+  assert.deepEqual([charged(), existsSync(join(folder, 'output.csv'))], [0, false]);
+
+  const events: RunEvent[] = [];
+  const onEvent = (event: RunEvent) => void events.push(event);
+  const part = await run({ ...job, budget: 6 }, { ...options, onEvent });
+  assert.deepEqual([part.state, part.stop?.reason, part.summary.credits_spent, charged()], ['paused', 'budget', 6, 6]);
+  assert.equal(events.findLast(({ type }) => type === 'stopped')?.type, 'stopped');
+
+  writeFileSync(join(folder, 'job.yaml'), JSON.stringify({ ...job, budget: 100 }));
+  const whole = await run(join(folder, 'job.yaml'), { ...options, workingFolder: '/' });
+  assert.deepEqual([whole.state, charged()], ['complete', 12]);
+  assert.deepEqual(new Set(column(harness.output(), 'hazard_status')), new Set(['ok']));
+  assert.equal((await plan(job, options)).credits, 0);
+  // Nothing to spend: no budget is needed.
+  assert.deepEqual([(await run(job, options)).state, charged()], ['complete', 12]);
+});
+
+test('an aborted run resolves, with all rows in its output', async (t) => {
+  const { harness, secret, charged, folder } = await openScene(t);
+  harness.writeInput(places(80));
+  const interruption = new AbortController();
+  const job: JobFile = {
+    ...{ input: 'input.csv', output: 'output.csv', store: 'store.db', topics: 'wildfire', budget: 100, concurrency: 2 },
+    service: { base_url: harness.url, api_keys: [{ env: 'HAZARD_KEY' }] },
+    subscription: { credits_per_month: 1_000, credits_per_minute: 1_000 },
+  };
+  const ended = await run(job, {
+    ...{ workingFolder: folder, dataFolder: folder, env: { HAZARD_KEY: secret }, signal: interruption.signal },
+    onEvent: (event) => event.type === 'progress' && event.phase === 'buying' && interruption.abort(),
+  });
+  assert.deepEqual([ended.state, column(harness.output(), 'hazard_status').length], ['interrupted', 80]);
+  assert.equal(ended.summary.status.ok, charged());
+  assert.ok(charged() < 80);
+});
+
+test('standard input, unknown settings and a missing job file are errors', async (t) => {
+  const { folder } = await openScene(t);
+  const options = { workingFolder: folder, dataFolder: folder };
+  await assert.rejects(run({ input: '-' }, options), { code: 'USAGE', message: /standard input or output/ });
+  await assert.rejects(plan({ inptu: 'x' } as never, options), { code: 'USAGE', message: /did you mean input\?/ });
+  await assert.rejects(plan('none.yaml', options), { code: 'JOB_FILE' });
+  assert.ok(!readFileSync(new URL('../../src/index.ts', import.meta.url), 'utf8').includes('process.'));
+});
