@@ -13,7 +13,7 @@ export interface AnswerSource {
 }
 
 /** The account at a metered service, and how far it may be spent. The names are those of the job file's settings. */
-export interface ServiceAccount
+export interface ClientSettings
   extends Pick<
     JobFile,
     'account' | 'subscription' | 'anniversary_day' | 'reserve' | 'spent_elsewhere' | 'overages' | 'concurrency'
@@ -60,7 +60,7 @@ export function sample(): AnswerSource {
  *
  * @throws PerilbookError USAGE for a setting that cannot be read
  */
-export function createClient({ base_url, api_key, ...account }: ServiceAccount): AnswerSource {
+export function createClient({ base_url, api_key, ...account }: ClientSettings): AnswerSource {
   const keys = [api_key].flat();
   if (keys.length === 0 || !keys.every((key) => typeof key === 'string' && key.trim() !== '')) {
     throw new PerilbookError(

@@ -7,8 +7,8 @@ import { checkPurchase, getAnswers, startRun, stateOf } from '../job/run-job.ts'
 import type { Job } from '../job/settings/settings.ts';
 import { writeOutput } from '../job/writing.ts';
 import type { Store } from '../store/port.ts';
-import { type RunEvent, reportProgress } from './events.ts';
 import { type Coordinate, memoryRows } from './memory-rows.ts';
+import { type RunEvent, reportProgress } from './run-events.ts';
 
 export interface BatchRunParts {
   readonly job: Job;

@@ -8,9 +8,9 @@ import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
 import { type AnswerStore, defaultFolders, storeBehind } from './answer-store.ts';
 import { BatchRun } from './batch-run.ts';
-import type { RunEvent } from './events.ts';
 import { libraryContext, libraryEffects } from './library-effects.ts';
 import type { Coordinate } from './memory-rows.ts';
+import type { RunEvent } from './run-events.ts';
 
 /** What is asked of each location. The names are those of the job file's settings. */
 export interface AnswerSettings
@@ -87,7 +87,7 @@ export function enrich<Row>(
   if (!Number.isInteger(size) || size < 1 || size > MOST_ROWS) {
     throw new PerilbookError(
       'USAGE',
-      `batch: ${size} is no number of rows`,
+      `batch: ${size} is not a number of rows`,
       `Give 1 to ${MOST_ROWS}, or leave it out.`,
     );
   }

@@ -3,8 +3,8 @@ import { systemClock } from '../clock.ts';
 import type { Effects } from '../job/prepare.ts';
 import type { Surroundings } from '../job/settings/settings.ts';
 import type { ConnectionContext } from './connection.ts';
-import type { RunEvent } from './events.ts';
 import { openAreas } from './open-areas.ts';
+import type { RunEvent } from './run-events.ts';
 
 /** What connections get in a program: no environment but the one that was passed, and events in place of printed notices. */
 export function libraryContext(

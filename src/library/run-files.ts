@@ -14,8 +14,8 @@ import { processOwner } from '../running-processes.ts';
 import { defaultFolders } from './answer-store.ts';
 import { checkedSettings } from './checked-settings.ts';
 import { type ConnectionContext, connect, unopenedConnection } from './connection.ts';
-import { type RunEvent, reportProgress } from './events.ts';
 import { libraryContext, libraryEffects } from './library-effects.ts';
+import { type RunEvent, reportProgress } from './run-events.ts';
 
 /** What a job needs from the program that runs it. */
 export interface JobOptions {

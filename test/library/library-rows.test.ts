@@ -90,7 +90,7 @@ test('wrong settings are errors with a code, before a row is read', async (t) =>
   usage({ topics: ['wildfires'] }, /unknown topic "wildfires"; did you mean wildfire\?/);
   usage({ topic: 'wildfire' }, /unknown setting "topic"; did you mean topics\?/);
   usage({ budget: -1 }, /^budget: /);
-  usage({ batch: 0 }, /^batch: 0 is no number of rows/);
+  usage({ batch: 0 }, /^batch: 0 is not a number of rows/);
   usage({ store: {} }, /openStore did not make it/);
   usage({ source: undefined }, /Missing source/);
   usage({ source: { kind: 'local' } }, /Missing source/);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type AnswerSource, createClient, type EnrichedRow, openStore, type ServiceAccount } from '../../src/index.ts';
+import { type AnswerSource, type ClientSettings, createClient, type EnrichedRow, openStore } from '../../src/index.ts';
 import { type Harness, type HarnessOptions, openHarness } from '../job/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
 
@@ -13,7 +13,7 @@ export async function openScene(t: TestContext, options: HarnessOptions = {}) {
   const store = await openStore(join(harness.folder, 'library.db'));
   releaseLater(t, () => store[Symbol.asyncDispose]());
   const secret = harness.key().secret;
-  const client = (said: Partial<ServiceAccount> = {}): AnswerSource =>
+  const client = (said: Partial<ClientSettings> = {}): AnswerSource =>
     createClient({ base_url: harness.url, api_key: secret, subscription: LARGE, anniversary_day: 31, ...said });
   return { ...harness, harness, store, secret, client };
 }
