@@ -1,21 +1,11 @@
-#!/usr/bin/env -S node --max-semi-space-size=16
-// The flag bounds V8's space for new objects, which otherwise grows while rows are created faster than they are collected:
-// a run of a million rows then took up to 500 MB instead of 340, and was no faster.
-// Before anything else is loaded: better-sqlite3 crashes the process on older versions.
-if (Number.parseInt(process.versions.node, 10) < 24) {
-  process.stderr.write(
-    `perilbook: Node.js ${process.versions.node} is too old, 24 is needed [NODE_TOO_OLD]\n` +
-      '  Install Node 24, or run npm ci && npm start in a checkout, which brings its own Node.\n',
-  );
-  process.exit(2);
-}
-
+// Each part is loaded when it is needed: the first message appears before the program is loaded.
 const { startMessage, stopMessage } = await import('./cli/startup-messages.ts');
 process.stderr.write(startMessage(process.argv.slice(2), process.stderr.isTTY));
 
 const { systemClock } = await import('./clock.ts');
 const { program } = await import('./cli/program.ts');
 const { processOwner } = await import('./running-processes.ts');
+const { commitOfProgram } = await import('./commit.ts');
 const { default: manifest } = await import('../package.json', { with: { type: 'json' } });
 
 const interruption = new AbortController();
@@ -54,5 +44,11 @@ process.exitCode = await program(
     interrupt: interruption.signal,
     owner: processOwner(),
   },
-  manifest.version,
+  versionText(),
 );
+
+/** The commit is looked up only where it is shown: in a checkout that starts git. */
+function versionText(): string {
+  const commit = process.argv.includes('--version') ? commitOfProgram() : null;
+  return commit === null ? manifest.version : `${manifest.version} (${commit})`;
+}

@@ -45,7 +45,7 @@ interface RefreshedColumn {
 }
 
 /** The columns that a job uses, as `--json` prints them; null for none. */
-interface UsedColumns {
+export interface UsedColumns {
   readonly lat: string;
   readonly lng: string;
   readonly tract: string | null;

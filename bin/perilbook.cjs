@@ -1,0 +1,43 @@
+#!/usr/bin/env -S node --max-semi-space-size=16
+// Starts Perilbook: from source in a checkout, where a build may be old; compiled in an installed package, which has no source.
+// In syntax of 2015, so that an old Node gets as far as the message. better-sqlite3 crashes the process on versions below 24.
+//
+// The flag bounds V8's space for new objects, which otherwise grows while rows are created faster than they are collected: a run of
+// a million rows then took up to 500 MB instead of 340, and was no faster. It works only when Node starts.
+'use strict';
+const fs = require('fs');
+const path = require('path');
+
+const root = path.join(__dirname, '..');
+const LEAST = 24;
+
+if (parseInt(process.versions.node, 10) >= LEAST) {
+  const source = path.join(root, 'src/main.ts');
+  const file = fs.existsSync(source) ? source : path.join(root, 'dist/main.js');
+  import(require('url').pathToFileURL(file).href);
+} else {
+  // A checkout brings its own Node (`npm ci`), and npx may have started this with the machine's.
+  const own = path.join(root, 'node_modules/.bin/node');
+  if (fs.existsSync(own) && fs.realpathSync(own) !== fs.realpathSync(process.execPath)) startWith(own);
+  else {
+    process.stderr.write(
+      'perilbook: Node.js ' + process.versions.node + ' is too old: install Node.js ' + LEAST + ' or newer [NODE_TOO_OLD]\n'
+    );
+    process.exitCode = 2;
+  }
+}
+
+function startWith(node) {
+  const args = ['--max-semi-space-size=16', __filename].concat(process.argv.slice(2));
+  const child = require('child_process').spawn(node, args, { stdio: 'inherit' });
+  // A terminal sends Ctrl-C and its end to both processes, and the child decides what they mean; kill sends SIGTERM to this one only.
+  ['SIGINT', 'SIGHUP'].forEach(function (signal) {
+    process.on(signal, function () {});
+  });
+  process.on('SIGTERM', function () {
+    child.kill('SIGTERM');
+  });
+  child.on('exit', function (code, signal) {
+    process.exitCode = code === null ? 128 + (require('os').constants.signals[signal] || 0) : code;
+  });
+}
