@@ -77,7 +77,7 @@ export function createClient({ base_url, api_key, ...account }: ClientSettings):
 }
 
 /** The job that looks up rows of a source with some settings. @throws USAGE, NEEDS_APPROVAL */
-export function jobOfSource(source: AnswerSource, settings: JobFile, store?: string): Job {
+export function jobOfSource(source: AnswerSource, settings: object, store?: string): Job {
   const { settings: own, dataFile } = partsOf(source);
   const checked = withBudget(checkedSettings(settings), source);
   const said = { name: 'library', ...checked, ...own, input: '-', output: NO_OUTPUT };

@@ -2,7 +2,7 @@ import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
 import type { RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
-import type { JobFile } from '../job/settings/job-file.ts';
+import type { JobFile, TopicName } from '../job/settings/job-file.ts';
 import type { Job } from '../job/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
@@ -27,23 +27,29 @@ export interface AnswerSettings
   readonly onEvent?: (event: RunEvent) => void;
 }
 
-export interface EnrichOptions<Row> extends AnswerSettings {
+/** Rows without `lat` and `lng` need `locate`. */
+export type EnrichOptions<Row> = StreamSettings & ([Row] extends [Located] ? Partial<Locate<Row>> : Locate<Row>);
+
+interface Locate<Row> {
+  /** Where a row is; default: its `lat` and `lng`. */
+  readonly locate: (row: Row) => Located;
+}
+
+export interface StreamSettings extends AnswerSettings {
   /** Topics or groups of topics, such as `'natural'` or `['wildfire', 'park']`. */
-  readonly topics: NonNullable<JobFile['topics']>;
+  readonly topics: TopicName | readonly TopicName[];
   /** What was answered is kept here, and never bought again while it is fresh. */
   readonly store: AnswerStore;
   /** `tract` or `county`: buy one answer for each, by the boundaries on this machine. */
   readonly areas?: 'tract' | 'county';
-  /** Where a row is; default: its `lat` and `lng`. */
-  readonly locate?: (row: Row) => Located;
   /** Rows that are planned and bought together; default: 100, of local data 10,000. A row is returned when its batch is done. */
   readonly batch?: number;
 }
 
 /** Something with a location in decimal degrees. */
 export interface Located {
-  readonly lat?: Coordinate;
-  readonly lng?: Coordinate;
+  readonly lat: Coordinate;
+  readonly lng: Coordinate;
 }
 
 /** A row with its answers. */
@@ -69,18 +75,11 @@ export interface EnrichedRow<Row> {
  *
  * @throws PerilbookError USAGE and NEEDS_APPROVAL at once; KEY_*, SCOPE_MISSING, LOCAL_DATA, STORE_*, INTERRUPTED while rows are read
  */
-export function enrich<Row extends Located>(
+export function enrich<Row>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   options: EnrichOptions<Row>,
-): AsyncGenerator<EnrichedRow<Row>, void, undefined>;
-export function enrich<Row>(
-  rows: Iterable<Row> | AsyncIterable<Row>,
-  options: EnrichOptions<Row> & { readonly locate: (row: Row) => Located },
-): AsyncGenerator<EnrichedRow<Row>, void, undefined>;
-export function enrich<Row>(
-  rows: Iterable<Row> | AsyncIterable<Row>,
-  { source, store: handle, signal = NEVER, onEvent = NOTHING, locate, batch, ...settings }: EnrichOptions<Row>,
 ): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
+  const { source, store: handle, signal = NEVER, onEvent = NOTHING, locate, batch, ...settings } = options;
   const store = storeBehind(handle);
   const job = jobOfSource(source, settings, handle.address);
   const size = batch ?? (source.kind === 'local' ? LOCAL_BATCH : SERVICE_BATCH);
@@ -106,7 +105,7 @@ const LOCAL_BATCH = 10_000;
 const MOST_ROWS = 1_000_000;
 
 /** Reads `lat` and `lng`. Rows of another shape would all be returned as invalid, so the first one is checked. */
-function locationOfRow(): (row: unknown) => Located {
+function locationOfRow(): (row: unknown) => Partial<Located> {
   let isFirst = true;
   return (row) => {
     const isObject = typeof row === 'object' && row !== null;
@@ -118,7 +117,7 @@ function locationOfRow(): (row: unknown) => Located {
       );
     }
     isFirst = false;
-    return (isObject ? row : {}) as Located;
+    return isObject ? row : {};
   };
 }
 
@@ -128,7 +127,7 @@ interface Enrichment<Row> {
   readonly store: Store;
   readonly job: Job;
   readonly size: number;
-  readonly locate: (row: Row) => Located;
+  readonly locate: (row: Row) => Partial<Located>;
   readonly signal: AbortSignal;
   readonly onEvent: (event: RunEvent) => void;
 }

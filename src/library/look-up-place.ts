@@ -1,5 +1,5 @@
 import { addedColumns } from '../columns/row.ts';
-import type { JobFile } from '../job/settings/job-file.ts';
+import type { TopicName } from '../job/settings/job-file.ts';
 import { jobOfSource, localPlaces } from './answer-source.ts';
 import { type AnswerStore, defaultFolders } from './answer-store.ts';
 import { type AnswerSettings, type EnrichedRow, enrich, enrichedRow, type Located } from './enrich.ts';
@@ -18,7 +18,7 @@ export interface PlaceOptions extends AnswerSettings {
  */
 export async function lookup<Place extends Located>(
   location: Place,
-  topics: NonNullable<JobFile['topics']>,
+  topics: TopicName | readonly TopicName[],
   options: PlaceOptions,
 ): Promise<EnrichedRow<Place>> {
   const { source, store, signal, onEvent = () => {}, ...settings } = options;
@@ -26,7 +26,8 @@ export async function lookup<Place extends Located>(
   if (places === null) {
     let found: EnrichedRow<Place> | undefined;
     // To its end: a loop that is left early would count as interrupted in the ledger.
-    for await (const row of enrich([location], { ...options, topics, store: store!, batch: 1 })) found = row;
+    const asked = enrich<Located>([location], { ...options, topics, store: store!, batch: 1 });
+    for await (const answered of asked) found = { ...answered, row: location };
     return found!;
   }
   signal?.throwIfAborted();

@@ -8,7 +8,7 @@ import { all, openScene, rowsOf } from './library-scene.ts';
 test('each place is bought once over all batches, and a second enrichment is free', async (t) => {
   const { client, store, charged } = await openScene(t);
   const rows = rowsOf([...places(7), ...places(7), ...places(3)]);
-  const options = { topics: ['wildfire', 'park'], source: client(), store, budget: 1_000, batch: 3 };
+  const options = { topics: ['wildfire', 'park'] as const, source: client(), store, budget: 1_000, batch: 3 };
   const found = await all(enrich(rows, options));
   assert.deepEqual(
     found.map(({ row }) => row),
@@ -48,7 +48,7 @@ test('what was paid for nothing is not paid again in a later batch', async (t) =
     answer.status === 200 ? forAnotherPlace(answer) : answer,
   );
   const rows = rowsOf([place, place, place]);
-  const options = { topics: ['wildfire'], source: client({ base_url }), store, budget: 100, batch: 1 };
+  const options = { topics: ['wildfire'] as const, source: client({ base_url }), store, budget: 100, batch: 1 };
   const found = await all(enrich(rows, options));
   assert.equal(charged(), 1);
   assert.deepEqual(
@@ -60,7 +60,7 @@ test('what was paid for nothing is not paid again in a later batch', async (t) =
 test('a consumer that stops early has paid for its batch only', async (t) => {
   const { client, store, charged } = await openScene(t);
   for await (const { row } of enrich(rowsOf(places(9)), {
-    ...{ topics: ['wildfire'], source: client(), store, budget: 100, batch: 2 },
+    ...{ topics: ['wildfire'] as const, source: client(), store, budget: 100, batch: 2 },
   })) {
     if (row.id === 3) break;
   }
@@ -71,7 +71,7 @@ test('an abort completes the calls in flight, throws INTERRUPTED, and the answer
   const { client, store, charged } = await openScene(t);
   const interruption = new AbortController();
   const onEvent = (event: RunEvent) => event.type === 'progress' && event.phase === 'buying' && interruption.abort();
-  const options = { topics: ['wildfire'], source: client({ concurrency: 2 }), store, budget: 100 };
+  const options = { topics: ['wildfire'] as const, source: client({ concurrency: 2 }), store, budget: 100 };
   const first = all(enrich(rowsOf(places(60)), { ...options, signal: interruption.signal, onEvent }));
   await assert.rejects(first, { name: 'PerilbookError', code: 'INTERRUPTED' });
   const before = charged();
@@ -82,7 +82,7 @@ test('an abort completes the calls in flight, throws INTERRUPTED, and the answer
 
 test('a metered source needs a budget before anything is sent', async (t) => {
   const { client, store, charged } = await openScene(t);
-  assert.throws(() => enrich(rowsOf(places(1)), { topics: ['wildfire'], source: client(), store }), {
+  assert.throws(() => enrich(rowsOf(places(1)), { topics: ['wildfire'] as const, source: client(), store }), {
     code: 'NEEDS_APPROVAL',
   });
   const one = { lat: 40.25, lng: -99.75 };
@@ -126,13 +126,13 @@ test('a refused key, and a topic that no key may buy, are errors and cost nothin
   const refused = client({ api_key: 'no-such-key' });
   const events: RunEvent[] = [];
   const found = await all(
-    enrich(rows, { topics: ['wildfire'], source: refused, store, budget: 9, onEvent: (event) => events.push(event) }),
+    enrich(rows, { topics: ['wildfire'] as const, source: refused, store, budget: 9, onEvent: (event) => events.push(event) }),
   );
   assert.ok(found.every(({ status }) => status !== 'ok'));
   assert.ok(events.some((event) => event.type === 'stopped' && event.reason === 'keys'));
   const hailOnly = createClient({ base_url: harness.url, api_key: harness.key('hail').secret });
   for (const run of [1, 2]) {
-    const end = all(enrich(rows, { topics: ['wildfire'], source: hailOnly, store, budget: 60 }));
+    const end = all(enrich(rows, { topics: ['wildfire'] as const, source: hailOnly, store, budget: 60 }));
     if (run === 2) await assert.rejects(end, { code: 'SCOPE_MISSING' });
     else assert.ok((await end).every(({ status }) => status !== 'ok'));
   }
@@ -142,14 +142,14 @@ test('a refused key, and a topic that no key may buy, are errors and cost nothin
 test('a second key is used when the first is refused', async (t) => {
   const { client, secret, store, charged } = await openScene(t);
   const source = client({ api_key: ['no-such-key', secret] });
-  const found = await all(enrich(rowsOf(places(3)), { topics: ['wildfire'], source, store, budget: 9 }));
+  const found = await all(enrich(rowsOf(places(3)), { topics: ['wildfire'] as const, source, store, budget: 9 }));
   assert.ok(found.every(({ status }) => status === 'ok'));
   assert.equal(charged(), 3);
 });
 
 test('the ledger has one run for an enrichment, and none where nothing was bought', async (t) => {
   const { client, store, harness } = await openScene(t);
-  const options = { topics: ['wildfire'], source: client(), store, budget: 100, batch: 1 };
+  const options = { topics: ['wildfire'] as const, source: client(), store, budget: 100, batch: 1 };
   await all(enrich(rowsOf(places(4)), options));
   await all(enrich(rowsOf(places(4)), options));
   const { openSqliteStore } = await import('../../src/store/sqlite/sqlite-store.ts');

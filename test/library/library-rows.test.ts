@@ -17,7 +17,7 @@ test('rows of local data are free, and are answered as the command line writes t
   const located = [...places(2), [91, 0], [48.85, 2.35], [40.5, -98.5], ['40 N', 'x'], ['', '']];
   const rows = located.map(([lat, lng], id) => ({ id, lat, lng }));
   const found = await all(
-    enrich(rows, { topics: [...TOPICS], source: local({ file: localFile(harness) }), store, batch: 4 }),
+    enrich(rows, { topics: TOPICS, source: local({ file: localFile(harness) }), store, batch: 4 }),
   );
   const lines = rows.map(({ id, lat, lng }) => `${id},${lat},${lng}\n`);
   writeFileSync(join(folder, 'input.csv'), `id,lat,lng\n${lines.join('')}`);
@@ -40,7 +40,7 @@ test('rows of local data are free, and are answered as the command line writes t
   // One by one, in this thread and without a store.
   using source = local({ file: localFile(harness) });
   for (const { row, hazards, status, note } of found) {
-    const one = await lookup(row, [...TOPICS], { source });
+    const one = await lookup(row, TOPICS, { source });
     assert.deepEqual({ ...one, asOf: null }, { row, status, note, asOf: null, hazards });
   }
   assert.equal(charged(), 0);
@@ -96,7 +96,7 @@ test('wrong settings are errors with a code, before a row is read', async (t) =>
   usage({ source: { kind: 'local' } }, /Missing source/);
   assert.throws(() => createClient({ base_url: 'nowhere', api_key: 'k' }), { code: 'USAGE', message: /base_url/ });
   assert.throws(() => createClient({ base_url: 'http://127.0.0.1:9', api_key: '' }), { code: 'USAGE' });
-  await assert.rejects(all(enrich([{ latitude: 1 }] as never, { topics: ['wildfire'], source, store, budget: 1 })), {
+  await assert.rejects(all(enrich([{ latitude: 1 }], { topics: ['wildfire'], source, store, budget: 1 } as never)), {
     code: 'INPUT_COLUMNS',
   });
   const missing = local({ file: join(temporaryFolder(t), 'none.db') });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TOPIC_SLUGS } from '../../contract/topics.ts';
+import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { MAX_PRECISION } from '../../geo/coordinates.ts';
 import { didYouMean } from '../../nearest-name.ts';
@@ -16,6 +16,9 @@ import { looksLikeKey } from './key-shapes.ts';
 
 /** Names of topic sets. */
 const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
+
+/** A topic or a group of topics. */
+export type TopicName = TopicSlug | (typeof TOPIC_GROUPS)[number];
 
 export const TOPIC_NAMES: readonly string[] = [...TOPIC_GROUPS, ...TOPIC_SLUGS];
 
