@@ -126,7 +126,13 @@ test('a refused key, and a topic that no key may buy, are errors and cost nothin
   const refused = client({ api_key: 'no-such-key' });
   const events: RunEvent[] = [];
   const found = await all(
-    enrich(rows, { topics: ['wildfire'] as const, source: refused, store, budget: 9, onEvent: (event) => events.push(event) }),
+    enrich(rows, {
+      topics: ['wildfire'] as const,
+      source: refused,
+      store,
+      budget: 9,
+      onEvent: (event) => events.push(event),
+    }),
   );
   assert.ok(found.every(({ status }) => status !== 'ok'));
   assert.ok(events.some((event) => event.type === 'stopped' && event.reason === 'keys'));
