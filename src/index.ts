@@ -11,7 +11,14 @@ export type { JobFile, TopicName } from './job/settings/job-file.ts';
 export type { PlanSummary, RunSummary } from './job/summary.ts';
 export { type AnswerSource, type ClientSettings, createClient, local, sample } from './library/answer-source.ts';
 export { type AnswerStore, openStore } from './library/answer-store.ts';
-export { type AnswerSettings, type EnrichedRow, type EnrichOptions, enrich, type Located, type StreamSettings } from './library/enrich.ts';
+export {
+  type AnswerSettings,
+  type EnrichedRow,
+  type EnrichOptions,
+  enrich,
+  type Located,
+  type StreamSettings,
+} from './library/enrich.ts';
 export { lookup, type PlaceOptions } from './library/look-up-place.ts';
 export type { ProgressSoFar, RunEvent } from './library/run-events.ts';
 export { type JobOptions, plan, run } from './library/run-files.ts';

@@ -44,7 +44,7 @@ interface RefreshedColumn {
   readonly topic: TopicSlug | null;
 }
 
-/** The columns that a job uses, as `--json` prints them; null for none. */
+/** The columns that a job uses, as `--json` prints them; null for none. @public: the declaration of a plan names it */
 export interface UsedColumns {
   readonly lat: string;
   readonly lng: string;
