@@ -24,7 +24,9 @@ test('--version and --help answer on stdout', { timeout }, async (t) => {
     ask('topics', '--json'),
   ]);
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  assert.deepEqual(version, { code: 0, signal: null, stdout: `${manifest.version}\n`, stderr: '' });
+  // The commit is tested in test/package/launcher.test.ts.
+  const { stdout, ...others } = version;
+  assert.deepEqual([stdout.trim().split(' ')[0], others], [manifest.version, { code: 0, signal: null, stderr: '' }]);
   assert.deepEqual([help.code, help.stderr], [0, '']);
   for (const name of ['plan', 'run', 'report', 'ui', 'status', 'quota', 'topics', 'cache', 'service']) {
     assert.match(help.stdout, new RegExp(`^ +perilbook ${name}\\b`, 'm'));
