@@ -82,7 +82,7 @@ async function attemptPost(
  * The signature of the Standard Webhooks specification, for which there are libraries in most languages: HMAC-SHA256 in base64
  * over id, time and body. A secret that begins with `whsec_` is base64; any other is taken as it is.
  */
-export function signatureOf(secret: string, id: string, timestamp: string, body: string): string {
+function signatureOf(secret: string, id: string, timestamp: string, body: string): string {
   const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
   return createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
 }

@@ -8,7 +8,7 @@ export type FinishHook =
   | { readonly kind: 'webhook'; readonly url: string; readonly secret: SecretSource | null };
 
 /** Where the secret is that signs the requests. Never the secret itself: job files are kept in source control. */
-export interface SecretSource {
+interface SecretSource {
   readonly env?: string | undefined;
   readonly file?: string | undefined;
 }
