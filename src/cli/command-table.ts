@@ -224,7 +224,7 @@ export const COMMANDS: readonly Command[] = [
       },
       names: { type: 'string', array: true, describe: 'topics, sources, natural or all; load: a loader and its files' },
     },
-    options: { ...DATA_OPTIONS, ...json },
+    options: { ...DATA_OPTIONS, ...log, ...json },
     load: async () => (await import('./commands/data.ts')).dataCommand,
   },
   {

@@ -69,6 +69,8 @@ test('an interrupt is an event; another format is refused', async () => {
   const [event] = eventsOf(stopMessage(['run', 'b.csv', '--log', 'json'], Date.UTC(2026, 0, 1)));
   assert.deepEqual([event!.level, event!.event, event!.time], ['warning', 'stopping', '2026-01-01T00:00:00.000Z']);
   assert.match(stopMessage(['run', 'b.csv']), /^\nperilbook: stopping: finishing work/);
+  const data = eventsOf((await perilbook(['data', 'get', 'nothing', '--log', 'json'])).stderr).at(-1)!;
+  assert.deepEqual([data.event, data.code, data.exit_code], ['error', 'USAGE', 2]);
   const { code, stderr } = await perilbook(['run', 'b.csv', '--log', 'xml']);
   assert.deepEqual([code, /Unknown log format "xml"/.test(stderr)], [2, true]);
 });

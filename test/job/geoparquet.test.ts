@@ -5,6 +5,9 @@ import { test } from 'node:test';
 import { parquetReadObjects } from 'hyparquet';
 import { z } from 'zod';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
+import { binary, list, structsAt, textAt } from '../../src/rows/parquet/fields.ts';
+import { type PointBounds, setGeoMetadata } from '../../src/rows/parquet/geo-metadata.ts';
+import { THRIFT, type ThriftStruct } from '../../src/rows/parquet/thrift.ts';
 import { askedDuckdb, quoted } from '../rows/duckdb-child.ts';
 import { type Harness, openHarness } from './harness.ts';
 
@@ -115,4 +118,29 @@ test('only a Parquet output can have points; a name that is taken is refused', a
   writeFileSync(join(harness.folder, 'input.csv'), 'lat,lng,Hazard_Geometry\n40.25,-99.75,x\n');
   await assert.rejects(enriched(harness, { output: 'out.parquet', geoparquet: true }), { code: 'INPUT_COLUMNS' });
   assert.equal(harness.charged(), 0);
+});
+
+test('the geometry of a GeoParquet input stays the primary one; metadata in another form is left as it is', () => {
+  const footer = (geo: string): ThriftStruct => {
+    const elements = ['schema', 'geometry', 'hazard_geometry'].map(
+      (name): ThriftStruct => ({ fields: [binary(4, name)] }),
+    );
+    const entry: ThriftStruct = { fields: [binary(1, 'geo'), binary(2, geo)] };
+    return { fields: [list(2, THRIFT.STRUCT, elements), list(5, THRIFT.STRUCT, [entry])] };
+  };
+  const after = (geo: string, bounds: PointBounds) => {
+    const edited = footer(geo);
+    setGeoMetadata(edited, bounds);
+    return (structsAt(edited, 5) ?? []).map((entry) => textAt(entry, 2));
+  };
+  const own = { encoding: 'WKB', geometry_types: ['Polygon'], crs: null };
+  const geo = { version: '1.0.0', primary_column: 'geometry', columns: { geometry: own, gone: own } };
+  const [text] = after(JSON.stringify(geo), new Map([['hazard_geometry', [1, 2, 3, 4]]]));
+  const { primary_column: primary, columns } = JSON.parse(text!);
+  assert.deepEqual(
+    [primary, Object.keys(columns), columns.geometry],
+    ['geometry', ['geometry', 'hazard_geometry'], own],
+  );
+  assert.deepEqual(after('not JSON', new Map([['hazard_geometry', null]])), ['not JSON']);
+  assert.deepEqual(after(JSON.stringify({ ...geo, columns: { gone: own } }), new Map()), []);
 });

@@ -165,6 +165,15 @@ test('a missing secret is found before anything is spent', async (t) => {
   assert.equal(harness.charged(), 0);
 });
 
+test('metrics that would replace the output or the store are refused before anything is spent', async (t) => {
+  const { run, harness } = await scene(t, []);
+  const codes = [];
+  for (const file of ['output.csv', 'input.csv', 'store.db', 'nowhere/run.prom']) {
+    codes.push((await run(['--yes', '--metrics', file])).code);
+  }
+  assert.deepEqual([codes, harness.charged()], [[2, 2, 2, 2], 0]);
+});
+
 test('what on_finish may say', async () => {
   for (const [said, message] of [
     ['{}', /name either a program \(command\) or a webhook \(url\)/],
