@@ -37,7 +37,7 @@ export interface RunEnded {
  */
 export async function run(prepared: Prepared, surroundings: RunSurroundings): Promise<RunEnded> {
   const { store, progress } = surroundings;
-  const { job, summary, sampleRows, rowFile } = prepared;
+  const { job, plan, summary, sampleRows, rowFile } = prepared;
   checkPurchase(prepared);
   await checkOutputs(job, rowFile);
   const number = await startRun(prepared, store);
