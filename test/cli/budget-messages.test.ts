@@ -70,6 +70,10 @@ test('a command that resumes names what is left of the budget', () => {
     'perilbook run job.yaml --budget 2400',
     'a budget of the job file',
   );
+  assert.equal(
+    resume('run a.csv --on-finish https://h.example/s3cret?x=1', ended('time')),
+    "perilbook run a.csv --on-finish 'https://h.example/…' --budget 2400",
+  );
   assert.equal(resumeCommand(['run', 'a b.csv', '-y'], { budget: null }, ended('time')), "perilbook run 'a b.csv' -y");
 });
 

@@ -27,7 +27,13 @@ export function reportCommand(
 
 function commandLine(args: readonly string[]): string {
   const quoted = (arg: string) => (/^[\w./:=,@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`);
-  return ['perilbook', ...args.map(quoted)].join(' ');
+  return ['perilbook', ...args.map((arg, at) => quoted(withoutPath(arg, args[at - 1])))].join(' ');
+}
+
+/** The path of a webhook is often its secret, and this line goes into logs and mails. */
+function withoutPath(arg: string, before: string | undefined): string {
+  if (before !== '--on-finish' && !arg.startsWith('--on-finish=')) return arg;
+  return arg.replace(/(https?:\/\/[^/?#]*)[/?#].*/i, '$1/…');
 }
 
 /** What is left of the budget; after the end of a budget what the rest costs, as far as this billing period has it. Null: the run
