@@ -6,13 +6,17 @@ import type { JobFile } from '../job/settings/job-file.ts';
 import type { Job } from '../job/settings/settings.ts';
 import { extensionOf } from '../rows/files/compression.ts';
 import type { UiDependencies } from './dependencies.ts';
-import { type Choice, confirmation, jobFileOf } from './files/choice.ts';
+import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
+import { type Choice, confirmation, jobFileOf, keptChoice } from './files/choice.ts';
 import { type FilePreview, previewFile } from './files/file-preview.ts';
 import { type PointMap, pointMap } from './files/point-map.ts';
 import { type BudgetReach, type Priced, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
-import { keptChoice, type ListedRun, listRuns } from './runs/run-list.ts';
-import { Runs } from './runs/started-runs.ts';
+import type { OutputCounts } from './results/output-counts.ts';
+import type { OutputPage, RowFilter } from './results/output-page.ts';
+import { OutputReader } from './results/output-reader.ts';
+import { type ListedRun, listRuns } from './runs/run-list.ts';
+import { Runs, sourceOf } from './runs/started-runs.ts';
 import { RefusedRequest } from './web/error-replies.ts';
 
 /** The operations of the page, without HTTP: one method for each route. */
@@ -21,6 +25,7 @@ export class UiApi {
   readonly workspace: Workspace;
   readonly runs: Runs;
   readonly #pricing: Pricing;
+  readonly #outputs = new OutputReader();
   #first: string | null = null;
   /** The columns of the files that were shown, by id and header setting. */
   readonly #columns = new Map<string, readonly string[]>();
@@ -29,7 +34,7 @@ export class UiApi {
     this.dependencies = dependencies;
     this.workspace = new Workspace(dependencies.workspace, dependencies.clock.now());
     this.runs = new Runs(dependencies, onBug);
-    this.#pricing = new Pricing(dependencies.store, () => dependencies.clock.now());
+    this.#pricing = new Pricing(dependencies.store, () => dependencies.clock.now(), dependencies.openAreas);
   }
 
   /** Opens the file that was named at the start. @throws INPUT_UNREADABLE */
@@ -40,11 +45,9 @@ export class UiApi {
   /** Service, account and limits, for the page to show at the start. Neither the key nor its file. */
   async about(): Promise<unknown> {
     const job = this.#anyJob();
-    const { kind, sample } = await this.dependencies.connectionOf(job);
     return {
-      sample,
-      local: kind === 'local',
-      service: job.service.kind === 'remote' ? new URL(job.service.baseUrl).host : 'the embedded service',
+      source: sourceOf(await this.dependencies.connectionOf(job)),
+      service: job.service.kind === 'remote' ? new URL(job.service.baseUrl).host : null,
       account: job.account.name,
       subscription: job.account.subscription.name,
       most_upload: this.dependencies.mostUpload,
@@ -88,15 +91,22 @@ export class UiApi {
     };
   }
 
+  /** What can be chosen for a file, and why the rest cannot. */
+  async choices(file: ChosenFile, choice: Choice): Promise<AvailableChoices> {
+    const { topics } = jobFileOf(choice, await this.#columnsOf(file, choice));
+    const input = file.isUpload ? '-' : file.path;
+    return await availableChoices(this.dependencies, { input, topics });
+  }
+
   /** Spends nothing. */
   async price(file: ChosenFile, choice: Choice): Promise<Priced> {
-    const job = this.#jobOf(file, jobFileOf(choice, await this.#columnsOf(file, choice)));
+    const job = this.#jobOf(file, await this.#settingsOf(file, choice));
     return await this.#pricing.price(job, await this.dependencies.connectionOf(job));
   }
 
   /** What a budget buys. Spends nothing. */
   async reach(file: ChosenFile, choice: Choice, budget: number): Promise<BudgetReach> {
-    const job = this.#jobOf(file, jobFileOf(choice, await this.#columnsOf(file, choice)));
+    const job = this.#jobOf(file, await this.#settingsOf(file, choice));
     return await this.#pricing.reach(job, await this.dependencies.connectionOf(job), budget);
   }
 
@@ -117,7 +127,7 @@ export class UiApi {
       const words = `The budget is above ${counted(mostBudget, 'credit')}`;
       throw new RefusedRequest(422, 'BUDGET', words, 'perilbook ui was started with this limit.');
     }
-    const settings = { ...jobFileOf(choice, await this.#columnsOf(file, choice)), budget };
+    const settings = { ...(await this.#settingsOf(file, choice)), budget };
     const job = this.#jobOf(file, settings);
     this.runs.start(file.id, job);
     this.workspace.keepSettings(file, { ...this.#placeOf(file), output: job.output, ...settings });
@@ -132,13 +142,21 @@ export class UiApi {
     return this.workspace.output(file, this.dependencies.jobOf(this.#placeOf(file)).output);
   }
 
+  /** What the output of a file's latest run holds. */
+  async results(file: ChosenFile): Promise<OutputCounts> {
+    return await this.#outputs.counts(this.#lastJob(file, 'There is no output yet'));
+  }
+
+  /** Some rows of that output. */
+  async rows(file: ChosenFile, filter: RowFilter, signal: AbortSignal): Promise<OutputPage> {
+    return await this.#outputs.page(this.#lastJob(file, 'There is no output yet'), filter, signal);
+  }
+
   /** The report of a file's latest run. */
   async report(file: ChosenFile): Promise<string> {
-    const settings = this.workspace.settings(file);
-    if (this.dependencies.reportOf === null || settings === null || this.runs.isWorking(file.id)) {
-      throw new RefusedRequest(404, 'NO_REPORT', 'This file has no report yet', 'Run it first.');
-    }
-    return await this.dependencies.reportOf(this.#jobOf(file, settings));
+    const job = this.#lastJob(file, NO_REPORT);
+    if (this.dependencies.reportOf === null || this.runs.isWorking(file.id)) throw notRun(NO_REPORT);
+    return await this.dependencies.reportOf(job);
   }
 
   /** Stops all runs; resolves to their number. */
@@ -156,17 +174,29 @@ export class UiApi {
     return this.dependencies.jobOf({ ...settings, ...this.#placeOf(file), output: this.outputOf(file) });
   }
 
+  /** The job of a file's latest run. */
+  #lastJob(file: ChosenFile, message: string): Job {
+    const settings = this.workspace.settings(file);
+    if (settings === null) throw notRun(message);
+    return this.#jobOf(file, settings);
+  }
+
   /** A job for settings that do not depend on its input. */
   #anyJob(): Job {
     return this.dependencies.jobOf({ input: '-' });
   }
 
+  async #settingsOf(file: ChosenFile, choice: Choice): Promise<JobFile> {
+    return settingsFor(this.#anyJob(), jobFileOf(choice, await this.#columnsOf(file, choice)), choice.source);
+  }
+
   async #columnsOf(
     file: ChosenFile,
-    { lat, lng, header = true, order }: Pick<Choice, 'lat' | 'lng' | 'header' | 'order'>,
+    { lat, lng, header = true, order, areas }: Pick<Choice, 'lat' | 'lng' | 'header' | 'order' | 'areas'>,
   ): Promise<readonly string[]> {
     const columns = this.#columns.get(`${file.id} ${header}`) ?? (await this.#preview(file, header)).columns;
-    if (Math.max(lat, lng, typeof order === 'number' ? order : 0) < columns.length) return columns;
+    const used = Math.max(lat, lng, typeof order === 'number' ? order : 0, areas?.column ?? 0);
+    if (used < columns.length) return columns;
     throw new RefusedRequest(422, 'COLUMNS', 'Unknown column', 'Reload the page: the file may have changed.');
   }
 
@@ -176,3 +206,7 @@ export class UiApi {
     return preview;
   }
 }
+
+const NO_REPORT = 'This file has no report yet';
+
+const notRun = (message: string): RefusedRequest => new RefusedRequest(404, 'NO_RESULT', message, 'Run it first.');

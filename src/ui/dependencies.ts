@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Connection } from '../job/prepare.ts';
+import type { Connection, Effects } from '../job/prepare.ts';
 import type { JobFile } from '../job/settings/job-file.ts';
 import type { Job } from '../job/settings/settings.ts';
 import type { Store } from '../store/port.ts';
@@ -13,6 +13,8 @@ export interface UiDependencies {
   readonly jobOf: (said: JobFile) => Job;
   /** The connection for a job, with its keys. The page never gets it. */
   readonly connectionOf: (job: Job) => Promise<Connection>;
+  /** The boundaries that find tracts and counties. @throws SERVICE_DATA when they are not here */
+  readonly openAreas: NonNullable<Effects['openAreas']>;
   /** The HTML report of a job's latest run; null where none can be made. */
   readonly reportOf: ((job: Job) => Promise<string>) | null;
   /** The folder for uploads and outputs. */

@@ -1,6 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { PerilbookError } from '../../src/errors.ts';
+import { readLocalData } from '../../src/job/lookup/local-data.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import type { UiDependencies } from '../../src/ui/dependencies.ts';
@@ -46,16 +49,46 @@ export interface UiScene {
 /** The page over a service, a store and a clock of the test (desk.ts). */
 export async function openUi(
   t: TestContext,
-  dependencies: Partial<UiDependencies> & { sample?: boolean } = {},
+  dependencies: SceneDependencies | ((harness: Harness) => SceneDependencies) = {},
   options: HarnessOptions = {},
 ): Promise<UiScene> {
-  return await begin(t, await openHarness(t, options), dependencies);
+  const harness = await openHarness(t, options);
+  return await begin(t, harness, typeof dependencies === 'function' ? dependencies(harness) : dependencies);
+}
+
+type SceneDependencies = Partial<UiDependencies> & { readonly sample?: boolean };
+
+/** All three sources of answers: the service's own data as local data, the service, and as sample another account of it.
+ * @param notLocal topics that the local data does not have */
+export function allSources(harness: Harness, notLocal: readonly string[] = []): SceneDependencies {
+  const base: JobFile = {
+    anniversary_day: 31,
+    subscription: { credits_per_month: 100_000, credits_per_minute: 100_000 },
+    service: { base_url: harness.url },
+  };
+  harness.addAccount('made up', customSubscription(100_000, 100_000));
+  const [own, other] = [harness.key(), harness.keyOf('made up')];
+  return {
+    jobOf: (said) => makeJob([said, base], { dataFolder: harness.folder, workingFolder: harness.folder }),
+    connectionOf: async ({ service, dataFile, topics }) => {
+      if (service.kind !== 'local') {
+        const sample = service.kind === 'sample';
+        const keys = [sample ? other : own];
+        return { kind: 'service', baseUrl: harness.url, source: sample ? 'embedded test' : 'harness', sample, keys };
+      }
+      const data = readLocalData(dataFile, harness.clock.now())!;
+      if (topics.some((topic) => data.topics.has(topic) && !notLocal.includes(topic))) {
+        return { kind: 'local', source: 'local test', sample: false, data };
+      }
+      throw new PerilbookError('LOCAL_DATA', `No data for ${topics.join(' ')}`, 'Get it: perilbook data get.');
+    },
+  };
 }
 
 async function begin(
   t: TestContext,
   harness: Harness,
-  { sample = false, ...dependencies }: Partial<UiDependencies> & { sample?: boolean },
+  { sample = false, ...dependencies }: SceneDependencies,
 ): Promise<UiScene> {
   const key = harness.key();
   const bugs: unknown[] = [];
@@ -79,6 +112,7 @@ async function begin(
       sample,
       keys: [key],
     }),
+    openAreas: harness.openAreas,
     reportOf: null,
     workspace: join(harness.folder, 'ui'),
     workingFolder: harness.folder,

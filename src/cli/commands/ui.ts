@@ -12,6 +12,7 @@ import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount } from '../job-options.ts';
 import { SAMPLE_DATA } from '../messages/plan-messages.ts';
+import { openAreas } from '../open-areas.ts';
 import { openStore } from '../open-store.ts';
 import { portOf, wholeNumberOf } from '../option-values.ts';
 
@@ -49,6 +50,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     random: context.random,
     jobOf,
     connectionOf,
+    openAreas: (job) => openAreas(context, job),
     reportOf: async (job) =>
       (await reportOfLatestRun(job, unopenedConnection(outside, job), store, runEffects(context))).page,
     workspace: join(dataFolder(context), 'ui'),

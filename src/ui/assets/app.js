@@ -202,18 +202,19 @@ async function onGoOn(last) {
 }
 
 function introduce() {
-  show('sample', about.sample);
-  if (about.local) {
+  show('sample', about.source === 'sample');
+  if (about.source === 'local') {
     say(
       'about',
       'Adds hazard columns to a file of US locations. Answers come from public data on this machine, free of charge, for topics whose data is here.',
     );
     return;
   }
-  const who = about.sample ? 'with made-up sample data' : `, account ${about.account} (${about.subscription})`;
+  const who =
+    about.source === 'sample' ? 'with made-up sample data' : `, account ${about.account} (${about.subscription})`;
   say(
     'about',
-    `Adds hazard columns to a file of US locations. Answers come from ${about.service}${about.sample ? ' ' : ''}${who}.`,
+    `Adds hazard columns to a file of US locations. Answers come from ${about.service ?? 'the embedded service'}${about.source === 'sample' ? ' ' : ''}${who}.`,
   );
 }
 

@@ -87,7 +87,8 @@ export function setUpBudget(about, { reachOf, onStart, onChange }) {
     asked = wanted;
     const { credits_available: left, credits: cost, source } = priced.summary;
     const isLocal = source.kind === 'local';
-    const { account, sample } = about();
+    const { account, source: kind } = about();
+    const sample = kind === 'sample';
     say('confirm-title', `${confirmation(wanted)}?`);
     say(
       'confirm-words',

@@ -68,7 +68,7 @@ export function setUpRun(about, { onPhase, onHeard, onCutOff, onGone, onGoOn }) 
     say('run-status', told.text);
   }
 
-  function drawEnd({ end: { state, stop, summary, findings }, credits_spent, budget }) {
+  function drawEnd({ end: { state, stop, summary }, credits_spent, budget }) {
     const { status, complete } = summary;
     const counts = Object.entries(status).filter(([, rows]) => rows > 0);
     say(
@@ -80,9 +80,6 @@ export function setUpRun(about, { onPhase, onHeard, onCutOff, onGone, onGoOn }) 
     say('result-stop', stop === null ? '' : stopWords(stop));
     show('go-on', isLess);
     links(true);
-    byId('result-findings').replaceChildren(
-      ...(findings ?? []).map((finding) => make('li', {}, findingWords(finding))),
-    );
     showFacts('result-facts', [
       ['Credits spent', grouped(credits_spent)],
       [

@@ -1,8 +1,13 @@
 import { z } from 'zod';
-import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import { TOPIC_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { counted } from '../../format-numbers.ts';
 import type { JobFile } from '../../job/settings/job-file.ts';
 import { columnReference } from './file-preview.ts';
+
+/** Where answers come from: public data on this machine, the service that the page was started with, or made-up data. */
+export const ANSWER_SOURCES = ['local', 'service', 'sample'] as const;
+
+export type AnswerSource = (typeof ANSWER_SOURCES)[number];
 
 /** The settings of a file on the page. */
 export const choiceSchema = z.strictObject({
@@ -17,6 +22,18 @@ export const choiceSchema = z.strictObject({
   /** What is bought first: the largest of a value column, the largest sum of OED's TIV columns, or the rows in their order
    * (default). */
   order: z.union([z.int().nonnegative(), z.literal('tiv'), z.literal('file')]).optional(),
+  /** Default: what the page was started with. */
+  source: z.enum(ANSWER_SOURCES).optional(),
+  /** Natural hazards of every location first, then the other topics, the most valuable locations first. */
+  natural_first: z.boolean().optional(),
+  /** One answer for a whole tract or county: found by boundaries, or read from a column. */
+  areas: z
+    .strictObject({
+      level: z.enum(['tract', 'county']),
+      column: z.int().nonnegative().nullable(),
+      verify: z.number().min(0).max(1),
+    })
+    .optional(),
 });
 
 export type Choice = z.infer<typeof choiceSchema>;
@@ -32,14 +49,49 @@ export const startSchema = z.strictObject({
 });
 
 /** The settings as a job file. */
-export function jobFileOf({ lat, lng, topics, optimize, header, order }: Choice, columns: readonly string[]): JobFile {
+export function jobFileOf(choice: Choice, columns: readonly string[]): JobFile {
+  const { lat, lng, optimize, header, order, source } = choice;
+  const topics = TOPIC_SLUGS.filter((slug) => choice.topics.includes(slug));
   return {
     location: { lat: columnReference(columns, lat), lng: columnReference(columns, lng) },
-    topics: TOPIC_SLUGS.filter((slug) => topics.includes(slug)),
+    topics,
     optimize,
     ...(header === false ? { header } : {}),
     ...(order === undefined ? {} : { order_by: typeof order === 'number' ? { column: columns[order]! } : order }),
+    ...(source === undefined || source === 'service' ? {} : { service: source }),
+    ...(choice.natural_first ? tiersOf(topics) : {}),
+    ...(choice.areas === undefined ? {} : { areas: areasOf(choice.areas, columns) }),
   };
+}
+
+function tiersOf(topics: readonly TopicSlug[]): Pick<JobFile, 'tiers'> {
+  const natural = topics.filter((slug) => topicOf(slug).category === 'natural');
+  const isMixed = natural.length > 0 && natural.length < topics.length;
+  return isMixed ? { tiers: [[...topics], natural] } : {};
+}
+
+function areasOf(areas: NonNullable<Choice['areas']>, columns: readonly string[]): NonNullable<JobFile['areas']> {
+  const { level, column, verify } = areas;
+  return column === null ? { find: level, verify } : { [level]: columns[column]!, verify };
+}
+
+/** The settings of a saved job file that the page shows again. */
+export function keptChoice(settings: JobFile | null): unknown {
+  if (settings === null) return null;
+  const { location, topics, optimize, budget, header, order_by: order = null, service, tiers, areas } = settings;
+  return {
+    ...{ lat: location?.lat ?? null, lng: location?.lng ?? null, topics, optimize, budget, header, order },
+    source: typeof service === 'string' ? service : null,
+    natural_first: tiers !== undefined,
+    areas: keptAreas(areas),
+  };
+}
+
+/** The column by its name; null: by boundaries. */
+function keptAreas(areas: JobFile['areas']): unknown {
+  if (typeof areas !== 'object') return null;
+  const { find, tract = null, county = null, verify } = areas;
+  return { level: find ?? (tract === null ? 'county' : 'tract'), column: tract ?? county, verify };
 }
 
 /** The sentence that the user confirms. A start without it, or with that of another budget, is refused. */

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { reachOf } from '../../job/planning/reach.ts';
-import { type Connection, type Prepared, priced } from '../../job/prepare.ts';
+import { type Connection, type Effects, type Prepared, priced } from '../../job/prepare.ts';
 import { layoutOf } from '../../job/scan/layout.ts';
 import { type Scan, scan } from '../../job/scan/scan-input.ts';
 import type { Job } from '../../job/settings/settings.ts';
@@ -38,15 +38,17 @@ interface Scanned {
 export class Pricing implements Disposable {
   readonly #store: Store;
   readonly #now: () => number;
+  readonly #openAreas: NonNullable<Effects['openAreas']>;
   #kept: Scanned | null = null;
   /** What was priced last, for other budgets of the same settings. */
   #last: { readonly key: string; readonly prepared: Prepared } | null = null;
   /** Prices one after the other: they share the cached scan. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(store: Store, now: () => number) {
+  constructor(store: Store, now: () => number, openAreas: NonNullable<Effects['openAreas']>) {
     this.#store = store;
     this.#now = now;
+    this.#openAreas = openAreas;
   }
 
   /** Spends nothing. @throws INPUT_*, SCOPE_MISSING */
@@ -81,7 +83,8 @@ export class Pricing implements Disposable {
   }
 
   async #price(job: Job, connection: Connection): Promise<Priced> {
-    const scanned = await this.#scanned(job);
+    // Local answers cost nothing: areas save none of them.
+    const scanned = await this.#scanned(connection.kind === 'local' ? { ...job, areas: null } : job);
     // The cached scan may be of other topics, whose columns did not clash with the input's.
     layoutOf(scanned.rowFile, job);
     const { rowFile, scan } = scanned;
@@ -111,11 +114,13 @@ export class Pricing implements Disposable {
       job.precision,
       job.orderBy,
       job.prefix,
+      job.areas,
     ]);
     if (this.#kept?.key === key) return this.#kept;
     this[Symbol.dispose]();
+    using boundaries = job.areas?.find === undefined ? null : this.#openAreas(job);
     const rowFile = await openRowFile(job.input, job.reading);
-    this.#kept = { key, rowFile, scan: await scan(rowFile, job) };
+    this.#kept = { key, rowFile, scan: await scan(rowFile, job, () => {}, boundaries?.find) };
     return this.#kept;
   }
 }

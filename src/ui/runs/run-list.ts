@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import type { JobFile } from '../../job/settings/job-file.ts';
 import type { RunSummary } from '../../job/summary.ts';
 import type { RunRecord } from '../../store/port.ts';
 import type { ChosenFile } from '../files/workspace.ts';
@@ -14,6 +13,8 @@ export interface ListedRun {
   readonly started_at: number;
   readonly planned: number;
   readonly budget: number;
+  /** Answered from public data on this machine: there are no credits. */
+  readonly is_local: boolean;
   readonly charged: number;
   readonly unknown: number;
   readonly rows: number | null;
@@ -55,6 +56,7 @@ export function listRuns(
       started_at: run.startedAt,
       planned: run.plannedCredits,
       budget: run.budget,
+      is_local: run.account === '',
       charged: run.charged,
       unknown: run.unknown + run.open,
       rows: summary?.rows ?? null,
@@ -65,11 +67,4 @@ export function listRuns(
       is_latest: isLatest,
     };
   });
-}
-
-/** The settings of a saved job file that the page shows again. */
-export function keptChoice(settings: JobFile | null): unknown {
-  if (settings === null) return null;
-  const { location, topics, optimize, budget, header, order_by: order = null } = settings;
-  return { lat: location?.lat ?? null, lng: location?.lng ?? null, topics, optimize, budget, header, order };
 }

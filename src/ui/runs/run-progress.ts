@@ -1,6 +1,7 @@
 import type { Progress } from '../../job/buying/progress.ts';
 import {
   estimate,
+  type LastMinute,
   type MinuteMeter,
   pauseReason,
   type RunFacts,
@@ -9,8 +10,8 @@ import {
   spentOf,
   type Timestamp,
 } from '../../job/estimate.ts';
-import type { RatingFinding } from '../../job/run-findings.ts';
 import type { RunEnded } from '../../job/run-job.ts';
+import type { AnswerSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import type { ErrorMessage } from '../web/error-replies.ts';
 
@@ -30,14 +31,20 @@ export interface ActiveRun {
   available: number;
   /** Null until the input is priced. */
   facts: RunFacts | null;
+  /** Null until it is connected. */
+  source: AnswerSource | null;
   ended: RunEnded | null;
-  findings: readonly RatingFinding[] | null;
   error: ErrorMessage | null;
 }
 
 /** The state of a run as the page shows it, sent several times a second. */
 export interface RunUpdate {
   readonly phase: ActiveRunState;
+  readonly source: AnswerSource | null;
+  /** What it does now: a run that buys or looks up also reads and writes. */
+  readonly activity: Progress['phase'];
+  readonly rows: number;
+  readonly rows_all: number | null;
   /** Identifies the run: a short one may begin and end between two updates. */
   readonly began_at: number;
   /** The places that the run can buy within its budget, quota and time, and all that lack something. */
@@ -69,8 +76,6 @@ export interface RunUpdate {
     readonly state: RunEnded['state'];
     readonly stop: RunEnded['stop'];
     readonly summary: RunEnded['summary'];
-    /** The ratings that matter most; null where there are too many places to count them again. */
-    readonly findings: readonly RatingFinding[] | null;
   } | null;
   readonly error: ErrorMessage | null;
 }
@@ -83,6 +88,10 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp): RunUpdate {
   const reached = facts && reachedCells(progress, facts);
   return {
     phase,
+    source: run.source,
+    activity: progress.phase,
+    rows: progress.rows,
+    rows_all: facts?.rows ?? null,
     began_at: run.beganAt,
     cells: reached?.of ?? progress.cells,
     cells_all: progress.cells,
@@ -97,7 +106,7 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp): RunUpdate {
     last_minute: Math.round(Math.min(last?.credits ?? 0, limit)),
     per_minute_limit: limit,
     pause: isBuying ? pauseReason(progress, facts, last!, time.steady) : null,
-    minutes_left: isBuying ? estimate(progress, facts, last!, time).minutes : null,
+    minutes_left: isBuying ? minutesLeft(run, facts, last!, time) : null,
     calls: progress.calls,
     in_flight: progress.callsInFlight,
     failures: progress.failures,
@@ -108,8 +117,19 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp): RunUpdate {
       state: run.ended.state,
       stop: run.ended.stop && { ...run.ended.stop, message: withoutTerminal(run.ended.stop.message) },
       summary: run.ended.summary,
-      findings: run.findings,
     },
     error: run.error,
   };
+}
+
+/** Buying is limited by credits a minute; a look-up by how fast places were looked up so far. */
+function minutesLeft(
+  { progress, source }: ActiveRun,
+  facts: RunFacts,
+  last: LastMinute,
+  time: Timestamp,
+): number | null {
+  if (source !== 'local') return estimate(progress, facts, last, time).minutes;
+  const { cells, cellsDone } = progress;
+  return cellsDone === 0 ? null : ((time.steady - facts.startedAt) / 60_000 / cellsDone) * (cells - cellsDone);
 }

@@ -2,16 +2,21 @@ import { PassThrough } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
 import { newProgress } from '../../job/buying/progress.ts';
 import { MinuteMeter, runFacts, timestampOf } from '../../job/estimate.ts';
-import { type Effects, prepare } from '../../job/prepare.ts';
-import { ratingFindings } from '../../job/run-findings.ts';
+import { type Connection, type Effects, prepare } from '../../job/prepare.ts';
 import { run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
+import type { AnswerSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import { errorMessageOf, RefusedRequest } from '../web/error-replies.ts';
 import { type ActiveRun, type RunUpdate, runUpdateOf } from './run-progress.ts';
 
 const MOST_NOTICES = 20;
+
+/** Which of the page's sources a connection is. */
+export function sourceOf({ kind, sample }: Connection): AnswerSource {
+  return kind === 'local' ? 'local' : sample ? 'sample' : 'service';
+}
 
 /** The runs of this process, one per file. They go on when the page is closed. */
 export class Runs {
@@ -53,8 +58,8 @@ export class Runs {
       budget: job.budget,
       available: 0,
       facts: null,
+      source: null,
       ended: null,
-      findings: null,
       error: null,
     };
     this.#runs.set(book, active);
@@ -92,13 +97,13 @@ export class Runs {
     const effects = this.#effects(active);
     try {
       const connection = await connectionOf(job);
-      using prepared = await prepare(job, { connection, store, effects });
+      active.source = sourceOf(connection);
+      using prepared = await prepare(job, { connection, store, effects, progress: active.progress });
       active.available = prepared.plan.available;
       active.facts = runFacts(prepared, timestampOf(this.#dependencies.clock));
       if (active.phase === 'reading') active.phase = 'buying';
       const { progress, interruption } = active;
       active.ended = await run(prepared, { store, effects, progress, interrupt: interruption.signal });
-      active.findings = ratingFindings(prepared);
       active.phase = 'ended';
     } catch (error) {
       active.error = errorMessageOf(error);
@@ -108,10 +113,11 @@ export class Runs {
   }
 
   #effects({ notices }: ActiveRun): Effects {
-    const { clock, random } = this.#dependencies;
+    const { clock, random, openAreas } = this.#dependencies;
     return {
       clock,
       random,
+      openAreas,
       // Jobs of the page do not use the standard streams.
       streams: { stdin: new PassThrough().end(), stdout: new PassThrough() },
       notice: (message) => {

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { UiApi } from '../api.ts';
 import { choiceSchema, reachSchema, startSchema } from '../files/choice.ts';
 import { receiveUpload } from '../files/upload.ts';
+import { rowFilterSchema } from '../results/output-page.ts';
 import { readAssets } from './assets.ts';
 import { RefusedRequest } from './error-replies.ts';
 import { sendEvents } from './events.ts';
@@ -49,6 +50,9 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   app.get<OfFile & { Querystring: { header?: string } }>('/api/books/:id', ({ params, query: { header } }) =>
     api.show(api.file(params.id), header === undefined ? null : header !== 'no'),
   );
+  app.post<OfFile>('/api/books/:id/choices', ({ params, body }) =>
+    api.choices(api.file(params.id), read(choiceSchema, body)),
+  );
   app.post<OfFile>('/api/books/:id/price', ({ params, body }) =>
     api.price(api.file(params.id), read(choiceSchema, body)),
   );
@@ -81,6 +85,13 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
       .header('content-length', found.size)
       .type('application/octet-stream')
       .send(createReadStream(output));
+  });
+  app.get<OfFile>('/api/books/:id/results', ({ params }) => api.results(api.file(params.id)));
+  app.post<OfFile>('/api/books/:id/rows', ({ params, body }, reply) => {
+    // A page that has asked for other rows meanwhile does not wait for these.
+    const gone = new AbortController();
+    reply.raw.on('close', () => gone.abort());
+    return api.rows(api.file(params.id), read(rowFilterSchema, body), gone.signal);
   });
   app.get<OfFile>('/api/books/:id/report', async ({ params }, reply) => {
     const html = await api.report(api.file(params.id));

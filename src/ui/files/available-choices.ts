@@ -1,0 +1,66 @@
+import { type ErrorCode, PerilbookError } from '../../errors.ts';
+import type { JobFile } from '../../job/settings/job-file.ts';
+import type { Job } from '../../job/settings/settings.ts';
+import type { UiDependencies } from '../dependencies.ts';
+import { RefusedRequest } from '../web/error-replies.ts';
+import type { AnswerSource } from './choice.ts';
+
+/** Values of a setting that the page offers, each with why it cannot be chosen now and what to do; null: it can. */
+type Offered<Value extends string> = Readonly<Record<Value, string | null>>;
+
+/** What can be chosen for a file and its topics. */
+export interface AvailableChoices {
+  readonly sources: Offered<AnswerSource>;
+  /** The levels of areas that the boundaries on this machine can find. */
+  readonly boundaries: Offered<'tract' | 'county'>;
+}
+
+type Surroundings = Pick<UiDependencies, 'connectionOf' | 'openAreas'> & { readonly jobOf: (said: JobFile) => Job };
+
+const NO_SERVICE = 'Start perilbook ui with --base-url and a key in PERILBOOK_API_KEY.';
+
+/** The account that made-up answers are counted for where the page was started with a paid service: its own quota must stay
+ * what it is. */
+const SAMPLE_ACCOUNT = 'sample data';
+
+/** @param settings the topics and the input; `-` for an upload, whose path the user does not know */
+export async function availableChoices(
+  { jobOf, connectionOf, openAreas }: Surroundings,
+  settings: JobFile,
+): Promise<AvailableChoices> {
+  const local = (): Promise<unknown> => connectionOf(jobOf({ ...settings, service: 'local' }));
+  const boundaries = async (level: 'tract' | 'county'): Promise<void> =>
+    openAreas(jobOf({ ...settings, areas: level }))[Symbol.dispose]();
+  return {
+    sources: {
+      local: await refusalOf(local, 'LOCAL_DATA'),
+      service: hasService(jobOf(settings)) ? null : NO_SERVICE,
+      sample: null,
+    },
+    boundaries: {
+      tract: await refusalOf(() => boundaries('tract'), 'SERVICE_DATA'),
+      county: await refusalOf(() => boundaries('county'), 'SERVICE_DATA'),
+    },
+  };
+}
+
+/** The settings of a job whose answers come from a source. @throws RefusedRequest where there is no paid service */
+export function settingsFor(base: Job, settings: JobFile, source: AnswerSource | undefined): JobFile {
+  if (source === 'service' && !hasService(base)) {
+    throw new RefusedRequest(422, 'NO_SERVICE', 'This page was started without a paid service', NO_SERVICE);
+  }
+  return settings.service === 'sample' && hasService(base) ? { ...settings, account: SAMPLE_ACCOUNT } : settings;
+}
+
+const hasService = (job: Job): boolean => job.service.kind === 'remote';
+
+/** Why a step fails with an error that the user can do something about; null: it does not. */
+async function refusalOf(step: () => Promise<unknown>, code: ErrorCode): Promise<string | null> {
+  try {
+    await step();
+    return null;
+  } catch (error) {
+    if (!(error instanceof PerilbookError && error.code === code)) throw error;
+    return `${error.message}. ${error.hint}`;
+  }
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { places } from '../job/harness.ts';
+import { openUi, WILDFIRE, yes } from './ui-scene.ts';
+
+const timeout = 60_000;
+
+/** 120 locations, each on two lines of the file, of which one is outside the US. */
+function portfolio(): string {
+  const rows = places(119).map(
+    ([lat, lng], index) => `P${index},"${index} Main St\nUnit ${index % 7}",${lat},${lng},10\n`,
+  );
+  return `policyID,address,lat,lng,tiv\n${rows.join('')}X,"Sea\nRoad",30,-50,5\n`;
+}
+
+test("results: findings, counts, filters and pages, with the lines of the user's file", { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const visitor = await scene.visit();
+  const path = join(scene.harness.folder, 'book.csv');
+  writeFileSync(path, portfolio());
+  const { id } = (await visitor.ask('POST', '/api/books/named', { body: { path } })).body;
+  const choice = { lat: 2, lng: 3, topics: ['hail', 'wildfire', 'superfund'], optimize: 'credits', order: 'tiv' };
+  const results = () => visitor.ask('GET', `/api/books/${id}/results`);
+  assert.equal((await results()).status, 404, 'not run yet');
+  const rows = async (filter: object) =>
+    (await visitor.ask('POST', `/api/books/${id}/rows`, { body: { from: 0, ...filter } })).body;
+  const start = async (budget: number) => {
+    await visitor.ask('POST', `/api/books/${id}/start`, { body: { ...choice, ...yes(budget) } });
+    assert.ok((await visitor.ended(id)).end, 'it ended');
+  };
+  await start(30);
+  assert.deepEqual((await results()).body.status, { ok: 10, deferred: 109, outside_us: 1 });
+  await start(1_000);
+  const counts = (await results()).body;
+  assert.deepEqual(
+    [counts.rows, counts.status, counts.hasId, counts.hasValue],
+    [120, { ok: 119, outside_us: 1 }, true, true],
+  );
+  assert.deepEqual(
+    counts.perils.map(({ slug }: { slug: string }) => slug),
+    ['hail', 'wildfire'],
+  );
+  for (const { rows: found, answered, value } of counts.findings) assert.ok(found <= answered && value === found * 10);
+
+  const first = await rows({});
+  assert.deepEqual([first.total, first.rows.length], [120, 50]);
+  assert.deepEqual(
+    first.rows.slice(0, 3).map(({ line, id: one, place, value }: Record<string, unknown>) => [line, one, place, value]),
+    [
+      [2, 'P0', '0 Main St\nUnit 0', 10],
+      [4, 'P1', '1 Main St\nUnit 1', 10],
+      [6, 'P2', '2 Main St\nUnit 2', 10],
+    ],
+  );
+  const last = await rows({ from: 100 });
+  assert.deepEqual([last.rows.length, last.rows.at(-1).line, last.rows.at(-1).status], [20, 240, 'outside_us']);
+  assert.deepEqual(
+    (await rows({ status: 'outside_us' })).rows.map(({ id: one }: { id: string }) => one),
+    ['X'],
+  );
+  assert.equal((await rows({ text: 'p11' })).total, 10, 'P11, and P110 to P118');
+  const { rating, rows: highest } = counts.highest[0];
+  assert.equal((await rows({ rating })).total, highest);
+  assert.equal((await rows({ peril: 'hail', status: 'outside_us' })).total, 0);
+  assert.equal((await rows({ peril: 'hail' })).rows[0].peril, 'Hail');
+
+  writeFileSync(path, portfolio().replace('P0,', 'New,"1 Side St",40.1,-99.9,7\nP0,'));
+  const moved = (await rows({})).rows;
+  assert.ok(
+    moved.every(({ line }: { line: number | null }) => line === null),
+    'the file has changed since: no line is said',
+  );
+  assert.deepEqual(scene.bugs, []);
+});
+
+test('results of a file without a header line', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const visitor = await scene.visit();
+  const text = places(3).map(([lat, lng]) => `x,${lat},${lng}\n`);
+  const { id } = (await visitor.upload('bare.csv', text.join(''))).body;
+  await visitor.ask('GET', `/api/books/${id}?header=no`);
+  await visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, header: false, ...yes(3) } });
+  await visitor.ended(id);
+  const { body } = await visitor.ask('POST', `/api/books/${id}/rows`, { body: { from: 0 } });
+  assert.deepEqual(
+    body.rows.map(({ line, status }: Record<string, unknown>) => [line, status]),
+    [1, 2, 3].map((line) => [line, 'ok']),
+  );
+  assert.notEqual(body.rows[0].rating, '');
+});

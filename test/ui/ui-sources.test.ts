@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { column, places } from '../job/harness.ts';
+import { allSources, openUi, WILDFIRE, yes } from './ui-scene.ts';
+
+const timeout = 60_000;
+const CELLS = 12;
+
+test('each source answers what was chosen: local data and the sample cost the paid account nothing', {
+  timeout,
+}, async (t) => {
+  const scene = await openUi(t, (opened) => allSources(opened));
+  const { harness } = scene;
+  const visitor = await scene.visit();
+  const { id } = (await visitor.upload('book.csv', harness.writeInput(places(CELLS)))).body;
+  const ask = async (what: string, body: object) =>
+    (await visitor.ask('POST', `/api/books/${id}/${what}`, { body: { ...WILDFIRE, ...body } })).body;
+  const choices = await ask('choices', {});
+  assert.deepEqual(choices, {
+    sources: { local: null, service: null, sample: null },
+    boundaries: { tract: null, county: null },
+  });
+  const price = async (source: string) => {
+    const { summary } = await ask('price', { source });
+    return [summary.source.kind, summary.credits, summary.credits_available];
+  };
+  assert.deepEqual((await price('local')).slice(0, 2), ['local', 0]);
+  assert.deepEqual(await price('service'), ['service', CELLS, 100_000]);
+  const run = async (source: string, budget: number) => {
+    await ask('start', { source, ...yes(budget) });
+    const live = await visitor.ended(id);
+    const output = (await visitor.ask('GET', `/api/books/${id}/result`)).text;
+    const statuses = new Set(column(output, 'hazard_status'));
+    return [live.source, live.end?.state, [...statuses].join(), harness.charged(), harness.charged('made up')];
+  };
+  assert.deepEqual(await run('local', 0), ['local', 'complete', 'ok', 0, 0]);
+  assert.deepEqual(await run('sample', 100), ['sample', 'complete', 'ok', 0, CELLS]);
+  assert.deepEqual(await price('service'), ['service', CELLS, 100_000], 'the sample is not counted for the account');
+  const { kept } = (await visitor.ask('GET', `/api/books/${id}`)).body;
+  assert.equal(kept.source, 'sample');
+  assert.deepEqual(await run('service', 5), ['service', 'paused', 'ok,deferred', 5, CELLS]);
+  assert.deepEqual(await run('service', 100), ['service', 'complete', 'ok', CELLS, CELLS]);
+  assert.deepEqual(scene.bugs, []);
+});
+
+test('what cannot be chosen has a reason, and asking for it all the same spends nothing', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const { harness } = scene;
+  const visitor = await scene.visit();
+  const { id } = (await visitor.upload('book.csv', harness.writeInput(places(3)))).body;
+  const ask = (what: string, body: object) =>
+    visitor.ask('POST', `/api/books/${id}/${what}`, { body: { ...WILDFIRE, ...body } });
+  assert.match((await ask('choices', {})).body.sources.service, /--base-url and a key/);
+  const refused = await ask('start', { source: 'service', ...yes(3) });
+  assert.deepEqual([refused.status, refused.body.error.code], [422, 'NO_SERVICE']);
+  assert.equal((await ask('start', { source: 'anything', ...yes(3) })).status, 400);
+
+  const all = await openUi(t, (harness) => allSources(harness, ['superfund']));
+  const other = await all.visit();
+  const book = (await other.upload('book.csv', all.harness.writeInput(places(3)))).body.id;
+  const radius = { ...WILDFIRE, topics: ['superfund'] };
+  const { sources } = (await other.ask('POST', `/api/books/${book}/choices`, { body: radius })).body;
+  assert.match(sources.local ?? '', /^No data for superfund\. Get it: perilbook data get/);
+  const priced = await other.ask('POST', `/api/books/${book}/price`, { body: { ...radius, source: 'local' } });
+  assert.equal(priced.body.error.code, 'LOCAL_DATA', 'never another source instead');
+  await other.ask('POST', `/api/books/${book}/start`, { body: { ...radius, source: 'local', ...yes(0) } });
+  assert.equal((await other.ended(book)).error?.code, 'LOCAL_DATA');
+  assert.deepEqual([harness.charged(), all.harness.charged(), all.harness.charged('made up')], [0, 0, 0]);
+});
+
+test('one answer a tract or county costs what the page said; natural hazards first spends on them first', {
+  timeout,
+}, async (t) => {
+  const scene = await openUi(t, (opened) => allSources(opened));
+  const { harness } = scene;
+  const visitor = await scene.visit();
+  const rows = places(CELLS).map(([lat, lng]) => `${lat},${lng},31001967000\n`);
+  const { id } = (await visitor.upload('book.csv', `lat,lng,tract\n${rows.join('')}`)).body;
+  const base = { lat: 0, lng: 1, optimize: 'credits', source: 'service' };
+  const ask = async (what: string, body: object) =>
+    (await visitor.ask('POST', `/api/books/${id}/${what}`, { body: { ...base, ...body } })).body;
+  const topics = ['drought'];
+  const credits = async (areas?: object) =>
+    (await ask('price', { topics, ...(areas ? { areas } : {}) })).summary.credits;
+  const byTract = { level: 'tract', column: null, verify: 0 };
+  assert.equal(await credits(), CELLS);
+  const found = await credits(byTract);
+  assert.ok(found < CELLS, `${found} credits by the boundaries`);
+  assert.equal(await credits({ level: 'tract', column: 2, verify: 0 }), 1, 'all rows name one tract');
+  assert.ok((await credits({ ...byTract, verify: 1 })) === CELLS, 'all are verified');
+  await ask('start', { topics, areas: byTract, ...yes(found) });
+  assert.equal((await visitor.ended(id)).end?.state, 'complete');
+  assert.equal(harness.charged(), found);
+  const { kept } = (await visitor.ask('GET', `/api/books/${id}`)).body;
+  assert.deepEqual(kept.areas, { level: 'tract', column: null, verify: 0 });
+
+  await ask('start', { topics: ['wildfire', 'radon'], natural_first: true, ...yes(CELLS) });
+  await visitor.ended(id);
+  const output = (await visitor.ask('GET', `/api/books/${id}/result`)).text;
+  assert.ok(
+    column(output, 'wildfire_rating').every((rating) => rating !== ''),
+    'natural hazards of every place',
+  );
+  assert.ok(column(output, 'radon_zone').every((zone) => zone === ''));
+  assert.equal(harness.charged(), found + CELLS);
+});
