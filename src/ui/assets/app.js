@@ -9,6 +9,7 @@ import { drawMap } from './point-map.js';
 import { setUpPrice } from './price-step.js';
 import { setUpRun } from './run-step.js';
 import { setUpRuns } from './runs-list.js';
+import { setUpSource } from './source-step.js';
 import { setUpTopics } from './topics-step.js';
 
 /* All steps are on one page, one below the other; each depends on the ones above. */
@@ -17,12 +18,13 @@ import { setUpTopics } from './topics-step.js';
 const SETTLE_MS = 250;
 
 /** Steps that fold to a line when a run begins. */
-const FOLDS = ['columns-fold', 'topics-fold', 'price-fold'];
+const FOLDS = ['columns-fold', 'topics-fold', 'source-fold', 'price-fold'];
 
 let about = await get('/api/about').catch((error) => {
   showError('gone', error);
   throw error;
 });
+const NATURAL = new Set(about.topics.filter(({ category }) => category === 'natural').map(({ slug }) => slug));
 let book = null;
 let location = null;
 let pricing = new AbortController();
@@ -41,9 +43,18 @@ const steps = {
     keep({ topics: steps.topics.chosen() });
     void reprice();
   }),
-  price: setUpPrice(() => reprice()),
-  budget: setUpBudget(() => about, {
-    reachOf: (budget, signal) => post(`/api/books/${book.id}/reach`, { ...choice(), budget }, signal),
+  source: setUpSource(() => {
+    keep({ source: steps.source.chosen() });
+    introduce();
+    void reprice();
+  }),
+  price: setUpPrice(() => {
+    keep({ optimize: steps.price.optimize() });
+    void reprice();
+  }),
+  budget: setUpBudget({
+    mostBudget: () => about.most_budget,
+    reachOf: (budget, chosen, signal) => post(`/api/books/${book.id}/reach`, { ...chosen, budget }, signal),
     onStart: start,
     onChange: (text) => keep({ budget: text }),
   }),
@@ -64,6 +75,7 @@ const choice = () => ({
   header: book.header,
   topics: steps.topics.chosen(),
   optimize: steps.price.optimize(),
+  ...steps.source.chosen(),
 });
 
 /** The map needs a valid choice, whatever the topics are. */
@@ -81,7 +93,9 @@ async function openBook(opened) {
   const draft = readDraft(book.id);
   location = steps.columns.open(book, draft.columns);
   steps.topics.open(draft.topics ?? book.kept?.topics ?? null);
-  steps.price.open(book.kept?.optimize);
+  steps.source.open(book, draft.source ?? { ...book.kept, source: book.kept?.source ?? about.source });
+  introduce();
+  steps.price.open(draft.optimize ?? book.kept?.optimize);
   steps.budget.open(draft.budget);
   steps.budget.working(book.is_working);
   fold(book.is_working);
@@ -101,8 +115,10 @@ function closeBook() {
   history.replaceState(null, '', '#');
   document.title = 'Perilbook';
   steps.run.close();
-  for (const id of ['columns-step', 'topics-step', 'price-step', 'budget-step']) show(id, false);
+  for (const id of ['columns-step', 'topics-step', 'source-step', 'map-box', 'price-step', 'budget-step'])
+    show(id, false);
   delete document.documentElement.dataset.dock;
+  introduce();
 }
 
 function fold(isFolded) {
@@ -142,13 +158,16 @@ async function reprice(wait = SETTLE_MS) {
     return;
   }
   steps.price.waiting();
+  steps.budget.waiting();
   await new Promise((resolve) => setTimeout(resolve, wait));
   if (signal.aborted) return;
+  void offer(signal);
+  const chosen = choice();
   try {
-    const priced = await post(`/api/books/${book.id}/price`, choice(), signal);
+    const priced = await post(`/api/books/${book.id}/price`, chosen, signal);
     steps.columns.found(priced.summary, null);
     steps.price.draw(priced, null);
-    steps.budget.price(priced);
+    steps.budget.price(priced, chosen);
   } catch (error) {
     if (error.name === 'AbortError') return;
     steps.budget.price(null);
@@ -157,8 +176,26 @@ async function reprice(wait = SETTLE_MS) {
   }
 }
 
-async function start(budget, confirmed) {
-  await post(`/api/books/${book.id}/start`, { ...choice(), budget, confirmed });
+/** Shows what can be chosen for these topics. */
+async function offer(signal) {
+  try {
+    const offered = await post(`/api/books/${book.id}/choices`, choice(), signal);
+    showError('source-error', null);
+    steps.source.offer(offered, isMixed());
+  } catch (error) {
+    if (error.name !== 'AbortError') showError('source-error', error);
+  }
+}
+
+/** Natural hazards and other topics are chosen. */
+function isMixed() {
+  const natural = steps.topics.chosen().filter((slug) => NATURAL.has(slug));
+  return natural.length > 0 && natural.length < steps.topics.chosen().length;
+}
+
+/** Runs what was priced: the choice may have changed since. */
+async function start(budget, confirmed, chosen) {
+  await post(`/api/books/${book.id}/start`, { ...chosen, budget, confirmed });
   forgetDraft(book.id);
   steps.run.starting();
   steps.budget.working(true);
@@ -201,21 +238,17 @@ async function onGoOn(last) {
   steps.budget.goOn(left > 0 ? left : null);
 }
 
+/** Says where answers come from. */
 function introduce() {
-  show('sample', about.source === 'sample');
-  if (about.source === 'local') {
-    say(
-      'about',
-      'Adds hazard columns to a file of US locations. Answers come from public data on this machine, free of charge, for topics whose data is here.',
-    );
-    return;
-  }
-  const who =
-    about.source === 'sample' ? 'with made-up sample data' : `, account ${about.account} (${about.subscription})`;
-  say(
-    'about',
-    `Adds hazard columns to a file of US locations. Answers come from ${about.service ?? 'the embedded service'}${about.source === 'sample' ? ' ' : ''}${who}.`,
-  );
+  const source = book === null ? about.source : steps.source.chosen().source;
+  show('sample', source === 'sample');
+  steps.source.serviceName(about.service);
+  const from = {
+    local: 'public data on this machine, free of charge, for topics whose data is here',
+    service: `${about.service}, account ${about.account} (${about.subscription})`,
+    sample: 'made-up sample data',
+  };
+  say('about', `Adds hazard columns to a file of US locations. Answers come from ${from[source]}.`);
 }
 
 introduce();

@@ -4,15 +4,19 @@ import { confirmation, counted, grouped, inWords, percent, timeSpan } from './fo
 /** Few enough requests while the slider moves. */
 const SETTLE_MS = 200;
 
-/** The budget, what it buys, and its confirmation. `reachOf` asks what a budget buys; `onStart` gets the budget and the confirmed
- * sentence; `onChange` the text of the field. */
-export function setUpBudget(about, { reachOf, onStart, onChange }) {
+/** The budget, what it buys, and its confirmation. `reachOf` asks what a budget buys; `onStart` gets the budget, the confirmed
+ * sentence and the choice that was priced; `onChange` the text of the field. */
+export function setUpBudget({ mostBudget, reachOf, onStart, onChange }) {
   const slider = byId('budget-slider');
   const field = byId('budget');
   const dialog = byId('confirm');
   let priced = null;
   let isWorking = false;
-  let asked = 0;
+  let asked = { budget: 0, choice: null };
+  /** The choice has changed since it was priced. */
+  let isStale = false;
+  /** Start was pressed before the price was there. */
+  let asksWhenPriced = false;
   let meaning = new AbortController();
 
   /** Digits, with or without commas; null for anything else. */
@@ -21,12 +25,14 @@ export function setUpBudget(about, { reachOf, onStart, onChange }) {
     return /^\d{1,15}$/.test(text) ? Number(text) : null;
   }
 
+  const isLocal = () => priced?.summary.source.kind === 'local';
+
   /** The most that a budget can buy now. */
   const most = () =>
     Math.min(
       priced?.summary.credits ?? 0,
       priced?.summary.credits_available ?? 0,
-      about().most_budget ?? Number.MAX_SAFE_INTEGER,
+      mostBudget() ?? Number.MAX_SAFE_INTEGER,
     );
 
   /** Says what the budget buys, once it has not changed for a moment. */
@@ -35,14 +41,14 @@ export function setUpBudget(about, { reachOf, onStart, onChange }) {
     meaning = new AbortController();
     const { signal } = meaning;
     const wanted = budget();
-    if (priced === null || wanted === null || wanted === 0 || most() === 0) {
+    if (priced === null || isStale || wanted === null || wanted === 0 || most() === 0) {
       say('budget-meaning', '');
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     if (signal.aborted) return;
     try {
-      const { cells, share_of_value: value, minutes } = await reachOf(wanted, signal);
+      const { cells, share_of_value: value, minutes } = await reachOf(wanted, priced.choice, signal);
       const parts = [counted(cells, 'place'), value === null ? '' : `${percent(value)} of value`, timeSpan(minutes)];
       const words = `${counted(wanted, 'credit')}: ${parts.filter(Boolean).join(', ')}.`;
       say('budget-meaning', words);
@@ -53,7 +59,7 @@ export function setUpBudget(about, { reachOf, onStart, onChange }) {
   }
 
   function draw() {
-    const limit = about().most_budget;
+    const limit = mostBudget();
     const wanted = budget();
     const isWrong = (field.value.trim() !== '' && wanted === null) || (limit !== null && (wanted ?? 0) > limit);
     if (isWrong) field.setAttribute('aria-invalid', 'true');
@@ -62,7 +68,10 @@ export function setUpBudget(about, { reachOf, onStart, onChange }) {
     slider.disabled = most() === 0;
     slider.value = String(Math.min(wanted ?? 0, most()));
     say('dock-price', priced === null ? '' : `All: ${counted(priced.summary.credits, 'credit')}`);
-    byId('start').disabled = isWorking || priced === null || wanted === null || isWrong;
+    byId('start').disabled = isWorking || priced === null || (!isLocal() && (wanted === null || isWrong));
+    byId('start').textContent = isLocal() ? 'Start' : 'Start…';
+    byId('budget-step').classList.toggle('free', isLocal());
+    say('dock-free', isLocal() ? freeWords(priced.summary) : '');
     const planned = priced?.summary.credits ?? 0;
     const isSuggested = !isWorking && priced !== null && wanted !== planned;
     show('budget-plan', isSuggested);
@@ -81,30 +90,30 @@ export function setUpBudget(about, { reachOf, onStart, onChange }) {
     return `The rest of the price (${grouped(planned)}) is deferred and can be bought later. ${start}`;
   }
 
+  /** Asks for the confirmation of what was priced; a look-up in local data costs nothing and starts at once. */
   function ask() {
-    const wanted = budget();
+    const wanted = isLocal() ? 0 : budget();
     if (wanted === null || priced === null || byId('start').disabled) return;
-    asked = wanted;
+    asksWhenPriced = isStale;
+    if (isStale) return;
+    asked = { budget: wanted, choice: priced.choice };
+    if (isLocal()) {
+      void begin();
+      return;
+    }
     const { credits_available: left, credits: cost, source } = priced.summary;
-    const isLocal = source.kind === 'local';
-    const { account, source: kind } = about();
-    const sample = kind === 'sample';
     say('confirm-title', `${confirmation(wanted)}?`);
     say(
       'confirm-words',
       wanted === 0
-        ? isLocal
-          ? 'Answers are looked up in the data on this machine, and the output is written.'
-          : 'The output is written from the answers in the store.'
-        : `That is ${inWords(wanted)} ${wanted === 1 ? 'credit' : 'credits'} of the account ${account}, which has ${grouped(left)} left in this period.${wanted < cost ? ` The price is ${grouped(cost)}; the rest is deferred.` : ''}`,
+        ? 'The output is written from the answers in the store.'
+        : `That is ${inWords(wanted)} ${wanted === 1 ? 'credit' : 'credits'} of ${accountWords(source, priced.accounts)}, which has ${grouped(left)} left in this period.${wanted < cost ? ` The price is ${grouped(cost)}; the rest is deferred.` : ''}`,
     );
     say(
       'confirm-more',
-      isLocal
-        ? 'Nothing is bought.'
-        : sample
-          ? 'The embedded service answers with sample data. Its credits are not billed.'
-          : 'The provider charges them. They cannot be refunded.',
+      source.kind === 'sample'
+        ? 'The embedded service answers with sample data. Its credits are not billed.'
+        : 'The provider charges them. They cannot be refunded.',
     );
     say('confirm-yes', `Yes, ${confirmation(wanted).toLowerCase()}`);
     dialog.showModal();
@@ -129,18 +138,22 @@ export function setUpBudget(about, { reachOf, onStart, onChange }) {
     ask();
   });
   byId('confirm-no').addEventListener('click', () => dialog.close());
-  byId('confirm-yes').addEventListener('click', async () => {
+  byId('confirm-yes').addEventListener('click', () => {
     dialog.close();
+    void begin();
+  });
+
+  async function begin() {
     showError('budget-error', null);
     try {
-      await onStart(asked, confirmation(asked));
+      await onStart(asked.budget, confirmation(asked.budget), asked.choice);
       field.value = '';
       onChange('');
       draw();
     } catch (error) {
       showError('budget-error', error);
     }
-  });
+  }
 
   return {
     open(text = '') {
@@ -150,9 +163,18 @@ export function setUpBudget(about, { reachOf, onStart, onChange }) {
       document.documentElement.dataset.dock = 'yes';
       draw();
     },
-    price(next) {
-      priced = next;
+    /** The choice has changed: the price on the page is that of another one. */
+    waiting() {
+      isStale = true;
+    },
+    /** @param choice what was priced, and what a start will run */
+    price(next, choice = null) {
+      priced = next && { ...next, choice };
+      isStale = false;
       draw();
+      const asks = asksWhenPriced;
+      asksWhenPriced = false;
+      if (asks) ask();
     },
     working(now) {
       isWorking = now;
@@ -165,8 +187,21 @@ export function setUpBudget(about, { reachOf, onStart, onChange }) {
       const { credits: price = 0, credits_available: available = 0 } = priced?.summary ?? {};
       field.value = grouped(Math.min(credits ?? Number.MAX_SAFE_INTEGER, price, available > 0 ? available : price));
       draw();
-      field.focus();
+      if (!isLocal()) field.focus();
       ask();
     },
   };
+}
+
+/** The accounts that pay. */
+function accountWords({ kind }, accounts) {
+  const names = accounts.map(({ account }) => account).join(', ');
+  return kind === 'sample' ? 'the sample account' : `the ${accounts.length === 1 ? 'account' : 'accounts'} ${names}`;
+}
+
+function freeWords({ cells, cells_cached }) {
+  const left = cells - cells_cached;
+  return left === 0
+    ? 'All answers are here already. Start writes the output.'
+    : `${counted(left, 'place')} to look up, free of charge.`;
 }

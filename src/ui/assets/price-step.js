@@ -1,5 +1,5 @@
 import { byId, make, say, show, showError } from './dom.js';
-import { byteSize, counted, day, grouped, timeSpan } from './format.js';
+import { byteSize, counted, day, grouped, percent, timeSpan } from './format.js';
 
 /** The first two are choices of a run; the others are for comparison. */
 const WAYS = [
@@ -17,7 +17,7 @@ export function setUpPrice(onChange) {
         { 'data-way': way },
         head(title, optimize),
         make('td', { class: 'number' }),
-        ...[1, 2].map(() => make('td', { class: 'number wide' })),
+        ...['calls', 'wide'].map((kind) => make('td', { class: `number ${kind}` })),
         make('td', { class: 'number' }),
         make('td'),
       ),
@@ -37,19 +37,22 @@ export function setUpPrice(onChange) {
     draw(priced, error) {
       byId('price-step').classList.remove('stale');
       showError('price-error', error);
-      show('ways', priced !== null);
+      const isLocal = priced?.summary.source.kind === 'local';
+      show('ways-box', priced !== null && !isLocal);
+      say('price-title', isLocal ? 'Look-up' : 'Price');
       if (priced === null) {
         for (const id of ['price', 'price-words', 'price-notes']) say(id, '');
         say('price-verdict', error === null ? 'Choose the location columns and at least one topic.' : '');
         return;
       }
       const { summary, accounts } = priced;
-      say('price', grouped(summary.credits));
-      say('price-line', counted(summary.credits, 'credit'));
-      say('price-words', wordsOf(summary));
+      const left = summary.cells - summary.cells_cached;
+      say('price', grouped(isLocal ? left : summary.credits));
+      say('price-line', isLocal ? `${counted(left, 'place')}, free` : counted(summary.credits, 'credit'));
+      say('price-words', isLocal ? localWords(summary, left) : wordsOf(summary));
       say('price-verdict', verdictOf(summary, accounts));
-      for (const [way] of WAYS) drawWay(way, summary.tiers[way]);
-      say('price-notes', notesOf(summary));
+      if (!isLocal) for (const [way] of WAYS) drawWay(way, summary.tiers[way]);
+      say('price-notes', isLocal ? sourceNotes(summary.source) : notesOf(summary));
     },
   };
 }
@@ -81,11 +84,22 @@ function wordsOf({ credits, cells, cells_cached }) {
   return `${credits === 1 ? 'credit' : 'credits'} for ${counted(cells, 'place')}${known}`;
 }
 
-function verdictOf({ credits, credits_available, tiers, source, cells, cells_cached }, accounts) {
-  if (source.kind === 'local') {
-    const left = cells - cells_cached;
-    return `Answers come from public data on this machine: ${counted(left, 'place')} to look up, free of charge.`;
-  }
+function localWords({ cells, cells_cached }, left) {
+  const known = cells_cached > 0 ? ` of ${grouped(cells)}; the others are in the store` : '';
+  return `${left === 1 ? 'place' : 'places'} to look up${known}`;
+}
+
+/** The data that is used, and what it cannot answer. */
+function sourceNotes({ datasets, topics_without_data: topics, places_without_data: places }) {
+  const names = new Set(datasets.map(({ name, vintage }) => [name, vintage].filter(Boolean).join(' ')));
+  const lacks = topics.length > 0 ? ` No data here for ${topics.join(', ')}: these stay empty.` : '';
+  const beyond = places.map(({ state, places: count }) => `${state} (${counted(count, 'place')})`).join(', ');
+  const missing = beyond === '' ? '' : ` Some data is not here for ${beyond}.`;
+  return `Data: ${[...names].join(', ')}.${lacks}${missing}`;
+}
+
+function verdictOf({ credits, credits_available, tiers, source }, accounts) {
+  if (source.kind === 'local') return 'Answers come from public data on this machine, free of charge.';
   const resets = day(Math.min(...accounts.map((account) => account.resets)));
   if (credits === 0) return 'Nothing to buy. A run writes the output from the answers in the store.';
   const left = `${grouped(credits_available)} credits are left until ${resets}`;
@@ -95,10 +109,28 @@ function verdictOf({ credits, credits_available, tiers, source, cells, cells_cac
   return `It does not fit this period: ${left}. ${rest}`;
 }
 
-function notesOf({ saved, scopes }) {
+function notesOf({ saved, scopes, areas, shares }) {
   const savings = [
     saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} saved by buying each place once` : '',
     saved.by_cache > 0 ? `${counted(saved.by_cache, 'credit')} saved by answers in the store` : '',
   ].filter(Boolean);
-  return [savings.length > 0 ? `The whole price: ${savings.join(', ')}.` : '', ...scopes].filter(Boolean).join(' ');
+  return [
+    savings.length > 0 ? `The whole price: ${savings.join(', ')}.` : '',
+    areas === null ? '' : areaWords(areas, saved.by_areas),
+    shares.length > 1
+      ? `This period: natural hazards for ${percent(shares[0].share_of_cells + shares[1].share_of_cells)} of the places, all topics for ${percent(shares[1].share_of_cells)}.`
+      : '',
+    ...scopes,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function areaWords({ representatives, spared, verified, near_border: onBorder = 0, no_boundaries: none = 0 }, saved) {
+  const alone = [
+    onBorder > 0 ? `${grouped(onBorder)} on a border` : '',
+    none > 0 ? `${grouped(none)} without boundaries here` : '',
+  ].filter(Boolean);
+  const single = alone.length > 0 ? ` Bought one by one: ${alone.join(', ')}.` : '';
+  return `Areas: ${counted(representatives, 'place')} bought for a whole area, ${grouped(spared)} use their answers, ${grouped(verified)} bought to verify; ${counted(saved, 'credit')} saved.${single}`;
 }

@@ -1,7 +1,7 @@
 import { get } from './api.js';
 import { byId, make, show } from './dom.js';
 import { grouped, localTime } from './format.js';
-import { STATES } from './run-step.js';
+import { STATES } from './run-end.js';
 
 /** Earlier runs. `onOpen` gets the file of the run that the user opens. */
 export function setUpRuns(onOpen) {
@@ -22,15 +22,15 @@ export function setUpRuns(onOpen) {
 }
 
 function rowOf(run) {
-  const { job, book, state, started_at, charged, planned } = run;
+  const { job, book, state, started_at, charged, planned, is_local } = run;
   return make(
     'tr',
     {},
     make('td', { class: 'when' }, localTime(started_at)),
     make('th', { scope: 'row' }, job),
     make('td', {}, STATES[state]),
-    make('td', { class: 'number wide' }, grouped(charged)),
-    make('td', { class: 'number wide' }, grouped(planned)),
+    make('td', { class: 'number wide' }, is_local ? 'free' : grouped(charged)),
+    make('td', { class: 'number wide' }, is_local ? '' : grouped(planned)),
     make('td', {}, goTo(run, book)),
   );
 }

@@ -1,0 +1,166 @@
+import { get, post } from './api.js';
+import { byId, make, say, show, showError } from './dom.js';
+import { compact, counted, grouped } from './format.js';
+import { STATUS_WORDS } from './run-end.js';
+
+/** Long enough to type a word. */
+const SETTLE_MS = 250;
+
+/** As many as the server sends (output-page.ts). */
+const ROWS_PER_PAGE = 50;
+
+const FILTERS = ['status', 'peril', 'rating'];
+
+/** The output of a run: what matters most, and its rows. The server filters; only one page of rows is here. */
+export function setUpResults() {
+  let book = null;
+  let counts = null;
+  let from = 0;
+  let total = 0;
+  let asked = new AbortController();
+
+  function filter() {
+    const chosen = FILTERS.map((name) => [name, byId(`filter-${name}`).value]);
+    const text = byId('filter-text').value.trim();
+    return Object.fromEntries([...chosen, ['text', text]].filter(([, value]) => value !== ''));
+  }
+
+  async function load(wait = 0) {
+    asked.abort();
+    asked = new AbortController();
+    const { signal } = asked;
+    byId('rows').classList.add('stale');
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    if (signal.aborted) return;
+    try {
+      const wanted = filter();
+      const page = await post(`/api/books/${book.id}/rows`, { ...wanted, from }, signal);
+      showError('rows-error', null);
+      draw(page, wanted);
+    } catch (error) {
+      if (error.name !== 'AbortError') showError('rows-error', error);
+    } finally {
+      if (!signal.aborted) byId('rows').classList.remove('stale');
+    }
+  }
+
+  function draw(page, wanted) {
+    total = page.total;
+    const last = from + page.rows.length;
+    const which = total > ROWS_PER_PAGE ? `${grouped(from + 1)} to ${grouped(last)} of ` : '';
+    const isAll = Object.keys(wanted).length === 0;
+    say('rows-count', `${which}${counted(total, 'location')}${isAll ? '' : `, of ${grouped(counts.rows)} in all`}`);
+    show('rows-pages', total > ROWS_PER_PAGE);
+    mark('rows-back', from === 0);
+    mark('rows-next', last >= total);
+    byId('rows').replaceChildren(
+      headOf(counts, book.unit, wanted),
+      make('tbody', {}, ...page.rows.map((row) => rowOf(row, counts))),
+    );
+  }
+
+  /** Turns a page. `disabled` would drop the focus. */
+  function turn(button, by) {
+    byId(button).addEventListener('click', () => {
+      if (byId(button).getAttribute('aria-disabled') === 'true') return;
+      from = Math.max(0, from + by);
+      void load();
+    });
+  }
+
+  turn('rows-back', -ROWS_PER_PAGE);
+  turn('rows-next', ROWS_PER_PAGE);
+  byId('rows-form').addEventListener('submit', (event) => event.preventDefault());
+  byId('rows-form').addEventListener('input', ({ target }) => {
+    from = 0;
+    void load(target.id === 'filter-text' ? SETTLE_MS : 0);
+  });
+
+  return {
+    async open(opened) {
+      asked.abort();
+      book = opened;
+      from = 0;
+      const found = await get(`/api/books/${book.id}/results`).catch((error) => {
+        if (book === opened) showError('rows-error', error);
+        return null;
+      });
+      if (book !== opened || found === null) return;
+      counts = found;
+      byId('result-findings').replaceChildren(...counts.findings.map((one) => make('li', {}, findingWords(one))));
+      fillFilters(counts);
+      show('rows-box', true);
+      await load();
+    },
+    close() {
+      asked.abort();
+      book = null;
+      byId('result-findings').replaceChildren();
+      show('rows-box', false);
+    },
+  };
+}
+
+function mark(id, isOff) {
+  if (isOff) byId(id).setAttribute('aria-disabled', 'true');
+  else byId(id).removeAttribute('aria-disabled');
+}
+
+/** `Hurricane: 1,050 of 1,189 answered locations Very High, 38.7 bn of value` */
+function findingWords({ title, rating, rows, answered, value }) {
+  const worth = value > 0 ? `, ${compact(value)} of value` : '';
+  return `${title}: ${grouped(rows)} of ${counted(answered, 'answered location')} ${rating}${worth}`;
+}
+
+const statusWords = (status) => STATUS_WORDS[status] ?? status;
+
+function fillFilters({ status, perils, highest }) {
+  const options = {
+    status: Object.entries(status).map(([name, rows]) => [name, `${statusWords(name)} (${grouped(rows)})`]),
+    peril: perils.map(({ slug, title }) => [slug, title]),
+    rating: highest.map(({ rating }) => [rating, rating]),
+  };
+  const all = { status: 'All', peril: 'Worst of each location', rating: 'All' };
+  for (const name of FILTERS) {
+    byId(`filter-${name}`).replaceChildren(
+      ...[['', all[name]], ...options[name]].map(([value, text]) => make('option', { value }, text)),
+    );
+  }
+  byId('filter-text').value = '';
+  for (const box of document.querySelectorAll('#rows-form .of-perils')) box.hidden = perils.length === 0;
+}
+
+function headOf({ hasId, hasValue, perils }, unit, { peril }) {
+  const column = (text, kind) => make('th', { scope: 'col', ...(kind ? { class: kind } : {}) }, text);
+  return make(
+    'thead',
+    {},
+    make(
+      'tr',
+      {},
+      column(unit[0].toUpperCase() + unit.slice(1), 'number'),
+      hasId ? column('Id') : null,
+      column('Location'),
+      hasValue ? column('Value', 'number') : null,
+      column('Status'),
+      perils.length > 0 ? column(peril === undefined ? 'Worst peril' : 'Peril') : null,
+      perils.length > 0 ? column('Rating') : null,
+    ),
+  );
+}
+
+function rowOf({ line, id, place, value, status, note, peril, rating }, { hasId, hasValue, perils }) {
+  return make(
+    'tr',
+    {},
+    make('th', { scope: 'row', class: 'number' }, line === null ? '–' : grouped(line)),
+    hasId ? make('td', {}, id) : null,
+    make('td', { title: place }, place),
+    hasValue ? make('td', { class: 'number' }, grouped(value)) : null,
+    make('td', note === '' ? {} : { title: note }, statusWords(status)),
+    perils.length > 0 ? make('td', {}, peril) : null,
+    perils.length > 0
+      ? make('td', {}, rating === '' ? '' : make('span', { class: 'rating', 'data-rating': rating }, rating))
+      : null,
+  );
+}
