@@ -99,6 +99,7 @@ async function begin(
       credits_per_month: subscription.creditsPerMonth,
       credits_per_minute: subscription.creditsPerMinute,
     },
+    ...(sample ? {} : { service: { base_url: harness.url }, account: 'tester' }),
   };
   const ui = await startUi({
     store: harness.store,

@@ -44,7 +44,7 @@ test('each source answers what was chosen: local data and the sample cost the pa
 });
 
 test('what cannot be chosen has a reason, and asking for it all the same spends nothing', { timeout }, async (t) => {
-  const scene = await openUi(t);
+  const scene = await openUi(t, { sample: true });
   const { harness } = scene;
   const visitor = await scene.visit();
   const { id } = (await visitor.upload('book.csv', harness.writeInput(places(3)))).body;

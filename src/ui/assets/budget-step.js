@@ -71,6 +71,7 @@ export function setUpBudget({ mostBudget, reachOf, onStart, onChange }) {
     byId('start').disabled = isWorking || priced === null || (!isLocal() && (wanted === null || isWrong));
     byId('start').textContent = isLocal() ? 'Start' : 'Start…';
     byId('budget-step').classList.toggle('free', isLocal());
+    say('budget-title', isLocal() ? 'Start' : 'Budget');
     say('dock-free', isLocal() ? freeWords(priced.summary) : '');
     const planned = priced?.summary.credits ?? 0;
     const isSuggested = !isWorking && priced !== null && wanted !== planned;

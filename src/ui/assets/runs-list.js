@@ -16,6 +16,10 @@ export function setUpRuns(onOpen) {
       show('runs-none', runs.length === 0);
       show('runs-table', runs.length > 0);
       byId('runs').replaceChildren(...runs.map(rowOf));
+      byId('runs-table').classList.toggle(
+        'free',
+        runs.every(({ is_local }) => is_local),
+      );
     },
     latestOf: (book) => runs.find((run) => run.book === book && run.is_latest) ?? null,
   };
