@@ -55,7 +55,10 @@ test("results: findings, counts, filters and pages, with the lines of the user's
     ],
   );
   const last = await rows({ from: 100 });
-  assert.deepEqual([last.rows.length, last.rows.at(-1).line, last.rows.at(-1).status], [20, 240, 'outside_us']);
+  assert.deepEqual(
+    [last.total, last.rows.length, last.rows.at(-1).line, last.rows.at(-1).status],
+    [120, 20, 240, 'outside_us'],
+  );
   assert.deepEqual(
     (await rows({ status: 'outside_us' })).rows.map(({ id: one }: { id: string }) => one),
     ['X'],

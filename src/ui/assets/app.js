@@ -2,18 +2,17 @@ import { get, post } from './api.js';
 import { setUpBudget } from './budget-step.js';
 import { setUpColumns } from './columns-step.js';
 import { setUpConnection } from './connection.js';
-import { byId, say, show, showError } from './dom.js';
+import { byId, show, showError } from './dom.js';
 import { forgetDraft, keepDraft, readDraft } from './draft.js';
 import { setUpFile } from './file-step.js';
 import { drawMap } from './point-map.js';
 import { setUpPrice } from './price-step.js';
 import { setUpRun } from './run-step.js';
 import { setUpRuns } from './runs-list.js';
-import { setUpSource } from './source-step.js';
+import { introduce, setUpSource } from './source-step.js';
 import { setUpTopics } from './topics-step.js';
 
-/* All steps are on one page, one below the other; each depends on the ones above. */
-
+/* All steps are on one page; each depends on the ones above. */
 /** Long enough to check three boxes before a price is requested. */
 const SETTLE_MS = 250;
 
@@ -33,25 +32,17 @@ const steps = {
   columns: setUpColumns(
     (chosen) => {
       location = chosen;
-      keep({ columns: chosen });
       void drawMap(book.id, mapChoice());
-      void reprice();
+      chose({ columns: chosen });
     },
     (header) => void readAgain(header),
   ),
-  topics: setUpTopics(about.topics, () => {
-    keep({ topics: steps.topics.chosen() });
-    void reprice();
-  }),
+  topics: setUpTopics(about.topics, () => chose({ topics: steps.topics.chosen() })),
   source: setUpSource(() => {
-    keep({ source: steps.source.chosen() });
-    introduce();
-    void reprice();
+    showSource();
+    chose({ source: steps.source.chosen() });
   }),
-  price: setUpPrice(() => {
-    keep({ optimize: steps.price.optimize() });
-    void reprice();
-  }),
+  price: setUpPrice(() => chose({ optimize: steps.price.optimize() })),
   budget: setUpBudget({
     mostBudget: () => about.most_budget,
     reachOf: (budget, chosen, signal) => post(`/api/books/${book.id}/reach`, { ...chosen, budget }, signal),
@@ -81,9 +72,17 @@ const choice = () => ({
 /** The map needs a valid choice, whatever the topics are. */
 const mapChoice = () => (location === null ? null : { ...choice(), topics: [about.topics[0].slug] });
 
+const showSource = () => introduce(about, book === null ? about.source : steps.source.chosen().source);
+
 /** Remembers what is not saved by a run yet, so that loading the page again keeps it. */
 function keep(part) {
   if (book !== null) keepDraft(book.id, part);
+}
+
+/** The user has chosen something. */
+function chose(part) {
+  keep(part);
+  void reprice();
 }
 
 async function openBook(opened) {
@@ -94,7 +93,7 @@ async function openBook(opened) {
   location = steps.columns.open(book, draft.columns);
   steps.topics.open(draft.topics ?? book.kept?.topics ?? null);
   steps.source.open(book, draft.source ?? { ...book.kept, source: book.kept?.source ?? about.source });
-  introduce();
+  showSource();
   steps.price.open(draft.optimize ?? book.kept?.optimize);
   steps.budget.open(draft.budget);
   steps.budget.working(book.is_working);
@@ -118,16 +117,22 @@ function closeBook() {
   for (const id of ['columns-step', 'topics-step', 'source-step', 'map-box', 'price-step', 'budget-step'])
     show(id, false);
   delete document.documentElement.dataset.dock;
-  introduce();
+  showSource();
 }
 
 function fold(isFolded) {
   for (const id of FOLDS) byId(id).open = !isFolded;
 }
 
+/** Opens a known file, with or without a header line as it was chosen. */
+function openAgain(id) {
+  const { header } = readDraft(id);
+  return steps.file.openAgain(id, header === undefined ? '' : `?header=${header ? 'yes' : 'no'}`);
+}
+
 /** Opens the file of an earlier run, with the button that resumes it in view and focused. */
 async function resume(id) {
-  await steps.file.openAgain(id);
+  await openAgain(id);
   if (book?.id !== id) return;
   fold(true);
   const target = byId('go-on').checkVisibility() ? byId('go-on') : byId('run-title');
@@ -137,6 +142,7 @@ async function resume(id) {
 
 /** Reads the open file again with or without a header line. Settings other than columns stay. */
 async function readAgain(header) {
+  keep({ header });
   try {
     book = await get(`/api/books/${book.id}?header=${header ? 'yes' : 'no'}`);
     location = steps.columns.open(book);
@@ -189,8 +195,7 @@ async function offer(signal) {
 
 /** Natural hazards and other topics are chosen. */
 function isMixed() {
-  const natural = steps.topics.chosen().filter((slug) => NATURAL.has(slug));
-  return natural.length > 0 && natural.length < steps.topics.chosen().length;
+  return new Set(steps.topics.chosen().map((slug) => NATURAL.has(slug))).size === 2;
 }
 
 /** Runs what was priced: the choice may have changed since. */
@@ -224,7 +229,7 @@ async function showLatest() {
 /** The server is there again; it may be another one. */
 async function onBack() {
   about = await get('/api/about');
-  introduce();
+  showSource();
   await steps.runs.load();
   steps.run.back();
   if (book !== null) await reprice(0);
@@ -238,21 +243,8 @@ async function onGoOn(last) {
   steps.budget.goOn(left > 0 ? left : null);
 }
 
-/** Says where answers come from. */
-function introduce() {
-  const source = book === null ? about.source : steps.source.chosen().source;
-  show('sample', source === 'sample');
-  steps.source.serviceName(about.service);
-  const from = {
-    local: 'public data on this machine, free of charge, for topics whose data is here',
-    service: `${about.service}, account ${about.account} (${about.subscription})`,
-    sample: 'made-up sample data',
-  };
-  say('about', `Adds hazard columns to a file of US locations. Answers come from ${from[source]}.`);
-}
-
-introduce();
+showSource();
 await steps.runs.load().catch((error) => showError('gone', error));
 const wanted = /^#book=([0-9a-f]+)$/.exec(window.location.hash)?.[1] ?? about.first;
-if (wanted) await steps.file.openAgain(wanted);
+if (wanted) await openAgain(wanted);
 document.documentElement.dataset.ready = 'yes';

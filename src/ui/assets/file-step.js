@@ -80,10 +80,7 @@ function showNone() {
   byId('file-step').classList.remove('chosen');
   show('file-chosen', false);
   document.querySelector('label[for="file"]').textContent = 'Choose a file';
-  document.querySelector('.drop-words').textContent = DROP_WORDS;
 }
-
-const DROP_WORDS = document.querySelector('.drop-words').textContent;
 
 function showBook({ name, path, format, bytes, columns }) {
   byId('file-step').classList.add('chosen');
@@ -91,5 +88,4 @@ function showBook({ name, path, format, bytes, columns }) {
   const kind = FORMATS[format] ?? format;
   say('file-chosen', `${path ?? name}: ${kind}, ${byteSize(bytes)}, ${counted(columns.length, 'column')}`);
   document.querySelector('label[for="file"]').textContent = 'Choose another file';
-  document.querySelector('.drop-words').textContent = 'or drop one here';
 }

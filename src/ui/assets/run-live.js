@@ -28,6 +28,7 @@ export function drawLive(live) {
   say('run-cells-words', `${grouped(cells_done)} of ${grouped(cells)} ${isLocal ? 'looked up' : 'done'}`);
   say('run-credits-words', `${grouped(credits_spent)} of ${grouped(credits_planned)} spent`);
   show('run-credits-bar', !isLocal);
+  byId('run-live').classList.toggle('free', isLocal);
   if (phase === 'stopping') byId('stop').setAttribute('aria-disabled', 'true');
   else byId('stop').removeAttribute('aria-disabled');
   const left = leftOf(live);
@@ -43,7 +44,7 @@ export function drawLive(live) {
 
 function leftOf({ activity, rows, rows_all, minutes_left }) {
   if (activity === 'writing') return `writing the output${rows_all === null ? '' : `, ${counted(rows, 'row')}`}`;
-  return minutes_left === null ? '…' : timeSpan(minutes_left);
+  return minutes_left === null ? 'not known yet' : timeSpan(minutes_left);
 }
 
 function lookupFacts({ cells, cells_done, activity, rows, rows_all }) {

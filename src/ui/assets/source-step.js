@@ -130,10 +130,19 @@ export function setUpSource(onChange) {
       offered = next ?? offered;
       draw(isMixed);
     },
-    serviceName(host) {
-      say('source-service-name', host === null ? 'Paid service' : `Paid service ${host}`);
-    },
   };
+}
+
+/** Says where answers come from. */
+export function introduce({ service, account, subscription }, source) {
+  show('sample', source === 'sample');
+  say('source-service-name', service === null ? 'Paid service' : `Paid service ${service}`);
+  const from = {
+    local: 'public data on this machine, free of charge, for topics whose data is here',
+    service: `${service}, account ${account} (${subscription})`,
+    sample: 'made-up sample data',
+  };
+  say('about', `Adds hazard columns to a file of US locations. Answers come from ${from[source]}.`);
 }
 
 const radio = (name) => document.querySelector(`input[name="${name}"]:checked`).value;

@@ -37,11 +37,13 @@ interface ShownRow {
 /** A page of the table. */
 export const ROWS_PER_PAGE = 50;
 
-/** The rows of a page that pass a filter, and how many pass it in all. Only a page is kept: a file of any length can be shown. */
+/** The rows of a page that pass a filter, and how many pass it in all. Only a page is kept: a file of any length can be shown.
+ * @param known how many pass it in all, if that is known: then the rest of the file is not read */
 export async function filteredRows(
   table: OutputTable,
   filter: RowFilter,
   signal: AbortSignal,
+  known: number | null,
 ): Promise<{ readonly total: number; readonly rows: readonly OutputRow[] }> {
   const peril = table.perils.findIndex(({ slug }) => slug === filter.peril);
   const text = filter.text?.toLowerCase() ?? '';
@@ -61,6 +63,7 @@ export async function filteredRows(
       if (total >= filter.from && rows.length < ROWS_PER_PAGE) rows.push(row);
       total++;
     }
+    if (known !== null && rows.length === ROWS_PER_PAGE) return { total: known, rows };
   }
   return { total, rows };
 }

@@ -5,9 +5,11 @@ import { countOutput, type OutputCounts } from './output-counts.ts';
 import { filteredRows, linesOf, type OutputPage, type RowFilter, shownRow } from './output-page.ts';
 import { openOutput } from './output-table.ts';
 
-/** Reads the outputs of the page's runs. The counts of the output that was read last are kept. */
+/** Reads the outputs of the page's runs. The counts of the output that was read last are kept, and how many rows passed the last
+ * filter: the other pages of the same rows come sooner. */
 export class OutputReader {
   #kept: { readonly key: string; readonly counts: Promise<OutputCounts> } | null = null;
+  #last: { readonly key: string; readonly total: number } | null = null;
 
   async counts(job: Job): Promise<OutputCounts> {
     const key = await versionOf(job);
@@ -23,11 +25,18 @@ export class OutputReader {
   }
 
   async page(job: Job, filter: RowFilter, signal: AbortSignal): Promise<OutputPage> {
-    await versionOf(job);
+    const key = JSON.stringify([await versionOf(job), { ...filter, from: 0 }]);
     const table = await openOutput(job.output, job);
-    const { total, rows } = await filteredRows(table, filter, signal);
+    const known = this.#last?.key === key ? this.#last.total : await this.#rowsIfAll(job, filter);
+    const { total, rows } = await filteredRows(table, filter, signal, known);
+    this.#last = { key, total };
     const lines = await linesOf(job.input, job.reading, rows, table.identifying);
     return { total, rows: rows.map((row, index) => shownRow(table, row, filter, lines[index]!)) };
+  }
+
+  /** How many rows pass a filter that all pass; null for others. */
+  async #rowsIfAll(job: Job, { from: _, ...filter }: RowFilter): Promise<number | null> {
+    return Object.keys(filter).length === 0 ? (await this.counts(job)).rows : null;
   }
 }
 
