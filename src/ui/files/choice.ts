@@ -5,7 +5,7 @@ import type { JobFile } from '../../job/settings/job-file.ts';
 import { columnReference } from './file-preview.ts';
 
 /** Where answers come from: public data on this machine, the service that the page was started with, or made-up data. */
-export const ANSWER_SOURCES = ['local', 'service', 'sample'] as const;
+const ANSWER_SOURCES = ['local', 'service', 'sample'] as const;
 
 export type AnswerSource = (typeof ANSWER_SOURCES)[number];
 

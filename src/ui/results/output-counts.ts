@@ -1,7 +1,7 @@
 import { ORDERED_RATINGS, type OutputTable, type Peril, worstPeril } from './output-table.ts';
 
 /** The locations of a peril's highest rating. */
-export interface PerilFinding extends Peril {
+interface PerilFinding extends Peril {
   readonly rating: string;
   readonly rows: number;
   /** Rows for which the peril was answered: the whole that `rows` is a part of. */

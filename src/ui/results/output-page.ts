@@ -35,7 +35,7 @@ interface ShownRow {
 }
 
 /** A page of the table. */
-export const ROWS_PER_PAGE = 50;
+const ROWS_PER_PAGE = 50;
 
 /** The rows of a page that pass a filter, and how many pass it in all. Only a page is kept: a file of any length can be shown.
  * @param known how many pass it in all, if that is known: then the rest of the file is not read */
