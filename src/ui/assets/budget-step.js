@@ -167,11 +167,13 @@ export function setUpBudget({ mostBudget, reachOf, onStart, onChange }) {
     /** The choice has changed: the price on the page is that of another one. */
     waiting() {
       isStale = true;
+      for (const id of ['dock-free', 'budget-meaning']) byId(id).classList.add('stale');
     },
     /** @param choice what was priced, and what a start will run */
     price(next, choice = null) {
       priced = next && { ...next, choice };
       isStale = false;
+      for (const id of ['dock-free', 'budget-meaning']) byId(id).classList.remove('stale');
       draw();
       const asks = asksWhenPriced;
       asksWhenPriced = false;

@@ -87,7 +87,7 @@ export function setUpResults() {
       });
       if (book !== opened || found === null) return;
       counts = found;
-      byId('result-findings').replaceChildren(...counts.findings.map((one) => make('li', {}, findingWords(one))));
+      byId('result-findings').replaceChildren(...findingLines(counts).map((text) => make('li', {}, text)));
       fillFilters(counts);
       show('rows-box', true);
       await load();
@@ -106,6 +106,11 @@ function mark(id, isOff) {
   else byId(id).removeAttribute('aria-disabled');
 }
 
+function findingLines({ findings, highest }) {
+  if (findings.length > 0) return findings.map(findingWords);
+  return highest.slice(0, 1).map(({ rating, rows }) => `Highest rating: ${rating}, ${counted(rows, 'location')}`);
+}
+
 /** `Hurricane: 1,050 of 1,189 answered locations Very High, 38.7 bn of value` */
 function findingWords({ title, rating, rows, answered, value }) {
   const worth = value > 0 ? `, ${compact(value)} of value` : '';
@@ -113,6 +118,12 @@ function findingWords({ title, rating, rows, answered, value }) {
 }
 
 const statusWords = (status) => STATUS_WORDS[status] ?? status;
+
+/** `invalid: Latitude or longitude is not a number`. Where answers come from is said above. */
+function statusAndReason(status, note) {
+  const reason = status === 'ok' ? '' : note.replace(/^(?:sample data|local data: [^;]*)(?:; |$)/, '');
+  return [statusWords(status), reason].filter(Boolean).join(': ');
+}
 
 function fillFilters({ status, perils, highest }) {
   const options = {
@@ -157,7 +168,7 @@ function rowOf({ line, id, place, value, status, note, peril, rating }, { hasId,
     hasId ? make('td', {}, id) : null,
     make('td', { title: place }, place),
     hasValue ? make('td', { class: 'number' }, grouped(value)) : null,
-    make('td', note === '' ? {} : { title: note }, statusWords(status)),
+    make('td', note === '' ? {} : { title: note }, statusAndReason(status, note)),
     perils.length > 0 ? make('td', {}, peril) : null,
     perils.length > 0
       ? make('td', {}, rating === '' ? '' : make('span', { class: 'rating', 'data-rating': rating }, rating))

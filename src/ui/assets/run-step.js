@@ -63,8 +63,13 @@ export function setUpRun(about, { onPhase, onHeard, onCutOff, onGone, onGoOn }) 
     show('report', hasOutput && about().has_report);
     byId('download').href = `/api/books/${book.id}/result`;
     byId('report').href = `/api/books/${book.id}/report`;
-    if (hasRows) void results.open(book);
+    if (hasRows) void results.open(book).then(bringIntoView);
     else results.close();
+  }
+
+  /** The end of a run was focused before its table was there. */
+  function bringIntoView() {
+    if (document.activeElement === byId('run-title')) byId('run-step').scrollIntoView();
   }
 
   function watch() {

@@ -16,7 +16,7 @@ const LEVELS = [
 
 const PRIORITIES = [
   ['together', 'All topics of a location together', ''],
-  ['natural', 'Natural hazards of every location, then the other topics', ''],
+  ['natural', 'Natural hazards of every location first', ''],
 ];
 
 const SHARES = [0, 0.01, 0.05, 0.1];

@@ -6,13 +6,13 @@ import { RefusedRequest } from '../web/error-replies.ts';
 import type { AnswerSource } from './choice.ts';
 
 /** Values of a setting that the page offers, each with why it cannot be chosen now and what to do; null: it can. */
-type Offered<Value extends string> = Readonly<Record<Value, string | null>>;
+type OfferedValues<Value extends string> = Readonly<Record<Value, string | null>>;
 
 /** What can be chosen for a file and its topics. */
 export interface AvailableChoices {
-  readonly sources: Offered<AnswerSource>;
+  readonly sources: OfferedValues<AnswerSource>;
   /** The levels of areas that the boundaries on this machine can find. */
-  readonly boundaries: Offered<'tract' | 'county'>;
+  readonly boundaries: OfferedValues<'tract' | 'county'>;
 }
 
 type Surroundings = Pick<UiDependencies, 'connectionOf' | 'openAreas'> & { readonly jobOf: (said: JobFile) => Job };
@@ -61,6 +61,7 @@ async function refusalOf(step: () => Promise<unknown>, code: ErrorCode): Promise
     return null;
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === code)) throw error;
-    return `${error.message}. ${error.hint}`;
+    // What the page has no setting of that name for.
+    return `${error.message}. ${error.hint.replace(/, or set areas: \w+/, '')}`;
   }
 }
