@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Connection } from '../../job/prepare.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { connect, localConnection, type OpenConnection, unopenedConnection } from '../../library/connection.ts';
+import { openAreas } from '../../library/open-areas.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
 import { type RunningUi, startUi } from '../../ui/start-ui.ts';
 import type { Flags } from '../command.ts';
@@ -12,7 +13,6 @@ import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount } from '../job-options.ts';
 import { SAMPLE_DATA } from '../messages/plan-messages.ts';
-import { openAreas } from '../open-areas.ts';
 import { openStore } from '../open-store.ts';
 import { portOf, wholeNumberOf } from '../option-values.ts';
 
@@ -50,7 +50,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     random: context.random,
     jobOf,
     connectionOf,
-    openAreas: (job) => openAreas(context, job),
+    openAreas: (job) => openAreas(outside, job),
     reportOf: async (job) =>
       (await reportOfLatestRun(job, unopenedConnection(outside, job), store, runEffects(context))).page,
     workspace: join(dataFolder(context), 'ui'),

@@ -11,11 +11,11 @@ export const counted = (value, one, many = `${one}s`) => `${grouped(value)} ${va
 const COMPACT = [
   [1e12, 'trillion'],
   [1e9, 'bn'],
-  [1e6, 'm'],
+  [1e6, 'million'],
   [1e3, 'thousand'],
 ];
 
-/** A sum of values: 950, 12.3 m, 38.7 bn. */
+/** A sum of values: 950, 12.3 million, 38.7 bn. */
 export function compact(value) {
   const [unit, name] = COMPACT.find(([least]) => value >= least) ?? [1, ''];
   return name === '' ? grouped(Math.round(value)) : `${(value / unit).toFixed(1)} ${name}`;

@@ -106,14 +106,14 @@ function mark(id, isOff) {
   else byId(id).removeAttribute('aria-disabled');
 }
 
-function findingLines({ findings, highest }) {
-  if (findings.length > 0) return findings.map(findingWords);
+function findingLines({ findings, highest, currency }) {
+  if (findings.length > 0) return findings.map((finding) => findingWords(finding, currency));
   return highest.slice(0, 1).map(({ rating, rows }) => `Highest rating: ${rating}, ${counted(rows, 'location')}`);
 }
 
-/** `Hurricane: 1,050 of 1,189 answered locations Very High, 38.7 bn of value` */
-function findingWords({ title, rating, rows, answered, value }) {
-  const worth = value > 0 ? `, ${compact(value)} of value` : '';
+/** `Hurricane: 1,050 of 1,189 answered locations Very High, USD 38.7 bn of value` */
+function findingWords({ title, rating, rows, answered, value }, currency) {
+  const worth = value > 0 ? `, ${currency === null ? '' : `${currency} `}${compact(value)} of value` : '';
   return `${title}: ${grouped(rows)} of ${counted(answered, 'answered location')} ${rating}${worth}`;
 }
 
@@ -141,7 +141,7 @@ function fillFilters({ status, perils, highest }) {
   for (const box of document.querySelectorAll('#rows-form .of-perils')) box.hidden = perils.length === 0;
 }
 
-function headOf({ hasId, hasValue, perils }, unit, { peril }) {
+function headOf({ hasId, hasValue, currency, perils }, unit, { peril }) {
   const column = (text, kind) => make('th', { scope: 'col', ...(kind ? { class: kind } : {}) }, text);
   return make(
     'thead',
@@ -152,7 +152,7 @@ function headOf({ hasId, hasValue, perils }, unit, { peril }) {
       column(unit[0].toUpperCase() + unit.slice(1), 'number'),
       hasId ? column('Id') : null,
       column('Location'),
-      hasValue ? column('Value', 'number') : null,
+      hasValue ? column(currency === null ? 'Value' : `Value (${currency})`, 'number') : null,
       column('Status'),
       perils.length > 0 ? column(peril === undefined ? 'Worst peril' : 'Peril') : null,
       perils.length > 0 ? column('Rating') : null,
@@ -160,14 +160,17 @@ function headOf({ hasId, hasValue, perils }, unit, { peril }) {
   );
 }
 
-function rowOf({ line, id, place, value, status, note, peril, rating }, { hasId, hasValue, perils }) {
+function rowOf(row, { hasId, hasValue, currency, perils }) {
+  const { line, id, place, value, status, note, peril, rating } = row;
+  // Where the heading names a currency, all values have it.
+  const amount = [currency === null ? row.currency : '', grouped(value)].filter(Boolean).join(' ');
   return make(
     'tr',
     {},
     make('th', { scope: 'row', class: 'number' }, line === null ? '–' : grouped(line)),
     hasId ? make('td', {}, id) : null,
     make('td', { title: place }, place),
-    hasValue ? make('td', { class: 'number' }, grouped(value)) : null,
+    hasValue ? make('td', { class: 'number' }, amount) : null,
     make('td', note === '' ? {} : { title: note }, statusAndReason(status, note)),
     perils.length > 0 ? make('td', {}, peril) : null,
     perils.length > 0

@@ -15,8 +15,6 @@ export interface AvailableChoices {
   readonly boundaries: OfferedValues<'tract' | 'county'>;
 }
 
-type Surroundings = Pick<UiDependencies, 'connectionOf' | 'openAreas'> & { readonly jobOf: (said: JobFile) => Job };
-
 const NO_SERVICE = 'Start perilbook ui with --base-url and a key in PERILBOOK_API_KEY.';
 
 /** The account that made-up answers are counted for where the page was started with a paid service: its own quota must stay
@@ -25,7 +23,7 @@ const SAMPLE_ACCOUNT = 'sample data';
 
 /** @param settings the topics and the input; `-` for an upload, whose path the user does not know */
 export async function availableChoices(
-  { jobOf, connectionOf, openAreas }: Surroundings,
+  { jobOf, connectionOf, openAreas }: Pick<UiDependencies, 'jobOf' | 'connectionOf' | 'openAreas'>,
   settings: JobFile,
 ): Promise<AvailableChoices> {
   const local = (): Promise<unknown> => connectionOf(jobOf({ ...settings, service: 'local' }));

@@ -28,6 +28,7 @@ interface ShownRow {
   readonly id: string;
   readonly place: string;
   readonly value: number;
+  readonly currency: string;
   readonly status: string;
   readonly note: string;
   readonly peril: string;
@@ -70,10 +71,10 @@ export async function filteredRows(
 
 /** A row as the page shows it: with the peril of the filter, else with the worst one. */
 export function shownRow(table: OutputTable, row: OutputRow, { peril }: RowFilter, line: number | null): ShownRow {
-  const { id, place, value, status, note, ratings } = row;
+  const { id, place, value, currency, status, note, ratings } = row;
   const at = peril === undefined ? worstPeril(ratings) : table.perils.findIndex(({ slug }) => slug === peril);
   return {
-    ...{ line, id, place, value, status, note },
+    ...{ line, id, place, value, currency, status, note },
     peril: table.perils[at]?.title ?? '',
     rating: ratings[at] ?? '',
   };

@@ -1,6 +1,7 @@
 import { addedColumns, LEADING_COLUMNS, wantedColumns } from '../../columns/row.ts';
 import { RATINGS } from '../../contract/topic-values.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { currencyOf } from '../../job/scan/currency.ts';
 import { FIRST_VALUE, layoutOf } from '../../job/scan/layout.ts';
 import { rowValue } from '../../job/scan/scan-input.ts';
 import type { Job } from '../../job/settings/settings.ts';
@@ -23,6 +24,8 @@ export interface OutputRow {
   /** Its name or address; its coordinates where the file has neither. */
   readonly place: string;
   readonly value: number;
+  /** The currency code of the value; '' where the row names none. */
+  readonly currency: string;
   readonly status: string;
   readonly note: string;
   /** The ratings of the perils of the table, in that order; '' for none. */
@@ -38,6 +41,8 @@ export interface OutputTable {
   readonly perils: readonly Peril[];
   readonly hasId: boolean;
   readonly hasValue: boolean;
+  /** The currency that the job names for all values, or null. */
+  readonly currency: string | null;
   /** Streams all rows. @param withOriginal also reads all columns of the user */
   read(withOriginal?: boolean): AsyncIterable<readonly OutputRow[]>;
   /** The columns by which a row is recognised in the input: location and value. */
@@ -74,6 +79,7 @@ export async function openOutput(output: string, job: Job): Promise<OutputTable>
       id: id === null ? '' : labelOf(fields[labels]),
       place: name === null ? `${fields[0] ?? ''}, ${fields[1] ?? ''}` : labelOf(fields[labels + 1]),
       value: rowValue(row, layout).value,
+      currency: layout.currency === null ? '' : currencyOf(fields[layout.currency]),
       status: fields[status] ?? '',
       note: fields[status + 1] ?? '',
       ratings: fields.slice(status + 2, labels),
@@ -86,6 +92,7 @@ export async function openOutput(output: string, job: Job): Promise<OutputTable>
     perils: perils.map((slug) => ({ slug, title: topicOf(slug).title })),
     hasId: id !== null,
     hasValue: layout.values > 0,
+    currency: job.currency,
     identifying,
     async *read(withOriginal = false) {
       for await (const batch of rowFile.read(withOriginal ? [...columns, ...all] : columns, 0)) yield batch.map(rowOf);
