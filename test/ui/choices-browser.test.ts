@@ -135,3 +135,27 @@ test('the table of locations: filters, pages, the keyboard', options, async (t) 
   await page.locator('#rows-count', { hasText: '1 to 50 of 60 locations' }).waitFor();
   assert.deepEqual([complaints, scene.bugs], [[], []]);
 });
+
+test(
+  'map, price and ways to buy are above the fold at 1440 by 900; on a phone the budget leaves room',
+  options,
+  async (t) => {
+    const scene = await openUi(t);
+    const { page } = await openPage(t, scene, { viewport: { width: 1440, height: 900 } });
+    await openBook(page, scene.harness.folder);
+    await price(page, String(CELLS));
+    await page.locator('#map path.good').waitFor({ state: 'attached' });
+    await page.fill('#budget', '5');
+    await page.locator('#budget-meaning', { hasText: 'places' }).waitFor();
+    await page.evaluate('scrollTo({ top: 0, behavior: "instant" })');
+    const box = async (selector: string) => (await page.locator(selector).boundingBox())!;
+    const fold = (await box('#budget-step')).y;
+    for (const part of ['#map', '#price', '#price-verdict', '#ways']) {
+      const { y, height } = await box(part);
+      assert.ok(y >= 0 && y + height <= fold, `${part} ends at ${y + height}, the budget begins at ${fold}`);
+    }
+    await page.setViewportSize({ width: 360, height: 740 });
+    const { height } = await box('#budget-step');
+    assert.ok(height <= 740 / 4, `the budget takes ${height} of 740 pixels`);
+  },
+);
