@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCellAreaFinder } from '../data/tables/cell-area-finder.ts';
-import { openDataReadOnly } from '../data/tables/data-database.ts';
+import { type DataDatabase, openDataReadOnly } from '../data/tables/data-database.ts';
 import { describeData } from '../data/tables/describe-data.ts';
 import { PerilbookError } from '../errors.ts';
 import type { OpenedAreas } from '../job/prepare.ts';
@@ -16,6 +16,20 @@ import { getBoundariesCommand } from './get-command.ts';
  * @throws PerilbookError SERVICE_DATA when the boundaries are not here
  */
 export function openAreas(context: ConnectionContext, job: Job): OpenedAreas {
+  using opened = new DisposableStack();
+  const database = opened.use(openWithAreas(context, job));
+  database.exec('BEGIN');
+  const find = createCellAreaFinder(database, job.areas!.find!, job.precision);
+  const owned = opened.move();
+  return { find, [Symbol.dispose]: () => owned.dispose() };
+}
+
+/** Checks that the boundaries are here, without reading them: they may be of 85,000 tracts. @throws PerilbookError SERVICE_DATA */
+export function requireAreas(context: ConnectionContext, job: Job): void {
+  openWithAreas(context, job)[Symbol.dispose]();
+}
+
+function openWithAreas(context: ConnectionContext, job: Job): DataDatabase {
   const level = job.areas!.find!;
   const file = join(context.dataFolder, 'service.db');
   const hint = `Run: ${getBoundariesCommand(level, job.input, context.workingFolder)}`;
@@ -35,10 +49,8 @@ export function openAreas(context: ConnectionContext, job: Job): OpenedAreas {
           file,
         );
   }
-  database.exec('BEGIN');
-  const find = createCellAreaFinder(database, level, job.precision);
-  const owned = opened.move();
-  return { find, [Symbol.dispose]: () => owned.dispose() };
+  opened.move();
+  return database;
 }
 
 const NAMES = { tract: 'census tract', county: 'county' } as const;

@@ -15,6 +15,8 @@ export interface UiDependencies {
   readonly connectionOf: (job: Job) => Promise<Connection>;
   /** The boundaries that find tracts and counties. @throws SERVICE_DATA when they are not here */
   readonly openAreas: NonNullable<Effects['openAreas']>;
+  /** The same without reading them: the page asks often whether they can be chosen. @throws SERVICE_DATA */
+  readonly requireAreas: (job: Job) => void;
   /** The HTML report of a job's latest run; null where none can be made. */
   readonly reportOf: ((job: Job) => Promise<string>) | null;
   /** The folder for uploads and outputs. */

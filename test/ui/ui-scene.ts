@@ -114,6 +114,7 @@ async function begin(
       keys: [key],
     }),
     openAreas: harness.openAreas,
+    requireAreas: (job) => harness.openAreas(job)[Symbol.dispose](),
     reportOf: null,
     workspace: join(harness.folder, 'ui'),
     workingFolder: harness.folder,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Connection } from '../../job/prepare.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { connect, localConnection, type OpenConnection, unopenedConnection } from '../../library/connection.ts';
-import { openAreas } from '../../library/open-areas.ts';
+import { openAreas, requireAreas } from '../../library/open-areas.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
 import { type RunningUi, startUi } from '../../ui/start-ui.ts';
 import type { Flags } from '../command.ts';
@@ -51,6 +51,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     jobOf,
     connectionOf,
     openAreas: (job) => openAreas(outside, job),
+    requireAreas: (job) => requireAreas(outside, job),
     reportOf: async (job) =>
       (await reportOfLatestRun(job, unopenedConnection(outside, job), store, runEffects(context))).page,
     workspace: join(dataFolder(context), 'ui'),

@@ -23,12 +23,12 @@ const SAMPLE_ACCOUNT = 'sample data';
 
 /** @param settings the topics and the input; `-` for an upload, whose path the user does not know */
 export async function availableChoices(
-  { jobOf, connectionOf, openAreas }: Pick<UiDependencies, 'jobOf' | 'connectionOf' | 'openAreas'>,
+  { jobOf, connectionOf, requireAreas }: Pick<UiDependencies, 'jobOf' | 'connectionOf' | 'requireAreas'>,
   settings: JobFile,
 ): Promise<AvailableChoices> {
   const local = (): Promise<unknown> => connectionOf(jobOf({ ...settings, service: 'local' }));
   const boundaries = async (level: 'tract' | 'county'): Promise<void> =>
-    openAreas(jobOf({ ...settings, areas: level }))[Symbol.dispose]();
+    requireAreas(jobOf({ ...settings, areas: level }));
   return {
     sources: {
       local: await refusalOf(local, 'LOCAL_DATA'),
