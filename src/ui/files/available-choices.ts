@@ -3,14 +3,14 @@ import type { JobFile } from '../../job/settings/job-file.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
 import { RefusedRequest } from '../web/error-replies.ts';
-import type { AnswerSource } from './choice.ts';
+import type { ChosenSource } from './choice.ts';
 
 /** Values of a setting that the page offers, each with why it cannot be chosen now and what to do; null: it can. */
 type OfferedValues<Value extends string> = Readonly<Record<Value, string | null>>;
 
 /** What can be chosen for a file and its topics. */
 export interface AvailableChoices {
-  readonly sources: OfferedValues<AnswerSource>;
+  readonly sources: OfferedValues<ChosenSource>;
   /** The levels of areas that the boundaries on this machine can find. */
   readonly boundaries: OfferedValues<'tract' | 'county'>;
 }
@@ -43,7 +43,7 @@ export async function availableChoices(
 }
 
 /** The settings of a job whose answers come from a source. @throws RefusedRequest where there is no paid service */
-export function settingsFor(base: Job, settings: JobFile, source: AnswerSource | undefined): JobFile {
+export function settingsFor(base: Job, settings: JobFile, source: ChosenSource | undefined): JobFile {
   if (source === 'service' && !hasService(base)) {
     throw new RefusedRequest(422, 'NO_SERVICE', 'This page was started without a paid service', NO_SERVICE);
   }

@@ -7,7 +7,7 @@ import { columnReference } from './file-preview.ts';
 /** Where answers come from: public data on this machine, the service that the page was started with, or made-up data. */
 const ANSWER_SOURCES = ['local', 'service', 'sample'] as const;
 
-export type AnswerSource = (typeof ANSWER_SOURCES)[number];
+export type ChosenSource = (typeof ANSWER_SOURCES)[number];
 
 /** The settings of a file on the page. */
 export const choiceSchema = z.strictObject({

@@ -11,7 +11,7 @@ import {
   type Timestamp,
 } from '../../job/estimate.ts';
 import type { RunEnded } from '../../job/run-job.ts';
-import type { AnswerSource } from '../files/choice.ts';
+import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import type { ErrorMessage } from '../web/error-replies.ts';
 
@@ -32,7 +32,7 @@ export interface ActiveRun {
   /** Null until the input is priced. */
   facts: RunFacts | null;
   /** Null until it is connected. */
-  source: AnswerSource | null;
+  source: ChosenSource | null;
   ended: RunEnded | null;
   error: ErrorMessage | null;
 }
@@ -40,7 +40,7 @@ export interface ActiveRun {
 /** The state of a run as the page shows it, sent several times a second. */
 export interface RunUpdate {
   readonly phase: ActiveRunState;
-  readonly source: AnswerSource | null;
+  readonly source: ChosenSource | null;
   /** What it does now: a run that buys or looks up also reads and writes. */
   readonly activity: Progress['phase'];
   readonly rows: number;

@@ -6,7 +6,7 @@ import { type Connection, type Effects, prepare } from '../../job/prepare.ts';
 import { run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
-import type { AnswerSource } from '../files/choice.ts';
+import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import { errorMessageOf, RefusedRequest } from '../web/error-replies.ts';
 import { type ActiveRun, type RunUpdate, runUpdateOf } from './run-progress.ts';
@@ -14,7 +14,7 @@ import { type ActiveRun, type RunUpdate, runUpdateOf } from './run-progress.ts';
 const MOST_NOTICES = 20;
 
 /** Which of the page's sources a connection is. */
-export function sourceOf({ kind, sample }: Connection): AnswerSource {
+export function sourceOf({ kind, sample }: Connection): ChosenSource {
   return kind === 'local' ? 'local' : sample ? 'sample' : 'service';
 }
 
