@@ -24,6 +24,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   { name: 'rows', what: 'reading and writing CSV', load: () => import('./rows.ts') },
   { name: 'warm', what: 'a run with everything cached, against DuckDB', load: () => import('./warm.ts') },
   { name: 'scale', what: 'memory of a whole run at 1 and 10 million rows', load: () => import('./scale.ts') },
+  { name: 'report', what: 'time and memory of a report of a million places', load: () => import('./report.ts') },
   { name: 'parts', what: 'ten part files against one file of as many rows', load: () => import('./parts.ts') },
   { name: 'layouts', what: 'shapes that the store could have', load: () => import('./layouts.ts') },
   { name: 'bodies', what: 'enterprise answers of 6 MB handled a second', load: () => import('./bodies.ts') },

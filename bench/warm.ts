@@ -36,7 +36,7 @@ const PLACES = sized(200_000, 400);
 /** Of DuckDB's time, and the most memory. */
 const GOAL = { csv: 0.7, parquet: 0.8, megabytes: 350 } as const;
 const ROUNDS = sized(3, 1);
-const SOURCE = 'bench';
+export const SOURCE = 'bench';
 
 /** As in the first line of src/main.ts. */
 export const FLAGS = ['--max-semi-space-size=16'];
@@ -57,13 +57,13 @@ export const filesIn = (folder: string, format: Format) => ({
   output: join(folder, `out.${format}`),
 });
 
-const jobIn = (folder: string, format: Format) => {
+export const jobIn = (folder: string, format: Format) => {
   const { input, output } = filesIn(folder, format);
   const settings = { input, output, topics: 'natural', counts: false, store: join(folder, 'store.db'), budget: 0 };
   return makeJob([settings], { dataFolder: folder, workingFolder: folder });
 };
 
-const storeOf = (file: string) =>
+export const storeOf = (file: string) =>
   openSqliteStore(file, systemClock, { name: 'bench', isAlive: () => true }, (topic) => columnsOf(topic).length);
 
 /** Fills the store and the peers' table with the same answers: a rating, a score of four decimals, a frequency of three. */

@@ -6,7 +6,7 @@ export interface Binning {
   /** Of a hexagon; 0 for points. */
   readonly radius: number;
   /** The bin that a point of the drawing falls into, by its centre. */
-  readonly binOf: (point: MapPoint) => { readonly key: string; readonly at: MapPoint };
+  readonly binOf: (point: MapPoint) => { readonly key: number; readonly at: MapPoint };
 }
 
 /** More distinct places than this are drawn as hexagons: as points they would cover one another. */
@@ -24,12 +24,12 @@ const POINTS: Binning = {
   radius: 0,
   binOf: ([x, y]) => {
     const at = [Math.round(x * 10) / 10, Math.round(y * 10) / 10] as const;
-    return { key: at.join(' '), at };
+    return { key: keyOf(Math.round(x * 10), Math.round(y * 10)), at };
   },
 };
 
 /** The hexagon (corner up) of a point: the nearer of the centers in the two nearest rows. */
-function hexagonOf([x, y]: MapPoint, radius: number): { readonly key: string; readonly at: MapPoint } {
+function hexagonOf([x, y]: MapPoint, radius: number): { readonly key: number; readonly at: MapPoint } {
   const dx = radius * Math.sqrt(3);
   const dy = radius * 1.5;
   const centre = (row: number): readonly [row: number, column: number, x: number, y: number] => {
@@ -40,7 +40,12 @@ function hexagonOf([x, y]: MapPoint, radius: number): { readonly key: string; re
   const [above, below] = [centre(Math.floor(y / dy)), centre(Math.floor(y / dy) + 1)];
   const far = (of: typeof above) => (of[2] - x) ** 2 + (of[3] - y) ** 2;
   const [row, column, cx, cy] = far(above) <= far(below) ? above : below;
-  return { key: `${row} ${column}`, at: [cx, cy] };
+  return { key: keyOf(row, column), at: [cx, cy] };
+}
+
+/** Of two whole numbers that are not below -20,000 and below 20,000: the drawing has 9,600 tenths. */
+function keyOf(a: number, b: number): number {
+  return a * 40_000 + b;
 }
 
 /** The binnings for a number of distinct places: the fine one, and for hexagons a coarse one for narrow screens. */

@@ -20,7 +20,7 @@ const CLASSES = CLASS_LETTERS.length;
 export class MapBins {
   readonly #binning: Binning;
   readonly #scales: readonly Scale[];
-  readonly #bins = new Map<string, Bin>();
+  readonly #bins = new Map<number, Bin>();
 
   constructor(binning: Binning, scales: readonly Scale[]) {
     this.#binning = binning;

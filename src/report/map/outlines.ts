@@ -1,16 +1,9 @@
-import { createRequire } from 'node:module';
 import { geoPath } from 'd3-geo';
 import { feature, mesh } from 'topojson-client';
-import type { GeometryCollection, Topology } from 'topojson-specification';
 import { usAtlas } from '../../geo/us-atlas.ts';
 import { type Frame, HEIGHT, type MapPoint, place, WIDTH } from './frame.ts';
+import { type ProjectedAtlas, projectedAtlas } from './state-bounds.ts';
 import { TERRITORIES } from './territories.ts';
-
-type StatesAtlas = Topology<{
-  counties: GeometryCollection;
-  states: GeometryCollection<{ name: string }>;
-  nation: GeometryCollection;
-}>;
 
 /** The map's background as SVG path data, and the names of the states with their positions. */
 export interface Outlines {
@@ -28,11 +21,9 @@ const ROOM_FOR_NAME = 120;
 
 const PAPER = 40;
 
-let atlas: StatesAtlas | undefined;
-
 /** Reads us-atlas's projected shapes and draws what a frame shows of them. */
 export function outlinesOf(frame: Frame): Outlines {
-  atlas ??= createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as StatesAtlas;
+  const atlas = projectedAtlas();
   const { counties, states, nation } = atlas.objects;
   const inner = mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b));
   const borders = mesh(atlas, states, (a, b) => a !== b);
@@ -88,7 +79,7 @@ function territoryNames(frame: Frame): { name: string; at: MapPoint }[] {
 
 /** The outline of the country, small, for the locator of a close-up. */
 export function countryPath(): string {
-  atlas ??= createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as StatesAtlas;
+  const atlas = projectedAtlas();
   const small: Frame = { x0: -60, y0: 0, k: 0.15, whole: true, territories: [] };
   return feature(atlas, atlas.objects.nation)
     .features.map(({ geometry }) => areaPath(geometry, small, 2))
@@ -104,7 +95,7 @@ function stateOf({ id }: { id?: string | number | undefined }): string {
   return String(id).slice(0, 2);
 }
 
-function stateNames(shapes: StatesAtlas, frame: Frame): { name: string; at: MapPoint }[] {
+function stateNames(shapes: ProjectedAtlas, frame: Frame): { name: string; at: MapPoint }[] {
   const path = geoPath();
   return feature(shapes, shapes.objects.states).features.flatMap((state) => {
     const [[west, north], [east, south]] = path.bounds(state);

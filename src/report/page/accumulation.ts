@@ -6,7 +6,7 @@ import { heatCell } from './bars.ts';
 import { type Html, html, quoted } from './html.ts';
 import { type Measure, measureOf } from './measure.ts';
 import { percent, placeText } from './numbers.ts';
-import { scrolling, section } from './section.ts';
+import { block, section } from './section.ts';
 
 const STATES_SHOWN = 12;
 const COUNTIES_SHOWN = 20;
@@ -49,18 +49,17 @@ function areaTable(
       html`<td class="n">${percent(measure.of(area.answered), measure.of(area))}</td><td class="n">${percent(measure.of(area.veryHigh), measure.of(area.answered))}</td>`
     }${perils.map((peril) => heatCell(area.perils[peril]!.answered.rows === 0 ? '–' : atRisk(area, peril) === 0 ? '·' : measure.shown(atRisk(area, peril)), isHot ? atRisk(area, peril) / largest : 0))}`;
   const title = `By ${head.toLowerCase()}${perils.length > 0 ? ' and peril' : ''}`;
-  return html`<h3>${title}</h3>
-<p class="says">${
-    rated &&
-    html`Perils: ${measure.by === 'value' ? 'value' : 'locations'} rated Relatively High or Very High. Very High: the share of what was answered that is Very High for at least one hazard. · none, – not answered. `
-  }The ${head.toLowerCase()} is the one whose outline contains the location.</p>
-${scrolling(
-  title,
-  html`<table class="matrix">
+  return block(
+    title,
+    html`${
+      rated &&
+      html`Perils: ${measure.by === 'value' ? 'value' : 'locations'} rated Relatively High or Very High. Very High: the share of what was answered that is Very High for at least one hazard. A dot (·) is none, a dash (–) not answered. `
+    }The ${head.toLowerCase()} is the one whose outline contains the location.`,
+    html`<table class="matrix">
 <caption class="unseen">${title}: ${counted(areas.length, head === 'State' ? 'state' : 'county', head === 'State' ? 'states' : 'counties')}</caption>
 <thead><tr><th scope="col">${head}</th><th scope="col" class="n">Locations</th>${measure.by === 'value' && html`<th scope="col" class="n">${measure.name}</th>`}<th scope="col" class="n">Share</th>${
-    rated && html`<th scope="col" class="n">${measure.answeredName}</th><th scope="col" class="n">Very High</th>`
-  }${perils.map((peril) => html`<th scope="col" class="tall"><span>${topicOf(figures.natural[peril]!).title}</span></th>`)}</tr></thead>
+      rated && html`<th scope="col" class="n">${measure.answeredName}</th><th scope="col" class="n">Very High</th>`
+    }${perils.map((peril) => html`<th scope="col" class="tall"><span>${topicOf(figures.natural[peril]!).title}</span></th>`)}</tr></thead>
 <tbody>
 ${shown.map(
   (area) => html`<tr>${line(area, true)}</tr>
@@ -72,7 +71,7 @@ ${shown.map(
 }</tbody>
 <tfoot><tr>${line(all, false)}</tr></tfoot>
 </table>`,
-)}`;
+  );
 }
 
 function circles({ figures, circles: found, labels, units, unit }: Facts, measure: Measure): Html | false {
@@ -80,11 +79,11 @@ function circles({ figures, circles: found, labels, units, unit }: Facts, measur
   const width = units === 'miles' ? '1 mile' : '1 km';
   const title = `Top ${found.length === 1 ? 'circle' : `${found.length} circles`} with a radius of ${width}`;
   const whole = measure.of(figures);
-  return html`<h3>${title}</h3>
-<p class="says">Each is centered on a location. A location counts in one circle only.</p>
-${scrolling(
-  title,
-  html`<table class="circles">
+  const all = sumOfParts(found);
+  return block(
+    title,
+    html`Each is centered on a location. A location counts in one circle only.`,
+    html`<table class="circles">
 <caption class="unseen">${title}</caption>
 <thead><tr><th scope="col" class="n">#</th><th scope="col">Center</th><th scope="col" class="n">${capital(unit)} of the file</th><th scope="col" class="n">Places</th><th scope="col" class="n">Locations</th>${measure.by === 'value' && html`<th scope="col" class="n">${measure.name}</th>`}<th scope="col" class="n">Share of ${measure.by === 'value' ? 'value' : 'locations'}</th></tr></thead>
 <tbody>
@@ -94,8 +93,9 @@ ${found.map((circle, index) => {
   return html`<tr><td class="n">${index + 1}</td><th scope="row">${texts !== '' && html`${quoted(texts)} `}<small>${circle.lat}, ${circle.lng}${circle.county !== '' && ` · ${circle.county}`}</small></th><td class="n">${label ? placeText(label) : '–'}</td><td class="n">${grouped(circle.places)}</td><td class="n">${grouped(circle.rows)}</td>${measure.by === 'value' && html`<td class="n">${measure.shown(circle.value)}</td>`}<td class="n">${percent(measure.of(circle), whole)}</td></tr>
 `;
 })}</tbody>
+<tfoot><tr><td></td><th scope="row">All</th><td></td><td class="n">${grouped(found.reduce((sum, { places }) => sum + places, 0))}</td><td class="n">${grouped(all.rows)}</td>${measure.by === 'value' && html`<td class="n">${measure.shown(all.value)}</td>`}<td class="n">${percent(measure.of(all), whole)}</td></tr></tfoot>
 </table>`,
-)}`;
+  );
 }
 
 export function capital(word: string): string {
@@ -103,16 +103,21 @@ export function capital(word: string): string {
 }
 
 function sumOf(areas: readonly AreaFigures[], name: string): AreaFigures {
-  const add = (parts: readonly RowsAndValue[]) =>
-    parts.reduce<RowsAndValue>((a, b) => ({ rows: a.rows + b.rows, value: a.value + b.value }), { rows: 0, value: 0 });
   return {
     name,
-    ...add(areas),
-    answered: add(areas.map(({ answered }) => answered)),
-    veryHigh: add(areas.map(({ veryHigh }) => veryHigh)),
+    ...sumOfParts(areas),
+    answered: sumOfParts(areas.map(({ answered }) => answered)),
+    veryHigh: sumOfParts(areas.map(({ veryHigh }) => veryHigh)),
     perils: (areas[0]?.perils ?? []).map((_, peril) => ({
-      answered: add(areas.map(({ perils }) => perils[peril]!.answered)),
-      atRisk: add(areas.map(({ perils }) => perils[peril]!.atRisk)),
+      answered: sumOfParts(areas.map(({ perils }) => perils[peril]!.answered)),
+      atRisk: sumOfParts(areas.map(({ perils }) => perils[peril]!.atRisk)),
     })),
   };
+}
+
+function sumOfParts(parts: readonly RowsAndValue[]): RowsAndValue {
+  return parts.reduce<RowsAndValue>((a, b) => ({ rows: a.rows + b.rows, value: a.value + b.value }), {
+    rows: 0,
+    value: 0,
+  });
 }

@@ -7,7 +7,7 @@ import { HIGH, HIGHEST, VERY_HIGH } from '../scales.ts';
 import { type Html, html, quoted } from './html.ts';
 import { type Measure, measureOf } from './measure.ts';
 import { placeText } from './numbers.ts';
-import { scrolling, section } from './section.ts';
+import { block, section } from './section.ts';
 
 const MOVES_SHOWN = 40;
 
@@ -46,10 +46,10 @@ function byPeril({ topics }: Comparison, measure: Measure): Html {
   const answered = ({ rows }: TopicChanges['before']) => grouped(answeredOf(rows, HIGHEST));
   const signed = (difference: number) =>
     difference === 0 ? '0' : `${difference > 0 ? '+' : '−'}${measure.shown(Math.abs(difference))}`;
-  return html`<h3>${title}</h3>
-${scrolling(
-  title,
-  html`<table class="then-now">
+  return block(
+    title,
+    false,
+    html`<table class="then-now">
 <caption class="unseen">${title}</caption>
 <thead><tr><th scope="col">Peril</th><th scope="col" class="n">Then</th><th scope="col" class="n">Now</th><th scope="col" class="n">Change</th><th scope="col" class="n">Rows answered then</th><th scope="col" class="n">Now</th><th scope="col" class="n">Rows newly answered</th><th scope="col" class="n">No longer answered</th></tr></thead>
 <tbody>
@@ -62,7 +62,7 @@ ${[...topics]
 `,
   )}</tbody>
 </table>`,
-)}`;
+  );
 }
 
 function moves({ topics }: Comparison, measure: Measure): Html {
@@ -71,10 +71,10 @@ function moves({ topics }: Comparison, measure: Measure): Html {
     .sort((a, b) => measure.of(b) - measure.of(a) || b.rows - a.rows);
   if (all.length === 0) return html`<p>No rating of a row in both files changed.</p>`;
   const title = 'Ratings that changed';
-  return html`<h3>${title}</h3>
-${scrolling(
-  title,
-  html`<table class="moves">
+  return block(
+    title,
+    false,
+    html`<table class="moves">
 <caption class="unseen">${title}</caption>
 <thead><tr><th scope="col">Peril</th><th scope="col">From</th><th scope="col">To</th><th scope="col" class="n">Rows</th>${measure.by === 'value' && html`<th scope="col" class="n">${measure.name}</th>`}</tr></thead>
 <tbody>
@@ -89,5 +89,6 @@ ${all.slice(0, MOVES_SHOWN).map(
 `,
 )}</tbody>
 </table>`,
-)}${all.length > MOVES_SHOWN && html`<p>and ${counted(all.length - MOVES_SHOWN, 'smaller change')}</p>`}`;
+    all.length > MOVES_SHOWN && html`<p>and ${counted(all.length - MOVES_SHOWN, 'smaller change')}</p>`,
+  );
 }

@@ -9,6 +9,18 @@ ${body}</details>
 `;
 }
 
+/** A heading, what it says and its table: on paper they stay together. */
+export function block(title: string, says: Html | false, table: Html, after: Html | false = false): Html {
+  return html`<div class="block">
+<h3>${title}</h3>
+${
+  says &&
+  html`<p class="says">${says}</p>
+`
+}${scrolling(title, table)}${after}</div>
+`;
+}
+
 /** A table that scrolls on its own where it is wider than the page. */
 export function scrolling(title: string, table: Html): Html {
   return html`<div class="wide" role="region" tabindex="0" aria-label="Table: ${title}">${table}</div>

@@ -1,0 +1,88 @@
+/**
+ * The report of a portfolio with a million places, everything answered: time and peak memory of a process of its own, which scans,
+ * plans, reads the store and renders the page.
+ *
+ *     node bench/report.ts page FOLDER
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { systemClock } from '../src/clock.ts';
+import { reportOfLatestRun } from '../src/report/make-report.ts';
+import { writePortfolio } from './oed-portfolio.ts';
+import { sized } from './size.ts';
+import { table } from './table.ts';
+import { FLAGS, filesIn, jobIn, makeAnswers, SOURCE, storeOf } from './warm.ts';
+
+/** The goal. */
+const LIMIT = { seconds: 15, megabytes: 400 };
+
+/** So many that hardly two rows draw the same place. */
+const PLACES = 2 ** 31;
+
+interface Told {
+  readonly seconds: number;
+  readonly megabytes: number;
+  readonly bytes: number;
+}
+
+/** BENCH_ROWS=100000 chooses another size. */
+export async function run(): Promise<void> {
+  const rows = Number(process.env.BENCH_ROWS ?? sized(1_000_000, 2_000));
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-report-'));
+  try {
+    await writePortfolio(filesIn(folder, 'csv').input, { rows, places: PLACES });
+    const cells = await makeAnswers(folder);
+    const told = execFileSync(process.execPath, [...FLAGS, import.meta.filename, 'page', folder], { encoding: 'utf8' });
+    const { seconds, megabytes, bytes } = JSON.parse(told) as Told;
+    console.log(
+      table(
+        ['rows', 'places', 'seconds', `goal ${LIMIT.seconds} s`, 'peak MB', `goal ${LIMIT.megabytes} MB`, 'page, kB'],
+        [
+          [
+            rows.toLocaleString('en-US'),
+            cells,
+            seconds.toFixed(2),
+            seconds <= LIMIT.seconds ? 'met' : 'missed',
+            megabytes.toFixed(0),
+            megabytes <= LIMIT.megabytes ? 'met' : 'missed',
+            Math.round(bytes / 1000),
+          ],
+        ],
+      ),
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** One measurement, in this process. */
+async function measure(folder: string): Promise<void> {
+  const begun = performance.now();
+  const job = { ...jobIn(folder, 'csv'), orderBy: { kind: 'tiv' } as const };
+  const store = storeOf(job.store);
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+  const effects = { clock: systemClock, random: Math.random, streams, notice: console.error };
+  const key = { secret: 'none-is-asked', fingerprint: '', scopes: null };
+  const connection = {
+    kind: 'service' as const,
+    baseUrl: 'https://example.org',
+    source: SOURCE,
+    sample: false,
+    keys: [key],
+  };
+  const { page } = await reportOfLatestRun(job, connection, store, effects);
+  await store.close();
+  if (!page.includes('Nothing left to buy.')) throw new Error('the store lacks something');
+  const seconds = (performance.now() - begun) / 1000;
+  const told: Told = {
+    seconds,
+    megabytes: process.resourceUsage().maxRSS / 1024,
+    bytes: Buffer.byteLength(page),
+  };
+  console.log(JSON.stringify(told));
+}
+
+if (process.argv[1] === import.meta.filename) await measure(process.argv[3]!);
