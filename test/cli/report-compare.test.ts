@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { provideSampleData } from '../sample-database.ts';
@@ -31,6 +31,8 @@ async function folderAfterRun(t: TestContext, rows: string): Promise<string> {
   assert.equal(ran.code, 0, ran.stderr);
   return folder;
 }
+
+const ALL_KNOWN = { without_value: 0, other_currencies: [] };
 
 interface Side {
   readonly at_risk: { readonly rows: number; readonly value: number };
@@ -89,10 +91,10 @@ test('report --compare: new and gone rows, ratings that moved, value before and 
     [found.matched_by, found.before, found.now, found.new, found.gone, found.relocated.rows],
     [
       'policyID',
-      { rows: 3, value: 700 },
-      { rows: 3, value: 400 },
-      { rows: 1, value: 50, examples: [{ line: 2, key: 'd' }] },
-      { rows: 1, value: 400, examples: [{ line: 4, key: 'c' }] },
+      { rows: 3, value: 700, ...ALL_KNOWN },
+      { rows: 3, value: 400, ...ALL_KNOWN },
+      { rows: 1, value: 50, ...ALL_KNOWN, examples: [{ line: 2, key: 'd' }] },
+      { rows: 1, value: 400, ...ALL_KNOWN, examples: [{ line: 4, key: 'c' }] },
       0,
     ],
   );
@@ -117,8 +119,8 @@ test('without an id rows are matched by place and order', async (t) => {
   assert.deepEqual(
     [found.new, found.gone],
     [
-      { rows: 0, value: 0, examples: [] },
-      { rows: 1, value: 2, examples: [{ line: 3, key: 'place: 340522000 -1182437000' }] },
+      { rows: 0, value: 0, ...ALL_KNOWN, examples: [] },
+      { rows: 1, value: 2, ...ALL_KNOWN, examples: [{ line: 3, key: 'place: 340522000 -1182437000' }] },
     ],
   );
   assert.ok(found.topics.every(({ moved }) => moved.length === 0));
@@ -126,7 +128,7 @@ test('without an id rows are matched by place and order', async (t) => {
 
 test('a run is named by its number; a replaced output and a file of others are refused', async (t) => {
   const folder = await folderAfterRun(t, `a,${LA},100,USD\n`);
-  assert.deepEqual((await compared(folder, '--compare', '1')).before, { rows: 1, value: 100 });
+  assert.deepEqual((await compared(folder, '--compare', '1')).before, { rows: 1, value: 100, ...ALL_KNOWN });
   writeFileSync(join(folder, 'book.csv'), `${HEADER}a,${LA},100,USD\nb,${MIAMI},1,USD\n`);
   await perilbook(['run', ...WORDS, '--yes', '--quiet'], { folder });
   for (const [said, message] of [
@@ -138,6 +140,78 @@ test('a run is named by its number; a replaced output and a file of others are r
     const { code, stderr } = await perilbook(['report', ...WORDS, '--compare', said], { folder });
     assert.equal(code, 2, said);
     assert.match(stderr, message);
+  }
+});
+
+test('values of new and gone rows: by currency, and not known is not zero', async (t) => {
+  const folder = await folderAfterRun(t, `a,${LA},100,USD\nb,${HOUSTON},,USD\nc,${MIAMI},5,CAD\nd,${MIAMI},2,USD\n`);
+  copyFileSync(join(folder, 'out.csv'), join(folder, 'earlier.csv'));
+  writeFileSync(join(folder, 'book.csv'), `${HEADER}a,${LA},100,USD\ne,${LA},7,EUR\nf,${LA},9,\ng,${LA},many,USD\n`);
+  const found = await compared(folder, '--compare', 'earlier.csv', '--report', 'page.html');
+  const { examples: _, ...gone } = found.gone as { examples: unknown };
+  assert.deepEqual(gone, {
+    ...{ rows: 3, value: 2, without_value: 1 },
+    other_currencies: [{ currency: 'CAD', rows: 1, value: 5 }],
+  });
+  const { examples: __, ...added } = found.new as { examples: unknown };
+  assert.deepEqual(added, {
+    ...{ rows: 3, value: null, without_value: 1 },
+    other_currencies: [
+      { currency: 'EUR', rows: 1, value: 7 },
+      { currency: null, rows: 1, value: 9 },
+    ],
+  });
+  const page = readFileSync(join(folder, 'page.html'), 'utf8');
+  for (const said of [
+    '<b>Gone</b> 3 rows ($2, CAD 5, 1 without a value)',
+    '<b>New</b> 3 rows (EUR 7, 9 without a currency, 1 without a value)',
+  ]) {
+    assert.ok(page.includes(said), said);
+  }
+  writeFileSync(
+    join(folder, 'book.csv'),
+    `${HEADER}a,${LA},100,USD\nb,${HOUSTON},,USD\nc,${MIAMI},5,CAD\nd,${MIAMI},2,USD\nh,${LA},,USD\n`,
+  );
+  await compared(folder, '--compare', 'earlier.csv', '--report', 'page.html');
+  assert.ok(readFileSync(join(folder, 'page.html'), 'utf8').includes('<b>New</b> 1 row (no value known): '));
+});
+
+test('part files on both sides: by folder, by the number of the run, by the name of its job', async (t) => {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
+  mkdirSync(join(folder, 'parts'));
+  const write = (name: string, rows: string) => writeFileSync(join(folder, 'parts', name), HEADER + rows);
+  write('1.csv', `a,${LA},100,USD\nb,${HOUSTON},200,USD\n`);
+  write('2.csv', `c,${MIAMI},400,USD\n`);
+  const words = ['parts', '-t', 'hail', '--store', 'store.db', '--order-by', 'tiv_2012', '--name', 'nightly'];
+  const ran = await perilbook(['run', ...words, '-o', 'out', '--yes', '--quiet'], { folder });
+  assert.equal(ran.code, 0, ran.stderr);
+  cpSync(join(folder, 'out'), join(folder, 'earlier'), { recursive: true });
+  write('2.csv', `d,${MIAMI},50,USD\n`);
+  const byFolder = async (said: string) => {
+    const { code, stdout, stderr } = await perilbook(
+      ['report', ...words, '-o', 'out', '--report', 'page.html', '--compare', said, '--json'],
+      { folder },
+    );
+    assert.equal(code, 0, stderr);
+    return (JSON.parse(stdout) as Compared).comparison;
+  };
+  const found = await byFolder('earlier');
+  assert.deepEqual(
+    [found.before, found.now, found.new, found.gone],
+    [
+      { rows: 3, value: 700, ...ALL_KNOWN },
+      { rows: 3, value: 350, ...ALL_KNOWN },
+      { rows: 1, value: 50, ...ALL_KNOWN, examples: [{ line: 2, part: '2.csv', key: 'd' }] },
+      { rows: 1, value: 400, ...ALL_KNOWN, examples: [{ line: 2, part: '2.csv', key: 'c' }] },
+    ],
+  );
+  const page = readFileSync(join(folder, 'page.html'), 'utf8');
+  assert.ok(page.includes('lines of the earlier output 2.csv:2</li>'));
+  for (const said of ['1', 'nightly', 'out', 'earlier/*.csv']) {
+    const { earlier: _, ...same } = (await byFolder(said)) as Compared['comparison'] & { earlier: string };
+    const { earlier: __, ...first } = found as Compared['comparison'] & { earlier: string };
+    assert.deepEqual(same, first, said);
   }
 });
 

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
+import { inputOf } from '../../job/settings/input-setting.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { unopenedConnection } from '../../library/connection.ts';
-import { compareWithOutput } from '../../report/compare/compare-outputs.ts';
+import { compareWithOutput, type EarlierOutput } from '../../report/compare/compare-outputs.ts';
 import { comparisonJson } from '../../report/compare/comparison.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
@@ -49,12 +50,23 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
   return EXIT.complete;
 }
 
-/** The file that `--compare` names: itself, or by the number of the run that wrote it. @throws USAGE */
-async function earlierOutput(context: CliContext, said: string, store: Store): Promise<string> {
-  const file = resolve(context.workingFolder, said);
-  if (!/^\d+$/.test(said) || existsSync(file)) return file;
+/** The output that `--compare` names: a file, a folder or a pattern; else that of a run, by its number or by the name of its job. @throws USAGE */
+async function earlierOutput(context: CliContext, said: string, store: Store): Promise<EarlierOutput> {
+  const folder = context.workingFolder;
+  const { input, parts } = inputOf(
+    existsSync(resolve(folder, said)) ? said : await outputOfRun(context, said, store),
+    undefined,
+    folder,
+  );
+  return { name: basename(input), input, parts };
+}
+
+/** The output of a run; `said` itself where there is no such run. @throws USAGE */
+async function outputOfRun(context: CliContext, said: string, store: Store): Promise<string> {
   const runs = await store.runs({});
-  const wanted = runs.find(({ run }) => run === Number(said));
+  const isNumber = /^\d+$/.test(said);
+  const wanted = runs.find(({ run, job }) => (isNumber ? run === Number(said) : job === said));
+  if (wanted === undefined && !isNumber) return said;
   if (wanted === undefined || wanted.output === '-') {
     const what = wanted === undefined ? `There is no run ${said} in the store` : `Run ${said} wrote to standard output`;
     throw new PerilbookError('USAGE', what, 'See perilbook status for the runs, or name an earlier output file.');
@@ -63,7 +75,7 @@ async function earlierOutput(context: CliContext, said: string, store: Store): P
   if (later !== undefined) {
     throw new PerilbookError(
       'USAGE',
-      `The output of run ${said} was replaced by run ${later.run}: ${shownPath(wanted.output, context.workingFolder)}`,
+      `The output of run ${wanted.run} was replaced by run ${later.run}: ${shownPath(wanted.output, context.workingFolder)}`,
       'Name a copy of the earlier output: --compare FILE.',
     );
   }

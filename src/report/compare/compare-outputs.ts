@@ -1,14 +1,16 @@
-import { basename } from 'node:path';
 import { addedColumns, wantedColumns } from '../../columns/row.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { enrichedCells } from '../../job/enriched-cells.ts';
+import { openJobInput } from '../../job/parts/job-input.ts';
 import type { Effects, Prepared } from '../../job/prepare.ts';
 import { currencyColumn, currencyOf } from '../../job/scan/currency.ts';
 import { FIRST_VALUE, type Layout, layoutOf } from '../../job/scan/layout.ts';
 import { locate } from '../../job/scan/locate.ts';
 import { rowValue } from '../../job/scan/scan-input.ts';
-import { openRowFile } from '../../rows/open-row-file.ts';
+import { parseValue } from '../../job/scan/value.ts';
+import type { Job } from '../../job/settings/settings.ts';
+import { isPartFiles } from '../../rows/parts/part-files.ts';
 import type { Row, RowSource } from '../../rows/port.ts';
 import type { Store } from '../../store/port.ts';
 import { currenciesOf } from '../currencies.ts';
@@ -20,24 +22,31 @@ import { matchRows } from './match-rows.ts';
 
 const UNANSWERED = CLASS_LETTERS[unansweredClass(HIGHEST)]!;
 
+/** An earlier output: a file, or part files. */
+export interface EarlierOutput extends Pick<Job, 'input' | 'parts'> {
+  /** As the report names it. */
+  readonly name: string;
+}
+
 /**
  * Compares a job as its output is now with an earlier output of Perilbook. Rows are matched by the id column that both have,
  * else by place and order. Spends nothing.
  * @throws INPUT_* where the file cannot be read or Perilbook did not write it
  */
 export async function compareWithOutput(
-  file: string,
+  { name, input: file, parts }: EarlierOutput,
   prepared: Prepared,
   store: Store,
   { streams }: Effects,
 ): Promise<Comparison> {
   const { job, plan, rowFile: input } = prepared;
   const { header } = job.reading;
-  const opened = await openRowFile(file, header === undefined ? {} : { header }, streams);
-  const output = (await opened.entire?.()) ?? opened;
-  const earlierJob = { ...job, input: file };
+  const reading = header === undefined ? {} : { header };
+  const opened = await openJobInput({ input: file, parts, reading }, streams);
+  const output = (!isPartFiles(opened) && (await opened.entire?.())) || opened;
+  const earlierJob = { ...job, input: file, parts };
   const layout = layoutOf(output, earlierJob);
-  if (layout.dropFrom === null) throw noOutput(file);
+  if (layout.dropFrom === null) throw noOutput(name, file);
   const natural = job.topics.filter((slug) => topicOf(slug).category === 'natural');
   const ratingColumn = (slug: TopicSlug) =>
     output.columns.indexOf(`${job.prefix}${wantedColumns(slug, false)[0]!.name}`);
@@ -45,7 +54,6 @@ export async function compareWithOutput(
   const [idThen, idNow] = [idOf(output, layout.dropFrom), idOf(input, plan.scan.layout.dropFrom)];
   const isById = idThen !== null && idNow !== null && sameName(output.columns[idThen]!, input.columns[idNow]!);
   const { shown } = await currenciesOf(prepared);
-  const isCounted = (code: string | null) => code === null || shown === null || code === shown;
 
   async function* earlierRows() {
     const ratings = topics.map(ratingColumn);
@@ -65,13 +73,14 @@ export async function compareWithOutput(
   /** A row with the fields behind those of its layout: its id, then its currency. */
   function comparedRow(row: Row, layout: Layout, place: string, hasCurrency: boolean): Omit<ComparedRow, 'classes'> {
     const from = layout.columns.length;
-    const code = hasCurrency ? currencyOf(row.fields[from + 1]) : null;
+    const code = hasCurrency ? currencyOf(row.fields[from + 1]) : shown;
     return {
       key: keyOf(row, isById ? row.fields[from] : undefined, place),
       line: row.line,
       part: row.part ?? null,
       place,
-      value: isCounted(code) ? rowValue(row, layout).value : 0,
+      value: knownValue(row, layout),
+      otherCurrency: code === shown ? null : code,
     };
   }
 
@@ -94,12 +103,19 @@ export async function compareWithOutput(
   }
 
   return {
-    earlier: basename(file),
+    earlier: name,
     currency: shown,
     idColumn: isById ? input.columns[idNow]! : null,
     ...(await matchRows(earlierRows(), currentRows(), topics)),
     notCompared: natural.filter((slug) => !topics.includes(slug)),
   };
+}
+
+/** The value of a row; null where no value column has a number. */
+function knownValue(row: Row, layout: Layout): number | null {
+  const texts = row.fields.slice(FIRST_VALUE, FIRST_VALUE + layout.values);
+  const isKnown = texts.some((text) => text.trim() !== '' && parseValue(text) !== null);
+  return isKnown ? rowValue(row, layout).value : null;
 }
 
 function idOf(rowFile: RowSource, dropFrom: number | null): number | null {
@@ -137,10 +153,10 @@ async function lettersOfCells(prepared: Prepared, store: Store, topics: readonly
     [...classes.subarray(cell * width, (cell + 1) * width)].map((at) => CLASS_LETTERS[at]).join('');
 }
 
-function noOutput(file: string): PerilbookError {
+function noOutput(name: string, file: string): PerilbookError {
   return new PerilbookError(
     'INPUT_COLUMNS',
-    `${basename(file)} is not an output of Perilbook: it has no hazard columns at its end`,
+    `${name} is not an output of Perilbook: it has no hazard columns at its end`,
     'Name the output of an earlier run, written with the same prefix.',
     { file },
   );

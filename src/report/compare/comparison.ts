@@ -1,6 +1,7 @@
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { RowPlace } from '../../job/noted-rows.ts';
 import type { Distribution } from '../class-sums.ts';
+import type { CurrencyTotal } from '../currencies.ts';
 import type { RowsAndValue } from '../figures.ts';
 import { HIGH, HIGHEST, VERY_HIGH } from '../scales.ts';
 
@@ -8,23 +9,34 @@ import { HIGH, HIGHEST, VERY_HIGH } from '../scales.ts';
 export interface Comparison {
   /** The name of the earlier output. */
   readonly earlier: string;
-  /** Of all values: rows in other currencies count as rows without value. Null: not known. */
+  /** Of the values; those in other currencies are apart. Null: not known. */
   readonly currency: string | null;
   /** The column that identifies rows; null: by place, and by order among the rows of one place. */
   readonly idColumn: string | null;
-  readonly before: RowsAndValue;
-  readonly now: RowsAndValue;
+  readonly before: ComparedSum;
+  readonly now: ComparedSum;
   /** Rows that only one of them has. */
   readonly added: RowChanges;
   readonly gone: RowChanges;
   /** Rows whose place differs; their ratings may have changed for that reason. */
-  readonly relocated: RowsAndValue;
+  readonly relocated: ComparedSum;
   readonly topics: readonly TopicChanges[];
   /** Topics that the earlier output has no column for. */
   readonly notCompared: readonly TopicSlug[];
 }
 
-interface RowChanges extends RowsAndValue {
+/** Rows, and their values in the currency of the comparison. */
+export interface ComparedSum {
+  readonly rows: number;
+  /** Null where none of the rows has a value in that currency: not known is not zero. */
+  readonly value: number | null;
+  /** Rows whose value is empty or not a number, in any currency. */
+  readonly withoutValue: number;
+  /** Rows with a value in another currency, most rows first; `code` is null where a row names none. */
+  readonly others: readonly CurrencyTotal[];
+}
+
+interface RowChanges extends ComparedSum {
   /** The first of them, by their place in the file that has them. */
   readonly examples: readonly (RowPlace & { readonly key: string })[];
 }
@@ -49,7 +61,10 @@ export interface ComparedRow {
   readonly part: string | null;
   /** Equal for equal places; '' without a usable location. */
   readonly place: string;
-  readonly value: number;
+  /** Null where it is empty or not a number. */
+  readonly value: number | null;
+  /** The currency where it is another than that of the comparison, '' where the row names none; else null. */
+  readonly otherCurrency: string | null;
   /** A class letter for each compared topic. */
   readonly classes: string;
 }
@@ -63,8 +78,15 @@ export function comparisonJson(comparison: Comparison): object {
       HIGHEST.classes.map(({ name }, index) => [name, { rows: rows[index]!, value: value[index]! }]),
     ),
   });
+  const sum = ({ rows, value, withoutValue, others }: ComparedSum) => ({
+    ...{ rows, value, without_value: withoutValue },
+    other_currencies: others.map(({ code, ...total }) => ({ currency: code, ...total })),
+  });
   return {
-    ...{ earlier, matched_by: idColumn ?? 'place', currency, before, now, new: added, gone, relocated },
+    ...{ earlier, matched_by: idColumn ?? 'place', currency, before: sum(before), now: sum(now) },
+    new: { ...sum(added), examples: added.examples },
+    gone: { ...sum(gone), examples: gone.examples },
+    relocated: sum(relocated),
     topics: topics.map((topic) => ({
       ...{ topic: topic.slug, before: side(topic.before), now: side(topic.now), moved: topic.moved },
       newly_answered: topic.newlyAnswered,

@@ -1,9 +1,9 @@
 import type { TopicSlug } from '../../contract/topics.ts';
 import { openTemporarySqlite } from '../../sqlite/open-database.ts';
 import { ClassSums } from '../class-sums.ts';
-import { CLASS_LETTERS, type RowsAndValue } from '../figures.ts';
+import { CLASS_LETTERS } from '../figures.ts';
 import { HIGHEST, unansweredClass } from '../scales.ts';
-import type { ComparedRow, Comparison, TopicChanges } from './comparison.ts';
+import type { ComparedRow, ComparedSum, Comparison, TopicChanges } from './comparison.ts';
 
 const EXAMPLES = 10;
 
@@ -12,8 +12,8 @@ type Side = AsyncIterable<readonly ComparedRow[]>;
 type Matched = Pick<Comparison, 'before' | 'now' | 'added' | 'gone' | 'relocated' | 'topics'>;
 
 const TABLES = `
-  CREATE TABLE earlier_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, classes TEXT);
-  CREATE TABLE current_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, classes TEXT)`;
+  CREATE TABLE earlier_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, otherCurrency TEXT, classes TEXT);
+  CREATE TABLE current_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, otherCurrency TEXT, classes TEXT)`;
 
 /** The rows of one place, or with one id, are told apart by their order. */
 const NUMBERED = `
@@ -30,7 +30,9 @@ export async function matchRows(earlier: Side, current: Side, topics: readonly T
   using database = openTemporarySqlite();
   database.exec(TABLES);
   const fill = async (table: 'earlier_rows' | 'current_rows', rows: Side) => {
-    const insert = database.prepare(`INSERT INTO ${table} VALUES (@key, @line, @part, @place, @value, @classes)`);
+    const insert = database.prepare(
+      `INSERT INTO ${table} VALUES (@key, @line, @part, @place, @value, @otherCurrency, @classes)`,
+    );
     const insertAll = database.transaction((batch: readonly ComparedRow[]) => {
       for (const row of batch) insert.run(row);
     });
@@ -40,18 +42,23 @@ export async function matchRows(earlier: Side, current: Side, topics: readonly T
   await fill('current_rows', current);
   database.exec(NUMBERED);
   const sums = topics.map((slug) => new TopicSums(slug));
-  const [before, now, relocated] = [none(), none(), none()];
-  for (const { value, classes } of all<ComparedRow>('SELECT value, classes FROM earlier')) {
-    count(before, value);
-    for (const [index, topic] of sums.entries()) topic.before.add(classAt(classes, index), 1, value);
+  const [before, now, relocated] = [new ComparedSums(), new ComparedSums(), new ComparedSums()];
+  const earlierRows = all<Pick<ComparedRow, 'value' | 'otherCurrency' | 'classes'>>(
+    'SELECT value, otherCurrency, classes FROM earlier',
+  );
+  for (const row of earlierRows) {
+    before.add(row);
+    for (const [index, topic] of sums.entries()) topic.before.add(classAt(row.classes, index), 1, countedValue(row));
   }
   const pairs = all<ComparedRow & { was: string | null; placeThen: string | null }>(
-    `SELECT c.value, c.classes, c.place, e.classes AS was, e.place AS placeThen
+    `SELECT c.value, c.otherCurrency, c.classes, c.place, e.classes AS was, e.place AS placeThen
      FROM current c LEFT JOIN earlier e ON e.key = c.key AND e.n = c.n`,
   );
-  for (const { value, classes, place, was, placeThen } of pairs) {
-    count(now, value);
-    if (was !== null && place !== placeThen) count(relocated, value);
+  for (const row of pairs) {
+    const { classes, place, was, placeThen } = row;
+    const value = countedValue(row);
+    now.add(row);
+    if (was !== null && place !== placeThen) relocated.add(row);
     for (const [index, topic] of sums.entries()) {
       topic.now.add(classAt(classes, index), 1, value);
       if (was !== null) topic.compare(classAt(was, index), classAt(classes, index), value);
@@ -59,13 +66,14 @@ export async function matchRows(earlier: Side, current: Side, topics: readonly T
   }
   const onlyIn = (table: string, other: string) => {
     const missing = `FROM ${table} a WHERE NOT EXISTS (SELECT 1 FROM ${other} b WHERE b.key = a.key AND b.n = a.n)`;
-    const total = database.prepare(`SELECT count(*) AS rows, total(value) AS value ${missing}`).get() as RowsAndValue;
+    const total = new ComparedSums();
+    for (const row of all<ComparedRow>(`SELECT value, otherCurrency ${missing}`)) total.add(row);
     const examples = all<ComparedRow>(`SELECT key, line, part ${missing} ORDER BY a.position LIMIT ${EXAMPLES}`);
     const placed = [...examples].map(({ part, ...row }) => (part === null ? row : { ...row, part }));
-    return { ...total, examples: placed };
+    return { ...total.sum(), examples: placed };
   };
   return {
-    ...{ before, now, relocated },
+    ...{ before: before.sum(), now: now.sum(), relocated: relocated.sum() },
     added: onlyIn('current', 'earlier'),
     gone: onlyIn('earlier', 'current'),
     topics: sums.map((topic) => topic.changes()),
@@ -77,6 +85,43 @@ export async function matchRows(earlier: Side, current: Side, topics: readonly T
 }
 
 const UNANSWERED = unansweredClass(HIGHEST);
+
+type Valued = Pick<ComparedRow, 'value' | 'otherCurrency'>;
+
+/** The value in the currency of the comparison; 0 for none. */
+function countedValue({ value, otherCurrency }: Valued): number {
+  return otherCurrency === null ? (value ?? 0) : 0;
+}
+
+class ComparedSums {
+  #rows = 0;
+  #withoutValue = 0;
+  /** By currency; null is that of the comparison. */
+  readonly #totals = new Map<string | null, { rows: number; value: number }>();
+
+  add({ value, otherCurrency }: Valued): void {
+    this.#rows++;
+    if (value === null) {
+      this.#withoutValue++;
+      return;
+    }
+    const total = this.#totals.get(otherCurrency) ?? none();
+    count(total, value);
+    this.#totals.set(otherCurrency, total);
+  }
+
+  sum(): ComparedSum {
+    const others = [...this.#totals].flatMap(([code, total]) =>
+      code === null ? [] : [{ code: code || null, ...total }],
+    );
+    return {
+      rows: this.#rows,
+      value: this.#totals.get(null)?.value ?? (this.#rows === 0 ? 0 : null),
+      withoutValue: this.#withoutValue,
+      others: others.sort((a, b) => b.rows - a.rows),
+    };
+  }
+}
 
 const none = () => ({ rows: 0, value: 0 });
 

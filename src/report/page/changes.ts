@@ -1,12 +1,12 @@
 import { topicOf } from '../../contract/topics.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import { answeredOf } from '../class-sums.ts';
-import type { Comparison, TopicChanges } from '../compare/comparison.ts';
+import type { ComparedSum, Comparison, TopicChanges } from '../compare/comparison.ts';
 import type { Facts } from '../facts.ts';
 import { HIGH, HIGHEST, VERY_HIGH } from '../scales.ts';
 import { type Html, html, quoted } from './html.ts';
 import { type Measure, measureOf } from './measure.ts';
-import { placeText } from './numbers.ts';
+import { amount, placeText } from './numbers.ts';
 import { block, section } from './section.ts';
 
 const MOVES_SHOWN = 40;
@@ -17,8 +17,8 @@ export function changesSection(facts: Facts): Html | null {
   if (comparison === null) return null;
   const measure = measureOf(facts);
   const { earlier, idColumn, before, now, added, gone, relocated, notCompared } = comparison;
-  const size = (sums: Comparison['before']) =>
-    `${counted(sums.rows, 'row')}${measure.by === 'value' ? ` (${measure.shown(sums.value)})` : ''}`;
+  const size = (sum: ComparedSum) =>
+    `${counted(sum.rows, 'row')}${measure.by === 'value' && sum.rows > 0 ? ` (${valuesOf(sum, measure)})` : ''}`;
   const examples = ({ examples: list, rows }: Comparison['added'], file: string) =>
     list.length > 0 &&
     html`: ${facts.unit}s of ${file} ${list.map(placeText).join(' · ')}${rows > list.length && ' …'}`;
@@ -35,6 +35,17 @@ ${notCompared.length > 0 && html`<li>Not in the earlier output: ${notCompared.ma
 </ul>
 ${comparison.topics.length > 0 && html`${byPeril(comparison, measure)}${moves(comparison, measure)}`}`,
   );
+}
+
+/** The values of rows by currency, and how many have none. */
+function valuesOf({ rows, value, withoutValue, others }: ComparedSum, measure: Measure): string {
+  const totals = others.map(({ code, value: total }) =>
+    code === null ? `${amount(total, null)} without a currency` : amount(total, code),
+  );
+  const own = value === null ? [] : [measure.shown(value)];
+  const lacking =
+    withoutValue === 0 ? [] : [withoutValue === rows ? 'no value known' : `${grouped(withoutValue)} without a value`];
+  return [...own, ...totals, ...lacking].join(', ');
 }
 
 function byPeril({ topics }: Comparison, measure: Measure): Html {

@@ -113,7 +113,7 @@ ${!map.frame.whole && map.frame.territories.length === 0 && locator(map)}
 }
 
 /** The smallest part of a mark that its answered share is drawn as, so that its color can be seen. */
-const LEAST_PART = 0.3;
+const LEAST_PART = 0.45;
 
 /** The marks of a level. Where only a part was answered, the colored part of the mark is as large as the share answered. */
 function marks(level: MapLevel, at: number, { slug, scale }: NamedLayer, sizes: MarkSizes, by: 'rows' | 'value'): Html {

@@ -46,7 +46,7 @@
         const share = answered[bin] / level.rows[bin];
         const isPart = share > 0 && share < 1;
         const size = scaled[bin] * shrink;
-        const drawn = isPart ? size * Math.max(0.3, Math.sqrt(share)) : size;
+        const drawn = isPart ? size * Math.max(0.45, Math.sqrt(share)) : size;
         mark.setAttribute('class', `t-${tones[Number(letters[bin])]}`);
         mark.setAttribute('transform', `${level.places[bin]}scale(${drawn.toFixed(2)})`);
         if (!isPart) continue;
