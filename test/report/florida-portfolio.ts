@@ -35,8 +35,8 @@ const BY_SHARE = COUNTIES.flatMap((county) => new Array<(typeof COUNTIES)[number
 /** Rows that repeat the coordinates of the row before: apartments of one building. */
 const SAME_BUILDING = 0.08;
 
-/** Rows without coordinates: one in 4,000. */
-const UNLOCATED = 0.000_25;
+/** Rows without coordinates: one in 1,000. */
+const UNLOCATED = 0.001;
 
 const CONSTRUCTIONS = ['Masonry', 'Wood', 'Reinforced Concrete', 'Steel Frame', 'Reinforced Masonry'];
 
@@ -67,5 +67,7 @@ function placeOf(random: Random): { readonly county: string; readonly lat: strin
   const [county, lat, lng] = pick(random, BY_SHARE);
   // Most near the middle of a town, some far out.
   const spread = () => (random() - 0.5) * (random() < 0.7 ? 0.12 : 0.3);
-  return { county, lat: (lat + spread()).toFixed(5), lng: (lng + spread()).toFixed(5) };
+  // Six decimals, of which the last is not 0: rounding to four is then the same in every program.
+  const text = (degrees: number) => `${degrees.toFixed(5)}${whole(random, 1, 9)}`;
+  return { county, lat: text(lat + spread()), lng: text(lng + spread()) };
 }
