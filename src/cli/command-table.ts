@@ -78,7 +78,8 @@ export const COMMANDS: readonly Command[] = [
       report: { type: 'string', describe: 'file to write the report to; - for stdout' },
       compare: {
         type: 'string',
-        describe: 'show what changed since an earlier output (a file, or a folder of part files), or since a run by number or name',
+        describe:
+          'show what changed since an earlier output (a file, or a folder of part files), or since a run by number or name',
       },
     },
     load: async () => (await import('./commands/report.ts')).reportCommand,

@@ -17,6 +17,8 @@ interface CountyOutline extends County {
   readonly edges: Float64Array;
   readonly south: number;
   readonly north: number;
+  readonly west: number;
+  readonly east: number;
 }
 
 /** The counties whose boxes touch each tile of half a degree. */
@@ -42,7 +44,11 @@ export function countyAt(location: Location): County | null {
 export function countyHolding({ lat, lng }: Location): County | null {
   known ??= loadCounties();
   const here = known.get(tileOf(lat, lng)) ?? [];
-  return here.find(({ edges, south, north }) => lat >= south && lat <= north && isInside(edges, lat, lng)) ?? null;
+  for (const county of here) {
+    const { south, north, west, east } = county;
+    if (lat >= south && lat <= north && lng >= west && lng <= east && isInside(county.edges, lat, lng)) return county;
+  }
+  return null;
 }
 
 function loadCounties(): CountyTiles {
@@ -52,10 +58,10 @@ function loadCounties(): CountyTiles {
   for (const { id, properties, geometry } of feature(atlas, atlas.objects.counties).features) {
     const rings = polygonsOf(geometry as Polygon | MultiPolygon).flat();
     const [code, state] = [String(id), String(id).slice(0, 2)];
-    const lats = rings.flat().map(([, lat]) => lat!);
+    const [lngs, lats] = [0, 1].map((at) => rings.flat().map((point) => point[at]!)) as [number[], number[]];
     const county = {
       ...{ code, name: properties.name, state: { code: state, name: states.get(state)! }, edges: edgesOf(rings) },
-      ...{ south: Math.min(...lats), north: Math.max(...lats) },
+      ...{ south: Math.min(...lats), north: Math.max(...lats), west: Math.min(...lngs), east: Math.max(...lngs) },
     };
     // By ring, not by county: the Aleutians are on both sides of the 180th meridian.
     for (const tile of new Set(rings.flatMap(tilesAround))) {

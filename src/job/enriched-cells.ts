@@ -7,13 +7,18 @@ import type { CellTable } from './scan/cell-table.ts';
 
 const CELLS_PER_READ = 250;
 
-/** A cell with all its rows, and the fields that the output has behind each of them. */
-export interface EnrichedCell {
+/** A cell with all its rows. */
+export interface CellOfInput {
   readonly number: number;
   readonly location: Location;
   readonly rows: number;
   readonly value: number;
-  readonly fields: readonly Field[];
+}
+
+/** A cell and the fields that the output has behind each of its rows. */
+export interface EnrichedCell extends CellOfInput {
+  /** Null for a cell that the caller knows already. */
+  readonly fields: readonly Field[] | null;
 }
 
 /** Where the cells lie, in the order of the file. */
@@ -21,20 +26,30 @@ export function* locationsOf(cells: CellTable): Generator<Location> {
   for (let number = 0; number < cells.size; number++) yield locationOf(cells.cell(number));
 }
 
-/** Every cell of the input as the output shows it now, in batches. Buys nothing, writes nothing. */
-export async function* enrichedCells(prepared: Prepared, store: Store): AsyncGenerator<readonly EnrichedCell[]> {
+/** Every cell of the input as the output shows it now, in batches. Buys nothing, writes nothing. Cells that are known already are
+ * not read. */
+export async function* enrichedCells(
+  prepared: Prepared,
+  store: Store,
+  isKnown: (cell: number) => boolean = () => false,
+): AsyncGenerator<readonly EnrichedCell[]> {
   const { plan, cells: cache } = prepared;
   const { cells } = plan.scan;
   const readCells = await cellReader({ ...prepared, scan: plan.scan, store });
   for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
     const numbers = Array.from({ length: Math.min(CELLS_PER_READ, cells.size - from) }, (_, index) => from + index);
-    const fields = await cachedFields(numbers, cache, readCells);
-    yield numbers.map((number, index) => ({
+    const fields = await cachedFields(
+      numbers.filter((number) => !isKnown(number)),
+      cache,
+      readCells,
+    );
+    let next = 0;
+    yield numbers.map((number) => ({
       number,
       location: locationOf(cells.cell(number)),
       rows: cells.rows(number),
       value: cells.value(number),
-      fields: fields[index]!(),
+      fields: isKnown(number) ? null : fields[next++]!(),
     }));
   }
 }

@@ -1,7 +1,6 @@
 import type { Row } from '../rows/port.ts';
 import type { Prepared } from './prepare.ts';
 import { FIRST_VALUE } from './scan/layout.ts';
-import { locate } from './scan/locate.ts';
 import { type Finding, rowValue } from './scan/scan-input.ts';
 
 /** Where a row is: its line, and its part file where the input is several. */
@@ -22,13 +21,16 @@ export interface NotedRows {
 /** Rows kept of each finding: enough to see what kind of rows they are. */
 const PLACES_KEPT = 12;
 
-/** Streams the input once more for what no figure holds: the first rows of some cells, and the lines of what was found. */
+/**
+ * Streams the input once more for what no figure holds: the first rows of some cells, and the lines of what was found. Locations are
+ * not read again, the scan has kept the cell of each row; values only where one of them is not a number.
+ */
 export async function notedRows(
-  { rowFile, job, plan }: Prepared,
+  { rowFile, plan }: Prepared,
   wanted: ReadonlySet<number>,
   columns: readonly number[],
 ): Promise<NotedRows> {
-  const { layout, cells } = plan.scan;
+  const { layout, cells, findings } = plan.scan;
   const first = new Map<number, NotedRow>();
   const places = new Map<Finding['finding'], RowPlace[]>();
   const found = (finding: Finding['finding'], row: Row) => {
@@ -36,17 +38,19 @@ export async function notedRows(
     if (known === undefined) places.set(finding, [row]);
     else if (known.length < PLACES_KEPT) known.push(row);
   };
-  for await (const batch of rowFile.read([...layout.columns, ...columns], FIRST_VALUE)) {
-    for (const row of batch) {
-      const place = locate(row, job, layout);
-      if (!rowValue(row, layout).readable) found('value_not_a_number', row);
-      if (!place.ok) {
-        found(place.finding, row);
-        continue;
+  const readsValues = findings.some(({ finding }) => finding === 'value_not_a_number');
+  const before = readsValues ? layout.columns : layout.columns.slice(0, 1);
+  const numbersOf = plan.scan.places.placesFrom(cells.size);
+  for await (const batch of rowFile.read([...before, ...columns], Math.min(before.length, FIRST_VALUE))) {
+    const numbers = numbersOf(batch.length);
+    for (let index = 0; index < batch.length; index++) {
+      const row = batch[index]!;
+      const cell = numbers[index]!;
+      if (readsValues && !rowValue(row, layout).readable) found('value_not_a_number', row);
+      if (cell >= cells.size) found(plan.scan.places.unlocated[cell - cells.size]!.finding, row);
+      else if (wanted.has(cell) && !first.has(cell)) {
+        first.set(cell, { ...row, texts: row.fields.slice(before.length) });
       }
-      const cell = cells.numberOf(place.cell);
-      if (!wanted.has(cell) || first.has(cell)) continue;
-      first.set(cell, { ...row, texts: row.fields.slice(layout.columns.length) });
     }
   }
   return { first, places };

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { completeFields } from '../columns/row.ts';
+import type { Field } from '../contract/answer.ts';
 import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import { PerilbookError } from '../errors.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';
@@ -106,14 +107,19 @@ export interface PrepareOptions {
   readonly rowFile?: RowFile;
   /** The rows are a batch of a run that began at `asOf`: what failed in it is not tried again, since it may have been charged. */
   readonly isContinued?: boolean;
+  /** Makes what takes the complete cells as the plan reads them, instead of the cache of the pass that writes. */
+  readonly takeComplete?: TakeComplete;
 }
+
+/** Called when the scan is done; what it returns gets each complete cell and the fields of its rows. */
+export type TakeComplete = (scan: Scan) => (cell: number, fields: readonly Field[]) => void;
 
 /**
  * Scans and prices a job; spends nothing.
  * @throws INPUT_*, SCOPE_MISSING, STORE_*; PLAN_MISMATCH where the job is not the one that was approved
  */
 export async function prepare(job: Job, options: PrepareOptions): Promise<OpenedJob> {
-  const { connection, store, effects, progress, approved = null, isContinued = false } = options;
+  const { connection, store, effects, progress, approved = null, isContinued = false, takeComplete } = options;
   const { asOf = startOf(connection, effects.clock) } = options;
   // Local answers cost nothing: areas spare none of them.
   const scannedFor = connection.kind === 'local' ? { ...job, areas: null } : job;
@@ -132,7 +138,7 @@ export async function prepare(job: Job, options: PrepareOptions): Promise<Opened
   const edited = await editedValues(rowFile, { job, scan: scanned, store, source, sampleRows, freshness, origin });
   const findings = edited === null ? scanned.findings : [...scanned.findings, edited];
   const toPrice = { job, connection, rowFile, scan: { ...scanned, findings }, store, asOf, approved, isContinued };
-  const prepared = await priced(toPrice);
+  const prepared = await priced({ ...toPrice, ...(takeComplete && { takeComplete }) });
   const owned = opened.move();
   return { ...prepared, [Symbol.dispose]: () => owned.dispose() };
 }
@@ -163,6 +169,7 @@ interface ScannedJob extends Pick<Prepared, 'job' | 'connection' | 'rowFile'> {
   readonly asOf: number;
   readonly approved?: ApprovedPlan | null;
   readonly isContinued?: boolean;
+  readonly takeComplete?: TakeComplete;
 }
 
 /** Answers from local data bear the time at which the data was read, and no run begins after its answers. */
@@ -181,7 +188,7 @@ function originOf({ topics, counts }: Job, connection: Connection): string {
 
 /** Prices a scanned input; the topics may differ from those that it was scanned for. */
 export async function priced(scanned: ScannedJob): Promise<Prepared> {
-  const { job, connection, rowFile, scan, store, asOf, approved = null, isContinued = false } = scanned;
+  const { job, connection, rowFile, scan, store, asOf, approved = null, isContinued = false, takeComplete } = scanned;
   const source = await store.source(connection.source);
   const isLocal = connection.kind === 'local';
   const apiKeys = await ApiKeys.open(isLocal ? [] : connection.keys, store, source);
@@ -191,10 +198,12 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
   const sampleRows = await SampleRows.open(connection, store, source);
   const cells = new CellCache();
   const fieldsOf = completeFields(job.topics, job.counts, sampleRows.has, origin);
+  const take = takeComplete?.(scan);
   const approvedCredits = approved && (await creditsLeft(approved, store));
   const plan = await makePlan({
     ...{ job, scan, store, source, priceList, apiKeys, freshness, approvedCredits, isLocal, isContinued },
-    onComplete: (cell, { asOf, fields }) => cells.put(cell, () => fieldsOf(asOf, fields())),
+    onComplete: (cell, { asOf, fields }) =>
+      take ? take(cell, fieldsOf(asOf, fields())) : cells.put(cell, () => fieldsOf(asOf, fields())),
   });
   const summary = planSummary({ plan, job, connection, priceList, sample: sampleRows.any, rows: rowFile });
   const parts = {

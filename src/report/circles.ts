@@ -21,13 +21,16 @@ const METERS_PER_DEGREE = 111_195;
 /** A block compares at most this many pairs of places: in a denser one only its heaviest places are tried as the middle. */
 const MOST_PAIRS = 4_000_000;
 
+/** Blocks that are searched before the others are looked at again. */
+const SEARCHED_AT_ONCE = 500;
+
 /** Column numbers of a row of blocks stay below this for a radius of a kilometer or more. */
 const COLUMNS = 2 ** 16;
 
 /**
  * The circles with the most weight, none of which shares a place with another: the heaviest circle around any place, then the
  * heaviest of what is left, and so on. Places are sorted into blocks as wide as the radius; the 3 by 3 blocks around a place
- * hold its circle, so their sum is a bound, and only blocks whose bound is above the best circle are searched. Memory: some 50
+ * hold its circle, so their sum is a bound, and only blocks whose bound is above the best circle are searched. Memory: some 40
  * bytes a place. Blocks as objects in a Map took ten times as long for a million places, and 200 bytes a block.
  *
  * @param radius in meters, 1,000 or more
@@ -48,6 +51,12 @@ export function heaviestCircles(
   return circles;
 }
 
+/** A circle by its middle. */
+interface Found {
+  readonly middle: number;
+  readonly weight: number;
+}
+
 /** Blocks of places by their numbers, in the order of their keys: row by row, from west to east. */
 class Blocks {
   readonly #places: WeightedPlaces;
@@ -64,9 +73,10 @@ class Blocks {
   /** The weight in each block, and in it and those around it. */
   readonly #sums: Float64Array;
   readonly #bounds: Float64Array;
-  /** The heaviest circle around one of a block's places, its weight and its middle; NaN until it is searched. */
-  readonly #bests: Float64Array;
-  readonly #middles: Int32Array;
+  /** By block, where it was searched: the heaviest circle around one of its places. */
+  readonly #found = new Map<number, Found>();
+  /** For sorting: a new array each time was 100 MB of garbage at a million places. */
+  readonly #scratch: Float64Array;
   readonly #taken: Uint8Array;
 
   constructor(places: WeightedPlaces, weightOf: (place: number) => number, radius: number) {
@@ -88,38 +98,55 @@ class Blocks {
       halves[2 * place + HIGH_HALF] = row * COLUMNS + this.#columnOf(row, lng);
     }
     pairs.sort();
-    this.#sorted = new Uint32Array(places.size).map((_, at) => halves[2 * at + LOW]!);
     const keyAt = (at: number) => halves[2 * at + HIGH_HALF]!;
-    const starts: number[] = [];
-    for (let at = 0; at < places.size; at++) if (at === 0 || keyAt(at) !== keyAt(at - 1)) starts.push(at);
-    this.#keys = Uint32Array.from(starts, keyAt);
-    this.#starts = Uint32Array.from([...starts, places.size]);
+    const isFirst = (at: number) => at === 0 || keyAt(at) !== keyAt(at - 1);
+    let blocks = 0;
+    for (let at = 0; at < places.size; at++) if (isFirst(at)) blocks++;
+    this.#sorted = new Uint32Array(places.size);
+    this.#keys = new Uint32Array(blocks);
+    this.#starts = new Uint32Array(blocks + 1).fill(places.size);
+    for (let at = 0, block = 0; at < places.size; at++) {
+      this.#sorted[at] = halves[2 * at + LOW]!;
+      if (!isFirst(at)) continue;
+      this.#keys[block] = keyAt(at);
+      this.#starts[block++] = at;
+    }
     this.#sums = new Float64Array(this.#keys.length);
     this.#bounds = new Float64Array(this.#keys.length);
-    this.#bests = new Float64Array(this.#keys.length).fill(Number.NaN);
-    this.#middles = new Int32Array(this.#keys.length);
+    this.#scratch = new Float64Array(pairs.buffer);
     for (let block = 0; block < this.#keys.length; block++) this.#sums[block] = this.#sumOf(block);
     for (let block = 0; block < this.#keys.length; block++) this.#bounds[block] = this.#boundOf(block);
   }
 
   /** The middle of the heaviest circle; null where nothing has weight. */
   heaviest(): number | null {
-    const bounds = this.#bounds;
-    let first = 0;
-    for (let block = 1; block < bounds.length; block++) if (bounds[block]! > bounds[first]!) first = block;
-    if (!(bounds[first]! > 0)) return null;
-    // What it holds is a lower limit, above which few blocks are left.
-    let best = first;
-    this.#search(best);
-    const others: number[] = [];
-    for (let block = 0; block < bounds.length; block++) if (bounds[block]! > this.#bests[best]!) others.push(block);
-    others.sort((a, b) => bounds[b]! - bounds[a]!);
-    for (const block of others) {
-      if (bounds[block]! <= this.#bests[best]!) break;
-      this.#search(block);
-      if (this.#bests[block]! > this.#bests[best]!) best = block;
+    let best: Found = { middle: -1, weight: 0 };
+    for (const found of this.#found.values()) if (found.weight > best.weight) best = found;
+    // Once the blocks of the highest bounds are searched, few of the others have a bound above what was found.
+    for (let next = this.#promising(best.weight); next.length > 0; next = this.#promising(best.weight)) {
+      for (const block of next) {
+        if (this.#bounds[block]! <= best.weight) continue;
+        const found = this.#search(block);
+        this.#found.set(block, found);
+        if (found.weight > best.weight) best = found;
+      }
     }
-    return this.#bests[best]! > 0 ? this.#middles[best]! : null;
+    return best.weight > 0 ? best.middle : null;
+  }
+
+  /** The blocks that were not searched and may hold more than some weight: those of the highest bounds. */
+  #promising(weight: number): number[] {
+    const bounds = this.#bounds;
+    const isPromising = (block: number) => bounds[block]! > weight && !this.#found.has(block);
+    const sorted = this.#scratch;
+    let count = 0;
+    for (let block = 0; block < bounds.length; block++) if (isPromising(block)) sorted[count++] = bounds[block]!;
+    const least = sorted.subarray(0, count).sort()[Math.max(0, count - SEARCHED_AT_ONCE)] ?? 0;
+    const found: number[] = [];
+    for (let block = 0; block < bounds.length; block++) {
+      if (bounds[block]! >= least && isPromising(block)) found.push(block);
+    }
+    return found;
   }
 
   /** Takes the places of a circle out, and forgets what was found in the blocks that it may have changed. */
@@ -142,28 +169,26 @@ class Blocks {
     }
     for (const changed of new Set(around.flatMap((block) => this.#around(block)))) {
       this.#bounds[changed] = this.#boundOf(changed);
-      this.#bests[changed] = Number.NaN;
+      this.#found.delete(changed);
     }
     return circle;
   }
 
-  /** Finds the heaviest circle around a place of the block, unless it is known. */
-  #search(block: number): void {
-    if (!Number.isNaN(this.#bests[block]!)) return;
+  /** The heaviest circle around a place of the block. */
+  #search(block: number): Found {
     const near = this.#around(block).flatMap((other) => this.#left(other));
     const own = this.#left(block);
     const tried = Math.max(1, Math.floor(MOST_PAIRS / Math.max(1, near.length)));
     const middles =
       own.length <= tried ? own : own.sort((a, b) => this.#weightOf(b) - this.#weightOf(a)).slice(0, tried);
-    this.#bests[block] = 0;
+    let best: Found = { middle: -1, weight: 0 };
     for (const place of middles) {
       const isWithin = this.#within(place);
       let weight = 0;
       for (const other of near) if (isWithin(other)) weight += this.#weightOf(other);
-      if (weight <= this.#bests[block]!) continue;
-      this.#bests[block] = weight;
-      this.#middles[block] = place;
+      if (weight > best.weight) best = { middle: place, weight };
     }
+    return best;
   }
 
   /** The places of a block that no circle has taken. */

@@ -1,5 +1,5 @@
 import type { County } from '../geo/us-counties.ts';
-import type { EnrichedCell } from '../job/enriched-cells.ts';
+import type { CellOfInput } from '../job/enriched-cells.ts';
 import { CLASS_LETTERS, type LocationAtRisk } from './figures.ts';
 import { HIGH, VERY_HIGH } from './scales.ts';
 
@@ -26,7 +26,7 @@ export class LocationLists {
     this.#lists = this.#layers.map(() => []);
   }
 
-  add(cell: EnrichedCell, county: County | null, classes: Uint8Array): void {
+  add(cell: CellOfInput, county: County | null, classes: Uint8Array): void {
     let made: LocationAtRisk | undefined;
     for (const [list, layer] of this.#layers.entries()) {
       const rank = classes[layer]!;
@@ -47,7 +47,7 @@ export class LocationLists {
     return [...all.values()].sort((a, b) => b.value - a.value || b.rows - a.rows || a.cell - b.cell);
   }
 
-  #made({ number, location, rows, value }: EnrichedCell, county: County | null, classes: Uint8Array): LocationAtRisk {
+  #made({ number, location, rows, value }: CellOfInput, county: County | null, classes: Uint8Array): LocationAtRisk {
     return {
       ...{ cell: number, lat: location.lat, lng: location.lng, rows, value },
       county: county === null ? '' : `${county.name}, ${county.state.name}`,

@@ -5,9 +5,10 @@ import { countyAt } from '../geo/us-counties.ts';
 import { enrichedCells, locationsOf } from '../job/enriched-cells.ts';
 import { type NotedRows, notedRows } from '../job/noted-rows.ts';
 import { accountState } from '../job/planning/account-state.ts';
-import { type Connection, type Effects, type Prepared, prepare } from '../job/prepare.ts';
+import { type Connection, type Effects, type Prepared, prepare, type TakeComplete } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
 import type { RunRecord, Store } from '../store/port.ts';
+import { CellClasses, ratedTopics } from './cell-classes.ts';
 import { heaviestCircles } from './circles.ts';
 import type { Comparison } from './compare/comparison.ts';
 import { type BookCurrencies, currenciesOf } from './currencies.ts';
@@ -33,7 +34,7 @@ export interface MadeReport {
 
 export interface ReportOptions {
   /** Compares with an earlier output; null: with none. */
-  readonly compare?: ((prepared: Prepared) => Promise<Comparison>) | null;
+  readonly compare?: ((prepared: Prepared, complete: CellClasses) => Promise<Comparison>) | null;
 }
 
 /**
@@ -49,9 +50,21 @@ export async function reportOfLatestRun(
 ): Promise<MadeReport> {
   const now = effects.clock.now();
   const run = await latestRun(job, store);
-  using prepared = await prepare(job, { connection, store, effects, asOf: run?.startedAt ?? now });
-  const comparison = compare && (await compare(prepared));
-  return { page: await makeReport(prepared, store, now, comparison), comparison };
+  let complete: CellClasses | undefined;
+  const takeComplete: TakeComplete = ({ cells }) => {
+    const taken = new CellClasses(ratedTopics(job), cells.size);
+    complete = taken;
+    return (cell, fields) => taken.put(cell, fields);
+  };
+  using prepared = await prepare(job, { connection, store, effects, asOf: run?.startedAt ?? now, takeComplete });
+  const comparison = compare && (await compare(prepared, complete!));
+  return { page: await makeReport(prepared, store, now, { comparison, complete: complete! }), comparison };
+}
+
+interface ReportParts {
+  readonly comparison?: Comparison | null;
+  /** The complete cells, where the plan has given them. */
+  readonly complete?: CellClasses | null;
 }
 
 /** Makes the report of a job, as one HTML page, from the input, the store and the ledger. */
@@ -59,13 +72,13 @@ export async function makeReport(
   prepared: Prepared,
   store: Store,
   now: number,
-  comparison: Comparison | null = null,
+  { comparison = null, complete = null }: ReportParts = {},
 ): Promise<string> {
   const { job, plan, connection, rowFile } = prepared;
   const { scan } = plan;
   const currencies = await currenciesOf(prepared);
-  const figures = await figuresOf(prepared, store, currencies);
   const circles = circlesOf(prepared, currencies);
+  const figures = await figuresOf(prepared, store, currencies, complete);
   const columns = labelColumns(
     scan.layout.dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, scan.layout.dropFrom),
   );
@@ -111,12 +124,20 @@ export async function makeReport(
   });
 }
 
-async function figuresOf(prepared: Prepared, store: Store, { valueOfCell }: BookCurrencies): Promise<ReportFigures> {
+async function figuresOf(
+  prepared: Prepared,
+  store: Store,
+  { valueOfCell }: BookCurrencies,
+  complete: CellClasses | null,
+): Promise<ReportFigures> {
   const { topics, counts, units } = prepared.job;
   const { cells } = prepared.plan.scan;
   const tally = new Tally({ topics, counts, units, cells: cells.size, locations: locationsOf(cells) });
-  for await (const batch of enrichedCells(prepared, store)) {
-    for (const cell of batch) tally.add({ ...cell, value: valueOfCell(cell.number) });
+  for (const time of complete?.times ?? []) tally.noteTime(time);
+  for await (const batch of enrichedCells(prepared, store, (cell) => complete?.has(cell) ?? false)) {
+    for (const cell of batch) {
+      tally.add({ ...cell, value: valueOfCell(cell.number) }, complete?.classes(cell.number) ?? null);
+    }
   }
   return tally.figures();
 }

@@ -1,9 +1,10 @@
-import { addedColumns, SAMPLE_NOTE } from '../columns/row.ts';
+import { SAMPLE_NOTE } from '../columns/row.ts';
 import type { Field } from '../contract/answer.ts';
-import { type TopicSlug, topicOf } from '../contract/topics.ts';
+import type { TopicSlug } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { countyAt } from '../geo/us-counties.ts';
 import type { EnrichedCell } from '../job/enriched-cells.ts';
+import { AS_OF, classesOf, type RatedTopic, ratedTopics } from './cell-classes.ts';
 import { ClassSums } from './class-sums.ts';
 import { Concentration } from './concentration.ts';
 import type { ReportFigures } from './figures.ts';
@@ -11,7 +12,7 @@ import { LocationLists } from './location-lists.ts';
 import { binningsOf } from './map/bins.ts';
 import { type Frame, frameOf, place, project } from './map/frame.ts';
 import { MapBins } from './map/map-bins.ts';
-import { HIGHEST, type Scale, scaleOf, type Units } from './scales.ts';
+import { HIGHEST, type Units } from './scales.ts';
 
 /** What must be known before cells are counted. */
 export interface TallyOf {
@@ -30,17 +31,10 @@ const NOTES_KEPT = 100;
 /** The head of the page already says that it is sample data. */
 const SAMPLE_PREFIX = new RegExp(`^${SAMPLE_NOTE}(; |$)`);
 
-interface Counted {
-  readonly slug: TopicSlug;
-  readonly scale: Scale;
-  readonly from: number;
-  readonly natural: boolean;
-  readonly sums: ClassSums;
-}
-
 /** Computes the figures, cell by cell. Its memory grows with the map and the country, not with the input. */
 export class Tally {
-  readonly #topics: readonly Counted[];
+  readonly #topics: readonly RatedTopic[];
+  readonly #sums: readonly ClassSums[];
   readonly #highest = new ClassSums(HIGHEST.classes.length);
   readonly #frame: Frame;
   readonly #kind: 'point' | 'hexagon';
@@ -50,6 +44,7 @@ export class Tally {
   readonly #notes = new Map<string, number>();
   readonly #status = new Map<string, number>();
   readonly #notDrawn = { rows: 0, value: 0 };
+  /** Of the cell that is added: the highest rating, then that of each topic. */
   readonly #classes: Uint8Array;
   #rows = 0;
   #value = 0;
@@ -58,12 +53,8 @@ export class Tally {
   #newest: string | null = null;
 
   constructor({ topics, counts, units, cells, locations }: TallyOf) {
-    this.#topics = topics.map((slug, index) => {
-      const scale = scaleOf(slug, units);
-      const from = addedColumns(topics.slice(0, index), '', counts).length;
-      const natural = topicOf(slug).category === 'natural';
-      return { slug, scale, from, natural, sums: new ClassSums(scale.classes.length) };
-    });
+    this.#topics = ratedTopics({ topics, counts, units });
+    this.#sums = this.#topics.map(({ scale }) => new ClassSums(scale.classes.length));
     this.#frame = frameOf(locations);
     const scales = [HIGHEST, ...this.#topics.map(({ scale }) => scale)];
     const binnings = binningsOf(cells);
@@ -75,13 +66,20 @@ export class Tally {
     this.#classes = new Uint8Array(scales.length);
   }
 
-  add(cell: EnrichedCell): void {
+  /** @param known the classes of a complete cell, which needs no fields; null for one that was read */
+  add(cell: EnrichedCell, known: Uint8Array | null = null): void {
     const { rows, value, fields } = cell;
     this.#cells++;
     this.#rows += rows;
     this.#value += value;
-    this.#count(fields, rows);
-    this.#classify(cell);
+    if (known !== null) {
+      this.#classes.set(known, 1);
+      this.#countStatus('ok', rows);
+    } else {
+      this.#count(fields!, rows);
+      classesOf(this.#topics, fields!, this.#classes, 1);
+    }
+    this.#sum(rows, value);
     const county = countyAt(cell.location);
     this.#concentration.add(county, rows, value, this.#classes);
     this.#lists.add(cell, county, this.#classes);
@@ -95,15 +93,14 @@ export class Tally {
     for (const level of this.#levels) level.add(at, rows, value, this.#classes);
   }
 
-  /** Puts the class of each topic into `#classes`, the highest rating first. */
-  #classify({ fields, rows, value }: EnrichedCell): void {
+  /** Finds the highest class, and adds to the sums of all. */
+  #sum(rows: number, value: number): void {
     let highest = -1;
     let unrated = HIGHEST.classes.length - 1;
     for (let index = 0; index < this.#topics.length; index++) {
-      const { scale, from, natural, sums } = this.#topics[index]!;
-      const found = scale.classOf(fields, from);
-      sums.add(found, rows, value);
-      this.#classes[index + 1] = found;
+      const { scale, natural } = this.#topics[index]!;
+      const found = this.#classes[index + 1]!;
+      this.#sums[index]!.add(found, rows, value);
       if (!natural) continue;
       if (found < scale.ordered) highest = Math.max(highest, found);
       else unrated = Math.min(unrated, found);
@@ -113,15 +110,25 @@ export class Tally {
     this.#highest.add(all, rows, value);
   }
 
-  #count([status, note, asOf]: readonly Field[], rows: number): void {
-    const name = String(status);
+  #countStatus(name: string, rows: number): void {
     this.#status.set(name, (this.#status.get(name) ?? 0) + rows);
+  }
+
+  #count(fields: readonly Field[], rows: number): void {
+    const [status, note] = fields;
+    const name = String(status);
+    this.#countStatus(name, rows);
     const text = name === 'ok' ? '' : String(note ?? '').replace(SAMPLE_PREFIX, '');
     if (text !== '') {
       const kept = this.#notes.has(text) || this.#notes.size < NOTES_KEPT ? text : 'other reasons';
       this.#notes.set(kept, (this.#notes.get(kept) ?? 0) + rows);
     }
-    if (typeof asOf !== 'string') return;
+    const asOf = fields[AS_OF];
+    if (typeof asOf === 'string') this.noteTime(asOf);
+  }
+
+  /** The time of an answer, ISO 8601. */
+  noteTime(asOf: string): void {
     if (this.#oldest === null || asOf < this.#oldest) this.#oldest = asOf;
     if (this.#newest === null || asOf > this.#newest) this.#newest = asOf;
   }
@@ -134,7 +141,11 @@ export class Tally {
       rows: this.#rows,
       value: this.#value,
       highest: natural.length > 0 ? this.#highest.distribution(HIGHEST) : null,
-      topics: this.#topics.map(({ slug, scale, sums }) => ({ slug, scale, distribution: sums.distribution(scale) })),
+      topics: this.#topics.map(({ slug, scale }, index) => ({
+        slug,
+        scale,
+        distribution: this.#sums[index]!.distribution(scale),
+      })),
       natural,
       map: {
         frame: this.#frame,

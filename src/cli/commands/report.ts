@@ -41,7 +41,10 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
     store,
     effects,
     {
-      compare: earlier === null ? null : (prepared) => compareWithOutput(earlier, prepared, store, effects),
+      compare:
+        earlier === null
+          ? null
+          : (prepared, complete) => compareWithOutput(earlier, prepared, complete, store, effects),
     },
   );
   await writeReport(context, file, page);

@@ -1,4 +1,4 @@
-import { addedColumns, wantedColumns } from '../../columns/row.ts';
+import { wantedColumns } from '../../columns/row.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { enrichedCells } from '../../job/enriched-cells.ts';
@@ -13,6 +13,7 @@ import type { Job } from '../../job/settings/settings.ts';
 import { isPartFiles } from '../../rows/parts/part-files.ts';
 import type { Row, RowSource } from '../../rows/port.ts';
 import type { Store } from '../../store/port.ts';
+import { CellClasses, ratedTopics } from '../cell-classes.ts';
 import { currenciesOf } from '../currencies.ts';
 import { CLASS_LETTERS } from '../figures.ts';
 import { labelColumns } from '../location-labels.ts';
@@ -36,6 +37,7 @@ export interface EarlierOutput extends Pick<Job, 'input' | 'parts'> {
 export async function compareWithOutput(
   { name, input: file, parts }: EarlierOutput,
   prepared: Prepared,
+  complete: CellClasses,
   store: Store,
   { streams }: Effects,
 ): Promise<Comparison> {
@@ -86,7 +88,7 @@ export async function compareWithOutput(
 
   async function* currentRows() {
     const { layout: own, cells, places } = plan.scan;
-    const letters = await lettersOfCells(prepared, store, topics);
+    const letters = await lettersOfCells(prepared, complete, store, topics);
     const placesOf = places.placesFrom(cells.size);
     const currency = currencyColumn(input.columns);
     const extra = [isById ? idNow : own.columns[0]!, currency ?? own.columns[0]!];
@@ -138,19 +140,18 @@ function letterOf(rating: string | null): string {
 }
 
 /** The classes of each cell as the output shows them now: one byte a topic and cell. */
-async function lettersOfCells(prepared: Prepared, store: Store, topics: readonly TopicSlug[]) {
+async function lettersOfCells(prepared: Prepared, complete: CellClasses, store: Store, slugs: readonly TopicSlug[]) {
   const { job, plan } = prepared;
-  const width = topics.length;
-  const classes = new Uint8Array(plan.scan.cells.size * width);
-  const from = topics.map((slug) => addedColumns(job.topics.slice(0, job.topics.indexOf(slug)), '', job.counts).length);
-  for await (const batch of enrichedCells(prepared, store)) {
-    for (const { number, fields } of batch) {
-      for (let index = 0; index < width; index++)
-        classes[number * width + index] = HIGHEST.classOf(fields, from[index]!);
-    }
+  const rated = ratedTopics(job);
+  const topics = slugs.map((slug) => job.topics.indexOf(slug));
+  const read = new CellClasses(rated, plan.scan.cells.size);
+  for await (const batch of enrichedCells(prepared, store, (cell) => complete.has(cell))) {
+    for (const { number, fields } of batch) if (fields !== null) read.put(number, fields);
   }
-  return (cell: number) =>
-    [...classes.subarray(cell * width, (cell + 1) * width)].map((at) => CLASS_LETTERS[at]).join('');
+  return (cell: number) => {
+    const classes = (complete.classes(cell) ?? read.classes(cell))!;
+    return topics.map((topic) => CLASS_LETTERS[classes[topic]!]).join('');
+  };
 }
 
 function noOutput(name: string, file: string): PerilbookError {

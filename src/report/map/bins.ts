@@ -45,7 +45,8 @@ function hexagonOf([x, y]: MapPoint, radius: number): { readonly key: number; re
 
 /** Of two whole numbers that are not below -20,000 and below 20,000: the drawing has 9,600 tenths. */
 function keyOf(a: number, b: number): number {
-  return a * 40_000 + b;
+  // Plus 0: -0 is another key than 0 for whoever compares keys by Object.is.
+  return a * 40_000 + b + 0;
 }
 
 /** The binnings for a number of distinct places: the fine one, and for hexagons a coarse one for narrow screens. */
