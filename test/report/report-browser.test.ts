@@ -5,9 +5,13 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { topicOf } from '../../src/contract/topics.ts';
+import { reportPage } from '../../src/report/page/page.ts';
 import { noBrowser, startBrowser } from '../browser.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { handMadeBook } from './hand-made-book.ts';
+import { largeFacts } from './large-facts.ts';
+import { textOfPages } from './pdf-text.ts';
 
 const options = { skip: noBrowser, timeout: 120_000 };
 
@@ -175,9 +179,56 @@ test('on paper the switches are gone, the figures stay, and the colours are thos
   assert.equal(await page.getByText('Choose a peril').isVisible(), false);
   assert.ok(await page.locator('#locations table').isVisible());
   assert.equal(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor'), 'rgb(255, 255, 255)');
-  const pdf = await page.pdf({ format: 'A4' });
-  const pages = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
-  assert.ok(pages >= 2 && pages <= 12, `${pages} pages`);
+});
+
+/** Without white space and ligatures: a PDF has them otherwise. */
+const plain = (text: string) => text.normalize('NFKC').replaceAll(/\s/g, '');
+
+const HEADINGS = "[...document.querySelectorAll('h2, h3, thead')].map((heading) => heading.innerText)";
+
+/** Chromium writes the cells of a row one after the other. */
+const ROWS = `[...document.querySelectorAll('tbody tr, tfoot tr')]
+  .filter((row) => row.getBoundingClientRect().height > 0)
+  .map((row) => row.innerText)`;
+
+test('printed: a summary of one page, numbered pages, no heading alone, no row cut', options, async (t) => {
+  const file = join(temporaryFolder(t), 'large.html');
+  const facts = largeFacts(3_000);
+  writeFileSync(
+    file,
+    reportPage({
+      ...facts,
+      circles: [{ cell: 0, lat: 30, lng: -90, county: 'Orleans', places: 1, rows: 10, value: 5e9 }],
+    }),
+  );
+  const page = await (await (await startBrowser(t)).newContext()).newPage();
+  await page.goto(pathToFileURL(file).href);
+  await page.emulateMedia({ media: 'print' });
+  const headings = ((await page.evaluate(HEADINGS)) as string[]).map(plain);
+  const rows = ((await page.evaluate(ROWS)) as string[]).map(plain);
+  // A wider table would make the browser print all smaller.
+  await page.setViewportSize({ width: 688, height: 1000 });
+  assert.deepEqual(await page.evaluate(SPILLING), []);
+  assert.ok(headings.length > 10 && rows.length > 100, `${headings.length}, ${rows.length}`);
+  for (const format of ['A4', 'Letter']) {
+    const pages = textOfPages(await page.pdf({ format })).map(plain);
+    assert.ok(pages.length >= 5 && pages.length <= 25, `${format}: ${pages.length} pages`);
+    for (const [index, text] of pages.entries()) {
+      assert.ok(text.startsWith(`Sampledata·page${index + 1}`), `${format}: ${text.slice(0, 60)}`);
+      const alone = headings.find((heading) => text.endsWith(heading));
+      assert.equal(alone, undefined, `${format}, page ${index + 1}`);
+    }
+    const [summary, second] = pages as [string, string];
+    for (const slug of facts.figures.natural) assert.ok(summary.includes(plain(topicOf(slug).title)), slug);
+    for (const said of ['Valueatriskbyperil', 'Locations', 'distinctplaces,mostin', 'Notanswered']) {
+      assert.ok(summary.includes(said), `${format}: ${said}`);
+    }
+    assert.ok(second.startsWith('Sampledata·page2Accumulation'), `${format}: ${second.slice(0, 60)}`);
+    const cut = rows.filter((row) => !pages.some((text) => text.includes(row)));
+    assert.deepEqual(cut, [], format);
+  }
+  const real = reportPage({ ...facts, sample: false });
+  assert.ok(real.includes('Perilbook hazard report · page') && !real.includes('Sample data'));
 });
 
 /** Tables that are wider than the card or the scrolling box that they stand in. */

@@ -34,7 +34,7 @@ export function outlinesOf(frame: Frame): Outlines {
     ].join(''),
     states: linesPath(borders.coordinates, frame, false),
     counties: linesPath(inner.coordinates, frame, false),
-    labels: frame.whole ? territoryNames(frame) : stateNames(atlas, frame),
+    labels: frame.whole || frame.territories.length > 0 ? territoryNames(frame) : stateNames(atlas, frame),
   };
 }
 
@@ -69,11 +69,16 @@ function territoryPaths(frame: Frame): string[] {
 const HALF_NAME = 115;
 
 function territoryNames(frame: Frame): { name: string; at: MapPoint }[] {
-  return shownTerritories(frame).map(({ name, projection, west, east, south }) => {
-    const [x, y] = projection([(west + east) / 2, south])!;
-    const [left, top] = place(frame, [x, y + 10]);
-    // Names are centered and largest on narrow screens; Puerto Rico is at the right edge.
-    return { name: name.replace(/ and .*/, ''), at: [Math.min(left, WIDTH - HALF_NAME), top] };
+  return shownTerritories(frame).map(({ name, projection, west, east, north, south }) => {
+    // Above Samoa: below it, its name would stand on that of Guam.
+    const isAbove = name === 'American Samoa';
+    const [x, y] = projection([(west + east) / 2, isAbove ? north : south])!;
+    const [left, top] = frame.whole ? place(frame, [x, isAbove ? y : y + 10]) : [WIDTH / 2, HEIGHT - PAPER];
+    // Names are centered and largest on narrow screens; Puerto Rico is at the right edge. From nearby, the second one is shown too.
+    return {
+      name: frame.whole ? name.replace(/ and .*/, '') : name,
+      at: [Math.min(left, WIDTH - HALF_NAME), top],
+    };
   });
 }
 

@@ -19,7 +19,7 @@ type Corners = readonly [west: number, north: number, east: number, south: numbe
 const INSETS: readonly (readonly [name: string, codes: readonly string[], degrees: Corners, plane: Corners])[] = [
   ['Puerto Rico and Virgin Islands', ['72', '78'], [-67.4, 18.6, -64.5, 17.6], [862, 566, 958, 600]],
   ['Guam and Northern Mariana Islands', ['66', '69'], [144.5, 20.6, 146.2, 13.1], [556, 532, 576, 608]],
-  ['American Samoa', ['60'], [-171.2, -11, -168.1, -14.7], [614, 560, 656, 606]],
+  ['American Samoa', ['60'], [-171.2, -11, -168.1, -14.7], [650, 560, 692, 606]],
 ];
 
 export const TERRITORIES: readonly Territory[] = INSETS.map(

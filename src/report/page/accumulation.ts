@@ -11,6 +11,9 @@ import { block, section } from './section.ts';
 const STATES_SHOWN = 12;
 const COUNTIES_SHOWN = 20;
 
+/** Perils beyond these are not printed: a browser would print the whole report smaller, so that 18 columns fit. */
+const PERILS_PRINTED = 10;
+
 /** Where locations and values accumulate: the largest counties by peril, circles, states. */
 export function accumulationSection(facts: Facts): Html {
   const { figures } = facts;
@@ -47,19 +50,22 @@ function areaTable(
     }<td class="n">${percent(measure.of(area), measure.of(all))}</td>${
       rated &&
       html`<td class="n">${percent(measure.of(area.answered), measure.of(area))}</td><td class="n">${percent(measure.of(area.veryHigh), measure.of(area.answered))}</td>`
-    }${perils.map((peril) => heatCell(area.perils[peril]!.answered.rows === 0 ? '–' : atRisk(area, peril) === 0 ? '·' : measure.shown(atRisk(area, peril)), isHot ? atRisk(area, peril) / largest : 0))}`;
+    }${perils.map((peril, at) => heatCell(area.perils[peril]!.answered.rows === 0 ? '–' : atRisk(area, peril) === 0 ? '·' : measure.shown(atRisk(area, peril)), isHot ? atRisk(area, peril) / largest : 0, at >= PERILS_PRINTED))}`;
   const title = `By ${head.toLowerCase()}${perils.length > 0 ? ' and peril' : ''}`;
   return block(
     title,
     html`${
       rated &&
       html`Perils: ${measure.by === 'value' ? 'value' : 'locations'} rated Relatively High or Very High. Very High: the share of what was answered that is Very High for at least one hazard. A dot (·) is none, a dash (–) not answered. `
-    }The ${head.toLowerCase()} is the one whose outline contains the location.`,
+    }The ${head.toLowerCase()} is the one whose outline contains the location.${
+      perils.length > PERILS_PRINTED &&
+      html`<span class="printed"> Printed: the ${PERILS_PRINTED} perils with most at risk, of ${perils.length}.</span>`
+    }`,
     html`<table class="matrix">
 <caption class="unseen">${title}: ${counted(areas.length, head === 'State' ? 'state' : 'county', head === 'State' ? 'states' : 'counties')}</caption>
 <thead><tr><th scope="col">${head}</th><th scope="col" class="n">Locations</th>${measure.by === 'value' && html`<th scope="col" class="n">${measure.name}</th>`}<th scope="col" class="n">Share</th>${
       rated && html`<th scope="col" class="n">${measure.answeredName}</th><th scope="col" class="n">Very High</th>`
-    }${perils.map((peril) => html`<th scope="col" class="tall"><span>${topicOf(figures.natural[peril]!).title}</span></th>`)}</tr></thead>
+    }${perils.map((peril, at) => html`<th scope="col" class="tall${at >= PERILS_PRINTED && ' unprinted'}"><span>${topicOf(figures.natural[peril]!).title}</span></th>`)}</tr></thead>
 <tbody>
 ${shown.map(
   (area) => html`<tr>${line(area, true)}</tr>

@@ -36,9 +36,9 @@ export function swatch(tone: BarTone): Html {
 
 const HEATS = 9;
 
-/** A table cell whose background shows the size of its number, from 0 to 1. */
-export function heatCell(text: string, heat: number): Html {
+/** A table cell whose background shows the size of its number, from 0 to 1. Some are for the screen only. */
+export function heatCell(text: string, heat: number, isUnprinted = false): Html {
   // By the square root: in most books few cells are large, and the others would all look empty.
   const level = heat <= 0 ? 0 : Math.max(1, Math.round(Math.sqrt(Math.min(1, heat)) * HEATS));
-  return html`<td class="n h-${level}">${text}</td>`;
+  return html`<td class="n h-${level}${isUnprinted && ' unprinted'}">${text}</td>`;
 }

@@ -1,0 +1,79 @@
+import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
+import type { Answer, Field } from '../../src/contract/answer.ts';
+import { RATINGS } from '../../src/contract/topic-values.ts';
+import { TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
+import type { EnrichedCell } from '../../src/job/enriched-cells.ts';
+import type { Facts } from '../../src/report/facts.ts';
+import { LOCATIONS_KEPT } from '../../src/report/location-lists.ts';
+import { Tally } from '../../src/report/tally.ts';
+
+/** A number from 0 up to, not including, `below`, that looks like chance and is the same in every run. */
+function scattered(seed: number, below: number): number {
+  return ((Math.imul(seed ^ (seed >>> 15), 0x9e3779b1) >>> 0) / 2 ** 32) * below;
+}
+
+function fieldsOf(slug: TopicSlug, seed: number): Field[] {
+  const width = addedColumns([slug]).length - addedColumns([]).length;
+  const { category } = topicOf(slug);
+  if (category === 'natural') return padded([RATINGS[Math.floor(scattered(seed, 8))]!, 50, null], width);
+  if (category === 'proximity') return [3, Math.floor(scattered(seed, 20_000))];
+  if (slug === 'radon') return padded([`Zone ${1 + Math.floor(scattered(seed, 3))}`], width);
+  return padded(slug === 'airQuality' ? ['AQI'] : [12, 'µg/m³', 'Moderate'], width);
+}
+
+function padded(fields: readonly Field[], width: number): Field[] {
+  return [...fields, ...new Array<Field>(width - fields.length).fill(1)];
+}
+
+function cellOf(number: number): EnrichedCell {
+  const answers = new Map<TopicSlug, Answer>(
+    TOPIC_SLUGS.map((topic, index) => [topic, { topic, asOf: 0, fields: fieldsOf(topic, number * 41 + index) }]),
+  );
+  const record = { answers, failures: new Map() };
+  return {
+    number,
+    location: { lat: 25 + scattered(number + 1, 24), lng: -124 + scattered(number * 7 + 3, 57) },
+    rows: 10,
+    value: 1e9 + scattered(number * 3 + 5, 1e9),
+    fields: enrichedFields(record, TOPIC_SLUGS, { status: 'ok', note: '' }, () => false),
+  };
+}
+
+/** The longest that a row's texts can become on the page: each character escaped. */
+const LONG_NAME = '<'.repeat(60);
+
+/** What a report shows of a made-up book all over the country, in all topics, with as many locations as its lists can hold. */
+export function largeFacts(cells: number): Facts {
+  const each = function* () {
+    for (let number = 0; number < cells; number++) yield cellOf(number);
+  };
+  const places = function* () {
+    for (const { location } of each()) yield location;
+  };
+  const tally = new Tally({ topics: TOPIC_SLUGS, counts: true, units: 'miles', cells, locations: places() });
+  for (const cell of each()) tally.add(cell);
+  const tallied = tally.figures();
+  // As many locations as the lists of all perils can hold, none in two of them.
+  const locations = Array.from({ length: 19 * LOCATIONS_KEPT }, (_, cell) => ({
+    ...tallied.locations[cell % 40]!,
+    cell,
+  }));
+  const figures = { ...tallied, locations };
+  return {
+    ...{ job: 'large', input: 'large.csv', madeAt: 0, runAt: null, source: 'here', sample: true, topics: TOPIC_SLUGS },
+    ...{ valueName: 'TIV', rows: 600_000, invalid: 0, outsideUs: 0, findings: [], unit: 'line', figures },
+    labels: new Map(
+      figures.locations.map(({ cell }) => [cell, { order: cell, line: cell, id: LONG_NAME, name: LONG_NAME }]),
+    ),
+    ...{
+      currency: 'USD',
+      currencies: [{ code: 'USD', rows: 600_000, value: 1e14 }],
+      units: 'miles',
+      circles: [],
+      comparison: null,
+    },
+    money: { planned: 0, charged: 0, unknown: 0, allowed: null, saved: { byCells: 0, byCache: 0, byAreas: 0 } },
+    missing: { credits: 0, cells: 0, stopped: null, resumeAfter: null, accounts: [] },
+    ...{ ledger: [], runs: [] },
+  };
+}
