@@ -9,6 +9,7 @@ import { answeredOf, typicalClass } from '../../src/report/class-sums.ts';
 import type { ReportFigures } from '../../src/report/figures.ts';
 import { LOCATIONS_KEPT } from '../../src/report/location-lists.ts';
 import { binningsOf, HEXAGON_RADIUS, MOST_POINTS } from '../../src/report/map/bins.ts';
+import { type Frame, frameOf, HEIGHT, place, project, WIDTH } from '../../src/report/map/frame.ts';
 import { HIGHEST, scaleOf } from '../../src/report/scales.ts';
 import { Tally } from '../../src/report/tally.ts';
 
@@ -116,6 +117,39 @@ test('states and counties by value; territories are drawn as insets', () => {
     [5, 3, 2],
     'two cells of Houston fall on one point',
   );
+});
+
+/** Whether a place is inside the drawing of a frame. */
+function isShown(frame: Frame, location: EnrichedCell['location']): boolean {
+  const [x, y] = place(frame, project(location)!);
+  return x > 0 && x < WIDTH && y > 0 && y < HEIGHT;
+}
+
+test('the map fits the state that all locations are in, and a town of it from nearby', () => {
+  const MIAMI = { lat: 25.77, lng: -80.2 };
+  const PENSACOLA = { lat: 30.43, lng: -87.2 };
+  const ATLANTA = { lat: 33.75, lng: -84.39 };
+  const florida = frameOf([MIAMI, { lat: 28.5, lng: -81.4 }]);
+  assert.deepEqual(florida, frameOf([PENSACOLA, MIAMI]), 'the same for all who span a good part of the state');
+  assert.ok(!florida.whole && isShown(florida, PENSACOLA) && isShown(florida, { lat: 24.56, lng: -81.8 }), 'Key West');
+  const town = frameOf([MIAMI, { lat: 25.8, lng: -80.25 }]);
+  assert.ok(town.k > 2 * florida.k && !isShown(town, PENSACOLA));
+  const two = frameOf([MIAMI, ATLANTA]);
+  assert.ok(!two.whole && isShown(two, ATLANTA) && isShown(two, MIAMI));
+  assert.ok(frameOf([MIAMI, { lat: 47.6, lng: -122.3 }]).whole);
+  const hawaii = frameOf([
+    { lat: 21.3, lng: -157.8 },
+    { lat: 19.7, lng: -155.1 },
+  ]);
+  assert.ok(!hawaii.whole && isShown(hawaii, { lat: 22.05, lng: -159.5 }), 'Kauai');
+  const alone = frameOf([SAN_JUAN, { lat: 18.2, lng: -67.1 }]);
+  assert.deepEqual([alone.whole, alone.territories], [false, ['Puerto Rico and Virgin Islands']]);
+  const mixed = frameOf([MIAMI, ATLANTA, { lat: 13.45, lng: 144.78 }, SAN_JUAN]);
+  assert.deepEqual(
+    [mixed.whole, mixed.territories],
+    [true, ['Guam and Northern Mariana Islands', 'Puerto Rico and Virgin Islands']],
+  );
+  assert.deepEqual(frameOf([]).territories, []);
 });
 
 test('what was answered is the denominator: of a bin, of a county, of a state', () => {

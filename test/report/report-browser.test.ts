@@ -258,6 +258,18 @@ test(
   },
 );
 
+test('at 1440 by 900 all perils and the map are on the first screen', options, async (t) => {
+  const file = join(temporaryFolder(t), 'large.html');
+  writeFileSync(file, reportPage(largeFacts(3_000)));
+  const page = await (await (await startBrowser(t)).newContext({ viewport: { width: 1440, height: 900 } })).newPage();
+  await page.goto(pathToFileURL(file).href);
+  assert.equal(await page.locator('.perils tbody tr').count(), 18);
+  for (const what of ['.perils tbody', '#map-drawing', '.legend:not([hidden])']) {
+    const bottom = await page.evaluate(`document.querySelector('${what}').getBoundingClientRect().bottom`);
+    assert.ok((bottom as number) < 900, `${what}: ${bottom}`);
+  }
+});
+
 test('without script the page shows all but the switches', options, async (t) => {
   const { page } = await openReport(t, 'spread', { javaScriptEnabled: false });
   assert.equal(await page.locator('#map-controls').isVisible(), false);

@@ -73,7 +73,7 @@ function territoryNames(frame: Frame): { name: string; at: MapPoint }[] {
     // Above Samoa: below it, its name would stand on that of Guam.
     const isAbove = name === 'American Samoa';
     const [x, y] = projection([(west + east) / 2, isAbove ? north : south])!;
-    const [left, top] = frame.whole ? place(frame, [x, isAbove ? y : y + 10]) : [WIDTH / 2, HEIGHT - PAPER];
+    const [left, top] = frame.whole ? place(frame, [x, isAbove ? y : y + 16]) : [WIDTH / 2, HEIGHT - PAPER];
     // Names are centered and largest on narrow screens; Puerto Rico is at the right edge. From nearby, the second one is shown too.
     return {
       name: frame.whole ? name.replace(/ and .*/, '') : name,
