@@ -28,10 +28,11 @@ export class LocationLists {
 
   add(cell: CellOfInput, county: County | null, classes: Uint8Array): void {
     let made: LocationAtRisk | undefined;
-    for (const [list, layer] of this.#layers.entries()) {
-      const rank = classes[layer]!;
+    for (let list = 0; list < this.#lists.length; list++) {
+      const rank = classes[this.#layers[list]!]!;
       if (rank !== HIGH && rank !== VERY_HIGH) continue;
       const kept = this.#lists[list]!;
+      if (kept.length === LOCATIONS_KEPT && cell.value < kept[LOCATIONS_KEPT - 1]!.value) continue;
       const offered = { rank, rows: cell.rows, value: cell.value, cell: cell.number };
       if (kept.length === LOCATIONS_KEPT && !isBefore(offered, kept.at(-1)!)) continue;
       made ??= this.#made(cell, county, classes);
