@@ -17,7 +17,7 @@ export interface AnswerSettings
   extends Pick<
     JobFile,
     | ('coordinates' | 'precision' | 'coverage' | 'counts' | 'details' | 'optimize' | 'time_to_live')
-    | ('on_quota' | 'max_minutes' | 'name')
+    | ('on_quota' | 'name')
   > {
   readonly source: AnswerSource;
   /** Most credits that may be spent in all. Needed for a metered service. */

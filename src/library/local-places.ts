@@ -16,7 +16,7 @@ import { type ConnectionContext, connectionTo } from './connection.ts';
 
 /**
  * Looks up single places in local data, in this thread and without a store: the first takes up to a second (outlines are read), later
- * ones less than a millisecond. Each is read in a transaction of its own, so that a `data update` counts from the next look-up on.
+ * ones about one millisecond (18 topics, sample data). Each is read in a transaction of its own, so that a `data update` counts from the next look-up on.
  */
 export class LocalPlaces implements Disposable {
   readonly #file: string;

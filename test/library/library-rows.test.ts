@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { createClient, enrich, local, lookup, openStore, type RunEvent, run } from '../../src/index.ts';
+import { createClient, enrich, local, lookup, openStore, PerilbookError, type RunEvent, run } from '../../src/index.ts';
 import { places } from '../job/harness.ts';
 import { info, RATINGS } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -120,10 +120,11 @@ test('a source shows no key, and no event has one', async (t) => {
   const source = client({ base_url: 'http://127.0.0.1:9' });
   const events: RunEvent[] = [];
   const rows = enrich(rowsOf(places(1)), {
-    ...{ topics: ['wildfire'], source, store, budget: 9, max_minutes: 0.001 },
+    ...{ topics: ['wildfire'], source, store, budget: 9, signal: AbortSignal.timeout(200) },
     onEvent: (event) => events.push(event),
   });
-  const found = await all(rows);
-  const shown = inspect([source, events, found], { depth: null, showHidden: true }) + JSON.stringify([source, events]);
+  const error = await all(rows).catch((reason: unknown) => reason);
+  assert.ok(error instanceof PerilbookError && error.code === 'INTERRUPTED');
+  const shown = inspect([source, events, error], { depth: null, showHidden: true }) + JSON.stringify([source, events]);
   assert.ok(!shown.includes(secret));
 });
