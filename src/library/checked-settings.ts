@@ -15,6 +15,6 @@ export function checkedSettings(settings: object): JobFile {
   throw new PerilbookError(
     'USAGE',
     `${name.length === 0 ? '' : `${name.join('.')}: `}${message}`,
-    isSecret ? KEY_HINT : 'Correct this setting: docs/reference lists them, and jobs/job.schema.json.',
+    isSecret ? KEY_HINT : 'Correct this setting: docs/reference/job-file.md lists them.',
   );
 }

@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import { ROOT } from '../cli/command-line.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { LONG } from '../tier.ts';
 
 const LAUNCHER = join(ROOT, 'bin/perilbook.cjs');
 
@@ -38,6 +39,12 @@ test('npx perilbook works in a checkout without a build, and --version names the
   const commit = described.status === 0 ? ` (${described.stdout.trim()})` : '';
   const printed = execFileSync(process.execPath, [LAUNCHER, '--version'], { encoding: 'utf8' });
   assert.equal(printed, `${manifest.version}${commit}\n`);
+});
+
+test('npx finds the program of a checkout, without a network', LONG, (t) => {
+  const env = { ...process.env, npm_config_cache: temporaryFolder(t) };
+  const { stdout } = spawnSync('npx', ['--offline', 'perilbook', '--version'], { cwd: ROOT, env, encoding: 'utf8' });
+  assert.match(stdout, new RegExp(`^${manifest.version.replaceAll('.', '\\.')}\\b`));
 });
 
 test('on an old Node one sentence says what to do', (t) => {
