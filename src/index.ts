@@ -1,8 +1,8 @@
 /**
  * Perilbook as a library. Nothing here reads the environment, prints, or ends the process; see docs/developer/library.md.
  */
+export type { Hazards } from './columns/hazard-columns.ts';
 export type { RowStatus } from './columns/row-status.ts';
-export type { Field } from './contract/answer.ts';
 export type { TopicSlug } from './contract/topics.ts';
 export { type ErrorCode, type ErrorContext, PerilbookError } from './errors.ts';
 export type { Stop } from './job/buying/stop.ts';

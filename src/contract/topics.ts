@@ -91,6 +91,12 @@ const MEASUREMENTS = [
 export type NaturalSlug = (typeof NATURAL)[number][0];
 export type ProximitySlug = (typeof PROXIMITY)[number][0];
 export type MeasurementSlug = (typeof MEASUREMENTS)[number][0];
+/** The columns that count the records of `details`. */
+export type CountColumn = CountsOf<(typeof NATURAL)[number]>;
+type CountsOf<Row> = Row extends readonly [string, string, DetailsKind, Cadence, ...infer Columns]
+  ? Columns[number]
+  : never;
+
 export type TopicSlug = NaturalSlug | ProximitySlug | MeasurementSlug;
 
 function topics(category: Category, rows: readonly TopicRow[]): Topic[] {

@@ -1,3 +1,4 @@
+import type { Hazards } from '../columns/hazard-columns.ts';
 import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
 import type { RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
@@ -62,7 +63,7 @@ export interface EnrichedRow<Row> {
   /** When the oldest of the answers was given, ISO 8601 UTC; null where there is none. */
   readonly asOf: string | null;
   /** The answers by the names of their columns, such as `wildfire_rating`; null where there is none. */
-  readonly hazards: Readonly<Record<string, Field>>;
+  readonly hazards: Hazards;
 }
 
 /**
@@ -165,7 +166,7 @@ export function enrichedRow<Row>(row: Row, names: readonly string[], fields: rea
   const [status, note, asOf] = fields as [RowStatus, string | null, string | null];
   const hazards: Record<string, Field> = {};
   for (let i = LEADING_COLUMNS.length; i < names.length; i++) hazards[names[i]!] = fields[i]!;
-  return { row, status, note, asOf, hazards };
+  return { row, status, note, asOf, hazards: hazards as Hazards };
 }
 
 function interrupted({ reason }: AbortSignal): PerilbookError {

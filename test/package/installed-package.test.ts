@@ -4,6 +4,8 @@ import { globSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
+import { addedColumns, LEADING_COLUMNS } from '../../src/columns/row.ts';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { ROOT } from '../cli/command-line.ts';
 import { column } from '../job/harness.ts';
 import { provideLocalData, provideSampleData } from '../sample-database.ts';
@@ -94,9 +96,13 @@ test('the packed package runs the sample, looks up local data, and is a typed li
   assert.deepEqual([compiled.stdout, compiled.status], ['', 0]);
 });
 
+/** Every column, with the types of the library: it compiles only if they have these columns and no other. */
+const COLUMNS = addedColumns(TOPIC_SLUGS).slice(LEADING_COLUMNS.length);
+const sampleOf = (type: string) => (type === 'number' || type === 'count' ? '0' : "'Very Low'");
+
 /** A program of a user: it runs, and every line of it compiles or is expected not to. */
 const USER = `
-import { enrich, local, lookup, openStore, type PlanSummary, plan } from 'perilbook';
+import { enrich, type Hazards, local, lookup, openStore, type PlanSummary, plan } from 'perilbook';
 
 using source = local({ file: 'data/perilbook/service.db' });
 const place = { lat: 34.0522, lng: -118.2437 };
@@ -114,5 +120,8 @@ export async function ofRows(): Promise<void> {
   // @ts-expect-error there is no such topic
   enrich([place], { topics: ['wildfires'], source, store });
 }
+export const columns = {
+${COLUMNS.map(({ name, type }) => `  ${name}: ${sampleOf(type)},`).join('\n')}
+} satisfies Required<Hazards>;
 export const price: (job: string) => Promise<PlanSummary> = plan;
 `;

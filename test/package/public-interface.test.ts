@@ -21,7 +21,7 @@ test('the library has these functions and types, and no other', () => {
   );
   assert.deepEqual(types.sort(), [
     ...['AnswerSettings', 'AnswerSource', 'AnswerStore', 'ClientSettings', 'EnrichOptions', 'EnrichedRow', 'ErrorCode'],
-    ...['ErrorContext', 'Field', 'JobFile', 'JobOptions', 'Located', 'PlaceOptions', 'PlanSummary', 'ProgressSoFar'],
+    ...['ErrorContext', 'Hazards', 'JobFile', 'JobOptions', 'Located', 'PlaceOptions', 'PlanSummary', 'ProgressSoFar'],
     ...['RowStatus', 'RunEnded', 'RunEvent', 'RunSummary', 'Stop', 'StreamSettings', 'TopicName', 'TopicSlug'],
   ]);
 });

@@ -1,0 +1,30 @@
+import type { AIR_QUALITY_DAYS, Rating } from '../contract/topic-values.ts';
+import type { CountColumn, NaturalSlug, ProximitySlug } from '../contract/topics.ts';
+
+/*
+ * The columns of the topics as types, for programs. `topic-columns.ts` makes them; test/package/installed-package.test.ts compiles
+ * a program that names each, so the two cannot differ.
+ */
+
+/** `coastalFlood` is `coastal_flood`. */
+type SnakeCase<Name extends string> = Name extends `${infer Letter}${infer Rest}`
+  ? `${Letter extends Lowercase<Letter> ? Letter : `_${Lowercase<Letter>}`}${SnakeCase<Rest>}`
+  : '';
+
+type PollutantSlug = 'ozone' | 'pm25' | 'pm10';
+
+type HazardText =
+  | 'air_quality_metric'
+  | `${PollutantSlug}_${'unit' | 'rating' | 'measured_at'}`
+  | `radon_${'zone' | 'title' | 'caption'}`;
+type HazardNumber =
+  | `${SnakeCase<NaturalSlug>}_${'score' | 'frequency'}`
+  | CountColumn
+  | `${SnakeCase<ProximitySlug>}_${'count' | 'nearest_m'}`
+  | `${PollutantSlug}_value`
+  | `air_quality_${'progress_value' | SnakeCase<(typeof AIR_QUALITY_DAYS)[number]>}`;
+
+/** Answers by column. Null: no answer, or the publisher has no value. Columns of topics that were not asked for are missing. */
+export type Hazards = {
+  readonly [Column in `${SnakeCase<NaturalSlug>}_rating`]?: Rating | null;
+} & { readonly [Column in HazardNumber]?: number | null } & { readonly [Column in HazardText]?: string | null };
