@@ -44,7 +44,8 @@ test('the packed package runs the sample, looks up local data, and is a typed li
   assert.ok(packed.size < MOST_BYTES, `${packed.size} bytes`);
   const assets = globSync('**/*.*', { cwd: join(ROOT, 'src') }).filter((name) => !name.endsWith('.ts'));
   const needed = ['package.json', 'LICENSE', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'bin/perilbook.cjs'];
-  const read = ['jobs/job.schema.json', 'jobs/sample.yaml', 'sample-data/portfolio-oed.csv'];
+  const linked = globSync('docs/**/*.*', { cwd: ROOT });
+  const read = ['jobs/job.schema.json', 'jobs/sample.yaml', 'sample-data/portfolio-oed.csv', ...linked];
   assert.deepEqual(
     [...assets.map((name) => `dist/${name}`), ...needed, ...read].filter((path) => !paths.includes(path)),
     [],
