@@ -86,10 +86,13 @@ export function jobOfSource(source: AnswerSource, settings: object, store?: stri
   return { ...job, location, ...(dataFile === undefined ? {} : { dataFile }) };
 }
 
+/** The budget of answers that cost nothing. */
+export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
 /** Sample credits cost nothing, and local answers none. @throws NEEDS_APPROVAL */
 function withBudget(settings: JobFile, { kind }: AnswerSource): JobFile {
   if (settings.budget !== undefined) return settings;
-  if (kind !== 'service') return { ...settings, budget: Number.MAX_SAFE_INTEGER };
+  if (kind !== 'service') return { ...settings, budget: NO_LIMIT };
   throw new PerilbookError(
     'NEEDS_APPROVAL',
     'Answers of a metered service need a budget',

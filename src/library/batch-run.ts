@@ -7,6 +7,7 @@ import { checkPurchase, getAnswers, startRun, stateOf } from '../job/run-job.ts'
 import type { Job } from '../job/settings/settings.ts';
 import { writeOutput } from '../job/writing.ts';
 import type { Store } from '../store/port.ts';
+import { NO_LIMIT } from './answer-source.ts';
 import { type Coordinate, memoryRows } from './memory-rows.ts';
 import { type RunEvent, reportProgress } from './run-events.ts';
 
@@ -75,7 +76,9 @@ export class BatchRun implements AsyncDisposable {
   async #ask(prepared: OpenedJob, progress: ReturnType<typeof newProgress>): Promise<void> {
     const { job, store, effects, signal: interrupt, onEvent } = this.#parts;
     checkPurchase(prepared);
-    this.#run ??= await startRun(prepared, store, job.budget ?? 0);
+    // More batches follow: what they will cost is not known, only what they may.
+    const planned = job.budget === NO_LIMIT ? prepared.plan.price.credits : (job.budget ?? 0);
+    this.#run ??= await startRun(prepared, store, planned);
     const stop = await getAnswers(prepared, { store, effects, progress, interrupt }, this.#run);
     const { creditsSpent, creditsUnknown, callsUnknown, calls } = progress;
     this.#spent = { creditsSpent, creditsUnknown, callsUnknown, calls };
