@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
@@ -36,7 +36,9 @@ function bringNode(folder: string, script: string): void {
 test('npx perilbook works in a checkout without a build, and --version names the commit', () => {
   const args = ['describe', '--always', '--dirty', '--abbrev=10', '--exclude=*'];
   const described = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' });
-  const commit = described.status === 0 ? ` (${described.stdout.trim()})` : '';
+  // A copy without its history may lie in another checkout.
+  const isCheckout = existsSync(join(ROOT, '.git')) && described.status === 0;
+  const commit = isCheckout ? ` (${described.stdout.trim()})` : '';
   const printed = execFileSync(process.execPath, [LAUNCHER, '--version'], { encoding: 'utf8' });
   assert.equal(printed, `${manifest.version}${commit}\n`);
 });
