@@ -1,9 +1,21 @@
 import { createHash } from 'node:crypto';
-import { constants, copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { systemClock } from '../src/clock.ts';
-import { buildSampleDatabase } from '../src/data/sample/build-sample-database.ts';
+import { TOPIC_SLUGS } from '../src/contract/topics.ts';
+import { addSample } from '../src/data/sample/add-sample.ts';
+import { openDataDatabase } from '../src/data/tables/data-database.ts';
 
 const SOURCE = join(import.meta.dirname, '../src');
 const KEPT = join(import.meta.dirname, '../node_modules/.cache/perilbook');
@@ -33,12 +45,20 @@ function builtDatabase(): string {
     lock.exec('BEGIN EXCLUSIVE');
     if (!existsSync(built)) {
       removeOldDatabases();
-      buildSampleDatabase(built, systemClock, String(process.pid));
+      makeSampleDatabase(`${built}.tmp`);
+      renameSync(`${built}.tmp`, built);
     }
   } finally {
     lock.close();
   }
   return built;
+}
+
+/** Makes the service's database with all sample data. What a killed process left there is replaced. */
+export function makeSampleDatabase(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  using database = openDataDatabase(file);
+  addSample(database, TOPIC_SLUGS, systemClock);
 }
 
 /** Each version of the source leaves 100 MB. */

@@ -6,7 +6,7 @@ import { locationOf } from '../geo/coordinates.ts';
 import { openJobInput } from '../job/parts/job-input.ts';
 import { scan } from '../job/scan/scan-input.ts';
 import type { CliContext } from './context.ts';
-import { jobOf } from './job-options.ts';
+import { jobOf } from './job-of-options.ts';
 
 /** The largest search radius, that of earthquakes and storm tracks: a search near a border needs both sides. */
 const MARGIN_KM = Math.max(...Object.values(DEFAULT_RADII)) / 1_000;

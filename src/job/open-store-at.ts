@@ -3,8 +3,6 @@ import { columnsOf } from '../columns/topic-columns.ts';
 import { isPostgresAddress } from '../postgres/postgres-address.ts';
 import { bootIdentity } from '../running-processes.ts';
 import type { Owner, Store } from '../store/port.ts';
-import { openPostgresStore } from '../store/postgres/postgres-store.ts';
-import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 
 /**
  * Opens a store by its address: a SQLite file, or `postgres://…`. To be held by `await using`.
@@ -13,9 +11,13 @@ import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
  */
 export async function openStoreAt(address: string, clock: Clock, owner: Owner): Promise<Store> {
   const widthOf = (topic: Parameters<typeof columnsOf>[0]) => columnsOf(topic).length;
-  return isPostgresAddress(address)
-    ? openPostgresStore(address, clock, amongMachines(owner), { widthOf })
-    : openSqliteStore(address, clock, owner, widthOf);
+  // Only the driver that is needed is loaded.
+  if (isPostgresAddress(address)) {
+    const { openPostgresStore } = await import('../store/postgres/postgres-store.ts');
+    return openPostgresStore(address, clock, amongMachines(owner), { widthOf });
+  }
+  const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts');
+  return openSqliteStore(address, clock, owner, widthOf);
 }
 
 /** An owner as workers on other machines know it. Cloned machines share a name and numbers of processes, so the boot tells them

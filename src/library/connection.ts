@@ -1,26 +1,13 @@
-import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname, join } from 'node:path';
-import type { Clock } from '../clock.ts';
-import { billingPeriod } from '../contract/billing-period.ts';
-import { TOPIC_SLUGS } from '../contract/topics.ts';
-import { buildSampleDatabase, refreshSampleReadings } from '../data/sample/build-sample-database.ts';
-import { SAMPLE_VINTAGE } from '../data/sample/sample-datasets.ts';
-import { openDataDatabase } from '../data/tables/data-database.ts';
+import { SAMPLE_VINTAGE } from '../data/sample/sample-vintage.ts';
 import { PerilbookError } from '../errors.ts';
 import { type LocalData, readLocalData } from '../job/lookup/local-data.ts';
 import { topicWords } from '../job/lookup/place-answers.ts';
-import { fingerprintOf, readKeys } from '../job/planning/api-keys.ts';
+import { readKeys } from '../job/planning/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/planning/key-warnings.ts';
 import type { Connection, Effects, LocalConnection } from '../job/prepare.ts';
 import type { Job, Surroundings } from '../job/settings/settings.ts';
 import { isPostgresAddress } from '../postgres/postgres-address.ts';
-import { createAccount, listAccounts } from '../service/accounts/sqlite/accounts.ts';
-import { type AccountsDatabase, accountsFileFor, openAccounts } from '../service/accounts/sqlite/accounts-database.ts';
-import { createKey, revokeKey } from '../service/accounts/sqlite/keys.ts';
-import { moveAccounts } from '../service/accounts/sqlite/move-accounts.ts';
-import { sqliteAccounts } from '../service/accounts/sqlite/sqlite-accounts.ts';
-import { startService } from '../service/http/start-service.ts';
 import { getCommand } from './get-command.ts';
 
 /** What opening a connection needs from its caller. */
@@ -109,13 +96,6 @@ export interface OpenConnection extends AsyncDisposable {
   readonly connection: Connection;
 }
 
-/** The embedded service's data and accounts: beside the store, so that both are deleted together; in the data folder where the
- * store is a database. */
-function embeddedDatabaseFile(context: ConnectionContext, job: Job): string {
-  const folder = isPostgresAddress(job.store) ? context.dataFolder : dirname(job.store);
-  return join(folder, 'sample-service.db');
-}
-
 /**
  * Opens what a job's answers come from. `sample` starts our own service on loopback with sample data, the job's account, and a key that is
  * revoked at the end.
@@ -138,46 +118,12 @@ export async function connect(
     const connection = { kind: 'service', baseUrl, source: baseUrl, sample: false, keys: read } as const;
     return { connection, [Symbol.asyncDispose]: async () => {} };
   }
-  const file = embeddedDatabaseFile(context, job);
-  if (!existsSync(file)) {
-    tell('Creating the sample data of the embedded service (once, takes seconds) …');
-    buildSampleDatabase(file, context.clock, String(Math.trunc(context.random() * 1e15)));
-  }
-  await using opened = new AsyncDisposableStack();
-  const data = opened.use(openDataDatabase(file));
-  const accounts = opened.use(openAccounts(accountsFileFor(file)));
-  moveAccounts(data, accounts);
-  refreshSampleReadings(data, context.clock);
-  const account = embeddedAccount(accounts, job, context.clock);
-  const key = createKey(accounts, account, ['bundle', ...TOPIC_SLUGS], context.clock);
-  opened.defer(() => revokeKey(accounts, key.id, context.clock));
-  const service = opened.use(await startService({ data, accounts: sqliteAccounts(accounts, context.clock), port: 0 }));
-  const running = opened.move();
+  // Most commands need no service of their own: they do not wait for the web framework.
+  const { startEmbeddedService } = await import('./embedded-service.ts');
+  const service = await startEmbeddedService(context, job, tell);
+  const { baseUrl, keys } = service;
   return {
-    connection: {
-      kind: 'service',
-      baseUrl: service.url,
-      source: EMBEDDED_SOURCE,
-      sample: true,
-      keys: [{ secret: key.key, fingerprint: fingerprintOf(key.key), scopes: null }],
-    },
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    connection: { kind: 'service', baseUrl, source: EMBEDDED_SOURCE, sample: true, keys },
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
-}
-
-/** One account for each name, anniversary and subscription. None is ever changed: that could end the quota of a run that is
- * using it. */
-function embeddedAccount(accounts: AccountsDatabase, job: Job, clock: Clock): string {
-  const { name: account, subscription, anniversaryDay } = job.account;
-  const figures = `${subscription.creditsPerMonth} a month, ${subscription.creditsPerMinute} a minute`;
-  const name = `${account}: ${figures}, resets on day ${anniversaryDay}`;
-  // January has all 31 days, so that a sign-up on the 31st stays one.
-  const signedUpAt = billingPeriod(anniversaryDay, Date.UTC(2024, 0, 31)).start;
-  const isThere = () => listAccounts(accounts).some((one) => one.name === name);
-  // In one transaction: two runs may start at the same time.
-  const create = accounts.transaction(
-    () => isThere() || createAccount(accounts, { name, subscription, signedUpAt }, clock),
-  );
-  create.immediate();
-  return name;
 }

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { importSample, refreshSampleReadings } from '../../src/data/sample/build-sample-database.ts';
-import { SAMPLE_VINTAGE, sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
-import { describeData } from '../../src/data/tables/describe-data.ts';
+import { Worker } from 'node:worker_threads';
+import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { addSample, importSample, lacksSample, refreshSampleReadings } from '../../src/data/sample/add-sample.ts';
+import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
+import { SAMPLE_VINTAGE } from '../../src/data/sample/sample-vintage.ts';
+import { describeData, type LoadedDataset } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { info, openDatabase, StillClock, square } from '../service/small-data.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { LONG } from '../tier.ts';
 
 const clock = new StillClock();
@@ -25,6 +30,49 @@ test('loading the sample replaces all tracts and counties, and answers every top
   assert.deepEqual(topics, TOPIC_SLUGS);
   assert.deepEqual([...new Set(datasets.map(({ level }) => level))].sort(), ['', 'county']);
   assert.ok(datasets.every(({ sample, vintage, rows }) => sample && vintage === SAMPLE_VINTAGE && rows > 30));
+});
+
+test('sample data is added for the topics that are asked, once', (t) => {
+  const database = openDatabase(t);
+  const moving = new StillClock();
+  const loaded = () => describeData(database).datasets.map(({ name, loadedAt }) => `${name} ${loadedAt}`);
+  addSample(database, ['radon'], moving);
+  const [first, later] = [moving.at, moving.at + 60_000];
+  assert.deepEqual(loaded(), [`areas ${first}`, `radon ${first}`]);
+  moving.at = later;
+  assert.deepEqual([lacksSample(database, ['radon']), lacksSample(database, ['radon', 'superfund'])], [false, true]);
+  addSample(database, ['radon', 'superfund'], moving);
+  assert.deepEqual(loaded(), [`areas ${first}`, `radon ${first}`, `sites:superfund ${later}`]);
+  assert.deepEqual(describeData(database).topics, ['superfund', 'radon']);
+});
+
+test('the data of all natural topics is complete, and the rest can be added to it', LONG, (t) => {
+  const database = openDatabase(t);
+  addSample(database, NATURAL_SLUGS, clock);
+  const { topics, withoutRecords } = describeData(database);
+  assert.deepEqual([topics, withoutRecords], [NATURAL_SLUGS, []]);
+  addSample(database, TOPIC_SLUGS, clock);
+  assert.deepEqual(describeData(database).topics, TOPIC_SLUGS);
+});
+
+test('two processes that need the same sample data make it once', async (t) => {
+  const file = join(temporaryFolder(t), 'service.db');
+  openDatabase(t, file);
+  const workers = [1, 2].map(() => {
+    const workerData = { file, topics: ['radon', 'superfund'] };
+    const worker = new Worker(new URL('./sample-adder.ts', import.meta.url), { workerData });
+    t.after(() => worker.terminate());
+    return worker;
+  });
+  await Promise.all(workers.map((worker) => once(worker, 'message')));
+  const added = workers.map((worker) => once(worker, 'message'));
+  for (const worker of workers) worker.postMessage('add');
+  const [[one], [other]] = (await Promise.all(added)) as [[LoadedDataset[]], [LoadedDataset[]]];
+  assert.deepEqual(
+    one.map(({ name }) => name),
+    ['areas', 'radon', 'sites:superfund'],
+  );
+  assert.deepEqual(other, one, 'both found what one of them made');
 });
 
 test('the readings of a sample are renewed after an hour', (t) => {

@@ -2,7 +2,7 @@ import { openJobInput } from '../../job/parts/job-input.ts';
 import { type Job, NO_OUTPUT } from '../../job/settings/settings.ts';
 import type { Flags } from '../command.ts';
 import type { CliContext } from '../context.ts';
-import { jobOf } from '../job-options.ts';
+import { jobOf } from '../job-of-options.ts';
 import { runCommand } from './run.ts';
 
 /** The column with the weight of a place, as `perilbook sql` names it. */

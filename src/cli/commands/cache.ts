@@ -6,7 +6,7 @@ import type { StoreStats } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { anyJobOf } from '../job-options.ts';
+import { anyJobOf } from '../job-of-options.ts';
 import { byteSize, listed } from '../messages/format.ts';
 import { openStore } from '../open-store.ts';
 import { exportCommand } from './cache-export.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type LoadResult, loadFiles } from '../../data/loaders/load-files.ts';
 import type { LoaderOptions } from '../../data/loaders/loader.ts';
 import { LOADERS, loaderNamed } from '../../data/loaders/loader-table.ts';
-import { importSample } from '../../data/sample/build-sample-database.ts';
+import { importSample } from '../../data/sample/add-sample.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { stateNamed } from '../../data/tables/states.ts';

@@ -7,7 +7,7 @@ import type { Flags } from '../command.ts';
 import { type CliContext, connectionContext, lineWidth, say, sayJson } from '../context.ts';
 import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
-import { jobOf, jobWords } from '../job-options.ts';
+import { jobOf, jobWords } from '../job-of-options.ts';
 import { colorFor } from '../messages/color.ts';
 import { planMessages } from '../messages/plan-messages.ts';
 import { openStore } from '../open-store.ts';

@@ -7,7 +7,7 @@ import type { Store } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { anyJobOf, saidWithoutJobFile } from '../job-options.ts';
+import { anyJobOf, saidWithoutJobFile } from '../job-of-options.ts';
 import { type Quota, quotaJson, quotaMessages } from '../messages/quota-messages.ts';
 import { statementBy, statementCsv, statementJson, statementMessages } from '../messages/statement-messages.ts';
 import { openStore } from '../open-store.ts';

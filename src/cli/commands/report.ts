@@ -8,16 +8,17 @@ import { compareWithOutput, type EarlierOutput } from '../../report/compare/comp
 import { comparisonJson } from '../../report/compare/comparison.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
-import { checkOutput, openOutput, writeWhole } from '../../rows/files/output-file.ts';
+import { checkOutput } from '../../rows/files/output-file.ts';
 import type { Store } from '../../store/port.ts';
 import { filesOfStore } from '../../store/store-address.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, connectionContext, say, sayJson } from '../context.ts';
 import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
-import { jobOf, jobWords } from '../job-options.ts';
+import { jobOf, jobWords } from '../job-of-options.ts';
 import { shownPath } from '../messages/format.ts';
 import { openStore } from '../open-store.ts';
+import { reportFile, writeReport } from '../report-file.ts';
 
 /** `perilbook report`: writes the report of a job's latest run. Makes no calls, spends nothing. */
 export async function reportCommand(context: CliContext, given: Flags): Promise<number> {
@@ -90,18 +91,6 @@ function withPageNamed(flags: Flags): Flags {
   const { output, report, ...others } = flags;
   const isPage = report === undefined && typeof output === 'string' && /\.html?$/i.test(output);
   return isPage ? { ...others, report: output } : flags;
-}
-
-/** The file that `--report` names, from the working folder; null if it is not given. */
-export function reportFile(context: CliContext, flags: Flags): string | null {
-  const said = flags.report as string | undefined;
-  return said === undefined || said === '-' ? (said ?? null) : resolve(context.workingFolder, said);
-}
-
-/** Writes the page whole or not at all. @throws OUTPUT_UNWRITABLE */
-export async function writeReport(context: CliContext, file: string, page: string): Promise<void> {
-  const output = await openOutput(file, null, context.stdout);
-  await writeWhole(output, undefined, () => output.write(Buffer.from(page)));
 }
 
 function besideOutput({ output, name }: Job, folder: string): string {

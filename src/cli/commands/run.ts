@@ -8,7 +8,6 @@ import { ratingFindings } from '../../job/run-findings.ts';
 import { run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { connect } from '../../library/connection.ts';
-import { makeReport } from '../../report/make-report.ts';
 import { checkOutput } from '../../rows/files/output-file.ts';
 import { filesOfStore } from '../../store/store-address.ts';
 import { askToSpend } from '../ask-to-spend.ts';
@@ -18,7 +17,7 @@ import { runEffects } from '../effects.ts';
 import { EXIT, exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
 import { openFinish } from '../finish/finish.ts';
 import type { RunOutcome } from '../finish/finished-run.ts';
-import { jobOf, jobWords } from '../job-options.ts';
+import { jobOf, jobWords } from '../job-of-options.ts';
 import { type Color, colorFor } from '../messages/color.ts';
 import { shownPath } from '../messages/format.ts';
 import { planMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
@@ -26,7 +25,7 @@ import { reportCommand, resumeCommand } from '../messages/resume-command.ts';
 import { findingMessages, runMessages } from '../messages/run-messages.ts';
 import { openStore } from '../open-store.ts';
 import { showProgress } from '../progress/show.ts';
-import { reportFile, writeReport } from './report.ts';
+import { reportFile, writeReport } from '../report-file.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
 export async function runCommand(context: CliContext, flags: Flags): Promise<number> {
@@ -72,6 +71,7 @@ async function runJob(
   using owned = new DisposableStack();
   const { prepared, ended, progress } = await planAndRun();
   if (report !== null) {
+    const { makeReport } = await import('../../report/make-report.ts');
     const after = await prepareAgain(prepared, store);
     await writeReport(context, report, await makeReport(after, store, context.clock.now()));
     talk([`Wrote the report to ${shownPath(report, context.workingFolder)}`]);

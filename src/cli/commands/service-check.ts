@@ -22,7 +22,8 @@ import { type CheckLimits, checkSender } from '../check-sender.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { ACCOUNT_FLAGS, jobOfAccount } from '../job-options.ts';
+import { jobOfAccount } from '../job-of-options.ts';
+import { ACCOUNT_FLAGS } from '../job-options.ts';
 import { openStore } from '../open-store.ts';
 
 /** Manhattan: every agency has data there. */

@@ -5,7 +5,7 @@ import { joinStatement, placesStatement, type StatementOptions } from '../../war
 import type { Flags } from '../command.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { anyJobOf } from '../job-options.ts';
+import { anyJobOf } from '../job-of-options.ts';
 
 /** `perilbook sql`: prints the two statements of the warehouse's side, or one of them for a pipe. */
 export async function sqlCommand(context: CliContext, flags: Flags): Promise<number> {

@@ -9,7 +9,7 @@ import type { RunRecord, StatementRow } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, lineWidth, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { anyJobOf } from '../job-options.ts';
+import { anyJobOf } from '../job-of-options.ts';
 import { fittingTable, shownPath } from '../messages/format.ts';
 import { openStore } from '../open-store.ts';
 

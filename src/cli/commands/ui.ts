@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:os';
 import { join } from 'node:path';
+import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import type { Connection } from '../../job/prepare.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { connect, localConnection, type OpenConnection, unopenedConnection } from '../../library/connection.ts';
@@ -11,7 +12,7 @@ import type { Flags } from '../command.ts';
 import { type CliContext, connectionContext, dataFolder, say } from '../context.ts';
 import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
-import { jobOfAccount } from '../job-options.ts';
+import { jobOfAccount } from '../job-of-options.ts';
 import { SAMPLE_DATA } from '../messages/plan-messages.ts';
 import { openStore } from '../open-store.ts';
 import { portOf, wholeNumberOf } from '../option-values.ts';
@@ -38,7 +39,8 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     if (job.service.kind !== 'sample' || localConnection(outside, job) !== null) {
       return (await connect(outside, job)).connection;
     }
-    const asked: Job = { ...base, service: { kind: 'sample', isDefault: false } };
+    // The files that will be opened may ask for any topic.
+    const asked: Job = { ...base, service: { kind: 'sample', isDefault: false }, topics: TOPIC_SLUGS };
     sample ??= connect(outside, asked).then((one) => opened.use(one));
     return (await sample).connection;
   };

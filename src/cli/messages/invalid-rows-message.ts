@@ -1,6 +1,7 @@
 import { counted, grouped } from '../../format-numbers.ts';
+import { hasTooManyInvalid, unusableRows } from '../../job/invalid-rows.ts';
 import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
-import { hasTooManyInvalid, type PlanSummary, unusableRows } from '../../job/summary.ts';
+import type { PlanSummary } from '../../job/summary.ts';
 import { percent } from './format.ts';
 
 /** Printed if more rows have no usable location than the job allows. */

@@ -14,13 +14,11 @@ import { airQualityYears, monitorReadings, radonZones } from './measurements.ts'
 import { earthquakes } from './quakes.ts';
 import { type Random, randomOf } from './random.ts';
 import { naturalRatings } from './ratings.ts';
+import { SAMPLE_VINTAGE } from './sample-vintage.ts';
 import { sitePlaces } from './site-places.ts';
 import { siteProperties } from './site-properties.ts';
 import { siteShape } from './site-shapes.ts';
 import { hailReports, hurricaneTracks, tornadoReports } from './storms.ts';
-
-/** To be raised whenever equal options give other records than before. */
-export const SAMPLE_VINTAGE = 'sample-1';
 
 export interface SampleOptions {
   readonly seed: number;

@@ -156,13 +156,16 @@ function layerRows(layer: Layer): RecordRows {
       // The properties come last: each answer adds its distance there (layers.ts).
       const head = `{"type":"Feature",${named}"geometry":${JSON.stringify(geometry)},"properties":`;
       types.see(properties);
-      buffer.add(0, JSON.stringify([[minLng, maxLng, minLat, maxLat, ...point], head, properties]));
+      // Three lines: JSON has no line break of its own.
+      const place = JSON.stringify([minLng, maxLng, minLat, maxLat, ...point]);
+      buffer.add(0, `${place}\n${head}\n${JSON.stringify(properties)}`);
       return null;
     },
     *rowsAtEnd() {
       for (const row of buffer.rows()) {
-        const [place, head, properties] = JSON.parse(row) as [FeaturePlace, string, Record<string, unknown>];
-        yield [0, [[0, [null, ...place, `${head}${JSON.stringify(types.typed(properties))}}`]]]];
+        const [place, head, properties] = row.split('\n') as [string, string, string];
+        const typed = JSON.stringify(types.typed(JSON.parse(properties)));
+        yield [0, [[0, [null, ...(JSON.parse(place) as FeaturePlace), `${head}${typed}}`]]]];
       }
     },
   };

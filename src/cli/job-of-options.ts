@@ -1,0 +1,173 @@
+import { resolve } from 'node:path';
+import { PerilbookError } from '../errors.ts';
+import { type JobFile, jobFileSchema } from '../job/settings/job-file.ts';
+import { mergeJobFiles, relativeToFile } from '../job/settings/merge-settings.ts';
+import { readJobFile } from '../job/settings/read-job-file.ts';
+import { issuesOf } from '../job/settings/setting-issues.ts';
+import { type Job, makeJob, type Surroundings } from '../job/settings/settings.ts';
+import { type CliContext, dataFolder } from './context.ts';
+import { JOB_OPTIONS, type JobOption, type Said } from './job-options.ts';
+import { notANumber } from './option-values.ts';
+
+/** What a command line names: a job file, an input, or several input files. */
+type JobWords = string | readonly string[] | undefined;
+
+/** The arguments of a command that takes several input files. */
+export function jobWords({ job, _ }: Readonly<Record<string, unknown>>): JobWords {
+  const [, ...more] = _ as readonly string[];
+  return more.length === 0 ? (job as string | undefined) : [job as string, ...more];
+}
+
+/** The job of a command line: flags override the environment, the job file, and the defaults. @throws USAGE, JOB_FILE */
+export function jobOf(context: CliContext, said: JobWords, flags: Readonly<Record<string, unknown>>): Job {
+  return makeJob(saidOf(context, said, flags), surroundingsOf(context));
+}
+
+/** The settings of command line and environment; null if they name a job file. */
+export function saidWithoutJobFile(
+  context: CliContext,
+  target: string | undefined,
+  flags: Readonly<Record<string, unknown>>,
+): JobFile | null {
+  if (isJobFile(target)) return null;
+  const [fromFlags, fromEnv] = saidOf(context, target, flags);
+  return mergeJobFiles(fromEnv, fromFlags);
+}
+
+/** Settings that belong to one input. */
+const OF_ONE_INPUT: readonly string[] = [
+  ...['name', 'input', 'output', 'delimiter', 'header', 'header_line', 'sheet', 'encoding', 'location', 'coordinates'],
+  ...['topics', 'tiers', 'order_by', 'areas', 'optimize'],
+];
+
+/** Makes jobs for inputs that are named later, with the account and the service of this command line. */
+export function jobOfAccount(
+  context: CliContext,
+  said: string | undefined,
+  flags: Readonly<Record<string, unknown>>,
+): (later: JobFile) => Job {
+  const base = saidOf(context, said, flags).map((part) =>
+    Object.fromEntries(Object.entries(part).filter(([name]) => !OF_ONE_INPUT.includes(name))),
+  );
+  return (later) => makeJob([later, ...base], surroundingsOf(context));
+}
+
+function surroundingsOf(context: CliContext): Surroundings {
+  return { dataFolder: dataFolder(context), workingFolder: context.workingFolder };
+}
+
+function isJobFile(target: string | undefined): target is string {
+  return target !== undefined && /\.ya?ml$/i.test(target);
+}
+
+function saidOf(
+  context: CliContext,
+  said: JobWords,
+  flags: Readonly<Record<string, unknown>>,
+): [fromFlags: JobFile, fromEnv: JobFile, fromFile: JobFile] {
+  if (typeof said === 'object') {
+    const [fromFlags, fromEnv] = saidOf(context, undefined, flags);
+    return [fromFlags, fromEnv, { input: inputFiles(said) }];
+  }
+  const target = said !== undefined && context.args.includes('-') ? dashOf(said) : said;
+  const help = helpOf(flags);
+  const fromFlags = gather(
+    (option) => flags[option.flag] as Said | undefined,
+    (option) => `--${option.flag}`,
+    help,
+  );
+  const fromEnv = gather(
+    (option) => (option.env ? context.env[option.env] || undefined : undefined),
+    (option) => option.env!,
+    help,
+  );
+  const fromFile = isJobFile(target)
+    ? relativeToFile(readJobFile(resolve(context.workingFolder, target), target), target)
+    : target === undefined
+      ? {}
+      : { input: target };
+  return [fromFlags, fromEnv, fromFile];
+}
+
+/** yargs reads a single - as an option without a name, and its value as ''. */
+const dashOf = (word: string) => (word === '' ? '-' : word);
+
+/** Several input files. */
+function inputFiles(words: readonly string[]): string[] {
+  const jobFile = words.find(isJobFile);
+  if (jobFile === undefined) return words.map(dashOf);
+  throw new PerilbookError(
+    'USAGE',
+    `The job file ${jobFile} cannot be combined with other arguments`,
+    'Name the input files in it (input:), or leave it out.',
+  );
+}
+
+/** A job for commands that need only its store and account, not its input. */
+export function anyJobOf(
+  context: CliContext,
+  target: string | undefined,
+  flags: Readonly<Record<string, unknown>>,
+): Job {
+  return jobOf(context, target ?? '-', flags);
+}
+
+/** Checks each value on its own, so that a message can name its flag. */
+function gather(
+  read: (option: JobOption) => Said | undefined,
+  nameOf: (option: JobOption) => string,
+  help: string,
+): JobFile {
+  let job: JobFile = {};
+  for (const option of JOB_OPTIONS) {
+    const value = read(option);
+    if (value === undefined) continue;
+    const name = nameOf(option);
+    if (option.type === 'number' && (Number.isNaN(Number(value)) || String(value).trim() === '')) {
+      throw notANumber(name);
+    }
+    const part = option.place(option.type === 'number' ? Number(value) : value);
+    const isWhole = typeof part.service !== 'object' || part.service.base_url !== '';
+    const checked = jobFileSchema.safeParse(part);
+    if (isWhole && !checked.success) {
+      // An address may contain a secret.
+      const shown = ['base-url', 'on-finish'].includes(option.flag) ? name : `${name} ${value}`;
+      throw wrongValue(`${shown}: ${issuesOf(checked.error.issues, part)[0]!.message}`, help);
+    }
+    if (part.service !== undefined && job.service !== undefined && typeof part.service !== typeof job.service) {
+      throw wrongValue('--service cannot be combined with --base-url and --api-key-file', 'Leave one of them out.');
+    }
+    if (part.location && job.location && (part.location.column ?? job.location.column) !== undefined) {
+      throw wrongValue(
+        '--location cannot be combined with --lat and --lng',
+        'Give one column with both, or one for each.',
+      );
+    }
+    refuseTwoAreas(job.areas, part.areas);
+    job = mergeJobFiles(job, part);
+  }
+  return job;
+}
+
+/** Of the flags that say where areas come from, only --tract and --county can be combined. */
+function refuseTwoAreas(before: JobFile['areas'], after: JobFile['areas']): void {
+  if (typeof before !== 'object' || typeof after !== 'object' || before.find === undefined) return;
+  const other = [after.find && `--by-${after.find}`, after.tract && '--tract', after.county && '--county'].find(
+    Boolean,
+  );
+  if (other === undefined) return;
+  throw wrongValue(
+    `--by-${before.find} cannot be combined with ${other}`,
+    '--by-tract and --by-county find the area of each location; --tract and --county name the column with its code.',
+  );
+}
+
+/** yargs puts the name of the command first. */
+function helpOf({ _ }: Readonly<Record<string, unknown>>): string {
+  const [command = 'run'] = (_ ?? []) as readonly string[];
+  return `See perilbook ${command} --help.`;
+}
+
+function wrongValue(message: string, hint: string): PerilbookError {
+  return new PerilbookError('USAGE', message, hint);
+}

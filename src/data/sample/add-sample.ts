@@ -1,0 +1,72 @@
+import type { Clock } from '../../clock.ts';
+import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import type { DataDatabase } from '../tables/data-database.ts';
+import { describeData, eventDatasetsOf, needsOf } from '../tables/describe-data.ts';
+import { importDataset } from '../tables/import-dataset.ts';
+import type { DatasetName } from '../tables/records.ts';
+import { sampleDatasets } from './sample-datasets.ts';
+
+/** All sample data is the same. */
+const SEED = 1;
+
+/** Monitors report hourly. */
+const READINGS_FRESH_MS = 3_600_000;
+
+/** The longest wait for another process that adds sample data: all of it takes five seconds on an idle machine. */
+const BUSY_TIMEOUT_MS = 60_000;
+
+/** Whether the database lacks a dataset that these topics are answered from. */
+export function lacksSample(database: DataDatabase, topics: readonly TopicSlug[]): boolean {
+  return missingDatasets(database, topics).size > 0;
+}
+
+/** Adds the sample datasets that these topics are answered from and the database lacks; all of them are about 100 MB. */
+export function addSample(database: DataDatabase, topics: readonly TopicSlug[], clock: Clock): void {
+  alone(database, () => importGenerated(database, clock, missingDatasets(database, topics)));
+}
+
+/** Replaces all datasets by those of the sample. */
+export function importSample(database: DataDatabase, clock: Clock): void {
+  importGenerated(database, clock, datasetsOfTopics(TOPIC_SLUGS));
+}
+
+/** Renews the near real-time readings: a database made last week would answer with last week's air. */
+export function refreshSampleReadings(database: DataDatabase, clock: Clock): void {
+  if (!hasOldReadings(database, clock)) return;
+  alone(database, () => {
+    if (hasOldReadings(database, clock)) importGenerated(database, clock, new Set(['readings']));
+  });
+}
+
+function hasOldReadings(database: DataDatabase, clock: Clock): boolean {
+  const readings = describeData(database).datasets.find(({ name }) => name === 'readings');
+  return readings?.sample === true && Math.abs(clock.now() - readings.loadedAt) >= READINGS_FRESH_MS;
+}
+
+/** Imports in one transaction: a second process that needs the same datasets waits, and one that is killed adds none of them. */
+function alone(database: DataDatabase, work: () => void): void {
+  const timeout = database.pragma('busy_timeout', { simple: true });
+  database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  try {
+    database.transaction(work).immediate();
+  } finally {
+    database.pragma(`busy_timeout = ${timeout}`);
+  }
+}
+
+function missingDatasets(database: DataDatabase, topics: readonly TopicSlug[]): ReadonlySet<DatasetName> {
+  const missing = datasetsOfTopics(topics);
+  for (const name of database.prepare<[], DatasetName>('SELECT name FROM datasets').pluck().iterate())
+    missing.delete(name);
+  return missing;
+}
+
+function datasetsOfTopics(topics: readonly TopicSlug[]): Set<DatasetName> {
+  return new Set(topics.flatMap((topic) => [...needsOf(topic), ...eventDatasetsOf(topic)]));
+}
+
+function importGenerated(database: DataDatabase, clock: Clock, names: ReadonlySet<DatasetName>): void {
+  for (const dataset of sampleDatasets({ seed: SEED, now: clock.now() })) {
+    if (names.has(dataset.info.name)) importDataset(database, dataset, clock);
+  }
+}
