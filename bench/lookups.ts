@@ -1,6 +1,6 @@
 /**
- * Cells planned a second (scan, lookups, price, order), with nothing and with everything in the store, and store lookups a
- * second: beside a bare better-sqlite3 get of the same rows and a Map in memory that holds them ready made.
+ * Seconds to plan a million distinct places (scan, lookups, price, order), with nothing and with everything in the store, and store
+ * lookups a second: beside a bare better-sqlite3 get of the same rows and a Map in memory that holds them ready made.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,6 +21,10 @@ import { textDictionary } from '../src/store/sqlite/text-dictionary.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 
+/** More than a page of a visit, so that a tiny run visits too. */
+const PLANNED = sized(1_000_000, 2_500);
+/** Most seconds of a plan. */
+const GOAL = 2;
 const CELLS = sized(100_000, 500);
 /** As many as the plan reads at once. */
 const BATCH = 2_000;
@@ -32,21 +36,11 @@ const GOAL = 500_000;
 export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-lookups-'));
   try {
-    const cells = makeCells();
-    const lines = cells.map(({ lat7, lng7 }, index) => `${index + 1},${lat7 / 1e7},${lng7 / 1e7}`);
-    writeFileSync(join(folder, 'book.csv'), `id,lat,lng\n${lines.join('\n')}\n`);
+    await measurePlans(folder);
+    const cells = makeCells(CELLS);
     const rows: (string | number)[][] = [];
-    for (const [name, filled] of [
-      ['planned, nothing in the store', []],
-      ['planned, everything in the store', cells],
-    ] as const) {
-      const file = join(folder, `${filled.length}.db`);
-      const store = openStore(file);
-      fill(file, await store.source('bench'), filled);
-      rows.push([name, await best(() => plan(folder, store, filled.length))]);
-      await store.close();
-    }
-    const file = join(folder, `${CELLS}.db`);
+    const file = join(folder, 'lookups.db');
+    await fillStore(file, cells);
     const shuffled = cells.toSorted((a, b) => ((a.lat7 * 31) % 9_973) - ((b.lat7 * 31) % 9_973) || a.lng7 - b.lng7);
     for (const [name, wanted] of [
       ['in the order of the store', cells],
@@ -61,6 +55,26 @@ export async function run(): Promise<Goal[]> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function measurePlans(folder: string): Promise<void> {
+  const cells = makeCells(PLANNED);
+  const lines = cells.map(({ lat7, lng7 }, index) => `${index + 1},${lat7 / 1e7},${lng7 / 1e7}`);
+  writeFileSync(join(folder, 'book.csv'), `id,lat,lng\n${lines.join('\n')}\n`);
+  const rows: string[][] = [];
+  for (const [name, filled] of [
+    ['nothing in the store', []],
+    ['everything in the store', cells],
+  ] as const) {
+    const file = join(folder, `${filled.length}.db`);
+    await fillStore(file, filled);
+    const store = openStore(file);
+    const rate = await best(PLANNED, () => plan(folder, store, filled.length));
+    rows.push([name, (PLANNED / rate).toFixed(2), GOAL.toFixed(2)]);
+    await store.close();
+  }
+  console.log(`Plans of ${PLANNED.toLocaleString('en-US')} places\n`);
+  console.log(`${table(['', 'seconds', 'at most'], rows)}\n`);
 }
 
 async function plan(folder: string, store: Store, cached: number): Promise<void> {
@@ -91,25 +105,25 @@ async function lookUp(order: string, file: string, cells: readonly Cell[]): Prom
     for (const [index, { lat7, lng7 }] of batch.entries()) records.set(`${lat7},${lng7}`, found[index]!);
   });
   let seen = 0;
-  const ours = await best(() =>
+  const ours = await best(CELLS, () =>
     inBatches(async (batch) => {
       const found = await store.read(source, batch);
       seen += found.length;
     }),
   );
   const wanted = NATURAL_SLUGS.map((topic) => ({ topic, freshSince: 0, fields: columnsOf(topic).length }));
-  const packed = await best(() =>
+  const packed = await best(CELLS, () =>
     inBatches(async (batch) => {
       const found = await store.readWanted(source, batch, wanted);
       seen += found.length;
     }),
   );
-  const raw = await best(() =>
+  const raw = await best(CELLS, () =>
     inBatches((batch) => {
       for (const { lat7, lng7 } of batch) seen += get.get(source, lat7, lng7)!.answers.length;
     }),
   );
-  const map = await best(() =>
+  const map = await best(CELLS, () =>
     inBatches((batch) => {
       for (const { lat7, lng7 } of batch) seen += records.get(`${lat7},${lng7}`)!.answers.size;
     }),
@@ -125,12 +139,13 @@ async function lookUp(order: string, file: string, cells: readonly Cell[]): Prom
   ];
 }
 
-async function best(work: () => Promise<void>): Promise<number> {
+/** The best rate of three rounds, in cells a second. */
+async function best(cells: number, work: () => Promise<void>): Promise<number> {
   let rate = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const begun = performance.now();
     await work();
-    rate = Math.max(rate, CELLS / ((performance.now() - begun) / 1_000));
+    rate = Math.max(rate, cells / ((performance.now() - begun) / 1_000));
   }
   return Math.round(rate);
 }
@@ -141,7 +156,9 @@ function openStore(file: string): Store {
 }
 
 /** Written past the port: claiming and settling each cell would take longer than all that is measured. */
-function fill(file: string, source: number, cells: readonly Cell[]): void {
+async function fillStore(file: string, cells: readonly Cell[]): Promise<void> {
+  await using store = openStore(file);
+  const source = await store.source('bench');
   const database = new Database(file);
   const { merge } = cellStatements(database, textDictionary(database, file), () => null);
   const values = { text: 'Relatively Moderate', number: 12.3456, count: 17, time: '2026-01-15T11:00:00Z', point: '' };
@@ -155,8 +172,8 @@ function fill(file: string, source: number, cells: readonly Cell[]): void {
 }
 
 /** A grid inland, so that every place is in the US. */
-function makeCells(): Cell[] {
-  return Array.from({ length: CELLS }, (_, index) => ({
+function makeCells(length: number): Cell[] {
+  return Array.from({ length }, (_, index) => ({
     lat7: 360_000_000 + 10_000 * (index % 500),
     lng7: -1_000_000_000 + 10_000 * Math.floor(index / 500),
   }));

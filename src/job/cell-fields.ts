@@ -86,6 +86,10 @@ export class CellCache {
     return this.#cells[cell];
   }
 
+  get hasRoom(): boolean {
+    return this.#room > 0;
+  }
+
   /** Keeps a cell while there is room. */
   put(cell: number, fields: RowFields): void {
     if (this.#room-- > 0) this.#cells[cell] = fields;

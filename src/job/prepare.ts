@@ -202,8 +202,12 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
   const approvedCredits = approved && (await creditsLeft(approved, store));
   const plan = await makePlan({
     ...{ job, scan, store, source, priceList, apiKeys, freshness, approvedCredits, isLocal, isContinued },
-    onComplete: (cell, { asOf, fields }) =>
-      take ? take(cell, fieldsOf(asOf, fields())) : cells.put(cell, () => fieldsOf(asOf, fields())),
+    onComplete: (cell, takeFound) => {
+      if (take === undefined && !cells.hasRoom) return;
+      const { asOf, fields } = takeFound();
+      if (take) take(cell, fieldsOf(asOf, fields()));
+      else cells.put(cell, () => fieldsOf(asOf, fields()));
+    },
   });
   const summary = planSummary({ plan, job, connection, priceList, sample: sampleRows.any, rows: rowFile });
   const parts = {

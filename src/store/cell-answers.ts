@@ -17,6 +17,14 @@ export interface PackedCell {
  * version with other columns: it is not read, and so bought again. */
 export type WidthOf = (topic: TopicSlug) => number | null;
 
+/** Takes what a job wants of a cell. */
+export interface AnswerPicker {
+  /** Whether the cell has all wanted answers, none of them too old. */
+  readonly has: (bytes: Buffer) => boolean;
+  /** Copies the wanted fields of the cell for which `has` was called last. */
+  readonly taken: (bytes: Buffer) => CompleteCell;
+}
+
 /** Packs and unpacks the answers of cells. Knows nothing of the database that keeps them. */
 export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
   const packer = new FieldPacker(texts);
@@ -45,25 +53,27 @@ export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
     return { answers, failures: unpackFailures(failures) };
   }
 
-  /** Makes a function that takes the wanted fields out of a cell's bytes; null where an answer is missing or too old. */
-  function picker(wanted: readonly WantedAnswer[]): (bytes: Buffer) => CompleteCell | null {
+  /** Makes what takes the wanted fields out of cells' bytes. */
+  function picker(wanted: readonly WantedAnswer[]): AnswerPicker {
     const fieldCount = wanted.reduce((sum, { fields }) => sum + fields, 0);
     const places = new Map(wanted.map(({ topic }, index) => [texts.known(topic), index]));
     const indexOf = new Int16Array(Math.max(0, ...places.keys()) + 1).fill(-1);
     for (const [slug, index] of places) if (slug >= 0) indexOf[slug] = index;
     const [froms, tos] = [new Int32Array(wanted.length), new Int32Array(wanted.length)];
     const widths = wanted.map(({ topic }) => widthOf(topic));
-    return (bytes) => {
+    let size = 0;
+    let asOf = 0;
+    const has = (bytes: Buffer): boolean => {
       let found = 0;
-      let size = 0;
-      let asOf = Number.POSITIVE_INFINITY;
+      size = 0;
+      asOf = Number.POSITIVE_INFINITY;
       span.to = 0;
       while (nextAnswer(bytes, span)) {
         const index = indexOf[span.slug] ?? -1;
         if (index < 0) continue;
         const { freshSince, fields } = wanted[index]!;
         const width = widths[index]!;
-        if (span.asOf < freshSince || span.width < fields || (width !== null && span.width !== width)) return null;
+        if (span.asOf < freshSince || span.width < fields || (width !== null && span.width !== width)) return false;
         const to = endOf(bytes, fields);
         froms[index] = span.from;
         tos[index] = to;
@@ -71,15 +81,19 @@ export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
         asOf = Math.min(asOf, span.asOf);
         found++;
       }
-      if (found < wanted.length) return null;
+      return found === wanted.length;
+    };
+    const taken = (bytes: Buffer): CompleteCell => {
+      const oldest = asOf;
       const picked = Buffer.allocUnsafe(size);
       let used = 0;
       for (let index = 0; index < wanted.length; index++) {
         // Some 15 bytes an answer: a call to `copy` costs more.
         for (let at = froms[index]!; at < tos[index]!; at++) picked[used++] = bytes[at]!;
       }
-      return { asOf, fields: () => packer.unpack(picked, 0, fieldCount) };
+      return { asOf: oldest, fields: () => packer.unpack(picked, 0, fieldCount) };
     };
+    return { has, taken };
   }
 
   /** What to store of a cell after a call. A newer answer replaces an older one and removes the topic's failure; a failure removes

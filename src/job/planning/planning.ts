@@ -1,3 +1,4 @@
+import type { CellRecord } from '../../contract/answer.ts';
 import {
   difference,
   intersection,
@@ -7,6 +8,7 @@ import {
   TopicSets,
   topicsIn,
 } from '../../contract/topic-set.ts';
+import type { Cell } from '../../geo/coordinates.ts';
 import { cheapestCalls, type PriceList } from '../../plan/cheapest-calls.ts';
 import { forecastPool, type PoolAccount, spread } from '../../plan/pool.ts';
 import { type Price, priceBundle, priceCheapest } from '../../plan/prices.ts';
@@ -80,7 +82,7 @@ export interface PlanRequest {
   /** What failed since the beginning of the run counts as tried: a batch of a run must not pay for it again. */
   readonly isContinued: boolean;
   /** Called with each cell that lacks nothing, so that it need not be read again. */
-  readonly onComplete: (cell: number, found: CompleteCell) => void;
+  readonly onComplete: (cell: number, take: () => CompleteCell) => void;
 }
 
 /** Prices what the store lacks. Reads the store, spends nothing. */
@@ -197,19 +199,29 @@ async function findMissing(request: PlanRequest) {
   const missing = new TopicSets(cells.size);
   const hadNoData = new Map<number, TopicSet>();
   const wanted = wantedAnswers(job, freshness);
-  for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
-    const records = await store.readWanted(source, cells.cells(from, from + CELLS_PER_READ), wanted);
-    for (const [index, record] of records.entries()) {
-      const cell = from + index;
-      if (record !== null && 'fields' in record) {
-        onComplete(cell, record);
-        continue;
+  const complete = (cell: number, take: () => CompleteCell) => {
+    missing.set(cell, NO_TOPICS);
+    onComplete(cell, take);
+  };
+  const incomplete = (cell: number, record: CellRecord) => {
+    const unanswered = missingSet(record, job.topics, freshness);
+    const lacks = isContinued ? difference(unanswered, failedSet(record, freshness)) : unanswered;
+    missing.set(cell, lacks);
+    const without = intersection(lacks, noDataSet(record));
+    if (without !== NO_TOPICS) hadNoData.set(cell, without);
+  };
+  // Of a cell that the store has never heard of.
+  const all = missingSet(null, job.topics, freshness);
+  for (let cell = 0; cell < cells.size; cell++) missing.set(cell, all);
+  const visitor = { numberOf: (cell: Cell) => cells.numberOf(cell), complete, incomplete };
+  if (!(await store.visitWanted(source, cells.size, wanted, visitor))) {
+    for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
+      const records = await store.readWanted(source, cells.cells(from, from + CELLS_PER_READ), wanted);
+      for (const [index, record] of records.entries()) {
+        if (record === null) continue;
+        if ('fields' in record) complete(from + index, () => record);
+        else incomplete(from + index, record);
       }
-      const unanswered = missingSet(record, job.topics, freshness);
-      const lacks = isContinued ? difference(unanswered, failedSet(record, freshness)) : unanswered;
-      missing.set(cell, lacks);
-      const without = record === null ? NO_TOPICS : intersection(lacks, noDataSet(record));
-      if (without !== NO_TOPICS) hadNoData.set(cell, without);
     }
   }
   return { missing, hadNoData, lacking: countSets(missing) };

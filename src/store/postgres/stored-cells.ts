@@ -63,7 +63,10 @@ export async function readWantedCells(
 ): Promise<(CompleteCell | CellRecord | null)[]> {
   const [packed] = await Promise.all([packedCells(session, source, cells), texts.refresh(session)]);
   const pick = codec.picker(wanted);
-  return packed.map((cell) => (cell ? (pick(cell.answers) ?? codec.unpack(cell)) : null));
+  return packed.map((cell) => {
+    if (cell === undefined || cell === null) return null;
+    return pick.has(cell.answers) ? pick.taken(cell.answers) : codec.unpack(cell);
+  });
 }
 
 /** Merges what was brought into the cells, in the caller's transaction. */

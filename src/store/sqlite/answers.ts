@@ -5,6 +5,7 @@ import type { Cell } from '../../geo/coordinates.ts';
 import { cellCodec, type PackedCell, type WidthOf } from '../cell-answers.ts';
 import type { CompleteCell, WantedAnswer } from '../port.ts';
 import type { StoredDictionary } from './text-dictionary.ts';
+import { cellVisits } from './visit-cells.ts';
 
 type CellTuple = [id: number, answers: Buffer, failures: string | null];
 
@@ -41,7 +42,8 @@ export function cellStatements(database: Database.Database, texts: StoredDiction
     const pick = codec.picker(wanted);
     return cells.map((cell): CompleteCell | CellRecord | null => {
       const packed = packedAt(source, cell);
-      return packed ? (pick(packed.answers) ?? codec.unpack(packed)) : null;
+      if (packed === undefined) return null;
+      return pick.has(packed.answers) ? pick.taken(packed.answers) : codec.unpack(packed);
     });
   }
 
@@ -60,6 +62,7 @@ export function cellStatements(database: Database.Database, texts: StoredDiction
   }
 
   return {
+    ...cellVisits(database, codec),
     read,
     readWanted,
     unpack: codec.unpack,
