@@ -46,6 +46,8 @@ const child = spawn(
       TZ: 'UTC',
       TMPDIR: temporary,
       TEST_TIER: tier,
+      // What many tests need is made once, and copied.
+      TEST_SHARED_FOLDER: temporary,
       NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled'),
     },
     stdio: 'inherit',

@@ -4,20 +4,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { changeAccount, createAccount } from '../../src/service/accounts/sqlite/accounts.ts';
 import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { FastClock } from '../fast-clock.ts';
 import { usage } from '../service/account-usage.ts';
-import {
-  deliveries,
-  openAccountsOf,
-  openDatabase,
-  pathTo,
-  releaseLater,
-  request,
-  start,
-} from '../service/small-data.ts';
+import { openAccountsOf, openSmallData, pathTo, releaseLater, request, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
 
@@ -25,9 +16,8 @@ import { perilbook } from './command-line.ts';
 async function openCounter(t: TestContext, creditsPerMonth: number) {
   const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
   const clock = new FastClock('2026-03-15T12:00:00Z', 200);
-  const database = openDatabase(t, join(folder, 'service.db'));
+  const database = openSmallData(t, join(folder, 'service.db'), clock);
   const accounts = openAccountsOf(t, join(folder, 'service.db'));
-  for (const delivery of deliveries()) importDataset(database, delivery, clock);
   const subscription = customSubscription(creditsPerMonth, 100_000);
   createAccount(accounts, { name: 'us', subscription, signedUpAt: Date.UTC(2025, 0, 31) }, clock);
   const key = () => createKey(accounts, 'us', ['bundle', ...TOPIC_SLUGS], clock).key;

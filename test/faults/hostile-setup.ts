@@ -14,7 +14,7 @@ import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { places } from '../job/harness.ts';
 import { usage } from '../service/account-usage.ts';
-import { deliveries, info, openAccountsOf, openDatabase, point, start } from '../service/small-data.ts';
+import { info, openAccountsOf, openSmallData, point, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { closedLater } from './closed-later.ts';
 import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
@@ -88,9 +88,8 @@ export async function openHostileSetup(): Promise<HostileSetup> {
   const folder = temporaryFolder(t);
   // The service's own time is of no account here: its quota and its rate are out of reach.
   const clock = new LeapingClock(START);
-  const database = openDatabase(t, join(folder, 'service.db'));
+  const database = openSmallData(t, join(folder, 'service.db'), clock);
   const accounts = openAccountsOf(t, join(folder, 'service.db'));
-  for (const delivery of deliveries()) importDataset(database, delivery, clock);
   importDataset(database, { kind: 'sites', topic: 'park', info: info('sites:park'), records: PARKS }, clock);
   const service = await start(t, { data: database, accounts, clock });
   const signedUpAt = Date.UTC(2025, 0, 1);

@@ -9,7 +9,6 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts';
 import type { DataDatabase } from '../../src/data/tables/data-database.ts';
-import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { approvablePlan } from '../../src/job/approved-plan.ts';
 import { newProgress, type Progress } from '../../src/job/buying/progress.ts';
 import { fingerprintOf, type Key } from '../../src/job/planning/api-keys.ts';
@@ -25,14 +24,7 @@ import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 import { usage } from '../service/account-usage.ts';
-import {
-  deliveries,
-  openAccountsOf,
-  openDatabase,
-  releaseLater,
-  type StartOptions,
-  start,
-} from '../service/small-data.ts';
+import { openAccountsOf, openSmallData, releaseLater, type StartOptions, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 interface HarnessClock extends Clock {
@@ -100,10 +92,9 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
   const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
   const subscription = options.subscription ?? customSubscription(100_000, 100_000);
   const clock = clockOf(options);
-  const database = openDatabase(t, join(folder, 'service.db'));
-  const accounts = openAccountsOf(t, join(folder, 'service.db'));
   // Readings of an hour ago: older ones than four hours would be unavailable.
-  for (const delivery of deliveries(clock.now() - 3_600_000)) importDataset(database, delivery, clock);
+  const database = openSmallData(t, join(folder, 'service.db'), clock, clock.now() - 3_600_000);
+  const accounts = openAccountsOf(t, join(folder, 'service.db'));
   const account = createAccount(
     accounts,
     { name: 'harness', subscription, overages: options.overages ?? false, signedUpAt: Date.UTC(2025, 0, 31) },

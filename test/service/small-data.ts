@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -176,6 +176,38 @@ export function databaseFile(t: TestContext): string {
   return join(directory, 'service.db');
 }
 
+/** Opens a data file with `deliveries(measuredAt)`, loaded now. */
+export function openSmallData(t: TestContext, file: string, clock: Clock, measuredAt = NOON - 3_600_000): DataDatabase {
+  copyFileSync(loadedDeliveries(), file);
+  const database = openDatabase(t, file);
+  database.prepare('UPDATE datasets SET loaded_at = ?').run(clock.now());
+  database.prepare('UPDATE reading_boxes SET measured_at = ?').run(measuredAt);
+  return database;
+}
+
+/** A data file with `deliveries()`. Loading them takes 50 to 90 ms of processor time, and hundreds of tests need them: made once in a
+ * run of the tests (`test/run.ts` gives the folder), or once in a process. */
+function loadedDeliveries(): string {
+  ownFolder ??= process.env.TEST_SHARED_FOLDER ?? madeFolder();
+  const file = join(ownFolder, 'small-data.db');
+  if (existsSync(file)) return file;
+  const making = `${file}.${process.pid}`;
+  const database = openDataDatabase(making);
+  for (const delivery of deliveries()) importDataset(database, delivery, new StillClock());
+  database.close();
+  // Of two processes that make it at the same time, the second replaces the file by an equal one.
+  renameSync(making, file);
+  return file;
+}
+
+let ownFolder: string | undefined;
+
+function madeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'perilbook-small-data-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
 export function openDatabase(t: TestContext, file: string = databaseFile(t)): DataDatabase {
   const database = openDataDatabase(file);
   releaseLater(t, () => database.close());
@@ -227,8 +259,8 @@ export type StartOptions = Partial<Omit<ServiceOptions, 'accounts'>> & { readonl
 export async function setUp(t: TestContext, options: SetupOptions = {}): Promise<Setup> {
   const clock = options.clock ?? new StillClock();
   const file = databaseFile(t);
-  const database = openDatabase(t, file);
-  for (const delivery of options.deliveries ?? deliveries()) importDataset(database, delivery, clock);
+  const database = options.deliveries === undefined ? openSmallData(t, file, clock) : openDatabase(t, file);
+  for (const delivery of options.deliveries ?? []) importDataset(database, delivery, clock);
   const { subscription = SUBSCRIPTIONS.professional, overages = false, signedUpAt } = options;
   const accounts = openAccountsOf(t, file);
   createAccount(
