@@ -23,20 +23,18 @@ import { type Goal, table } from './table.ts';
 
 /** More than a page of a visit, so that a tiny run visits too. */
 const PLANNED = sized(1_000_000, 2_500);
-/** Most seconds of a plan. */
-const GOAL = 2;
 const CELLS = sized(100_000, 500);
 /** As many as the plan reads at once. */
 const BATCH = 2_000;
 const ROUNDS = sized(3, 1);
-/** A million distinct places in two seconds. */
-const GOAL = 500_000;
+/** Most seconds of a plan of a million distinct places. */
+const GOAL = 2;
 
 /** Prints both tables; the best of three rounds each. */
 export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-lookups-'));
   try {
-    await measurePlans(folder);
+    const goals = await measurePlans(folder);
     const cells = makeCells(CELLS);
     const rows: (string | number)[][] = [];
     const file = join(folder, 'lookups.db');
@@ -50,18 +48,17 @@ export async function run(): Promise<Goal[]> {
     }
     console.log(`${CELLS.toLocaleString('en-US')} cells, ${NATURAL_SLUGS.length} answers each\n`);
     console.log(table(['', 'cells a second'], rows));
-    const [what, measured] = rows[1]!;
-    return [{ what: String(what), measured: Number(measured), unit: 'cells/s', atLeast: GOAL }];
+    return goals;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function measurePlans(folder: string): Promise<void> {
+async function measurePlans(folder: string): Promise<Goal[]> {
   const cells = makeCells(PLANNED);
   const lines = cells.map(({ lat7, lng7 }, index) => `${index + 1},${lat7 / 1e7},${lng7 / 1e7}`);
   writeFileSync(join(folder, 'book.csv'), `id,lat,lng\n${lines.join('\n')}\n`);
-  const rows: string[][] = [];
+  const goals: Goal[] = [];
   for (const [name, filled] of [
     ['nothing in the store', []],
     ['everything in the store', cells],
@@ -70,11 +67,13 @@ async function measurePlans(folder: string): Promise<void> {
     await fillStore(file, filled);
     const store = openStore(file);
     const rate = await best(PLANNED, () => plan(folder, store, filled.length));
-    rows.push([name, (PLANNED / rate).toFixed(2), GOAL.toFixed(2)]);
+    goals.push({ what: `planned, ${name}`, measured: PLANNED / rate, unit: 's', atMost: GOAL });
     await store.close();
   }
   console.log(`Plans of ${PLANNED.toLocaleString('en-US')} places\n`);
-  console.log(`${table(['', 'seconds', 'at most'], rows)}\n`);
+  const rows = goals.map(({ what, measured }) => [what, measured.toFixed(2)]);
+  console.log(`${table(['', 'seconds'], rows)}\n`);
+  return goals;
 }
 
 async function plan(folder: string, store: Store, cached: number): Promise<void> {

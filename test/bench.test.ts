@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { goalTable } from '../bench/table.ts';
+import { LONG } from './tier.ts';
 
 const FOLDER = join(import.meta.dirname, '../bench');
 
@@ -17,18 +18,32 @@ test('the goals are in one table, which says of each whether it is met', () => {
   assert.match(text, /^\| bodies +\| +answers \| +40 \| +at least 40 \| +answers\/s \| +met \|$/m);
 });
 
-test('every benchmark runs, at a tiny size, and prints its table', { timeout: 120_000 }, async (t) => {
-  const measuring = globSync('*.ts', { cwd: FOLDER }).filter((file) =>
-    /^export (async )?function run\(/m.test(readFileSync(join(FOLDER, file), 'utf8')),
-  );
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(FOLDER, 'main.ts'), '--tiny']);
+const measuring = globSync('*.ts', { cwd: FOLDER })
+  .filter((file) => /^export (async )?function run\(/m.test(readFileSync(join(FOLDER, file), 'utf8')))
+  .map((file) => file.replace('.ts', ''));
+
+/** These start services, workers or DuckDB, and take most of the time: they run in the faults tier. */
+const SLOW = ['bodies', 'credits', 'instances', 'local', 'service', 'throttle', 'warm'];
+
+test('the quick benchmarks run, at a tiny size, and print their tables', { timeout: 120_000 }, (t) =>
+  tryOut(
+    t,
+    measuring.filter((name) => !SLOW.includes(name)),
+  ),
+);
+
+test('the slow benchmarks do too', { ...LONG, timeout: 240_000 }, (t) => tryOut(t, SLOW));
+
+async function tryOut(t: TestContext, names: readonly string[]): Promise<void> {
+  const args = [join(FOLDER, 'main.ts'), '--tiny', ...names];
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args);
   assert.equal(stderr, '');
   const [report, goals] = stdout.split(/^# Goals$/m) as [string, string];
   assert.match(goals, /^\| benchmark +\| +figure \| .*\| +result \|$/m);
   const sections = report.split(/^## /m).slice(1);
-  assert.deepEqual(sections.map((section) => `${/^\w+/.exec(section)![0]}.ts`).sort(), measuring.sort());
+  assert.deepEqual(sections.map((section) => /^\w+/.exec(section)![0]).sort(), names.toSorted());
   for (const section of sections) {
     t.diagnostic(section.trimEnd().split('\n').at(-1)!);
     assert.match(section, /^\| .* \|\n\| -+ \|[-: |]+\|\n\| .*\d.* \|$/m);
   }
-});
+}

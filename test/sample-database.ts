@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { systemClock } from '../src/clock.ts';
-import { TOPIC_SLUGS } from '../src/contract/topics.ts';
+import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../src/contract/topics.ts';
 import { addSample } from '../src/data/sample/add-sample.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
 
@@ -21,22 +21,28 @@ const SOURCE = join(import.meta.dirname, '../src');
 const KEPT = join(import.meta.dirname, '../node_modules/.cache/perilbook');
 const DAY_MS = 86_400_000;
 
+let fingerprint: string | undefined;
+
 /**
  * Copies the service's database with sample data to `file`. It takes 5 s to build, so it is built once for each version of
  * the source, and kept in `node_modules/.cache`; the first process that needs it builds it, the others wait.
  */
-export function copySampleDatabase(file: string): void {
+export function copySampleDatabase(file: string, topics = TOPIC_SLUGS): void {
   mkdirSync(dirname(file), { recursive: true });
-  copyFileSync(builtDatabase(), file, constants.COPYFILE_FICLONE);
+  copyFileSync(builtDatabase(topics), file, constants.COPYFILE_FICLONE);
 }
 
-/** Puts the sample service's database where a run with this store looks for it, so that the run does not build it. */
-export function provideSampleData(store: string): void {
-  copySampleDatabase(join(dirname(store), 'sample-service.db'));
+/**
+ * Puts the sample service's database where a run with this store looks for it, so that the run does not build it: by default for
+ * natural topics alone, 15 MB and without readings that each run must renew.
+ */
+export function provideSampleData(store: string, topics: readonly TopicSlug[] = NATURAL_SLUGS): void {
+  copySampleDatabase(join(dirname(store), 'sample-service.db'), topics);
 }
 
-function builtDatabase(): string {
-  const built = join(KEPT, `sample-${fingerprintOfSource()}.db`);
+function builtDatabase(topics: readonly TopicSlug[]): string {
+  fingerprint ??= fingerprintOfSource();
+  const built = join(KEPT, `sample-${topics.length}-${fingerprint}.db`);
   if (existsSync(built)) return built;
   mkdirSync(KEPT, { recursive: true });
   // A lock of SQLite's ends with the process that holds it, however that ends.
@@ -45,7 +51,7 @@ function builtDatabase(): string {
     lock.exec('BEGIN EXCLUSIVE');
     if (!existsSync(built)) {
       removeOldDatabases();
-      makeSampleDatabase(`${built}.tmp`);
+      makeSampleDatabase(`${built}.tmp`, topics);
       renameSync(`${built}.tmp`, built);
     }
   } finally {
@@ -54,11 +60,11 @@ function builtDatabase(): string {
   return built;
 }
 
-/** Makes the service's database with all sample data. What a killed process left there is replaced. */
-export function makeSampleDatabase(file: string): void {
+/** Makes the service's database with sample data. What a killed process left there is replaced. */
+export function makeSampleDatabase(file: string, topics = TOPIC_SLUGS): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
   using database = openDataDatabase(file);
-  addSample(database, TOPIC_SLUGS, systemClock);
+  addSample(database, topics, systemClock);
 }
 
 /** Each version of the source leaves 100 MB. */

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
+import { CREDITS } from '../contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../contract/topics.ts';
 import { addSample, lacksSample, refreshSampleReadings } from '../data/sample/add-sample.ts';
 import { openDataDatabase } from '../data/tables/data-database.ts';
@@ -56,13 +57,16 @@ export async function startEmbeddedService(
 }
 
 /**
- * The topics that the calls of a job may return. Natural topics alone are bought as single calls and standard bundles, which
- * return natural topics only; their data takes a second, all data takes five. The fewest calls may be an enterprise bundle, which returns
- * every topic.
+ * The topics that the calls of a job may return: single calls those that are asked for, a standard bundle all natural ones, an
+ * enterprise bundle every topic. All data takes five seconds to make, that of the natural topics one.
  */
 function topicsToLoad({ topics, optimize }: Job): readonly TopicSlug[] {
-  const isNatural = topics.every((topic) => topicOf(topic).category === 'natural');
-  return isNatural && optimize === 'credits' ? NATURAL_SLUGS : TOPIC_SLUGS;
+  const others = topics.filter((topic) => topicOf(topic).category !== 'natural');
+  const natural = others.length < topics.length ? NATURAL_SLUGS : [];
+  // A standard bundle may lack one natural topic.
+  const withoutEnterprise =
+    (natural.length > 0 ? CREDITS.standard + CREDITS.single : 0) + others.length * CREDITS.single;
+  return optimize === 'credits' && withoutEnterprise < CREDITS.enterprise ? [...natural, ...others] : TOPIC_SLUGS;
 }
 
 /** The embedded service's data and accounts: beside the store, so that both are deleted together; in the data folder where the

@@ -7,7 +7,7 @@ import type { CliContext } from '../../src/cli/context.ts';
 import { program } from '../../src/cli/program.ts';
 import { systemClock } from '../../src/clock.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
-import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -16,7 +16,7 @@ import { perilbook } from './command-line.ts';
 test('details that were kept are counted by cache stats and printed by cache export --details', async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,29.7604,-95.3698\n');
-  provideSampleData(join(folder, 'store.db'));
+  provideSampleData(join(folder, 'store.db'), TOPIC_SLUGS);
   const store = ['--store', 'store.db'];
   const words = ['run', 'book.csv', '-t', 'all', '-b', '100', '--details', 'keep', ...store];
   const ran = await perilbook(words, { folder });

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { perilbook, ROOT } from '../cli/command-line.ts';
 import { FastClock } from '../fast-clock.ts';
 import { provideSampleData } from '../sample-database.ts';
@@ -33,7 +34,7 @@ export function compare(document: string, found: string, expected: string, repla
 export function readersFolder(t: TestContext): string {
   const folder = temporaryFolder(t);
   for (const name of ['sample-data', 'jobs']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-  provideSampleData(join(folder, '.perilbook', 'store.db'));
+  provideSampleData(join(folder, '.perilbook', 'store.db'), TOPIC_SLUGS);
   provideSampleData(join(folder, 'perilbook', 'store.db'));
   return folder;
 }
@@ -92,7 +93,8 @@ export function runShellBlocks(document: string, folder: string): number {
     writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, source)}" "$@"\n`);
     chmodSync(join(bin, name), 0o755);
   }
-  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: folder, XDG_DATA_HOME: folder };
+  const { NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: folder, XDG_DATA_HOME: folder, NODE_COMPILE_CACHE };
   const ended = spawnSync('sh', ['-eu', '-c', blocks.join('\n')], {
     cwd: folder,
     env,
