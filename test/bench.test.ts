@@ -25,14 +25,14 @@ const measuring = globSync('*.ts', { cwd: FOLDER })
 /** These start services, workers or DuckDB, and take most of the time: they run in the faults tier. */
 const SLOW = ['bodies', 'credits', 'instances', 'local', 'service', 'throttle', 'warm'];
 
-test('the quick benchmarks run, at a tiny size, and print their tables', { timeout: 120_000 }, (t) =>
+test('the quick benchmarks run, at a tiny size, and print their tables', { timeout: 300_000 }, (t) =>
   tryOut(
     t,
     measuring.filter((name) => !SLOW.includes(name)),
   ),
 );
 
-test('the slow benchmarks do too', { ...LONG, timeout: 240_000 }, (t) => tryOut(t, SLOW));
+test('the slow benchmarks do too', { ...LONG, timeout: 300_000 }, (t) => tryOut(t, SLOW));
 
 async function tryOut(t: TestContext, names: readonly string[]): Promise<void> {
   const args = [join(FOLDER, 'main.ts'), '--tiny', ...names];

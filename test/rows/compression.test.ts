@@ -115,7 +115,8 @@ test('damage far behind the head is found by the first pass, and closes the file
 });
 
 test('an enormous text in a small file is read in little memory', async () => {
-  const lines = gzipSync('1,2\n'.repeat(1_000_000));
+  // 4 MB a piece in few rows: what counts is the number of bytes.
+  const lines = gzipSync(`1,${' '.repeat(95)}2\n`.repeat(40_000));
   const file = join(folder, 'bomb.gz');
   writeFileSync(file, Buffer.concat([gzipSync('lat,lng\n'), ...Array.from({ length: 24 }, () => lines)]));
   let rows = 0;
@@ -125,7 +126,7 @@ test('an enormous text in a small file is read in little memory', async () => {
     rows += batch.length;
     most = Math.max(most, process.memoryUsage().arrayBuffers - before);
   }
-  assert.equal(rows, 24_000_000);
+  assert.equal(rows, 960_000);
   assert.ok(most < 64 * 1024 * 1024, `${most} bytes`);
 });
 

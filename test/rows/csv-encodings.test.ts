@@ -142,7 +142,9 @@ test('an encoding is named by any of its usual names', () => {
 });
 
 test('the first character beyond ASCII decides how added text is written, even when it comes late', async () => {
-  const ascii = `name,lat,lng\n${'plain,1,2\n'.repeat(150_000)}`;
+  // 1.5 MB in few rows: what counts is the number of bytes.
+  const plain = `${'plain'.repeat(20)},1,2`;
+  const ascii = `name,lat,lng\n${`${plain}\n`.repeat(14_500)}`;
   const late = {
     none: [Buffer.from(ascii), 'utf8'],
     'utf-8': [Buffer.from(`${ascii}Caf\u00e9,1,2\n`), 'utf8'],
@@ -153,7 +155,7 @@ test('the first character beyond ASCII decides how added text is written, even w
   for (const [name, [content, encoding]] of Object.entries(late)) {
     const output = await enriched(content, 'csv', {}, ['ok', 'µ']);
     const line = output.toString(encoding).split('\n')[1];
-    assert.equal(line, `plain,1,2,ok,µ,-0.25`, name);
+    assert.equal(line, `${plain},ok,µ,-0.25`, name);
     assert.equal((await enriched(content, 'csv', { encoding: 'utf-8' }, ['ok', 'µ'])).includes('ok,µ,'), true, name);
   }
 });
