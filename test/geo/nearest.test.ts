@@ -36,6 +36,14 @@ test('a point: its great-circle distance, elevation left aside', () => {
   assert.equal(nearest('Point', [-99.5, 40.5]), distanceMeters(HERE, { lat: 40.5, lng: -99.5 }));
 });
 
+test('a coordinate whose square is infinite is not the nearest', () => {
+  const far = feature('LineString', [
+    [-100, 1.4e154],
+    [-100, 40.2],
+  ]);
+  assertMeters(nearestMeters(HERE, [feature('Point', [-100, 40.1]), far]), 0.1 * NORTH);
+});
+
 test('several points, several features: the nearest', () => {
   const points: Position[] = [
     [-100.2, 40],
