@@ -4,10 +4,10 @@ export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 /** The most objects, arrays and members of a JSON body. Each takes up to 190 bytes once parsed: 10 million `{}` in 30
  * MB took 1.2 GB and 5 s. A real bundle of 7 MB has about 500,000, and 1.1 million if it were only short coordinates. */
-const MAX_JSON_PARTS = 2_000_000;
+export const MAX_JSON_PARTS = 2_000_000;
 
 /** GeoJSON in a bundle is about 12 levels deep. Deeper bodies break recursive code. */
-const MAX_JSON_DEPTH = 512;
+export const MAX_JSON_DEPTH = 512;
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 

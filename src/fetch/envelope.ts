@@ -10,6 +10,7 @@ import type { Location } from '../geo/coordinates.ts';
 import { distanceMeters } from '../geo/distance.ts';
 import { field, MAX_MESSAGE, requestIdOf } from './error-body.ts';
 import { cleanText, type Redactor } from './redact.ts';
+import { reducedBody } from './reduced-body.ts';
 
 /** An answer for a place farther away than this is an answer about another place. */
 const ELSEWHERE_M = 1_000;
@@ -77,15 +78,22 @@ type Clean = (text: string, most: number) => string;
 
 /**
  * Parses the body of a 200. Pure, so that it can run in a worker. No text of the reading contains a key; the results are as they
- * came, and what is kept of them is redacted later (`parsed-answer.ts`).
+ * came, and what is kept of them is redacted later (`parsed-answer.ts`). `counted` leaves out of `details` what no column is read from.
  */
-export function readEnvelope(call: Call, location: Location, body: Buffer, redactor: Redactor): EnvelopeReading {
-  const excess = jsonLimitExceeded(body);
+export function readEnvelope(
+  call: Call,
+  location: Location,
+  body: Buffer,
+  redactor: Redactor,
+  details: 'whole' | 'counted' = 'whole',
+): EnvelopeReading {
+  const reduced = details === 'counted' ? reducedBody(call, location, body) : null;
+  const excess = reduced === null ? jsonLimitExceeded(body) : null;
   if (excess !== null) return unread(excess);
   const clean: Clean = (text, most) => cleanText(redactor.text(text), most);
   let envelope: unknown;
   try {
-    envelope = JSON.parse(body.toString().replace(/^\ufeff/, ''));
+    envelope = JSON.parse(reduced ?? body.toString().replace(/^\ufeff/, ''));
   } catch {
     return { ...NOTHING_STATED, ok: false, reason: 'not-json', message: `The answer is not JSON${looks(body)}` };
   }

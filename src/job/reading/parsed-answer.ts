@@ -52,7 +52,7 @@ export function memoryOf(reading: EnvelopeReading<ParsedAnswer>): ArrayBuffer[] 
 
 function parseBody({ call, location, keepDetails, keys }: ReadRequest, body: Buffer): EnvelopeReading<ParsedAnswer> {
   const redactor = redactorOf(keys);
-  const reading = readEnvelope(call, location, body, redactor);
+  const reading = readEnvelope(call, location, body, redactor, keepDetails ? 'whole' : 'counted');
   if (!reading.ok) return reading;
   const results = new Map<TopicSlug, TopicReading<ParsedAnswer>>();
   for (const [topic, found] of reading.results) {
