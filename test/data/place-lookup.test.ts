@@ -39,11 +39,11 @@ type Fields = (topic: TopicSlug, location: Location) => readonly Field[] | strin
 function throughJson(database: DataDatabase, now: number): Fields {
   const version = createDataVersion(database);
   const areaAt = createAreaFinder(database, version);
-  const answer = createTopicAnswers(database, DEFAULT_RADII, undefined, version);
+  const { single } = createTopicAnswers(database, DEFAULT_RADII, undefined, version);
   return (topic, location) => {
     const area = areaAt(location);
     if (area === null) return 'outside';
-    const result = answer([topic], location, area, now).get(topic)!;
+    const result = single(topic, location, area, now);
     if (isMissing(result)) return result;
     const details = JSON.parse(String(joinedText(result.details)));
     return flatten(topic, { value: JSON.parse(result.value), details }, location);

@@ -15,6 +15,11 @@ export function isMissing(result: ResultText | MissingReason): result is Missing
   return typeof result === 'string';
 }
 
+/** The parts of a result's JSON. */
+export function resultText({ value, details }: ResultText): TextPart[] {
+  return [`{"value":${value},"details":`, ...details, '}'];
+}
+
 /** Text, or features that are members of a JSON array. */
 export type TextPart = string | readonly FoundFeature[];
 

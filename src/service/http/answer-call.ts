@@ -4,9 +4,9 @@ import { type Area, createAreaFinder } from '../../data/tables/area-finder.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { createHeldVersion } from '../../data/tables/data-version.ts';
 import { createSampleWatch } from '../../data/tables/describe-data.ts';
-import { isMissing } from '../../data/topics/result-text.ts';
+import { isMissing, resultText, type TextPart } from '../../data/topics/result-text.ts';
 import { type Radii, radiiWith } from '../../data/topics/search-radii.ts';
-import { type Answers, createTopicAnswers, type RehearsedFailures } from '../../data/topics/topic-answers.ts';
+import { createTopicAnswers, type RehearsedFailures } from '../../data/topics/topic-answers.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { createKeyGuesses } from '../accounts/key-guesses.ts';
 import type { LastCall, RateWindow } from '../accounts/limits.ts';
@@ -48,7 +48,7 @@ export interface AskedCall {
 /** An answer that was read and is not charged yet. */
 interface ReadAnswer extends Chargeable {
   readonly location: Location;
-  readonly answers: Answers;
+  readonly answer: readonly TextPart[];
   readonly sample: boolean;
 }
 
@@ -72,9 +72,9 @@ export function createCallAnswers(
   const takeGuess = createKeyGuesses();
   const areaAt = createAreaFinder(data, version.held);
   const hasAreas = data.prepare<[], number>("SELECT 1 FROM datasets WHERE name = 'areas'").pluck();
-  const answer = createTopicAnswers(data, radiiWith(options.radii ?? {}), options.failures, version.held);
+  const { single, bundle } = createTopicAnswers(data, radiiWith(options.radii ?? {}), options.failures, version.held);
   const isSample = createSampleWatch(data, version.held);
-  const bundles = { standard: options.standardTopics ?? NATURAL_SLUGS, enterprise: TOPIC_SLUGS };
+  const bundles = { standard: bundle(options.standardTopics ?? NATURAL_SLUGS), enterprise: bundle(TOPIC_SLUGS) };
 
   function areaOf(query: AskedCall['query']): { location: Location; area: Area } | FailureReply {
     const parameters = locationOfQuery(query);
@@ -97,13 +97,17 @@ export function createCallAnswers(
     if ('failure' in found) return found;
     if (refusal !== null) return failureOf(refusal);
     const { location, area } = found;
-    const answers = answer(call.kind === 'single' ? [call.topic] : bundles[call.kind], location, area, now);
-    const results = [...answers.values()];
     const sample = isSample();
+    const read = { caller, call, requestId, location, sample };
+    if (call.kind === 'single') {
+      const result = single(call.topic, location, area, now);
+      if (isMissing(result)) return result === 'unavailable' ? UPSTREAM_UNAVAILABLE : { ...NO_DATA, sample };
+      return { ...read, answer: resultText(result) };
+    }
+    const { parts, answered, isIncomplete } = bundles[call.kind](location, area, now);
     // A bundle of which some topics failed is an answer; one of which all failed is not.
-    if (results.every(isMissing))
-      return results.includes('unavailable') ? UPSTREAM_UNAVAILABLE : { ...NO_DATA, sample };
-    return { caller, call, requestId, location, answers, sample };
+    if (answered === 0) return isIncomplete ? UPSTREAM_UNAVAILABLE : { ...NO_DATA, sample };
+    return { ...read, answer: parts };
   }
 
   const readAll = data.transaction((calls: readonly AskedCall[], checks: readonly CallCheck[], now: number) => {
@@ -130,7 +134,7 @@ export function createCallAnswers(
       const made = charged[next++]!;
       if ('failure' in made) return failureOf(made);
       const meta = metaOf(one.requestId, timestamp, CREDITS[one.call.kind], one.sample);
-      return { body: successText(one.call, one.location, one.answers, meta), charge: made, sample: one.sample };
+      return { body: successText(one.call, one.location, one.answer, meta), charge: made, sample: one.sample };
     });
   };
 }

@@ -1,10 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import type { Call } from '../../contract/credits.ts';
 import type { ErrorEnvelope, Meta } from '../../contract/envelopes.ts';
-import { NO_DATA_REASON, SERVICE_FAILURES, type ServiceFailure, UNAVAILABLE } from '../../contract/failures.ts';
+import { SERVICE_FAILURES, type ServiceFailure } from '../../contract/failures.ts';
 import { HEADERS } from '../../contract/headers.ts';
-import { isMissing, joinedText, type ResultText, type TextPart } from '../../data/topics/result-text.ts';
-import type { Answers } from '../../data/topics/topic-answers.ts';
+import { joinedText, type TextPart } from '../../data/topics/result-text.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Charge } from '../accounts/port.ts';
 import type { EncodedBody } from './content-encoding.ts';
@@ -90,29 +89,11 @@ export function sendSuccess(
 }
 
 /** The body of a success: the envelope of a single topic, or of a bundle (docs/developer/service-api.md, 3.1 and 3.2). */
-export function successText(call: Call, location: Location, answers: Answers, meta: Meta): string | Buffer {
+export function successText(call: Call, location: Location, answer: readonly TextPart[], meta: Meta): string | Buffer {
   const place = `{"lat":${location.lat},"lng":${location.lng}}`;
-  const end = `,"meta":${JSON.stringify(meta)}}`;
-  if (call.kind === 'single') {
-    const start = `{"data":{"topic":"${call.topic}","location":${place},"result":`;
-    return joinedText([start, ...resultText(answers.get(call.topic) as ResultText), '}', end]);
-  }
-  return joinedText([`{"data":{"location":${place},"topics":{`, ...entriesText(answers), '}}', end]);
-}
-
-function entriesText(answers: Answers): TextPart[] {
-  const parts: TextPart[] = [];
-  for (const [topic, result] of answers) {
-    parts.push(`${parts.length === 0 ? '' : ','}"${topic}":`);
-    if (!isMissing(result)) parts.push(...resultText(result));
-    else parts.push(result === 'no_data' ? NO_DATA_ENTRY : UNAVAILABLE_ENTRY);
-  }
-  return parts;
-}
-
-const UNAVAILABLE_ENTRY = JSON.stringify({ error: UNAVAILABLE });
-const NO_DATA_ENTRY = JSON.stringify({ error: UNAVAILABLE, reason: NO_DATA_REASON });
-
-function resultText({ value, details }: ResultText): TextPart[] {
-  return [`{"value":${value},"details":`, ...details, '}'];
+  const [start, end] =
+    call.kind === 'single'
+      ? [`{"data":{"topic":"${call.topic}","location":${place},"result":`, '}']
+      : [`{"data":{"location":${place},"topics":{`, '}}'];
+  return joinedText([start, ...answer, `${end},"meta":${JSON.stringify(meta)}}`]);
 }
