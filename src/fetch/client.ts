@@ -34,6 +34,8 @@ export interface ClientOptions {
   readonly sockets: number;
   readonly timeouts?: Partial<Timeouts>;
   readonly maxBodyBytes?: number;
+  /** Gives memory for a whole body of status 200. Default: Node's. */
+  readonly allocate?: (bytes: number) => Buffer;
   readonly userAgent: string;
   readonly clock?: Clock;
   /** Keys that are removed from everything that is received, beside the key of the request. */
@@ -73,7 +75,7 @@ export function createClient(options: ClientOptions): Client {
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
   const clock = options.clock ?? systemClock;
   const inFlight = new Set<Promise<Exchange>>();
-  const { trace, secrets = [] } = options;
+  const { trace, secrets = [], allocate = Buffer.allocUnsafeSlow } = options;
   let sent = 0;
   const pool = new Pool(base.origin, {
     connections: options.sockets,
@@ -93,7 +95,7 @@ export function createClient(options: ClientOptions): Client {
     const { promise, resolve } = Promise.withResolvers<Exchange>();
     const elapsed = () => steadyTime(clock) - startedAt;
     const redactor = redactorOf(key === null ? secrets : [key, ...secrets]);
-    const receiver = new Receiver({ maxBodyBytes, redactor, elapsed, settle: resolve });
+    const receiver = new Receiver({ maxBodyBytes, allocate, redactor, elapsed, settle: resolve });
     void clock.sleep(timeouts.total, deadline.signal).then(async () => {
       const late = elapsed() - timeouts.total;
       // A process that was stopped (Ctrl-Z) continues here first: the answer may have arrived long ago and only be unread.

@@ -8,6 +8,7 @@ export const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
 export interface ReceiverOptions {
   readonly maxBodyBytes: number;
+  readonly allocate: (bytes: number) => Buffer;
   readonly redactor: Redactor;
   readonly elapsed: () => number;
   readonly settle: (exchange: Exchange) => void;
@@ -108,7 +109,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
   #keep(chunk: Buffer, before: number): void {
     // The declared length is that of the compressed body, if it is compressed: then the first part is longer or the last one is
     // missing, and the parts are joined at the end.
-    if (before === 0 && this.#declared() >= chunk.length) this.#body = Buffer.allocUnsafeSlow(this.#declared());
+    if (before === 0 && this.#declared() >= chunk.length) this.#body = this.#options.allocate(this.#declared());
     if (this.#body !== null && this.#bytes <= this.#body.length) {
       chunk.copy(this.#body, before);
       return;
@@ -135,7 +136,8 @@ export class Receiver implements Dispatcher.DispatchHandler {
 
   #respond(): void {
     const whole = this.#body?.length === this.#bytes ? this.#body : null;
-    const body = whole ?? Buffer.concat(this.#body === null ? this.#chunks : [this.#body.subarray(0, this.#bytes)]);
+    const parts = this.#body === null ? this.#chunks : [this.#body.subarray(0, this.#bytes)];
+    const body = whole ?? joined(parts, this.#options.allocate(this.#bytes));
     this.#settle({
       kind: 'response',
       status: this.#status,
@@ -168,6 +170,13 @@ export class Receiver implements Dispatcher.DispatchHandler {
     this.#decoder?.close();
     this.#options.settle(exchange);
   }
+}
+
+/** Fills memory with parts, which together are as long. */
+function joined(parts: readonly Buffer[], memory: Buffer): Buffer {
+  let at = 0;
+  for (const part of parts) at += part.copy(memory, at);
+  return memory;
 }
 
 function plainHeaders(headers: Record<string, string | string[] | undefined>, redactor: Redactor): HeaderMap {

@@ -102,6 +102,7 @@ async function buy(
   const reader = effects.reader ?? opened.use(createBodyReader());
   const client = opened.use(
     createClient({
+      allocate: reader.allocate,
       ...{ baseUrl, sockets: job.concurrency, userAgent: 'perilbook', clock, secrets },
       ...(trace ? { trace } : {}),
     }),

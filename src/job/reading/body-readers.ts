@@ -2,10 +2,13 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { MAX_BODY_BYTES } from '../../contract/body-limits.ts';
 import { type EnvelopeReading, unread } from '../../fetch/envelope.ts';
+import { BodyMemory } from './body-memory.ts';
 import { type ParsedAnswer, parseAnswer, type ReadRequest } from './parsed-answer.ts';
 
 /** Parses the bodies of answers. */
 export interface BodyReader extends AsyncDisposable {
+  /** Gives memory for a body, which `read` uses again. */
+  readonly allocate: (bytes: number) => Buffer;
   /** Never rejects. A body that a worker parses is transferred: it is empty here afterwards. */
   read(task: ReadRequest, body: Buffer): Promise<EnvelopeReading<ParsedAnswer>>;
   /** Ends the workers; a body that is still being parsed is returned as unread. */
@@ -49,8 +52,8 @@ const MODULE = new URL(`./body-worker${import.meta.url.slice(import.meta.url.las
 
 interface ReadTask {
   readonly task: ReadRequest;
+  /** The memory that it lies in, from the first byte. */
   readonly body: ArrayBuffer;
-  /** Its length; a body that was transferred has none. */
   readonly bytes: number;
   readonly end: (reading: EnvelopeReading<ParsedAnswer>) => void;
 }
@@ -63,6 +66,7 @@ interface ReadTask {
 export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
   const { fromBytes = FROM_BYTES, workers: most = availableParallelism(), limitMs = LIMIT_MS } = options;
   const { heapMb = HEAP_MB, mostBytes = MOST_BYTES, module = MODULE } = options;
+  const memory = new BodyMemory();
   const waiting: ReadTask[] = [];
   const idle: Worker[] = [];
   /** `limit` is the timer since the body was transferred; null before that. */
@@ -80,8 +84,9 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
       settle(worker, unread('its reader did not start'));
       end(worker);
     }, limitMs);
-    worker.on('message', (message: 'ready' | EnvelopeReading<ParsedAnswer>) => {
+    worker.on('message', (message: 'ready' | EnvelopeReading<ParsedAnswer> | ArrayBuffer) => {
       clearTimeout(notReady);
+      if (message instanceof ArrayBuffer) return memory.release(message);
       if (!busy.has(worker)) return;
       if (message === 'ready') return transfer(worker, pending);
       settle(worker, message);
@@ -109,7 +114,8 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
       end(worker);
     }, limitMs);
     busy.set(worker, { pending, limit });
-    worker.postMessage({ task: pending.task, body: pending.body }, [pending.body]);
+    const { task, body, bytes } = pending;
+    worker.postMessage({ task, body, bytes }, [body]);
   }
 
   function settle(worker: Worker, reading: EnvelopeReading<ParsedAnswer>): void {
@@ -119,7 +125,7 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
     const { pending, limit } = at;
     if (limit !== null) clearTimeout(limit);
     // A worker that could not start has not got the body: a blocked event loop is better than a lost answer.
-    pending.end(limit === null ? parseAnswer(pending.task, Buffer.from(pending.body)) : reading);
+    pending.end(limit === null ? parseAnswer(pending.task, Buffer.from(pending.body, 0, pending.bytes)) : reading);
   }
 
   function fits({ bytes }: ReadTask): boolean {
@@ -150,12 +156,18 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
   }
 
   return {
+    allocate: (bytes) => memory.allocate(bytes),
     async read(task, body) {
       if (body.length < fromBytes) return parseAnswer(task, body);
       if (closed) return unread('the run was ending');
       return new Promise((resolve) => {
-        const own = ownMemory(body);
-        waiting.push({ task, body: own, bytes: own.byteLength, end: resolve });
+        const bytes = body.length;
+        waiting.push({
+          task,
+          body: memory.has(body) ? (body.buffer as ArrayBuffer) : ownMemory(body),
+          bytes,
+          end: resolve,
+        });
         next();
       });
     },

@@ -172,3 +172,25 @@ test('where the worker neither starts nor fails, the body is read here', async (
   const reader = readerOf(t, { limitMs: 300, module: moduleOf('setInterval(() => {}, 1_000);') });
   assert.deepEqual(await reader.read(TASK, bodyOf(1)), parseAnswer(TASK, bodyOf(1)));
 });
+
+test('memory is used again by the next bodies, and none of them sees the bytes of another', async (t) => {
+  const reader = readerOf(t, { fromBytes: 256 * 1024, workers: 2 });
+  const received = (body: Buffer) => {
+    const memory = reader.allocate(body.length);
+    const before = Buffer.from(memory);
+    body.copy(memory);
+    return { memory, before };
+  };
+  const sizes = [14_000, 9_000, 12_000, 10_000, 14_000, 11_000];
+  const bodies = sizes.map(bodyOf);
+  let reused = 0;
+  for (let round = 0; round < 2; round++) {
+    const given = bodies.map(received);
+    if (given.some(({ before }) => bodies.some((body) => body.subarray(0, 200).equals(before.subarray(0, 200)))))
+      reused++;
+    const readings = await Promise.all(given.map(({ memory }) => reader.read(TASK, memory)));
+    for (const [index, reading] of readings.entries()) assert.deepEqual(reading, parseAnswer(TASK, bodies[index]!));
+    assert.ok(given.every(({ memory }) => memory.length === 0));
+  }
+  assert.equal(reused, 1);
+});
