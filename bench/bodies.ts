@@ -79,19 +79,16 @@ export async function run(): Promise<Goal[]> {
           const best = rounds.toSorted((a, b) => b[0]! - a[0]!)[0]!;
           rows.push([way.name, ...best]);
           if (server === 'constant body' && way === WAYS[0]) {
-            const [rate, , busiest] = best as [number, number, number];
+            const [rate, , busiest, longest] = best as [number, number, number, number];
+            const turn = { atMost: GOAL.longestTurnMs };
             goals.push({
               what: 'enterprise answers, durable',
               measured: rate,
               unit: 'answers/s',
               atLeast: GOAL.answersASecond,
             });
-            goals.push({
-              what: "the loop's longest turn",
-              measured: busiest,
-              unit: 'CPU ms',
-              atMost: GOAL.longestTurnMs,
-            });
+            goals.push({ what: "the loop's longest turn", measured: longest, unit: 'ms', ...turn });
+            goals.push({ what: 'the same, of its own CPU time', measured: busiest, unit: 'CPU ms', ...turn });
           }
         }
         const head = ['answers a second', 'CPU ms each', 'loop kept, CPU ms at most', 'by the clock'];
