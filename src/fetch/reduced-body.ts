@@ -7,10 +7,11 @@ import { InvalidJson, JsonScanner } from './json-scanner.ts';
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, COMMA, BACKSLASH] = [0x5b, 0x5d, 0x7b, 0x7d, 0x2c, 0x5c];
 
 /** The names of the members that lead to `details`; null stands for any. */
-type Path = readonly (Buffer | null)[];
-const pathOf = (...names: (string | null)[]): Path => names.map((name) => (name === null ? null : Buffer.from(name)));
-const SINGLE = pathOf('data', 'result', 'details');
-const BUNDLE = pathOf('data', 'topics', null, 'details');
+type MemberPath = readonly (Buffer | null)[];
+const memberPath = (...names: (string | null)[]): MemberPath =>
+  names.map((name) => (name === null ? null : Buffer.from(name)));
+const SINGLE = memberPath('data', 'result', 'details');
+const BUNDLE = memberPath('data', 'topics', null, 'details');
 const [FEATURES, GEOMETRY] = [Buffer.from('features'), Buffer.from('geometry')];
 
 /**
@@ -42,7 +43,7 @@ class Reduction {
     this.#scanner = new JsonScanner(body);
   }
 
-  reduce(path: Path): string {
+  reduce(path: MemberPath): string {
     const hasByteOrderMark = this.#body[0] === 0xef && this.#body[1] === 0xbb && this.#body[2] === 0xbf;
     this.#done = hasByteOrderMark ? 3 : 0;
     const end = this.#scanner.space(this.#descend(this.#scanner.space(this.#done), path, 0));
@@ -51,7 +52,7 @@ class Reduction {
   }
 
   /** Follows a path down to the details. A name that is given twice is followed twice, since the last one counts. */
-  #descend(from: number, path: Path, depth: number): number {
+  #descend(from: number, path: MemberPath, depth: number): number {
     if (depth === path.length) return this.#details(from, depth);
     const wanted = path[depth]!;
     return this.#object(from, depth, (name, value) =>
