@@ -69,19 +69,37 @@ export interface OutputFields {
  */
 export async function writeOutput(writing: OutputWriting): Promise<Written> {
   const { rowFile, job, scan } = writing;
-  const fields = await outputFields(writing);
-  const nextPlaces = scan.places.placesFrom(scan.cells.size);
+  const columns = addedTo(scan, job);
+  const next = scan.places.placesFrom(scan.cells.size);
+  let fields: OutputFields | null = null;
+  const nextPlaces = (count: number) => {
+    writing.onRows?.(count);
+    return next(count);
+  };
+  const places = scan.cells.size + scan.places.unlocated.length;
+  const placed = {
+    count: places,
+    each: async (take: (fields: RowFields) => void) => {
+      fields = await outputFields(writing, (_, make) => take(make));
+    },
+    next: nextPlaces,
+  };
   const result = await rowFile.write({
     output: job.output,
-    ...addedTo(scan, job),
+    ...columns,
+    ...(places * columns.added.length <= MOST_FIELDS ? { placed } : {}),
     fill: async (count) => {
-      writing.onRows?.(count);
+      fields ??= await outputFields(writing);
       return await fields.at(nextPlaces(count));
     },
   });
   if (result.rows !== scan.rows) throw otherRows(job.input, result.rows, scan.rows);
+  fields ??= await outputFields(writing);
   return { ...result, ...fields.sums() };
 }
+
+/** Fields of places that a writer may hold, encoded: 8 bytes each at most, so 128 MB. */
+const MOST_FIELDS = 2 ** 24;
 
 /** The columns that change in the output. */
 export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, counts, geoparquet }: Job) {
@@ -89,7 +107,8 @@ export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, count
   return { dropFrom: layout.dropFrom, kept, numbers, added };
 }
 
-/** Reads the cells that the plan has not read. @param onFields gets the fields of each cell and of each finding, by number */
+/** Reads the cells that the plan has not read.
+ * @param onFields gets the fields of each cell and of each finding, in the order of their numbers */
 export async function outputFields(
   source: FieldsSource,
   onFields: (place: number, fields: RowFields) => void = () => {},
@@ -139,20 +158,20 @@ async function endCells(
 ): Promise<void> {
   const cells = ends.statuses.length;
   for (let from = 0; from < cells; from += CELLS_PER_READ) {
+    const to = Math.min(cells, from + CELLS_PER_READ);
     const unread: number[] = [];
-    for (let cell = from; cell < Math.min(cells, from + CELLS_PER_READ); cell++) {
-      const known = cache.get(cell);
-      if (known === undefined) {
-        unread.push(cell);
-        continue;
-      }
+    for (let cell = from; cell < to; cell++) {
+      if (cache.get(cell) === undefined) unread.push(cell);
       // The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already.
-      ends.tiers[cell] = tierCount;
-      onFields(cell, known);
+      else ends.tiers[cell] = tierCount;
     }
-    for (const [index, fields] of (await readCells(unread)).entries()) {
-      cache.put(unread[index]!, fields);
-      onFields(unread[index]!, fields);
+    const read = await readCells(unread);
+    let next = 0;
+    for (let cell = from; cell < to; cell++) {
+      const isRead = unread[next] === cell;
+      const fields = isRead ? read[next++]! : cache.get(cell)!;
+      if (isRead) cache.put(cell, fields);
+      onFields(cell, fields);
     }
   }
 }

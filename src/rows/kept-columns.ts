@@ -23,7 +23,8 @@ export async function withKeptColumns<T>(
   ].sort((a, b) => placeOf(a.column) - placeOf(b.column));
   const rows = rowFile.read(kept.map(({ keeps }) => keeps))[Symbol.asyncIterator]();
   const nextRows = rowsInTurn(rows);
-  const { kept: _, ...rest } = request;
+  // A kept field is a row's own: it is not a place's.
+  const { kept: _, placed: __, ...rest } = request;
   const fill = async (count: number) => {
     const filled = await filledRows(request, count);
     const texts = await nextRows(count);

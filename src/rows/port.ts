@@ -71,7 +71,19 @@ export interface WriteRequest {
   readonly added: readonly AddedColumn[];
   /** The fields to append to the next `count` rows of the file. */
   readonly fill: (count: number) => Promise<readonly RowFields[]>;
+  /** The same fields by places: a writer may encode those of each place once and copy them to its rows, instead of `fill`. */
+  readonly placed?: PlacedFields;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** The fields of rows by the places that the rows stand at: rows of one place have the same fields. */
+export interface PlacedFields {
+  /** How many places there are: few enough that all their fields may be held, encoded. */
+  readonly count: number;
+  /** Gives the fields of all places, in the order of their numbers. */
+  readonly each: (take: (fields: RowFields) => void) => Promise<void>;
+  /** The places of the next `count` rows, by number. */
+  readonly next: (count: number) => Int32Array<ArrayBuffer>;
 }
 
 /** Makes the fields that are added to rows, in the order of the added columns. Rows with the same fields share one function

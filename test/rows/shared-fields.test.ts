@@ -20,8 +20,9 @@ function fieldsAt(place: number): Field[] {
   return ['ok', place % 5 === 0 ? null : `note ${place % 9}`, time, place / 7, place % 13];
 }
 
-/** Writes with one function for all rows of a place, or with a function for each row; counts the arrays that are made. */
-async function written(input: string, isShared: boolean): Promise<{ bytes: Buffer; made: number }> {
+/** Writes with the places of rows, with one function for all rows of a place, or with one for each row; counts the arrays that are
+ * made. */
+async function written(input: string, by: 'places' | 'shared' | 'rows'): Promise<{ bytes: Buffer; made: number }> {
   let made = 0;
   const maker =
     (place: number): RowFields =>
@@ -31,13 +32,13 @@ async function written(input: string, isShared: boolean): Promise<{ bytes: Buffe
     };
   const shared = Array.from({ length: PLACES }, (_, place) => maker(place));
   let row = 0;
+  const next = (count: number) => Int32Array.from({ length: count }, () => (row++ * 7919) % PLACES);
   const fill: WriteRequest['fill'] = async (count) =>
-    Array.from({ length: count }, () => {
-      const place = (row++ * 7919) % PLACES;
-      return isShared ? shared[place]! : maker(place);
-    });
+    Array.from(next(count), (place) => (by === 'shared' ? shared[place]! : maker(place)));
+  const each = async (take: (fields: RowFields) => void) => shared.forEach(take);
+  const placed = by === 'places' ? { placed: { count: PLACES, each, next } } : {};
   const output = `${input}.out`;
-  await (await openRowFile(input)).write({ output, dropFrom: null, added: ALL_TYPES, fill });
+  await (await openRowFile(input)).write({ output, dropFrom: null, added: ALL_TYPES, fill, ...placed });
   return { bytes: readFileSync(output), made };
 }
 
@@ -49,8 +50,14 @@ for (const name of ['shared.csv', 'shared.parquet']) {
     } else {
       await madeParquet(`select i as id from range(0, ${ROWS}) t(i)`, input, 'row_group_size 20480');
     }
-    const [shared, apart] = [await written(input, true), await written(input, false)];
+    const [placed, shared, apart] = [
+      await written(input, 'places'),
+      await written(input, 'shared'),
+      await written(input, 'rows'),
+    ];
     assert.ok(shared.bytes.equals(apart.bytes));
+    assert.ok(placed.bytes.equals(apart.bytes));
+    assert.equal(placed.made, PLACES);
     // Once in each of two row groups.
     assert.equal(shared.made, name.endsWith('.csv') ? PLACES : 2 * PLACES);
     assert.equal(apart.made, ROWS);

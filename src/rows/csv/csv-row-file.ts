@@ -6,6 +6,7 @@ import { keptIndexes } from '../kept-columns.ts';
 import {
   fieldsFor,
   filledRows,
+  type PlacedFields,
   type Row,
   type RowFields,
   type RowFile,
@@ -13,7 +14,9 @@ import {
   type WriteResult,
 } from '../port.ts';
 import { type CsvOptions, type Dialect, likelyHeader, readDialect } from './dialect.ts';
-import { encodingToWrite, fieldFormatter } from './format-fields.ts';
+import { fieldEncoder } from './field-bytes.ts';
+import { encodingToWrite, type FieldFormat, fieldFormatter } from './format-fields.ts';
+import { type PlaceBytes, placeBytes } from './place-bytes.ts';
 import { type CsvBatch, CUT_WIDTH, csvBatches, cutRecord } from './record-batches.ts';
 
 export function csvRowFile(input: InputFile, options: CsvOptions): RowFile {
@@ -41,23 +44,69 @@ async function* readRows(
 async function writeCsv(input: InputFile, dialect: Dialect, request: WriteRequest): Promise<WriteResult> {
   const { dropFrom, signal } = request;
   const format = { delimiter: dialect.delimiter, encoding: await encodingToWrite(input, dialect) };
-  const kept = keptIndexes(request.added);
-  const formatAdded = fieldFormatter({ ...format, isAdded: (index) => !kept.has(index) });
-  const textOf = madeOnce([format.delimiter, format.encoding, ...kept].join(' '), (make) =>
-    formatAdded(fieldsFor(request, make)),
-  );
   const separator = separatorOf(dialect.delimiter, request);
   return await writeTextRows(request, input, async (gathered) => {
     addHeader(gathered, input.head, dialect, request, fieldFormatter({ ...format, isAdded: () => false }));
+    const addFields = await fieldsAdder(request, format, separator);
     let rows = 0;
     for await (const batch of csvBatches(input, dialect, { columns: null, dropFrom, signal })) {
-      const filled = await filledRows(request, batch.count);
-      addBatch(gathered, batch, separator, (row) => textOf(filled[row]!));
+      addBatch(gathered, batch, separator, await addFields(batch.count));
       rows += batch.count;
       await gathered.flushIfFull();
     }
     return rows;
   });
+}
+
+/** Adds the fields of a row of a batch, with the separator before them. */
+type AddFields = (gathered: ByteBuffer, row: number) => void;
+
+/** Makes a function that gets the fields of the next rows: the bytes of places that were made once, or texts of rows. */
+async function fieldsAdder(
+  request: WriteRequest,
+  format: Omit<FieldFormat, 'isAdded'>,
+  separator: string,
+): Promise<(count: number) => Promise<AddFields>> {
+  const { placed } = request;
+  const made = placed && (await encodedPlaces(placed, request, format, separator));
+  if (made) {
+    return async (count) => {
+      const places = placed.next(count);
+      return (gathered, row) => addPlace(gathered, made, places[row]!);
+    };
+  }
+  const kept = keptIndexes(request.added);
+  const formatAdded = fieldFormatter({ ...format, isAdded: (index) => !kept.has(index) });
+  const textOf = madeOnce([format.delimiter, format.encoding, ...kept].join(' '), (make) =>
+    formatAdded(fieldsFor(request, make)),
+  );
+  return async (count) => {
+    const filled = await filledRows(request, count);
+    return (gathered, row) => gathered.addText(separator + textOf(filled[row]!));
+  };
+}
+
+/** The bytes of all places; null where they take more memory than they may. */
+async function encodedPlaces(
+  placed: PlacedFields,
+  request: WriteRequest,
+  format: Omit<FieldFormat, 'isAdded'>,
+  separator: string,
+): Promise<PlaceBytes | null> {
+  const bytes = placeBytes(placed.count, MOST_PLACE_BYTES);
+  const encode = fieldEncoder(format, separator !== '');
+  let isFull = false;
+  await placed.each((make) => {
+    isFull ||= !bytes.add(encode(fieldsFor(request, make)));
+  });
+  return isFull ? null : bytes.take();
+}
+
+/** The text of 18 natural topics takes some 400 bytes. */
+const MOST_PLACE_BYTES = 128 * 1024 * 1024;
+
+function addPlace(gathered: ByteBuffer, { ends, bytes }: PlaceBytes, place: number): void {
+  gathered.addBytes(bytes, place === 0 ? 0 : ends[place - 1]!, ends[place]!);
 }
 
 /** The last text of fields, and the form that it was made in. */
@@ -80,14 +129,14 @@ function addBatch(
   gathered: ByteBuffer,
   { count, bytes, from, to, cuts }: CsvBatch,
   separator: string,
-  textOf: (row: number) => string,
+  addFields: AddFields,
 ): void {
   let copied = from;
   for (let row = 0; row < count; row++) {
     const at = row * CUT_WIDTH;
     gathered.addBytes(bytes, copied, cuts[at]!);
-    for (let missing = cuts[at + 1]!; missing >= 0; missing--) gathered.addText(separator);
-    gathered.addText(textOf(row));
+    for (let missing = cuts[at + 1]!; missing > 0; missing--) gathered.addText(separator);
+    addFields(gathered, row);
     copied = cuts[at + 2]!;
   }
   gathered.addBytes(bytes, copied, to);

@@ -32,26 +32,23 @@ export function withoutApostrophe(text: string): string {
   return text.startsWith("'") && harmless(text.slice(1)) === text ? text.slice(1) : text;
 }
 
-/** Makes a function that formats fields as a part of a record, quoted where RFC 4180 asks for it: a string of one character
- * a byte. */
-export function fieldFormatter({ delimiter, encoding, isAdded }: FieldFormat): (fields: readonly Field[]) => string {
+/** Makes a function that formats one field, quoted where RFC 4180 asks for it: a string of one character a byte. */
+export function textFormatter({ delimiter, encoding, isAdded }: FieldFormat): (field: Field, index: number) => string {
   const needsQuotes = (text: string) =>
     text.includes(delimiter) || text.includes('"') || text.includes('\n') || text.includes('\r');
-  const formatted = (field: Field, index: number): string => {
+  return (field, index) => {
     if (field === null) return '';
     if (typeof field === 'number') return String(field);
     if (PLAIN.test(field) && !field.includes(delimiter)) return field;
     const text = isAdded(index) ? harmless(field) : field;
     return encodeText(needsQuotes(text) ? `"${text.replaceAll('"', '""')}"` : text, encoding);
   };
-  return (fields) => {
-    let record = '';
-    for (let index = 0; index < fields.length; index++) {
-      if (index > 0) record += delimiter;
-      record += formatted(fields[index]!, index);
-    }
-    return record;
-  };
+}
+
+/** Makes a function that formats fields as a part of a record. */
+export function fieldFormatter(format: FieldFormat): (fields: readonly Field[]) => string {
+  const textOf = textFormatter(format);
+  return (fields) => fields.map(textOf).join(format.delimiter);
 }
 
 /**

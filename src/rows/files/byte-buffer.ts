@@ -4,7 +4,7 @@ export interface ByteBuffer {
   bytes: Buffer;
   used: number;
   makeRoom(more: number): void;
-  addBytes(bytes: Buffer, from: number, to: number): void;
+  addBytes(bytes: Uint8Array, from: number, to: number): void;
   /** Adds a text of one character a byte. */
   addText(text: string): void;
   flushIfFull(): Promise<void>;
@@ -38,7 +38,8 @@ export function byteBuffer(write: (bytes: Buffer) => Promise<void>): ByteBuffer 
     },
     addBytes(bytes, from, to) {
       gathered.makeRoom(to - from);
-      gathered.used += bytes.copy(gathered.bytes, gathered.used, from, to);
+      gathered.bytes.set(bytes.subarray(from, to), gathered.used);
+      gathered.used += to - from;
     },
     addText(text) {
       gathered.makeRoom(text.length);

@@ -60,8 +60,12 @@ export function columnBuilder(added: readonly AddedColumn[], mostRows: number) {
     const found = known.get(make);
     if (found !== undefined) return found;
     if (known.size === CACHED) known.clear();
-    for (const [c, field] of fieldsFor({ added }, make).entries()) put(columns[c]!, entries, field);
     known.set(make, entries);
+    return put(make);
+  };
+  const put = (make: RowFields): number => {
+    const fields = fieldsFor({ added }, make);
+    for (let c = 0; c < columns.length; c++) putField(columns[c]!, entries, fields[c]!);
     return entries++;
   };
 
@@ -74,6 +78,11 @@ export function columnBuilder(added: readonly AddedColumn[], mostRows: number) {
       }
       entryOf[rows++] = entryFor(make);
     },
+    /** Adds fields that many rows share: an entry of their own, which is not looked for. */
+    addEntry(make: RowFields): void {
+      put(make);
+      rows++;
+    },
     /** What was gathered since the last time. Valid until the next `add`. */
     take(): BuiltColumns {
       // The row group has no rows: what is here is of the one before.
@@ -82,6 +91,12 @@ export function columnBuilder(added: readonly AddedColumn[], mostRows: number) {
       return { entryOf: entryOf.subarray(0, rows), rows, entries, isPlain: entries === rows, columns };
     },
   };
+}
+
+/** The columns of a row group whose rows are at some of the entries. */
+export function columnsAt(all: BuiltColumns, places: Int32Array<ArrayBuffer>): BuiltColumns {
+  const entryOf = new Uint32Array(places.buffer, places.byteOffset, places.length);
+  return { ...all, entryOf, rows: places.length, isPlain: false };
 }
 
 function newColumn({ name, type }: AddedColumn, room: number): StoredColumn {
@@ -108,7 +123,7 @@ function clear(column: StoredColumn): void {
   column.known.clear();
 }
 
-function put(column: StoredColumn, entry: number, field: Field): void {
+function putField(column: StoredColumn, entry: number, field: Field): void {
   if (field === null) {
     column.nulls++;
     column.present ??= new Uint8Array(column.kind === 'text' ? column.ids.length : column.values.length).fill(1);

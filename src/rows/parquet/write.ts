@@ -1,8 +1,8 @@
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { writeRows } from '../files/row-output.ts';
-import { filledRows, type WriteRequest, type WriteResult } from '../port.ts';
+import { filledRows, type PlacedFields, type WriteRequest, type WriteResult } from '../port.ts';
 import { definitionLevels, encodeChunk } from './chunk.ts';
-import { type BuiltColumns, columnBuilder } from './column-builder.ts';
+import { type BuiltColumns, columnBuilder, columnsAt } from './column-builder.ts';
 import { type AddedChunks, editFooter, keptBody } from './edit.ts';
 import { reusableArrays } from './encode.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
@@ -33,19 +33,38 @@ export async function writeParquet(
       await sink.write(await readAt(pass, at, Math.min(BYTES_A_COPY, bodyEnd - at)));
     }
     const addedTo: AddedChunks[] = [];
-    const mostRows = file.rowGroups.reduce((most, { rows }) => Math.max(most, rows), 0);
-    const builder = columnBuilder(request.added, mostRows);
-    for (const group of file.rowGroups) {
-      for (let done = 0; done < group.rows; done += ROWS_A_BATCH) {
-        request.signal?.throwIfAborted();
-        for (const make of await filledRows(request, Math.min(ROWS_A_BATCH, group.rows - done))) builder.add(make);
-      }
-      addedTo.push(await sink.addChunks(builder.take()));
+    const nextGroup = request.placed ? await placedGroups(request.placed, request) : filledGroups(file, request);
+    for (const { rows } of file.rowGroups) {
+      request.signal?.throwIfAborted();
+      addedTo.push(await sink.addChunks(await nextGroup(rows)));
     }
     await sink.finish(editFooter(file, kept, request.added, addedTo));
     await pass.assertSame();
     return file.rows;
   });
+}
+
+/** The added columns of the next row group. */
+type NextGroup = (rows: number) => Promise<BuiltColumns> | BuiltColumns;
+
+/** Row groups whose rows are at places: the columns of all places are built once. */
+async function placedGroups({ count, each, next }: PlacedFields, { added }: WriteRequest): Promise<NextGroup> {
+  const builder = columnBuilder(added, count);
+  await each((make) => builder.addEntry(make));
+  const columns = builder.take();
+  return (rows) => columnsAt(columns, next(rows));
+}
+
+function filledGroups({ rowGroups }: ParquetFile, request: WriteRequest): NextGroup {
+  const mostRows = rowGroups.reduce((most, { rows }) => Math.max(most, rows), 0);
+  const builder = columnBuilder(request.added, mostRows);
+  return async (rows) => {
+    for (let done = 0; done < rows; done += ROWS_A_BATCH) {
+      request.signal?.throwIfAborted();
+      for (const make of await filledRows(request, Math.min(ROWS_A_BATCH, rows - done))) builder.add(make);
+    }
+    return builder.take();
+  };
 }
 
 /** The output of a Parquet file, which must know where each of its parts lies. Bytes are copied, so their buffer may be reused

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Field } from '../../src/contract/answer.ts';
+import { fieldEncoder } from '../../src/rows/csv/field-bytes.ts';
+import { fieldFormatter } from '../../src/rows/csv/format-fields.ts';
+
+const number = fc.oneof(
+  fc.double(),
+  fc.integer(),
+  fc.maxSafeInteger(),
+  // Scores and frequencies: few decimals, also where they end in zeros.
+  fc.tuple(fc.integer(), fc.constantFrom(1, 10, 1_000, 10_000, 1e6, 1e7)).map(([digits, by]) => digits / by),
+  fc.constantFrom(0, -0, 1e-6, 1e-7, 999_999_999.999_999, 1e9, 123_456_789.5, 1e15, 1e21, 0.1 + 0.2),
+);
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.constantFrom('Very High', '=1+1', '-5', 'µg/m³', 'a,b', 'say "no"', '\n', 'x'.repeat(9_000)),
+);
+const field: fc.Arbitrary<Field> = fc.oneof(fc.constant(null), number, text);
+
+test('encoded fields are the bytes of formatted ones, whatever they hold', () => {
+  const formats = fc.constantFrom(
+    ...([',', ';', '\t'] as const).flatMap((delimiter) =>
+      (['utf-8', 'windows-1252'] as const).map((encoding) => ({ delimiter, encoding })),
+    ),
+  );
+  fc.assert(
+    fc.property(
+      formats,
+      fc.boolean(),
+      fc.array(fc.array(field, { maxLength: 6 }), { maxLength: 4 }),
+      (format, leads, rows) => {
+        const formatted = fieldFormatter({ ...format, isAdded: () => true });
+        const encode = fieldEncoder(format, leads);
+        for (const fields of rows) {
+          const lead = leads && fields.length > 0 ? format.delimiter : '';
+          assert.equal(encode(fields).toString('latin1'), lead + formatted(fields));
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
