@@ -196,17 +196,17 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
   const freshness = freshnessIn(job, asOf, connection);
   const origin = originOf(job, connection);
   const sampleRows = await SampleRows.open(connection, store, source);
-  const cells = new CellCache();
   const fieldsOf = completeFields(job.topics, job.counts, sampleRows.has, origin);
+  const cells = new CellCache(fieldsOf);
   const take = takeComplete?.(scan);
   const approvedCredits = approved && (await creditsLeft(approved, store));
   const plan = await makePlan({
     ...{ job, scan, store, source, priceList, apiKeys, freshness, approvedCredits, isLocal, isContinued },
     onComplete: (cell, takeFound) => {
       if (take === undefined && !cells.hasRoom) return;
-      const { asOf, fields } = takeFound();
-      if (take) take(cell, fieldsOf(asOf, fields()));
-      else cells.put(cell, () => fieldsOf(asOf, fields()));
+      const found = takeFound();
+      if (take) take(cell, fieldsOf(found.asOf, found.fields()));
+      else cells.putComplete(cell, found);
     },
   });
   const summary = planSummary({ plan, job, connection, priceList, sample: sampleRows.any, rows: rowFile });

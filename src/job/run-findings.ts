@@ -40,7 +40,7 @@ export function ratingFindings({
       counts: RATINGS.map(() => ({ rows: 0, value: 0 })),
     }));
   for (let cell = 0; cell < cells.size; cell++) {
-    const fields = cache.get(cell)?.();
+    const fields = cache.has(cell) ? cache.fields(cell) : undefined;
     if (fields === undefined) return null;
     for (const topic of topics) {
       const rating = fields[topic.column];

@@ -1,6 +1,6 @@
 import { addedColumns, bareFields, geometryColumn } from '../columns/row.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
-import type { CellRecord } from '../contract/answer.ts';
+import type { CellRecord, Field } from '../contract/answer.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
 import type { RowFields, RowFile, WriteResult } from '../rows/port.ts';
 import { type CellCache, type CellReader, type CellSource, cachedFields, cellReader } from './cell-fields.ts';
@@ -79,8 +79,8 @@ export async function writeOutput(writing: OutputWriting): Promise<Written> {
   const places = scan.cells.size + scan.places.unlocated.length;
   const placed = {
     count: places,
-    each: async (take: (fields: RowFields) => void) => {
-      fields = await outputFields(writing, (_, make) => take(make));
+    each: async (take: (fields: readonly Field[]) => void) => {
+      fields = await outputFields(writing, (_, made) => take(made));
     },
     next: nextPlaces,
   };
@@ -111,7 +111,7 @@ export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, count
  * @param onFields gets the fields of each cell and of each finding, in the order of their numbers */
 export async function outputFields(
   source: FieldsSource,
-  onFields: (place: number, fields: RowFields) => void = () => {},
+  onFields?: (place: number, fields: readonly Field[]) => void,
 ): Promise<OutputFields> {
   const { job, scan, sampleRows, freshness, cells: cache } = source;
   const { cells, places } = scan;
@@ -125,7 +125,7 @@ export async function outputFields(
     const note = { status: statusOf(kind), note: kind.note };
     const fields = bareFields(job.topics, note, sampleRows.still, job.counts);
     const make = () => fields;
-    onFields(cells.size + index, make);
+    onFields?.(cells.size + index, fields);
     return make;
   });
   const known = { get: (number: number) => cache.get(number) ?? bare[number - cells.size] };
@@ -154,24 +154,23 @@ async function endCells(
   tierCount: number,
   cache: CellCache,
   readCells: CellReader,
-  onFields: (cell: number, fields: RowFields) => void,
+  onFields?: (cell: number, fields: readonly Field[]) => void,
 ): Promise<void> {
   const cells = ends.statuses.length;
   for (let from = 0; from < cells; from += CELLS_PER_READ) {
     const to = Math.min(cells, from + CELLS_PER_READ);
     const unread: number[] = [];
     for (let cell = from; cell < to; cell++) {
-      if (cache.get(cell) === undefined) unread.push(cell);
+      if (!cache.has(cell)) unread.push(cell);
       // The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already.
       else ends.tiers[cell] = tierCount;
     }
     const read = await readCells(unread);
+    for (const [index, fields] of read.entries()) cache.put(unread[index]!, fields);
+    if (!onFields) continue;
     let next = 0;
     for (let cell = from; cell < to; cell++) {
-      const isRead = unread[next] === cell;
-      const fields = isRead ? read[next++]! : cache.get(cell)!;
-      if (isRead) cache.put(cell, fields);
-      onFields(cell, fields);
+      onFields(cell, unread[next] === cell ? read[next++]!() : cache.fields(cell));
     }
   }
 }

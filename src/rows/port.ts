@@ -81,7 +81,7 @@ export interface PlacedFields {
   /** How many places there are: few enough that all their fields may be held, encoded. */
   readonly count: number;
   /** Gives the fields of all places, in the order of their numbers. */
-  readonly each: (take: (fields: RowFields) => void) => Promise<void>;
+  readonly each: (take: (fields: readonly Field[]) => void) => Promise<void>;
   /** The places of the next `count` rows, by number. */
   readonly next: (count: number) => Int32Array<ArrayBuffer>;
 }
@@ -103,8 +103,12 @@ export async function filledRows({ fill }: WriteRequest, count: number): Promise
 }
 
 /** The fields of a row. @throws BUG unless there is one for each added column */
-export function fieldsFor({ added }: Pick<WriteRequest, 'added'>, make: RowFields): ReturnType<RowFields> {
-  const fields = make();
+export function fieldsFor(request: Pick<WriteRequest, 'added'>, make: RowFields): readonly Field[] {
+  return checkedFields(request, make());
+}
+
+/** @throws BUG unless there is a field for each added column */
+export function checkedFields({ added }: Pick<WriteRequest, 'added'>, fields: readonly Field[]): readonly Field[] {
   if (fields.length === added.length) return fields;
   const message = `A row was given ${fields.length} fields for ${added.length} columns`;
   throw new PerilbookError('BUG', message, 'Please report this.');

@@ -2,7 +2,7 @@ import type { Answer, CellRecord, TopicFailure } from '../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import { damagedCell, newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
 import { FieldPacker } from './packed-fields.ts';
-import type { CompleteCell, WantedAnswer } from './port.ts';
+import type { CompleteCell, UnpackFields, WantedAnswer } from './port.ts';
 import type { TextNumbers } from './text-numbers.ts';
 
 type PackedFailures = Record<string, [reason: TopicFailure['reason'], note: string, at: number]>;
@@ -29,6 +29,7 @@ export interface AnswerPicker {
 export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
   const packer = new FieldPacker(texts);
   const span = newAnswerSpan();
+  const unpackFields: UnpackFields = (bytes, from, width) => packer.unpack(bytes, from, width);
 
   /** Where the first `fields` fields of the answer end. @throws STORE_UNUSABLE unless all of them end where the answer does */
   function endOf(bytes: Buffer, fields: number): number {
@@ -85,13 +86,16 @@ export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
     };
     const taken = (bytes: Buffer): CompleteCell => {
       const oldest = asOf;
-      const picked = Buffer.allocUnsafe(size);
+      const packed = Buffer.allocUnsafe(size);
       let used = 0;
       for (let index = 0; index < wanted.length; index++) {
         // Some 15 bytes an answer: a call to `copy` costs more.
-        for (let at = froms[index]!; at < tos[index]!; at++) picked[used++] = bytes[at]!;
+        for (let at = froms[index]!; at < tos[index]!; at++) packed[used++] = bytes[at]!;
       }
-      return { asOf: oldest, fields: () => packer.unpack(picked, 0, fieldCount) };
+      return {
+        ...{ asOf: oldest, packed, width: fieldCount, unpack: unpackFields },
+        fields: () => packer.unpack(packed, 0, fieldCount),
+      };
     };
     return { has, taken };
   }

@@ -141,7 +141,15 @@ export interface CompleteCell {
   readonly asOf: number;
   /** The wanted fields, in the order wanted. They may be unpacked here: call it only while the store is open. */
   readonly fields: () => readonly Field[];
+  /** The same fields, packed: whoever keeps many cells keeps these bytes. */
+  readonly packed: Uint8Array;
+  /** How many they are. */
+  readonly width: number;
+  /** Unpacks so many fields from a place of a buffer: one function for all cells of a store. */
+  readonly unpack: UnpackFields;
 }
+
+export type UnpackFields = (bytes: Buffer, from: number, width: number) => readonly Field[];
 
 /** What a visit of many cells calls. */
 export interface CellVisitor {

@@ -35,7 +35,9 @@ async function written(input: string, by: 'places' | 'shared' | 'rows'): Promise
   const next = (count: number) => Int32Array.from({ length: count }, () => (row++ * 7919) % PLACES);
   const fill: WriteRequest['fill'] = async (count) =>
     Array.from(next(count), (place) => (by === 'shared' ? shared[place]! : maker(place)));
-  const each = async (take: (fields: RowFields) => void) => shared.forEach(take);
+  const each = async (take: (fields: readonly Field[]) => void) => {
+    for (const make of shared) take(make());
+  };
   const placed = by === 'places' ? { placed: { count: PLACES, each, next } } : {};
   const output = `${input}.out`;
   await (await openRowFile(input)).write({ output, dropFrom: null, added: ALL_TYPES, fill, ...placed });

@@ -1,7 +1,8 @@
 import { createHash, hash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import type { Field } from '../../contract/answer.ts';
 import type { PartPlace } from '../../rows/parts/list-parts.ts';
-import type { RowFields, WriteRequest } from '../../rows/port.ts';
+import type { WriteRequest } from '../../rows/port.ts';
 import type { PartRecord, WrittenPart } from '../../store/part-store.ts';
 
 /** A change of the output's form that must make every part be written again raises this. */
@@ -53,8 +54,8 @@ export class FieldDigests {
     this.#cells = new Uint32Array(2 * cells);
   }
 
-  set(cell: number, make: RowFields): void {
-    const digest = hash('sha1', JSON.stringify(make()), 'buffer');
+  set(cell: number, fields: readonly Field[]): void {
+    const digest = hash('sha1', JSON.stringify(fields), 'buffer');
     this.#cells[2 * cell] = digest.readUInt32LE(0);
     this.#cells[2 * cell + 1] = digest.readUInt32LE(4);
   }

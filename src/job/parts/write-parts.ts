@@ -57,7 +57,7 @@ export async function writeParts(writing: PartsWriting): Promise<Written> {
     if (existsSync(old)) notice(`${old} is of a part that is no longer in the input. Delete it if you do not need it.`);
   }
   const digests = new FieldDigests(scan.cells.size + scan.places.unlocated.length);
-  const fields = await outputFields(writing, (place, make) => digests.set(place, make));
+  const fields = await outputFields(writing, (place, made) => digests.set(place, made));
   const parts = scannedParts(writing);
   const targetOf = (one: ScannedPart): PartTarget => {
     one.target ??= {

@@ -4,6 +4,7 @@ import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
 import { keptIndexes } from '../kept-columns.ts';
 import {
+  checkedFields,
   fieldsFor,
   filledRows,
   type PlacedFields,
@@ -96,8 +97,8 @@ async function encodedPlaces(
   const bytes = placeBytes(placed.count, MOST_PLACE_BYTES);
   const encode = fieldEncoder(format, separator !== '');
   let isFull = false;
-  await placed.each((make) => {
-    isFull ||= !bytes.add(encode(fieldsFor(request, make)));
+  await placed.each((fields) => {
+    isFull ||= !bytes.add(encode(checkedFields(request, fields)));
   });
   return isFull ? null : bytes.take();
 }

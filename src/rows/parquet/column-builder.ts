@@ -1,6 +1,6 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
-import { type AddedColumn, fieldsFor, type RowFields } from '../port.ts';
+import { type AddedColumn, checkedFields, fieldsFor, type RowFields } from '../port.ts';
 
 /**
  * The added fields of a row group as columns. Rows that share one function are one entry. The arrays that the function makes are
@@ -61,10 +61,9 @@ export function columnBuilder(added: readonly AddedColumn[], mostRows: number) {
     if (found !== undefined) return found;
     if (known.size === CACHED) known.clear();
     known.set(make, entries);
-    return put(make);
+    return put(fieldsFor({ added }, make));
   };
-  const put = (make: RowFields): number => {
-    const fields = fieldsFor({ added }, make);
+  const put = (fields: readonly Field[]): number => {
     for (let c = 0; c < columns.length; c++) putField(columns[c]!, entries, fields[c]!);
     return entries++;
   };
@@ -79,8 +78,8 @@ export function columnBuilder(added: readonly AddedColumn[], mostRows: number) {
       entryOf[rows++] = entryFor(make);
     },
     /** Adds fields that many rows share: an entry of their own, which is not looked for. */
-    addEntry(make: RowFields): void {
-      put(make);
+    addEntry(fields: readonly Field[]): void {
+      put(checkedFields({ added }, fields));
       rows++;
     },
     /** What was gathered since the last time. Valid until the next `add`. */

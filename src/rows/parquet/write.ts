@@ -50,7 +50,7 @@ type NextGroup = (rows: number) => Promise<BuiltColumns> | BuiltColumns;
 /** Row groups whose rows are at places: the columns of all places are built once. */
 async function placedGroups({ count, each, next }: PlacedFields, { added }: WriteRequest): Promise<NextGroup> {
   const builder = columnBuilder(added, count);
-  await each((make) => builder.addEntry(make));
+  await each((fields) => builder.addEntry(fields));
   const columns = builder.take();
   return (rows) => columnsAt(columns, next(rows));
 }
