@@ -1,7 +1,8 @@
 import type { Row } from '../rows/port.ts';
 import type { Prepared } from './prepare.ts';
 import { FIRST_VALUE } from './scan/layout.ts';
-import { type Finding, rowValue } from './scan/scan-input.ts';
+import type { Finding } from './scan/scan-input.ts';
+import { rowValue } from './scan/scanned-rows.ts';
 
 /** Where a row is: its line, and its part file where the input is several. */
 export type RowPlace = Pick<Row, 'line' | 'part'>;

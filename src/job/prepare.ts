@@ -59,6 +59,8 @@ export interface Effects {
   readonly reader?: BodyReader;
   /** How many threads write part files; 0: none. Left out: one a core, where that is faster. */
   readonly partThreads?: number;
+  /** How many threads read and write a single file; 0: none. Left out: one a core for a large file. */
+  readonly rowThreads?: number;
   /**
    * Opens the boundaries that a job with `areas.find` needs. Left out where no job has it.
    * @throws SERVICE_DATA when they are not here
@@ -129,7 +131,7 @@ export async function prepare(job: Job, options: PrepareOptions): Promise<Opened
   const onRows = (rows: number) => {
     if (progress) record(progress, 'rowsScanned', rows);
   };
-  const scanned = opened.use(await scan(rowFile, scannedFor, onRows, boundaries?.find));
+  const scanned = opened.use(await scan(rowFile, scannedFor, onRows, boundaries?.find, effects.rowThreads));
   if (progress) record(progress, 'phase', 'pricing');
   const source = await store.source(connection.source);
   const sampleRows = await SampleRows.open(connection, store, source);

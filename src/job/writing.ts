@@ -83,6 +83,7 @@ export async function writeOutput(writing: OutputWriting): Promise<Written> {
       fields = await outputFields(writing, (_, made) => take(made));
     },
     next: nextPlaces,
+    inThreads: scan.inThreads,
   };
   const result = await rowFile.write({
     output: job.output,

@@ -1,7 +1,7 @@
 import type { Prepared } from '../job/prepare.ts';
 import { currencyColumn, currencyOf } from '../job/scan/currency.ts';
 import { FIRST_VALUE } from '../job/scan/layout.ts';
-import { rowValue } from '../job/scan/scan-input.ts';
+import { rowValue } from '../job/scan/scanned-rows.ts';
 import type { RowsAndValue } from './figures.ts';
 
 /** The currencies of a file's values. Values of different currencies are never added. */

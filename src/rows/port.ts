@@ -43,6 +43,55 @@ export interface RowSource {
    * too short for one of the first `needed` columns (all of them, if it is not said) is a problem; where others are
    * missing, they are ''. */
   read(columns: readonly number[], needed?: number): AsyncIterable<readonly Row[]>;
+  /** Left out where the rows can only be read from the first to the last. */
+  readonly inSegments?: RowSegments;
+}
+
+/** A piece of a file. */
+export interface Segment {
+  /** Where it begins and ends: bytes of a text, or numbers of row groups. The last row that begins in it is read to its end. */
+  readonly from: number;
+  readonly to: number;
+  /** Whether `from` may lie inside a row: then the first line behind it is taken for the beginning of one. */
+  readonly isGuess: boolean;
+  /** The line at `from`; 0 where it is not known, so that the lines of rows are counted from there. */
+  readonly line: number;
+}
+
+/** What was read of a segment. It is a piece of the file's rows only where it begins where the one before ends. */
+export interface ReadSegment {
+  readonly from: number;
+  readonly next: number;
+  readonly rows: number;
+  readonly lines: number;
+}
+
+/** Rows that lie together in a file. */
+export interface RowPiece {
+  readonly from: number;
+  readonly to: number;
+  readonly rows: number;
+}
+
+/** All rows of a file in pieces, and how many threads work on them. */
+export interface PiecesInThreads {
+  readonly threads: number;
+  readonly pieces: readonly RowPiece[];
+}
+
+/** A large file in pieces, which threads can read each on its own. */
+export interface RowSegments {
+  /** In the order of the file. Where all but the first are guesses, a quoted field with line ends may make one of them wrong. */
+  readonly segments: readonly Segment[];
+  /** Whether the file is so large that threads gain more than their start takes. */
+  readonly isLarge: boolean;
+  read(
+    segment: Segment,
+    columns: readonly number[],
+    needed: number | undefined,
+  ): AsyncGenerator<readonly Row[], ReadSegment>;
+  /** @throws INPUT_UNREADABLE where the file has changed since it was opened */
+  assertSame(): Promise<void>;
 }
 
 /** An input file that was opened. */
@@ -84,6 +133,8 @@ export interface PlacedFields {
   readonly each: (take: (fields: readonly Field[]) => void) => Promise<void>;
   /** The places of the next `count` rows, by number. */
   readonly next: (count: number) => Int32Array<ArrayBuffer>;
+  /** The pieces of the file, where threads are to write it; null for none. */
+  readonly inThreads: PiecesInThreads | null;
 }
 
 /** Makes the fields that are added to rows, in the order of the added columns. Rows with the same fields share one function

@@ -71,6 +71,7 @@ export interface RunOptions {
   /** Boundaries of another data file. */
   readonly openAreas?: Harness['openAreas'];
   readonly partThreads?: number;
+  readonly rowThreads?: number;
   /** Instead of the harness's own. */
   readonly store?: Store;
   /** The run is under a plan of its own that was approved. */
@@ -165,7 +166,12 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
     },
     async run(settings, runOptions = {}) {
       const { store: kept = store } = runOptions;
-      const before = { ...effects, openAreas: runOptions.openAreas ?? openAreas };
+      const { rowThreads } = runOptions;
+      const before = {
+        ...effects,
+        openAreas: runOptions.openAreas ?? openAreas,
+        ...(rowThreads === undefined ? {} : { rowThreads }),
+      };
       const connection = connectionOf(runOptions);
       using priced = await prepare(job(settings), { connection, store: kept, effects: before });
       const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;

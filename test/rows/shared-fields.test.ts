@@ -38,7 +38,7 @@ async function written(input: string, by: 'places' | 'shared' | 'rows'): Promise
   const each = async (take: (fields: readonly Field[]) => void) => {
     for (const make of shared) take(make());
   };
-  const placed = by === 'places' ? { placed: { count: PLACES, each, next } } : {};
+  const placed = by === 'places' ? { placed: { count: PLACES, each, next, inThreads: null } } : {};
   const output = `${input}.out`;
   await (await openRowFile(input)).write({ output, dropFrom: null, added: ALL_TYPES, fill, ...placed });
   return { bytes: readFileSync(output), made };

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { RowFields, WriteResult } from '../../rows/port.ts';
-import { errorOf, type FromThread, type ThreadSettings, type ToThread } from './part-messages.ts';
+import { errorOf } from '../../rows/threads/plain-error.ts';
+import type { FromThread, ThreadSettings, ToThread } from './part-messages.ts';
 import { type PartTask, writePart } from './write-part.ts';
 
 /** Writes parts, one after the other. */

@@ -2,7 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Field } from '../../contract/answer.ts';
 import type { RowFields } from '../../rows/port.ts';
-import { type FromThread, plainError, type ThreadSettings, type ToThread } from './part-messages.ts';
+import { plainError } from '../../rows/threads/plain-error.ts';
+import type { FromThread, ThreadSettings, ToThread } from './part-messages.ts';
 import { type PartTask, writePart } from './write-part.ts';
 
 /** Rows whose cells are asked for at once: a message for each batch of 256 rows takes longer than what it asks for. */

@@ -46,27 +46,38 @@ export class ColumnTypes {
   /** The columns to read: the layout's, then the kept ones. */
   readonly columns: readonly number[];
   readonly #layout: Layout;
-  readonly #types: readonly ColumnType[];
+  readonly types: readonly ColumnType[];
 
   constructor(layout: Layout) {
     this.#layout = layout;
     this.columns = [...layout.columns, ...layout.kept.map(({ keeps }) => keeps)];
-    this.#types = this.columns.map(newColumnType);
+    this.types = this.columns.map(newColumnType);
   }
 
   note(fields: readonly string[]): void {
-    for (let at = 0; at < this.#types.length; at++) noteText(this.#types[at]!, fields[at] ?? '');
+    for (let at = 0; at < this.types.length; at++) noteText(this.types[at]!, fields[at] ?? '');
+  }
+
+  /** Adds what was seen in other rows. */
+  add(others: readonly ColumnType[]): void {
+    for (const [at, type] of this.types.entries()) {
+      const { isNumber, isCount, isTime, hasAny } = others[at]!;
+      type.isNumber &&= isNumber;
+      type.isCount &&= isCount;
+      type.isTime &&= isTime;
+      type.hasAny ||= hasAny;
+    }
   }
 
   /** The location and value columns with a number in every row. Area codes are not numbers. */
   numbers(): ReadonlySet<number> {
     const { columns, values } = this.#layout;
     const measured = columns.slice(0, FIRST_VALUE + values);
-    return new Set(measured.filter((_, at) => this.#types[at]!.isNumber && this.#types[at]!.hasAny));
+    return new Set(measured.filter((_, at) => this.types[at]!.isNumber && this.types[at]!.hasAny));
   }
 
   kept(): KeptColumn[] {
     const { columns, kept } = this.#layout;
-    return kept.map((column, at) => ({ ...column, type: typeKept(column.type, this.#types[columns.length + at]!) }));
+    return kept.map((column, at) => ({ ...column, type: typeKept(column.type, this.types[columns.length + at]!) }));
   }
 }

@@ -9,8 +9,15 @@ import type { Layout } from './layout.ts';
 /** Findings that lenient parsing may resolve. */
 const OF_NOTATION = ['not_a_number', 'degrees_minutes_seconds', 'decimal_comma', 'degree_symbol'];
 
+/** The settings by which a row is located. */
+export type LocateSettings = Pick<Job, 'precision' | 'coordinates' | 'coverage'>;
+
 /** The cell of a row, or what is wrong with its location. `isLenient`: only lenient parsing could read it. */
-export function locate(row: Row, { precision, coordinates, coverage }: Job, { isPair }: Pick<Layout, 'isPair'>) {
+export function locate(
+  row: Row,
+  { precision, coordinates, coverage }: LocateSettings,
+  { isPair }: Pick<Layout, 'isPair'>,
+) {
   if (row.problem !== undefined) return { ok: false, finding: 'unreadable', note: row.problem } as const;
   const [lat = '', lng = ''] = row.fields;
   const read = (isUs: IsUs) => (isPair ? readPair(lat, coordinates, isUs) : readTexts(lat, lng, coordinates, isUs));

@@ -1,6 +1,8 @@
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
+import type { Cell } from '../../geo/coordinates.ts';
 import type { LocationFinding } from '../../geo/parse-location.ts';
-import type { Row, RowSource } from '../../rows/port.ts';
+import type { PiecesInThreads, Row, RowPiece, RowSource } from '../../rows/port.ts';
+import { threadsOfMachine } from '../../rows/threads/thread-pool.ts';
 import type { Job } from '../settings/settings.ts';
 import { areasOfRow } from './area-columns.ts';
 import { AreaTable } from './area-table.ts';
@@ -9,9 +11,9 @@ import { ColumnTypes } from './column-types.ts';
 import { valueCurrency } from './currency.ts';
 import { type FoundAreas, findAreas } from './find-areas.ts';
 import { FIRST_VALUE, type KeptColumn, type Layout, layoutOf } from './layout.ts';
-import { locate } from './locate.ts';
 import { RowPlaces } from './row-places.ts';
-import { parseValue } from './value.ts';
+import { scanInThreads } from './scan-segments.ts';
+import { type ScannedRow, scannedRow } from './scanned-rows.ts';
 
 /** Findings of rows that are looked up anyway. */
 export const LOOKED_UP_FINDINGS = [
@@ -52,6 +54,8 @@ export interface Scan extends Disposable {
   readonly places: RowPlaces;
   /** How many rows each part file has, by its name; a part without rows is not among them. */
   readonly partRows: ReadonlyMap<string, number>;
+  /** The pieces of the file, where threads have read them: threads can write them as well. */
+  readonly inThreads: PiecesInThreads | null;
   readonly layout: Layout;
   /** The columns that the job uses with a number in every row. */
   readonly numbers: ReadonlySet<number>;
@@ -59,26 +63,18 @@ export interface Scan extends Disposable {
   readonly kept: readonly KeptColumn[];
 }
 
-/** The value of a row: the sum of its value columns. A text that is no number counts as 0 and is reported. */
-export function rowValue(row: Row, layout: Layout): { readonly value: number; readonly readable: boolean } {
-  let value = 0;
-  let readable = true;
-  for (let index = FIRST_VALUE; index < FIRST_VALUE + layout.values; index++) {
-    const part = parseValue(row.fields[index] ?? '');
-    if (part === null) readable = false;
-    else value += part;
-  }
-  return { value, readable };
-}
+type FoundAt = Pick<Row, 'line' | 'part'>;
 
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing.
  * @param onRows gets the number of rows so far, once a batch
- * @param find finds the areas of the cells by boundaries; null where the job does not ask for it */
+ * @param find finds the areas of the cells by boundaries; null where the job does not ask for it
+ * @param threads how many threads read the file; left out: one a core for a large file, else none */
 export async function scan(
   rowFile: RowSource,
   job: Job,
   onRows: (rows: number) => void = () => {},
   find: CellAreaFinder | null = null,
+  threads?: number,
 ): Promise<Scan> {
   const layout = layoutOf(rowFile, job);
   const cells = new CellTable();
@@ -89,49 +85,81 @@ export async function scan(
   const partRows = new Map<string, number>();
   let rows = 0;
   let located = 0;
-  const found = (finding: Finding['finding'], note: string, { line, part }: Row): void => {
+  const found = (finding: Finding['finding'], note: string, { line, part }: FoundAt): void => {
     const known = findings.get(finding);
     if (known) known.rows++;
     else findings.set(finding, { finding, note, rows: 1, firstLine: line, ...(part === undefined ? {} : { part }) });
   };
+  const addCell = (cell: Cell, value: number): number => {
+    rows++;
+    located++;
+    const number = cells.add(cell, value);
+    places.addCell(number);
+    return number;
+  };
+  /** Returns the number of the row's cell; -1 for none. */
+  const add = ({ place, value, readable }: ScannedRow, at: FoundAt): number => {
+    if (!readable) found('value_not_a_number', 'The value is not a number and counts as 0.', at);
+    if (place.ok) {
+      if (place.isLenient) found('read_leniently', LENIENT, at);
+      return addCell(place.cell, value);
+    }
+    rows++;
+    places.addUnlocated(place.finding, place.note, value);
+    found(place.finding, place.note, at);
+    return -1;
+  };
   const types = new ColumnTypes(layout);
   const currency = valueCurrency();
-  for await (const batch of rowFile.read(types.columns, FIRST_VALUE)) {
-    // A batch is of one part.
-    const part = batch[0]?.part;
-    if (part !== undefined) partRows.set(part, (partRows.get(part) ?? 0) + batch.length);
-    for (const row of batch) {
-      rows++;
-      types.note(row.fields);
-      const place = locate(row, job, layout);
-      const { value, readable } = rowValue(row, layout);
-      if (!readable) found('value_not_a_number', 'The value is not a number and counts as 0.', row);
-      if (place.ok) {
-        located++;
-        const cell = cells.add(place.cell, value);
-        places.addCell(cell);
-        if (place.isLenient) found('read_leniently', LENIENT, row);
-        // Rows that are not looked up are in no sum of values.
-        if (layout.currency !== null && currency.isOther(row.fields[layout.currency]))
-          found('currency_differs', CURRENCY, row);
-        if (job.areas !== null && find === null) {
-          const { tract, county, unreadable, isTractAlone } = areasOfRow(row.fields, layout.areas);
-          if (unreadable) found('area_not_readable', isTractAlone ? TRACT_ALONE : AREA_UNREADABLE, row);
-          const agrees = areas.record(cell, 'tract', tract);
-          if (!(areas.record(cell, 'county', county) && agrees)) {
-            found(
-              'areas_differ',
-              'Rows at the same place name different areas, so the place is bought on its own.',
-              row,
-            );
-          }
+  const hasAreas = job.areas !== null && find === null;
+  const scanRow = (row: Row): void => {
+    types.note(row.fields);
+    const cell = add(scannedRow(row, job, layout), row);
+    if (cell < 0) return;
+    // Rows that are not looked up are in no sum of values.
+    if (layout.currency !== null && currency.isOther(row.fields[layout.currency]))
+      found('currency_differs', CURRENCY, row);
+    if (!hasAreas) return;
+    const { tract, county, unreadable, isTractAlone } = areasOfRow(row.fields, layout.areas);
+    if (unreadable) found('area_not_readable', isTractAlone ? TRACT_ALONE : AREA_UNREADABLE, row);
+    const agrees = areas.record(cell, 'tract', tract);
+    if (areas.record(cell, 'county', county) && agrees) return;
+    found('areas_differ', 'Rows at the same place name different areas, so the place is bought on its own.', row);
+  };
+  // What the first row of a currency or of a cell's area says decides on later ones: these are read in one thread.
+  const file = hasAreas || layout.currency !== null ? undefined : rowFile.inSegments;
+  const count = threads ?? (file?.isLarge ? threadsOfMachine() : 0);
+  const pieces: RowPiece[] = [];
+  if (file && count > 0) {
+    const { precision, coordinates, coverage } = job;
+    const setup = {
+      ...{ input: job.input, reading: job.reading },
+      ...{ settings: { precision, coordinates, coverage }, layout },
+    };
+    for await (const { read, linesBefore } of scanInThreads(file, setup, count)) {
+      pieces.push({ from: read.from, to: read.next, rows: read.rows });
+      types.add(read.types);
+      let next = 0;
+      for (let row = 0; row < read.rows; row++) {
+        const other = read.others[next];
+        if (other?.index === row) {
+          add(other, { line: other.line + linesBefore });
+          next++;
+        } else {
+          const cell = { lat7: read.cells[2 * row]!, lng7: read.cells[2 * row + 1]! };
+          addCell(cell, read.values === null ? 0 : read.values[row]!);
         }
-        continue;
       }
-      places.addUnlocated(place.finding, place.note, value);
-      found(place.finding, place.note, row);
+      onRows(rows);
     }
-    onRows(rows);
+  } else {
+    for await (const batch of rowFile.read(types.columns, FIRST_VALUE)) {
+      // A batch is of one part.
+      const part = batch[0]?.part;
+      if (part !== undefined) partRows.set(part, (partRows.get(part) ?? 0) + batch.length);
+      for (const row of batch) scanRow(row);
+      onRows(rows);
+    }
   }
   const outsideUs = findings.get('outside_us')?.rows ?? 0;
   const foundAreas = find && findAreas(cells, areas, find);
@@ -149,6 +177,7 @@ export async function scan(
     foundAreas,
     places,
     partRows,
+    inThreads: pieces.length > 0 ? { threads: count, pieces } : null,
     layout,
     numbers: types.numbers(),
     kept: types.kept(),

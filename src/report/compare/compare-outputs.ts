@@ -7,7 +7,7 @@ import type { Effects, Prepared } from '../../job/prepare.ts';
 import { currencyColumn, currencyOf } from '../../job/scan/currency.ts';
 import { FIRST_VALUE, type Layout, layoutOf } from '../../job/scan/layout.ts';
 import { locate } from '../../job/scan/locate.ts';
-import { rowValue } from '../../job/scan/scan-input.ts';
+import { rowValue } from '../../job/scan/scanned-rows.ts';
 import { parseValue } from '../../job/scan/value.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { isPartFiles } from '../../rows/parts/part-files.ts';

@@ -14,11 +14,14 @@ import {
   type WriteRequest,
   type WriteResult,
 } from '../port.ts';
+import { type AddFields, addBatch, placeAdder } from './add-fields.ts';
+import { csvSegments } from './csv-segments.ts';
 import { type CsvOptions, type Dialect, likelyHeader, readDialect } from './dialect.ts';
 import { fieldEncoder } from './field-bytes.ts';
 import { encodingToWrite, type FieldFormat, fieldFormatter } from './format-fields.ts';
 import { type PlaceBytes, placeBytes } from './place-bytes.ts';
-import { type CsvBatch, CUT_WIDTH, csvBatches, cutRecord } from './record-batches.ts';
+import { CUT_WIDTH, csvBatches, cutRecord } from './record-batches.ts';
+import { writeInThreads } from './write-in-threads.ts';
 
 export function csvRowFile(input: InputFile, options: CsvOptions): RowFile {
   const dialect = readDialect(input, options);
@@ -28,6 +31,7 @@ export function csvRowFile(input: InputFile, options: CsvOptions): RowFile {
     likelyHeader: (isHeader) => (dialect.hasHeader ? likelyHeader(input, options, isHeader) : null),
     read: (columns, needed) => readRows(input, dialect, columns, needed),
     write: (request) => writeCsv(input, dialect, request),
+    ...csvSegments(input, dialect),
   };
 }
 
@@ -43,15 +47,19 @@ async function* readRows(
 }
 
 async function writeCsv(input: InputFile, dialect: Dialect, request: WriteRequest): Promise<WriteResult> {
-  const { dropFrom, signal } = request;
+  const { dropFrom, signal, placed } = request;
   const format = { delimiter: dialect.delimiter, encoding: await encodingToWrite(input, dialect) };
   const separator = separatorOf(dialect.delimiter, request);
   return await writeTextRows(request, input, async (gathered) => {
     addHeader(gathered, input.head, dialect, request, fieldFormatter({ ...format, isAdded: () => false }));
-    const addFields = await fieldsAdder(request, format, separator);
+    const made = placed ? await encodedPlaces(placed, request, format, separator) : null;
+    if (placed?.inThreads && made) {
+      return await writeInThreads(gathered, input, { dialect, dropFrom, separator, made }, placed, signal);
+    }
+    const nextFields = placed && made ? placeCopier(placed, made) : textAdder(request, format, separator);
     let rows = 0;
     for await (const batch of csvBatches(input, dialect, { columns: null, dropFrom, signal })) {
-      addBatch(gathered, batch, separator, await addFields(batch.count));
+      addBatch(gathered, batch, separator, await nextFields(batch.count));
       rows += batch.count;
       await gathered.flushIfFull();
     }
@@ -59,23 +67,12 @@ async function writeCsv(input: InputFile, dialect: Dialect, request: WriteReques
   });
 }
 
-/** Adds the fields of a row of a batch, with the separator before them. */
-type AddFields = (gathered: ByteBuffer, row: number) => void;
-
-/** Makes a function that gets the fields of the next rows: the bytes of places that were made once, or texts of rows. */
-async function fieldsAdder(
+/** Makes a function that formats the fields of each row of the next batch. */
+function textAdder(
   request: WriteRequest,
   format: Omit<FieldFormat, 'isAdded'>,
   separator: string,
-): Promise<(count: number) => Promise<AddFields>> {
-  const { placed } = request;
-  const made = placed && (await encodedPlaces(placed, request, format, separator));
-  if (made) {
-    return async (count) => {
-      const places = placed.next(count);
-      return (gathered, row) => addPlace(gathered, made, places[row]!);
-    };
-  }
+): (count: number) => Promise<AddFields> {
   const kept = keptIndexes(request.added);
   const formatAdded = fieldFormatter({ ...format, isAdded: (index) => !kept.has(index) });
   const textOf = madeOnce([format.delimiter, format.encoding, ...kept].join(' '), (make) =>
@@ -85,6 +82,10 @@ async function fieldsAdder(
     const filled = await filledRows(request, count);
     return (gathered, row) => gathered.addText(separator + textOf(filled[row]!));
   };
+}
+
+function placeCopier(placed: PlacedFields, made: PlaceBytes): (count: number) => AddFields {
+  return (count) => placeAdder(made, placed.next(count));
 }
 
 /** The bytes of all places; null where they take more memory than they may. */
@@ -106,10 +107,6 @@ async function encodedPlaces(
 /** The text of 18 natural topics takes some 400 bytes. */
 const MOST_PLACE_BYTES = 128 * 1024 * 1024;
 
-function addPlace(gathered: ByteBuffer, { ends, bytes }: PlaceBytes, place: number): void {
-  gathered.addBytes(bytes, place === 0 ? 0 : ends[place - 1]!, ends[place]!);
-}
-
 /** The last text of fields, and the form that it was made in. */
 const MADE_TEXTS = new WeakMap<RowFields, { readonly form: string; readonly text: string }>();
 
@@ -123,24 +120,6 @@ function madeOnce(form: string, textOf: (make: RowFields) => string): (make: Row
     MADE_TEXTS.set(make, { form, text });
     return text;
   };
-}
-
-/** The bytes of a batch with the added fields where each record ends; line ends and blank lines are copied with the rest. */
-function addBatch(
-  gathered: ByteBuffer,
-  { count, bytes, from, to, cuts }: CsvBatch,
-  separator: string,
-  addFields: AddFields,
-): void {
-  let copied = from;
-  for (let row = 0; row < count; row++) {
-    const at = row * CUT_WIDTH;
-    gathered.addBytes(bytes, copied, cuts[at]!);
-    for (let missing = cuts[at + 1]!; missing > 0; missing--) gathered.addText(separator);
-    addFields(gathered, row);
-    copied = cuts[at + 2]!;
-  }
-  gathered.addBytes(bytes, copied, to);
 }
 
 function addHeader(

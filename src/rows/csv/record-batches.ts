@@ -1,7 +1,7 @@
 import { PerilbookError } from '../../errors.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { type ReadWindow, readWindow } from '../files/streamed-input.ts';
-import type { Row } from '../port.ts';
+import type { ReadSegment, Row, Segment } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from './scan-records.ts';
 
@@ -26,6 +26,8 @@ export interface BatchRequest {
   readonly needed?: number | undefined;
   readonly dropFrom: number | null;
   readonly signal?: AbortSignal | undefined;
+  /** Left out: all records behind the header. */
+  readonly segment?: Segment;
 }
 
 export const CUT_WIDTH = 3;
@@ -35,23 +37,45 @@ const ROWS_A_BATCH = 1024;
 /** Longer records are refused as damaged. A quoted field may have 16 MiB. */
 const LONGEST_RECORD = 64 * 1024 * 1024;
 
-/** Streams the records behind the header in batches. Memory is bounded by the window, which grows only for a record that
- * is longer than it. */
-export async function* csvBatches(input: InputFile, dialect: Dialect, request: BatchRequest): AsyncGenerator<CsvBatch> {
+/** Streams the records behind the header in batches, or those that begin in a segment. Memory is bounded by the window, which grows
+ * only for a record that is longer than it. Returns where the records that it read lie. */
+export async function* csvBatches(
+  input: InputFile,
+  dialect: Dialect,
+  request: BatchRequest,
+): AsyncGenerator<CsvBatch, ReadSegment> {
+  const { header, firstLine } = dialect;
+  const { segment = { from: header.next, to: Number.POSITIVE_INFINITY, isGuess: false, line: firstLine } } = request;
   await using pass = await input.startPass();
-  const window = readWindow(pass, WINDOW_BYTES, dialect.header.next);
-  const place = { number: 0, line: dialect.firstLine };
-  while (!window.atEnd || window.from < window.to) {
+  const window = readWindow(pass, WINDOW_BYTES, segment.isGuess ? segment.from - 1 : segment.from);
+  if (segment.isGuess) await skipToLine(window);
+  const begin = window.start + window.from;
+  const place = { number: 0, line: segment.line };
+  while ((!window.atEnd || window.from < window.to) && window.start + window.from < segment.to) {
     request.signal?.throwIfAborted();
     if (window.to - window.from > LONGEST_RECORD) throw withoutEnd(input.name, place.line);
     await window.refill();
     for (;;) {
-      const batch = takeBatch(window, dialect, request, place);
+      const batch = takeBatch(window, dialect, request, place, segment.to);
       if (batch.to === batch.from) break;
       yield batch;
     }
   }
   await pass.assertSame();
+  const lines = place.line - segment.line;
+  return { from: begin, next: window.start + window.from, rows: place.number, lines };
+}
+
+const [LF, CR] = [10, 13];
+
+/** Moves the window to the first line that begins behind its first byte, or to its end. */
+async function skipToLine(window: ReadWindow): Promise<void> {
+  await window.refill();
+  const { bytes, to } = window;
+  let at = window.from;
+  while (at < to && bytes[at] !== LF && bytes[at] !== CR) at++;
+  if (at < to) at += bytes[at] === CR && bytes[at + 1] === LF ? 2 : 1;
+  window.from = Math.min(at, to);
 }
 
 function takeBatch(
@@ -59,8 +83,10 @@ function takeBatch(
   dialect: Dialect,
   request: BatchRequest,
   place: { number: number; line: number },
+  end: number,
 ): CsvBatch {
   const { bytes, from, to, atEnd } = window;
+  const limit = Math.min(to, end - window.start);
   const { columns, needed = columns?.length ?? 0 } = request;
   const delimiter = dialect.delimiter.charCodeAt(0);
   const rows: Row[] = [];
@@ -68,7 +94,7 @@ function takeBatch(
   const span = newRecordSpan();
   let at = from;
   let count = 0;
-  while (count < ROWS_A_BATCH && at < to && scanRecord(bytes, at, to, atEnd, delimiter, span)) {
+  while (count < ROWS_A_BATCH && at < limit && scanRecord(bytes, at, to, atEnd, delimiter, span)) {
     if (!isBlank(span)) {
       cutRecord(span, dialect.columns.length, request.dropFrom, cuts, count++ * CUT_WIDTH);
       place.number++;

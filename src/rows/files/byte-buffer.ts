@@ -8,6 +8,8 @@ export interface ByteBuffer {
   /** Adds a text of one character a byte. */
   addText(text: string): void;
   flushIfFull(): Promise<void>;
+  /** Writes a large block without a copy: its memory is free again when this resolves. */
+  addBlock(block: Buffer): Promise<void>;
   /** Writes what is left. */
   finish(): Promise<void>;
 }
@@ -16,24 +18,29 @@ const BYTES_A_WRITE = 1024 * 1024;
 
 /** Makes a buffer that passes its bytes to `write`. At most one write runs while the next bytes are collected: so a slow reader
  * is waited for, and memory stays at two buffers. */
-export function byteBuffer(write: (bytes: Buffer) => Promise<void>): ByteBuffer {
-  let spare: Buffer = Buffer.allocUnsafe(2 * BYTES_A_WRITE);
+export function byteBuffer(
+  write: (bytes: Buffer) => Promise<void>,
+  memory = new ArrayBuffer(2 * BYTES_A_WRITE),
+): ByteBuffer {
+  let spare: Buffer = Buffer.alloc(0);
   let underWay: Promise<void> = Promise.resolve();
   const flush = async () => {
     await underWay;
     underWay = write(gathered.bytes.subarray(0, gathered.used));
     // The next flush reports a failure; until then it must not count as unhandled.
     underWay.catch(() => {});
+    // The second buffer is made when the first is full.
+    if (spare.length === 0) spare = Buffer.allocUnsafeSlow(gathered.bytes.length);
     [gathered.bytes, spare] = [spare, gathered.bytes];
     gathered.used = 0;
   };
   const gathered: ByteBuffer = {
-    bytes: Buffer.allocUnsafe(spare.length),
+    bytes: Buffer.from(memory),
     used: 0,
     makeRoom(more) {
       const { bytes, used } = gathered;
       if (used + more <= bytes.length) return;
-      gathered.bytes = Buffer.allocUnsafe(Math.max(bytes.length * 2, used + more));
+      gathered.bytes = Buffer.allocUnsafeSlow(Math.max(bytes.length * 2, used + more));
       bytes.copy(gathered.bytes, 0, 0, used);
     },
     addBytes(bytes, from, to) {
@@ -47,6 +54,11 @@ export function byteBuffer(write: (bytes: Buffer) => Promise<void>): ByteBuffer 
     },
     async flushIfFull() {
       if (gathered.used >= BYTES_A_WRITE) await flush();
+    },
+    async addBlock(block) {
+      if (gathered.used > 0) await flush();
+      await underWay;
+      await write(block);
     },
     async finish() {
       if (gathered.used > 0) await flush();

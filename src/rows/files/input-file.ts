@@ -52,6 +52,17 @@ export interface InputPass extends AsyncDisposable {
   assertSame(): Promise<void>;
 }
 
+/** Whether a thread can open the file again and read any part of it. */
+export function isPlainFile({ identity, compression, utf16 }: InputFile): boolean {
+  return identity !== null && compression === null && utf16 === null;
+}
+
+/** Refuses when the file has changed since it was opened. */
+export async function assertSameFile(input: InputFile): Promise<void> {
+  // The beginning of a pass checks it.
+  await using _pass = await input.startPass();
+}
+
 /** Fills a buffer from a position of the file; false when the file ends before. */
 export async function readWhole(pass: InputPass, buffer: Buffer, position: number): Promise<boolean> {
   for (let done = 0; done < buffer.length; ) {

@@ -87,6 +87,8 @@ export interface ReadWindow {
   to: number;
   /** True when nothing of the file is behind it. */
   atEnd: boolean;
+  /** Where `bytes` begins in the file. */
+  start: number;
   /** Moves what is left to the front and reads on; doubles the buffer when a single record takes over half of it. */
   refill(): Promise<void>;
 }
@@ -98,8 +100,10 @@ export function readWindow(pass: InputPass, size: number, start = 0): ReadWindow
     from: 0,
     to: 0,
     atEnd: false,
+    start,
     async refill() {
       const left = window.to - window.from;
+      window.start += window.from;
       const { length } = window.bytes;
       const bytes = left * 2 > length ? Buffer.allocUnsafe(length * 2) : window.bytes;
       window.bytes.copy(bytes, 0, window.from, window.to);

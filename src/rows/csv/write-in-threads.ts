@@ -1,0 +1,61 @@
+import type { ByteBuffer } from '../files/byte-buffer.ts';
+import type { InputFile } from '../files/input-file.ts';
+import { assertSameFile } from '../files/input-file.ts';
+import type { PlacedFields, RowPiece, WriteRequest } from '../port.ts';
+import { inOrder, ThreadPool } from '../threads/thread-pool.ts';
+import type { Dialect } from './dialect.ts';
+import type { PlaceBytes } from './place-bytes.ts';
+
+/** What each thread that writes is started with. */
+export interface WriteThreadSetup extends Pick<WriteRequest, 'dropFrom'> {
+  readonly file: string;
+  readonly dialect: Dialect;
+  readonly separator: string;
+  readonly made: PlaceBytes;
+}
+
+export interface PieceToWrite {
+  readonly piece: RowPiece;
+  readonly places: Int32Array<ArrayBuffer>;
+  /** Memory for the output, of a piece that is written. */
+  readonly memory: ArrayBuffer;
+}
+
+/** A piece with its added fields: the first `used` bytes of the memory. */
+export interface WrittenPiece {
+  readonly rows: number;
+  readonly used: number;
+  readonly memory: ArrayBuffer;
+}
+
+/** Compiled, the thread's module is a .js file next to this one; run from source, a .ts file. */
+const MODULE = new URL(`./write-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+
+/** Writes the pieces that the scan has found: threads make their bytes, and this one writes them in order. Memory: the output of two
+ * pieces a thread. */
+export async function writeInThreads(
+  gathered: ByteBuffer,
+  input: InputFile,
+  setup: Omit<WriteThreadSetup, 'file'>,
+  { inThreads, next }: PlacedFields,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { threads, pieces } = inThreads!;
+  await assertSameFile(input);
+  await using pool = new ThreadPool<PieceToWrite, WrittenPiece>(MODULE, { ...setup, file: input.name }, threads);
+  const free: ArrayBuffer[] = [];
+  const write = (piece: RowPiece) => {
+    const memory = free.pop() ?? new ArrayBuffer(0);
+    const places = next(piece.rows);
+    return pool.run({ piece, places, memory }, [places.buffer, memory]);
+  };
+  let rows = 0;
+  for await (const [, written] of inOrder(pieces, 2 * threads, write)) {
+    signal?.throwIfAborted();
+    await gathered.addBlock(Buffer.from(written.memory, 0, written.used));
+    free.push(written.memory);
+    rows += written.rows;
+  }
+  await assertSameFile(input);
+  return rows;
+}

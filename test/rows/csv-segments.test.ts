@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { chained } from '../../src/job/scan/scan-segments.ts';
+import { csvSegments } from '../../src/rows/csv/csv-segments.ts';
+import { readDialect } from '../../src/rows/csv/dialect.ts';
+import { openInput } from '../../src/rows/files/input-file.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
+import type { ReadSegment, Row, RowSegments, Segment } from '../../src/rows/port.ts';
+import { temporaryFolder } from './book-fixture.ts';
+
+const folder = temporaryFolder();
+
+async function readSegment(file: RowSegments, segment: Segment): Promise<ReadSegment & { found: Row[] }> {
+  const found: Row[] = [];
+  const batches = file.read(segment, [0, 1], undefined);
+  for (;;) {
+    const { done, value } = await batches.next();
+    if (done) return { ...value, found };
+    found.push(...value);
+  }
+}
+
+/** The rows by segments of so many bytes, and how many of the guesses were wrong. */
+async function bySegments(path: string, bytes: number): Promise<{ rows: Row[]; wrong: number }> {
+  const input = await openInput(path);
+  const file = csvSegments(input, readDialect(input, { delimiter: ',' }), bytes).inSegments!;
+  const rows: Row[] = [];
+  let wrong = 0;
+  const read = (segment: Segment) => {
+    if (!segment.isGuess && segment !== file.segments[0]) wrong++;
+    return readSegment(file, segment);
+  };
+  for await (const { read: piece, linesBefore } of chained(file.segments, 3, read)) {
+    assert.equal(piece.rows, piece.found.length);
+    for (const row of piece.found) rows.push({ ...row, number: rows.length + 1, line: row.line + linesBefore });
+  }
+  return { rows, wrong };
+}
+
+async function straight(path: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const batch of (await openRowFile(path, { delimiter: ',' })).read([0, 1])) rows.push(...batch);
+  return rows;
+}
+
+const field = fc.oneof(
+  fc.stringMatching(/^[a-z0-9.]{0,6}$/),
+  fc.constantFrom('"a\nb"', '"1,2\r\n3"', '"say ""no"""', '""', '"\n\n\n"', 'a"b', '"open', '"a" b', '"x\ny" z', 'µ'),
+);
+const lineEnd = fc.constantFrom('\n', '\r\n', '\r', '\n\n');
+const record = fc
+  .tuple(fc.array(field, { minLength: 1, maxLength: 4 }), lineEnd)
+  .map(([fields, end]) => fields.join() + end);
+
+test('the rows of a CSV file are the same by segments of any size', async () => {
+  let guessedWrong = 0;
+  const path = join(folder, 'segments.csv');
+  await fc.assert(
+    fc.asyncProperty(fc.array(record, { maxLength: 40 }), fc.integer({ min: 1, max: 90 }), async (records, bytes) => {
+      writeFileSync(path, `id,name\n${records.join('')}`);
+      const { rows, wrong } = await bySegments(path, bytes);
+      assert.deepEqual(rows, await straight(path));
+      guessedWrong += wrong;
+    }),
+    { numRuns: 60, seed: 6 },
+  );
+  assert.ok(guessedWrong > 20, 'quoted line ends made guesses wrong');
+});
+
+test('a quoted field that is longer than a segment leaves rows and lines as they are', async () => {
+  const path = join(folder, 'without-end.csv');
+  writeFileSync(path, `id,name\n1,"${'a\n'.repeat(2_000)}"\n2,b\n`);
+  const { rows } = await bySegments(path, 100);
+  assert.deepEqual(rows, await straight(path));
+  assert.deepEqual(
+    rows.map(({ line }) => line),
+    [2, 2003],
+  );
+});
