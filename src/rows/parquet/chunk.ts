@@ -9,10 +9,22 @@ import { THRIFT, type ThriftField, type ThriftStruct, writeThrift } from './thri
 /** A column of a row group as bytes, and what the footer says of it. */
 export interface EncodedChunk {
   readonly pieces: readonly Buffer[];
+  readonly facts: ChunkFacts;
+}
+
+/** What the footer says of a chunk, but for where it lies: plain data, which threads can send. */
+export interface ChunkFacts {
+  readonly name: string;
+  readonly type: Values['type'];
+  readonly codec: number;
+  readonly rows: number;
+  readonly nulls: number;
   readonly size: number;
   readonly unpackedSize: number;
-  /** The chunk's entry in the footer, once it is known where it lies. */
-  readonly describe: (start: number) => ThriftStruct;
+  /** Where its first data page begins, behind the dictionary; 0 where it has none. */
+  readonly dataStart: number;
+  readonly least: Uint8Array | null;
+  readonly greatest: Uint8Array | null;
 }
 
 const PLAIN = 0;
@@ -21,7 +33,7 @@ const RLE_DICTIONARY = 8;
 
 /** Encodes one column of a row group: nulls as levels, the values with a dictionary where that is shorter. What it gives is
  * valid until the next column is encoded with the same arrays. */
-export function encodeChunk(
+function encodeChunk(
   store: BuiltColumns,
   column: StoredColumn,
   presence: DefinitionLevels,
@@ -80,29 +92,41 @@ function assemble(
     unpackedSize += head.length + length;
     if (type === 2) dataStart = size;
   }
+  const { type, least, greatest } = values;
+  return { pieces, facts: { name, type, codec, rows, nulls, size, unpackedSize, dataStart, least, greatest } };
+}
+
+/** The entry of a chunk in the footer. */
+export function describeChunk(chunk: ChunkFacts, start: number): ThriftStruct {
+  const { name, type, codec, rows, nulls, size, unpackedSize, dataStart, least, greatest } = chunk;
+  const hasDictionary = dataStart > 0;
   const statistics = [i64(3, nulls)];
-  if (values.greatest) statistics.push(binary(5, values.greatest));
-  if (values.least) statistics.push(binary(6, values.least));
-  const encodings = values.dictionary ? [PLAIN, RLE, RLE_DICTIONARY] : [PLAIN, RLE];
-  const describe = (start: number): ThriftStruct => ({
+  if (greatest) statistics.push(binary(5, Buffer.from(greatest)));
+  if (least) statistics.push(binary(6, Buffer.from(least)));
+  return {
     fields: [
       i64(2, start),
       struct(
         3,
-        i32(1, PHYSICAL_TYPES.indexOf(values.type)),
-        list(2, THRIFT.I32, encodings),
+        i32(1, PHYSICAL_TYPES.indexOf(type)),
+        list(2, THRIFT.I32, hasDictionary ? [PLAIN, RLE, RLE_DICTIONARY] : [PLAIN, RLE]),
         list(3, THRIFT.BINARY, [Buffer.from(name)]),
         i32(4, codec),
         i64(5, rows),
         i64(6, unpackedSize),
         i64(7, size),
         i64(9, start + dataStart),
-        ...(values.dictionary ? [i64(11, start)] : []),
+        ...(hasDictionary ? [i64(11, start)] : []),
         struct(12, ...statistics),
       ),
     ],
-  });
-  return { pieces, size, unpackedSize, describe };
+  };
+}
+
+/** Encodes the columns of a row group. A chunk is valid until the next one is asked for. */
+export function* encodedChunks(store: BuiltColumns, arrays: ReusableArrays): Generator<EncodedChunk> {
+  const levelsOf = definitionLevels(store, arrays);
+  for (const column of store.columns) yield encodeChunk(store, column, levelsOf(column), arrays);
 }
 
 /** Level 1: texts of few words shrink to a fifth at 400 MB a second; every reader since 2019 has the codec. */
@@ -144,10 +168,7 @@ interface DefinitionLevels {
  * those that were not looked up: a column with the same nulls as the one before it shares its levels, which saves a quarter of
  * the time of a write. Valid until the next column that differs.
  */
-export function definitionLevels(
-  store: BuiltColumns,
-  arrays: ReusableArrays,
-): (column: StoredColumn) => DefinitionLevels {
+function definitionLevels(store: BuiltColumns, arrays: ReusableArrays): (column: StoredColumn) => DefinitionLevels {
   const full = levelsOf(store, null, arrays);
   let known: { readonly present: Uint8Array; readonly presence: DefinitionLevels } | null = null;
   return ({ nulls, present: all }) => {

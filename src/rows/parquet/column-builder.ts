@@ -92,6 +92,13 @@ export function columnBuilder(added: readonly AddedColumn[], mostRows: number) {
   };
 }
 
+/** The columns without what only their building needs. Their values are in shared memory: a message of them is small. */
+export function forThreads(built: BuiltColumns): BuiltColumns {
+  const known = new Map();
+  const columns = built.columns.map((column) => (column.kind === 'text' ? { ...column, known } : column));
+  return { ...built, entryOf: new Uint32Array(), columns };
+}
+
 /** The columns of a row group whose rows are at some of the entries. */
 export function columnsAt(all: BuiltColumns, places: Int32Array<ArrayBuffer>): BuiltColumns {
   const entryOf = new Uint32Array(places.buffer, places.byteOffset, places.length);
@@ -104,14 +111,14 @@ function newColumn({ name, type }: AddedColumn, room: number): StoredColumn {
       kind: 'text',
       isPoint: type === 'point',
       name,
-      ids: new Uint32Array(room),
+      ids: new Uint32Array(new SharedArrayBuffer(4 * room)),
       texts: [],
       known: new Map(),
       present: null,
       nulls: 0,
     };
   }
-  return { kind: type, name, values: new Float64Array(room), present: null, nulls: 0 };
+  return { kind: type, name, values: new Float64Array(new SharedArrayBuffer(8 * room)), present: null, nulls: 0 };
 }
 
 function clear(column: StoredColumn): void {
@@ -125,7 +132,8 @@ function clear(column: StoredColumn): void {
 function putField(column: StoredColumn, entry: number, field: Field): void {
   if (field === null) {
     column.nulls++;
-    column.present ??= new Uint8Array(column.kind === 'text' ? column.ids.length : column.values.length).fill(1);
+    const room = column.kind === 'text' ? column.ids.length : column.values.length;
+    column.present ??= new Uint8Array(new SharedArrayBuffer(room)).fill(1);
     column.present[entry] = 0;
     return;
   }

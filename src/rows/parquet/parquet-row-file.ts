@@ -1,5 +1,5 @@
-import type { InputFile, InputPass } from '../files/input-file.ts';
-import type { Row, RowFile } from '../port.ts';
+import { assertSameFile, type InputFile, type InputPass, isPlainFile } from '../files/input-file.ts';
+import type { ReadSegment, Row, RowFile, RowSegments, Segment } from '../port.ts';
 import {
   assertDegrees,
   type FileColumn,
@@ -44,7 +44,31 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
         wanted.map((index) => columns[index]!),
       ),
     write: (request) => writeParquet(file, columns, request),
+    ...parquetSegments(file, columns),
   };
+}
+
+/** Fewer rows are decoded before the threads have started. */
+const LARGE_ROWS = 250_000;
+
+/** The row groups: there is nothing to guess. */
+function parquetSegments(file: ParquetFile, columns: readonly FileColumn[]): { readonly inSegments?: RowSegments } {
+  if (!isPlainFile(file.input)) return {};
+  async function* read({ from, to }: Segment, wanted: readonly number[]): AsyncGenerator<readonly Row[], ReadSegment> {
+    await using pass = await file.input.startPass();
+    const group = file.rowGroups[from]!;
+    yield* rowsOfGroup(
+      file,
+      pass,
+      group,
+      0,
+      wanted.map((index) => columns[index]!),
+    );
+    return { from, next: to, rows: group.rows, lines: group.rows };
+  }
+  const segments = file.rowGroups.map((_, index) => ({ from: index, to: index + 1, isGuess: false, line: 0 }));
+  const isLarge = file.rows >= LARGE_ROWS && segments.length > 1;
+  return { inSegments: { segments, isLarge, read, assertSame: () => assertSameFile(file.input) } };
 }
 
 async function* readRows(file: ParquetFile, wanted: readonly FileColumn[]): AsyncGenerator<readonly Row[]> {

@@ -1,10 +1,11 @@
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { writeRows } from '../files/row-output.ts';
 import { filledRows, type PlacedFields, type WriteRequest, type WriteResult } from '../port.ts';
-import { definitionLevels, encodeChunk } from './chunk.ts';
+import { type ChunkFacts, describeChunk, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, columnBuilder, columnsAt } from './column-builder.ts';
 import { type AddedChunks, editFooter, keptBody } from './edit.ts';
 import { reusableArrays } from './encode.ts';
+import { groupsInThreads } from './encode-in-threads.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
 import { type ParquetFile, readAt } from './footer.ts';
 import { extendBounds, type PointBounds, setGeoMetadata } from './geo-metadata.ts';
@@ -33,10 +34,19 @@ export async function writeParquet(
       await sink.write(await readAt(pass, at, Math.min(BYTES_A_COPY, bodyEnd - at)));
     }
     const addedTo: AddedChunks[] = [];
-    const nextGroup = request.placed ? await placedGroups(request.placed, request) : filledGroups(file, request);
-    for (const { rows } of file.rowGroups) {
-      request.signal?.throwIfAborted();
-      addedTo.push(await sink.addChunks(await nextGroup(rows)));
+    const { placed } = request;
+    const all = placed ? await columnsOfPlaces(placed, request) : null;
+    if (placed?.inThreads && all) {
+      for await (const { memory, chunks } of groupsInThreads(all, placed, request.signal)) {
+        addedTo.push(sink.describe(chunks));
+        await sink.addBlock(Buffer.from(memory));
+      }
+    } else {
+      const nextGroup = placed && all ? placedGroups(placed, all) : filledGroups(file, request);
+      for (const { rows } of file.rowGroups) {
+        request.signal?.throwIfAborted();
+        addedTo.push(await sink.addChunks(await nextGroup(rows)));
+      }
     }
     await sink.finish(editFooter(file, kept, request.added, addedTo));
     await pass.assertSame();
@@ -47,12 +57,15 @@ export async function writeParquet(
 /** The added columns of the next row group. */
 type NextGroup = (rows: number) => Promise<BuiltColumns> | BuiltColumns;
 
-/** Row groups whose rows are at places: the columns of all places are built once. */
-async function placedGroups({ count, each, next }: PlacedFields, { added }: WriteRequest): Promise<NextGroup> {
+/** The columns of all places: the rows of each row group are at some of them. */
+async function columnsOfPlaces({ count, each }: PlacedFields, { added }: WriteRequest): Promise<BuiltColumns> {
   const builder = columnBuilder(added, count);
   await each((fields) => builder.addEntry(fields));
-  const columns = builder.take();
-  return (rows) => columnsAt(columns, next(rows));
+  return builder.take();
+}
+
+function placedGroups({ next }: PlacedFields, all: BuiltColumns): NextGroup {
+  return (rows) => columnsAt(all, next(rows));
 }
 
 function filledGroups({ rowGroups }: ParquetFile, request: WriteRequest): NextGroup {
@@ -83,19 +96,21 @@ export function parquetSink(gathered: ByteBuffer) {
     write,
     /** Encodes and writes the columns of one row group. */
     async addChunks(store: BuiltColumns): Promise<AddedChunks> {
-      const chunks: ThriftStruct[] = [];
-      let size = 0;
-      let unpackedSize = 0;
       extendBounds(bounds, store);
-      const levelsOf = definitionLevels(store, arrays);
-      for (const column of store.columns) {
-        const chunk = encodeChunk(store, column, levelsOf(column), arrays);
-        chunks.push(chunk.describe(position));
-        for (const piece of chunk.pieces) await write(piece);
-        size += chunk.size;
-        unpackedSize += chunk.unpackedSize;
+      const start = position;
+      const chunks: ChunkFacts[] = [];
+      for (const { pieces, facts } of encodedChunks(store, arrays)) {
+        chunks.push(facts);
+        for (const piece of pieces) await write(piece);
       }
-      return { chunks, size, unpackedSize };
+      return describeChunks(chunks, start);
+    },
+    /** Describes the chunks that are written next. */
+    describe: (chunks: readonly ChunkFacts[]) => describeChunks(chunks, position),
+    /** Writes a large block without a copy. */
+    async addBlock(block: Buffer): Promise<void> {
+      position += block.length;
+      await gathered.addBlock(block);
     },
     /** Writes the footer and the end of the file. */
     async finish(footer: ThriftStruct): Promise<void> {
@@ -108,4 +123,17 @@ export function parquetSink(gathered: ByteBuffer) {
       await write(end);
     },
   };
+}
+
+/** @param start where the first of the chunks lies */
+function describeChunks(all: readonly ChunkFacts[], start: number): AddedChunks {
+  const chunks: ThriftStruct[] = [];
+  let size = 0;
+  let unpackedSize = 0;
+  for (const chunk of all) {
+    chunks.push(describeChunk(chunk, start + size));
+    size += chunk.size;
+    unpackedSize += chunk.unpackedSize;
+  }
+  return { chunks, size, unpackedSize };
 }
