@@ -69,23 +69,26 @@ function putNumber(bytes: Buffer, from: number, value: number): number {
   let at = from;
   if (value < 0) bytes[at++] = MINUS;
   const whole = Math.floor(millionths / MILLION);
-  at = putDigits(bytes, at, whole, digitsOf(whole));
-  let fraction = millionths - whole * MILLION;
+  let fraction = (millionths - whole * MILLION) | 0;
+  at =
+    whole < MOST_INT ? putDigits(bytes, at, whole | 0, digitsOf(whole)) : at + bytes.write(String(whole), at, 'latin1');
   if (fraction === 0) return at;
   let digits = 6;
   while (fraction % 10 === 0) {
-    fraction /= 10;
+    fraction = (fraction / 10) | 0;
     digits--;
   }
   bytes[at++] = POINT;
   return putDigits(bytes, at, fraction, digits);
 }
 
-/** Below 2^31, as nearly all numbers are, the division is one of whole numbers. */
+/** Whole numbers below this divide in 32 bits. */
+const MOST_INT = 2 ** 31;
+
 function putDigits(bytes: Buffer, at: number, value: number, digits: number): number {
   let left = value;
   for (let to = at + digits - 1; to >= at; to--) {
-    const rest = Math.floor(left / 10);
+    const rest = (left / 10) | 0;
     bytes[to] = ZERO + left - rest * 10;
     left = rest;
   }

@@ -37,6 +37,9 @@ const ROWS_A_BATCH = 1024;
 /** Longer records are refused as damaged. A quoted field may have 16 MiB. */
 const LONGEST_RECORD = 64 * 1024 * 1024;
 
+/** The window of a pass that has ended: a thread reads hundreds of segments, and new memory for each stayed for long. */
+let spareWindow: Buffer | null = null;
+
 /** Streams the records behind the header in batches, or those that begin in a segment. Memory is bounded by the window, which grows
  * only for a record that is longer than it. Returns where the records that it read lie. */
 export async function* csvBatches(
@@ -47,7 +50,9 @@ export async function* csvBatches(
   const { header, firstLine } = dialect;
   const { segment = { from: header.next, to: Number.POSITIVE_INFINITY, isGuess: false, line: firstLine } } = request;
   await using pass = await input.startPass();
-  const window = readWindow(pass, WINDOW_BYTES, segment.isGuess ? segment.from - 1 : segment.from);
+  const start = segment.isGuess ? segment.from - 1 : segment.from;
+  const window = readWindow(pass, spareWindow ?? Buffer.allocUnsafeSlow(WINDOW_BYTES), start);
+  spareWindow = null;
   if (segment.isGuess) await skipToLine(window);
   const begin = window.start + window.from;
   const place = { number: 0, line: segment.line };
@@ -62,6 +67,7 @@ export async function* csvBatches(
     }
   }
   await pass.assertSame();
+  if (window.bytes.length === WINDOW_BYTES) spareWindow = window.bytes;
   const lines = place.line - segment.line;
   return { from: begin, next: window.start + window.from, rows: place.number, lines };
 }

@@ -93,10 +93,11 @@ export interface ReadWindow {
   refill(): Promise<void>;
 }
 
-export function readWindow(pass: InputPass, size: number, start = 0): ReadWindow {
+/** @param memory is enlarged where it is too small */
+export function readWindow(pass: InputPass, memory: Buffer, start = 0): ReadWindow {
   let position = start;
   const window: ReadWindow = {
-    bytes: Buffer.allocUnsafe(size),
+    bytes: memory,
     from: 0,
     to: 0,
     atEnd: false,

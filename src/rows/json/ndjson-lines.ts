@@ -23,7 +23,7 @@ const NEW_LINE = 10;
  * only for a line that is longer than it. */
 export async function* lineBatches(input: InputFile, signal?: AbortSignal): AsyncGenerator<LineBatch> {
   await using pass = await input.startPass();
-  const window = readWindow(pass, WINDOW_BYTES);
+  const window = readWindow(pass, Buffer.allocUnsafe(WINDOW_BYTES));
   let firstLine = 1;
   while (!window.atEnd || window.from < window.to) {
     signal?.throwIfAborted();

@@ -3,11 +3,16 @@ import { inOrder, ThreadPool } from '../threads/thread-pool.ts';
 import type { ChunkFacts } from './chunk.ts';
 import { type BuiltColumns, forThreads } from './column-builder.ts';
 
-/** The places of the rows of a row group. */
-export type GroupPlaces = Int32Array<ArrayBuffer>;
+/** A row group, by the places of its rows. */
+export interface GroupToEncode {
+  readonly places: Int32Array<ArrayBuffer>;
+  /** Memory for the output, of a row group that is written. */
+  readonly memory: ArrayBuffer;
+}
 
-/** The added columns of a row group, one behind the other. */
+/** The added columns of a row group, one behind the other: the first `used` bytes of the memory. */
 export interface EncodedGroup {
+  readonly used: number;
   readonly memory: ArrayBuffer;
   readonly chunks: readonly ChunkFacts[];
 }
@@ -15,7 +20,7 @@ export interface EncodedGroup {
 /** Compiled, the thread's module is a .js file next to this one; run from source, a .ts file. */
 const MODULE = new URL(`./encode-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 
-/** Encodes the row groups of a file in threads; gives them in their order. Memory: the added columns of a row group and a half
+/** Encodes the row groups of a file in threads; gives them in their order, each valid until the next. Memory: the added columns of a row group and a half
  * a thread. */
 export async function* groupsInThreads(
   all: BuiltColumns,
@@ -23,13 +28,16 @@ export async function* groupsInThreads(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EncodedGroup> {
   const { threads, pieces } = inThreads!;
-  await using pool = new ThreadPool<GroupPlaces, EncodedGroup>(MODULE, forThreads(all), threads);
+  await using pool = new ThreadPool<GroupToEncode, EncodedGroup>(MODULE, forThreads(all), threads);
+  const free: ArrayBuffer[] = [];
   const encode = ({ rows }: RowPiece) => {
     const places = next(rows);
-    return pool.run(places, [places.buffer]);
+    const memory = free.pop() ?? new ArrayBuffer(0);
+    return pool.run({ places, memory }, [places.buffer, memory]);
   };
   for await (const [, group] of inOrder(pieces, threads + 1, encode)) {
     signal?.throwIfAborted();
     yield group;
+    free.push(group.memory);
   }
 }

@@ -37,9 +37,9 @@ export async function writeParquet(
     const { placed } = request;
     const all = placed ? await columnsOfPlaces(placed, request) : null;
     if (placed?.inThreads && all) {
-      for await (const { memory, chunks } of groupsInThreads(all, placed, request.signal)) {
+      for await (const { memory, used, chunks } of groupsInThreads(all, placed, request.signal)) {
         addedTo.push(sink.describe(chunks));
-        await sink.addBlock(Buffer.from(memory));
+        await sink.addBlock(Buffer.from(memory, 0, used));
       }
     } else {
       const nextGroup = placed && all ? placedGroups(placed, all) : filledGroups(file, request);
