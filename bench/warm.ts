@@ -6,6 +6,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -117,6 +118,8 @@ export async function runWarm(job: Job, effectsOfRun: Pick<Effects, 'partThreads
 
 /** One measurement, in this process. */
 async function measure(runner: Runner, format: Format, folder: string): Promise<void> {
+  // As src/main.ts does. The first of the rounds fills it.
+  enableCompileCache(join(folder, 'compiled'));
   const begun = performance.now();
   if (runner === 'perilbook') await runWarm(jobIn(folder, format));
   else if (runner === 'duckdb') await (await peers()).duckdb(filesIn(folder, format), format);

@@ -59,7 +59,7 @@ export interface Effects {
   readonly reader?: BodyReader;
   /** How many threads write part files; 0: none. Left out: one a core, where that is faster. */
   readonly partThreads?: number;
-  /** How many threads read and write a single file; 0: none. Left out: one a core for a large file. */
+  /** How many threads read and write a single file beside the main one. Left out: the other cores, for a large file. */
   readonly rowThreads?: number;
   /**
    * Opens the boundaries that a job with `areas.find` needs. Left out where no job has it.

@@ -68,7 +68,7 @@ type FoundAt = Pick<Row, 'line' | 'part'>;
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing.
  * @param onRows gets the number of rows so far, once a batch
  * @param find finds the areas of the cells by boundaries; null where the job does not ask for it
- * @param threads how many threads read the file; left out: one a core for a large file, else none */
+ * @param threads how many threads read the file beside this one; left out: the other cores for a large file, else none */
 export async function scan(
   rowFile: RowSource,
   job: Job,

@@ -1,7 +1,7 @@
 import type { ReadSegment, RowSegments, Segment } from '../../rows/port.ts';
 import { inOrder, ThreadPool } from '../../rows/threads/thread-pool.ts';
 import type { Job } from '../settings/settings.ts';
-import type { ScannedSegment, SegmentScan } from './scanned-rows.ts';
+import { type ScannedSegment, type SegmentScan, scanSegment } from './scanned-rows.ts';
 
 /** What each thread that scans is started with. */
 export interface ScanThreadSetup extends SegmentScan {
@@ -12,15 +12,16 @@ export interface ScanThreadSetup extends SegmentScan {
 /** Compiled, the thread's module is a .js file next to this one; run from source, a .ts file. */
 const MODULE = new URL(`./scan-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 
-/** Scans a file in threads; gives the segments in the order of the file. */
+/** Scans a file in threads and this one; gives the segments in the order of the file. */
 export async function* scanInThreads(
   file: RowSegments,
   setup: ScanThreadSetup,
   threads: number,
 ): AsyncGenerator<Chained<ScannedSegment>> {
   await file.assertSame();
-  await using pool = new ThreadPool<Segment, ScannedSegment>(MODULE, setup, threads);
-  yield* chained(file.segments, 2 * threads, (segment) => pool.run(segment));
+  const here = (segment: Segment) => scanSegment(file, segment, setup);
+  await using pool = new ThreadPool(MODULE, setup, threads, here);
+  yield* chained(file.segments, 2 * (threads + 1), (segment) => pool.run(segment));
   // The threads have opened the file themselves: it was the same one before and is now.
   await file.assertSame();
 }

@@ -1,10 +1,11 @@
-import type { ByteBuffer } from '../files/byte-buffer.ts';
-import type { InputFile } from '../files/input-file.ts';
-import { assertSameFile } from '../files/input-file.ts';
+import { type ByteBuffer, byteBuffer } from '../files/byte-buffer.ts';
+import { assertSameFile, type InputFile } from '../files/input-file.ts';
 import type { PlacedFields, RowPiece, WriteRequest } from '../port.ts';
 import { inOrder, ThreadPool } from '../threads/thread-pool.ts';
+import { addBatch, placeAdder } from './add-fields.ts';
 import type { Dialect } from './dialect.ts';
 import type { PlaceBytes } from './place-bytes.ts';
+import { csvBatches } from './record-batches.ts';
 
 /** What each thread that writes is started with. */
 export interface WriteThreadSetup extends Pick<WriteRequest, 'dropFrom'> {
@@ -31,8 +32,8 @@ export interface WrittenPiece {
 /** Compiled, the thread's module is a .js file next to this one; run from source, a .ts file. */
 const MODULE = new URL(`./write-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 
-/** Writes the pieces that the scan has found: threads make their bytes, and this one writes them in order. Memory: the output of two
- * pieces a thread. */
+/** Writes the pieces that the scan has found: threads make their bytes, and this one makes its share and writes all in order. Memory:
+ * the output of two pieces a thread. */
 export async function writeInThreads(
   gathered: ByteBuffer,
   input: InputFile,
@@ -42,7 +43,8 @@ export async function writeInThreads(
 ): Promise<number> {
   const { threads, pieces } = inThreads!;
   await assertSameFile(input);
-  await using pool = new ThreadPool<PieceToWrite, WrittenPiece>(MODULE, { ...setup, file: input.name }, threads);
+  const here = pieceWriter(input, setup);
+  await using pool = new ThreadPool(MODULE, { ...setup, file: input.name }, threads, here);
   const free: ArrayBuffer[] = [];
   const write = (piece: RowPiece) => {
     const memory = free.pop() ?? new ArrayBuffer(0);
@@ -50,7 +52,7 @@ export async function writeInThreads(
     return pool.run({ piece, places, memory }, [places.buffer, memory]);
   };
   let rows = 0;
-  for await (const [, written] of inOrder(pieces, 2 * threads, write)) {
+  for await (const [, written] of inOrder(pieces, 2 * (threads + 1), write)) {
     signal?.throwIfAborted();
     await gathered.addBlock(Buffer.from(written.memory, 0, written.used));
     free.push(written.memory);
@@ -58,4 +60,22 @@ export async function writeInThreads(
   }
   await assertSameFile(input);
   return rows;
+}
+
+/** Makes a function that makes the output of pieces. */
+export function pieceWriter(
+  input: InputFile,
+  { dialect, dropFrom, separator, made }: Omit<WriteThreadSetup, 'file'>,
+): (task: PieceToWrite) => Promise<WrittenPiece> {
+  return async ({ piece: { from, to }, places, memory }) => {
+    // It is never flushed: a piece is passed on as a whole.
+    const gathered = byteBuffer(async () => {}, memory);
+    const segment = { from, to, isGuess: false, line: 0 };
+    let rows = 0;
+    for await (const batch of csvBatches(input, dialect, { columns: null, dropFrom, segment })) {
+      addBatch(gathered, batch, separator, placeAdder(made, places, rows));
+      rows += batch.count;
+    }
+    return { rows, used: gathered.used, memory: gathered.bytes.buffer as ArrayBuffer };
+  };
 }
