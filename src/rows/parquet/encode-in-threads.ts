@@ -1,57 +1,71 @@
 import { byteBuffer } from '../files/byte-buffer.ts';
-import type { PlacedFields, RowPiece } from '../port.ts';
+import type { PlacedFields } from '../port.ts';
 import { inOrder, ThreadPool } from '../threads/thread-pool.ts';
 import { type ChunkFacts, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, columnsAt, forThreads } from './column-builder.ts';
 import { reusableArrays } from './encode.ts';
 
-/** A row group, by the places of its rows. */
-export interface GroupToEncode {
+/** Some columns of a row group, by the places of its rows. */
+export interface ColumnsToEncode {
   readonly places: Int32Array<ArrayBuffer>;
-  /** Memory for the output, of a row group that is written. */
+  /** The first of the columns, and the one behind the last. */
+  readonly from: number;
+  readonly to: number;
+  /** Memory for the output, of columns that are written. */
   readonly memory: ArrayBuffer;
 }
 
-/** The added columns of a row group, one behind the other: the first `used` bytes of the memory. */
-export interface EncodedGroup {
+/** Columns of a row group, one behind the other: the first `used` bytes of the memory. */
+export interface EncodedColumns {
   readonly used: number;
   readonly memory: ArrayBuffer;
   readonly chunks: readonly ChunkFacts[];
 }
 
+/** Few enough that the threads end together and hold little; most of them share the levels of their nulls. */
+const COLUMNS_A_TASK = 10;
+
 /** Compiled, the thread's module is a .js file next to this one; run from source, a .ts file. */
 const MODULE = new URL(`./encode-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 
-/** Encodes the row groups of a file in threads and this one; gives them in their order, each valid until the next. Memory: the added columns of a row group and a half
- * a thread. */
-export async function* groupsInThreads(
+/** Encodes the row groups of a file in threads and this one; gives their columns in order, each valid until the next, with the number of
+ * the row group. */
+export async function* columnsInThreads(
   all: BuiltColumns,
   { inThreads, next }: PlacedFields,
   signal: AbortSignal | undefined,
-): AsyncGenerator<EncodedGroup> {
+): AsyncGenerator<EncodedColumns & { readonly group: number }> {
   const { threads, pieces } = inThreads!;
-  await using pool = new ThreadPool(MODULE, forThreads(all), threads, groupEncoder(all));
+  await using pool = new ThreadPool(MODULE, forThreads(all), threads, columnEncoder(all));
   const free: ArrayBuffer[] = [];
-  const encode = ({ rows }: RowPiece) => {
-    const places = next(rows);
+  function* tasks() {
+    for (const [group, { rows }] of pieces.entries()) {
+      const places = next(rows);
+      for (let from = 0; from < all.columns.length; from += COLUMNS_A_TASK) {
+        yield { group, places, from, to: Math.min(all.columns.length, from + COLUMNS_A_TASK) };
+      }
+    }
+  }
+  const encode = ({ places, from, to }: Omit<ColumnsToEncode, 'memory'>) => {
     const memory = free.pop() ?? new ArrayBuffer(0);
-    return pool.run({ places, memory }, [places.buffer, memory]);
+    return pool.run({ places, from, to, memory }, [memory]);
   };
-  for await (const [, group] of inOrder(pieces, threads + 2, encode)) {
+  for await (const [{ group }, encoded] of inOrder(tasks(), 2 * (threads + 1), encode)) {
     signal?.throwIfAborted();
-    yield group;
-    free.push(group.memory);
+    yield { group, ...encoded };
+    free.push(encoded.memory);
   }
 }
 
-/** Makes a function that encodes row groups. */
-export function groupEncoder(all: BuiltColumns): (group: GroupToEncode) => Promise<EncodedGroup> {
+/** Makes a function that encodes columns of row groups. */
+export function columnEncoder(all: BuiltColumns): (task: ColumnsToEncode) => Promise<EncodedColumns> {
   const arrays = reusableArrays();
-  return async ({ places, memory }) => {
+  return async ({ places, from, to, memory }) => {
     const chunks: ChunkFacts[] = [];
-    // It is never flushed: a row group is passed on as a whole.
+    // It is never flushed: the columns are passed on as a whole.
     const gathered = byteBuffer(async () => {}, memory);
-    for (const { facts, pieces } of encodedChunks(columnsAt(all, places), arrays)) {
+    const columns = all.columns.slice(from, to);
+    for (const { facts, pieces } of encodedChunks(columnsAt({ ...all, columns }, places), arrays)) {
       chunks.push(facts);
       for (const piece of pieces) gathered.addBytes(piece, 0, piece.length);
     }

@@ -5,7 +5,7 @@ import { type ChunkFacts, describeChunk, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, columnBuilder, columnsAt } from './column-builder.ts';
 import { type AddedChunks, editFooter, keptBody } from './edit.ts';
 import { reusableArrays } from './encode.ts';
-import { groupsInThreads } from './encode-in-threads.ts';
+import { columnsInThreads } from './encode-in-threads.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
 import { type ParquetFile, readAt } from './footer.ts';
 import { extendBounds, type PointBounds, setGeoMetadata } from './geo-metadata.ts';
@@ -37,8 +37,8 @@ export async function writeParquet(
     const { placed } = request;
     const all = placed ? await columnsOfPlaces(placed, request) : null;
     if (placed?.inThreads && all) {
-      for await (const { memory, used, chunks } of groupsInThreads(all, placed, request.signal)) {
-        addedTo.push(sink.describe(chunks));
+      for await (const { group, memory, used, chunks } of columnsInThreads(all, placed, request.signal)) {
+        addedTo[group] = joined(addedTo[group], sink.describe(chunks));
         await sink.addBlock(Buffer.from(memory, 0, used));
       }
     } else {
@@ -136,4 +136,13 @@ function describeChunks(all: readonly ChunkFacts[], start: number): AddedChunks 
     unpackedSize += chunk.unpackedSize;
   }
   return { chunks, size, unpackedSize };
+}
+
+function joined(first: AddedChunks | undefined, next: AddedChunks): AddedChunks {
+  if (!first) return next;
+  return {
+    chunks: [...first.chunks, ...next.chunks],
+    size: first.size + next.size,
+    unpackedSize: first.unpackedSize + next.unpackedSize,
+  };
 }
