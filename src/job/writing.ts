@@ -88,7 +88,8 @@ export async function writeOutput(writing: OutputWriting): Promise<Written> {
   const result = await rowFile.write({
     output: job.output,
     ...columns,
-    ...(places * columns.added.length <= MOST_FIELDS ? { placed } : {}),
+    // Points are fields that a place does not have (`point-fields.ts`).
+    ...(places * columns.added.length <= MOST_FIELDS && !job.geoparquet ? { placed } : {}),
     fill: async (count) => {
       fields ??= await outputFields(writing);
       return await fields.at(nextPlaces(count));
