@@ -42,13 +42,36 @@ export async function toParquet(input: string, output: string): Promise<void> {
   await inDuckdb(`COPY (FROM read_csv(${quoted(input)})) TO ${quoted(output)} (FORMAT parquet)`);
 }
 
-/** The rows of a file, and how many of them have the status `ok`. */
-export async function countOk(file: string): Promise<{ rows: number; ok: number }> {
-  const instance = await DuckDBInstance.create(':memory:');
+/** How many rows the input has, how many rows of our output are not in their place, and how many differ from the peer's row in any
+ * value that both have. */
+export async function compareOutputs(
+  input: string,
+  ours: string,
+  theirs: string,
+): Promise<{ rows: number; misplaced: number; different: number }> {
+  const instance = await DuckDBInstance.create(':memory:', { threads: '2' });
   const connection = await instance.connect();
-  const sql = `SELECT count(*)::INTEGER, (count(*) FILTER (hazard_status = 'ok'))::INTEGER FROM ${quoted(file)}`;
-  const [row] = (await connection.runAndReadAll(sql)).getRows();
-  return { rows: Number(row![0]), ok: Number(row![1]) };
+  const rowsOf = async (sql: string) => (await connection.runAndReadAll(sql)).getRows();
+  const [row] = await rowsOf(
+    `SELECT count(i.LocNumber)::INTEGER, (count(*) FILTER (i.LocNumber IS DISTINCT FROM o.LocNumber))::INTEGER
+       FROM ${quoted(input)} i POSITIONAL JOIN ${quoted(ours)} o`,
+  );
+  const columns = (await rowsOf(`DESCRIBE FROM ${quoted(theirs)}`)).map(([name]) => `"${name}"`);
+  // The peer has no word for places outside the US.
+  const differs = columns
+    .map((name) =>
+      name === '"hazard_status"'
+        ? `(o.${name} = 'ok') IS DISTINCT FROM (t.${name} IS NOT NULL)`
+        : `o.${name} IS DISTINCT FROM t.${name}`,
+    )
+    .join(' OR ');
+  const [found] = await rowsOf(
+    `SELECT (count(*) FILTER (${differs}))::INTEGER
+       FROM ${quoted(ours)} o FULL JOIN ${quoted(theirs)} t ON o.LocNumber = t.LocNumber`,
+  );
+  connection.closeSync();
+  instance.closeSync();
+  return { rows: Number(row![0]), misplaced: Number(row![1]), different: Number(found![0]) };
 }
 
 /** What one would write with the usual libraries: all answers in a Map, then row after row. */
