@@ -79,6 +79,14 @@ export interface PiecesInThreads {
   readonly pieces: readonly RowPiece[];
 }
 
+/** Two columns of some rows; null where a row has no value. */
+export interface DegreeBatch {
+  readonly lats: readonly (number | null)[];
+  readonly lngs: readonly (number | null)[];
+  /** One of the rows with its texts. */
+  readonly rowAt: (index: number) => Row;
+}
+
 /** A large file in pieces, which threads can read each on its own. */
 export interface RowSegments {
   /** In the order of the file. Where all but the first are guesses, a quoted field with line ends may make one of them wrong. */
@@ -90,6 +98,12 @@ export interface RowSegments {
     columns: readonly number[],
     needed: number | undefined,
   ): AsyncGenerator<readonly Row[], ReadSegment>;
+  /** Reads two columns of numbers without their texts; null where they are not stored as doubles. Left out in texts. */
+  readonly readDegrees?: (
+    segment: Segment,
+    lat: number,
+    lng: number,
+  ) => AsyncGenerator<DegreeBatch, ReadSegment> | null;
   /** @throws INPUT_UNREADABLE where the file has changed since it was opened */
   assertSame(): Promise<void>;
 }

@@ -58,6 +58,14 @@ export class ColumnTypes {
     for (let at = 0; at < this.types.length; at++) noteText(this.types[at]!, fields[at] ?? '');
   }
 
+  /** As `note`, for a column's number whose text is a plain decimal. */
+  noteDecimal(at: number, value: number): void {
+    const type = this.types[at]!;
+    type.hasAny = true;
+    type.isTime = false;
+    if (type.isCount && (value | 0) !== value) type.isCount = false;
+  }
+
   /** Adds what was seen in other rows. */
   add(others: readonly ColumnType[]): void {
     for (const [at, type] of this.types.entries()) {

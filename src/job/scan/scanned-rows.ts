@@ -1,6 +1,7 @@
-import type { Cell } from '../../geo/coordinates.ts';
-import type { LocationFinding } from '../../geo/parse-location.ts';
-import type { ReadSegment, Row, RowSegments, Segment } from '../../rows/port.ts';
+import { type Cell, cellOf } from '../../geo/coordinates.ts';
+import { checkPlace, type LocationFinding } from '../../geo/parse-location.ts';
+import { isCovered } from '../../geo/us-coverage.ts';
+import type { DegreeBatch, ReadSegment, Row, RowSegments, Segment } from '../../rows/port.ts';
 import { type ColumnType, ColumnTypes } from './column-types.ts';
 import { FIRST_VALUE, type Layout } from './layout.ts';
 import { type LocateSettings, locate } from './locate.ts';
@@ -54,35 +55,91 @@ export async function scanSegment(
   segment: Segment,
   { settings, layout }: SegmentScan,
 ): Promise<ScannedSegment> {
-  const types = new ColumnTypes(layout);
-  let cells = new Int32Array(16_384);
-  let values = new Float64Array(layout.values > 0 ? cells.length / 2 : 0);
-  const others: ScannedSegment['others'][number][] = [];
-  let rows = 0;
-  const batches = file.read(segment, types.columns, FIRST_VALUE);
+  const found = new SegmentRows(settings, layout);
+  const { columns } = found.types;
+  const hasDegreesOnly = columns.length === 2 && !layout.isPair;
+  const degrees = hasDegreesOnly ? (file.readDegrees?.(segment, columns[0]!, columns[1]!) ?? null) : null;
+  if (degrees !== null) return found.ended(await allOf(degrees, (batch) => found.addDegrees(batch)));
+  return found.ended(await allOf(file.read(segment, columns, FIRST_VALUE), (batch) => found.addRows(batch)));
+}
+
+async function allOf<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (batch: Batch) => void): Promise<End> {
   for (;;) {
-    const { done, value: batch } = await batches.next();
-    if (done) {
-      const kept = layout.values > 0 ? values.slice(0, rows) : null;
-      return { ...batch, cells: cells.slice(0, 2 * rows), values: kept, others, types: types.types };
-    }
-    if (2 * (rows + batch.length) > cells.length) {
-      const room = Math.max(2 * cells.length, 2 * (rows + batch.length));
-      cells = grown(cells, new Int32Array(room));
-      if (layout.values > 0) values = grown(values, new Float64Array(room / 2));
-    }
-    for (const row of batch) {
-      types.note(row.fields);
-      const scanned = scannedRow(row, settings, layout);
-      const { place, value, readable } = scanned;
-      if (place.ok) {
-        cells[2 * rows] = place.cell.lat7;
-        cells[2 * rows + 1] = place.cell.lng7;
+    const { done, value } = await batches.next();
+    if (done) return value;
+    take(value);
+  }
+}
+
+/** Numbers of degrees whose texts are plain decimals: they need no text. */
+const isPlain = (value: number | null): value is number =>
+  value !== null && Math.abs(value) < 1_000 && Math.abs(value) >= 1e-6;
+
+/** Gathers the rows of a segment. */
+class SegmentRows {
+  readonly types: ColumnTypes;
+  readonly #settings: LocateSettings;
+  readonly #layout: Layout;
+  readonly #others: ScannedSegment['others'][number][] = [];
+  #cells = new Int32Array(16_384);
+  #values: Float64Array<ArrayBuffer>;
+  #rows = 0;
+
+  constructor(settings: LocateSettings, layout: Layout) {
+    this.types = new ColumnTypes(layout);
+    this.#settings = settings;
+    this.#layout = layout;
+    this.#values = new Float64Array(layout.values > 0 ? this.#cells.length / 2 : 0);
+  }
+
+  addRows(batch: readonly Row[]): void {
+    this.#makeRoom(batch.length);
+    for (const row of batch) this.#addRow(row);
+  }
+
+  addDegrees({ lats, lngs, rowAt }: DegreeBatch): void {
+    this.#makeRoom(lats.length);
+    for (let index = 0; index < lats.length; index++) {
+      const [lat, lng] = [lats[index]!, lngs[index]!];
+      const parsed = isPlain(lat) && isPlain(lng) ? checkPlace({ lat, lng }, isCovered) : null;
+      if (!parsed?.ok) {
+        this.#addRow(rowAt(index));
+        continue;
       }
-      if (layout.values > 0) values[rows] = value;
-      if (!place.ok || place.isLenient || !readable) others.push({ ...scanned, index: rows, line: row.line });
-      rows++;
+      this.types.noteDecimal(0, parsed.location.lat);
+      this.types.noteDecimal(1, parsed.location.lng);
+      this.#addCell(cellOf(parsed.location, this.#settings.precision));
+      this.#rows++;
     }
+  }
+
+  ended(end: ReadSegment): ScannedSegment {
+    const values = this.#layout.values > 0 ? this.#values.slice(0, this.#rows) : null;
+    const cells = this.#cells.slice(0, 2 * this.#rows);
+    return { ...end, cells, values, others: this.#others, types: this.types.types };
+  }
+
+  #addRow(row: Row): void {
+    this.types.note(row.fields);
+    const scanned = scannedRow(row, this.#settings, this.#layout);
+    const { place, value, readable } = scanned;
+    if (place.ok) this.#addCell(place.cell);
+    if (this.#layout.values > 0) this.#values[this.#rows] = value;
+    if (!place.ok || place.isLenient || !readable) this.#others.push({ ...scanned, index: this.#rows, line: row.line });
+    this.#rows++;
+  }
+
+  #addCell({ lat7, lng7 }: Cell): void {
+    this.#cells[2 * this.#rows] = lat7;
+    this.#cells[2 * this.#rows + 1] = lng7;
+  }
+
+  #makeRoom(more: number): void {
+    const needed = 2 * (this.#rows + more);
+    if (needed <= this.#cells.length) return;
+    const room = Math.max(2 * this.#cells.length, needed);
+    this.#cells = grown(this.#cells, new Int32Array(room));
+    if (this.#layout.values > 0) this.#values = grown(this.#values, new Float64Array(room / 2));
   }
 }
 

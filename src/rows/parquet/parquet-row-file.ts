@@ -1,5 +1,5 @@
 import { assertSameFile, type InputFile, type InputPass, isPlainFile } from '../files/input-file.ts';
-import type { ReadSegment, Row, RowFile, RowSegments, Segment } from '../port.ts';
+import type { DegreeBatch, ReadSegment, Row, RowFile, RowSegments, Segment } from '../port.ts';
 import {
   assertDegrees,
   type FileColumn,
@@ -68,7 +68,11 @@ function parquetSegments(file: ParquetFile, columns: readonly FileColumn[]): { r
   }
   const segments = file.rowGroups.map((_, index) => ({ from: index, to: index + 1, isGuess: false, line: 0 }));
   const isLarge = file.rows >= LARGE_ROWS && segments.length > 1;
-  return { inSegments: { segments, isLarge, read, assertSame: () => assertSameFile(file.input) } };
+  const readDegrees: RowSegments['readDegrees'] = ({ from }, lat, lng) => {
+    const [latitude, longitude] = [doubleIn(columns[lat]!), doubleIn(columns[lng]!)];
+    return latitude && longitude && degreesOfGroup(file, from, latitude, longitude);
+  };
+  return { inSegments: { segments, isLarge, read, readDegrees, assertSame: () => assertSameFile(file.input) } };
 }
 
 async function* readRows(file: ParquetFile, wanted: readonly FileColumn[]): AsyncGenerator<readonly Row[]> {
@@ -222,4 +226,42 @@ async function allEntries(at: GroupReader, leaf: SchemaNode): Promise<LeafEntrie
     }
   }
   return { repetitions, definitions, values, next: 0 };
+}
+
+/** The leaf of a column with one double a row at most; null for other columns. */
+function doubleIn(column: FileColumn): SchemaNode | null {
+  if (column.kind === 'place') return null;
+  const node = column.kind === 'member' ? column.leaf : column.field;
+  return node.leaf?.type === 'DOUBLE' && node.maxRepetition === 0 ? node : null;
+}
+
+const DEGREES_A_BATCH = 4096;
+
+/** To make texts of doubles and numbers of the texts again took a third of the time of a scan. */
+async function* degreesOfGroup(
+  file: ParquetFile,
+  number: number,
+  latitude: SchemaNode,
+  longitude: SchemaNode,
+): AsyncGenerator<DegreeBatch, ReadSegment> {
+  await using pass = await file.input.startPass();
+  const group = file.rowGroups[number]!;
+  const at: GroupReader = { file, pass, group };
+  const source = (node: SchemaNode) => flatSource<number | null>(at, node, (value) => value as number, null);
+  const [nextLats, nextLngs] = [source(latitude), source(longitude)];
+  const [latText, lngText] = [textForm(latitude), textForm(longitude)];
+  for (let done = 0; done < group.rows; done += DEGREES_A_BATCH) {
+    const count = Math.min(DEGREES_A_BATCH, group.rows - done);
+    const [lats, lngs] = await orUnreadable(file.input.name, async () => [
+      await nextLats(count),
+      await nextLngs(count),
+    ]);
+    const rowAt = (index: number): Row => {
+      const [lat, lng] = [lats![index]!, lngs![index]!];
+      const fields = [lat === null ? '' : latText(lat), lng === null ? '' : lngText(lng)];
+      return { number: done + index + 1, line: done + index + 1, fields };
+    };
+    yield { lats: lats!, lngs: lngs!, rowAt };
+  }
+  return { from: number, next: number + 1, rows: group.rows, lines: group.rows };
 }
