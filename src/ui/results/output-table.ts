@@ -3,7 +3,7 @@ import { RATINGS } from '../../contract/topic-values.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { currencyOf } from '../../job/scan/currency.ts';
 import { FIRST_VALUE, layoutOf } from '../../job/scan/layout.ts';
-import { rowValue } from '../../job/scan/scan-input.ts';
+import { rowValue } from '../../job/scan/scanned-rows.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { labelColumns, labelOf } from '../../report/location-labels.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
