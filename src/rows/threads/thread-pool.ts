@@ -84,8 +84,11 @@ function threadLane<Task, Result>(module: URL, setup: unknown): Lane<Task, Resul
     ...(cache === undefined ? {} : { env: { NODE_COMPILE_CACHE: cache } }),
   });
   const waiting: PromiseWithResolvers<Result>[] = [];
+  /** Why it runs no more tasks; the first reason counts. */
+  let lost: Error | null = null;
   const fail = (error: Error) => {
-    for (const one of waiting.splice(0)) one.reject(error);
+    lost ??= error;
+    for (const one of waiting.splice(0)) one.reject(lost);
   };
   worker.on('message', (reply: TaskReply<Result>) => {
     const ended = waiting.shift()!;
@@ -96,11 +99,12 @@ function threadLane<Task, Result>(module: URL, setup: unknown): Lane<Task, Resul
   worker.on('exit', (code) => fail(new Error(`A thread that reads or writes rows ended with code ${code}`)));
   return {
     waiting: () => waiting.length,
-    run(task, transfer) {
+    async run(task, transfer) {
+      if (lost !== null) throw lost;
       const ended = Promise.withResolvers<Result>();
       waiting.push(ended);
       worker.postMessage(task, [...transfer]);
-      return ended.promise;
+      return await ended.promise;
     },
     end: () => worker.terminate(),
   };
