@@ -28,8 +28,7 @@ if (parseInt(process.versions.node, 10) >= LEAST) {
 }
 
 function startWith(node) {
-  const args = ['--max-semi-space-size=16', __filename].concat(process.argv.slice(2));
-  const child = require('child_process').spawn(node, args, { stdio: 'inherit' });
+  // Before the start: a signal between the start and its handler would end this process alone.
   // A terminal sends Ctrl-C and its end to both processes, and the child decides what they mean; kill sends SIGTERM to this one only.
   ['SIGINT', 'SIGHUP'].forEach(function (signal) {
     process.on(signal, function () {});
@@ -37,6 +36,8 @@ function startWith(node) {
   process.on('SIGTERM', function () {
     child.kill('SIGTERM');
   });
+  const args = ['--max-semi-space-size=16', __filename].concat(process.argv.slice(2));
+  const child = require('child_process').spawn(node, args, { stdio: 'inherit' });
   child.on('exit', function (code, signal) {
     process.exitCode = code === null ? 128 + (require('os').constants.signals[signal] || 0) : code;
   });
