@@ -58,6 +58,7 @@ export async function* readAnswers(file: string, now: number): AsyncGenerator<re
   if (!isLong && topics.length === 0) need([asOfColumn('wildfire').name]);
   const wide = topics.map((topic) => ({ topic, name: asOfColumn(topic).name, columns: columnsOf(topic) }));
   const isCsv = rowFile.format === 'csv';
+  const isTyped = rowFile.format === 'parquet';
   const indexes = [...places.values()];
   const positions = new Map([...places.keys()].map((name, position) => [name, position]));
   for await (const rows of rowFile.read(indexes)) {
@@ -68,7 +69,7 @@ export async function* readAnswers(file: string, now: number): AsyncGenerator<re
       };
       try {
         if (row.problem !== undefined) throw new MalformedValue(rowFile.columns[0]!, row.problem);
-        return isLong ? longRow(textOf, now) : wideRow(textOf, wide, now);
+        return isLong ? longRow(textOf, now) : wideRow(textOf, wide, isTyped, now);
       } catch (error) {
         if (!(error instanceof MalformedValue)) throw error;
         const { column, message } = error;
@@ -88,7 +89,8 @@ interface WideTopic {
   readonly columns: readonly AddedColumn[];
 }
 
-function wideRow(textOf: ReadField, topics: readonly WideTopic[], now: number): ImportedRow {
+/** @param isTyped times come as numbers, so the text that was exported is not known */
+function wideRow(textOf: ReadField, topics: readonly WideTopic[], isTyped: boolean, now: number): ImportedRow {
   const note = textOf('hazard_note');
   const answers = topics.flatMap(({ topic, name, columns }): Answer[] => {
     const texts = columns.map((column) => textOf(column.name));
@@ -97,7 +99,11 @@ function wideRow(textOf: ReadField, topics: readonly WideTopic[], now: number): 
       if (stray >= 0) throw new MalformedValue(name, `there is no time for the value in ${columns[stray]!.name}`);
       return [];
     }
-    const fields = columns.map((column, index) => fieldOf(column, texts[index]!));
+    const fields = columns.map((column, index) => {
+      const field = fieldOf(column, texts[index]!);
+      // Services write milliseconds, also where they are 0; the text of a typed time leaves them out then.
+      return isTyped && column.type === 'time' && field !== null ? new Date(field).toISOString() : field;
+    });
     return [{ topic, asOf: timeOf(name, textOf(name), now), fields }];
   });
   return {
