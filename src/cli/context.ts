@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { ConnectionContext } from '../library/connection.ts';
 import type { Owner } from '../store/port.ts';
-import type { Log } from './log-lines.ts';
+import type { Log, LogLevel } from './log-lines.ts';
 
 /** The process as the commands see it; only main.ts touches the real one. */
 export interface CliContext {
@@ -30,9 +30,9 @@ export function lineWidth(stream: CliContext['stdout']): number {
 }
 
 /** Prints a message on stderr; stdout is for data. */
-export function say(context: CliContext, text: string): void {
+export function say(context: CliContext, text: string, level: LogLevel = 'info'): void {
   if (context.log === undefined) context.stderr.write(`${text}\n`);
-  else context.log('info', 'message', { message: text });
+  else context.log(level, 'message', { message: text });
 }
 
 /** One JSON value on stdout. */

@@ -1,6 +1,6 @@
 /* Messages as JSON lines (`--log json`). Imports nothing: main.ts needs it before anything is loaded. */
 
-type LogLevel = 'info' | 'warning' | 'error';
+export type LogLevel = 'info' | 'warning' | 'error';
 
 /** Writes an event as a line. */
 export type Log = (level: LogLevel, event: string, fields: Readonly<Record<string, unknown>>) => void;

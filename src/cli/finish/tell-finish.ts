@@ -42,8 +42,8 @@ export function openFinishHook(context: CliContext, job: Job): TellFinish | null
             },
             body,
           );
-    if (problem !== null)
-      say(context, `perilbook: on_finish failed: ${whereOf(hook)}${problem}. The run itself is not affected.`);
+    if (problem === null) return;
+    say(context, `perilbook: on_finish failed: ${whereOf(hook)}${problem}. The run itself is not affected.`, 'warning');
   };
 }
 

@@ -68,5 +68,8 @@ export function finishHookOf(said: z.infer<typeof onFinishSchema> | undefined, f
 
 /** A program that is named by a path gets its place; the system looks for others in PATH. */
 export function commandIn([program = '', ...args]: readonly string[], place: (path: string) => string): string[] {
-  return [program.includes('/') ? place(program) : program, ...args];
+  if (!program.includes('/')) return [program, ...args];
+  const placed = place(program);
+  // Joining paths drops the ./ of a program in the current folder: without it, the system would look in PATH.
+  return [placed.includes('/') ? placed : `./${placed}`, ...args];
 }

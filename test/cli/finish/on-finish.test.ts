@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -31,8 +31,8 @@ async function scene(t: TestContext, job: readonly string[]) {
   return {
     ...{ harness, secret, folder },
     path: (name: string) => join(folder, name),
-    run: (args: readonly string[], options: SetupOptions = {}) =>
-      perilbook(['run', 'job.yaml', ...args], {
+    run: (args: readonly string[], { job = 'job.yaml', ...options }: SetupOptions & { job?: string } = {}) =>
+      perilbook(['run', job, ...args], {
         ...{ folder, clock, ...options },
         env: { PATH: process.env.PATH!, THE_KEY: secret, HOOK_SECRET: 'a secret of its own', ...options.env },
       }),
@@ -96,7 +96,34 @@ test('a program that fails is reported and changes no exit code', async (t) => {
   );
   const { code, stderr } = await run(['--yes', '--on-finish', 'false']);
   assert.deepEqual([code, /on_finish failed: false ended with exit code 1\./.test(stderr)], [0, true]);
+  const logged = await run(['--yes', '--on-finish', 'false', '--log', 'json']);
+  const event = logged.stderr.split('\n').find((line) => line.includes('on_finish failed'));
+  assert.equal(JSON.parse(event!).level, 'warning');
   assert.ok(existsSync(path('output.csv')));
+});
+
+test('a program of the job file is found beside it, whatever way the job file is named', async (t) => {
+  const { run, path } = await scene(t, ['on_finish: {command: [./tell-us.sh, nightly]}']);
+  mkdirSync(path('op'));
+  mkdirSync(path('bin'));
+  copyFileSync(path('job.yaml'), path('op/below.yaml'));
+  writeFileSync(path('op/above.yaml'), readFileSync(path('job.yaml'), 'utf8').replace('./tell', '../tell'));
+  for (const [program, said] of [
+    ['tell-us.sh', 'beside'],
+    ['op/tell-us.sh', 'below'],
+    ['bin/tell-us.sh', 'PATH'],
+  ] as const) {
+    writeFileSync(path(program), `#!/bin/sh\necho "${said} $1" >> "${path('told')}"\n`, { mode: 0o755 });
+  }
+  const env = { PATH: `${path('bin')}:${process.env.PATH}` };
+  for (const job of ['job.yaml', './job.yaml', path('job.yaml'), 'op/above.yaml', 'op/below.yaml']) {
+    const { stderr } = await run([], { env, job });
+    assert.doesNotMatch(stderr, /on_finish failed/, job);
+  }
+  assert.deepEqual(readFileSync(path('told'), 'utf8').trim().split('\n'), [
+    ...Array(4).fill('beside nightly'),
+    'below nightly',
+  ]);
 });
 
 interface Post {
