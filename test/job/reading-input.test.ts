@@ -82,7 +82,7 @@ test('strict reading says where the lenient one would do; the lenient one counts
   ]);
   assert.match(
     strict.text,
-    /degrees, minutes and seconds: decimal degrees are needed\. coordinates: lenient would read it\./,
+    /degrees, minutes and seconds: decimal degrees are needed\. --coordinates lenient would read it\./,
   );
   assert.match(strict.text, /5,foo,1,invalid,Latitude or longitude is not a number\.,/);
   assert.equal(harness.charged(), 1);

@@ -39,7 +39,7 @@ test('by the command line, sample data included, the join gives the very rows of
   const ran = JSON.parse(await command('run', 'portfolio.csv', '-o', 'output.csv', ...options, '--json'));
   assert.equal(ran.credits, 0, 'the places were all that a run needs');
   assert.ok(ran.status.invalid > 3 && ran.status.ok > 100 && ran.status.outside_us > 0);
-  const note = "replace(hazard_note, ' coordinates: lenient would read it.', '') AS hazard_note";
+  const note = "replace(hazard_note, ' --coordinates lenient would read it.', '') AS hazard_note";
   const expected = `SELECT * REPLACE (${note}) FROM ${textsOf(file('output.csv'))}`;
   const joined = await command(...sql, 'join');
   assert.deepEqual(await engine.query(`(${joined}) EXCEPT ALL (${expected})`), []);

@@ -133,7 +133,7 @@ export async function compareWithRun(t: TestContext, { input, engine, precision,
   for (const [id, lat, lng, status, note, ...fields] of wanted) {
     statuses[status!] = (statuses[status!] ?? 0) + 1;
     const [, , , ...found] = byId.get(id!)!;
-    const own = [status, note!.replace(' coordinates: lenient would read it.', ''), ...fields];
+    const own = [status, note!.replace(' --coordinates lenient would read it.', ''), ...fields];
     const got = found.map((text) => text ?? '');
     if (own.every((text, index) => text === got[index])) continue;
     const place = { lat: Number(lat!.trim()), lng: Number(lng!.trim()) };

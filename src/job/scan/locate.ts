@@ -61,4 +61,4 @@ function orLenient(
   return { parsed: lenient.ok ? { ...strict, note: `${strict.note} ${SUGGESTION}` } : strict, isLenient: false };
 }
 
-const SUGGESTION = 'coordinates: lenient would read it.';
+const SUGGESTION = '--coordinates lenient would read it.';

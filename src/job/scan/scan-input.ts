@@ -196,4 +196,4 @@ const TRACT_ALONE =
 const CURRENCY =
   'The value is in another currency than the first. Order and shares of value add the numbers without conversion.';
 const LENIENT =
-  'Read as degrees, minutes and seconds, with compass letters or with decimal commas (coordinates: lenient).';
+  'Read as degrees, minutes and seconds, with compass letters or with decimal commas (--coordinates lenient).';

@@ -12,7 +12,7 @@ const PAGE_HINTS: Readonly<Partial<Record<PerilbookError['code'], string>>> = {
 };
 
 /** The parts of a text that only make sense in a terminal: flags, settings of the job file, commands. */
-const TERMINAL_WORDS = /(?:^|\s)--?[a-z]|job file|coordinates: lenient|perilbook (?!ui\b)[a-z]/i;
+const TERMINAL_WORDS = /(?:^|\s)--?[a-z]|job file|perilbook (?!ui\b)[a-z]/i;
 
 /** An uploaded file or an output in the workspace: `…/0123456789abcdef/input/`. Its name is what the user knows. */
 const WORKSPACE_FOLDER = /(?:[\w.~-]*[/\\])*[0-9a-f]{16}[/\\](?:input|output)[/\\]/g;
