@@ -18,12 +18,14 @@ const log = {
   log: { type: 'string', describe: 'json: messages and progress as JSON lines on stderr (default text)' },
 } as const;
 
+const quiet = { quiet: { alias: 'q', type: 'boolean', describe: 'print errors only' } } as const;
+
 const RUN_OPTIONS = {
   ...yargsJobOptions(),
   ...json,
   plan: { type: 'string', describe: 'spend only what this approved plan allows (see plan --out)' },
   yes: { alias: 'y', type: 'boolean', describe: 'spend what the plan costs without asking' },
-  quiet: { alias: 'q', type: 'boolean', describe: 'print errors only' },
+  ...quiet,
   report: { type: 'string', describe: 'also write the HTML report to this file' },
   ...log,
   debug: { type: 'boolean', describe: 'log each request and its outcome on stderr, without keys' },
@@ -225,7 +227,7 @@ export const COMMANDS: readonly Command[] = [
       },
       names: { type: 'string', array: true, describe: 'topics, sources, natural or all; load: a loader and its files' },
     },
-    options: { ...DATA_OPTIONS, ...log, ...json },
+    options: { ...DATA_OPTIONS, ...quiet, ...log, ...json },
     load: async () => (await import('./commands/data.ts')).dataCommand,
   },
   {

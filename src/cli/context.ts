@@ -22,6 +22,8 @@ export interface CliContext {
   readonly owner: Owner;
   /** Events as JSON lines on stderr, in place of text (`--log json`). */
   readonly log?: Log;
+  /** Prints warnings and errors only (`--quiet`). */
+  readonly isQuiet?: boolean;
 }
 
 /** The width of a stream's lines; infinite where it is no terminal. A terminal of unknown width reports 0 columns. */
@@ -31,6 +33,7 @@ export function lineWidth(stream: CliContext['stdout']): number {
 
 /** Prints a message on stderr; stdout is for data. */
 export function say(context: CliContext, text: string, level: LogLevel = 'info'): void {
+  if (context.isQuiet && level === 'info') return;
   if (context.log === undefined) context.stderr.write(`${text}\n`);
   else context.log(level, 'message', { message: text });
 }

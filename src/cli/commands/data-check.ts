@@ -34,7 +34,7 @@ export async function checkSourcesAction(
     if (flags.json) sayJson(context, { sources: checked.map(checkedJson) });
     else {
       context.stdout.write(`${listed(checked.map(checkedWords), '').join('\n')}\n`);
-      for (const hint of new Set(checked.map(({ error }) => error?.hint))) if (hint) say(context, hint);
+      for (const hint of new Set(checked.map(({ error }) => error?.hint))) if (hint) say(context, hint, 'error');
     }
     return checked.some(({ error, warnings }) => error !== undefined || warnings.length > 0)
       ? EXIT.serviceDown

@@ -58,7 +58,8 @@ export async function getAction(
     else context.stdout.write(`${downloadPlanWords(wanted, states).join('\n')}\n`);
     return EXIT.complete;
   }
-  say(context, downloadPlanWords(wanted, states).join('\n'));
+  // Without --yes the plan is what the user approves: --quiet does not hide it.
+  say({ ...context, isQuiet: flags.quiet === true && flags.yes === true }, downloadPlanWords(wanted, states).join('\n'));
   makeFolder(surroundings.downloads);
   // Twice, because the data file needs space too. Each file is checked again when its size is known.
   refuseFullDisk(join(surroundings.downloads, 'The download'), 2 * estimatedBytes(wanted), freeBytes);
@@ -122,7 +123,8 @@ async function obtainAndLoad(
   flags: Flags,
 ): Promise<number> {
   const outcomes = await updateSources(context, surroundings, wanted, flags.replace === true, (outcome) => {
-    if (!flags.json) say(context, sourceOutcomeWords(outcome).join('\n'));
+    const level = outcome.error === undefined ? 'info' : 'error';
+    if (!flags.json) say(context, sourceOutcomeWords(outcome).join('\n'), level);
   });
   if (flags.json) sayJson(context, sourceOutcomesJson(outcomes));
   noteSample(context, surroundings);

@@ -26,7 +26,8 @@ export interface DataSurroundings {
 }
 
 /** `perilbook data [get | update | check | remove | load]`: the agencies' data on this machine. */
-export async function dataCommand(context: CliContext, flags: Flags): Promise<number> {
+export async function dataCommand(loud: CliContext, flags: Flags): Promise<number> {
+  const context = { ...loud, isQuiet: flags.quiet === true };
   using opened = new DisposableStack();
   const file = resolve(context.workingFolder, (flags.db as string | undefined) ?? `${dataFolder(context)}/service.db`);
   let database: DataDatabase | undefined;

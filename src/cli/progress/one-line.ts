@@ -6,7 +6,7 @@ const SHOWN_EVERY_MS = 200;
 /** A line that is overwritten in place, on terminals only. */
 export function showLine(context: CliContext) {
   const { stderr, clock } = context;
-  const isShown = context.log === undefined && stderr.isTTY === true && context.env.TERM !== 'dumb';
+  const isShown = !context.isQuiet && context.log === undefined && stderr.isTTY === true && context.env.TERM !== 'dumb';
   let shownAt: number | null = null;
   const end = () => {
     if (shownAt !== null) stderr.write('\r\u001b[K');

@@ -265,6 +265,19 @@ test('data load loads a file that one already has', async (t) => {
   assert.equal((await datasetsOf(options))[0]!.rows, 1);
 });
 
+test('--quiet prints errors only, but hides nothing that the user is asked to approve', async (t) => {
+  const { run, options, folder } = await setUp(t);
+  writeFileSync(join(folder, 'annual_aqi_by_county_2025.zip'), airZip(360));
+  const loaded = await perilbook(['data', 'load', 'air-quality', 'annual_aqi_by_county_2025.zip', '-q'], options);
+  assert.deepEqual([loaded.code, loaded.stdout, loaded.stderr], [0, '', '']);
+  const missing = await perilbook(['data', 'load', 'air-quality', 'none.zip', '--quiet'], options);
+  assert.match(missing.stderr, /none\.zip/);
+  const asked = await run(['get', 'radon', '--states', 'VA', '--quiet']);
+  assert.match(asked.stderr, /radon[^]*Nothing was downloaded/);
+  const got = await run(['get', 'radon', '--states', 'VA', '--quiet', '--yes']);
+  assert.match(got.stderr, /^areas: .* is not there.*\n.*\[DOWNLOAD_FAILED\]\ncounties: .*\n.*\[DOWNLOAD_FAILED\]\n$/);
+});
+
 test('data lists what is loaded by topic, and the command that gets what is missing', async (t) => {
   const { run, options, folder, downloads } = await setUp(t);
   await run(['get', 'air-quality', 'radon', '--yes', '--states', 'VA']);
