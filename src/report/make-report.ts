@@ -29,6 +29,8 @@ async function latestRun(job: Job, store: Store): Promise<RunRecord | null> {
 /** A page, and what changed since the earlier output, if one was named. */
 export interface MadeReport {
   readonly page: string;
+  /** False where the job has never run on this input: the page shows what the store has. */
+  readonly hasRun: boolean;
   readonly comparison: Comparison | null;
 }
 
@@ -58,7 +60,8 @@ export async function reportOfLatestRun(
   };
   using prepared = await prepare(job, { connection, store, effects, asOf: run?.startedAt ?? now, takeComplete });
   const comparison = compare && (await compare(prepared, complete!));
-  return { page: await makeReport(prepared, store, now, { comparison, complete: complete! }), comparison };
+  const page = await makeReport(prepared, store, now, { comparison, complete: complete! });
+  return { page, hasRun: run !== null, comparison };
 }
 
 interface ReportParts {

@@ -45,6 +45,14 @@ async function spentIn(folder: string, clock: FastClock): Promise<{ ledger: unkn
   }
 }
 
+test('report says that a job has not run, and writes the page', async (t) => {
+  const folder = folderWithBook(t);
+  const { code, stderr } = await perilbook(['report', ...WORDS], { folder });
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /^perilbook: Job "book" has not run on book\.csv: .*\n {2}Run it first \(perilbook run\)/);
+  assert.ok(existsSync(join(folder, 'out.report.html')));
+});
+
 test('run --report writes the page at the end of a run; report writes the same one afterwards and spends nothing', async (t) => {
   const folder = folderWithBook(t);
   const clock = new FastClock('2026-03-15T12:00:10Z', 1);
@@ -56,7 +64,7 @@ test('run --report writes the page at the end of a run; report writes the same o
   assert.equal(before.charged, 6, 'on the side of the service');
   const reported = await perilbook(['report', ...WORDS], { folder, clock });
   assert.deepEqual([reported.code, reported.stdout], [0, ''], reported.stderr);
-  assert.match(reported.stderr, /Wrote the report to out\.report\.html/);
+  assert.match(reported.stderr, /^Wrote the report to out\.report\.html\n$/, 'no word of a job that has not run');
   assert.equal(readFileSync(join(folder, 'out.report.html'), 'utf8'), page);
   assert.deepEqual(await spentIn(folder, clock), before);
   for (const said of [

@@ -36,7 +36,7 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
   await using store = await openStore(context, job);
   const effects = runEffects(context);
   const earlier = flags.compare === undefined ? null : await earlierOutput(context, String(flags.compare), store);
-  const { page, comparison } = await reportOfLatestRun(
+  const { page, hasRun, comparison } = await reportOfLatestRun(
     job,
     unopenedConnection(connectionContext(context), job),
     store,
@@ -48,10 +48,17 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
           : (prepared, complete) => compareWithOutput(earlier, prepared, complete, store, effects),
     },
   );
+  if (!hasRun) sayNoRun(context, job);
   await writeReport(context, file, page);
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
   if (flags.json) sayJson(context, { report: file, comparison: comparison && comparisonJson(comparison) });
   return EXIT.complete;
+}
+
+function sayNoRun(context: CliContext, { name, input }: Job): void {
+  const on = input === '-' ? 'standard input' : shownPath(input, context.workingFolder);
+  const what = `perilbook: Job "${name}" has not run on ${on}: the report shows only answers that the store already has.`;
+  say(context, `${what}\n  Run it first (perilbook run), or see perilbook status for the runs of the store.`, 'warning');
 }
 
 /** The output that `--compare` names: a file, a folder or a pattern; else that of a run, by its number or by the name of its job. @throws USAGE */
