@@ -10,8 +10,10 @@ const NAMES = [
   'name',
 ];
 const IDS = ['locnumber', 'locationnumber', 'locationid', 'locid', 'siteid', 'propertyid', 'buildingid', 'facilityid'];
-const OTHER_IDS = ['policyid', 'policynumber', 'listingid', 'stationid', 'mlsnumber', 'mlsid', 'id', 'uniqueid', 'key'];
+const OTHER_IDS = ['policyid', 'policynumber', 'policyno', 'policy', 'listingid', 'stationid', 'mlsnumber', 'mlsid', 'id', 'uniqueid', 'key'];
 const REFERENCES = ['reference', 'ref', 'recordidnumber', 'recordid', 'accnumber'];
+/** Better than none: an account has several locations. */
+const ACCOUNTS = ['accountnumber', 'accountid', 'accountno', 'account'];
 const ADDRESSES = ['streetaddress', 'address', 'street', 'fulladdress', 'inputaddress'];
 
 /** Columns by their index; null for none. */
@@ -26,9 +28,9 @@ export function labelColumns(columns: readonly string[]): LabelColumns {
   const plain = columns.map((name) => name.toLowerCase().replace(/[^a-z]/g, ''));
   const first = (names: readonly string[]): number | null =>
     names.map((name) => plain.indexOf(name)).find((index) => index >= 0) ?? null;
-  const endsInId = columns.findIndex((name) => /[a-z]ID$|[ _-]id$/.test(name.trim()));
+  const endsInId = columns.findIndex((name) => /[a-z]I[Dd]$|[ _-][iI][dD]$/.test(name.trim()));
   return {
-    id: first([...IDS, ...OTHER_IDS, ...REFERENCES]) ?? (endsInId < 0 ? null : endsInId),
+    id: first([...IDS, ...OTHER_IDS, ...REFERENCES]) ?? (endsInId < 0 ? first(ACCOUNTS) : endsInId),
     name: first(NAMES) ?? first(ADDRESSES),
   };
 }

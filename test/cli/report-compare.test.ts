@@ -111,6 +111,39 @@ test('report --compare: new and gone rows, ratings that moved, value before and 
   }
 });
 
+test('a policy number identifies a row too', async (t) => {
+  const folder = await folderAfterRun(t, `a,${LA},1,USD\nb,${HOUSTON},2,USD\n`);
+  for (const file of ['book.csv', 'out.csv']) {
+    writeFileSync(join(folder, file), readFileSync(join(folder, file), 'utf8').replace('policyID', 'policy'));
+  }
+  copyFileSync(join(folder, 'out.csv'), join(folder, 'earlier.csv'));
+  writeFileSync(join(folder, 'book.csv'), `policy,lat,lng\nb,${HOUSTON}\nc,${LA}\n`);
+  const words = ['report', 'book.csv', '-t', 'hail', '--store', 'store.db', '--compare', 'earlier.csv', '--json'];
+  const { stdout, stderr } = await perilbook(words, { folder });
+  const { comparison } = JSON.parse(stdout);
+  assert.deepEqual(
+    [comparison.matched_by, comparison.new.examples, comparison.gone.examples],
+    ['policy', [{ line: 3, key: 'c' }], [{ line: 2, key: 'a' }]],
+    stderr,
+  );
+});
+
+test('rows with one id are matched by their places first: one that goes does not move the others', async (t) => {
+  const folder = await folderAfterRun(t, `p,${LA},1,USD\np,${HOUSTON},2,USD\np,${HOUSTON},3,USD\nq,${LA},4,USD\n`);
+  copyFileSync(join(folder, 'out.csv'), join(folder, 'earlier.csv'));
+  writeFileSync(join(folder, 'book.csv'), `${HEADER}q,${MIAMI},4,USD\np,${HOUSTON},2,USD\np,${HOUSTON},3,USD\n`);
+  const found = await compared(folder, '--compare', 'earlier.csv');
+  assert.deepEqual(
+    [found.new, found.gone, found.relocated.rows],
+    [
+      { rows: 0, value: 0, ...ALL_KNOWN, examples: [] },
+      { rows: 1, value: 1, ...ALL_KNOWN, examples: [{ line: 2, key: 'p' }] },
+      1,
+    ],
+    'q has moved',
+  );
+});
+
 test('without an id rows are matched by place and order', async (t) => {
   const folder = await folderAfterRun(t, `,${LA},1,USD\n,${LA},2,USD\n,${HOUSTON},4,USD\n`);
   copyFileSync(join(folder, 'out.csv'), join(folder, 'earlier.csv'));
@@ -120,7 +153,7 @@ test('without an id rows are matched by place and order', async (t) => {
     [found.new, found.gone],
     [
       { rows: 0, value: 0, ...ALL_KNOWN, examples: [] },
-      { rows: 1, value: 2, ...ALL_KNOWN, examples: [{ line: 3, key: 'place: 340522000 -1182437000' }] },
+      { rows: 1, value: 2, ...ALL_KNOWN, examples: [{ line: 3, key: 'place: 34.0522, -118.2437' }] },
     ],
   );
   assert.ok(found.topics.every(({ moved }) => moved.length === 0));

@@ -54,7 +54,10 @@ test('the columns by which people know a location', () => {
   assert.deepEqual(found('listing_id,address,price,lat,lng'), ['listing_id', 'address']);
   assert.deepEqual(found('policyID,statecode,county,tiv_2012'), ['policyID', null]);
   assert.deepEqual(found('grid,asset_id,lat,lng'), ['asset_id', null]);
-  assert.deepEqual(found('lat,lng'), [null, null]);
+  assert.deepEqual(found('lat,lng,policy'), ['policy', null]);
+  assert.deepEqual(found('Account,riskId,lat,lng'), ['riskId', null]);
+  assert.deepEqual(found('grid,Account,lat,lng'), ['Account', null]);
+  assert.deepEqual(found('grid,Madrid,Covid,lat,lng'), [null, null]);
   assert.equal(labelOf(' 12 Main St '), '12 Main St');
   assert.equal(labelOf('x'.repeat(200)).length, 60);
 });

@@ -2,6 +2,7 @@ import { wantedColumns } from '../../columns/row.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { enrichedCells } from '../../job/enriched-cells.ts';
+import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import { openJobInput } from '../../job/parts/job-input.ts';
 import type { Effects, Prepared } from '../../job/prepare.ts';
 import { currencyColumn, currencyOf } from '../../job/scan/currency.ts';
@@ -65,7 +66,7 @@ export async function compareWithOutput(
     for await (const batch of output.read([...layout.columns, ...extra], FIRST_VALUE)) {
       yield batch.map((row): ComparedRow => {
         const found = locate(row, earlierJob, layout);
-        const place = found.ok ? `${found.cell.lat7} ${found.cell.lng7}` : '';
+        const place = found.ok ? placeOf(found.cell) : '';
         const classes = ratings.map((_, index) => letterOf(row.fields[from + 2 + index] || null)).join('');
         return { ...comparedRow(row, layout, place, currency !== null), classes };
       });
@@ -97,7 +98,7 @@ export async function compareWithOutput(
       yield batch.map((row, index): ComparedRow => {
         const number = numbers[index]!;
         const cell = number < cells.size ? cells.cell(number) : null;
-        const place = cell === null ? '' : `${cell.lat7} ${cell.lng7}`;
+        const place = cell === null ? '' : placeOf(cell);
         const classes = cell === null ? UNANSWERED.repeat(topics.length) : letters(number);
         return { ...comparedRow(row, own, place, currency !== null), classes };
       });
@@ -126,6 +127,12 @@ function idOf(rowFile: RowSource, dropFrom: number | null): number | null {
 
 function sameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
+}
+
+/** In degrees: it names a row without an id. */
+function placeOf(cell: Cell): string {
+  const { lat, lng } = locationOf(cell);
+  return `${lat}, ${lng}`;
 }
 
 /** Its id, or where that is empty or there is none, its place; a row without either, what stands in the location columns. */

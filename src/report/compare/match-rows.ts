@@ -15,12 +15,28 @@ const TABLES = `
   CREATE TABLE earlier_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, otherCurrency TEXT, classes TEXT);
   CREATE TABLE current_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, otherCurrency TEXT, classes TEXT)`;
 
-/** The rows of one place, or with one id, are told apart by their order. */
-const NUMBERED = `
-  CREATE TABLE earlier AS SELECT *, rowid AS position, row_number() OVER (PARTITION BY key ORDER BY rowid) AS n FROM earlier_rows;
-  CREATE TABLE current AS SELECT *, rowid AS position, row_number() OVER (PARTITION BY key ORDER BY rowid) AS n FROM current_rows;
-  CREATE INDEX earlier_by_key ON earlier (key, n);
-  CREATE INDEX current_by_key ON current (key, n)`;
+/** The order of a row among those with its key at its place. */
+const atPlace = (table: string) => `
+  CREATE TABLE ${table}_at_place AS
+    SELECT *, rowid AS position, row_number() OVER (PARTITION BY key, place ORDER BY rowid) AS nth FROM ${table}_rows;
+  DROP TABLE ${table}_rows;
+  CREATE INDEX ${table}_by_place ON ${table}_at_place (key, place, nth)`;
+
+/** `n` tells the rows with one key apart. */
+const numbered = (table: string, other: string) => `
+  CREATE TABLE ${table} AS
+    SELECT *, iif(stays, place || ' ' || nth, row_number() OVER (PARTITION BY key, stays ORDER BY position)) AS n
+    FROM (SELECT a.*, EXISTS (SELECT 1 FROM ${other}_at_place b WHERE b.key = a.key AND b.place = a.place AND b.nth = a.nth) AS stays
+          FROM ${table}_at_place a);
+  CREATE INDEX ${table}_by_key ON ${table} (key, n)`;
+
+/** Several rows may have one key: a policy has several locations. Rows that stay at their place are matched first and the others by
+ * their order: by order alone, a row that is removed would make all behind it look moved. */
+const NUMBERED = [
+  ...[atPlace('earlier'), atPlace('current')],
+  ...[numbered('earlier', 'current'), numbered('current', 'earlier')],
+  'DROP TABLE earlier_at_place; DROP TABLE current_at_place',
+].join(';');
 
 /**
  * Matches the rows of both sides in a temporary SQLite file: maps of millions of keys would not fit into memory.
