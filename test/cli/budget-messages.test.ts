@@ -54,6 +54,18 @@ test('the end of a run names its findings, what the rest costs and the report', 
   assert.match(rest, /^For the report: perilbook report book\.csv -t wildfire --store store\.db -o out\.csv$/m);
 });
 
+test('the end of a run explains what it spent beyond its plan, inside the budget', async (t) => {
+  const folder = portfolio(t);
+  const words = ['book.csv', '-t', 'natural,superfund', '--store', 'store.db', '-o', 'out.csv', '--budget', '50'];
+  const { stderr } = await perilbook(['run', ...words], { folder });
+  assert.match(stderr, /way to buy\n[^]* standard bundles \(without avalanche, superfund\)\n/);
+  assert.match(stderr, /^planned +34 credits of 102 for all places$/m);
+  assert.match(
+    stderr,
+    /^spent +48 credits, 14 more than planned, within the 50 allowed: topics were asked again, or more places bought$/m,
+  );
+});
+
 const ended = (reason: string, more: object = {}) =>
   ({
     stop: { reason, message: '', resumeAfter: null },

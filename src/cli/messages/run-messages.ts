@@ -24,7 +24,7 @@ export function runMessages(
   ];
   const isLocal = summary.source.kind === 'local';
   if (!isLocal) {
-    pairs.push(['planned', plannedMessage(summary)], ['spent', counted(summary.credits_spent, 'credit')]);
+    pairs.push(['planned', plannedMessage(summary)], ['spent', spentMessage(summary)]);
   }
   if (summary.credits_unknown > 0) {
     pairs.push([
@@ -71,6 +71,14 @@ function outputName(output: string, folder: string): string {
 function plannedMessage({ credits, this_run }: RunEnded['summary']): string {
   if (this_run.credits >= credits) return counted(credits, 'credit');
   return `${counted(this_run.credits, 'credit')} of ${grouped(credits)} for all places`;
+}
+
+/** A run may spend more than was planned: the plan assumes that a call brings its topics, and spends nothing that may be left. */
+function spentMessage({ credits_spent: spent, credits_limit: limit, this_run }: RunEnded['summary']): string {
+  const more = spent - this_run.credits;
+  if (more <= 0) return counted(spent, 'credit');
+  const within = spent <= limit ? `, within the ${grouped(limit)} allowed` : '';
+  return `${counted(spent, 'credit')}, ${grouped(more)} more than planned${within}: topics were asked again, or more places bought`;
 }
 
 /** The ratings that matter most, one a line. */

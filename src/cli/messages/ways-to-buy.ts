@@ -22,8 +22,8 @@ export function waysToBuy({ job, plan, summary }: Prepared, width: number): stri
   const head = ['credits', ...(dollars ? ['overage'] : []), 'calls', 'download', 'time', 'complete in', 'way to buy'];
   const ways = WAY_NAMES.map(([way, name]) => {
     const { price, calls, bytes, forecast, overageDollars } = plan.ways[way];
-    const lacks = summary.tiers[way].lacks.length;
-    const mark = lacks > 0 ? ` (without ${counted(lacks, 'topic')})` : way === chosen ? ' (planned)' : '';
+    const { lacks } = summary.tiers[way];
+    const mark = lacks.length > 0 ? ` (without ${firstNames(lacks)})` : way === chosen ? ' (planned)' : '';
     const figures = [
       grouped(price.credits),
       ...(dollars ? [`$${overageDollars.toFixed(2)}`] : []),
@@ -45,6 +45,12 @@ export function waysToBuy({ job, plan, summary }: Prepared, width: number): stri
     calls.enterprise > 0 ? `${grouped(calls.enterprise)} enterprise` : '',
   ].filter(Boolean);
   return [...fittingTable(head, rows, DISPENSABLE, '  ', width), `All places: ${parts.join(' + ') || 'no calls'}.`];
+}
+
+/** `hail`, `hail, park and drought`, `hail, park and 17 more` */
+function firstNames(names: readonly string[]): string {
+  const rest = names.length === 3 ? names[2]! : `${names.length - 2} more`;
+  return names.length < 3 ? names.join(', ') : `${names.slice(0, 2).join(', ')} and ${rest}`;
 }
 
 function doneMessage({ fits, periods, finishBy }: Forecast): string {
