@@ -38,6 +38,11 @@ test('a file whose columns are exchanged: the plan says it before anything is bo
   assert.match(quiet.stderr, new RegExp(`^perilbook: ${MESSAGE.source}`));
 });
 
+test('a reason of few of the rows is not said of most', async (t) => {
+  const { plan } = setup(t, [GOOD, '0,0', 'x,1', EXCHANGED, ',']);
+  assert.match((await plan()).stdout, /4 of 5 rows \(80 %\) cannot be looked up; 4 reasons, for example: /);
+});
+
 for (const [what, rows, more, code] of [
   ['5 % invalid', rowsOf(95, 5, EXCHANGED), [], 0],
   ['6 % invalid', rowsOf(94, 6, EXCHANGED), [], 3],

@@ -159,4 +159,6 @@ test('findings fit the terminal', () => {
     'Riverine Flooding: 1,106 of 36,634 answered locations',
     'Relatively High, USD 38.7 bn of value',
   ]);
+  const [ofWeight] = findingMessages([{ ...finding, value: 12, currency: null }], undefined, 'weight');
+  assert.match(ofWeight!, /Relatively High, 12 of weight$/);
 });

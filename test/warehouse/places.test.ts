@@ -25,6 +25,7 @@ test('places buys each place once, the heaviest first, without writing rows', as
   assert.match(header!, /^lat,lng,weight,hazard_status,/);
   const third = await command('places', 'places.csv', ...words);
   assert.deepEqual([third.code, charged()], [0, 3], third.stderr);
+  assert.match(third.stderr, /High, [\d,]+ of weight\n/, 'a weight is not called a value');
 });
 
 test('places takes part files: the heaviest place of all parts comes first', async (t) => {

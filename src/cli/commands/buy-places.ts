@@ -3,10 +3,7 @@ import { type Job, NO_OUTPUT } from '../../job/settings/settings.ts';
 import type { Flags } from '../command.ts';
 import type { CliContext } from '../context.ts';
 import { jobOf } from '../job-of-options.ts';
-import { runCommand } from './run.ts';
-
-/** The column with the weight of a place, as `perilbook sql` names it. */
-const WEIGHT = 'weight';
+import { runCommand, WEIGHT } from './run.ts';
 
 /**
  * `perilbook places`: buys a table of distinct places. It is a run with two other defaults: the heaviest places come first, and

@@ -27,6 +27,9 @@ import { openStore } from '../open-store.ts';
 import { showProgress } from '../progress/show.ts';
 import { reportFile, writeReport } from '../report-file.ts';
 
+/** The column with the weight of a place, as `perilbook sql` names it. */
+export const WEIGHT = 'weight';
+
 /** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
 export async function runCommand(context: CliContext, flags: Flags): Promise<number> {
   const job = jobOf(context, jobWords(flags), flags);
@@ -88,7 +91,7 @@ async function runJob(
     const fields = { exit_code: exitCode, state: ended.state, message: next.join(' '), summary: ended.summary };
     if (!flags.quiet || isWrong) context.log(level, 'finished', fields);
   } else if (!flags.quiet) {
-    const findings = findingMessages(ratingFindings(prepared) ?? [], style.width);
+    const findings = findingMessages(ratingFindings(prepared) ?? [], style.width, valueName(job));
     const reported = report === null && findings.length > 0 ? reportCommand(context.args, job) : null;
     talk([...facts, ...findings, ...(reported === null ? [] : [`For the report: ${reported}`]), ...next, ...sample]);
   } else if (isWrong) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
@@ -117,6 +120,11 @@ async function runJob(
       ended: await run(prepared, { store, effects, progress, interrupt: context.interrupt }),
     };
   }
+}
+
+/** A weight may be a number of rows (perilbook sql): it is not called a value. */
+function valueName({ orderBy }: Job): string {
+  return orderBy.kind === 'column' && orderBy.column.toLowerCase() === WEIGHT ? WEIGHT : 'value';
 }
 
 function messageColor(context: CliContext): Color {

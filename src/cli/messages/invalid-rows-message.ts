@@ -11,9 +11,11 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
   const unusable = unusableRows(summary);
   const counts = ({ finding }: PlanSummary['findings'][number]) =>
     !LOOKED_UP_FINDINGS.some((name) => name === finding) && (located === 0 || finding !== 'outside_us');
-  const most = findings.filter(counts).reduce((a, b) => (b.rows > a.rows ? b : a));
+  const reasons = findings.filter(counts);
+  const most = reasons.reduce((a, b) => (b.rows > a.rows ? b : a));
   const what = `${grouped(unusable)} of ${counted(rows, 'row')} (${percent(unusable / rows)}) cannot be looked up`;
-  const why = `mostly: ${most.note.replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
+  const how = 2 * most.rows > unusable ? 'mostly' : `${counted(reasons.length, 'reason')}, for example`;
+  const why = `${how}: ${most.note.replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
   return [
     `${what}; ${why}. Check the columns (--lat, --lng), or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%.`,
   ];

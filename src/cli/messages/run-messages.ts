@@ -82,9 +82,13 @@ function spentMessage({ credits_spent: spent, credits_limit: limit, this_run }: 
 }
 
 /** The ratings that matter most, one a line. */
-export function findingMessages(findings: readonly RatingFinding[], width = Number.POSITIVE_INFINITY): string[] {
+export function findingMessages(
+  findings: readonly RatingFinding[],
+  width = Number.POSITIVE_INFINITY,
+  valueName = 'value',
+): string[] {
   const lines = findings.map(({ title, rating, rows, answered, value, currency }) => {
-    const worth = value > 0 ? `, ${currency === null ? '' : `${currency} `}${compact(value)} of value` : '';
+    const worth = value > 0 ? `, ${currency === null ? '' : `${currency} `}${compact(value)} of ${valueName}` : '';
     return `${title}: ${grouped(rows)} of ${counted(answered, 'answered location')} ${rating}${worth}`;
   });
   return lines.flatMap((line) => wrapped(line.split(' '), width, ' '));
