@@ -207,7 +207,10 @@ export const COMMANDS: readonly Command[] = [
         describe: 'latitude and longitude are numeric columns: leave out the checks of texts',
       },
       only: { type: 'string', describe: 'print one statement without a semicolon: places or join' },
-      lat: { type: 'string', describe: 'latitude column; the table is not read, so it is not looked for (default lat)' },
+      lat: {
+        type: 'string',
+        describe: 'latitude column; the table is not read, so it is not looked for (default lat)',
+      },
       lng: { type: 'string', describe: 'longitude column (default lng)' },
       ...yargsJobOptions(['precision', 'topics', 'prefix', 'no-counts']),
     },

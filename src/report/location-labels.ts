@@ -10,7 +10,19 @@ const NAMES = [
   'name',
 ];
 const IDS = ['locnumber', 'locationnumber', 'locationid', 'locid', 'siteid', 'propertyid', 'buildingid', 'facilityid'];
-const OTHER_IDS = ['policyid', 'policynumber', 'policyno', 'policy', 'listingid', 'stationid', 'mlsnumber', 'mlsid', 'id', 'uniqueid', 'key'];
+const OTHER_IDS = [
+  'policyid',
+  'policynumber',
+  'policyno',
+  'policy',
+  'listingid',
+  'stationid',
+  'mlsnumber',
+  'mlsid',
+  'id',
+  'uniqueid',
+  'key',
+];
 const REFERENCES = ['reference', 'ref', 'recordidnumber', 'recordid', 'accnumber'];
 /** Better than none: an account has several locations. */
 const ACCOUNTS = ['accountnumber', 'accountid', 'accountno', 'account'];

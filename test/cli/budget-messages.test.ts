@@ -58,7 +58,7 @@ test('the end of a run explains what it spent beyond its plan, inside the budget
   const folder = portfolio(t);
   const words = ['book.csv', '-t', 'natural,superfund', '--store', 'store.db', '-o', 'out.csv', '--budget', '50'];
   const { stderr } = await perilbook(['run', ...words], { folder });
-  assert.match(stderr, /way to buy\n[^]* standard bundles \(without avalanche, superfund\)\n/);
+  assert.match(stderr, /way to buy\n[\s\S]* standard bundles \(without avalanche, superfund\)\n/);
   assert.match(stderr, /^planned +34 credits of 102 for all places$/m);
   assert.match(
     stderr,

@@ -59,7 +59,10 @@ export async function getAction(
     return EXIT.complete;
   }
   // Without --yes the plan is what the user approves: --quiet does not hide it.
-  say({ ...context, isQuiet: flags.quiet === true && flags.yes === true }, downloadPlanWords(wanted, states).join('\n'));
+  say(
+    { ...context, isQuiet: flags.quiet === true && flags.yes === true },
+    downloadPlanWords(wanted, states).join('\n'),
+  );
   makeFolder(surroundings.downloads);
   // Twice, because the data file needs space too. Each file is checked again when its size is known.
   refuseFullDisk(join(surroundings.downloads, 'The download'), 2 * estimatedBytes(wanted), freeBytes);

@@ -58,7 +58,11 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
 function sayNoRun(context: CliContext, { name, input }: Job): void {
   const on = input === '-' ? 'standard input' : shownPath(input, context.workingFolder);
   const what = `perilbook: Job "${name}" has not run on ${on}: the report shows only answers that the store already has.`;
-  say(context, `${what}\n  Run it first (perilbook run), or see perilbook status for the runs of the store.`, 'warning');
+  say(
+    context,
+    `${what}\n  Run it first (perilbook run), or see perilbook status for the runs of the store.`,
+    'warning',
+  );
 }
 
 /** The output that `--compare` names: a file, a folder or a pattern; else that of a run, by its number or by the name of its job. @throws USAGE */

@@ -1,8 +1,8 @@
 import { wantedColumns } from '../../columns/row.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
-import { enrichedCells } from '../../job/enriched-cells.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
+import { enrichedCells } from '../../job/enriched-cells.ts';
 import { openJobInput } from '../../job/parts/job-input.ts';
 import type { Effects, Prepared } from '../../job/prepare.ts';
 import { currencyColumn, currencyOf } from '../../job/scan/currency.ts';

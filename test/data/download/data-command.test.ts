@@ -273,7 +273,7 @@ test('--quiet prints errors only, but hides nothing that the user is asked to ap
   const missing = await perilbook(['data', 'load', 'air-quality', 'none.zip', '--quiet'], options);
   assert.match(missing.stderr, /none\.zip/);
   const asked = await run(['get', 'radon', '--states', 'VA', '--quiet']);
-  assert.match(asked.stderr, /radon[^]*Nothing was downloaded/);
+  assert.match(asked.stderr, /radon[\s\S]*Nothing was downloaded/);
   const got = await run(['get', 'radon', '--states', 'VA', '--quiet', '--yes']);
   assert.match(got.stderr, /^areas: .* is not there.*\n.*\[DOWNLOAD_FAILED\]\ncounties: .*\n.*\[DOWNLOAD_FAILED\]\n$/);
 });
