@@ -47,7 +47,7 @@ export class LocalPlaces implements Disposable {
       // Where the clock was set back since a load, answers of now would seem older than the data.
       const asOf = Math.max(now, ...described.datasets.map(({ loadedAt }) => loadedAt));
       const found = (counts ? lookUps.counted : lookUps.bare)(topics, locationOf(place.cell), now);
-      const terms = { asOf, now: asOf, areaStates: described.areaStates };
+      const terms = { asOf, now: asOf };
       const { answers, failures } = answersOfPlace(place.cell, topics, found, terms);
       const record = {
         answers: new Map(answers.map((answer) => [answer.topic, answer])),

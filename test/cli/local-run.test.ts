@@ -180,6 +180,49 @@ test('topics whose data is not here are unavailable, with the command that gets 
   assert.match(output()[0]!.hazard_note!, /local readings are too old \(perilbook data update\): ozone/);
 });
 
+test('ratings of tracts without boundaries of tracts are missing data, in the plan, the run and its summary', async (t) => {
+  const { run, change, output } = scene(t);
+  // Chicago's county is rated by tract only, and Denver's not at all.
+  change("DELETE FROM ratings_county WHERE geoid IN ('17031', '08031')");
+  change("INSERT INTO ratings_tract VALUES ('17031010100', 'hail', 'Very High', 99, 3)");
+  const planned = await run('plan', 'book.csv', '--topics', 'hail,radon', '--json');
+  assert.deepEqual(JSON.parse(planned.stdout).source.places_without_data, [
+    { state: 'CO', places: 1, topics: ['hail'] },
+    { state: 'IL', places: 1, topics: ['hail'] },
+  ]);
+  const ran = await run('run', 'book.csv', '--topics', 'hail,radon');
+  assert.equal(ran.code, 3);
+  assert.match(
+    ran.stderr,
+    /No data here for hail at 2 places in CO, IL\. Get it: perilbook data get hail --for book\.csv/,
+  );
+  assert.match(ran.stderr, /3 rows lack answers/);
+  const rows = output();
+  assert.deepEqual(
+    rows.map(({ hazard_status, hail_rating, radon_zone }) => [hazard_status, hail_rating === '', radon_zone === '']),
+    [['ok', false, false], ...Array.from({ length: 3 }, () => ['partial', true, false])],
+  );
+  assert.match(rows[1]!.hazard_note!, /; no tract boundaries of IL \(perilbook data get areas --states IL\): hail$/);
+  assert.match(rows[3]!.hazard_note!, /; incomplete local data of CO \(perilbook data get hail --states CO\): hail$/);
+});
+
+test('a territory without boundaries lacks local data, although the rest of the US has them', async (t) => {
+  const { folder, run, change, output } = scene(t);
+  change("DELETE FROM areas_county WHERE state = 'VI'");
+  change('DELETE FROM area_boxes_county WHERE id NOT IN (SELECT id FROM areas_county)');
+  writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,17.74,-64.75\n');
+  const planned = await run('plan', 'book.csv', '--topics', 'hail', '--json');
+  assert.deepEqual(JSON.parse(planned.stdout).source.places_without_data, [
+    { state: 'VI', places: 1, topics: ['hail'] },
+  ]);
+  await run('run', 'book.csv', '--topics', 'hail');
+  const [row] = output();
+  assert.deepEqual(
+    [row!.hazard_status, row!.hazard_note],
+    ['failed', 'no local data of VI (perilbook data get hail --states VI): hail'],
+  );
+});
+
 test('a location is refused only where the boundaries of its state are here', async (t) => {
   const { clock, run, change, output } = scene(t);
   const removeAreas = (which: string) => {

@@ -149,13 +149,32 @@ test('where outlines overlap, the area with the smallest geoid is found; in a ga
 });
 
 test('off the coast the nearest area within 5 km is found, and none beyond', (t) => {
-  const find = finderOf(t, AREAS);
+  // The made-up coast lies in Kansas.
+  const kansas: AreaRecord = { geoid: '20001', level: 'county', name: '', state: 'KS', geometry: square(-96, 37, 1) };
+  const find = finderOf(t, [...AREAS, kansas]);
   const degree = 111_195;
   assert.equal(find(-99.75, 40 - (COAST_METERS - 50) / degree)!.geoid, '31001000100');
   assert.equal(find(-98.5, 40 - (COAST_METERS - 50) / degree)!.geoid, '31003');
   assert.equal(find(-99.75, 40 - (COAST_METERS + 50) / degree), null);
   assert.equal(find(0, 0), null);
   assert.equal(find(180, 90), null);
+});
+
+test('in a state without boundaries the nearest area of another state is not taken', (t) => {
+  assert.equal(finderOf(t, AREAS)(-99.75, 39.999), null);
+});
+
+test('where a rated tract has no outline, the county stands for it, not the nearest tract', (t) => {
+  const database = openDatabase(t);
+  const records = AREAS.filter(({ geoid }) => geoid !== '31001000200');
+  importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
+  const find = createAreaFinder(database);
+  const place = { lat: 40.25, lng: -99.49 };
+  assert.equal(find(place)!.geoid, '31001000100');
+  const rating = { topic: 'hail', rating: 'Very Low', score: 1, frequency: 1 } as const;
+  const ratings = ['31001000100', '31001000200'].map((geoid) => ({ geoid, ...rating }));
+  importDataset(database, { kind: 'nri', info: info('nri'), records: ratings }, new StillClock());
+  assert.equal(find(place)!.geoid, '31001');
 });
 
 test('at a land border the nearest area within 500 m is found; farther away is outside the US', (t) => {

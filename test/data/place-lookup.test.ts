@@ -162,6 +162,7 @@ function resultsAt(lookUp: PlaceLookup, location: Location, topics: readonly Top
 test('a place outside the US and data without areas are two things', (t) => {
   assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, AT_SEA, NOON), { kind: 'outside_coverage' });
   assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, HERE, NOON), { kind: 'no_areas' });
+  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, IN_MARYLAND, NOON), { kind: 'no_areas' });
   const found = lookUpIn(t)(TOPIC_SLUGS, HERE, NOON);
   assert.deepEqual(found.kind === 'covered' && found.area, { geoid: '31001000100', county: '31001' });
 });
@@ -186,6 +187,10 @@ test('a topic without a result says why, with the datasets and the state', (t) =
   assert.deepEqual(resultsAt(other, NEXT_DOOR, ['hail']), [{ reason: 'no_data' }]);
   assert.deepEqual(resultsAt(other, HERE, ['hail']), unavailable('incomplete', 'nri'));
   assert.deepEqual(resultsAt(other, HERE, ['airQuality']), [{ reason: 'no_data' }]);
+  // The index rates the tract, and nothing tells that the place is in it.
+  const countiesOnly = lookUpIn(t, { sql: 'DELETE FROM areas_tract; DELETE FROM area_boxes_tract' });
+  assert.deepEqual(resultsAt(countiesOnly, HERE, ['hail']), unavailable('no_tracts', 'areas'));
+  assert.ok('value' in resultsAt(countiesOnly, NEXT_DOOR, ['hail'])[0]!);
   assert.deepEqual(resultsAt(other, HERE, ['ozone'], NOON + 4 * HOUR_MS), unavailable('too_old', 'readings'));
 });
 
@@ -232,3 +237,4 @@ test('a handle answers from one version, whatever is loaded in the meantime', (t
 });
 
 const HOUR_MS = 3_600_000;
+const IN_MARYLAND = { lat: 39, lng: -76.5 };

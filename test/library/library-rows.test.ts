@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { createClient, enrich, local, lookup, openStore, PerilbookError, type RunEvent, run } from '../../src/index.ts';
 import { places } from '../job/harness.ts';
-import { info, RATINGS } from '../service/small-data.ts';
+import { AREAS, HERE, info, RATINGS } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { all, localFile, openScene, rowsOf } from './library-scene.ts';
 
@@ -44,6 +44,21 @@ test('rows of local data are free, and are answered as the command line writes t
     assert.deepEqual({ ...one, asOf: null }, { row, status, note, asOf: null, hazards });
   }
   assert.equal(charged(), 0);
+});
+
+test('without the boundaries of its tract a place lacks local data, and the note has the command', async (t) => {
+  const { harness } = await openScene(t);
+  const counties = AREAS.filter(({ level }) => level === 'county');
+  importDataset(harness.database, { kind: 'areas', info: info('areas'), records: counties }, harness.clock);
+  using source = local({ file: localFile(harness) });
+  const { status, note, hazards } = await lookup(HERE, ['hail', 'radon'], { source });
+  assert.deepEqual([status, hazards.hail_rating, hazards.radon_zone], ['partial', null, 'Zone 2']);
+  assert.match(note!, /; no tract boundaries of NE \(perilbook data get areas --states NE\): hail$/);
+  const maryland = await lookup({ lat: 39, lng: -76.5 }, 'hail', { source });
+  assert.deepEqual(
+    [maryland.status, maryland.note],
+    ['failed', 'no local data of MD (perilbook data get hail --states MD): hail'],
+  );
 });
 
 test('a single look-up sees data that was loaded since the last one', async (t) => {

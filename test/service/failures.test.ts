@@ -177,6 +177,20 @@ test('a county without any row in the loaded index is unavailable', async (t) =>
   assertFailure(await get(pathTo('/v1/drought/risk')), 502, 'UPSTREAM_UNAVAILABLE');
 });
 
+test('without the boundaries of rated tracts, or of the state, an answer is unavailable: neither lasts', async (t) => {
+  const { get, accounts, clock } = await setUp(t, {
+    deliveries: deliveries().map((one) =>
+      one.kind === 'areas' ? { ...one, records: AREAS.filter(({ level }) => level === 'county') } : one,
+    ),
+  });
+  assertFailure(await get(pathTo('/v1/hail/risk')), 502, 'UPSTREAM_UNAVAILABLE');
+  assertFailure(await get(pathTo('/v1/bundle/standard')), 502, 'UPSTREAM_UNAVAILABLE');
+  assertFailure(await get(pathTo('/v1/hail/risk', { lat: 39, lng: -76.5 })), 502, 'UPSTREAM_UNAVAILABLE');
+  assert.equal(usage(accounts, 'tester', clock.now()).totalCredits, 0);
+  // The county that is rated itself needs no tracts.
+  assert.equal((await get(pathTo('/v1/hail/risk', NEXT_DOOR))).status, 200);
+});
+
 test('without its records a topic still has its rating; the records are left out, not empty', async (t) => {
   const missing = ['records:wildfire.perimeters', 'records:hail', 'records:earthquake'];
   const { get, database } = await setUp(t, {

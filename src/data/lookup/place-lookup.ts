@@ -2,8 +2,9 @@ import type { CountedResult } from '../../contract/counted-result.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { type Area, createAreaFinder } from '../tables/area-finder.ts';
+import { createBoundaryCheck } from '../tables/boundary-check.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
+import type { DataVersion } from '../tables/data-version.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerCounts } from '../tables/layer-counts.ts';
 import { DEFAULT_RADII } from '../topics/search-radii.ts';
@@ -19,7 +20,7 @@ export type PlaceResult =
     }
   /** It lies outside the US. */
   | { readonly kind: 'outside_coverage' }
-  /** No areas are loaded, so what lies in the US is unknown. */
+  /** No areas of its state are loaded, so what lies in the US is unknown. */
   | { readonly kind: 'no_areas' };
 
 /** Looks up topics at a place. `now` decides whether readings are current. */
@@ -47,8 +48,7 @@ export function createPlaceLookup(
   versionOf: DataVersion,
 ): PlaceLookup {
   const areaAt = createAreaFinder(database, versionOf);
-  const areasLoaded = database.prepare<[], number>("SELECT 1 FROM datasets WHERE name = 'areas'").pluck();
-  const hasAreas = oncePerVersion(versionOf, () => areasLoaded.get() !== undefined);
+  const boundaries = createBoundaryCheck(database, versionOf);
   const decide = createTopicRules(database, DEFAULT_RADII, versionOf);
   const { count, measure } = createLayerCounts(database, new FeatureTiles(MAX_BYTES), versionOf);
 
@@ -68,7 +68,7 @@ export function createPlaceLookup(
 
   return (topics, location, now) => {
     const area = areaAt(location);
-    if (area === null) return { kind: hasAreas() ? 'outside_coverage' : 'no_areas' };
+    if (area === null) return { kind: boundaries.hasState(location) ? 'outside_coverage' : 'no_areas' };
     const results = topics.map((topic) => {
       const finding = decide(topic, location, area, now);
       return 'reason' in finding ? finding : counted(finding, location);

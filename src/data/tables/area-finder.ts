@@ -2,6 +2,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import { isForeign, isOffshore } from '../../geo/us-coverage.ts';
 import { type Area, AreaIndex, UNPACKED } from './area-level.ts';
 import { metersToOutline, type Outline, outlineHolds } from './area-outlines.ts';
+import { createBoundaryCheck } from './boundary-check.ts';
 import { boxesAround } from './bounding-boxes.ts';
 import type { DataDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion, oncePerVersion } from './data-version.ts';
@@ -23,6 +24,9 @@ const ISLAND_METERS = 60_000;
  * tracts, the nearest tract of its county within 5 km; the county that holds it; off the coast, the nearest tract or
  * county within 5 km; for an island farther out, the nearest county. Null is outside coverage. Boxes and outlines are
  * in memory, so a lookup only asks the database whether areas were replaced.
+ *
+ * A nearest area is a guess, and none is made where the right outline may be missing: the county stands for its tracts where some
+ * rated tract has no outline, and a location in a state without boundaries has no area.
  */
 export function createAreaFinder(
   database: DataDatabase,
@@ -30,6 +34,7 @@ export function createAreaFinder(
 ): (location: Location) => Area | null {
   const tracts = new AreaIndex(database, 'tract', UNPACKED);
   const counties = new AreaIndex(database, 'county', UNPACKED);
+  const boundaries = createBoundaryCheck(database, versionOf);
   const refresh = oncePerVersion(versionOf, () => {
     tracts.refresh();
     counties.refresh();
@@ -40,6 +45,8 @@ export function createAreaFinder(
     const tract = areaHolding(tracts, location);
     if (tract !== null) return tract;
     const county = areaHolding(counties, location);
+    if (county !== null && boundaries.lacksTract(county.geoid)) return county;
+    if (county === null && !boundaries.hasState(location)) return null;
     const ofCounty = ({ geoid }: Area) => county === null || geoid.startsWith(county.geoid);
     const within = county === null && isForeign(location) ? BORDER_METERS : COAST_METERS;
     const near =

@@ -1,6 +1,7 @@
 import { type NaturalValue, RATINGS_WITHOUT_SCORE, type Rating } from '../../contract/topic-values.ts';
 import { type NaturalSlug, topicOf } from '../../contract/topics.ts';
 import type { Area } from '../tables/area-finder.ts';
+import { createBoundaryCheck } from '../tables/boundary-check.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import { TopicValue } from './topic-value.ts';
@@ -19,14 +20,16 @@ const CACHED_AREAS = 10_000;
 
 /**
  * Makes the rule of the natural topics: the rating of the tract, else of its county. Without a rating there is no data if the
- * index has other rows of the county; if it has none, the operator's file is incomplete. The index must be loaded.
+ * index has other rows of the county; if it has none, the operator's file is incomplete (`incomplete`). Where the location's tract is
+ * unknown because outlines of rated tracts are not here, its rating is unknown too (`no_tracts`). The index must be loaded.
  */
 export function createNaturalRule(
   database: DataDatabase,
   versionOf: DataVersion,
-): (topic: NaturalSlug, area: Area) => TopicValue | 'no_data' | 'incomplete' {
+): (topic: NaturalSlug, area: Area) => TopicValue | 'no_data' | 'incomplete' | 'no_tracts' {
   const ofTract = areaRatings(database, 'tract', versionOf);
   const ofCounty = areaRatings(database, 'county', versionOf);
+  const boundaries = createBoundaryCheck(database, versionOf);
   const inCounty = database.prepare<[string, string, string], number>(
     `SELECT 1 FROM ratings_county WHERE geoid = ? UNION ALL
      SELECT 1 FROM ratings_tract WHERE geoid BETWEEN ? AND ? || '999999' LIMIT 1`,
@@ -34,7 +37,8 @@ export function createNaturalRule(
   return (topic, { geoid, county }) => {
     const value = ofTract(geoid).get(topic) ?? ofCounty(county).get(topic);
     if (value !== undefined) return value;
-    return inCounty.get(county, county, county) === undefined ? 'incomplete' : 'no_data';
+    if (inCounty.get(county, county, county) === undefined) return 'incomplete';
+    return geoid === county && boundaries.lacksTract(county) ? 'no_tracts' : 'no_data';
   };
 }
 

@@ -32,10 +32,10 @@ export type MissingResult =
   { readonly reason: 'no_data' } | UnavailableTopic;
 
 /** Something that the operator can fix: datasets are not loaded, or not for this state (`not_loaded`); they lack the county
- * (`incomplete`); their readings are too old (`too_old`). */
+ * (`incomplete`); the boundaries lack the location's tract (`no_tracts`); their readings are too old (`too_old`). */
 interface UnavailableTopic {
   readonly reason: 'unavailable';
-  readonly cause: 'not_loaded' | 'incomplete' | 'too_old';
+  readonly cause: 'not_loaded' | 'incomplete' | 'no_tracts' | 'too_old';
   readonly datasets: readonly DatasetName[];
   /** The state of the location, as two letters. */
   readonly state: string;
@@ -83,8 +83,8 @@ export function createTopicRules(database: DataDatabase, radii: Radii, versionOf
         : measurement(topic as MeasurementSlug, location, area, now);
     if (value === 'no_data') return { reason: value };
     if (typeof value !== 'string') return { value, layers };
-    // The areas are here: the location has one.
-    const datasets = needsOf(topic).filter((name) => name !== 'areas');
+    // But for the tracts, the areas are here: the location has one.
+    const datasets = needsOf(topic).filter((name) => (name === 'areas') === (value === 'no_tracts'));
     return { reason: 'unavailable', cause: value, datasets, state };
   };
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { TopicSlug } from '../../contract/topics.ts';
+import { boundaryStates, countiesWithoutRatings } from '../../data/tables/boundary-check.ts';
 import { type DataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
 import { createDataVersion } from '../../data/tables/data-version.ts';
 import { describeData, eventDatasetsOf, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
@@ -15,8 +16,10 @@ export interface LocalData {
   readonly datasets: readonly LoadedDataset[];
   /** The topics that can be answered, some of them perhaps for some states only. */
   readonly topics: ReadonlySet<TopicSlug>;
-  /** The states whose boundaries are loaded; null for the whole US. */
-  readonly areaStates: readonly string[] | null;
+  /** The states whose boundaries are loaded, territories included. */
+  readonly boundaryStates: readonly string[];
+  /** The counties in which some or all places get no natural topic, though their state has data. */
+  readonly countiesWithoutRatings: ReadonlySet<string>;
   /** Some dataset is made up: then no answer may be taken for real. */
   readonly sample: boolean;
 }
@@ -33,12 +36,11 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
   const { datasets, topics, sample } = describeData(database);
   // Where the clock was set back since a load, answers of now would seem older than the data: never fresh.
   const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt));
-  const areas = datasets.filter(({ name }) => name === 'areas');
-  const areaStates = areas.some(({ states }) => states === undefined)
-    ? null
-    : areas.flatMap(({ states = [] }) => states);
-  const version = createDataVersion(database)();
-  return { file, version, asOf, datasets, topics: new Set(topics), areaStates, sample };
+  return {
+    ...{ file, version: createDataVersion(database)(), asOf, datasets, topics: new Set(topics), sample },
+    boundaryStates: boundaryStates(database),
+    countiesWithoutRatings: countiesWithoutRatings(database),
+  };
 }
 
 /** When the data of a topic was last loaded before a time, its records of events included; 0 where none was. */

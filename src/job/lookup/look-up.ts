@@ -46,7 +46,7 @@ export async function lookUp(
   if (interrupt.aborted) return INTERRUPTED;
   const control = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
   const task: LookupTask = {
-    ...{ dataFile: data.file, version: data.version, areaStates: data.areaStates, counts: job.counts },
+    ...{ dataFile: data.file, version: data.version, counts: job.counts },
     ...{ asOf: data.asOf, now: Math.max(data.asOf, effects.clock.now()) },
     ...{ store: job.store, source, control },
     cells: sortedCells(order, scan.cells, missing),

@@ -4,6 +4,7 @@ import type { CountedResult } from '../../contract/counted-result.ts';
 import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { PlaceResult } from '../../data/lookup/place-lookup.ts';
 import { stateOf } from '../../data/tables/states.ts';
+import type { MissingResult } from '../../data/topics/topic-rules.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
 import type { CellAnswers } from '../../store/port.ts';
@@ -14,8 +15,6 @@ export interface LookupTerms {
   readonly asOf: number;
   /** The time of the run, for failures and for the age of readings. */
   readonly now: number;
-  /** The states whose boundaries are loaded; null for the whole US. */
-  readonly areaStates: readonly string[] | null;
 }
 
 type CellFailure = CellAnswers['failures'][number];
@@ -38,13 +37,18 @@ export function answersOfPlace(
   }
   const state = stateOf(found.area.county);
   const failures = [...missing].flatMap(([cause, of]) => {
-    const note = cause === 'too_old' ? READINGS_TOO_OLD : notLoaded(of, state, cause === 'incomplete');
-    return failuresOf(of, 'unavailable', note, terms);
+    return failuresOf(of, 'unavailable', noteOf(cause as MissingCause, of, state), terms);
   });
   return { cell, answers, failures };
 }
 
-const READINGS_TOO_OLD = 'local readings are too old (perilbook data update)';
+type MissingCause = Extract<MissingResult, { cause: string }>['cause'];
+
+function noteOf(cause: MissingCause, topics: readonly TopicSlug[], state: string): string {
+  if (cause === 'too_old') return 'local readings are too old (perilbook data update)';
+  if (cause === 'no_tracts') return `no tract boundaries of ${state} (perilbook data get areas --states ${state})`;
+  return notLoaded(topics, state, cause === 'incomplete');
+}
 
 /** A store reads answers of the full width only. What was not counted is empty; the source of such answers says so in its name. */
 function wholeFields(topic: TopicSlug, result: CountedResult): Field[] {
@@ -59,14 +63,12 @@ function notCovered(
   kind: 'outside_coverage' | 'no_areas',
   terms: LookupTerms,
 ): CellFailure[] {
-  const { areaStates } = terms;
-  // Boundaries of some states cannot tell what lies in the others: us-atlas knows the county, in coarse outlines.
-  const county = countyAt(locationOf(cell));
-  const state = county === null ? '' : stateOf(county.code);
-  if (kind === 'outside_coverage' && (areaStates === null || areaStates.includes(state))) {
+  if (kind === 'outside_coverage') {
     return failuresOf(topics, 'rejected', 'no area of the local data holds this location', terms);
   }
-  return failuresOf(topics, 'unavailable', notLoaded(topics, state), terms);
+  // us-atlas knows the county, in coarse outlines.
+  const county = countyAt(locationOf(cell));
+  return failuresOf(topics, 'unavailable', notLoaded(topics, county === null ? '' : stateOf(county.code)), terms);
 }
 
 function failuresOf(

@@ -1,6 +1,7 @@
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import { isTopicSlug, NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { type Area, createAreaFinder } from '../../data/tables/area-finder.ts';
+import { createBoundaryCheck } from '../../data/tables/boundary-check.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { createHeldVersion } from '../../data/tables/data-version.ts';
 import { createSampleWatch } from '../../data/tables/describe-data.ts';
@@ -71,7 +72,7 @@ export function createCallAnswers(
   const version = createHeldVersion(data);
   const takeGuess = createKeyGuesses();
   const areaAt = createAreaFinder(data, version.held);
-  const hasAreas = data.prepare<[], number>("SELECT 1 FROM datasets WHERE name = 'areas'").pluck();
+  const boundaries = createBoundaryCheck(data, version.held);
   const { single, bundle } = createTopicAnswers(data, radiiWith(options.radii ?? {}), options.failures, version.held);
   const isSample = createSampleWatch(data, version.held);
   const bundles = { standard: bundle(options.standardTopics ?? NATURAL_SLUGS), enterprise: bundle(TOPIC_SLUGS) };
@@ -81,8 +82,8 @@ export function createCallAnswers(
     if ('problem' in parameters) return { failure: 'INVALID_PARAMETER', message: parameters.problem };
     const area = areaAt(parameters.location);
     if (area !== null) return { location: parameters.location, area };
-    // Without areas, what lies in the US is unknown.
-    return hasAreas.get() === undefined ? UPSTREAM_UNAVAILABLE : OUTSIDE_COVERAGE;
+    // Without areas of its state, whether the location lies in the US is unknown.
+    return boundaries.hasState(parameters.location) ? OUTSIDE_COVERAGE : UPSTREAM_UNAVAILABLE;
   }
 
   function readCall(asked: AskedCall, check: CallCheck, now: number): ReadAnswer | FailureReply {

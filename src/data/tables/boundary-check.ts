@@ -1,0 +1,73 @@
+import type { Location } from '../../geo/coordinates.ts';
+import { countyAt } from '../../geo/us-counties.ts';
+import type { DataDatabase } from './data-database.ts';
+import { type DataVersion, oncePerVersion } from './data-version.ts';
+import { statesOfAreas } from './describe-data.ts';
+import { stateOf } from './states.ts';
+
+/** What is known of the boundaries in the data file. */
+export interface BoundaryCheck {
+  /**
+   * Whether boundaries of a location's state are here; at a location that is in no state, whether any are. Without them nobody can
+   * say that the location lies outside the US, or that the nearest area is its own.
+   */
+  hasState(location: Location): boolean;
+  /** Whether a tract of a county has ratings and no outline here: then a location that no outline holds may lie in it. */
+  lacksTract(county: string): boolean;
+}
+
+export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersion): BoundaryCheck {
+  const states = oncePerVersion(versionOf, () => new Set(boundaryStates(database)));
+  const lacking = database.prepare<[string, string], number>(
+    `SELECT 1 FROM ratings_tract AS rated WHERE rated.geoid BETWEEN ? AND ? || '999999'
+     AND NOT EXISTS (SELECT 1 FROM areas_tract AS area WHERE area.geoid = rated.geoid) LIMIT 1`,
+  );
+  // In a county without gaps the search reads all ratings: 45,000 rows in Los Angeles.
+  const known = oncePerVersion(versionOf, () => new Map<string, boolean>());
+  return {
+    hasState(location) {
+      const county = countyAt(location);
+      return county === null ? states().size > 0 : states().has(stateOf(county.code));
+    },
+    lacksTract(county) {
+      let lacks = known().get(county);
+      if (lacks === undefined) {
+        lacks = lacking.get(county, county) !== undefined;
+        known().set(county, lacks);
+      }
+      return lacks;
+    },
+  };
+}
+
+/** The states with boundaries of either level. */
+export function boundaryStates(database: DataDatabase): string[] {
+  return [...new Set(['tract', 'county'].flatMap((level) => statesOfAreas(database, level)))].sort();
+}
+
+/**
+ * The counties with boundaries here in which some or all places get no natural topic: those without ratings, and those whose tracts are
+ * rated and have no outlines while the county itself has no rating. Empty where no index is loaded.
+ */
+export function countiesWithoutRatings(database: DataDatabase): ReadonlySet<string> {
+  const countiesIn = (table: string): Set<string> =>
+    // One step of the index for each county: `DISTINCT` would read 1.5 million rows.
+    new Set(
+      database
+        .prepare<[], string>(
+          `WITH RECURSIVE found(code) AS (
+             SELECT substr(min(geoid), 1, 5) FROM ${table}
+             UNION ALL
+             SELECT (SELECT substr(min(geoid), 1, 5) FROM ${table} WHERE geoid > found.code || '999999')
+             FROM found WHERE found.code IS NOT NULL
+           ) SELECT code FROM found WHERE code IS NOT NULL`,
+        )
+        .pluck()
+        .all(),
+    );
+  const [ratedTracts, ratedCounties] = [countiesIn('ratings_tract'), countiesIn('ratings_county')];
+  if (ratedTracts.size + ratedCounties.size === 0) return new Set();
+  const tracts = countiesIn('areas_tract');
+  const isAnswered = (county: string) => ratedCounties.has(county) || (ratedTracts.has(county) && tracts.has(county));
+  return new Set([...tracts, ...countiesIn('areas_county')].filter((county) => !isAnswered(county)));
+}
