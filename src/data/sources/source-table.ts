@@ -35,7 +35,7 @@ export interface ChosenSources {
 }
 
 /**
- * The sources for names of sources, loaders or topics, `natural` or `all`. Topics include the boundaries.
+ * The sources for names of sources, loaders or topics, `natural` or `all`. Topics and the National Risk Index include the boundaries.
  *
  * @param hasStates whether states were named: parks and wells need them
  * @throws PerilbookError USAGE when a name is none of these
@@ -46,7 +46,10 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
   for (const name of names) {
     const topics = topicsNamed(name, all);
     if (topics === null) {
-      for (const source of all.filter((known) => isNamed(known, name))) chosen.add(source);
+      const named = all.filter((known) => isNamed(known, name));
+      // A rating belongs to a tract: without boundaries no location gets one.
+      const needed = named.some(({ loader }) => loader === 'nri') ? all.filter(({ when }) => when === 'base') : [];
+      for (const source of [...named, ...needed]) chosen.add(source);
       continue;
     }
     for (const source of all.filter(({ when }) => when === 'base')) chosen.add(source);

@@ -34,7 +34,8 @@ test('every loader has a source, every source a loader, and every topic its data
 test('sources are chosen by topic, source, loader, natural and all, with the boundaries that topics need', () => {
   assert.deepEqual(namesOf(['radon']), ['areas', 'counties', 'radon']);
   assert.deepEqual(namesOf(['air-quality']), ['air-quality']);
-  assert.deepEqual(namesOf(['nri']), ['nri-tracts', 'nri-counties']);
+  assert.deepEqual(namesOf(['nri']), ['areas', 'counties', 'nri-tracts', 'nri-counties']);
+  assert.deepEqual(namesOf(['nri-tracts']), ['areas', 'counties', 'nri-tracts']);
   assert.deepEqual(namesOf(['powerPlant']), ['areas', 'counties', 'power-plants']);
   assert.deepEqual(namesOf(['ibtracs']), ['ibtracs']);
   const natural = namesOf(['natural']);
