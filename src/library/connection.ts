@@ -1,5 +1,7 @@
 import { hostname } from 'node:os';
+import type { TopicSlug } from '../contract/topics.ts';
 import { SAMPLE_VINTAGE } from '../data/sample/sample-vintage.ts';
+import { needsOf } from '../data/tables/describe-data.ts';
 import { PerilbookError } from '../errors.ts';
 import { type LocalData, readLocalData } from '../job/lookup/local-data.ts';
 import { topicWords } from '../job/lookup/place-answers.ts';
@@ -8,7 +10,7 @@ import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/pla
 import type { Connection, Effects, LocalConnection } from '../job/prepare.ts';
 import type { Job, Surroundings } from '../job/settings/settings.ts';
 import { isPostgresAddress } from '../postgres/postgres-address.ts';
-import { getCommand } from './get-command.ts';
+import { getAllBoundariesCommand, getCommand } from './get-command.ts';
 
 /** What opening a connection needs from its caller. */
 export interface ConnectionContext extends Surroundings, Pick<Effects, 'clock' | 'random' | 'notice'> {
@@ -59,11 +61,17 @@ export function localConnection(context: ConnectionContext, job: Job): LocalConn
   return connectionTo(readLocalData(dataFile, context.clock.now()), job, context);
 }
 
-/** The connection to local data that was described; null where the job need not use it, and cannot. @throws LOCAL_DATA as above */
+/**
+ * The connection to local data that was described; null where the job need not use it, and cannot.
+ *
+ * @param state of the location where a single one is looked up
+ * @throws LOCAL_DATA as above
+ */
 export function connectionTo(
   data: LocalData | null,
   job: Job,
   { workingFolder }: Pick<ConnectionContext, 'workingFolder'>,
+  state?: string,
 ): LocalConnection | null {
   const { service, topics, counts, dataFile } = job;
   if (data !== null && !data.sample && topics.some((topic) => data.topics.has(topic))) {
@@ -74,12 +82,25 @@ export function connectionTo(
     return { kind: 'local', source, sample: false, data };
   }
   if (service.kind === 'sample') return null;
+  if (data !== null && !data.sample && lacksBoundariesOnly(data, topics)) {
+    throw new PerilbookError(
+      'LOCAL_DATA',
+      `Boundaries of tracts and counties are missing in ${dataFile}: without them no location has an answer`,
+      `Get them: ${getAllBoundariesCommand(job, workingFolder, state)}.`,
+      { file: dataFile },
+    );
+  }
   throw new PerilbookError(
     'LOCAL_DATA',
     data?.sample ? `The data in ${dataFile} is made up` : `No data for ${topicWords(topics)} is in ${dataFile}`,
-    `Get it: ${getCommand(job, workingFolder)}.`,
+    `Get it: ${getCommand(job, workingFolder, state)}.`,
     { file: dataFile },
   );
+}
+
+function lacksBoundariesOnly({ datasets }: LocalData, topics: readonly TopicSlug[]): boolean {
+  const here = new Set<string>(datasets.map(({ name }) => name));
+  return topics.some((topic) => needsOf(topic).every((name) => here.has(name) !== (name === 'areas')));
 }
 
 /** Whether answers of a source in the store cost nothing: those of the embedded service and of local data. Others have addresses. */

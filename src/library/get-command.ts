@@ -2,10 +2,19 @@ import { topicWords } from '../job/lookup/place-answers.ts';
 import type { Job } from '../job/settings/settings.ts';
 import { shownPath } from '../shown-path.ts';
 
-/** The command that gets the agencies' data for a job. */
-export function getCommand({ topics, input }: Pick<Job, 'topics' | 'input'>, folder: string): string {
-  const states = input === '-' ? '--states ST,…' : `--for ${shownPath(input, folder)}`;
-  return `perilbook data get ${topicWords(topics)} ${states}`;
+/** The command that gets the agencies' data for a job; of a state, where a single location is looked up. */
+export function getCommand(job: Pick<Job, 'topics' | 'input'>, folder: string, state?: string): string {
+  return `perilbook data get ${topicWords(job.topics)} ${placesOption(job, folder, state)}`;
+}
+
+/** The command that gets the boundaries, without which no data has an answer. */
+export function getAllBoundariesCommand(job: Pick<Job, 'input'>, folder: string, state?: string): string {
+  return `perilbook data get areas counties ${placesOption(job, folder, state)}`;
+}
+
+function placesOption({ input }: Pick<Job, 'input'>, folder: string, state?: string): string {
+  if (input !== '-') return `--for ${shownPath(input, folder)}`;
+  return `--states ${state ?? 'ST,…'}`;
 }
 
 /** The sources of `perilbook data get` that hold the boundaries of each level. */

@@ -5,8 +5,10 @@ import type { Field } from '../contract/answer.ts';
 import { createPlaceLookup, type PlaceLookup } from '../data/lookup/place-lookup.ts';
 import { type DataDatabase, openDataReadOnly } from '../data/tables/data-database.ts';
 import { createHeldVersion, oncePerVersion } from '../data/tables/data-version.ts';
+import { stateOf } from '../data/tables/states.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
+import { countyAt } from '../geo/us-counties.ts';
 import { localDataIn, localNote } from '../job/lookup/local-data.ts';
 import { answersOfPlace } from '../job/lookup/place-answers.ts';
 import { locate } from '../job/scan/locate.ts';
@@ -36,9 +38,10 @@ export class LocalPlaces implements Disposable {
     return database.transaction(() => {
       readVersion();
       const described = describe();
-      connectionTo(described, job, { workingFolder });
       const row: Row = { number: 1, line: 1, fields: [lat, lng] };
       const place = locate(row, job, { isPair: false });
+      const county = place.ok && countyAt(locationOf(place.cell));
+      connectionTo(described, job, { workingFolder }, county ? stateOf(county.code) : undefined);
       const { topics, counts } = job;
       if (!place.ok) {
         const status = place.finding === 'unreadable' ? 'invalid' : statusOfFinding(place.finding);

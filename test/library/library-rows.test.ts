@@ -61,6 +61,23 @@ test('without the boundaries of its tract a place lacks local data, and the note
   );
 });
 
+test('data without boundaries is refused with a command that gets those of the location', async (t) => {
+  const { harness } = await openScene(t);
+  harness.database.exec("DELETE FROM datasets WHERE name = 'areas'");
+  using source = local({ file: localFile(harness) });
+  await assert.rejects(lookup(HERE, 'hail', { source }), {
+    code: 'LOCAL_DATA',
+    message: /^Boundaries of tracts and counties are missing in /,
+    hint: 'Get them: perilbook data get areas counties --states NE.',
+  });
+  harness.database.exec("DELETE FROM datasets WHERE name = 'nri'");
+  using without = local({ file: localFile(harness) });
+  await assert.rejects(lookup(HERE, 'hail', { source: without }), {
+    message: /^No data for hail is in /,
+    hint: 'Get it: perilbook data get hail --states NE.',
+  });
+});
+
 test('a single look-up sees data that was loaded since the last one', async (t) => {
   const { harness } = await openScene(t);
   using source = local({ file: localFile(harness) });
