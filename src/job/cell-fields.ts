@@ -3,6 +3,7 @@ import { cellStatus, LOOKED_UP, type RowStatus } from '../columns/row-status.ts'
 import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts';
 import type { RowFields } from '../rows/port.ts';
 import type { CompleteCell, Store, UnpackFields } from '../store/port.ts';
+import type { OriginNote } from './lookup/local-data.ts';
 import { readKnownAreas, withAreas } from './planning/area-plan.ts';
 import { type Freshness, wantedAnswers } from './planning/freshness.ts';
 import type { SampleRows } from './sample-rows.ts';
@@ -17,8 +18,8 @@ export interface CellSource {
   readonly source: number;
   readonly sampleRows: SampleRows;
   readonly freshness: Freshness;
-  /** Where answers come from, as the notes of local data say it; '' for a service. */
-  readonly origin: string;
+  /** What notes say of where answers come from; null for a service. */
+  readonly origin: OriginNote | null;
 }
 
 export type CellReader = (numbers: readonly number[]) => Promise<RowFields[]>;
@@ -34,14 +35,15 @@ export async function cellReader(
 ): Promise<CellReader> {
   const { cells, areas } = scan;
   const wanted = wantedAnswers(job, freshness);
-  const fieldsOfComplete = completeFields(job.topics, job.counts, sampleRows.has, origin);
-  const known = job.areas === null || origin !== '' ? null : await readKnownAreas(areas, store, source);
+  const fieldsOfComplete = completeFields(job.topics, job.counts, sampleRows.has, origin?.(job.topics));
+  const known = job.areas === null || origin !== null ? null : await readKnownAreas(areas, store, source);
   const fieldsOf = (own: CellRecord, number: number): readonly Field[] => {
     const { record, used } = known ? withAreas(own, number, job, areas, known, freshness) : { record: own, used: [] };
-    const words = origin === '' ? undefined : LOOKED_UP;
+    const words = origin === null ? undefined : LOOKED_UP;
     const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, words);
     onCell(number, record, found.status);
-    const from = record.answers.size > 0 ? origin : '';
+    const answered = origin === null ? [] : job.topics.filter((topic) => record.answers.has(topic));
+    const from = answered.length > 0 ? origin!(answered) : '';
     const note = [from, found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
     return enrichedFields(record, job.topics, { ...found, note }, sampleRows.has, job.counts);
   };

@@ -12,7 +12,7 @@ import { type ApprovedPlan, checkApproved, creditsLeft } from './approved-plan.t
 import { type Progress, record } from './buying/progress.ts';
 import { CellCache } from './cell-fields.ts';
 import { editedValues } from './edited-values.ts';
-import { type LocalData, loadedSince, localNote } from './lookup/local-data.ts';
+import { type LocalData, loadedSince, localNotes, type OriginNote } from './lookup/local-data.ts';
 import { openJobInput } from './parts/job-input.ts';
 import { ApiKeys, type Key } from './planning/api-keys.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
@@ -86,8 +86,8 @@ export interface Prepared {
   readonly rowFile: RowFile | PartFiles;
   /** The cells that lack nothing: the plan has read them, and nothing is bought there. */
   readonly cells: CellCache;
-  /** Where answers come from, as the notes of local data say it; '' for a service. */
-  readonly origin: string;
+  /** What notes say of where answers come from; null for a service. */
+  readonly origin: OriginNote | null;
   readonly sampleRows: SampleRows;
   /** The approved plan under which the run spends, and most credits of all runs under it; null where there is none. */
   readonly approved: { readonly id: string; readonly budget: number } | null;
@@ -184,8 +184,8 @@ function freshnessIn(job: Job, asOf: number, connection: Connection): Freshness 
   return freshnessOf(job, asOf, (topic) => loadedSince(connection.data, topic, asOf));
 }
 
-function originOf({ topics, counts }: Job, connection: Connection): string {
-  return connection.kind === 'local' ? localNote(connection.data, topics, counts) : '';
+function originOf({ counts }: Job, connection: Connection): OriginNote | null {
+  return connection.kind === 'local' ? localNotes(connection.data, counts) : null;
 }
 
 /** Prices a scanned input; the topics may differ from those that it was scanned for. */
@@ -198,7 +198,7 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
   const freshness = freshnessIn(job, asOf, connection);
   const origin = originOf(job, connection);
   const sampleRows = await SampleRows.open(connection, store, source);
-  const fieldsOf = completeFields(job.topics, job.counts, sampleRows.has, origin);
+  const fieldsOf = completeFields(job.topics, job.counts, sampleRows.has, origin?.(job.topics));
   const cells = new CellCache(fieldsOf);
   const take = takeComplete?.(scan);
   const approvedCredits = approved && (await creditsLeft(approved, store));

@@ -9,7 +9,7 @@ import { stateOf } from '../data/tables/states.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
 import { countyAt } from '../geo/us-counties.ts';
-import { localDataIn, localNote } from '../job/lookup/local-data.ts';
+import { localDataIn, localNotes } from '../job/lookup/local-data.ts';
 import { answersOfPlace } from '../job/lookup/place-answers.ts';
 import { locate } from '../job/scan/locate.ts';
 import type { Job } from '../job/settings/settings.ts';
@@ -57,7 +57,7 @@ export class LocalPlaces implements Disposable {
         failures: new Map(failures.map((failure) => [failure.topic, failure])),
       };
       const status = cellStatus(record, topics, () => 0, asOf, LOOKED_UP);
-      const origin = answers.length > 0 ? localNote(described, topics, counts) : '';
+      const origin = answers.length > 0 ? localNotes(described, counts)(answers.map(({ topic }) => topic)) : '';
       const note = [origin, status.note].filter(Boolean).join('; ');
       return enrichedFields(record, topics, { ...status, note }, () => false, counts);
     })();

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { newProgress, type Progress } from '../../src/job/buying/progress.ts';
-import { readLocalData } from '../../src/job/lookup/local-data.ts';
+import { localNotes, readLocalData } from '../../src/job/lookup/local-data.ts';
 import { type LookUpOptions, lookUp } from '../../src/job/lookup/look-up.ts';
 import { sortedCells } from '../../src/job/lookup/sorted-cells.ts';
 import { prepare } from '../../src/job/prepare.ts';
@@ -66,6 +66,27 @@ test('an interrupted look-up writes what it has, and the next run looks up the r
   assert.deepEqual([again.state, again.summary.status.ok, rest.cellsDone], ['complete', CELLS, CELLS - ok]);
   assert.equal(again.summary.cells_cached, ok);
   assert.equal(charged(), 0);
+});
+
+test('a note names the datasets of the answered topics, and few vintages of each', async (t) => {
+  const { data } = await (await scene(t)).prepared();
+  const areas = { ...data.datasets.find(({ name }) => name === 'areas')!, vintage: 'file of 2026-11-22' };
+  const datasets = [
+    { ...areas, level: 'county' as const },
+    { ...areas, level: 'tract' as const, vintage: 'file of 2026-11-22; 2023' },
+    ...data.datasets.filter(({ name }) => name !== 'areas'),
+  ];
+  const noteOf = localNotes({ ...data, datasets }, false);
+  assert.equal(noteOf(['radon']), 'local data: areas file of 2026-11-22 and 2023, radon 2026');
+  assert.equal(
+    noteOf(['radon', 'park', 'hail']),
+    'local data: areas file of 2026-11-22 and 2023, nri 2026, radon 2026 and 1 more dataset',
+  );
+  const many = datasets.map((one) => (one.level === 'tract' ? { ...one, vintage: '2024; 2023; 2022' } : one));
+  assert.equal(
+    localNotes({ ...data, datasets: many }, false)(['radon']),
+    'local data: areas file of 2026-11-22 and 3 other vintages, radon 2026',
+  );
 });
 
 test('the time limit of a job ends a look-up too', async (t) => {

@@ -36,7 +36,7 @@ test('rows of local data are free, and are answered as the command line writes t
     ['ok', 'ok', 'invalid', 'outside_us', 'ok', 'invalid', 'invalid'],
   );
   assert.deepEqual([found[4]!.hazards.wildfire_rating, found[4]!.hazards.wildfire_score], ['Not Applicable', null]);
-  assert.match(found[0]!.note!, /^local data: areas 2026, nri 2026, radon 2026 and 3 more$/);
+  assert.match(found[0]!.note!, /^local data: areas 2026, nri 2026, radon 2026 and 3 more datasets$/);
   // One by one, in this thread and without a store.
   using source = local({ file: localFile(harness) });
   for (const { row, hazards, status, note } of found) {
@@ -53,7 +53,7 @@ test('without the boundaries of its tract a place lacks local data, and the note
   using source = local({ file: localFile(harness) });
   const { status, note, hazards } = await lookup(HERE, ['hail', 'radon'], { source });
   assert.deepEqual([status, hazards.hail_rating, hazards.radon_zone], ['partial', null, 'Zone 2']);
-  assert.match(note!, /; no tract boundaries of NE \(perilbook data get areas --states NE\): hail$/);
+  assert.match(note!, /^local data: areas 2026, radon 2026; no tract boundaries of NE \(perilbook data get areas --states NE\): hail$/);
   const maryland = await lookup({ lat: 39, lng: -76.5 }, 'hail', { source });
   assert.deepEqual(
     [maryland.status, maryland.note],

@@ -4,6 +4,7 @@ import { boundaryStates, countiesWithoutRatings } from '../../data/tables/bounda
 import { type DataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
 import { createDataVersion } from '../../data/tables/data-version.ts';
 import { describeData, eventDatasetsOf, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
+import { counted } from '../../format-numbers.ts';
 
 /** The agencies' data on this machine, as it was at one moment. */
 export interface LocalData {
@@ -55,19 +56,38 @@ export function datasetsOf(topics: readonly TopicSlug[], counts: boolean): Reado
   return new Set(topics.flatMap((topic) => [...needsOf(topic), ...(counts ? eventDatasetsOf(topic) : [])]));
 }
 
-/** Most datasets that a row's note names. */
-const MOST_NAMED = 3;
+/** Most datasets that a row's note names, and most vintages of one. */
+const MOST_DATASETS = 3;
+const MOST_VINTAGES = 2;
 
-/** Said in `hazard_note` on every row with an answer: `local data: areas 2025, nri December 2025`. */
-export function localNote({ datasets }: LocalData, topics: readonly TopicSlug[], counts: boolean): string {
-  const used = datasetsOf(topics, counts);
-  const byName = Map.groupBy(
-    datasets.filter(({ name }) => used.has(name)),
-    ({ name }) => name,
-  );
-  const named = [...byName].map(([name, levels]) =>
-    [name, [...new Set(levels.map(({ vintage }) => vintage))].filter(Boolean).join(' and ')].filter(Boolean).join(' '),
-  );
-  const rest = named.length - MOST_NAMED;
-  return `local data: ${named.slice(0, MOST_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+/** What the note of a row with answers to some topics says of where they come from. */
+export type OriginNote = (topics: readonly TopicSlug[]) => string;
+
+/** Makes the note on answers from local data: `local data: areas 2025, nri December 2025`. It names only what the topics come from. */
+export function localNotes({ datasets }: LocalData, counts: boolean): OriginNote {
+  // A million rows have few sets of answered topics.
+  const known = new Map<string, string>();
+  const byName = Map.groupBy(datasets, ({ name }) => name);
+  return (topics) => {
+    const key = topics.join(' ');
+    let note = known.get(key);
+    if (note === undefined) {
+      const used = datasetsOf(topics, counts);
+      const named = [...byName].filter(([name]) => used.has(name));
+      const shown = named
+        .slice(0, MOST_DATASETS)
+        .map(([name, levels]) => [name, vintagesOf(levels)].filter(Boolean).join(' '));
+      const rest = named.length - shown.length;
+      note = `local data: ${shown.join(', ')}${rest > 0 ? ` and ${counted(rest, 'more dataset')}` : ''}`;
+      known.set(key, note);
+    }
+    return note;
+  };
+}
+
+/** The vintages of a dataset's levels, each once: a level that was loaded by state joins several by semicolons. */
+function vintagesOf(levels: readonly LoadedDataset[]): string {
+  const all = [...new Set(levels.flatMap(({ vintage }) => vintage.split('; ')))].filter(Boolean);
+  const rest = all.length - MOST_VINTAGES;
+  return rest > 0 ? `${all[0]} and ${counted(rest + 1, 'other vintage')}` : all.join(' and ');
 }
