@@ -53,7 +53,10 @@ test('without the boundaries of its tract a place lacks local data, and the note
   using source = local({ file: localFile(harness) });
   const { status, note, hazards } = await lookup(HERE, ['hail', 'radon'], { source });
   assert.deepEqual([status, hazards.hail_rating, hazards.radon_zone], ['partial', null, 'Zone 2']);
-  assert.match(note!, /^local data: areas 2026, radon 2026; no tract boundaries of NE \(perilbook data get areas --states NE\): hail$/);
+  assert.match(
+    note!,
+    /^local data: areas 2026, radon 2026; no tract boundaries of NE \(perilbook data get areas --states NE\): hail$/,
+  );
   const maryland = await lookup({ lat: 39, lng: -76.5 }, 'hail', { source });
   assert.deepEqual(
     [maryland.status, maryland.note],
