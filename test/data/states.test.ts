@@ -48,6 +48,27 @@ test('each level of a dataset may cover its own states', async (t) => {
   assert.equal(await status(), 200);
 });
 
+test('boundaries of a few counties say which states they cover, and how much of them', async (t) => {
+  const { load } = loading(t);
+  const feature = (GEOID: string) => ({
+    ...{ type: 'Feature', properties: { GEOID } },
+    geometry: {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [-77, 38],
+          [-76, 38],
+          [-76, 39],
+          [-77, 38],
+        ],
+      ],
+    },
+  });
+  const features = ['51079030101', '51079030102', '11001000101'].map(feature);
+  const file = fileOf(t, 'tracts.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
+  assert.deepEqual((await load('areas', file)).notes, ['The data covers DC, VA only. It has 1 of 133 counties of VA.']);
+});
+
 test('a load with rows of few states covers these only, and says so; --states US covers the whole', async (t) => {
   const { database, load } = loading(t);
   const states = () => describeData(database).datasets.map(({ name, states: of }) => [name, of]);

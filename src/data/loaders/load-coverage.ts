@@ -7,6 +7,7 @@ import { datasetOf } from '../tables/import-dataset.ts';
 import { type StatesOf, statesOfRecords } from '../tables/record-states.ts';
 import type { DatasetInfo, DatasetName, LoadTarget } from '../tables/records.ts';
 import { storedRecords } from '../tables/stored-records.ts';
+import { coveredCounties } from './covered-counties.ts';
 import type { LoadReporter } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 
@@ -35,6 +36,8 @@ export class LoadCoverage {
   readonly #nation: Nation | null;
   readonly #copies: ReturnType<typeof createCopies> | null;
   readonly #seen = new Set<string>();
+  /** Of boundaries. */
+  readonly #counties = new Set<string>();
   #states: ReadonlySet<string> | null = null;
   #kept = 0;
   /** Records that belong to the load, and records outside of --states. */
@@ -63,6 +66,7 @@ export class LoadCoverage {
     } else if (this.#nation !== null && this.#seen.size < this.#nation.states) {
       for (const state of this.#statesOf(record)) this.#seen.add(state);
     }
+    if (this.#target.kind === 'areas') this.#counties.add((record as { geoid: string }).geoid.slice(0, 5));
     this.#copies?.add(record);
     this.taken += 1;
     return true;
@@ -123,7 +127,15 @@ export class LoadCoverage {
     const { outside } = this;
     if (outside > 0) this.#report.note(`Left out, outside of ${listed(this.#given!)}: ${counted(outside, 'record')}.`);
     if (this.#kept > 0) this.#report.note(`Unchanged, in other states: ${counted(this.#kept, 'record')}.`);
-    if (this.#states === null || this.#target.kind === 'areas') return;
+    if (this.#target.kind === 'areas') {
+      // A file of a few counties answers nothing in the others, and `perilbook data` lists it under its state.
+      const covered = coveredCounties(this.#counties);
+      if (covered === null) return;
+      const parts = covered.parts.length === 0 ? '' : ` It has ${listed(new Set(covered.parts))}.`;
+      this.#report.note(`The data covers ${listed(covered.states)} only.${parts}`);
+      return;
+    }
+    if (this.#states === null) return;
     const guess = this.#given === null ? ' If it covers the whole US, add --states US.' : '';
     this.#report.note(`The data covers ${listed(this.#states)} only.${guess}`);
   }

@@ -72,7 +72,7 @@ export function statesOfAreas(database: DataDatabase, level: string): string[] {
 }
 
 /** Null for the whole US: all 50 states and DC. The territories are not in every file of the whole US. */
-function partOfUs(states: readonly string[]): readonly string[] | null {
+export function partOfUs(states: readonly string[]): readonly string[] | null {
   const here = new Set(states);
   return [...STATES].every((state) => here.has(state) || TERRITORIES.has(state)) ? null : states;
 }

@@ -1,0 +1,22 @@
+import { censusNames } from '../../geo/us-atlas.ts';
+import { partOfUs } from '../tables/describe-data.ts';
+import { stateOf } from '../tables/states.ts';
+
+/** What boundaries cover, by the codes of their counties. */
+export interface CoveredCounties {
+  readonly states: ReadonlySet<string>;
+  /** States with fewer counties than they have: `1 of 133 counties of VA`. */
+  readonly parts: readonly string[];
+}
+
+/** Null for boundaries of the whole US. */
+export function coveredCounties(counties: ReadonlySet<string>): CoveredCounties | null {
+  const here = Map.groupBy(counties, stateOf);
+  if (partOfUs([...here.keys()]) === null) return null;
+  const all = Map.groupBy(censusNames('counties').keys(), stateOf);
+  const parts = [...here].flatMap(([state, codes]) => {
+    const most = all.get(state)?.length ?? 0;
+    return codes.length < most ? [`${codes.length} of ${most} counties of ${state}`] : [];
+  });
+  return { states: new Set(here.keys()), parts };
+}
