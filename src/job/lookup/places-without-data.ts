@@ -14,7 +14,7 @@ export interface StateWithoutData {
   readonly topics: readonly TopicSlug[];
 }
 
-type Coverage = Pick<LocalData, 'datasets' | 'topics' | 'boundaryStates' | 'countiesWithoutRatings'>;
+type LocalCoverage = Pick<LocalData, 'datasets' | 'topics' | 'boundaryStates' | 'countiesWithoutRatings'>;
 
 /**
  * The places that a look-up cannot answer, because a dataset is here for other states or counties only; by state, in alphabetical
@@ -23,7 +23,7 @@ type Coverage = Pick<LocalData, 'datasets' | 'topics' | 'boundaryStates' | 'coun
  * which places are in the others.
  */
 export function placesWithoutData(
-  data: Coverage,
+  data: LocalCoverage,
   topics: readonly TopicSlug[],
   order: CellNumbers,
   cells: CellTable,
@@ -55,7 +55,7 @@ export function placesWithoutData(
 }
 
 /** The states of each dataset; null for the whole US. Each level may have its own states. */
-function coverageOf({ datasets, boundaryStates }: Coverage): ReadonlyMap<string, ReadonlySet<string> | null> {
+function coverageOf({ datasets, boundaryStates }: LocalCoverage): ReadonlyMap<string, ReadonlySet<string> | null> {
   const byName = Map.groupBy(datasets, ({ name }) => name);
   const statesOf = new Map(
     [...byName].map(([name, levels]) => {
