@@ -1,5 +1,6 @@
 import type { Location } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
+import { isForeign } from '../../geo/us-coverage.ts';
 import type { DataDatabase } from './data-database.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
 import { statesOfAreas } from './describe-data.ts';
@@ -26,7 +27,8 @@ export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersi
   const known = oncePerVersion(versionOf, () => new Map<string, boolean>());
   return {
     hasState(location) {
-      const county = countyAt(location);
+      // Simplified outlines of counties reach over the border: Windsor, Ontario lies in that of Detroit's county.
+      const county = isForeign(location) ? null : countyAt(location);
       return county === null ? states().size > 0 : states().has(stateOf(county.code));
     },
     lacksTract(county) {
