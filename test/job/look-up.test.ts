@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { newProgress, type Progress } from '../../src/job/buying/progress.ts';
 import { localNotes, readLocalData } from '../../src/job/lookup/local-data.ts';
@@ -125,17 +126,17 @@ test('a worker that dies is an error, and the others stop', async (t) => {
 
 test('workers wait for another program that writes the store', async (t) => {
   const { ran, folder, stored } = await scene(t);
-  const other = new Database(join(folder, 'store.db'));
-  t.after(() => other.close());
-  let isHeld = false;
+  const steps = new Int32Array(new SharedArrayBuffer(8));
+  const workerData = { file: join(folder, 'store.db'), holdMs: 300, steps };
+  const other = new Worker(new URL('./store-holder.ts', import.meta.url), { workerData });
+  t.after(() => other.terminate());
   const progress = whenBegun(() => {
-    if (isHeld) return;
-    isHeld = true;
-    other.exec('BEGIN IMMEDIATE');
-    setTimeout(() => other.exec('COMMIT'), 300);
+    Atomics.store(steps, 0, 1);
+    Atomics.notify(steps, 0);
+    Atomics.wait(steps, 1, 0, 10_000);
   });
   const ended = await ran(undefined, progress);
-  assert.deepEqual([ended.state, isHeld, await stored()], ['complete', true, CELLS]);
+  assert.deepEqual([ended.state, Atomics.load(steps, 1), await stored()], ['complete', 1, CELLS]);
 });
 
 test('cells are given out square by square, each with its own topics', () => {
