@@ -161,6 +161,20 @@ test('a slow reader of standard output is waited for, and one that leaves is nam
   await assert.rejects(writeRows(other, request), { code: 'OUTPUT_UNWRITABLE', message: /closed by its reader/ });
 });
 
+test('an abort just before a write to standard output is heard, though its reader stands still', {
+  timeout: 10_000,
+}, async () => {
+  const stuck = new Writable({ write: () => {} });
+  const stop = new AbortController();
+  const book = await openRowFile(input, {}, { stdin: process.stdin, stdout: stuck });
+  const fill: typeof fillProblems = (rows) => {
+    stop.abort(new Error('stopped'));
+    return fillProblems(rows);
+  };
+  const request = { output: '-', columns: [0], dropFrom: null, added: ADDED, fill, signal: stop.signal };
+  await assert.rejects(writeRows(book, request), /stopped/);
+});
+
 test('an abort is heard while the reader of standard output stands still', async () => {
   const stuck = new Writable({ write: () => {} });
   const stop = new AbortController();

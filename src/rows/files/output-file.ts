@@ -166,6 +166,8 @@ function streamOutput(stdout: Writable, signal?: AbortSignal): UncountedOutput {
   return {
     write: (bytes) =>
       new Promise((done, fail) => {
+        // An earlier abort sends no event any more, and a reader that stands still would be waited for.
+        signal?.throwIfAborted();
         const onAbort = () => fail(signal?.reason);
         signal?.addEventListener('abort', onAbort, { once: true });
         stdout.write(bytes, (error) => {
