@@ -22,15 +22,9 @@ export interface OutputPage {
   readonly rows: readonly ShownRow[];
 }
 
-interface ShownRow {
+interface ShownRow extends Pick<OutputRow, 'id' | 'place' | 'value' | 'currency' | 'status' | 'note'> {
   /** The place of the row in the user's file; null where that file has changed since. */
   readonly line: number | null;
-  readonly id: string;
-  readonly place: string;
-  readonly value: number;
-  readonly currency: string;
-  readonly status: string;
-  readonly note: string;
   readonly peril: string;
   readonly rating: string;
 }
