@@ -45,6 +45,8 @@ interface AxeResult {
 
 /** axe-core finds nothing, however grave. The page's policy forbids scripts of others, so it is put in from outside. */
 export async function nothingFound(page: Page, view: string): Promise<void> {
+  // What is asked again is dimmed until its answer is there.
+  await page.locator('.stale').first().waitFor({ state: 'detached' });
   await page.evaluate(AXE);
   const { passes, violations } = (await page.evaluate('axe.run()')) as AxeResult;
   assert.ok(passes.length > 15, 'axe-core looked at the page');
