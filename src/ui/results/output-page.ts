@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { OpenOptions } from '../../rows/open-row-file.ts';
-import { openRowFile } from '../../rows/open-row-file.ts';
+import { type OpenOptions, openRowFile } from '../../rows/open-row-file.ts';
 import { type OutputRow, type OutputTable, worstPeril } from './output-table.ts';
 
 /** Which rows of an output to show. */
@@ -75,7 +74,7 @@ export function shownRow(table: OutputTable, row: OutputRow, { peril }: RowFilte
 }
 
 /** The lines of some rows in the input, by their numbers, in that order. Rows are compared by some fields: where these differ, or
- * the file is gone, it has changed since the run and no line is said. */
+ * the file is gone, it has changed since the run and no line is shown. */
 export async function linesOf(
   input: string,
   reading: OpenOptions,
