@@ -109,7 +109,7 @@ export function escapedJson(text: string, mask: number): string {
   return text.replace(/"(?:[^"\\]|\\.)*"/g, (string) =>
     string
       .slice(1, -1)
-      .replace(/\\.|[^\\]/g, (character) => {
+      .replace(/\\(?:u[0-9a-f]{4}|.)|[^\\]/g, (character) => {
         const chosen = (mask >> (index++ % 30)) & 1;
         if (!chosen || character.length > 1 || character > '~') return character;
         return character === '/' ? '\\/' : `\\u00${hex(character)}`;
